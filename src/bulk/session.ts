@@ -185,7 +185,7 @@ export class Session {
     const { retries, hasGateway } = options;
     const limits = { retries, retriesUnreachable: true, hasGateway, rules, stop };
     const maxErrors = Math.max(1, toRowCount(options.maxErrors, run.header.rows));
-    const marked = markBeforeSending(rows, journal, () => (totals.settled === 0 ? 1 : pace.limit));
+    const marked = markBeforeSending(rows, journal, () => (totals.settled === 0 ? 1 : pace.max));
     const keep = async (row: Row, { outcome, deferred }: Settled) => {
       if (deferred !== undefined) {
         deferrals.set(row, deferred);

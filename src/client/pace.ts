@@ -1,7 +1,9 @@
-import { longestTimerMs, monotonicMs } from '../process/deadline.ts';
-import { CliError, type ErrorKind } from '../process/errors.ts';
+import type { HttpResponse } from '../api/http.ts';
+import { monotonicMs, sleep } from '../process/deadline.ts';
+import type { ErrorKind } from '../process/errors.ts';
 import { type Stop, StoppedError } from '../process/signals.ts';
 import type { Attempt } from './attempt.ts';
+import { authorOf } from './error-body.ts';
 
 /** The reason why a run stopped before its last row. */
 export interface StopReason {
@@ -24,33 +26,27 @@ export interface PaceFlags {
 /** The longest Retry-After, in milliseconds. A longer one stops the run. */
 export const maxRetryWaitMs = 120_000;
 
-/**
- * The pace of requests, shared by all workers: the number of requests in flight, which is halved when the service is
- * overloaded and grows back one by one; a rate; and a pause when the service asks for one.
- */
+/** The most attempts in a row without an answer of the service. One more stops the run. */
+const maxUnanswered = 20;
+
+/** The pace of requests, shared by all workers: a rate, a pause when the service asks for one, and an end if it is dead. */
 export class Pace {
-  /** Current limit of requests in flight, and the highest one. */
-  limit: number;
+  /** The most requests in flight. */
   readonly max: number;
   requests = 0;
-  /** The stop of the run. The pace stops the run if the service asks to wait too long. */
+  /** The stop of the run. The pace stops the run if the service asks to wait too long, or does not answer any more. */
   readonly stop: Stop<StopReason>;
   private readonly intervalMs: number;
   private inFlight = 0;
-  private successes = 0;
-  private halvedAt = Number.NEGATIVE_INFINITY;
+  private unanswered = 0;
   private pausedUntil = 0;
   private nextAt = 0;
-  /** The requests that wait for their turn. Each is called with true to start, or with false if the run has stopped. */
-  private readonly waiting: ((mayStart: boolean) => void)[] = [];
-  private timer: NodeJS.Timeout | undefined;
 
   constructor({ concurrency, rate }: PaceFlags, stop: Stop<StopReason>) {
-    this.limit = concurrency;
     this.max = concurrency;
     this.intervalMs = rate === null ? 0 : 1000 / rate;
     this.stop = stop;
-    stop.stopped.addEventListener('abort', () => this.rejectAll());
+    stop.stopped.addEventListener('abort', () => this.abandonIfIdle());
   }
 
   /** Aborted when the requests in flight are abandoned. */
@@ -66,87 +62,66 @@ export class Pace {
    */
   waitForTurn(): Promise<void> | undefined {
     if (this.stop.reason) throw new StoppedError();
-    if (this.waiting.length === 0 && this.inFlight < this.limit && this.waitMs() === 0) {
-      this.begin();
-      return undefined;
-    }
-    return new Promise((resolve, reject) => {
-      this.waiting.push((mayStart) => (mayStart ? resolve() : reject(new StoppedError())));
-      this.admit();
-    });
+    const waitMs = this.reserveTurn();
+    if (waitMs > 0) return this.begin(waitMs);
+    this.count();
+    return undefined;
   }
 
-  /** Adapts the pace to an attempt that has ended. Call it after each attempt. */
-  observe({ elapsedMs, response, error, retryAfterMs }: Attempt): void {
+  /** Notes an attempt that has ended. Call it after each attempt. */
+  observe({ response, error, retryAfterMs, nextDelayMs }: Attempt): void {
     this.inFlight -= 1;
-    const status = response?.status;
-    if (status === 429 || status === 503 || isTimeout(error)) this.slowDown(elapsedMs);
-    else if (status !== undefined && status < 300) this.speedUp();
-    if (retryAfterMs !== undefined && status !== undefined && status >= 400) {
-      if (retryAfterMs > maxRetryWaitMs) this.stop.stop(tooLongWait(status, retryAfterMs));
-      else this.pausedUntil = Math.max(this.pausedUntil, monotonicMs() + retryAfterMs);
-    }
+    const status = response?.status ?? 0;
+    const isBusy = status === 429 || status === 503;
+    if (retryAfterMs !== undefined && retryAfterMs > maxRetryWaitMs && status >= 400)
+      this.stop.stop(tooLongWait(status, retryAfterMs));
+    const pauseMs = status >= 400 ? (retryAfterMs ?? (isBusy ? nextDelayMs : undefined) ?? 0) : 0;
+    if (pauseMs > 0) this.pausedUntil = Math.max(this.pausedUntil, monotonicMs() + pauseMs);
+    this.unanswered = response && isOfService(response) ? 0 : this.unanswered + 1;
+    if (this.unanswered >= maxUnanswered)
+      this.stop.stop({
+        kind: 'unavailable',
+        message: `${maxUnanswered} attempts in a row got no answer of the service: ${error?.message ?? `the last one was ${status}`}`,
+      });
     if (this.stop.reason) this.abandonIfIdle();
-    else if (this.waiting.length > 0) this.admit();
   }
 
-  /** Starts the requests whose turn it is, and schedules itself for the next one. */
-  private admit(): void {
-    while (this.waiting.length > 0 && this.inFlight < this.limit) {
-      const waitMs = this.waitMs();
-      if (waitMs > 0) {
-        clearTimeout(this.timer);
-        this.timer = setTimeout(() => this.admit(), Math.min(Math.ceil(waitMs), longestTimerMs));
-        return;
-      }
-      this.begin();
-      this.waiting.shift()?.(true);
+  private async begin(firstWaitMs: number): Promise<void> {
+    for (let waitMs = firstWaitMs; waitMs > 0; ) {
+      await sleep(waitMs, this.stop.stopped);
+      // The service may have asked for a pause meanwhile.
+      waitMs = this.pausedUntil > monotonicMs() ? this.reserveTurn() : 0;
     }
+    this.count();
   }
 
   /** Counts a request from its start, because its end may never be reported. */
-  private begin(): void {
+  private count(): void {
     this.requests += 1;
     this.inFlight += 1;
-    if (this.intervalMs > 0) this.nextAt = Math.max(monotonicMs(), this.nextAt) + this.intervalMs;
   }
 
-  /** Returns the milliseconds until the next request can start, by pause and rate. 0 means now. */
-  private waitMs(): number {
+  /** Takes the next turn by pause and rate, and returns the milliseconds until then. */
+  private reserveTurn(): number {
     if (this.intervalMs === 0 && this.pausedUntil === 0) return 0;
     const now = monotonicMs();
-    if (this.pausedUntil > now) return this.pausedUntil - now;
+    const turn = Math.max(now, this.pausedUntil, this.nextAt);
+    if (this.intervalMs > 0) this.nextAt = turn + this.intervalMs;
     // Timers have a resolution of a millisecond, so a shorter wait would take as long as that.
-    return this.nextAt - now >= 1 ? this.nextAt - now : 0;
-  }
-
-  private rejectAll(): void {
-    clearTimeout(this.timer);
-    for (const start of this.waiting.splice(0)) start(false);
-    this.abandonIfIdle();
+    return turn - now >= 1 ? turn - now : 0;
   }
 
   /** Ends the delays before further attempts: a stopped run waits only for requests that are in flight. */
   private abandonIfIdle(): void {
     if (this.inFlight === 0) this.stop.abandon();
   }
+}
 
-  /** Requests that were in flight at the last halving do not halve again. */
-  private slowDown(elapsedMs: number): void {
-    const now = monotonicMs();
-    if (now - elapsedMs < this.halvedAt) return;
-    this.limit = Math.max(1, Math.floor(this.limit / 2));
-    this.halvedAt = now;
-    this.successes = 0;
-  }
-
-  private speedUp(): void {
-    if (this.limit === this.max) return;
-    this.successes += 1;
-    if (this.successes < this.limit) return;
-    this.limit += 1;
-    this.successes = 0;
-  }
+/** Whether the service itself has answered, and not a gateway that has no way to it. */
+function isOfService(response: HttpResponse): boolean {
+  const { status } = response;
+  if (status === 502 || status === 503 || status === 504) return false;
+  return status < 400 || authorOf(response) !== 'gateway';
 }
 
 /**
@@ -168,10 +143,6 @@ export async function eachAtPace<Item>(
   };
   await Promise.all(Array.from({ length: pace.max }, worker));
   if (failures.length > 0) throw failures[0];
-}
-
-function isTimeout(error: Error | undefined): boolean {
-  return error instanceof CliError && error.details.reason === 'timeout';
 }
 
 function tooLongWait(status: number, waitMs: number): StopReason {

@@ -67,7 +67,7 @@ const stops: readonly Stop[] = [
     },
   },
   {
-    what: '20 rows in a row without an answer',
+    what: '20 attempts in a row without an answer',
     begin: (shop) => {
       shop.misbehave = ({ method }, response) => {
         if (method !== 'PUT') return undefined;
@@ -78,8 +78,8 @@ const stops: readonly Stop[] = [
       };
     },
     words: oneByOne,
-    summary: { code: 6, failed: 19, unknown: 1, unprocessed: 80 },
-    stderr: /20 rows in a row got no answer/,
+    summary: { code: 6, failed: 18, unknown: 1, unprocessed: 81 },
+    stderr: /20 attempts in a row got no answer/,
   },
 ];
 

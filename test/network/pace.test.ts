@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Attempt } from '../../src/client/attempt.ts';
 import { Pace, type StopReason } from '../../src/client/pace.ts';
 import { unansweredError } from '../../src/process/errors.ts';
-import { Stop } from '../../src/process/signals.ts';
+import { Stop, StoppedError } from '../../src/process/signals.ts';
 
 function attempt(status: number, more: Partial<Attempt> = {}): Attempt {
   const request = { method: 'PUT', url: 'http://127.0.0.1/', headers: {}, body: undefined };
@@ -30,46 +30,52 @@ function paceOf(concurrency: number) {
   return { pace, stop, answer };
 }
 
-test.each([429, 503])('a %i halves the number of requests in flight, down to 1', async (status) => {
-  const { pace, answer } = paceOf(9);
-  const limits: number[] = [];
-  for (let time = 0; time < 5; time += 1) {
-    answer(status);
-    limits.push(pace.limit);
-  }
-  expect(limits).toEqual([4, 2, 1, 1, 1]);
-});
-
-test('a timeout halves it too, and other failures do not', () => {
-  const { pace, answer } = paceOf(8);
-  answer(500);
+test('20 attempts in a row without an answer of the service stop the run', () => {
+  const { stop, answer } = paceOf(8);
+  answer(502, 19);
   answer(404);
-  expect(pace.limit).toBe(8);
-  void pace.waitForTurn();
-  const error = unansweredError('timeout', 'no answer');
-  pace.observe(attempt(0, { response: undefined, error }));
-  expect(pace.limit).toBe(4);
-});
-
-test('requests that were in flight at the halving do not halve it again', () => {
-  const { pace } = paceOf(16);
-  for (let time = 0; time < 10; time += 1) {
-    void pace.waitForTurn();
-    pace.observe(attempt(503, { elapsedMs: 50 }));
-  }
-  expect(pace.limit).toBe(8);
-});
-
-test('it grows back one by one, each time after as many successes, up to the limit', () => {
-  const { pace, answer } = paceOf(8);
+  answer(504, 19);
+  expect(stop.reason).toBeUndefined();
   answer(503);
-  expect(pace.limit).toBe(4);
-  answer(200, 3);
-  expect(pace.limit).toBe(4);
-  answer(200);
-  expect(pace.limit).toBe(5);
-  answer(200, 5);
-  expect(pace.limit).toBe(6);
-  answer(200, 1000);
-  expect(pace.limit).toBe(8);
+  expect(stop.reason).toMatchObject({
+    kind: 'unavailable',
+    message: '20 attempts in a row got no answer of the service: the last one was 503',
+  });
+});
+
+test('a page of a gateway and a lost connection are no answers of the service', () => {
+  const { pace, stop } = paceOf(8);
+  const page = { status: 403, headers: { 'content-type': 'text/html' }, body: '<p>no' };
+  const error = unansweredError('reset', 'the connection was closed before an answer came');
+  for (let time = 0; time < 10; time += 1)
+    for (const more of [{ response: page }, { response: undefined, error }]) {
+      void pace.waitForTurn();
+      pace.observe(attempt(0, more));
+    }
+  expect(stop.reason?.message).toMatch(/^20 attempts .*: the connection was closed/);
+});
+
+test('a 503 pauses all requests for as long as its own next attempt waits', async () => {
+  const { pace } = paceOf(8);
+  void pace.waitForTurn();
+  pace.observe(attempt(503, { nextDelayMs: 60 }));
+  const began = performance.now();
+  await Promise.all([pace.waitForTurn(), pace.waitForTurn()]);
+  expect(performance.now() - began).toBeGreaterThan(50);
+});
+
+test('a rate spreads requests over the time', async () => {
+  const pace = new Pace({ concurrency: 8, rate: 50 }, new Stop<StopReason>());
+  const began = performance.now();
+  await Promise.all(Array.from({ length: 5 }, () => pace.waitForTurn()));
+  expect(performance.now() - began).toBeGreaterThan(70);
+});
+
+test('a stop ends what waits for its turn', async () => {
+  const { pace, stop } = paceOf(8);
+  void pace.waitForTurn();
+  pace.observe(attempt(429, { retryAfterMs: 60_000 }));
+  const turn = pace.waitForTurn();
+  stop.stop({ kind: 'interrupted', message: 'stopped' });
+  await expect(turn).rejects.toThrow(StoppedError);
 });
