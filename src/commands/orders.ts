@@ -41,7 +41,7 @@ const list = verb({
   },
   view: (context) => recordView(context, orders, 'listOrders'),
   async run(context, { pet, complete, open, overdue, dueBefore, ...flags }) {
-    const { isOverdue, isDueBefore } = await import('../records/order-dates.ts');
+    const { isOverdue, isDueBefore } = await import('../records/overview.ts');
     const isDated = overdue || dueBefore !== undefined;
     const isDue = (order: Order) =>
       (!overdue || isOverdue(order, context.now())) &&

@@ -148,16 +148,6 @@ export class Printer {
     return (records.length > 0 ? await writer.print(records) : '') + (await writer.end());
   }
 
-  /** Returns some records as text, aligned as in a pipe; empty if there are no records. */
-  async alignedText<Entity>(
-    columns: readonly Column<Entity>[],
-    records: readonly Entity[],
-    header = this.options.header,
-  ): Promise<string> {
-    if (records.length === 0) return '';
-    return createAlignedWriter({ ...(await this.createJob(columns, 'list')), header }).print(records);
-  }
-
   private async print<Entity>(
     pages: Pages<Entity>,
     view: View<Entity>,

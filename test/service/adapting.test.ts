@@ -170,8 +170,8 @@ describe.each(scenes)('a service with %s', (_, shape) => {
     expect(await lines('orders list --open')).toEqual(['1,1,1,2027-01-15T09:00:00Z,false']);
     expect(await lines('inventory list --below 30')).toEqual(['1,10,sold', '2,20,sold']);
     expect(JSON.parse(await done('overview -o json'))).toMatchObject({
-      pets: { total: 5 },
-      orders: { open: 1 },
+      pets: expect.arrayContaining([{ status: 'sold', total: expect.any(Number) }]),
+      orders: [{ id: 1 }],
     });
   });
 

@@ -181,11 +181,11 @@ test('a status has the words of the description: in flags, filters, files, quest
   await done('pets update --from - --yes', '[{"id":1,"status":"sold"}]');
   await done('pets create --name Rex --status reserved');
   expect(service.stored.pets?.map((pet) => pet.status)).toEqual(['SOLD', 'RESERVED']);
-  expect(JSON.parse(await done('overview -o json')).pets.byStatus).toEqual({
-    AVAILABLE: 0,
-    RESERVED: 1,
-    SOLD: 1,
-  });
+  expect(JSON.parse(await done('overview -o json')).pets).toEqual([
+    { status: 'AVAILABLE', total: 0 },
+    { status: 'RESERVED', total: 1 },
+    { status: 'SOLD', total: 1 },
+  ]);
   // A completion gives up after 300 ms, which the first load of its modules may take.
   const complete = (...words: string[]) =>
     expect.poll(() => done(['__complete', '--', ...words]), { timeout: 20_000 });
