@@ -1,17 +1,13 @@
-import { describeKey, flagKey, type KeyFlags, keyRules, placeKeys, type SettingKey } from '../config/keys.ts';
+import { describeKey, type KeyFlags, keyRules, type SettingKey } from '../config/keys.ts';
 import { count, type Flag, flag, type ValuesOf, value, values } from './flag.ts';
 
 /** Makes the flag of a setting from the row of its key. */
 export function keyFlag(key: SettingKey): Flag<string | undefined> {
-  const { summary, placeholder, isFile, choices, separator } = keyRules[key];
-  if (placeholder === undefined)
-    return value(`--${key} [value]`, summary, { parse: (text) => text || 'true' });
-  const flag = value(`--${key} ${placeholder}`, describeKey(key), {
+  const { placeholder = '<value>', isFile, choices } = keyRules[key];
+  return value(`--${key} ${placeholder}`, describeKey(key), {
     ...(isFile && { offers: 'file' }),
     ...(choices && { choices }),
   });
-  if (separator === undefined) return flag;
-  return { ...flag, parse: (text, before) => (before === undefined ? text : `${before}${separator}${text}`) };
 }
 
 /** The flags that every command takes, before or after its words. */
@@ -55,13 +51,6 @@ export const writeFlags = {
   dryRun: flag('--dry-run', 'print the request and send nothing'),
   confirm: value('--confirm <profile>', 'name of the profile, if it is protected', { offers: 'profile' }),
 } satisfies Record<string, Flag>;
-
-/** The flags of the settings of a place, without --base-url, which is a global flag. */
-export const placeFlags: Readonly<Record<string, Flag<string | undefined>>> = Object.fromEntries(
-  placeKeys
-    .filter((key) => !(flagKey(key) in globalFlags))
-    .map((key) => [flagKey(key), keyFlag(key)] as const),
-);
 
 /**
  * The values of the flags that several commands share, and of the flags that set a setting. Undefined if the flag is missing.

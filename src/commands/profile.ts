@@ -1,6 +1,6 @@
 import { confirmDestruction, whyNotAsked } from '../asking.ts';
-import { argument, flag } from '../cli/flag.ts';
-import { placeFlags } from '../cli/global-flags.ts';
+import { argument } from '../cli/flag.ts';
+import { keyFlag } from '../cli/global-flags.ts';
 import { verb } from '../cli/verb.ts';
 import { profileScope, removeContract } from '../config/contract-file.ts';
 import {
@@ -10,7 +10,7 @@ import {
   dropProfile,
   editConfig,
   requireProfile,
-  toSection,
+  toStoredValue,
 } from '../config/edit.ts';
 import { readConfigFile, unreadableConfigError } from '../config/file.ts';
 import { maskValue, valueProblem } from '../config/keys.ts';
@@ -19,7 +19,6 @@ import type { Context } from '../context.ts';
 import { propertyColumns, type View } from '../output/columns.ts';
 import { UsageError } from '../process/errors.ts';
 import type { JsonValue } from '../process/exact-json.ts';
-import { shellWord } from '../process/text.ts';
 
 interface ProfileRecord {
   readonly name: string;
@@ -70,20 +69,23 @@ const create = verb({
   wrongSettings: 'ignore',
   summary: 'Create a profile for a service',
   description:
-    'Creates a profile for a service and keeps --base-url and the flags below in it. A profile can have other settings ' +
-    'too, such as timeout: `petstore config set --profile <name> <key> <value>`. It becomes the active profile if none ' +
-    'is active. To rename a profile, change its name in the file that `petstore config path config` prints.',
+    'Creates a profile for a service. It becomes the active profile if none is active. Its other settings: ' +
+    '`petstore config set --profile <name> <key> <value>`. To rename a profile, change its name in the file that ' +
+    '`petstore config path config` prints.',
   examples: [
     'petstore profile create staging --base-url https://staging.example.com/v1',
-    'petstore profile create prod --base-url https://api.example.com --protected --token-command "pass show petstore"',
-    'petstore profile create ci --base-url http://localhost:4010 --use',
+    'petstore profile create prod --base-url https://api.example.com --token-file ~/.petstore-token',
+    'petstore config set --profile prod protected true',
   ],
   args: { name: argument('<name>', 'name of the new profile') },
-  flags: { use: flag('--use', 'make it the active one'), ...placeFlags },
-  run: (context, { name, use }) => createProfile(context, name, use === true),
+  flags: { tokenFile: keyFlag('token-file') },
+  run: createProfile,
 });
 
-async function createProfile(context: Context, name: string, use: boolean): Promise<void> {
+async function createProfile(
+  context: Context,
+  { name, tokenFile }: { readonly name: string; readonly tokenFile?: string | undefined },
+): Promise<void> {
   const { io, flags, print } = context;
   checkProfileName(name);
   if (flags.offline)
@@ -91,21 +93,26 @@ async function createProfile(context: Context, name: string, use: boolean): Prom
       'profile create: --offline needs no profile',
       'use the built-in one: `petstore profile use offline`',
     );
-  const baseUrl = flags.baseUrl ?? (await askBaseUrl(context));
-  const section = toSection({ ...flags, baseUrl }, io.cwd);
+  const baseUrl = toStoredValue(
+    'base-url',
+    flags.baseUrl ?? (await askBaseUrl(context)),
+    '--base-url',
+    io.cwd,
+  );
+  const section = {
+    'base-url': baseUrl,
+    ...(tokenFile !== undefined && {
+      'token-file': toStoredValue('token-file', tokenFile, '--token-file', io.cwd),
+    }),
+  };
   const isActive = await editConfig(io, (config) => {
     addProfile(config, name, section);
-    if (use || config.profile === undefined) activate(config, name);
+    if (config.profile === undefined) activate(config, name);
     return config.profile === name;
   });
   await print(
     `created profile ${name}${isActive ? ' (now active)' : `; \`petstore profile use ${name}\` makes it the active one`}`,
   );
-  for (const key of ['output', 'timeout', 'retries', 'color'] as const)
-    if (flags[key] !== undefined)
-      await print(
-        `note: --${key} is not kept; \`petstore config set --profile ${name} ${key} ${shellWord(String(flags[key]))}\` keeps it`,
-      );
 }
 
 async function askBaseUrl(context: Context): Promise<string> {
@@ -130,7 +137,6 @@ const use = verb({
     const { io, print } = context;
     await editConfig(io, (config) => activate(config, name));
     await print(`the active profile is ${name}`);
-    if (io.env.PETSTORE_PROFILE) await print('note: PETSTORE_PROFILE is set, and takes precedence');
   },
 });
 

@@ -5,7 +5,7 @@ import type { Io } from '../process/io.ts';
 import { fileError } from '../process/system-error.ts';
 import { closestWord } from '../process/text.ts';
 import { type KeyPath, readConfigFile, unreadableConfigError } from './file.ts';
-import { flagKey, type KeyFlags, keyRules, parseSetting, placeKeys, type SettingKey } from './keys.ts';
+import { keyRules, parseSetting, type SettingKey } from './keys.ts';
 import { resolvePaths } from './paths.ts';
 import { parseName } from './setting-values.ts';
 import { offlineProfile } from './settings.ts';
@@ -135,17 +135,6 @@ export function checkProfileName(name: string): void {
  */
 export function toStoredValue(key: SettingKey, text: string, label: string, cwd: string): StoredValue {
   const value = parseSetting(key, text, label);
-  const { isFile, separator } = keyRules[key];
-  if (isFile) return text.startsWith('~/') ? text : resolve(cwd, text);
-  if (separator !== undefined) return (value as readonly string[]).join(separator);
+  if (keyRules[key].isFile) return text.startsWith('~/') ? text : resolve(cwd, text);
   return key === 'timeout' ? text : ((value as StoredValue | undefined) ?? text);
-}
-
-/** Converts the flags of a place to the content of a profile. @throws UsageError for a wrong value. */
-export function toSection(flags: KeyFlags, cwd: string): Partial<Record<SettingKey, StoredValue>> {
-  const entries = placeKeys.flatMap((key) => {
-    const value = flags[flagKey(key)];
-    return value === undefined ? [] : [[key, toStoredValue(key, String(value), `--${key}`, cwd)]];
-  });
-  return Object.fromEntries(entries);
 }

@@ -9,15 +9,11 @@ interface KeyRule {
   parse(text: string): unknown;
   /** The default value as text. A key without a default can have the value undefined. */
   readonly defaultText?: string;
-  /** The value of its flag as help shows it, such as `<url>`. A flag without a placeholder is a switch. */
+  /** The value of its flag as help shows it, such as `<url>`. */
   readonly placeholder?: string;
   readonly choices?: readonly string[];
   /** Whether the value is a path. A relative path is made absolute: see `layers.ts`. */
   readonly isFile?: true;
-  /** Set for a list: the text between its items. The config file may also hold an array. */
-  readonly separator?: string;
-  /** Whether it belongs to a place: `profile create` takes it as a flag. */
-  readonly isOfPlace?: true;
 }
 
 function choiceRule<Word extends string>(choices: readonly Word[]) {
@@ -36,7 +32,6 @@ const rules = {
     summary: 'address of the service',
     parse: parse.parseBaseUrl,
     placeholder: '<url>',
-    isOfPlace: true,
   },
   output: {
     summary: 'format of the output',
@@ -81,85 +76,64 @@ const rules = {
   'token-file': {
     summary: 'file that holds the token',
     ...pathRule,
-    isOfPlace: true,
   },
   'token-command': {
     summary: 'command that prints the token, run without a shell',
     parse: (text) => parse.splitWords(text) && text,
     placeholder: '<command>',
-    isOfPlace: true,
-  },
-  'token-origins': {
-    summary: 'further origins that the token may go to',
-    parse: parse.parseOrigins,
-    separator: ' ',
-    placeholder: '<origins>',
-    isOfPlace: true,
   },
   'auth-header': {
     summary: 'header that carries the token',
     parse: parse.parseHeaderName,
     placeholder: '<name>',
     defaultText: 'Authorization',
-    isOfPlace: true,
   },
   'auth-scheme': {
     summary: 'word before the token; empty for the bare token',
     parse: parse.parseScheme,
     placeholder: '<word>',
     defaultText: 'Bearer',
-    isOfPlace: true,
   },
   'ca-cert': {
     summary: 'further certificate authorities to trust (PEM)',
     ...pathRule,
-    isOfPlace: true,
   },
   'client-cert': {
     summary: 'certificate to show to the service (PEM)',
     ...pathRule,
-    isOfPlace: true,
   },
   'client-key': {
     summary: 'private key of that certificate (PEM)',
     ...pathRule,
-    isOfPlace: true,
   },
   contract: {
     summary: 'binding of the service, a file that `petstore api bind` writes',
     ...pathRule,
-    isOfPlace: true,
   },
   'allow-insecure-http': {
     summary: 'whether the token may go over plain http',
     ...switchRule,
     defaultText: 'false',
-    isOfPlace: true,
   },
   'import-map': {
     summary: 'default of --map: columns of a bulk file',
-    parse: parse.parseColumnMaps,
-    separator: ',',
+    parse: parse.checkColumnMap,
     placeholder: '<field=column>',
-    isOfPlace: true,
   },
   tenant: {
     summary: 'name of the tenant, if several share an address',
     parse: parse.parseName,
     placeholder: '<name>',
-    isOfPlace: true,
   },
   etags: {
     summary: 'whether writes send the ETag of a record as If-Match',
     ...switchRule,
     defaultText: 'true',
-    isOfPlace: true,
   },
   protected: {
     summary: "whether every write asks for the profile's name",
     ...switchRule,
     defaultText: 'false',
-    isOfPlace: true,
   },
 } satisfies Record<string, KeyRule>;
 
@@ -186,9 +160,6 @@ export type KeyFlags = {
 export const keyRules: Readonly<Record<SettingKey, KeyRule>> = rules;
 
 export const settingKeys = Object.keys(keyRules) as SettingKey[];
-
-/** The keys of a place. `profile create` takes them as flags. */
-export const placeKeys = settingKeys.filter((key) => keyRules[key].isOfPlace);
 
 export function isSettingKey(key: string): key is SettingKey {
   return Object.hasOwn(keyRules, key);

@@ -164,17 +164,12 @@ function toSetting(
   { source, folder }: Layer,
   io: Io,
 ): Setting<unknown> {
-  const { isFile, separator } = keyRules[key];
-  const isList = separator !== undefined && Array.isArray(raw);
-  const text = isList ? raw.join(separator) : String(raw);
+  const text = String(raw);
   const setting = { value: undefined, text, source, givenBy };
   try {
-    if (typeof raw === 'object' && !isList)
-      throw new InputError(`${label}: must be text, a number, true or false`);
-    // An empty list takes precedence over the list of a later layer.
-    if (isList && raw.length === 0) return { ...setting, value: [] };
+    if (typeof raw === 'object') throw new InputError(`${label}: must be text, a number, true or false`);
     const value = parseSetting(key, text, label, usageCodeOf(source));
-    return { ...setting, value: isFile ? resolve(folder, expandHome(text, io)) : value };
+    return { ...setting, value: keyRules[key].isFile ? resolve(folder, expandHome(text, io)) : value };
   } catch (problem) {
     if (!(problem instanceof UsageError)) throw problem;
     return { ...setting, problem };

@@ -136,26 +136,9 @@ export function parseColumnMap(texts: readonly string[]): ColumnMap {
 }
 
 /** Checks a column map, such as `petId=SKU,quantity=Stock`. @throws ValueError if the text is not a map. */
-export function parseColumnMaps(text: string): readonly string[] {
+export function checkColumnMap(text: string): string {
   parseColumnMap([text]);
-  return [text];
-}
-
-/**
- * Parses origins that are separated by commas or spaces.
- *
- * @throws ValueError if a word is not an http or https origin.
- */
-export function parseOrigins(text: string): readonly string[] {
-  const origins = text.split(/[\s,]+/).filter((word) => word !== '');
-  if (origins.length === 0) throw new ValueError('must name an origin, such as https://api.example.com');
-  return origins.map((origin) => {
-    const url = new URL(parseBaseUrl(origin));
-    if (url.pathname !== '/') throw new ValueError('must be origins: scheme, host and port, no path');
-    if (url.hostname.includes('*'))
-      throw new ValueError('must be whole origins, such as https://api.example.com: * is not possible');
-    return url.origin;
-  });
+  return text;
 }
 
 /** Checks the name of a profile or a tenant. @throws ValueError. */

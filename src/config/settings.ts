@@ -16,7 +16,7 @@ import {
   usageCodeOf,
   validSettings,
 } from './layers.ts';
-import { findToken, furtherOrigins, originOf, type TokenSource, unsetLine } from './token-source.ts';
+import { findToken, originOf, type TokenSource, unsetLine } from './token-source.ts';
 
 // The files of this folder:
 // - values: `keys.ts` lists the settings; `setting-values.ts` and `column-map.ts` parse their values.
@@ -72,7 +72,6 @@ export function resolveSettings(io: Io, flags: SettingFlags, file: ConfigFile): 
     unknown || selection?.value === offlineProfile ? undefined : selection?.value,
   );
   const { active, offline, contradiction } = chooseTarget(flags, unknown ? undefined : selection, all);
-  const { token, problem: clash } = findToken(io, all, active?.value);
   const hasOtherOrigin = active?.source === 'config' && isOtherOrigin(all);
   const profile = hasOtherOrigin ? undefined : active;
   const candidates = hasOtherOrigin ? readLayers(inputs, undefined) : all;
@@ -83,17 +82,16 @@ export function resolveSettings(io: Io, flags: SettingFlags, file: ConfigFile): 
     profileNames: Object.keys(file.profiles),
     problems: [
       ...(file.problem === undefined ? [] : [unreadableConfigError(file)]),
-      ...[unknown, contradiction, offline ? undefined : clash].filter((problem) => problem !== undefined),
+      ...[unknown, contradiction].filter((problem) => problem !== undefined),
       ...[...candidates.values()].flat().flatMap(({ problem }) => problem ?? []),
     ],
     warnings: [
       ...unknownKeyWarnings(file, undefined),
       ...(profile ? unknownKeyWarnings(file, profile.value) : []),
-      ...beatenProfileWarnings(profile, all),
     ],
     offline,
     service: offline ? undefined : explain('base-url').value,
-    token,
+    token: findToken(io, all),
     get: (key) => explain(key).value,
     explain,
   };
@@ -104,16 +102,7 @@ function isOtherOrigin(candidates: Candidates): boolean {
   const [url, ...beaten] = validSettings(candidates, 'base-url');
   const configured = beaten.find(isInConfig);
   if (!url || !configured || isInConfig(url)) return false;
-  return ![originOf(configured), ...furtherOrigins(candidates)].includes(originOf(url));
-}
-
-/** Warns if PETSTORE_BASE_URL takes precedence over the base URL of a profile that a flag names. */
-function beatenProfileWarnings(profile: ProfileChoice | undefined, candidates: Candidates): string[] {
-  const [baseUrl, ...beaten] = validSettings(candidates, 'base-url');
-  const ofProfile = beaten.find(({ source }) => source === 'profile');
-  const isUnexpected = profile?.source === 'flag' && baseUrl?.source === 'environment' && ofProfile;
-  if (!isUnexpected || ofProfile.value === baseUrl.value) return [];
-  return [`${baseUrl.givenBy} is set, and takes precedence over the base URL of profile ${profile.value}`];
+  return originOf(configured) !== originOf(url);
 }
 
 /**

@@ -1,4 +1,3 @@
-import { InputError, type UsageError } from '../process/errors.ts';
 import type { Io } from '../process/io.ts';
 import { shellWord } from '../process/text.ts';
 import { type Candidates, rankOf, type Setting, type SettingSource, validSettings } from './layers.ts';
@@ -22,22 +21,11 @@ type NamedSource = Omit<TokenSource, 'origins'>;
 /**
  * Finds the source of the token: PETSTORE_TOKEN, else token-file or token-command, whichever takes precedence.
  *
- * @param active the name of the active profile.
- * @returns also an error if one profile, or one source, sets both token-file and token-command.
+ * token-file beats a token-command of the same source.
  */
-export function findToken(
-  { env }: Io,
-  candidates: Candidates,
-  active: string | undefined,
-): { readonly token?: TokenSource; readonly problem?: UsageError } {
-  const [first, second] = sourcesOf(env.PETSTORE_TOKEN, candidates);
-  if (!first) return {};
-  const token = {
-    ...first,
-    origins: originsOfToken(first.source, validSettings(candidates, 'base-url'), furtherOrigins(candidates)),
-  };
-  const isClash = first.kind !== 'variable' && first.source === second?.source;
-  return isClash ? { token, problem: clashError(first, active) } : { token };
+export function findToken({ env }: Io, candidates: Candidates): TokenSource | undefined {
+  const [first] = sourcesOf(env.PETSTORE_TOKEN, candidates);
+  return first && { ...first, origins: originsOfToken(first.source, validSettings(candidates, 'base-url')) };
 }
 
 /** Lists the sources that name a token, in the order of their precedence. */
@@ -56,11 +44,6 @@ function sourcesOf(token: string | undefined, candidates: Candidates): NamedSour
   ];
 }
 
-/** Returns the origins in the setting token-origins. */
-export function furtherOrigins(candidates: Candidates): readonly string[] {
-  return validSettings(candidates, 'token-origins')[0]?.value ?? [];
-}
-
 type SourcedValue = Pick<Setting<string>, 'value' | 'source'>;
 
 /**
@@ -72,32 +55,19 @@ type SourcedValue = Pick<Setting<string>, 'value' | 'source'>;
  *
  * @param source the source of the token.
  * @param baseUrls the base URLs of all sources, in the order of their precedence.
- * @param further further origins for a token from the config.
  * @returns an empty list if no base URL is set.
  */
-export function originsOfToken(
-  source: SettingSource,
-  baseUrls: readonly SourcedValue[],
-  further: readonly string[],
-): readonly string[] {
+export function originsOfToken(source: SettingSource, baseUrls: readonly SourcedValue[]): readonly string[] {
   const from = (...sources: SettingSource[]) => baseUrls.find((url) => sources.includes(url.source));
   const ofVariable = from('environment');
   if (source === 'environment' && ofVariable) return [originOf(ofVariable)];
   const beside = source === 'config' ? from('config') : undefined;
   const owner = beside ?? from('profile', 'config') ?? ofVariable;
-  return owner ? [originOf(owner), ...further] : baseUrls.slice(0, 1).map(originOf);
+  return owner ? [originOf(owner)] : baseUrls.slice(0, 1).map(originOf);
 }
 
 export function originOf({ value }: { readonly value: string }): string {
   return new URL(value).origin;
-}
-
-function clashError({ source, givenBy }: NamedSource, active: string | undefined): UsageError {
-  const profile = source === 'profile' ? active : undefined;
-  return new InputError(
-    `token-file and token-command are both set in ${givenBy}`,
-    `keep one: \`${unsetLine('token-file', profile)}\` or \`${unsetLine('token-command', profile)}\``,
-  );
 }
 
 /** Writes the command line that removes a key from a profile, or from the top level of the config. */

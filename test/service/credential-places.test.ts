@@ -34,7 +34,9 @@ function expectNoToken({ stdout, stderr }: Run): void {
 test('a profile that puts the token elsewhere is told how to leave the place to the description', async () => {
   await using service = await secured(inQuery, pets);
   const { run, done, server } = service;
-  await done(`profile create p --base-url ${server.url} --auth-header X-Mine --use`);
+  await done(`profile create p --base-url ${server.url}`);
+  await done('profile use p');
+  await done('config set --profile p auth-header X-Mine');
   const { words } = await run('api bind');
   const [, line = ''] = /to leave it to the description: `petstore (.*?)`/.exec(words) ?? [];
   expect((await run(line)).stderr).toBe('profiles.p.auth-header is no longer set\n');

@@ -85,7 +85,7 @@ describe('the file', () => {
 test.each([
   ['{\n  "profile": "a",\n  "timeout": "5s",\n}\n', 'a comma after the last item at line 3, column 18'],
   ['{"profiles": {\n  "a": {"retries": 1},\n}}', 'a comma after the last item at line 2, column 22'],
-  ['{"token-origins": ["http://a",]}', 'a comma after the last item at line 1, column 30'],
+  ['{"import-map": ["a=b",]}', 'a comma after the last item at line 1, column 22'],
   ["{\n  'timeout': '5s'\n}", 'an unexpected character at line 2, column 3'],
   ['{\n  "timeout": 5s\n}', 'an unexpected character at line 2, column 15'],
   ['{\n  "timeout": "5s"\n', 'it ends too early'],
@@ -115,15 +115,6 @@ test.each([
   ],
   ['set auth-header Host', "auth-header 'Host': is a header that the connection itself needs"],
   ['set auth-scheme a:b', "auth-scheme 'a:b': must be one word, or empty for the bare token"],
-  ['set token-origins shop', "token-origins 'shop': must begin with http:// or https://, as in https://shop"],
-  [
-    'set token-origins https://a/v1',
-    "token-origins 'https://a/v1': must be origins: scheme, host and port, no path",
-  ],
-  [
-    'set token-origins https://*.a',
-    "token-origins 'https://*.a': must be whole origins, such as https://api.example.com: * is not possible",
-  ],
   [
     'set tenant -',
     "tenant '-': a name is 1 to 64 letters, digits, dots, dashes, @ and underscores, and begins with a letter or digit",
@@ -194,15 +185,6 @@ test('a path is stored absolute; a file that does not exist is a warning', async
   expect(config.read()).toEqual({ 'token-file': path });
 });
 
-test('a value is stored even if another source takes precedence, and a note names that source', async () => {
-  config.write({ profile: 'p', profiles: { p: { retries: 1 } } });
-  const { stderr } = await run('set retries 9');
-  expect(stderr).toContain('note: profile p sets retries too, and takes precedence');
-  const env = { PETSTORE_OUTPUT: 'tsv' };
-  expect((await run('set output csv', env)).stderr).toContain('note: PETSTORE_OUTPUT is set');
-  expect(await run('set output csv -q', env)).toMatchObject({ stderr: '' });
-});
-
 test('quiet in the config silences notices', async () => {
   expect(await run('set quiet true')).toMatchObject({ code: 0 });
   expect(await run('set timeout 5s')).toEqual({ code: 0, stdout: '', stderr: '' });
@@ -227,7 +209,6 @@ test('explain and profile show hide the arguments of token-command and unknown k
 });
 
 test.each([
-  ['token-origins', 'https://a.example,https://b.example:8443'],
   ['import-map', 'quantity=On,petId=Pet'],
   ['tenant', 'north'],
   ['etags', 'false'],

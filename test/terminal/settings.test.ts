@@ -72,15 +72,6 @@ describe('a value comes from', () => {
     expect(await color({ NO_COLOR: '1' }, '--color always')).toEqual(['always', '--color']);
   });
 
-  test('an empty list of a profile, which takes precedence over the list of the top level', async () => {
-    const top = { 'token-origins': ['http://a', 'http://b'], 'import-map': 'petId=SKU' };
-    config.write({ ...top, profile: 'p', profiles: { p: { 'token-origins': [], 'import-map': [] } } });
-    expect(await explain()).toMatchObject({
-      'token-origins': [[], 'profile p'],
-      'import-map': [[], 'profile p'],
-    });
-  });
-
   test('a path beside the config, or in the current folder for a variable; ~ is the home', async () => {
     config.write({ 'ca-cert': 'ca.pem', 'token-file': '~/token' });
     expect(await explain('', { HOME: '/home/me', PETSTORE_CLIENT_KEY: 'key.pem' })).toMatchObject({
@@ -209,16 +200,6 @@ test.each([
 ])('%s with an unknown profile names the way out: %s', async (line, hint) => {
   config.write({ profile: 'gone', profiles: { staging: {}, a: {} } });
   expect((await config.run(line)).stderr).toContain(hint);
-});
-
-test('a variable that takes precedence over the base URL of a profile named by a flag is a warning', async () => {
-  config.write({ profiles: { p: { 'base-url': 'http://a' } } });
-  const explained = async (flags: string, env: Env) =>
-    (await config.run(`config explain${flags}`, env)).stderr;
-  const warning = 'warning: PETSTORE_BASE_URL is set, and takes precedence over the base URL of profile p\n';
-  expect(await explained(' --profile p', { PETSTORE_BASE_URL: 'http://b' })).toBe(warning);
-  expect(await explained(' --profile p', { PETSTORE_BASE_URL: 'http://a' })).toBe('');
-  expect(await explained('', { PETSTORE_BASE_URL: 'http://b', PETSTORE_PROFILE: 'p' })).toBe('');
 });
 
 const address = { PETSTORE_BASE_URL: 'http://a' };

@@ -1,12 +1,10 @@
 import { verb } from '../../cli/verb.ts';
 import { decideTokenUse, describePlace } from '../../config/credential.ts';
 import { settingKeys } from '../../config/keys.ts';
-import { resolvePaths } from '../../config/paths.ts';
 import { formatSetting, type Settings } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
 import { propertyColumns } from '../../output/columns.ts';
 import type { JsonValue } from '../../process/exact-json.ts';
-import type { Io } from '../../process/io.ts';
 
 interface SettingRecord {
   readonly key: string;
@@ -29,12 +27,7 @@ export const explain = verb({
   view: () => ({ plural: 'settings', columns: propertyColumns(['key', 'value', 'source', 'origin']) }),
   async run(context) {
     const { settings } = context;
-    const { active, profile, offline } = settings;
-    if (active && !profile && !offline)
-      await context.print(
-        `note: profile ${active.value} is active, but none of it is used, because the base URL has another origin`,
-      );
-    const { token } = settings;
+    const { profile, offline, token } = settings;
     const records: SettingRecord[] = [
       { key: 'profile', value: profile?.value ?? null, ...sourceOf(profile) },
       { key: 'offline', value: offline !== undefined, ...sourceOf(offline) },
@@ -47,7 +40,6 @@ export const explain = verb({
         value: token ? await describeTokenUse(context, settings) : 'not set',
         ...sourceOf(token),
       },
-      ...explainPaths(context.io),
     ];
     return { pages: [records] };
   },
@@ -63,21 +55,6 @@ async function describeTokenUse({ contract }: Context, settings: Settings): Prom
   // The row of auth-header shows the place of the token, unless the service's description moves it.
   const isMoved = use?.kind === 'sent' && places.includes(use.place);
   return isMoved ? `set, sent in ${describePlace(use.place)}` : 'set';
-}
-
-function explainPaths(io: Io): SettingRecord[] {
-  const { configFile, stateDir, offlineStore } = resolvePaths(io);
-  const ofStore = io.env.PETSTORE_OFFLINE_STORE ? 'PETSTORE_OFFLINE_STORE' : 'PETSTORE_STATE_DIR';
-  const paths = [
-    ['config-file', configFile, 'PETSTORE_CONFIG_DIR'],
-    ['state-dir', stateDir, 'PETSTORE_STATE_DIR'],
-    ['offline-store', offlineStore, ofStore],
-  ] as const;
-  return paths.map(([key, value, variable]) => ({
-    key,
-    value,
-    ...sourceOf(io.env[variable] ? { source: 'environment', givenBy: variable } : undefined),
-  }));
 }
 
 /** Returns the columns that say where a value comes from. */

@@ -9,7 +9,7 @@ import {
   toStoredValue,
   unsetValue,
 } from '../../config/edit.ts';
-import { formatKeyPath, type KeyPath, parseKeyPath, readConfigFile } from '../../config/file.ts';
+import { formatKeyPath, parseKeyPath, readConfigFile } from '../../config/file.ts';
 import {
   describeKey,
   keyRules,
@@ -106,22 +106,11 @@ async function setKey(context: Context, text: string, value: string): Promise<vo
   });
   await context.print(`${formatKeyPath(keyPath)} is ${maskValue(key, storedValue)}`);
   await warnOfMissingFile(context, key, String(storedValue));
-  await warnOfPrecedence(context, key, keyPath);
 }
 
 async function warnOfMissingFile(context: Context, key: SettingKey, path: string): Promise<void> {
   if (!keyRules[key].isFile || path.startsWith('~/')) return;
   if (!existsSync(path)) await context.print(`warning: there is no file ${path} yet`);
-}
-
-/** Warns if another source takes precedence over the new value. */
-async function warnOfPrecedence(context: Context, key: SettingKey, { profile }: KeyPath): Promise<void> {
-  if (profile !== undefined) return;
-  const { profile: active, explain } = resolveSettings(context.io, {}, await readConfigFile(context.io));
-  const { source, givenBy } = explain(key);
-  if (source === 'environment') await context.print(`note: ${givenBy} is set, and takes precedence`);
-  if (source === 'profile')
-    await context.print(`note: profile ${active?.value} sets ${key} too, and takes precedence`);
 }
 
 const unset = verb({

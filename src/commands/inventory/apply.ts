@@ -18,7 +18,7 @@ export async function applyCounts(
   // If no service is set, the error comes before a large input is read.
   await context.client('bulk');
   const { settings } = context;
-  const map = toColumnMap(flags.map ?? settings.get('import-map') ?? []);
+  const map = toColumnMap(flags.map ?? [settings.get('import-map')].filter((text) => text !== undefined));
   const isPreview = kind === 'diff' || context.flags.dryRun === true;
   const runFlags = toRunFlags(flags, map, isPreview);
   await applyRun(context, await readCounts(context, path, runFlags, flags), flags, kind);
