@@ -86,7 +86,9 @@ function toChangeRow(record: InputRecord, marks: NumberMarks): CountRow | Proble
   if (typeof id === 'object') return numberProblem(record, 'petId', id);
   const change = readChange(quantity, marks);
   if (typeof change === 'object') return numberProblem(record, 'quantity', change);
-  return { line, id, intent: { kind: 'add', change } };
+  const expected = readExpected(record, marks);
+  if (typeof expected === 'object') return expected;
+  return { line, id, intent: { kind: 'add', change, ...(expected !== undefined && { expected }) } };
 }
 
 /** Reads the count that a row expects. Undefined if it expects none. A row that ends before the column is cut off. */
@@ -103,7 +105,7 @@ function readExpected(record: InputRecord, marks: NumberMarks): number | Problem
 /** Adds up two rows of one pet, such as its two places. */
 function addUp(first: CountRow, second: CountRow): CountRow | Problem {
   const [intent, other] = [first.intent, second.intent];
-  if (expectedOf(intent) !== expectedOf(other))
+  if (intent.expected !== other.expected)
     return { message: `the rows of pet ${second.id} that are added up expect different counts` };
   const sum = Number(countOf(intent)) + Number(countOf(other));
   if (!Number.isSafeInteger(sum))
@@ -116,16 +118,12 @@ function countOf(intent: CountIntent): Value {
   return intent.kind === 'add' ? intent.change : intent.value;
 }
 
-function expectedOf(intent: CountIntent): Value | undefined {
-  return intent.kind === 'add' ? undefined : intent.expected;
-}
-
 /** The columns that the command reads, with the values of a row of counts. */
 export function countFieldsOf({
   id,
   intent,
 }: Pick<CountRow, 'id' | 'intent'>): Readonly<Record<string, JsonValue>> {
-  const expected = expectedOf(intent);
+  const { expected } = intent;
   return {
     petId: id,
     [intent.kind === 'add' ? 'change' : 'quantity']: countOf(intent) as number,

@@ -116,6 +116,16 @@ test.each<[text: string, rows: string, options?: Options]>([
   expect({ rows: rowsOf(input), issues: issuesOf(input) }).toEqual({ rows, issues: [] });
 });
 
+test('the count that a row expects stands beside a count or a change', async () => {
+  for (const [text, options] of [
+    ['petId,quantity,expected\n1,5,9\n2,5,\n', {}],
+    ['petId,expected,change\n1,9,+5\n2,,5\n', relative],
+  ] as const) {
+    const { rows } = await read(text, options);
+    expect(rows.map(({ intent }) => intent.expected)).toEqual([9, undefined]);
+  }
+});
+
 test.each([...['', ' ', '12.5', '1e3', '+5', '-1', '0x10', '1,234', 'NaN', '5 6', '٣', '9007199254740992']])(
   'refuses %j as a quantity, in every format',
   async (value) => {
