@@ -136,7 +136,7 @@ async function fieldNames(context: Context, { command, values }: Cursor): Promis
 /** Offers the words of the service for the status of a pet or of an entry. */
 async function statusNames(context: Context, { command }: Cursor): Promise<readonly string[]> {
   const { operations } = await import('../api/operations.ts');
-  const { statusWords } = await import('../records/field-words.ts');
+  const { statusWords } = await import('../records/body-fields.ts');
   const contract = await context.contract();
   const id = 'operation' in command ? command.operation : undefined;
   const noun = typeof id === 'string' ? operations[id as OperationId].noun : 'pets';

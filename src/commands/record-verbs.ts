@@ -4,12 +4,12 @@ import { verb } from '../cli/verb.ts';
 import type { Context } from '../context.ts';
 import { UsageError } from '../process/errors.ts';
 import { withArticle } from '../process/text.ts';
-import { fieldKinds } from '../records/field-kinds.ts';
 import { checkIdsOrFile, parseId, parseIdOrName } from '../records/parse-values.ts';
 import {
   type Body,
   columnOf,
   type Field,
+  fieldKinds,
   flagOf,
   namedNoun,
   type RecordNoun,

@@ -11,11 +11,25 @@ import { printJson } from '../process/exact-json.ts';
 import { shellWord } from '../process/text.ts';
 import type { Fields } from '../writes/value.ts';
 import { type Access, openAccess } from './access.ts';
-import { checkOfferedFields, extraFields, flagFields, type RecordFlags, typeOfField } from './body-fields.ts';
-import { fieldKinds } from './field-kinds.ts';
-import { statusWords, toServiceValues } from './field-words.ts';
+import {
+  checkOfferedFields,
+  extraFields,
+  flagFields,
+  type RecordFlags,
+  statusWords,
+  toServiceValues,
+  typeOfField,
+} from './body-fields.ts';
 import type { Names } from './names.ts';
-import { type Body, columnOf, type Field, findField, flagOf, type RecordNoun } from './record-nouns.ts';
+import {
+  type Body,
+  columnOf,
+  type Field,
+  fieldKinds,
+  findField,
+  flagOf,
+  type RecordNoun,
+} from './record-nouns.ts';
 import { writeRecords } from './write-records.ts';
 
 /** Creates a record from flags. */

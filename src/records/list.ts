@@ -4,7 +4,7 @@ import type { Output } from '../output/print.ts';
 import { exitCodes } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
 import { type Access, openAccess } from './access.ts';
-import { toStatusWords } from './field-words.ts';
+import { toStatusWords } from './body-fields.ts';
 import { openView } from './print-records.ts';
 import type { Body, RecordNoun } from './record-nouns.ts';
 

@@ -6,7 +6,7 @@ import { collectRecords } from '../client/whole-list.ts';
 import type { Context } from '../context.ts';
 import { errorSentence } from '../output/error.ts';
 import { CliError } from '../process/errors.ts';
-import { statusWords } from './field-words.ts';
+import { statusWords } from './body-fields.ts';
 import { wordOf } from './parse-values.ts';
 
 /** The most counts, and the most orders, that the overview lists. */

@@ -10,10 +10,9 @@ import { CliError, FieldError, UsageError } from '../process/errors.ts';
 import { isJsonObject, type JsonValue } from '../process/exact-json.ts';
 import type { Access } from './access.ts';
 import { checkFields, fieldSchemas, typeOfField } from './body-fields.ts';
-import { fieldKinds } from './field-kinds.ts';
 import { isName } from './names.ts';
 import { isIdText, parseTyped } from './parse-values.ts';
-import { type Body, columnOf, type Field, findField, type RecordNoun } from './record-nouns.ts';
+import { type Body, columnOf, type Field, fieldKinds, findField, type RecordNoun } from './record-nouns.ts';
 
 /** A record of a file. */
 export interface RecordRow extends InputRow {

@@ -5,18 +5,51 @@ import type { Context } from '../context.ts';
 import type { Column, View } from '../output/columns.ts';
 import type { JsonObject } from '../process/exact-json.ts';
 import { joinFirst } from '../process/text.ts';
-import { type FieldKind, fieldKinds } from './field-kinds.ts';
+import { parseDay, parseIdOrName, parseQuantity, parseText, parseTruth } from './parse-values.ts';
 
 // The files of this folder:
-// - nouns: this file describes the four nouns as data. `field-kinds.ts` says how people write values.
+// - nouns: this file describes the four nouns as data.
 // - verbs: `list.ts`, `get.ts`, `create.ts`, `update.ts`, `edit-record.ts` and `delete.ts` work for every noun, and
 //   `inventory.ts` has the verbs of counts. A verb opens its `access.ts`. `watch.ts` shows a list again and
 //   again, and `overview.ts` sums the lists up.
-// - input: flags become fields in `parse-values.ts`, `body-fields.ts` and `field-words.ts`, and records of a file in
+// - input: flags become fields in `parse-values.ts`, `body-fields.ts`, and records of a file in
 //   `record-layout.ts`. `names.ts` finds the ids of names.
 // - writing: `write-records.ts` settles the rows of a command with ids, and `write-errors.ts` has its errors.
 //   Many records of a file are a run: see `bulk/`.
 // - printing: `print-records.ts` adds the names of other records, and `show-requests.ts` shows what `--dry-run` would send.
+
+/**
+ * How people write the values of a field: as a flag, as an answer to a question, as a cell of a file. A `name` tells
+ * records apart; a `reference` is the id or the name of another record.
+ */
+export type FieldKind = 'name' | 'text' | 'reference' | 'status' | 'quantity' | 'date' | 'truth';
+
+interface FieldKindRules {
+  /** The value in the syntax of a flag, such as `n` in `--quantity <n>`. A flag without it takes no value, and nobody is asked. */
+  readonly placeholder?: string;
+  /** What its completion looks up. */
+  readonly offers?: 'status';
+  /** Parses a flag or an answer. @throws ValueError. */
+  readonly parse: (text: string) => unknown;
+  /** Parses a cell of a file; by default as a flag. */
+  readonly parseCell?: (text: string) => unknown;
+  /** Whether a person may leave a question for it empty. */
+  readonly isOptional?: true;
+  /** How its column is printed. */
+  readonly column?: Pick<Column<JsonObject>, 'align' | 'isStatus' | 'isTime'>;
+}
+
+const asText = (text: string) => text;
+
+export const fieldKinds: Readonly<Record<FieldKind, FieldKindRules>> = {
+  name: { placeholder: 'name', parse: parseText, parseCell: asText },
+  text: { placeholder: 'text', parse: asText, isOptional: true },
+  reference: { placeholder: 'id or name', parse: parseIdOrName, column: { align: 'right' } },
+  status: { placeholder: 'status', offers: 'status', parse: parseText, column: { isStatus: true } },
+  quantity: { placeholder: 'n', parse: parseQuantity, column: { align: 'right' } },
+  date: { placeholder: 'date', parse: parseDay, isOptional: true, column: { isTime: true } },
+  truth: { parse: parseTruth },
+};
 
 /** The fields of a record in a request, by our names. The value undefined removes a field. */
 export type Body = Readonly<Record<string, unknown>>;

@@ -4,8 +4,13 @@ import type { Output } from '../output/print.ts';
 import { UsageError } from '../process/errors.ts';
 import type { Fields } from '../writes/value.ts';
 import { openAccess } from './access.ts';
-import { checkOfferedFields, extraFields, flagFields, type RecordFlags } from './body-fields.ts';
-import { toServiceValues } from './field-words.ts';
+import {
+  checkOfferedFields,
+  extraFields,
+  flagFields,
+  type RecordFlags,
+  toServiceValues,
+} from './body-fields.ts';
 import { checkIdsOrFile, type IdOrName } from './parse-values.ts';
 import { type Body, flagOf, nameAll, namedNoun, type RecordNoun } from './record-nouns.ts';
 import { writeRecords } from './write-records.ts';

@@ -6,7 +6,7 @@ import { examplesOf } from '../../input/issues.ts';
 import { type RowInput, readRows } from '../../input/read-rows.ts';
 import { UsageError } from '../../process/errors.ts';
 import { sanitize } from '../../process/text.ts';
-import { toStatusWords } from '../../records/field-words.ts';
+import { toStatusWords } from '../../records/body-fields.ts';
 import { Names } from '../../records/names.ts';
 import type { Value } from '../../writes/value.ts';
 import type { SessionFlags } from '../runs/run-flags.ts';
