@@ -10,6 +10,7 @@ import { type Finding, skip, statusText } from './finding.ts';
 export interface CheckResult {
   /** The id of the check. */
   readonly id: string;
+  readonly title?: string | undefined;
   readonly operation?: Operation | undefined;
   readonly isPrerequisite: boolean;
   readonly elapsedMs: number;
@@ -25,7 +26,12 @@ export interface CheckResult {
 
 /** Makes the result of a check that ran. @returns undefined if it has no findings, because there was nothing to check. */
 export function resultOf(
-  { id, operation, isPrerequisite = false }: Pick<Check, 'id' | 'operation' | 'isPrerequisite'>,
+  {
+    id,
+    title,
+    operation,
+    isPrerequisite = false,
+  }: Pick<Check, 'id' | 'title' | 'operation' | 'isPrerequisite'>,
   run: {
     readonly elapsedMs: number;
     readonly findings: readonly Finding[];
@@ -40,6 +46,7 @@ export function resultOf(
   const outcome = response ? statusText(response.status) : (error?.message ?? 'no answer');
   return {
     id,
+    title,
     operation,
     isPrerequisite,
     elapsedMs,
@@ -51,11 +58,25 @@ export function resultOf(
 
 /** Makes the result of a check that did not begin. @param reason the whole reason; by default the skipReason. */
 export function skippedResult(
-  { id, operation, isPrerequisite = false }: Pick<Check, 'id' | 'operation' | 'isPrerequisite'>,
+  {
+    id,
+    title,
+    operation,
+    isPrerequisite = false,
+  }: Pick<Check, 'id' | 'title' | 'operation' | 'isPrerequisite'>,
   skipReason: string,
   reason = skipReason,
 ): CheckResult {
-  return { id, operation, isPrerequisite, elapsedMs: 0, findings: [skip(reason)], requests: 0, skipReason };
+  return {
+    id,
+    title,
+    operation,
+    isPrerequisite,
+    elapsedMs: 0,
+    findings: [skip(reason)],
+    requests: 0,
+    skipReason,
+  };
 }
 
 /**

@@ -88,6 +88,8 @@ export interface CheckContext {
 export interface Check<Context = CheckContext> {
   /** Stable: `group/name`. */
   readonly id: string;
+  /** What JUnit reports name besides the id, such as the condition of `expect/1`. */
+  readonly title?: string | undefined;
   /** The operation under test. If the operation is not stable, a failure is a warning. */
   readonly operation?: Operation | undefined;
   /** Whether all later checks are skipped if this check fails. Its exit code is then that of the command. */

@@ -113,6 +113,7 @@ function tokenClause({ client, credentialPlaceOf, reads }: CheckContext): string
 export function createExpectChecks(conditions: readonly Condition[]): Check[] {
   return conditions.map((condition, index) => ({
     id: `expect/${index + 1}`,
+    title: condition.text,
     async run(context) {
       const answer = await askFor(context, condition);
       const difference = differenceTo(condition, answer, context.mask);

@@ -51,7 +51,18 @@ const jenkins: Schema = {
 
 const surefire: Schema = {
   testsuite: {
-    attributes: ['version', 'name!', 'time', 'tests!', 'errors!', 'skipped!', 'failures!', 'group'],
+    // Surefire's schema has no timestamp, but what reads its reports knows it.
+    attributes: [
+      'version',
+      'timestamp',
+      'name!',
+      'time',
+      'tests!',
+      'errors!',
+      'skipped!',
+      'failures!',
+      'group',
+    ],
     children: { properties: many, testcase: many },
   },
   testcase: {
@@ -139,7 +150,26 @@ test.each(Object.entries(services))('%s gives a report that both schemas take', 
   expect(report.name).toBe('testsuites');
   expect(faultsOf(report, jenkins)).toEqual([]);
   expect(report.children.length).toBeGreaterThan(1);
-  for (const suite of report.children) expect(faultsOf(suite, surefire)).toEqual([]);
+  for (const suite of report.children) {
+    expect(faultsOf(suite, surefire)).toEqual([]);
+    expect(Date.parse(suite.attributes.timestamp ?? '')).toBeGreaterThan(Date.now() - 600_000);
+  }
+});
+
+test('a case of --expect is named by its number and its condition', async () => {
+  await using service = await startService();
+  const file = join(newFolder(), 'smoke.xml');
+  const conditions = ['GET /pets 2xx /0/name="Rex & Co"', 'header x-commit=1'];
+  const flags = ['--only', 'expect', '--report', `junit=${file}`];
+  const expectations = conditions.flatMap((condition) => ['--expect', condition]);
+  await runCli(['smoke', '--base-url', service.url, ...flags, ...expectations]);
+  const suite = readXml(readFileSync(file, 'utf8')).children.find(
+    ({ attributes }) => attributes.name === 'expect',
+  );
+  const names = suite?.children.flatMap(({ name, attributes }) =>
+    name === 'testcase' ? [attributes.name] : [],
+  );
+  expect(names).toEqual(conditions.map((condition, index) => `expect/${index + 1} ${condition}`));
 });
 
 test('the rules refuse what Jenkins and Surefire refuse', () => {

@@ -63,20 +63,18 @@ function seconds(ms: number): number {
 
 /**
  * Formats the report as JUnit XML, with a test suite for each group. A warning is the output of a test that passed. The XML
- * keeps to what the schemas of Jenkins' xUnit plugin and of Surefire have in common.
+ * keeps to what the schemas of Jenkins' xUnit plugin and of Surefire have in common, but for `timestamp`.
  */
 export function toJunitReport({ target, startedAt, elapsedMs, verdicts }: SmokeReport): string {
-  const values = { target, 'started at': startedAt.toISOString() };
-  const properties = Object.entries(values).map(
-    ([name, value]) => `      <property${attributes({ name, value })}/>\n`,
-  );
-  const head = `    <properties>\n${properties.join('')}    </properties>\n`;
+  const property = `<property${attributes({ name: 'target', value: target })}/>`;
+  const head = `    <properties>${property}</properties>\n`;
+  const timestamp = startedAt.toISOString();
   const groups = [...new Set(verdicts.map(({ id }) => groupOf(id)))];
   const suites = groups.map((name) => {
     const cases = verdicts.filter(({ id }) => groupOf(id) === name);
     const ms = cases.reduce((sum, verdict) => sum + verdict.elapsedMs, 0);
     const { skip: skipped } = totalsOf(cases);
-    const suite = attributes({ name, ...countsOf(cases), skipped, time: xmlSeconds(ms) });
+    const suite = attributes({ name, ...countsOf(cases), skipped, time: xmlSeconds(ms), timestamp });
     return `  <testsuite${suite}>\n${head}${cases.map(testCase).join('')}  </testsuite>\n`;
   });
   const all = { name: `petstore smoke ${version}`, ...countsOf(verdicts), time: xmlSeconds(elapsedMs) };
@@ -96,8 +94,12 @@ function xmlSeconds(ms: number): string {
 }
 
 function testCase(verdict: Verdict): string {
-  const { id, elapsedMs } = verdict;
-  const values = { name: id, classname: `petstore.smoke.${groupOf(id)}`, time: xmlSeconds(elapsedMs) };
+  const { id, title, elapsedMs } = verdict;
+  const values = {
+    name: title === undefined ? id : `${id} ${title}`,
+    classname: `petstore.smoke.${groupOf(id)}`,
+    time: xmlSeconds(elapsedMs),
+  };
   return `    <testcase${attributes(values)}>${testResult(verdict)}</testcase>\n`;
 }
 
