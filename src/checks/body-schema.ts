@@ -9,8 +9,8 @@ import { runWithinTime } from '../process/within-time.ts';
 /** The result of a comparison of a body with a schema. */
 export interface BodyResult {
   readonly fault?: SchemaFault | undefined;
-  /** The part that could not be checked, a clause. */
-  readonly unchecked?: string | undefined;
+  /** What is worth a warning, a clause: what could not be checked, or a usual liberty. */
+  readonly remark?: string | undefined;
 }
 
 /**
@@ -28,13 +28,35 @@ export function checkBody(
 ): BodyResult {
   const { validator, root, badPattern } = validatorFor(schema, definitions);
   const value = toDoubles(body);
-  const result = withinProcessorTime(limitMs, () => validator.validate(value));
-  if (!result) return { unchecked: `the body could not be checked within ${secondsText(limitMs)}` };
-  const leaf = result.errors.find((error) => isLeaf(error, result.errors));
-  if (!result.valid && leaf) return { fault: toFault(leaf, root, body) };
-  return {
-    unchecked: badPattern && `the pattern ${shorten(badPattern, 200)} is not an expression that can be tried`,
+  const faultOf = (candidate: JsonValue): SchemaFault | undefined => {
+    const { valid, errors } = validator.validate(candidate);
+    const leaf = valid ? undefined : errors.find((error) => isLeaf(error, errors));
+    return leaf && toFault(leaf, root, body);
   };
+  const result = withinProcessorTime(limitMs, () => {
+    const strict = faultOf(value);
+    return { strict, fault: strict && faultOf(withoutLiberties(value)) };
+  });
+  if (!result) return { remark: `the body could not be checked within ${secondsText(limitMs)}` };
+  const { strict, fault } = result;
+  if (fault) return { fault };
+  const pattern = badPattern && shorten(badPattern, 200);
+  return {
+    remark: strict?.reason ?? (pattern && `the pattern ${pattern} is not an expression that can be tried`),
+  };
+}
+
+/**
+ * Removes the liberties that frameworks take with their own descriptions: null for a field without a value, and times
+ * without an offset.
+ */
+function withoutLiberties(value: JsonValue): JsonValue {
+  if (typeof value === 'string')
+    return /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?$/.test(value) ? `${value}Z` : value;
+  if (Array.isArray(value)) return value.map(withoutLiberties);
+  if (!isJsonObject(value)) return value;
+  const entries = Object.entries(value).filter(([, member]) => member !== null);
+  return Object.fromEntries(entries.map(([name, member]) => [name, withoutLiberties(member)]));
 }
 
 /**
@@ -124,7 +146,11 @@ function toFault(error: OutputUnit, root: JsonObject, body: JsonValue): SchemaFa
     return { reason: `${subject} must be ${expected}`, pointer, expected, got };
   }
   const required = Array.isArray(rule.required) ? rule.required.map(String) : [];
-  const missingName = required.find((name) => !isJsonObject(got) || !Object.hasOwn(got, name)) ?? '';
+  const fields = isJsonObject(got) ? got : {};
+  const missingName =
+    required.find((name) => !Object.hasOwn(fields, name)) ??
+    required.find((name) => fields[name] === null) ??
+    '';
   const expected = `the field ${JSON.stringify(missingName)}`;
   return {
     reason: `${subject} lacks ${expected}`,

@@ -32,8 +32,8 @@ interface Expectation {
 interface JudgedBody {
   /** The value of the body; undefined if the description documents no JSON. */
   readonly json?: JsonValue;
-  /** The part of the body that could not be checked, a clause. */
-  readonly unchecked?: string | undefined;
+  /** What is worth a warning, a clause. */
+  readonly remark?: string | undefined;
 }
 
 /**
@@ -75,7 +75,7 @@ export function judge(answer: CheckAnswer, expectation: Expectation = {}): Judge
   }
   const readFault = isSafeMethod(operation.method) && !skipsSchema ? faultOfReading(answer) : undefined;
   if (readFault !== undefined) throw fault(readFault, { expected: 'what the commands can read' });
-  return { json, unchecked: result.unchecked };
+  return { json, remark: result.remark };
 }
 
 /** Returns the reason why the commands cannot read a success, a clause. A schema may allow more, such as `null` in a list. */

@@ -78,11 +78,11 @@ function judgeRead(answer: CheckAnswer): Finding {
   // The description does not have this path, so the service may use another one.
   const isOtherPath = operation.source === 'chosen' && (status === 404 || status === 405);
   const hint = 'if the service has other paths, `petstore api bind` reads them from its description';
-  const { unchecked } = judge(answer, isOtherPath ? { hint } : {});
+  const { remark } = judge(answer, isOtherPath ? { hint } : {});
   const count = operation.isList ? `, ${counted(recordsOf(answer).length, 'record', 'records')}` : '';
   const text = `${statusText(status)}${count}`;
-  if (unchecked === undefined) return pass(text, detailsOf(answer));
-  return warn(`${text}; ${operation.id}: ${unchecked}`, detailsOf(answer));
+  if (remark === undefined) return pass(text, detailsOf(answer));
+  return warn(`${text}; ${operation.id}: ${remark}`, detailsOf(answer));
 }
 
 /** Finds the fault of an answer that lacks a record of a list, or shows it with another value. */

@@ -61,8 +61,8 @@ test.each([
     undefined,
   ],
 ])('%s holds %s to: %s', (schema, text, expected) => {
-  const { fault, unchecked } = check(parseJson(schema) as JsonObject, text);
-  expect({ expected: fault?.expected, unchecked }).toEqual({ expected, unchecked: undefined });
+  const { fault, remark } = check(parseJson(schema) as JsonObject, text);
+  expect({ expected: fault?.expected, remark }).toEqual({ expected, remark: undefined });
 });
 
 const evil = '^(a+)+$';
@@ -74,7 +74,7 @@ test.each([
   ['a pattern on a name', { patternProperties: { [evil]: {} } }, `{${hostile}:1}`],
   ['a long list', { uniqueItems: true }, long],
 ])('a check that takes too long is given up, and nothing is blamed for it: %s', (_, schema, text) => {
-  expect(check(schema, text, 50)).toEqual({ unchecked: 'the body could not be checked within 0.05 s' });
+  expect(check(schema, text, 50)).toEqual({ remark: 'the body could not be checked within 0.05 s' });
 });
 
 test.each([
@@ -82,8 +82,26 @@ test.each([
   ['{"patternProperties":{"(?i)a":{"type":"string"}},"additionalProperties":false}', '{"b":1}', '(?i)a'],
 ])('a pattern that is not an expression is left out, and the report says so: %s', (text, body, pattern) => {
   const schema = parseJson(text) as JsonObject;
-  const unchecked = `the pattern ${pattern} is not an expression that can be tried`;
-  expect(check(schema, body)).toEqual({ fault: undefined, unchecked });
+  const remark = `the pattern ${pattern} is not an expression that can be tried`;
+  expect(check(schema, body)).toEqual({ fault: undefined, remark });
   const stricter = { ...schema, not: {} };
   expect(check(stricter, body).fault).toBeDefined();
+});
+
+test.each([
+  ['{"properties":{"note":{"type":"string"}}}', '{"note":null}', '/note must be a string'],
+  [
+    '{"properties":{"at":{"type":"string","format":"date-time"}}}',
+    '{"at":"2026-11-28T09:00:00.123"}',
+    '/at must be a string of the format date-time',
+  ],
+])('a liberty that frameworks take is a remark: %s, %s', (schema, text, remark) => {
+  expect(check(parseJson(schema) as JsonObject, text)).toEqual({ remark });
+});
+
+test('a liberty hides no fault: a required field, an item of a list, and what stands behind it', () => {
+  const properties = { note: { type: 'string' }, id: { type: 'integer' } };
+  expect(check({ required: ['note'], properties }, '{"note":null}').fault?.expected).toBe('the field "note"');
+  expect(check({ type: 'array', items: { type: 'string' } }, '[null]').fault?.pointer).toBe('/0');
+  expect(check({ properties }, '{"note":null,"id":"7"}').fault?.pointer).toBe('/id');
 });
