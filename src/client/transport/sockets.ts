@@ -1,7 +1,7 @@
 import { lookup } from 'node:dns/promises';
 import { once } from 'node:events';
 import { isIP, connect as openSocket } from 'node:net';
-import { connect as connectTls } from 'node:tls';
+import { connect as connectTls, type SecureContext } from 'node:tls';
 import { bareHost, embeddedOrigin, reachableHost } from '../../api/http.ts';
 import { withinLimits } from '../../process/deadline.ts';
 import { unansweredError } from '../../process/errors.ts';
@@ -71,7 +71,7 @@ export async function performHandshake(address: SocketAddress, signal: AbortSign
     port,
     servername: isIP(host) === 0 ? host : '',
     ALPNProtocols: ['http/1.1'],
-    secureContext: createTlsContext(tls, env, { minVersion: 'TLSv1', ciphers: 'DEFAULT:@SECLEVEL=0' }),
+    secureContext: createProbeContext(tls, env),
   });
   try {
     await within(address, signal, once(socket, 'secureConnect'));
@@ -80,6 +80,16 @@ export async function performHandshake(address: SocketAddress, signal: AbortSign
     return { validTo: validTo ? new Date(validTo) : undefined, protocol };
   } finally {
     socket.on('error', () => {}).destroy();
+  }
+}
+
+/** Creates the context of a handshake that offers every version of TLS. */
+function createProbeContext(tls: TlsFiles, env: Io['env']): SecureContext {
+  try {
+    return createTlsContext(tls, env, { minVersion: 'TLSv1', ciphers: 'DEFAULT:@SECLEVEL=0' });
+  } catch {
+    // The library of another runtime, such as BoringSSL in bun, does not know the level.
+    return createTlsContext(tls, env);
   }
 }
 
