@@ -94,21 +94,6 @@ describe.concurrent('what a description says, and what it does not', () => {
     expect(service.requests.some(({ target }) => /users|clinics/.test(target))).toBe(false);
   });
 
-  test('a list with a required filter is asked for with its first value', async () => {
-    await using service = await startService({
-      spoil: on('/pets', (answer, { target }) =>
-        target.includes('status=') ? answer : refusal(answer, 400),
-      ),
-    });
-    const env = await bindTo(service.url, ({ paths }) => {
-      const parameters = (paths['/pets']?.get?.parameters ?? []) as { name: string; required?: boolean }[];
-      for (const parameter of parameters) if (parameter.name === 'status') parameter.required = true;
-    });
-    const run = await smoke(service.url, ['--only', 'op/*Pet*'], { env });
-    expect(run.code).toBe(0);
-    expect(run.ids('pass')).toEqual(expect.arrayContaining(['reach/http', 'op/listPets', 'op/getPet']));
-  });
-
   test.each([
     ['null', [null]],
     ['a text among records', [{ id: 1, name: 'Luna', categoryId: 1, status: 'sold' }, 'x']],
