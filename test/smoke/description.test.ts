@@ -1,16 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { HttpResponse } from '../../src/api/http.ts';
 import { bindTo, configured, type Description, smoke, smokeOf } from './run.ts';
-import {
-  type Change,
-  changing,
-  on,
-  refusal,
-  refusing,
-  startService,
-  withBody,
-  withHeaders,
-} from './service.ts';
+import { type Change, changing, on, refusing, startService, withBody, withHeaders } from './service.ts';
 
 describe.concurrent('what a description says, and what it does not', () => {
   test('operations that are not bound are listed as skipped, with the reason', async () => {
