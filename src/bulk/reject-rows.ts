@@ -13,10 +13,10 @@ import { failureCodeOf, isLeft, type Run } from './run.ts';
  * @returns the name of the file, with a number if the name was in use. Undefined if there are no rejects.
  */
 export async function writeRunRejects(run: Run, file: FileName): Promise<string | undefined> {
-  const { format, flags } = run.header;
+  const { format } = run.header;
   const rejects = toRejects(run);
   if (rejects.length === 0) return undefined;
-  return writeRejects(file, format, rejects, flags.sum ? undefined : run.originals);
+  return writeRejects(file, format, rejects, run.originals);
 }
 
 /**

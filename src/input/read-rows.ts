@@ -30,8 +30,8 @@ export interface RowInput<Row extends InputRow> {
 export interface Originals {
   /** The text of the header of a table; a column of our name if it has none. */
   readonly header: string;
-  /** The text of each record, by its line. */
-  readonly texts: readonly (string | undefined)[];
+  /** The text of each record, by its line; of rows that are added up, their texts at the line of the first. */
+  readonly texts: readonly (string | readonly string[] | undefined)[];
 }
 
 export interface ReadOptions {
@@ -115,7 +115,7 @@ async function collectRows<Row extends InputRow>(
   let indexById: Map<bigint | undefined, number> | undefined;
   const conflicting = new Set<number>();
   const issues: Issue[] = [];
-  const texts: string[] = [];
+  const texts: (string | readonly string[])[] = [];
   const unit = format?.kind === 'json' ? 'record' : 'line';
   let [total, additions, repeats] = [0, 0, 0];
   for await (const page of pages)
@@ -142,6 +142,7 @@ async function collectRows<Row extends InputRow>(
       else if (sum) {
         additions += 1;
         rows[index] = sum;
+        texts[first.line] = [texts[first.line] ?? [], text].flat();
       } else if (layout.mayRepeat && texts[first.line] === text) repeats += 1;
       else {
         const places = `${unit} ${first.line} and on ${unit} ${line}`;

@@ -107,7 +107,8 @@ function* tableLines(
   };
   yield `${inHeader(header)}${delimiter}${toText(rejectColumns)}`;
   for (const reject of rejects)
-    yield `${inHeader(texts[reject.line] ?? '')}${delimiter}${noteText(notesOf(reject))}`;
+    for (const text of [texts[reject.line] ?? ''].flat())
+      yield `${inHeader(text)}${delimiter}${noteText(notesOf(reject))}`;
 }
 
 function* jsonLines(rejects: readonly Reject[], originals: Originals | undefined): Generator<string> {
@@ -116,8 +117,11 @@ function* jsonLines(rejects: readonly Reject[], originals: Originals | undefined
     const members = rejectColumns.flatMap((name, index) =>
       notes[index] === undefined ? [] : [`${printJson(name)}:${printJson(notes[index])}`],
     );
-    const object = originals ? objectText(originals.texts[reject.line] ?? '') : printJson(reject.fields);
-    yield `{${[object.slice(1, -1), ...members].filter((part) => part.trim() !== '').join(',')}}`;
+    const objects = originals
+      ? [originals.texts[reject.line] ?? ''].flat().map(objectText)
+      : [printJson(reject.fields)];
+    for (const object of objects)
+      yield `{${[object.slice(1, -1), ...members].filter((part) => part.trim() !== '').join(',')}}`;
   }
 }
 

@@ -66,6 +66,20 @@ test('rows that a person has called failed, one after the other, are rejected wi
   expect((await shop.run('runs -o csv --no-header --fields state')).stdout).toBe('finished\n');
 });
 
+test('rows that are added up are rejected with all of their lines, and so are invalid ones', async () => {
+  const text = 'place,petId,quantity\nShop,2,3\nCellar,2,4\nShop,1,x\nShop,1,6\n';
+  await using shop = await stockShop([5, 5], { 'stock.csv': text });
+  trouble(shop, { 2: 409 });
+  expect(await shop.report(`${apply} --sum --skip-invalid`)).toMatchObject({
+    applied: 1,
+    failed: 1,
+    invalid: 1,
+  });
+  expect(shop.read('stock.rejects.csv').replaceAll(/(failed|invalid),.*/g, '$1')).toBe(
+    `place,petId,quantity,${notes}\nShop,2,3,2,failed\nCellar,2,4,2,failed\nShop,1,x,4,invalid\n`,
+  );
+});
+
 test('tells rows apart that begin on one line', async () => {
   const rows = ['{"petId":1,"quantity":6}', '{"petId":2,"quantity":"x"}', '{"petId":9,"quantity":3}'];
   await using shop = await stockShop([5, 5], { 'a.json': `[${rows.join(',')},{"petId":3,"quantity":""}]` });
