@@ -68,14 +68,19 @@ describe.each(Object.entries(cut))('a list that is cut by %s', (_, shape) => {
   test('stops a command that needs every record, before it writes anything', async () => {
     await using service = await shapedService(shape);
     const { run, home } = await bindTo(service);
-    for (const line of ['pets get Pet9', 'inventory export', 'offline pull', 'pets delete Pet9 --yes']) {
+    for (const line of [
+      'pets get Pet9',
+      'inventory export',
+      'offline pull --yes',
+      'pets delete Pet9 --yes',
+    ]) {
       const { code, stdout, words } = await run(line);
       expect([line, code, stdout]).toEqual([line, 2, '']);
       expect(words).toContain('the list may be cut, and this needs every record:');
     }
     const overview = await run('overview');
     expect([overview.code, overview.words]).toEqual([2, expect.stringContaining('may be cut')]);
-    const { stderr } = await run('offline pull -o json');
+    const { stderr } = await run('offline pull --yes -o json');
     expect(JSON.parse(stderr).error).toMatchObject({ kind: 'usage', code: 'unbound' });
     expect(readdirSync(home)).not.toContain('store.json');
     expect(service.writes()).toEqual([]);
@@ -254,7 +259,7 @@ test('a default of a filter whose values are unknown is a doubt: a warning for a
   const list = await run('pets list -o ids');
   expect(list).toMatchObject({ code: 0, stdout: '2\n4\n' });
   expect(list.words).toContain('there may be more records: it has only those with categoryId 1');
-  for (const line of ['pets get Pet2', 'offline pull', 'pets delete Pet2 --yes']) {
+  for (const line of ['pets get Pet2', 'offline pull --yes', 'pets delete Pet2 --yes']) {
     const { code, stdout, words } = await run(line);
     expect([line, code, stdout]).toEqual([line, 2, '']);
     expect(words).toContain('the list may be cut, and this needs every record:');
