@@ -15,8 +15,8 @@ export const overview = action({
   },
   async run(context, { below = Number.POSITIVE_INFINITY }) {
     const printer = await context.printer();
-    if (!['table', 'json', 'jsonl', 'yaml'].includes(printer.format))
-      throw new UsageError(`output ${printer.format}: overview is printed as table, json, jsonl or yaml`);
+    if (printer.content !== 'text' && printer.content !== 'documents')
+      throw new UsageError('overview is printed as table, json, jsonl or yaml');
     const { readOverview } = await import('../records/overview.ts');
     const { overview, open } = await readOverview(context, await context.client(), below);
     const { bold } = await context.style('stdout');

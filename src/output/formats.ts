@@ -1,6 +1,6 @@
 import { type JsonValue, printJson } from '../process/exact-json.ts';
 import { loadYaml } from '../process/exact-yaml.ts';
-import { counted, escapeSurrogates, hasRunnerCommand, sanitize, sanitizeExcept } from '../process/text.ts';
+import { counted, escapeSurrogates, sanitize, sanitizeExcept } from '../process/text.ts';
 import { type Column, cellText } from './columns.ts';
 import type { Style } from './style.ts';
 
@@ -69,7 +69,7 @@ export function createYamlWriter<Entity>(job: PrintJob<Entity>): Writer<Entity> 
       isEmpty = false;
       const { print } = await loadYaml();
       const values = records.map(job.value);
-      const toText = (value: unknown) => print(value, { isTerminal: job.isTerminal });
+      const toText = (value: unknown) => (job.isTerminal ? sanitizeExcept(print(value), '\n') : print(value));
       return job.shape === 'list' ? toText(values) : values.map(toText).join('');
     },
     end: () => (isEmpty ? '[]\n' : ''),
@@ -87,13 +87,10 @@ export function createCsvWriter<Entity>(job: PrintJob<Entity>): Writer<Entity> {
   );
 }
 
-/**
- * Puts a cell in quotes if RFC 4180 asks for them, if the runner of a CI job would obey the bare text, or, between tabs, if
- * a reader could take a backslash for an escape.
- */
+/** Puts a cell in quotes if RFC 4180 asks for them, or, between tabs, if a reader could take a backslash for an escape. */
 export function quoteCell(cell: string, delimiter: string): string {
   const needsQuotes = delimiter === '\t' ? /["\r\n\\]/ : /["\r\n]/;
-  const isPlain = !needsQuotes.test(cell) && !cell.includes(delimiter) && !hasRunnerCommand(cell);
+  const isPlain = !needsQuotes.test(cell) && !cell.includes(delimiter);
   return isPlain ? cell : `"${cell.replaceAll('"', '""')}"`;
 }
 

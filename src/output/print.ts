@@ -66,39 +66,48 @@ interface DocumentsOutput {
   readonly asList?: boolean;
 }
 
-const writers: Readonly<Record<OutputFormat, <Entity>(job: PrintJob<Entity>) => Writer<Entity>>> = {
-  table: (job) => (job.isTerminal ? createTableWriter(job) : createAlignedWriter(job)),
-  json: createJsonWriter,
-  jsonl: createJsonLinesWriter,
-  csv: createCsvWriter,
-  tsv: createTsvWriter,
-  yaml: createYamlWriter,
-  ids: createIdsWriter,
+/** A format of stdout. */
+interface Format {
+  /** What it prints: text for people, or data: cells under a header, ids, or whole records. */
+  readonly content: 'text' | 'cells' | 'ids' | 'documents';
+  createWriter<Entity>(job: PrintJob<Entity>): Writer<Entity>;
+}
+
+const formats: Readonly<Record<OutputFormat, Format>> = {
+  table: {
+    content: 'text',
+    createWriter: (job) => (job.isTerminal ? createTableWriter(job) : createAlignedWriter(job)),
+  },
+  json: { content: 'documents', createWriter: createJsonWriter },
+  jsonl: { content: 'documents', createWriter: createJsonLinesWriter },
+  csv: { content: 'cells', createWriter: createCsvWriter },
+  tsv: { content: 'cells', createWriter: createTsvWriter },
+  yaml: { content: 'documents', createWriter: createYamlWriter },
+  ids: { content: 'ids', createWriter: createIdsWriter },
 };
-const columnFormats: readonly OutputFormat[] = ['table', 'csv', 'tsv'];
-const documentFormats: readonly OutputFormat[] = ['json', 'jsonl', 'yaml'];
 
 /** Prints records to stdout in the chosen format, page by page if the format and the sorting allow it. */
 export class Printer {
-  readonly format: OutputFormat;
+  private readonly format: Format;
   private readonly io: Io;
   private readonly options: PrinterOptions;
 
   constructor(io: Io, options: PrinterOptions) {
-    this.format = options.format;
+    this.format = formats[options.format];
     this.io = io;
     this.options = options;
   }
 
-  /** Whether `--from` reads what is printed back by its columns, as it reads a name that stands for an id. */
-  get isReadBackByColumn(): boolean {
-    return this.format === 'csv' || this.format === 'tsv';
+  /** What the format prints: see `Format`. */
+  get content(): Format['content'] {
+    return this.format.content;
   }
 
   /** Whether a column is printed or sorted by, so that fetching its data is worth it. */
   shows<Entity>(view: View<Entity>, column: string): boolean {
     const { fields, sort } = this.options;
-    const columns = fields || columnFormats.includes(this.format) ? pickColumns(view, fields) : [];
+    const hasColumns = this.content === 'text' || this.content === 'cells';
+    const columns = fields || hasColumns ? pickColumns(view, fields) : [];
     return columns.some(({ name }) => name === column) || sort?.replace(/^-/, '') === column;
   }
 
@@ -111,7 +120,7 @@ export class Printer {
   }
 
   async record<Entity>(record: Entity, view: View<Entity>): Promise<void> {
-    await this.print([[record]], view, writers[this.format], 'record');
+    await this.print([[record]], view, 'record');
   }
 
   async records<Entity>(
@@ -122,7 +131,7 @@ export class Printer {
     const { sort } = this.options;
     const sortedPages = sort === undefined ? pages : sortPages(pages, compareBy(view, sort));
     const printedPages = limit === undefined ? sortedPages : firstOf(sortedPages, limit);
-    await this.print(printedPages, view, writers[this.format], 'list');
+    await this.print(printedPages, view, 'list');
   }
 
   /**
@@ -133,9 +142,9 @@ export class Printer {
    */
   async documents(values: readonly unknown[], text: string, asList = values.length > 1): Promise<void> {
     const { io, format } = this;
-    if (!documentFormats.includes(format)) return io.stdout.write(text);
+    if (format.content !== 'documents') return io.stdout.write(text);
     const job = await this.createJob<unknown>([], asList ? 'list' : 'record', (value) => value);
-    await writeAll(io, [values], writers[format](job));
+    await writeAll(io, [values], format.createWriter(job), true);
   }
 
   /** Returns the table of some records as text, as `records` prints it on stdout, or would print it on stderr. */
@@ -144,27 +153,27 @@ export class Printer {
     records: readonly Entity[],
     stream: 'stdout' | 'stderr' = 'stdout',
   ): Promise<string> {
-    const writer = writers.table(await this.createJob(columns, 'list', undefined, stream));
+    const writer = formats.table.createWriter(await this.createJob(columns, 'list', undefined, stream));
     return (records.length > 0 ? await writer.print(records) : '') + (await writer.end());
   }
 
   private async print<Entity>(
     pages: Pages<Entity>,
     view: View<Entity>,
-    toWriter: (job: PrintJob<Entity>) => Writer<Entity>,
     shape: 'list' | 'record',
   ): Promise<void> {
     const { io, format } = this;
     const { fields, quiet } = this.options;
     const columns = pickColumns(view, fields);
-    const writer = toWriter(
+    const writer = format.createWriter(
       await this.createJob(columns, shape, (record) =>
         fields ? pickFields(columns, record) : originalOf(record as object),
       ),
     );
-    const count = await writeAll(io, pages, writer);
+    const isText = format.content === 'text';
+    const count = await writeAll(io, pages, writer, !isText);
     if (quiet) return;
-    const forPeople = [count === 0 && format === 'table' && `no ${view.plural}`, writer.notice?.()];
+    const forPeople = [count === 0 && isText && `no ${view.plural}`, writer.notice?.()];
     const lines = [writer.warning?.(), ...(io.stderr.isTerminal ? forPeople : [])];
     for (const line of lines) if (line) await io.stderr.write(`${sanitize(line)}\n`);
   }
@@ -189,11 +198,16 @@ export class Printer {
   }
 }
 
-/** Writes all records, a thousand at a time, and returns how many there were. */
-async function writeAll<Entity>(io: Io, pages: Pages<Entity>, writer: Writer<Entity>): Promise<number> {
+/** Writes all records, a thousand at a time, and returns how many there were. @param isRaw whether they are data */
+async function writeAll<Entity>(
+  io: Io,
+  pages: Pages<Entity>,
+  writer: Writer<Entity>,
+  isRaw: boolean,
+): Promise<number> {
   let count = 0;
   const write = async (text: string | undefined) => {
-    if (text) await io.stdout.write(text);
+    if (text) await io.stdout.write(text, { isRaw });
   };
   try {
     for await (const page of pages) {

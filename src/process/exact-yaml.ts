@@ -1,14 +1,10 @@
 import type { ScalarTag } from 'yaml';
 import { ExactNumber, isJsonObject, type JsonValue, parseJson, printJson } from './exact-json.ts';
-import { hasRunnerCommand } from './text.ts';
 
 /** YAML, once its package is loaded. */
 interface Yaml {
-  /**
-   * YAML 1.2 text of a value, numbers exact, that a reader of YAML 1.1 reads alike. Controls are escapes; in a file or a pipe
-   * invisible format characters, such as joiners, stay as they are.
-   */
-  print(value: unknown, place?: { readonly isTerminal: boolean }): string;
+  /** YAML text of a value, which readers of YAML 1.1 and 1.2 read alike: texts are in quotes, and numbers are exact. */
+  print(value: unknown): string;
   /**
    * The value of one YAML document, numbers as in `parseJson`; merge keys (`<<`) are followed.
    *
@@ -27,20 +23,17 @@ export async function loadYaml(): Promise<Yaml> {
     resolve: parseJson,
     stringify: ({ value }) => printJson(value),
   };
-  const quotedText = (isTerminal: boolean): ScalarTag => ({
-    tag: 'tag:yaml.org,2002:str',
-    default: true,
-    identify: (value: unknown) => typeof value === 'string' && !isPlain(value) && !isBlock(value),
-    resolve: String,
-    stringify: ({ value }) => quote(String(value), isTerminal),
-  });
   return {
-    print: (value, { isTerminal } = { isTerminal: true }) =>
+    print: (value) =>
       stringify(value, {
-        customTags: (tags) => [exactNumber, quotedText(isTerminal), ...tags],
+        customTags: (tags) => [exactNumber, ...tags],
+        compat: 'yaml-1.1',
+        defaultStringType: 'QUOTE_DOUBLE',
+        defaultKeyType: 'PLAIN',
+        doubleQuotedMinMultiLineLength: Number.MAX_SAFE_INTEGER,
         lineWidth: 0,
         aliasDuplicateObjects: false,
-      }),
+      }).replace(unreadable, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`),
     parse: (text) =>
       narrow(
         parse(text, {
@@ -55,36 +48,8 @@ export async function loadYaml(): Promise<Yaml> {
   };
 }
 
-/** Words that some reader takes for another type: PyYAML, Psych, R, or the package yaml (`e5`). */
-const typedWords = /^(?:y|n|yes|no|on|off|true|false|null|na|nan|inf|e[-+]?\d+)$/i;
-
-/**
- * Whether every reader of YAML takes a bare text for text: it begins with a letter, and has no sign with a meaning. Some
- * readers take `=`, `:red` and `12,50` for something else.
- */
-function isPlain(text: string): boolean {
-  return (
-    /^[\p{L}/_$](?:[\p{L}\p{M}\p{N} _.,'()&/+{}-]*[\p{L}\p{M}\p{N}_.')}])?$/u.test(text) &&
-    !typedWords.test(text)
-  );
-}
-
-/** Whether a text of several lines can be a block, whose lines are bare. */
-function isBlock(text: string): boolean {
-  if (!text.includes('\n') || /^ +\n\s*$/.test(text) || hasRunnerCommand(text)) return false;
-  return !/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\ufffe\uffff]/u.test(text.replaceAll('\n', ''));
-}
-
-/** Writes a text between quotes, as in JSON; a character beyond U+FFFF as `\UXXXXXXXX`, because YAML has no surrogates. */
-function quote(text: string, isTerminal: boolean): string {
-  const unsafe = isTerminal
-    ? /[\x7f-\x9f\p{Cf}\p{Zl}\p{Zp}\ufffe\uffff]/gu
-    : /[\x7f-\x9f\ufeff\p{Zl}\p{Zp}\ufffe\uffff]/gu;
-  return JSON.stringify(text).replace(unsafe, (character) => {
-    const digits = (character.codePointAt(0) ?? 0).toString(16);
-    return digits.length > 4 ? `\\U${digits.padStart(8, '0')}` : `\\u${digits.padStart(4, '0')}`;
-  });
-}
+/** Characters that some reader of YAML refuses, or takes for a line break, even between quotes. */
+const unreadable = /[\x7f-\x9f\ufeff\u2028\u2029\ufffe\uffff]/g;
 
 /** Keeps bigints only beyond 2^53. */
 function narrow(value: JsonValue): JsonValue {

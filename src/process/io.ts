@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { isatty, ReadStream } from 'node:tty';
 import { withinLimits } from './deadline.ts';
 import { exitCodes, type Signal } from './errors.ts';
-import { type OutputStream, processOutput, streamKindOf } from './output-stream.ts';
+import { isDevice, type OutputStream, processOutput } from './output-stream.ts';
 import { systemCode } from './system-error.ts';
 
 // This folder calls the system, and has the functions for text and numbers that all other folders use. Only this file reads
@@ -148,7 +148,7 @@ function dropTlsWarning(): void {
  * @param all true after a hang-up: then the terminals will be gone in a moment.
  */
 function closeGoneTerminals(all: boolean): void {
-  const devices = [0, 1, 2].filter((descriptor) => streamKindOf(descriptor) === 'device');
+  const devices = [0, 1, 2].filter(isDevice);
   for (const descriptor of devices) if (all || !isatty(descriptor)) closeSync(descriptor);
 }
 

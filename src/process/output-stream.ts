@@ -5,8 +5,6 @@ import { systemCode, systemReason } from './system-error.ts';
 
 export interface OutputStream {
   readonly isTerminal: boolean;
-  /** True for a file on disk, which nobody watches. */
-  readonly isFile: boolean;
   /** Width in columns now; undefined if the stream is not a terminal or the terminal does not say. */
   readonly width: number | undefined;
   /** Height in lines now; undefined as for `width`. */
@@ -21,9 +19,7 @@ export interface OutputStream {
 }
 
 interface WriteOptions {
-  /**
-   * Whether the data goes out unchanged even if a CI runner would obey it: an annotation, the body of a raw request.
-   */
+  /** Whether it is data, or an annotation, which goes out unchanged even if a CI runner would obey it. */
   readonly isRaw?: boolean;
 }
 
@@ -33,12 +29,9 @@ interface ProcessOutput extends OutputStream {
   flush(): Promise<void>;
 }
 
-/** What a descriptor leads to. The null device counts as a file, and a socket as a pipe. */
-type StreamKind = 'file' | 'pipe' | 'device' | 'closed';
-
 /** @param open returns Node's stream of the descriptor; called when it is first needed. */
 export function processOutput(name: string, descriptor: 1 | 2, open: () => WriteStream): ProcessOutput {
-  const kind = streamKindOf(descriptor);
+  const isTerminalDevice = isDevice(descriptor);
   let opened: WriteStream | undefined;
   const stream = (): WriteStream => {
     // A failed write rejects its own promise; without a listener the same error would also end the process.
@@ -51,21 +44,20 @@ export function processOutput(name: string, descriptor: 1 | 2, open: () => Write
     });
   return {
     get isTerminal() {
-      return kind === 'device' && stream().isTTY === true;
+      return isTerminalDevice && stream().isTTY === true;
     },
-    isFile: kind === 'file',
     get width() {
       // A terminal without a known size reports 0.
-      return kind === 'device' ? stream().columns || undefined : undefined;
+      return isTerminalDevice ? stream().columns || undefined : undefined;
     },
     get height() {
-      return kind === 'device' ? stream().rows || undefined : undefined;
+      return isTerminalDevice ? stream().rows || undefined : undefined;
     },
     async write(data) {
       try {
         if (data.length > 0) await send(data);
       } catch (error) {
-        throw toOutputError(name, error, kind === 'device');
+        throw toOutputError(name, error, isTerminalDevice);
       }
     },
     async flush() {
@@ -74,15 +66,14 @@ export function processOutput(name: string, descriptor: 1 | 2, open: () => Write
   };
 }
 
-/** Returns the kind of file behind a descriptor. */
-export function streamKindOf(descriptor: number): StreamKind {
+/** Whether a descriptor leads to a device, such as a terminal, and not to a file, a pipe, a socket or the null device. */
+export function isDevice(descriptor: number): boolean {
   try {
     const stats = fstatSync(descriptor);
-    if (stats.isFile() || isNullDevice(stats)) return 'file';
-    return stats.isFIFO() || stats.isSocket() ? 'pipe' : 'device';
+    return !(stats.isFile() || stats.isFIFO() || stats.isSocket() || isNullDevice(stats));
   } catch {
     // A process may be started with the stream closed.
-    return 'closed';
+    return false;
   }
 }
 

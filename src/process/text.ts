@@ -64,12 +64,14 @@ function toEscape(character: string): string {
  * Commands to the runner of a CI job: `::` of GitHub and `section_start:` of GitLab at a line's start, `##[` and `##vso[`
  * of Azure anywhere.
  */
-export const runnerCommands = /(?<=^[^\S\n\r]*)::|(?<=^[^\S\n\r]*section_(?:start|end)):|##(?:vso)?\[/gim;
+const runnerCommands = /(?<=^[^\S\n\r]*)::|(?<=^[^\S\n\r]*section_(?:start|end)):|##(?:vso)?\[/gim;
 
-/** Whether the runner of a CI job would obey a part of the text. */
-export function hasRunnerCommand(text: string): boolean {
-  // Most text has none of these signs, and a search for them alone is fast.
-  return /::|_\w+:|##/.test(text) && text.search(runnerCommands) !== -1;
+/** Breaks up commands to the runner of a CI job: the last character of each becomes an escape such as `\u003a`. */
+export function breakRunnerCommands(text: string): string {
+  return text.replace(runnerCommands, (command) => {
+    const last = command.length - 1;
+    return `${command.slice(0, last)}\\u${command.charCodeAt(last).toString(16).padStart(4, '0')}`;
+  });
 }
 
 /** The entities that XML and HTML both name. Some readers of JUnit reports decode no others, and no numbers. */

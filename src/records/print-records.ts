@@ -30,7 +30,7 @@ export async function openView(
   const { plural, columns } = viewOf(noun, operation, nameById);
   const printer = await context.printer();
   const { field = '', column: nameColumn = '' } = noun.reference ?? {};
-  const isOnTerminal = printer.format === 'table' && context.io.stdout.isTerminal;
+  const isOnTerminal = printer.content === 'text' && context.io.stdout.isTerminal;
   const isShown = (name: string) => isOnTerminal && name === nameColumn;
   const shownColumns = columns.map(({ isHidden, ...column }) =>
     isHidden && !isShown(column.name) ? { ...column, isHidden } : column,
@@ -42,7 +42,7 @@ export async function openView(
   const readAll = async () => {
     const nameList = await names.namesOf(referenceNoun);
     for (const [id, name] of nameList.nameById) nameById.set(id, name);
-    if (referenceNoun === 'categories' && printer.isReadBackByColumn) dropAmbiguous(nameById);
+    if (referenceNoun === 'categories' && printer.content === 'cells') dropAmbiguous(nameById);
     return nameList.note;
   };
   // A service has few categories, and there is no request for some of them.

@@ -55,7 +55,7 @@ export function fakeIo(options: RunOptions = {}): FakeIo {
     };
     const width = isTerminal(name) ? (options.columns ?? 80) : undefined;
     const height = isTerminal(name) ? (options.rows ?? 24) : undefined;
-    return { isTerminal: isTerminal(name), isFile: false, width, height, write };
+    return { isTerminal: isTerminal(name), width, height, write };
   };
   const stream = Readable.from([Buffer.from(options.stdin ?? '')]);
   const stdin: InputStream = {

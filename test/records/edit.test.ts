@@ -39,7 +39,7 @@ function keptText(message: string): string {
 test('edits a record as YAML, sends it, says what changed, and removes the file', async () => {
   using shop = openShop();
   const seen = join(folder, 'seen');
-  const env = editor(`echo "$1" > ${seen}; sed -i 's/name: Bella/name: Bellissima/' "$1"`);
+  const env = editor(`echo "$1" > ${seen}; sed -i 's/Bella/Bellissima/' "$1"`);
   const run = await shop.run('pets edit bella -o json', { env, terminals: ['stderr'] });
   expect(run).toMatchObject({ code: 0 });
   expect(run.stderr).toContain('pet 1: name Bella -> Bellissima\n');
@@ -74,7 +74,7 @@ test('sends fields that it does not know back as they came', async () => {
   await using server = await recordingServer({}, ({ method, body }) => ({
     body: method === 'PUT' ? `{"id":1,${body.slice(1)}` : `{"id":1,"name":"Rex","categoryId":1,${unknown}}`,
   }));
-  const env = editor(`sed -i 's/name: Rex/name: Max/' "$1"`);
+  const env = editor(`sed -i 's/Rex/Max/' "$1"`);
   const run = await runAt(server, 'pets edit 1 -o json -q', { env });
   expect(run).toEqual({ code: 0, stdout: `{"id":1,"name":"Max","categoryId":1,${unknown}}\n`, stderr: '' });
 });
@@ -129,7 +129,7 @@ test('exits 1 and keeps the text if the editor fails', async () => {
   using shop = openShop();
   const run = await shop.run('pets edit 1', { env: editor('exit 3') });
   expect(run).toMatchObject({ code: 1, stdout: '' });
-  expect(keptText(run.stderr)).toContain('name: Bella');
+  expect(keptText(run.stderr)).toContain('name: "Bella"');
 });
 
 test('an editor that saves an invalid text each time is opened twice', async () => {
@@ -146,7 +146,7 @@ test('Ctrl-C that ends the editor exits 130 and keeps the text', async () => {
   const run = await shop.run('pets edit 1', { env: editor('kill -INT $$') });
   expect(run).toMatchObject({ code: 130, stdout: '' });
   expect(run.stderr).toContain('error: interrupted; the text is kept in ');
-  expect(keptText(run.stderr)).toContain('name: Bella');
+  expect(keptText(run.stderr)).toContain('name: "Bella"');
 });
 
 test('an editor that removes the file sends nothing and exits 1', async () => {
@@ -173,7 +173,7 @@ test('a dry run shows the request, sends nothing and keeps the text', async () =
   const run = await shop.run('pets edit 1 --dry-run', { env });
   expect(run.code).toBe(0);
   expect(run.stdout).toContain('PUT ');
-  expect(keptText(run.stderr)).toContain('name: Bello');
+  expect(keptText(run.stderr)).toContain('name: "Bello"');
   expect(await shop.json('pets get 1')).toMatchObject({ name: 'Bella' });
 });
 

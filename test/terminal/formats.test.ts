@@ -13,9 +13,9 @@ const rexJson = '{"id":1,"name":"Rex","categoryId":7,"status":"available","chip"
 const miaJson = '{"id":9223372036854775807,"name":"Mia","categoryId":8,"status":"sold"}';
 
 const aligned = 'id  name  category  status\n';
-const rexYaml = 'id: 1\nname: Rex\ncategoryId: 7\nstatus: available\nchip: x1\n';
+const rexYaml = 'id: 1\nname: "Rex"\ncategoryId: 7\nstatus: "available"\nchip: "x1"\n';
 const rexItem = `- ${rexYaml.trimEnd().replaceAll('\n', '\n  ')}\n`;
-const miaItem = '- id: 9223372036854775807\n  name: Mia\n  categoryId: 8\n  status: sold\n';
+const miaItem = '- id: 9223372036854775807\n  name: "Mia"\n  categoryId: 8\n  status: "sold"\n';
 const csv = 'id,name,category,status\n';
 const [miaCsv, rexCsv] = ['9223372036854775807,Mia,8,sold\n', '1,Rex,7,available\n'];
 const tabbed = (text: string) => text.replaceAll(',', '\t');
@@ -29,7 +29,7 @@ const formats = [
   ['jsonl', '', jsonLine(rexJson), jsonLine(miaJson), '', '{"categoryId":7,"name":"Rex"}\n'],
   ['csv', csv, rexCsv, miaCsv, '', 'categoryId,name\n7,Rex\n'],
   ['tsv', tabbed(csv), tabbed(rexCsv), tabbed(miaCsv), '', 'categoryId\tname\n7\tRex\n'],
-  ['yaml', '', rexItem, miaItem, '', '- categoryId: 7\n  name: Rex\n'],
+  ['yaml', '', rexItem, miaItem, '', '- categoryId: 7\n  name: "Rex"\n'],
   ['ids', '', '1\n', '9223372036854775807\n', '', '7\n'],
 ] as const;
 
@@ -171,7 +171,7 @@ function hostilePets(seed: number) {
     id: 9007199254740993n + BigInt(at),
     name,
     categoryId: BigInt(at),
-    [pick(random, pieces)]: name,
+    [pick(random, ['yes', 'e5', '12:30', '0x1f', '~', '<<', 'a b', '#x'])]: name,
     none: null,
     flag: at % 2 === 0,
     deep: [1n, { text: name }],
@@ -220,13 +220,14 @@ test.each(['table', 'csv', 'tsv', 'yaml', 'ids'])(
   async (format) => {
     const name = 'a\x1b[2Jb\x00\x07\x7f\x9b\u202e\u200b\ufeff\ud800';
     const escaped = 'a\\x1b[2Jb\\x00\\x07\\x7f\\x9b\\u202e\\u200b\\ufeff\\ud800';
-    const shown = format === 'yaml' ? escaped.replaceAll('\\x', '\\u00') : escaped;
+    const inYaml = 'a\\e[2Jb\\0\\a\\u007f\\u009b\\u202e\\u200b\\ufeff\\ud800';
+    const shown = format === 'yaml' ? inYaml : escaped;
     const flags = `-o ${format} --fields name --color never`;
     expect(await listed([{ ...rex, name }], flags, terminal)).toContain(shown);
     const joined = 'می\u200cخواهم \u202e\u2067';
     const data = {
       table: shown,
-      yaml: 'a\\u001b[2Jb\\u0000\\u0007\\u007f\\u009b\u202e\u200b\\ufeff\\ud800',
+      yaml: 'a\\e[2Jb\\0\\a\\u007f\\u009b\u202e\u200b\\ufeff\\ud800',
     }[format];
     const stdout = await listed(
       [

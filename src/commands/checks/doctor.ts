@@ -30,7 +30,7 @@ export const doctor = action({
     const printer = await context.printer();
     // A terminal gets each row at once, unless --fields or --sort needs all of them.
     const isLive =
-      printer.format === 'table' &&
+      printer.content === 'text' &&
       io.stdout.isTerminal &&
       flags.fields === undefined &&
       flags.sort === undefined;

@@ -110,12 +110,12 @@ function hasCredential({ flags, settings }: Context, { credentialPlaces }: Contr
  */
 async function createDisplay(context: Context, brief: boolean) {
   const { io, quiet, liveLine } = context;
-  const { format } = await context.printer();
   // Only the flag counts here. A format in the config or the environment is for records.
   const { output = 'table' } = context.flags;
   if (output !== 'table' && output !== 'json')
     throw new UsageError(`-o ${output}: smoke prints a report for people, or with -o json the JSON report`);
-  const name = format === 'json' ? 'stderr' : 'stdout';
+  const isJson = output === 'json';
+  const name = isJson ? 'stderr' : 'stdout';
   const style = await context.style(name);
   let label = '';
   let startedMs = monotonicMs();
@@ -141,7 +141,7 @@ async function createDisplay(context: Context, brief: boolean) {
       const settlements = await Promise.allSettled([
         text && io[name].write(text),
         github && io[name].write(toAnnotations(report), { isRaw: true }),
-        format === 'json' && io.stdout.write(toJsonReport(report, io.stdout.isTerminal ? 2 : 0)),
+        isJson && io.stdout.write(toJsonReport(report, io.stdout.isTerminal ? 2 : 0), { isRaw: true }),
       ]);
       const errors = settlements.flatMap((settlement) =>
         settlement.status === 'rejected' ? [settlement.reason] : [],

@@ -135,7 +135,7 @@ async function printSummary(context: Context, report: Report, commands: NextComm
   const { io } = context;
   const printer = await context.printer();
   const { fields, sort } = context.flags;
-  if (printer.format === 'table' && fields === undefined && sort === undefined)
+  if (printer.content === 'text' && fields === undefined && sort === undefined)
     await io.stdout.write(summaryText(report, await context.style('stdout')));
   else await printer.record(toReportJson(report, commands), reportView);
 }
@@ -151,7 +151,7 @@ export async function printNothing(
   info?: RunInfo,
 ): Promise<void> {
   const printer = await context.printer();
-  if (printer.format === 'table') return;
+  if (printer.content === 'text') return;
   if (isPreview) return printer.records([], createPlanView(header.noun, false));
   await printer.record(toRunJson(info ?? { header, counts: rowTotals([]).counts }), reportView);
 }

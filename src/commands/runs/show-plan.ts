@@ -25,7 +25,7 @@ export function createPlanView(noun: NounName, isForPeople: boolean, hasProblems
 /** Prints the plan on stdout: the rows that will be written, and the rows that cannot be written. */
 export async function printPlan(context: Context, run: Run, plan: Plan): Promise<void> {
   const printer = await context.printer();
-  const isTable = printer.format === 'table';
+  const isTable = printer.content === 'text';
   const names = await readPetNames(
     context,
     run.header,
