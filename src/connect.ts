@@ -2,7 +2,7 @@ import { version } from '../package.json';
 import { builtInContract, type Contract } from './api/contract.ts';
 import { embeddedOrigin, type Transport } from './api/http.ts';
 import { describeLifecycle } from './api/lifecycle.ts';
-import type { CredentialPlace, OperationId } from './api/operations.ts';
+import type { OperationId, TokenHeader } from './api/operations.ts';
 import type { ClientEvent, ClientOptions } from './client/call.ts';
 import type { Client } from './client/client.ts';
 import { createClient } from './client/client.ts';
@@ -11,7 +11,7 @@ import { findProxy } from './client/transport/proxy.ts';
 import type { SocketAddress } from './client/transport/sockets.ts';
 import type { TlsFiles } from './client/transport/tls.ts';
 import { showWaiting } from './client/waiting.ts';
-import { type Credential, chooseCredentialPlace, isSamePlace, readCredential } from './config/credential.ts';
+import { readCredential } from './config/credential.ts';
 import { readConfigFile } from './config/file.ts';
 import { resolvePaths } from './config/paths.ts';
 import { type ClientUse, type Context, followUpCommand } from './context.ts';
@@ -25,8 +25,9 @@ export async function connect(context: Context, use: ClientUse): Promise<Client>
   if (!address) throw await noTargetError(context);
   const contract = await context.contract();
   const baseUrl = new URL(address).pathname === '/' ? address + contract.basePath : address;
-  const places = settings.offline ? undefined : contract.credentialPlaces;
-  const extras = await readExtras(context, { baseUrl, headers: flags.headers ?? [], places, contract });
+  const header = contract.tokenHeader;
+  const sendsToken = !settings.offline;
+  const extras = await readExtras(context, { baseUrl, headers: flags.headers ?? [], header, sendsToken });
   const transport = settings.offline
     ? await (await import('./server/offline.ts')).createOfflineTransport(
         resolvePaths(context.io).offlineStore,
@@ -49,8 +50,14 @@ export async function connectToDocuments(
   // An unreadable contract must not stop the user from binding again.
   const bound = withToken ? await context.contract().catch(() => builtInContract) : undefined;
   const headers = isServiceOrigin || baseUrl === undefined ? (context.flags.headers ?? []) : [];
-  const places = bound?.credentialPlaces;
-  const extras = await readExtras(context, { baseUrl: origin, headers, places, isNamed: withToken });
+  const header = bound?.tokenHeader;
+  const extras = await readExtras(context, {
+    baseUrl: origin,
+    headers,
+    header,
+    sendsToken: withToken,
+    isNamed: withToken,
+  });
   const { cert, key, ...trust } = await openTlsFiles(context, origin);
   const tls = isServiceOrigin ? { ...trust, cert, key } : trust;
   const transport = await openTransport(context, origin, tls, 'records');
@@ -125,31 +132,26 @@ const commonHeaders = [
 ];
 
 /** The headers and the credential that every request carries. */
-type RequestExtras = Pick<
-  ClientOptions,
-  'headers' | 'parameter' | 'credential' | 'whyNoCredential' | 'credentials'
->;
+type RequestExtras = Pick<ClientOptions, 'headers' | 'openHeaders' | 'credential' | 'whyNoCredential'>;
 
 interface ExtrasInputs {
   readonly baseUrl: string;
   /** The texts of `--header`. */
   readonly headers: readonly string[];
-  /** The places for a credential in the service's description; undefined if no credential is sent. */
-  readonly places: readonly CredentialPlace[] | undefined;
+  /** The header of the token in the service's description. */
+  readonly header: TokenHeader | undefined;
+  readonly sendsToken: boolean;
   /** Whether the user asked to send the token to this origin. */
   readonly isNamed?: boolean | undefined;
-  /** The contract whose operations may each want the credential in another place. */
-  readonly contract?: Contract | undefined;
 }
 
 /** Collects the common headers, the credential, and the headers of the user. */
 async function readExtras(
   { secrets, mention, readToken, settings }: Context,
-  { baseUrl, headers, places, isNamed, contract }: ExtrasInputs,
+  { baseUrl, headers, header, sendsToken, isNamed }: ExtrasInputs,
 ): Promise<RequestExtras> {
   const userHeaders = headers.map(parseHeaderFlag);
-  const headerNames = (places ?? []).filter((place) => place.in === 'header').map(({ name }) => name);
-  for (const name of [settings.get('auth-header'), ...headerNames]) secrets.addHeader(name);
+  for (const name of [settings.get('auth-header'), header?.name ?? []].flat()) secrets.addHeader(name);
   if (baseUrl !== embeddedOrigin && !settings.get('allow-insecure-http'))
     rejectInsecure(userHeaders, baseUrl, secrets);
   for (const header of userHeaders) addSecrets(secrets, header);
@@ -158,23 +160,15 @@ async function readExtras(
     whyNoCredential = why;
     return mention(`warning: ${why}`);
   };
-  const credential =
-    places &&
-    (await readCredential(settings, { baseUrl, places, isNamed }, { readToken, secrets, withheld }));
-  const extrasOf = (sent: Credential | undefined) => ({
-    headers: toHeaders([...commonHeaders, ...tokenHeader(sent), ...userHeaders]),
-    parameter: sent?.place.in === 'query' ? { name: sent.place.name, value: sent.value } : undefined,
-  });
-  const credentials = [...(contract?.operations.values() ?? [])].flatMap((operation) => {
-    const { id, credentialPlaces = [] } = operation;
-    const place = credentialPlaces.length > 0 && chooseCredentialPlace(settings, credentialPlaces);
-    if (!credential || !place || isSamePlace(place, credential.place)) return [];
-    return [[id, extrasOf({ ...credential, place, value: credential.valueAt(place) })] as const];
-  });
+  const destination = { baseUrl, header, isNamed };
+  const credential = sendsToken
+    ? await readCredential(settings, destination, { readToken, secrets, withheld })
+    : undefined;
+  const tokenHeader = credential ? [{ ...credential, source: 'the token' }] : [];
   const isAdded = userHeaders.some(({ name }) => name.toLowerCase() === 'authorization');
   return {
-    ...extrasOf(credential),
-    credentials: new Map(credentials),
+    headers: toHeaders([...commonHeaders, ...tokenHeader, ...userHeaders]),
+    openHeaders: toHeaders([...commonHeaders, ...userHeaders]),
     credential: isAdded ? '--header' : credential?.source,
     whyNoCredential,
   };
@@ -189,12 +183,6 @@ function addSecrets(secrets: Secrets, { name, value }: Header): void {
   secrets.addHeader(name);
   const part = value.replace(/^[\w!#$%&'*+.^`|~-]+ +/, '');
   for (const secret of [value, part]) if (secret.length >= minLength) secrets.add(secret);
-}
-
-function tokenHeader(credential: Credential | undefined): Header[] {
-  if (!credential || credential.place.in === 'query') return [];
-  const { place, value } = credential;
-  return [{ name: place.in === 'cookie' ? 'cookie' : place.name, value, source: 'the token' }];
 }
 
 /** Opens the transport to a service. @throws UsageError if a proxy or a certificate cannot be used. */

@@ -13,11 +13,11 @@ import type { JsonObject } from '../process/exact-json.ts';
 import { lowerFirst } from '../process/text.ts';
 import { nouns } from './nouns.ts';
 import {
-  type CredentialPlace,
   type NounName,
   type Operation,
   type OperationId,
   operations,
+  type TokenHeader,
 } from './operations.ts';
 import type { Bounds } from './schemas.ts';
 
@@ -36,8 +36,8 @@ export interface Contract {
   readonly missing: ReadonlyMap<OperationId, MissingReason>;
   /** The other GET operations of the description: their operationIds, or `GET /path` without one. */
   readonly otherReads: readonly string[];
-  /** The places for a credential, from the description's security schemes. */
-  readonly credentialPlaces: readonly CredentialPlace[];
+  /** The header of the token, from the description's security schemes. Undefined for that of the settings. */
+  readonly tokenHeader?: TokenHeader | undefined;
   /** The path, such as `/v1`, that is appended to a base URL without a path of its own. May be empty. */
   readonly basePath: string;
   /** The schemas that the schemas of answers refer to as `#/$defs/<name>`. */
@@ -49,7 +49,6 @@ export const builtInContract: Contract = {
   operations: new Map(Object.values(operations).map((operation) => [operation.id, operation])),
   missing: new Map(),
   otherReads: [],
-  credentialPlaces: [],
   basePath: '',
   definitions: {},
 };

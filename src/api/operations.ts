@@ -55,12 +55,8 @@ export interface Operation {
    * document has them.
    */
   readonly responses?: Readonly<Record<string, DocumentedResponse>> | undefined;
-  /** Whether the description requires a credential. False if the description says nothing about security. */
-  readonly needsCredential: boolean;
-  /** The places of the token in its requests, the first of which is taken. Undefined or empty for that of the contract. */
-  readonly credentialPlaces?: readonly CredentialPlace[] | undefined;
-  /** The security schemes that it requires and that no token can serve, for messages. */
-  readonly unservedCredential?: string | undefined;
+  /** Whether requests carry the token: an operation that is open for all gets `none`. */
+  readonly credential: 'required' | 'optional' | 'none';
   readonly stability: Stability;
   readonly isDeprecated: boolean;
   /** The day after which a deprecated operation may be gone, YYYY-MM-DD. */
@@ -76,12 +72,11 @@ export interface Operation {
   readonly example?: Example | undefined;
 }
 
-/** A place for a credential in a request. */
-export interface CredentialPlace {
-  readonly in: 'header' | 'query' | 'cookie';
-  /** In lower case for a header. */
+/** The header of requests that carries the token. */
+export interface TokenHeader {
+  /** In lower case if the description names it. */
   readonly name: string;
-  /** The scheme of HTTP authentication, if it is not Bearer. */
+  /** The scheme of HTTP authentication, if it is not that of the settings. */
   readonly scheme?: 'Basic' | undefined;
 }
 
@@ -249,7 +244,7 @@ const countBody = bodyFormat('InventoryUpdate', ['quantity'], []);
 
 const defaults = {
   isList: false,
-  needsCredential: false,
+  credential: 'optional',
   stability: 'stable',
   isDeprecated: false,
   hidesTryIt: false,

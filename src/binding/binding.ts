@@ -9,13 +9,20 @@ import {
 import { UsageError } from '../process/errors.ts';
 import { toOperation } from './bound-operation.ts';
 import { findOperationAt } from './choice.ts';
-import { credentialPlaces } from './credential-places.ts';
 import type { Description } from './description.ts';
-import { type DocumentOperation, formatRoute, obstacleText, operationsIn, type Route } from './document.ts';
+import {
+  type DocumentOperation,
+  formatRoute,
+  obstacleText,
+  operationObjectsIn,
+  operationsIn,
+  type Route,
+} from './document.ts';
 import { type Match, type Matches, matchOperations } from './match.ts';
 import { readWithin } from './parse-document.ts';
 import type { TableOperation } from './record-format.ts';
 import { createResponseReader } from './responses.ts';
+import { readSecurity } from './security.ts';
 
 // This folder turns the description of a service into a contract, once, in `api bind`. The steps:
 //
@@ -43,13 +50,13 @@ interface BindResult {
  * Finds the operations of the table in a description, and makes a contract from them.
  *
  * @throws UsageError if the description lacks a route of `--map`, if a route cannot be called as its
- *   operation, if no operation has a field of `--map`, if a credential has an impossible place, or if the
- *   work takes too long.
+ *   operation, if no operation has a field of `--map`, or if the work takes too long.
  */
 export function bind(description: Description, maps: Maps): BindResult {
   return readWithin(description.label, () => {
     const { document } = description;
-    const documentOperations = operationsIn(description);
+    const security = readSecurity(document, operationObjectsIn(document));
+    const documentOperations = operationsIn(description, security);
     const table = operationIds.map((id): TableOperation => {
       const operation = operations[id];
       return { ...operation, fieldMap: maps.fields.get(operation.noun) ?? new Map() };
@@ -74,7 +81,6 @@ export function bind(description: Description, maps: Maps): BindResult {
     }
     for (const [noun, fields] of maps.fields)
       for (const [field, name] of fields) requireMappedField([...bound.values()], noun, field, name);
-    const places = credentialPlaces(document, [...bound.values()], documentOperations);
     const { definitions } = responseReader;
     const otherReads = findOtherReads(documentOperations, matches);
     return {
@@ -83,7 +89,7 @@ export function bind(description: Description, maps: Maps): BindResult {
         operations: bound,
         missing,
         otherReads,
-        credentialPlaces: places,
+        tokenHeader: security.header,
         basePath: '',
         definitions,
       },

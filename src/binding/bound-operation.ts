@@ -2,7 +2,6 @@ import { hidesTryIt } from '../api/contract.ts';
 import { nouns } from '../api/nouns.ts';
 import type { BodyField, Operation, RequestBody, Stability } from '../api/operations.ts';
 import type { JsonObject, JsonValue } from '../process/exact-json.ts';
-import { isSecured, placesOf } from './credential-places.ts';
 import { type DocumentOperation, successStatuses } from './document.ts';
 import { pagingOf, toParameters } from './parameters.ts';
 import { fieldNamesOf, isCategoryObject, isRecord, recordsIn, type TableOperation } from './record-format.ts';
@@ -23,7 +22,6 @@ export function toOperation(
   const [tag] = listOf(operationObject.tags);
   const answer = readAnswer(tableOperation, from);
   const body = readBody(tableOperation, from);
-  const credential = placesOf(operationObject, document);
   const isUsed = ([name, wireName]: readonly [string, string]) =>
     [answer.records.names[name], body?.fields[name]?.wireName].includes(wireName);
   const mappings = [...fieldMap]
@@ -48,9 +46,7 @@ export function toOperation(
       .filter((status) => /^[45]\d\d$/.test(status))
       .map(Number),
     responses: responseReader.read(responses),
-    needsCredential: isSecured(operationObject, document),
-    credentialPlaces: credential.places,
-    unservedCredential: credential.unserved,
+    credential: from.credential,
     stability: stabilityOf(operationObject) ?? stabilityOf(pathItem) ?? 'stable',
     isDeprecated: operationObject.deprecated === true,
     sunset: sunsetOf(operationObject) ?? sunsetOf(pathItem),

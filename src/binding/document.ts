@@ -1,7 +1,8 @@
-import type { Method, OperationId } from '../api/operations.ts';
+import type { Method, Operation, OperationId } from '../api/operations.ts';
 import { isJsonObject, type JsonObject, type JsonValue, printJson } from '../process/exact-json.ts';
 import type { Description } from './description.ts';
 import { listOf, objectOf, type SchemaNames, type Shape, shapeOf } from './schema.ts';
+import type { Security } from './security.ts';
 
 /** A parameter of an operation or of its path item. */
 export interface DocumentParameter {
@@ -39,14 +40,22 @@ export interface DocumentOperation {
   readonly operationObject: JsonObject;
   /** The Path Item Object of the document. */
   readonly pathItem: JsonObject;
+  readonly credential: Operation['credential'];
   /** The reason why the operation cannot be called, whatever it is. */
   readonly obstacle?: Obstacle | undefined;
 }
 
 const methods: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
+/** Lists the Operation Objects of a document. */
+export function operationObjectsIn(document: JsonObject): JsonObject[] {
+  return Object.values(objectOf(document.paths)).flatMap((pathItem) =>
+    methods.map((method) => objectOf(objectOf(pathItem)[method.toLowerCase()])),
+  );
+}
+
 /** Lists the operations of a description, in the order of the document. */
-export function operationsIn(description: Description): DocumentOperation[] {
+export function operationsIn(description: Description, security: Security): DocumentOperation[] {
   const { document, schemaNames } = description;
   return Object.entries(objectOf(document.paths)).flatMap(([path, pathItem]) => {
     if (!isPath(path) || !isJsonObject(pathItem)) return [];
@@ -56,6 +65,7 @@ export function operationsIn(description: Description): DocumentOperation[] {
       const { operationId, requestBody } = operationObject;
       const responses = objectOf(operationObject.responses);
       const { content } = objectOf(requestBody);
+      const { credential, obstacle } = security.of(operationObject);
       return {
         method,
         path,
@@ -67,6 +77,8 @@ export function operationsIn(description: Description): DocumentOperation[] {
         responses,
         operationObject,
         pathItem,
+        credential,
+        ...(obstacle && { obstacle }),
         ...ownServer([operationObject, pathItem], document),
         ...danglingPart(
           [operationObject.parameters, pathItem.parameters, requestBody, responses],

@@ -2,10 +2,10 @@ import { isNextName, isOuterName } from '../api/list-signs.ts';
 import { type OperationId, operations, type Paging, type Parameter, takesId } from '../api/operations.ts';
 import type { Bounds } from '../api/schemas.ts';
 import type { JsonValue } from '../process/exact-json.ts';
-import { isFieldName } from './credential-places.ts';
 import type { DocumentOperation, DocumentParameter } from './document.ts';
 import { compactName, singularWords } from './path-words.ts';
 import { boundsOf, listOf, objectOf, type Shape, shapeOf, statedText } from './schema.ts';
+import { isFieldName } from './security.ts';
 
 // The name and the type of a query parameter decide its role: a filter of ours, or a part in the division of
 // a list into pages. A parameter has at most one role, and a role has at most one parameter.

@@ -1,4 +1,4 @@
-import type { CredentialPlace, Operation } from '../api/operations.ts';
+import type { Operation, TokenHeader } from '../api/operations.ts';
 import type { CallOptions } from '../client/call.ts';
 import type { Client, RawResponse } from '../client/client.ts';
 import type { CallInput, HeaderChanges } from '../client/request.ts';
@@ -50,8 +50,7 @@ export interface CheckAnswer extends RawAnswer {
 }
 
 /** The options of one request of a check. */
-export interface AskOptions
-  extends Pick<CallOptions, 'signal' | 'parameter' | 'isUnchecked' | 'retries' | 'timeoutMs'> {
+export interface AskOptions extends Pick<CallOptions, 'signal' | 'isUnchecked' | 'retries' | 'timeoutMs'> {
   /** Headers that replace headers of the request; undefined removes a header. */
   readonly changes?: HeaderChanges | undefined;
   /** Returns true for a status that the check expects, which is not retried. */
@@ -65,8 +64,8 @@ export interface CheckContext {
   readonly reads: readonly Operation[];
   /** The address of the service, for the checks of its socket. */
   readonly address: SocketAddress;
-  /** Returns the place of the credential in the requests of an operation, or in requests of no operation. */
-  credentialPlaceOf(operation: Operation | undefined): CredentialPlace;
+  /** The header of the token. */
+  readonly tokenHeader: TokenHeader;
   /** Aborted when the checks are stopped. */
   readonly signal: AbortSignal;
   /** Aborted a little later than `signal`, so that the answer to a create can still name the record to remove. */

@@ -1,7 +1,7 @@
 import { nouns } from '../api/nouns.ts';
 import type { Operation } from '../api/operations.ts';
 import { fromWire } from '../client/read-answer.ts';
-import { describePlace } from '../config/credential.ts';
+import { describeHeader } from '../config/credential.ts';
 import { CliError, exitCodes } from '../process/errors.ts';
 import { isJsonObject } from '../process/exact-json.ts';
 import { withArticle } from '../process/text.ts';
@@ -103,10 +103,9 @@ function hintOf(answer: RawAnswer): string {
 }
 
 /** Says whether a token was sent, where in the request it was, and which setting it comes from. */
-function tokenClause({ client, credentialPlaceOf, reads }: CheckContext): string {
+function tokenClause({ client, tokenHeader }: CheckContext): string {
   if (client.credential === undefined) return 'no token was sent';
-  const place = describePlace(credentialPlaceOf(reachOperation(reads)));
-  return `the token of ${client.credential} was sent in ${place}`;
+  return `the token of ${client.credential} was sent in ${describeHeader(tokenHeader)}`;
 }
 
 /** Makes a check for each `--expect`: `expect/1` and so on, in the order of the flags. */

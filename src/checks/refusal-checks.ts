@@ -4,7 +4,7 @@ import { int64Max } from '../api/values.ts';
 import type { CallInput } from '../client/request.ts';
 import { isJsonObject, printJson } from '../process/exact-json.ts';
 import { counted } from '../process/text.ts';
-import { type Check, type CheckAnswer, type CheckContext, createSkippedCheck } from './check.ts';
+import type { Check, CheckAnswer, CheckContext } from './check.ts';
 import { isStatus } from './condition.ts';
 import { type Details, type Finding, FindingError, pass, skip, statusText, warn } from './finding.ts';
 import { errorSchema, judge } from './judge-answer.ts';
@@ -90,23 +90,14 @@ function judgeErrorBody(answer: CheckAnswer, status: string): Finding {
  */
 export function createAuthChecks(contract: Contract, hasToken: boolean): Check[] {
   const reads = readsOf(contract);
-  const securedReads = reads.filter(({ needsCredential }) => needsCredential);
+  const securedReads = reads.filter(({ credential }) => credential === 'required');
   const operation = reachOperation(reads);
   const id = 'auth/missing';
   if (securedReads.length === 0)
     return operation && hasToken
       ? [{ id, operation, run: (context) => checkWithoutToken(context, operation) }]
       : [];
-  const reason = 'the service takes no credential that a request can leave out, such as with mutual TLS';
-  const places = [
-    ...contract.credentialPlaces,
-    ...securedReads.flatMap(({ credentialPlaces = [] }) => credentialPlaces),
-  ];
-  return [
-    places.length === 0
-      ? createSkippedCheck(id, reason)
-      : { id, run: (context) => checkAuth(context, securedReads) },
-  ];
+  return [{ id, run: (context) => checkAuth(context, securedReads) }];
 }
 
 /** Warns if a request without the token succeeds, because the service may have lost its authentication. */
@@ -163,13 +154,6 @@ function askWithoutCredential(
   operation: Operation,
   input: CallInput,
 ): Promise<CheckAnswer> {
-  const { client, credentialPlaceOf } = context;
-  const places = [
-    ...client.contract.credentialPlaces,
-    ...(operation.credentialPlaces ?? []),
-    credentialPlaceOf(operation),
-  ];
-  const names = places.map(({ in: place, name }) => (place === 'cookie' ? 'cookie' : name.toLowerCase()));
-  const changes = Object.fromEntries(names.map((name) => [name, undefined]));
-  return context.ask(operation, input, { isExpected: isAuthRefusal, changes, parameter: null });
+  const changes = { [context.tokenHeader.name.toLowerCase()]: undefined };
+  return context.ask(operation, input, { isExpected: isAuthRefusal, changes });
 }

@@ -11,8 +11,7 @@ import type { CheckAnswer, CheckContext, RawAnswer } from './check.ts';
 import { type Details, type Finding, FindingError, fail, skip } from './finding.ts';
 
 /** The service under test, and the limits of each call. */
-export interface Service
-  extends Pick<CheckContext, 'client' | 'address' | 'credentialPlaceOf' | 'now' | 'mask'> {
+export interface Service extends Pick<CheckContext, 'client' | 'address' | 'tokenHeader' | 'now' | 'mask'> {
   /** The time limit of one call, with its retries. */
   readonly timeoutMs: number;
   readonly retries: number;

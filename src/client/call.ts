@@ -1,10 +1,9 @@
 import type { Contract } from '../api/contract.ts';
 import type { HttpHeaders, HttpRequest, HttpResponse, Transport } from '../api/http.ts';
-import type { Operation, OperationId } from '../api/operations.ts';
+import type { Operation } from '../api/operations.ts';
 import type { Secrets } from '../process/secrets.ts';
 import type { Attempt } from './attempt.ts';
 import type { Pace } from './pace.ts';
-import type { CredentialParameter } from './request.ts';
 
 // A call, from its operation to its answer:
 //
@@ -24,10 +23,8 @@ export interface ClientOptions {
   readonly baseUrl: string;
   /** The headers of every request: the user agent, the headers of `--header`, the credential. */
   readonly headers: HttpHeaders;
-  /** A credential in the query of every request. */
-  readonly parameter?: CredentialParameter | undefined;
-  /** The headers and the credential in the query of operations that want the credential in another place. */
-  readonly credentials?: ReadonlyMap<OperationId, Pick<ClientOptions, 'headers' | 'parameter'>> | undefined;
+  /** The headers of the requests of operations that are open for all: without the credential. */
+  readonly openHeaders: HttpHeaders;
   /** The source of the credential, for messages; undefined if there is none. */
   readonly credential?: string | undefined;
   /** Why a token that the settings name is not sent, a sentence. */
@@ -70,8 +67,6 @@ export interface CallOptions {
   isFinal?(status: number): boolean;
   /** The shortest delay before a retry after 429 or 503 without Retry-After, in milliseconds. By default 0. */
   readonly leastBusyDelayMs?: number | undefined;
-  /** A credential in the query in place of the client's; null for none. */
-  readonly parameter?: CredentialParameter | null | undefined;
   /** Sends an input that breaks the contract, to see whether the service refuses it. */
   readonly isUnchecked?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;

@@ -28,7 +28,6 @@ import {
   toRequest,
   toWireInput,
   withHeaderChanges,
-  withMaskedParameter,
 } from './request.ts';
 import { checkRequired } from './required.ts';
 import { type CallResponse, sendCall, timeoutError } from './send-call.ts';
@@ -112,18 +111,18 @@ export function createClient(options: ClientOptions): Client {
     const { conditions, isFresh, isUnchecked } = callOptions;
     const operation = offeredOperation(contract, id);
     const wireInput = toWireInput(operation, input);
-    const own = options.credentials?.get(id);
-    const client = own ? { ...options, ...own } : options;
-    const { headers } = client;
+    const headers = operation.credential === 'none' ? options.openHeaders : options.headers;
     const freshness = isFresh ? { 'cache-control': 'no-cache' } : undefined;
     // Not a spread, which takes V8 longer.
     const allHeaders = conditions || freshness ? Object.assign({}, headers, freshness, conditions) : headers;
     if (!isUnchecked) checkRequired(operation, wireInput, allHeaders);
     const request = toRequest(operation, wireInput, { baseUrl, headers: allHeaders });
-    return { client, operation, request, options: callOptions };
+    return { client: options, operation, request, options: callOptions };
   };
-  const masked = (request: HttpRequest, { parameter }: ClientOptions = options): HttpRequest =>
-    withMaskedParameter({ ...request, headers: secrets.maskHeaders(request.headers) }, parameter);
+  const masked = (request: HttpRequest): HttpRequest => ({
+    ...request,
+    headers: secrets.maskHeaders(request.headers),
+  });
   const noted = new Set<string>();
   const note = (line: string) => {
     if (!noted.has(line)) options.observe?.({ kind: 'note', line });
@@ -148,8 +147,7 @@ export function createClient(options: ClientOptions): Client {
       >;
     },
     toRequest: (id, input, callOptions = {}) => {
-      const { request, client } = prepare(id, input, callOptions);
-      return masked(request, client);
+      return masked(prepare(id, input, callOptions).request);
     },
     async send(id, input, callOptions = {}, changes = {}) {
       const { request, ...call } = prepare(id, input, callOptions);

@@ -59,20 +59,17 @@ export function toWireInput(operation: Operation, input: CallInput): CallInput {
 }
 
 /**
- * Completes an input whose values do not matter, so that the service accepts it. A required filter gets one of its values,
- * a required field of the body gets an example, and a field that the service does not take is left out.
+ * Completes an input whose values do not matter, so that the service accepts it. A required field of the body gets an
+ * example, and a field that the service does not take is left out.
  */
 export function toAcceptedInput(operation: Operation, input: CallInput): CallInput {
-  const { parameters, body: requestBody } = operation;
-  const filters = parameters.filter((each) => each.required && each.in === 'query' && !each.constant);
-  const values = filters.flatMap(({ name, bounds }) => (bounds?.enum ? [[name, bounds.enum[0]]] : []));
-  const query = { ...Object.fromEntries(values), ...input.query };
+  const { body: requestBody } = operation;
   const { body, before = {} } = input;
-  if (!requestBody || !isJsonObject(body)) return { ...input, query };
+  if (!requestBody || !isJsonObject(body)) return input;
   const taken = Object.entries(body).filter(([name]) => takesField(operation, name));
   const lacking = lackingFields(operation, { ...before, ...body });
   const examples = lacking.map((name) => [name, requestBody.fields[name]?.example ?? null]);
-  return { ...input, query, body: Object.fromEntries([...taken, ...examples]) };
+  return { ...input, body: Object.fromEntries([...taken, ...examples]) };
 }
 
 /** Returns the id of the record that a request is about, if the input has one. */
@@ -199,34 +196,4 @@ function rawUrl(path: string, baseUrl: string): URL {
 export function withHeaderChanges(headers: HttpHeaders, changes: HeaderChanges): HttpHeaders {
   const all = Object.entries({ ...headers, ...changes });
   return Object.fromEntries(all.filter(([, value]) => value !== undefined)) as HttpHeaders;
-}
-
-/** A credential in the query of requests. */
-export interface CredentialParameter {
-  readonly name: string;
-  readonly value: string;
-}
-
-/**
- * Adds the credential to the query of a request, unless the URL already has that parameter from the caller or from a link
- * of the service.
- */
-export function withCredentialParameter(
-  request: HttpRequest,
-  parameter: CredentialParameter | undefined,
-): HttpRequest {
-  if (parameter === undefined) return request;
-  const { url } = request;
-  const { name, value } = parameter;
-  if (new URL(url).searchParams.has(name)) return request;
-  const pair = `${encodeURIComponent(name)}=${encodeURIComponent(value)}`;
-  return { ...request, url: `${url}${url.includes('?') ? '&' : '?'}${pair}` };
-}
-
-/** Does the same as `withCredentialParameter`, with the value masked. */
-export function withMaskedParameter(
-  request: HttpRequest,
-  parameter: CredentialParameter | undefined,
-): HttpRequest {
-  return withCredentialParameter(request, parameter && { name: parameter.name, value: '***' });
 }

@@ -10,7 +10,6 @@ import type { Call } from './call.ts';
 import { callDetails, callError } from './call-error.ts';
 import { authorOf } from './error-body.ts';
 import { maxRetryWaitMs } from './pace.ts';
-import { withCredentialParameter, withMaskedParameter } from './request.ts';
 
 /** The final response of a call. */
 export interface CallResponse {
@@ -78,9 +77,6 @@ async function tryOnce(
   signals: readonly AbortSignal[],
 ): Promise<Attempt> {
   const { client } = call;
-  // The credential is added just before the request is sent, so that no trace or error has it.
-  const parameter =
-    call.options.parameter === undefined ? client.parameter : (call.options.parameter ?? undefined);
   const startMs = monotonicMs();
   let { request } = call;
   for (let redirects = 0; ; redirects += 1) {
@@ -100,7 +96,7 @@ async function tryOnce(
         signals,
       };
       response = await withinLimits(limits, (cancellation) =>
-        client.transport.send(withCredentialParameter(request, parameter), { cancellation, onSending }),
+        client.transport.send(request, { cancellation, onSending }),
       );
       if (isRedirect(response.status)) next = followRedirect(request, response, redirects);
     } catch (thrown) {
@@ -112,7 +108,7 @@ async function tryOnce(
     const elapsedMs = endMs - startMs;
     const requestId = response && requestIdOf(response.headers);
     const attempt: Attempt = {
-      request: withMaskedParameter(request, parameter),
+      request,
       isRedirected: redirects > 0,
       number,
       elapsedMs,

@@ -1,5 +1,5 @@
 import { bareHost, isLoopbackHost } from '../api/http.ts';
-import type { CredentialPlace } from '../api/operations.ts';
+import type { TokenHeader } from '../api/operations.ts';
 import { CliError, UsageError } from '../process/errors.ts';
 import type { Io } from '../process/io.ts';
 import type { Secrets } from '../process/secrets.ts';
@@ -8,8 +8,8 @@ import type { TokenSource } from './token-source.ts';
 
 interface TokenDestination {
   readonly baseUrl: string;
-  /** The places for a credential in the service's description; empty if it names none. */
-  readonly places: readonly CredentialPlace[];
+  /** The header that the service's description names, if it is not that of the settings. */
+  readonly header: TokenHeader | undefined;
   /** Whether the user asked to send the token to this origin, whatever origins it belongs to. */
   readonly isNamed?: boolean | undefined;
 }
@@ -24,7 +24,7 @@ type TokenUse =
       /** Whether the address is plain http. Then the command fails; it does not go on without the token. */
       readonly isInsecure: boolean;
     }
-  | { readonly kind: 'sent'; readonly source: TokenSource; readonly place: CredentialPlace };
+  | { readonly kind: 'sent'; readonly source: TokenSource; readonly header: TokenHeader };
 
 /**
  * Decides whether the token is sent to a base URL; undefined if there is no token. A token is sent only to the origins that
@@ -32,7 +32,7 @@ type TokenUse =
  */
 export function decideTokenUse(
   settings: Settings,
-  { baseUrl, places, isNamed = false }: TokenDestination,
+  { baseUrl, header, isNamed = false }: TokenDestination,
 ): TokenUse | undefined {
   const { token: source } = settings;
   if (source === undefined) return undefined;
@@ -56,47 +56,29 @@ export function decideTokenUse(
       why: `${origin} is plain http, so anybody between could read it`,
       isInsecure: true,
     };
-  return { kind: 'sent', source, place: chooseCredentialPlace(settings, places) };
+  return { kind: 'sent', source, header: chooseTokenHeader(settings, header) };
 }
 
-/**
- * Chooses the place of the token in a request. If the settings name a header or a scheme, it is that header. Else it is a
- * place in the service's description; the header Authorization, if the description allows it, comes first.
- */
-export function chooseCredentialPlace(
-  settings: Settings,
-  places: readonly CredentialPlace[],
-): CredentialPlace {
-  const header = { in: 'header', name: settings.get('auth-header') } as const;
+/** Chooses the header of the token: the one that the settings name, or else the one of the service's description. */
+export function chooseTokenHeader(settings: Settings, described: TokenHeader | undefined): TokenHeader {
   const isConfigured = (['auth-header', 'auth-scheme'] as const).some(
     (key) => settings.explain(key).source !== 'default',
   );
-  if (isConfigured) return header;
-  const match = places.find((place) => isSamePlace(place, header));
-  if (match) return match.scheme ? match : header;
-  return places[0] ?? header;
+  return described === undefined || isConfigured ? { name: settings.get('auth-header') } : described;
 }
 
-export function isSamePlace(a: CredentialPlace, b: CredentialPlace): boolean {
-  const isSameName = a.name.toLowerCase() === b.name.toLowerCase();
-  return a.in === b.in && (a.in === 'header' ? isSameName : a.name === b.name);
+/** Describes the header of the token: `the header X-Key`. */
+export function describeHeader({ name, scheme }: TokenHeader): string {
+  return scheme ? `the header ${name} as ${scheme}` : `the header ${name}`;
 }
 
-/** Describes a place in a request, such as `the header X-Key`. */
-export function describePlace({ in: place, name, scheme }: CredentialPlace): string {
-  if (scheme) return `the ${place} ${name} as ${scheme}`;
-  return place === 'query' ? `the query parameter ${name}` : `the ${place} ${name}`;
-}
-
-/** A secret and its place in requests. */
+/** The token as a header. */
 export interface Credential {
-  readonly place: CredentialPlace;
-  /** The text at that place, including the scheme. */
+  readonly name: string;
+  /** The value, including the scheme. */
   readonly value: string;
   /** Its source, such as `token file /run/token`. */
   readonly source: string;
-  /** Returns the text at another place. */
-  valueAt(place: CredentialPlace): string;
 }
 
 interface CredentialReader {
@@ -138,16 +120,13 @@ export async function readCredential(
   reader.secrets.add(secret);
   // The header has the token as base64 if the scheme is Basic.
   reader.secrets.add(toBasic(secret));
-  const valueAt = (place: CredentialPlace) => credentialText(place, secret, settings);
-  return { place: use.place, value: valueAt(use.place), source, valueAt };
+  return { name: use.header.name, value: headerText(use.header, secret, settings), source };
 }
 
-/** Writes the token as the place needs it. The setting auth-scheme applies only to the header that auth-header names. */
-function credentialText(place: CredentialPlace, secret: string, settings: Settings): string {
-  if (place.in === 'cookie') return `${place.name}=${secret}`;
-  if (place.scheme) return `${place.scheme} ${toBasic(secret)}`;
-  const isAuthHeader = place.in === 'header' && place.name === settings.get('auth-header');
-  const scheme = isAuthHeader ? settings.get('auth-scheme') : '';
+/** Writes the token as the header needs it. The setting auth-scheme applies only to the header that auth-header names. */
+function headerText(header: TokenHeader, secret: string, settings: Settings): string {
+  const isConfigured = header.scheme === undefined && header.name === settings.get('auth-header');
+  const scheme = header.scheme ?? (isConfigured ? settings.get('auth-scheme') : '');
   if (/^basic$/i.test(scheme)) return `${scheme} ${toBasic(secret)}`;
   return scheme === '' ? secret : `${scheme} ${secret}`;
 }

@@ -27,10 +27,8 @@ export interface Shape {
   readonly hasIdInBody?: boolean;
   /** Whether the answer of a create has no body. */
   readonly isSilent?: boolean;
-  readonly securitySchemes?: object;
   /** The values of `--map` that the binding needs. */
   readonly maps?: readonly string[];
-  isAllowed?(seen: Seen): boolean;
 }
 
 const shop = (): Record<Noun, Fields[]> => ({
@@ -86,7 +84,6 @@ function answer(shape: Shape, all: Record<Noun, Fields[]>, seen: Seen): Reply {
   const url = new URL(seen.path, 'http://service.test');
   const [, noun = '', id] = url.pathname.split('/');
   const failure = (status: number) => ({ status, body: { code: 'x', message: 'no', status } });
-  if (shape.isAllowed && !shape.isAllowed(seen)) return failure(401);
   const records = all[noun as Noun];
   if (!records) return failure(404);
   const { write = (record) => record, read = (record) => record, one = (record) => record } = shape;
@@ -174,13 +171,11 @@ function describe(shape: Shape, all: Record<Noun, Fields[]>): object {
       ...(!shape.hasIdInBody && { put: update }),
     };
   }
-  const securitySchemes = shape.securitySchemes ?? {};
   return {
     openapi: '3.1.0',
     info: { title: 'shaped', version: '1' },
-    security: Object.keys(securitySchemes).map((name) => ({ [name]: [] })),
     paths,
-    components: { schemas, securitySchemes },
+    components: { schemas },
   };
 }
 

@@ -242,31 +242,3 @@ test('fields that only the service knows can be listed, and stay as they are in 
   for (const record of [service.records.pets[1], service.records.inventory[0]])
     expect(record).toMatchObject({ warehouse: 'north', level: 5 });
 });
-
-const basic = `Basic ${Buffer.from('me:s3cret').toString('base64')}`;
-
-test.each<[place: string, scheme: object, isAllowed: NonNullable<Shape['isAllowed']>]>([
-  [
-    'bearer',
-    { type: 'http', scheme: 'bearer' },
-    ({ headers }) => headers.authorization === 'Bearer me:s3cret',
-  ],
-  ['basic', { type: 'http', scheme: 'basic' }, ({ headers }) => headers.authorization === basic],
-  [
-    'a header',
-    { type: 'apiKey', in: 'header', name: 'X-Key' },
-    ({ headers }) => headers['x-key'] === 'me:s3cret' && headers.authorization === undefined,
-  ],
-  ['the query', { type: 'apiKey', in: 'query', name: 'key' }, ({ path }) => path.includes('key=me%3As3cret')],
-  [
-    'a cookie',
-    { type: 'apiKey', in: 'cookie', name: 'key' },
-    ({ headers }) => headers.cookie === 'key=me:s3cret',
-  ],
-])('a service gets the token as %s, in reads and in writes', async (_, key, isAllowed) => {
-  await using service = await shapedService({ securitySchemes: { key }, isAllowed });
-  const { done } = await bindTo(service, undefined, { PETSTORE_TOKEN: 'me:s3cret' });
-  expect(await done('pets list -o ids')).toBe('1\n2\n3\n4\n5\n');
-  await done('pets update 2 --name Max');
-  await done('inventory apply - --yes', 'petId,quantity\n1,11\n');
-});

@@ -1,12 +1,6 @@
 import type { Contract } from '../../api/contract.ts';
 import { nouns } from '../../api/nouns.ts';
-import {
-  type CredentialPlace,
-  type NounName,
-  type OperationId,
-  operationIds,
-  operations,
-} from '../../api/operations.ts';
+import { type NounName, type OperationId, operationIds, operations } from '../../api/operations.ts';
 import { bind, type Maps } from '../../binding/binding.ts';
 import type { Description } from '../../binding/description.ts';
 import { mapFlag, obstacleText, type Route } from '../../binding/document.ts';
@@ -14,7 +8,7 @@ import type { Match, Matches } from '../../binding/match.ts';
 import { recordFieldsOf } from '../../binding/record-format.ts';
 import { serversOf } from '../../binding/servers.ts';
 import { originScope, profileScope, removeContract, writeContract } from '../../config/contract-file.ts';
-import { chooseCredentialPlace, describePlace, isSamePlace } from '../../config/credential.ts';
+import { chooseTokenHeader, describeHeader } from '../../config/credential.ts';
 import { valueProblem } from '../../config/keys.ts';
 import type { Settings } from '../../config/settings.ts';
 import { unsetLine } from '../../config/token-source.ts';
@@ -77,7 +71,7 @@ export async function bindDescription(
     return method === operations[id].method && path === operations[id].path;
   });
   const found = isAsBuiltIn ? `all ${operationIds.length} operations bound as built in` : summary(matches);
-  const notes = [`${found}; ${outcome}`, ...credentialNotes(settings, contract)];
+  const notes = [`${found}; ${outcome}`, ...tokenNotes(settings, contract)];
   // A table of what is built in tells a person nothing.
   const isShort = isAsBuiltIn && settings.get('output') === 'table' && context.flags.fields === undefined;
   if (isShort) {
@@ -221,47 +215,25 @@ function pathOf(url: string): string {
   return new URL(url).pathname.replace(/\/$/, '');
 }
 
-/** Makes notes about the places of the token: the usual one, and those of operations that want it elsewhere or want more. */
-function credentialNotes(settings: Settings, { credentialPlaces, operations }: Contract): string[] {
-  const usual = chooseCredentialPlace(settings, credentialPlaces);
-  const usualNote = credentialNote(settings, credentialPlaces);
-  const others = new Map<string, OperationId[]>();
-  for (const { id, credentialPlaces: places = [] } of operations.values()) {
-    const place = places.length > 0 ? chooseCredentialPlace(settings, places) : usual;
-    if (isSamePlace(place, usual)) continue;
-    others.set(describePlace(place), [...(others.get(describePlace(place)) ?? []), id]);
-  }
-  const unserved = [...operations.values()].flatMap(({ id, unservedCredential: schemes }) =>
-    schemes === undefined ? [] : [`note: no token serves ${id}: the description requires ${schemes} of it`],
-  );
-  return [
-    ...(usualNote === undefined ? [] : [usualNote]),
-    ...[...others].map(([place, ids]) => `note: of ${ids.join(', ')} the token is sent in ${place}`),
-    ...unserved,
-  ];
-}
-
 /**
- * Makes a note about the place of the token in requests, because a service that expects the token in another
- * place refuses every request. Returns undefined if the token has the usual place.
- *
- * @param places the places of the description.
+ * Makes a note about the header of the token, because a service that expects the token in another header refuses every
+ * request.
  */
-function credentialNote(settings: Settings, places: readonly CredentialPlace[]): string | undefined {
-  const [first] = places;
-  const place = chooseCredentialPlace(settings, places);
-  if (places.includes(place))
-    return `note: a token is sent in ${describePlace(place)}, as the description asks`;
-  if (first === undefined || places.some((other) => isSamePlace(other, place))) return undefined;
+function tokenNotes(settings: Settings, { tokenHeader }: Contract): string[] {
+  if (tokenHeader === undefined) return [];
+  const header = chooseTokenHeader(settings, tokenHeader);
+  if (header === tokenHeader)
+    return [`note: a token is sent in ${describeHeader(header)}, as the description asks`];
+  if (header.name.toLowerCase() === tokenHeader.name) return [];
   const lines = (['auth-header', 'auth-scheme'] as const).flatMap((key) => {
     const { source } = settings.explain(key);
     const profile = source === 'profile' ? settings.profile?.value : undefined;
     return source === 'default' ? [] : [`\`${unsetLine(key, profile)}\``];
   });
-  return (
-    `note: the service takes its credential in ${describePlace(first)}, and the config puts it in ` +
-    `${describePlace(place)}; to leave it to the description: ${lines.join(' and ')}`
-  );
+  return [
+    `note: the service takes its token in ${describeHeader(tokenHeader)}, and the config puts it in ` +
+      `${describeHeader(header)}; to leave it to the description: ${lines.join(' and ')}`,
+  ];
 }
 
 /** Makes the error for several operations that fit the same operation of the table. Undefined if there are none. */

@@ -8,7 +8,7 @@ import { createCheckContext, createRound } from '../../checks/round.ts';
 import { type RunnerOptions, runChecks } from '../../checks/run-checks.ts';
 import { exitCodeOf, type Verdict, verdictOf } from '../../checks/verdict.ts';
 import { action } from '../../cli/verb.ts';
-import { decideTokenUse, describePlace } from '../../config/credential.ts';
+import { decideTokenUse } from '../../config/credential.ts';
 import { resolvePaths } from '../../config/paths.ts';
 import type { Context } from '../../context.ts';
 import type { View } from '../../output/columns.ts';
@@ -111,14 +111,12 @@ async function checkConfig(context: Context): Promise<Finding[]> {
 async function tokenFinding({ settings, contract }: Context): Promise<Finding> {
   const baseUrl = settings.offline ? undefined : settings.get('base-url');
   if (baseUrl === undefined) return pass('it needs no token');
-  const use = decideTokenUse(settings, { baseUrl, places: (await contract()).credentialPlaces });
+  const use = decideTokenUse(settings, { baseUrl, header: (await contract()).tokenHeader });
   if (use === undefined) return pass('no token is set');
   const source = use.source.label;
   if (use.kind === 'withheld')
     return warn(`${source} is not sent: ${use.why}`, { hint: 'see `petstore config explain`' });
-  const { place } = use;
-  const adverbial = place.in === 'header' ? `as ${place.name}` : `in ${describePlace(place)}`;
-  return pass(`${source} is sent ${adverbial}`);
+  return pass(`${source} is sent as ${use.header.name}`);
 }
 
 async function describeBinding(context: Context): Promise<string> {

@@ -1,6 +1,6 @@
 import type { Service } from '../../checks/round.ts';
 import type { SocketAddress } from '../../client/transport/sockets.ts';
-import { chooseCredentialPlace } from '../../config/credential.ts';
+import { chooseTokenHeader } from '../../config/credential.ts';
 import { openAddress } from '../../connect.ts';
 import type { Context } from '../../context.ts';
 
@@ -27,10 +27,6 @@ export async function openService(context: Context): Promise<Service> {
     now,
     timeoutMs,
     retries: retries.source === 'default' ? defaults.retries : retries.value,
-    credentialPlaceOf(operation) {
-      const { credentialPlaces = [] } = operation ?? {};
-      const places = credentialPlaces.length > 0 ? credentialPlaces : client.contract.credentialPlaces;
-      return chooseCredentialPlace(settings, places);
-    },
+    tokenHeader: chooseTokenHeader(settings, client.contract.tokenHeader),
   };
 }

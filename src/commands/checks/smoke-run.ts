@@ -97,11 +97,11 @@ function toSmokeOptions(
 }
 
 /** Whether requests will carry a credential, judged by the settings, before the token is read. */
-function hasCredential({ flags, settings }: Context, { credentialPlaces }: Contract): boolean {
+function hasCredential({ flags, settings }: Context, { tokenHeader }: Contract): boolean {
   const baseUrl = settings.get('base-url');
   if (flags.headers?.some((header) => /^authorization\s*:/i.test(header))) return true;
   if (settings.offline || baseUrl === undefined) return false;
-  return decideTokenUse(settings, { baseUrl, places: credentialPlaces })?.kind === 'sent';
+  return decideTokenUse(settings, { baseUrl, header: tokenHeader })?.kind === 'sent';
 }
 
 /**

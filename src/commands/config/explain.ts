@@ -1,5 +1,5 @@
 import { verb } from '../../cli/verb.ts';
-import { decideTokenUse, describePlace } from '../../config/credential.ts';
+import { decideTokenUse, describeHeader } from '../../config/credential.ts';
 import { settingKeys } from '../../config/keys.ts';
 import { formatSetting, type Settings } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
@@ -49,12 +49,12 @@ export const explain = verb({
 async function describeTokenUse({ contract }: Context, settings: Settings): Promise<string> {
   const { service: baseUrl } = settings;
   if (baseUrl === undefined) return 'set';
-  const { credentialPlaces: places } = await contract();
-  const use = decideTokenUse(settings, { baseUrl, places });
+  const { tokenHeader } = await contract();
+  const use = decideTokenUse(settings, { baseUrl, header: tokenHeader });
   if (use?.kind === 'withheld') return `set, not sent: ${use.why}`;
   // The row of auth-header shows the place of the token, unless the service's description moves it.
-  const isMoved = use?.kind === 'sent' && places.includes(use.place);
-  return isMoved ? `set, sent in ${describePlace(use.place)}` : 'set';
+  const isMoved = use?.kind === 'sent' && use.header === tokenHeader;
+  return isMoved ? `set, sent in ${describeHeader(use.header)}` : 'set';
 }
 
 /** Returns the columns that say where a value comes from. */

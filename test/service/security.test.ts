@@ -1,0 +1,105 @@
+import { expect, test } from 'vitest';
+import { toOpenApi } from '../../src/api/openapi.ts';
+import { bindTo } from '../helpers/bound.ts';
+import { recordingServer } from '../helpers/recording-server.ts';
+
+// A bound service gets the token in the header that its description names, and operations that want it elsewhere are unbound.
+
+const token = 'me:a secret';
+const rex = { id: 1, name: 'Rex', categoryId: 1, status: 'sold' };
+const basic = `Basic ${Buffer.from(token).toString('base64')}`;
+const schemes = {
+  bearer: { type: 'http', scheme: 'bearer' },
+  oauth: { type: 'oauth2', flows: {} },
+  basic: { type: 'http', scheme: 'basic' },
+  header: { type: 'apiKey', in: 'header', name: 'X-Key' },
+  query: { type: 'apiKey', in: 'query', name: 'k' },
+  cookie: { type: 'apiKey', in: 'cookie', name: 'c' },
+  reserved: { type: 'apiKey', in: 'header', name: 'Content-Type' },
+  tls: { type: 'mutualTLS' },
+};
+type Way = Partial<Record<keyof typeof schemes, string[]>>;
+
+/** Describes the table with the `security` of the document and of three operations. */
+function describe(security: readonly Way[] | undefined, own: Record<string, readonly Way[]> = {}) {
+  const document = toOpenApi() as {
+    paths: Record<string, Record<string, { operationId: string; security?: unknown }>>;
+  };
+  for (const operation of Object.values(document.paths).flatMap((item) => Object.values(item)))
+    if (own[operation.operationId]) operation.security = own[operation.operationId];
+  const { components } = document as { components?: object };
+  return { ...document, security, components: { ...components, securitySchemes: schemes } };
+}
+
+async function secured(document: object) {
+  const server = await recordingServer({ '/openapi.json': document }, ({ path }) => ({
+    body: path.startsWith('/pets/') ? rex : [],
+  }));
+  const bound = await bindTo(server, undefined, { PETSTORE_TOKEN: token });
+  const binding = await bound.run('api bind --dry-run -o json');
+  server.seen.length = 0;
+  return { server, ...bound, binding, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
+}
+
+test.each<[what: string, security: readonly Way[], sent: object]>([
+  ['bearer', [{ bearer: [] }], { authorization: `Bearer ${token}` }],
+  ['bearer of OAuth', [{ oauth: ['read'] }], { authorization: `Bearer ${token}` }],
+  ['basic', [{ basic: [] }], { authorization: basic }],
+  ['a key in a header', [{ header: [] }], { 'x-key': token }],
+  ['a key in a header, if it may be in the query too', [{ query: [] }, { header: [] }], { 'x-key': token }],
+  ['bearer, if nothing is required', [{}], { authorization: `Bearer ${token}` }],
+  ['bearer beside a client certificate', [{ tls: [], bearer: [] }], { authorization: `Bearer ${token}` }],
+])('the token is sent as %s', async (_, security, sent) => {
+  await using service = await secured(describe(security));
+  const { run, server } = service;
+  await run('pets list');
+  await run('pets delete 1 --yes');
+  expect(server.seen.length).toBeGreaterThan(1);
+  const names = ['authorization', 'x-key', 'cookie'] as const;
+  for (const { headers } of server.seen)
+    expect(
+      Object.fromEntries(names.flatMap((name) => (headers[name] ? [[name, headers[name]]] : []))),
+    ).toEqual(sent);
+});
+
+test('an operation whose security is empty gets no token', async () => {
+  await using service = await secured(describe([{ bearer: [] }], { getPet: [] }));
+  for (const line of ['pets get 1', 'orders list']) await service.run(line);
+  const sent = service.server.seen.map(({ path, headers }) => [path.split('?')[0], headers.authorization]);
+  expect(sent).toContainEqual(['/pets/1', undefined]);
+  expect(sent).toContainEqual(['/store/orders', `Bearer ${token}`]);
+});
+
+test.each<[way: readonly Way[], where: string]>([
+  [[{ query: [] }], 'the query parameter k'],
+  [[{ cookie: [] }], 'the cookie c'],
+  [[{ header: [] }], 'the header x-key'],
+  [[{ basic: [] }], 'the header authorization as Basic'],
+  [[{ reserved: [] }], 'the header content-type'],
+  [[{ bearer: [], header: [] }], 'the header authorization and the header x-key'],
+])('an operation that wants the token elsewhere than the others is unbound: %j', async (way, where) => {
+  await using service = await secured(describe([{ bearer: [] }], { deletePet: way }));
+  const { run, server } = service;
+  const refused = await run('pets delete 1 --yes');
+  expect(refused).toMatchObject({ code: 2, stdout: '' });
+  expect(refused.words).toContain(
+    `it wants its token in ${where}, and others want it in the header authorization`,
+  );
+  expect(server.calls().filter((call) => call.startsWith('DELETE'))).toEqual([]);
+});
+
+test('bind and explain say which header it is, and how a config leaves it to the description', async () => {
+  await using service = await secured(describe([{ header: [] }]));
+  const { run, done, server, binding } = service;
+  expect(binding.words).toContain('a token is sent in the header x-key, as the description asks');
+  const explained = JSON.parse(await done('config explain -o json'));
+  expect(explained.find(({ key }: { key: string }) => key === 'token').value).toBe(
+    'set, sent in the header x-key',
+  );
+  await done(`profile create p --base-url ${server.url}`);
+  await done('profile use p');
+  await done('config set --profile p auth-header X-Mine');
+  const { words } = await run('api bind');
+  const [, line = ''] = /to leave it to the description: `petstore (.*?)`/.exec(words) ?? [];
+  expect((await run(line)).stderr).toBe('profiles.p.auth-header is no longer set\n');
+});
