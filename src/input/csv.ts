@@ -57,15 +57,19 @@ export class CsvSplitter implements RecordSplitter {
     this.quoteLine = undefined;
     while (lineEndOrQuote.test(text)) {
       let end = lineEndOrQuote.lastIndex - 1;
-      let record: SplitRecord | undefined;
       let nextLine = this.line + 1;
+      let record: SplitRecord | undefined;
       if (text[end] === '"') {
-        const result = readQuotedRecord(text, at, this.line, delimiter);
-        if (!result.record) {
-          this.quoteLine = result.quoteLine;
+        const result = readQuotedRecord(text, at, delimiter);
+        if (!result.cells) {
+          if (result.openQuote !== undefined)
+            this.quoteLine = this.line + lineEndsIn(text.slice(at, result.openQuote));
           return at;
         }
-        ({ record, end, nextLine } = result);
+        const { cells, problem } = result;
+        end = result.end;
+        record = { line: this.line, text: text.slice(at, end), cells, problem };
+        nextLine += lineEndsIn(record.text);
       } else {
         const line = text.slice(at, end);
         const cells = line.split(delimiter);
@@ -85,70 +89,41 @@ function afterLineEnd(text: string, end: number): number {
   return text.charCodeAt(end) === 0x0d && text.charCodeAt(end + 1) === 0x0a ? end + 2 : end + 1;
 }
 
-interface QuotedRecord {
-  readonly record: SplitRecord;
-  /** The index of its line end. */
-  readonly end: number;
-  readonly nextLine: number;
+function lineEndsIn(text: string): number {
+  return text.match(/\r\n|\n|\r/g)?.length ?? 0;
 }
 
-/** A record that does not end within the text. */
-interface UnfinishedRecord {
-  readonly record?: undefined;
-  /** The line of the quote that is open at the end of the text. */
-  readonly quoteLine?: number | undefined;
-}
+/** The cells of a record, or the index of the quote that is open at the end of the text. */
+type QuotedRecord =
+  | { readonly cells: readonly string[]; readonly end: number; readonly problem: Problem | undefined }
+  | { readonly cells?: undefined; readonly openQuote?: number };
 
-interface Cell {
-  readonly value: string;
-  /** The index of the delimiter or line end after the cell, or the length of the text. */
-  readonly end: number;
-  readonly isBroken?: boolean;
-}
-
-/** Reads the record that begins at index `from` and on line `first`, and that may have quotes. */
-function readQuotedRecord(
-  text: string,
-  from: number,
-  first: number,
-  delimiter: string,
-): QuotedRecord | UnfinishedRecord {
+/** Reads the record that begins at an index, and that may have quotes. */
+function readQuotedRecord(text: string, from: number, delimiter: string): QuotedRecord {
   const cells: string[] = [];
-  let problem: Problem | undefined;
-  let line = first;
+  let isBroken = false;
   for (let at = from; ; at += 1) {
-    const cell = text[at] === '"' ? readQuotedCell(text, at, delimiter) : readCell(text, at, delimiter);
-    if (!cell) return { quoteLine: line };
-    if (cell.end === text.length) return {};
-    if (cell.isBroken)
-      problem ??= {
-        message: 'text follows a closing quote',
-        hint: 'within quotes, a quote is written twice',
-      };
-    cells.push(cell.value);
-    line += cell.value.match(/\r\n|\n|\r/g)?.length ?? 0;
-    at = cell.end;
-    if (text[at] !== delimiter)
-      return {
-        record: { line: first, text: text.slice(from, at), cells, problem },
-        end: at,
-        nextLine: line + 1,
-      };
+    const start = at;
+    let close = -1;
+    if (text[start] === '"') {
+      close = text.indexOf('"', start + 1);
+      while (close !== -1 && text[close + 1] === '"') close = text.indexOf('"', close + 2);
+      if (close === -1) return { openQuote: start };
+    }
+    at = cellEnd(text, close === -1 ? start : close + 1, delimiter);
+    if (at === text.length) return {};
+    isBroken ||= close !== -1 && at > close + 1;
+    cells.push(close === -1 ? text.slice(start, at) : text.slice(start + 1, close).replaceAll('""', '"'));
+    if (text[at] === delimiter) continue;
+    const problem = isBroken ? textAfterQuote : undefined;
+    return { cells, end: at, problem };
   }
 }
 
-function readCell(text: string, at: number, delimiter: string): Cell {
-  const end = cellEnd(text, at, delimiter);
-  return { value: text.slice(at, end), end };
-}
-
-function readQuotedCell(text: string, open: number, delimiter: string): Cell | undefined {
-  let close = text.indexOf('"', open + 1);
-  while (close !== -1 && text[close + 1] === '"') close = text.indexOf('"', close + 2);
-  if (close === -1) return undefined;
-  const end = cellEnd(text, close + 1, delimiter);
-  return { value: text.slice(open + 1, close).replaceAll('""', '"'), end, isBroken: end > close + 1 };
-}
+const textAfterQuote: Problem = {
+  message: 'text follows a closing quote',
+  hint: 'within quotes, a quote is written twice',
+};
 
 function cellEnd(text: string, from: number, delimiter: string): number {
   const delimiterCode = delimiter.charCodeAt(0);

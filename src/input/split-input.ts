@@ -58,11 +58,15 @@ export async function splitInput(
   const isQuoted = dialect === 'quoted';
   const splitter = isQuoted ? new CsvSplitter(delimiter) : createTsvSplitter(dialect);
   const format = { kind: isQuoted ? ('csv' as const) : ('tsv' as const), delimiter };
-  return { format, pages: pagesOf([splitter.push(whole), splitter.end()]) };
+  return { format, pages: splitPieces('', piecesOf(slicesOf(whole)), splitter) };
 }
 
 async function* pagesOf(pages: Iterable<readonly SplitRecord[]>): AsyncGenerator<readonly SplitRecord[]> {
   yield* pages;
+}
+
+async function* slicesOf(text: string): AsyncGenerator<string> {
+  for (let at = 0; at < text.length; at += headLength) yield text.slice(at, at + headLength);
 }
 
 async function* splitPieces(
@@ -86,10 +90,12 @@ async function* piecesOf(text: AsyncIterable<string>): AsyncGenerator<string> {
   yield rest;
 }
 
+const headLength = 65_536;
+
 /** Reads the first 64 Ki characters, or all if there are fewer. */
 async function readHead(pieces: AsyncGenerator<string>): Promise<string> {
   let head = '';
-  while (head.length < 65_536) {
+  while (head.length < headLength) {
     const next = await pieces.next();
     if (next.done) break;
     head += next.value;

@@ -12,12 +12,24 @@ type TsvDialect = 'quoted' | 'escaped' | 'plain';
  * begins no escape. `\N` alone is how databases write a cell without a value.
  */
 export function tsvDialect(text: string): TsvDialect {
-  if (/(?:^|[\t\r\n])"(?:[^"]|"")*"(?:[\t\r\n]|$)/.test(text)) return 'quoted';
+  if (hasQuotedCell(text)) return 'quoted';
+  if (!text.includes('\\')) return 'escaped';
   // Two backslashes are one character, so that the second one begins no escape.
   const isForeign = /\\(?:[^tnrN\\"]|$)|[^\t\r\n]\\"|[^\t\r\n]\\N|\\N[^\t\r\n]/.test(
     text.replaceAll('\\\\', ''),
   );
   return isForeign ? 'plain' : 'escaped';
+}
+
+/** Whether a cell begins and ends with a quote, and has only doubled ones between. */
+function hasQuotedCell(text: string): boolean {
+  for (const { index, 0: opening } of text.matchAll(/(?:^|[\t\r\n])"/g)) {
+    let close = text.indexOf('"', index + opening.length);
+    while (close !== -1 && text[close + 1] === '"') close = text.indexOf('"', close + 2);
+    if (close === -1) return false;
+    if (close === text.length - 1 || /[\t\r\n]/.test(text.charAt(close + 1))) return true;
+  }
+  return false;
 }
 
 const escapes: Readonly<Record<string, string>> = { t: '\t', n: '\n', r: '\r', '\\': '\\', '"': '"' };
@@ -27,7 +39,8 @@ export function createTsvSplitter(dialect: 'escaped' | 'plain'): RecordSplitter 
   const lines = createLineSplitter();
   const toCell = dialect === 'escaped' ? unescapeCell : (cell: string) => cell;
   const toRecord = (record: SplitRecord): SplitRecord => {
-    return record.problem ? record : { ...record, cells: record.text.split('\t').map(toCell) };
+    const { line, text, problem } = record;
+    return problem ? record : { line, text, cells: text.split('\t').map(toCell) };
   };
   return {
     push: (piece) => lines.push(piece).map(toRecord),
