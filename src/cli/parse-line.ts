@@ -73,7 +73,9 @@ export async function parseLine(program: Program, words: readonly string[]): Pro
   }
 
   function addVerbs(parent: Command, group: Group): void {
-    for (const { name, aliases = [] } of group.verbs) parent.command(name).aliases(aliases);
+    // Commander takes a millisecond for a long list of verbs. An unknown word is found in the table of commands.
+    for (const { name, aliases = [] } of group.verbs)
+      if ([name, ...aliases].some((word) => words.includes(word))) parent.command(name).aliases(aliases);
     parent.hook('preSubcommand', async ({ args }, subcommand) => {
       const entry = group.verbs.find(({ name }) => name === subcommand.name());
       if (!entry) return;

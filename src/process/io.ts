@@ -1,6 +1,6 @@
 import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
-import { isatty, ReadStream } from 'node:tty';
+import type { ReadStream } from 'node:tty';
 import { withinLimits } from './deadline.ts';
 import { exitCodes, type Signal } from './errors.ts';
 import { isDevice, type OutputStream, processOutput } from './output-stream.ts';
@@ -120,9 +120,14 @@ function endProcess(code: number): never {
   process.exit(code);
 }
 
+/** Node's terminals, which load all of node:net. A command whose output is a file does without them. */
+function terminals(): typeof import('node:tty') {
+  return process.getBuiltinModule('node:tty');
+}
+
 function openTerminal(): ReadStream | undefined {
   try {
-    return new ReadStream(openSync('/dev/tty', 'r+'));
+    return new (terminals().ReadStream)(openSync('/dev/tty', 'r+'));
   } catch {
     return undefined;
   }
@@ -149,7 +154,7 @@ function dropTlsWarning(): void {
  */
 function closeGoneTerminals(all: boolean): void {
   const devices = [0, 1, 2].filter(isDevice);
-  for (const descriptor of devices) if (all || !isatty(descriptor)) closeSync(descriptor);
+  for (const descriptor of devices) if (all || !terminals().isatty(descriptor)) closeSync(descriptor);
 }
 
 /** How long the system's own SIGHUP may take after a terminal has gone, in milliseconds. */
