@@ -31,6 +31,8 @@ export async function connect(context: Context, use: ClientUse): Promise<Client>
   const transport = settings.offline
     ? await (await import('./server/offline.ts')).createOfflineTransport(
         resolvePaths(context.io).offlineStore,
+        // The error that names the holder of the lock comes before that of the deadline.
+        settings.get('timeout') * 0.9,
       )
     : await openTransport(context, baseUrl, await openTlsFiles(context, baseUrl), use);
   return openClient(context, { baseUrl, contract, ...extras, transport, use });

@@ -3,10 +3,10 @@ import { readFileSync } from 'node:fs';
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { bareHost, isLoopbackHost } from '../api/http.ts';
+import { monotonicMs, sleep } from '../process/deadline.ts';
 import { CliError } from '../process/errors.ts';
 import { writeFileAtomic } from '../process/files.ts';
 import { holderOf, takeLock, withLock } from '../process/lock.ts';
-import { poll } from '../process/poll.ts';
 import { secondsText } from '../process/text.ts';
 import { areDisjoint, type Shard } from './run-header.ts';
 
@@ -82,23 +82,22 @@ export async function holdTarget(
       await writeClaim();
       return unlock;
     });
-  let isTold = false;
-  const look = async (remainingMs: number) => {
+  const endMs = monotonicMs() + wait.ms;
+  for (let isTold = false; ; isTold = true) {
     const result = await lockOrFindHolder();
-    const isFinal = typeof result === 'function';
-    if (!isFinal && !isTold && remainingMs > 0) await wait.tell(`waiting for ${describeClaim(result)}`);
-    isTold = true;
-    return { value: result, isFinal };
-  };
-  const result = await poll(look, { pauseMs: () => 200, limitMs: wait.ms, signal: wait.signal });
-  if (typeof result !== 'function') throw targetHeldError(result, wait.ms);
-  return {
-    nameRun: writeClaim,
-    async release() {
-      await rm(`${path}.json`, { force: true }).catch(() => {});
-      result();
-    },
-  };
+    if (typeof result === 'function')
+      return {
+        nameRun: writeClaim,
+        async release() {
+          await rm(`${path}.json`, { force: true }).catch(() => {});
+          result();
+        },
+      };
+    const remainingMs = endMs - monotonicMs();
+    if (remainingMs <= 0) throw targetHeldError(result, wait.ms);
+    if (!isTold) await wait.tell(`waiting for ${describeClaim(result)}`);
+    await sleep(Math.min(200, remainingMs), wait.signal);
+  }
 }
 
 type LiveClaim = Claim & { readonly process: string };

@@ -1,5 +1,5 @@
-import { lstatSync, lutimesSync, readFileSync, readlinkSync, symlinkSync, unlinkSync } from 'node:fs';
-import { basename } from 'node:path';
+import { closeSync, openSync, readFileSync, statSync, unlinkSync, writeSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { monotonicMs, sleep } from './deadline.ts';
 import { CliError } from './errors.ts';
 import { realFile } from './files.ts';
@@ -13,12 +13,8 @@ interface LockOptions {
 
 /**
  * Does `work` while no other process, and nothing else in this one, holds the lock of the file at `path`. Links to one
- * file share one lock, `<real path>.lock`. The lock is a dangling symbolic link, whose target names the owner: a link
- * appears in one system call, so no reader sees half of it.
- *
- * A lock whose process has ended is taken over at once. On other systems than Linux, another process may have the id by
- * now, so the owner touches its lock each minute, and a lock that was not touched for a day is taken over. Only processes
- * of this machine can be judged, so a folder with locks belongs to one machine.
+ * file share one lock, `<real path>.lock`: a file with the id of its process, the start of that process and the host. The
+ * lock of a process that has ended is taken over, but never that of another host.
  *
  * @throws CliError `failed` if the folder cannot be written to, or if the owner keeps the lock for `waitMs`.
  */
@@ -44,7 +40,7 @@ export function takeLock(path: string, { waitMs = 30_000 }: LockOptions = {}): P
 export function holderOf(path: string): string | undefined {
   const lock = lockOf(path);
   const owner = readOwner(lock);
-  return owner === undefined || hasEnded(lock, owner) ? undefined : readOwnerName(owner).id;
+  return owner === undefined || isAbandoned(lock, owner) ? undefined : owner.split(' ')[0];
 }
 
 function lockOf(path: string): string {
@@ -52,75 +48,47 @@ function lockOf(path: string): string {
 }
 
 async function acquire(lock: string, deadline: number): Promise<() => void> {
-  for (let pauseMs = 1; !create(lock); pauseMs = Math.min(pauseMs * 1.5, 40)) {
+  const own = ownerText();
+  for (let pauseMs = 1; !create(lock, own); pauseMs = Math.min(pauseMs * 1.5, 40)) {
     const owner = readOwner(lock);
-    if (owner === undefined) continue;
-    if (hasEnded(lock, owner)) await removeAbandoned(lock, owner, deadline);
-    else if (monotonicMs() >= deadline) throw lockError(owner, lock);
+    if (owner !== undefined && isAbandoned(lock, owner)) {
+      // A second lock and another look, so that a slow process cannot remove the lock of a successor.
+      const release = await acquire(`${lock}.lock`, deadline);
+      remove(lock, owner);
+      release();
+    } else if (monotonicMs() >= deadline || (owner && !ownerPattern.test(owner)))
+      throw lockError(lock, owner);
     else await sleep(pauseMs * (0.5 + Math.random()));
   }
-  const stopTouching = ownerName().includes('~') ? () => {} : keepTouched(lock);
-  return () => {
-    stopTouching();
-    remove(lock, ownerName());
-  };
+  return () => remove(lock, own);
 }
 
-const touchIntervalMs = 60_000;
-const abandonedAfterMs = 24 * 60 * 60_000;
-
-/** Touches the lock each minute until the returned function is called. */
-function keepTouched(lock: string): () => void {
-  const timer = setInterval(() => {
-    const now = new Date();
+function create(lock: string, owner: string): boolean {
+  let isCreated = false;
+  try {
+    const file = openSync(lock, 'wx', 0o600);
+    isCreated = true;
     try {
-      lutimesSync(lock, now, now);
-    } catch {
-      // Somebody removed it.
+      writeSync(file, owner);
+    } finally {
+      closeSync(file);
     }
-  }, touchIntervalMs);
-  timer.unref();
-  return () => clearInterval(timer);
-}
-
-/**
- * Removes an abandoned lock. Takes a second lock and looks again first, so that a slow process cannot remove the lock of its
- * successor.
- */
-async function removeAbandoned(lock: string, owner: string, deadline: number): Promise<void> {
-  const release = await acquire(`${lock}.lock`, deadline);
-  try {
-    remove(lock, owner);
-  } finally {
-    release();
-  }
-}
-
-function create(lock: string): boolean {
-  try {
-    // A junction is the kind of link that needs no privilege on Windows; elsewhere the type is ignored.
-    symlinkSync(ownerName(), lock, 'junction');
     return true;
   } catch (error) {
     if (systemCode(error) === 'EEXIST') return false;
+    // The disk is full.
+    if (isCreated) unlinkSync(lock);
     throw fileError('lock', lock, error);
   }
 }
 
-/**
- * Reads the owner of a lock. Undefined if the lock has just been released.
- *
- * @throws CliError `failed` if something else has the lock's name.
- */
+/** Returns the text of a lock, which is empty for a moment after its creation. Undefined if it has just been released. */
 function readOwner(lock: string): string | undefined {
   try {
-    return basename(readlinkSync(lock));
+    return readFileSync(lock, 'utf8').slice(0, 1000);
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return undefined;
-    if (systemCode(error) !== 'EINVAL') throw fileError('read lock', lock, error);
-    throw new CliError('failed', `lock ${lock}: it is not a lock of this program`, {
-      hint: `move ${lock} away`,
-    });
+    throw fileError('read lock', lock, error, `if no petstore runs, move ${lock} away`);
   }
 }
 
@@ -133,31 +101,26 @@ function remove(lock: string, owner: string): void {
   }
 }
 
-let processOwner: string | undefined;
-
-/** Returns this process as the owner of a lock: its id, and its start if the system tells the start, such as `4711~88123`. */
-function ownerName(): string {
-  processOwner ??= [processId(), startOf(processId())].filter((part) => part !== undefined).join('~');
-  return processOwner;
+/** Returns the text of a lock of this process: `4711 88123 build-7`. */
+function ownerText(): string {
+  return `${processId()} ${startOf(processId()) ?? '?'} ${hostname()}`;
 }
 
-function readOwnerName(owner: string): { readonly id: string; readonly start: string | undefined } {
-  const [id = '', start] = owner.split('~');
-  return { id, start };
-}
+/** The id of a process, its start and its host. */
+const ownerPattern = /^([1-9]\d*) (\S*) (.*)$/;
 
-function hasEnded(lock: string, owner: string): boolean {
-  const { id, start } = readOwnerName(owner);
-  if (!/^[1-9]\d*$/.test(id) || !processExists(Number(id))) return true;
-  if (start === undefined) return isUntouched(lock);
+/** The time in which a process writes its name into the lock that it has created, in milliseconds. */
+const namingMs = 10_000;
+
+/** Whether the owner of a lock has ended for certain. */
+function isAbandoned(lock: string, owner: string): boolean {
+  if (owner === '')
+    return Date.now() - (statSync(lock, { throwIfNoEntry: false })?.mtimeMs ?? Date.now()) > namingMs;
+  const [, id, start, host] = ownerPattern.exec(owner) ?? [];
+  if (host !== hostname()) return false;
+  if (!processExists(Number(id))) return true;
   const startNow = startOf(Number(id));
-  return startNow !== undefined && startNow !== start;
-}
-
-/** Whether nobody touched the lock for a day. False if the lock has just been released. */
-function isUntouched(lock: string): boolean {
-  const stats = lstatSync(lock, { throwIfNoEntry: false });
-  return stats !== undefined && Date.now() - stats.mtimeMs > abandonedAfterMs;
+  return startNow !== undefined && start !== '?' && startNow !== start;
 }
 
 /**
@@ -175,9 +138,15 @@ function startOf(id: number): string | undefined {
   }
 }
 
-function lockError(owner: string, lock: string): CliError {
-  return new CliError('failed', `lock ${lock}: process ${readOwnerName(owner).id} holds it`, {
-    hint: 'wait for that process to end',
+function lockError(lock: string, owner: string | undefined): CliError {
+  const [, id, , host = ''] = ownerPattern.exec(owner ?? '') ?? [];
+  if (id === undefined)
+    return new CliError('failed', `lock ${lock}: it is not a lock of this program`, {
+      hint: `move ${lock} away`,
+    });
+  const isHere = host === hostname();
+  return new CliError('failed', `lock ${lock}: process ${id}${isHere ? '' : ` of ${host}`} holds it`, {
+    hint: isHere ? 'wait for that process to end' : `wait for that process to end; if it has, remove ${lock}`,
     retryable: true,
   });
 }

@@ -16,10 +16,11 @@ import { printStore, readStore, versionOf } from './store-file.ts';
  * Creates a transport to the embedded store. Its requests go to the app of the local server, in this process.
  *
  * @param file the file of the store, or `:memory:` for a store that is kept nowhere.
+ * @param lockWaitMs the longest wait for another process that holds the file.
  * @throws InputError if the file does not hold a store; the file stays as it is.
  */
-export async function createOfflineTransport(file: string): Promise<Transport> {
-  const fileStore = file === ':memory:' ? undefined : new FileStore(file);
+export async function createOfflineTransport(file: string, lockWaitMs?: number): Promise<Transport> {
+  const fileStore = file === ':memory:' ? undefined : new FileStore(file, lockWaitMs);
   const send = fileStore ? await sendToFile(fileStore) : sendToMemory();
   return {
     async send(request, options) {
@@ -67,6 +68,7 @@ class FileStore {
   /** The store as it was when the file was last read or written, with the changes that are not saved yet. */
   current = new Store();
   private readonly file: string;
+  private readonly lockWaitMs: number | undefined;
   /** The version of the file, and the revision of the store that it holds; undefined if the file must be read again. */
   private saved: { readonly version: string; readonly revision: number } | undefined;
   /** Changes that wait for the file. */
@@ -79,8 +81,9 @@ class FileStore {
   /** Settles when the last read or change has ended; never rejects. */
   private lastTurn: Promise<unknown> = Promise.resolve();
 
-  constructor(file: string) {
+  constructor(file: string, lockWaitMs: number | undefined) {
     this.file = file;
+    this.lockWaitMs = lockWaitMs;
   }
 
   /**
@@ -151,7 +154,7 @@ class FileStore {
     const { ensurePrivateFolder } = await import('../process/files.ts');
     const { takeLock } = await import('../process/lock.ts');
     await ensurePrivateFolder(dirname(this.file));
-    const release = await takeLock(this.file);
+    const release = await takeLock(this.file, { waitMs: this.lockWaitMs });
     try {
       this.load();
     } catch (error) {
