@@ -96,7 +96,8 @@ export async function readRecords<Row extends InputRow>(
       if (!toRecord && isBare(first, layout))
         toRecord = tableReader([layout.bareField], [layout.bareField], known);
       if (!toRecord) {
-        toRecord = tableReader(readHeader(first, layout, name), first.cells ?? [], known);
+        const columns = columnNames(first, layout);
+        toRecord = tableReader(readHeader(first, columns, layout, name), columns, known);
         header = first.text;
         records = records.slice(1);
       }
@@ -134,13 +135,21 @@ function isBare({ cells = [], problem }: SplitRecord, layout: ColumnRules & { ba
   return layout.bareField !== undefined && !problem && others.length === 0 && !isColumn(cell, layout);
 }
 
+/** The columns of a header. Where every column must be a field, empty cells at its end are padding. */
+function columnNames({ cells = [] }: SplitRecord, { refusal }: ColumnRules): readonly string[] {
+  return refusal === undefined
+    ? cells
+    : cells.slice(0, cells.findLastIndex((cell) => cell.trim() !== '') + 1);
+}
+
 /** Finds the fields of a header. @throws InputError if the layout refuses its columns. */
 function readHeader(
-  { line, cells = [], problem }: SplitRecord,
+  { line, problem }: SplitRecord,
+  columns: readonly string[],
   layout: ColumnRules,
   name: string,
 ): FieldNames {
-  const fields = problem ?? findFields(cells, layout);
+  const fields = problem ?? findFields(columns, layout);
   if (!isProblem(fields)) return fields;
   throw new InputError(`${name}:${line}: ${fields.message}`, fields.hint, line);
 }

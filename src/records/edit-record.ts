@@ -1,4 +1,4 @@
-import { lackingFields } from '../api/contract.ts';
+import { lackingFields, takesField } from '../api/contract.ts';
 import { confirmWrite } from '../asking.ts';
 import { readRecord } from '../client/read-record.ts';
 import type { Context } from '../context.ts';
@@ -71,6 +71,8 @@ function checkRecord(access: Access, before: JsonObject, record: JsonObject): Bo
   );
   const fields = checkFields(access, remaining, lackingFields(operation, remaining));
   const changes = Object.entries(fields).filter(([name, value]) => printJson(value) !== printJson(old[name]));
+  const unknown = changes.find(([name]) => !Object.hasOwn(old, name) && !takesField(operation, name));
+  if (unknown) throw new UsageError(`${unknown[0]}: ${noun.plural} have no such field`);
   const removedNames = Object.keys(old).filter((name) => name !== 'id' && !Object.hasOwn(fields, name));
   return Object.fromEntries([...changes, ...removedNames.map((name) => [name, undefined])]);
 }

@@ -47,6 +47,17 @@ test('edits a record as YAML, sends it, says what changed, and removes the file'
   expect(existsSync(readFileSync(seen, 'utf8').trim())).toBe(false);
 });
 
+test('refuses a key that is no field, before anything is sent', async () => {
+  using shop = openShop();
+  const run = await shop.run('pets edit 1', { env: editor(`sed -i 's/status:/stauts:/' "$1"`) });
+  expect(run).toMatchObject({
+    code: 2,
+    stdout: '',
+    stderr: expect.stringContaining('stauts: pets have no such field'),
+  });
+  expect(await shop.json('pets get 1')).toMatchObject({ status: 'available' });
+});
+
 test('names TMPDIR if the folder for temporary files cannot be written to', async () => {
   using shop = openShop();
   vi.stubEnv('TMPDIR', join(folder, 'missing'));

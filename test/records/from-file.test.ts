@@ -168,7 +168,7 @@ test('reads headers and keys without regard to case, spaces and underscores', as
   const runs = [
     ['orders update', 'ID;Pet_ID;Ship Date \n8;5;2027-01-01 09:00:00+00\n'],
     ['orders update', '[{"Id":9,"pet_id":5,"ship_date":"2027-01-01T00:00:00Z"}]'],
-    ['pets update', 'Name,ID\nRexi,1\n'],
+    ['pets update', 'Name,ID,,\nRexi,1,,\n'],
   ];
   for (const [line, stdin = ''] of runs)
     expect(await shop.run(`${line} --from - --yes`, { stdin })).toMatchObject({ code: 0 });
