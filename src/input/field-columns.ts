@@ -58,12 +58,7 @@ export function findFields(columns: readonly string[], rules: ColumnRules): Fiel
   for (const column of columns) {
     const field = isRejectColumn(column) ? undefined : fieldOf(column, rules);
     if (!field && rules.refusal !== undefined && !isRejectColumn(column))
-      return {
-        message: `column '${column}': ${rules.refusal}`,
-        hint: columns.some((name) => isColumn(name, rules))
-          ? undefined
-          : 'CSV and TSV begin with a header; JSON and JSON lines are read too',
-      };
+      return { message: `column '${column}': ${rules.refusal}` };
     const first = field ? columns[names.indexOf(field.name)] : undefined;
     if (field && first !== undefined)
       return {

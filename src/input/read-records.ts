@@ -151,7 +151,9 @@ function readHeader(
 ): FieldNames {
   const fields = problem ?? findFields(columns, layout);
   if (!isProblem(fields)) return fields;
-  throw new InputError(`${name}:${line}: ${fields.message}`, fields.hint, line);
+  const noHeader = 'CSV and TSV begin with a header; JSON and JSON lines are read too';
+  const hint = fields.hint ?? (columns.some((column) => isColumn(column, layout)) ? undefined : noHeader);
+  throw new InputError(`${name}:${line}: ${fields.message}`, hint, line);
 }
 
 type RecordReader = (split: SplitRecord) => InputRecord | Problem;
