@@ -74,7 +74,8 @@ export function asksForHelp(words: readonly string[]): boolean {
  */
 export function findHelp(table: WordTable, words: readonly string[]): HelpAnswer {
   const rest = withoutHelp(words);
-  const topic = rest.length === 1 && table.topics.find((name) => name === rest[0]);
+  // `runs --help` is the help of a command, and `help runs` is a topic.
+  const topic = words[0] === 'help' && rest.length === 1 && table.topics.find((name) => name === rest[0]);
   if (topic) return { is: 'page', name: `help ${topic}` };
   if (words.length === 0) return { is: 'page', name: 'introduction' };
   const { command, operands } = locate(table, rest);
@@ -154,8 +155,9 @@ function valuesAt(
 ): Offered {
   if (offers === 'file') return { is: 'files' };
   if (offers === 'command') {
-    const topics = table.topics.map((word) => ({ word, summary: '' }));
-    return fixedWords([...verbOffers(table, table.commands[''] as CommandWords), ...topics], stem, current);
+    const verbs = verbOffers(table, table.commands[''] as CommandWords);
+    const topics = table.topics.filter((topic) => verbs.every(({ word }) => word !== topic));
+    return fixedWords([...verbs, ...topics.map((word) => ({ word, summary: '' }))], stem, current);
   }
   if (typeof offers === 'string') return { is: 'values', kind: offers, operands, stem };
   return fixedWords(

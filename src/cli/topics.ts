@@ -1,5 +1,5 @@
 import { Help } from 'commander';
-import { describeKey, programVariables, settingKeys, variableName } from '../config/keys.ts';
+import { programVariables } from '../config/keys.ts';
 import { type Flag, meaningOf } from './flag.ts';
 import { globalFlags, writeFlags } from './global-flags.ts';
 
@@ -9,12 +9,12 @@ export const topicNames = [
   'environment',
   'exit-codes',
   'formats',
-  'records',
-  'bulk',
+  'runs',
+  'deliveries',
+  'limits',
   'checks',
   'ci',
   'gateways',
-  'files',
 ] as const;
 type TopicName = (typeof topicNames)[number];
 
@@ -49,7 +49,6 @@ const tables: Readonly<Record<string, readonly Item[]>> = {
   '{global flags}': Object.values(globalFlags).map(flagItem),
   '{write flags}': Object.values(writeFlags).map(flagItem),
   '{variables}': programVariables,
-  '{setting variables}': settingKeys.map((key) => [variableName(key), `${key}: ${describeKey(key)}`]),
 };
 
 /** Reads the topics in `topics.txt`. */

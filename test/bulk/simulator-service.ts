@@ -15,7 +15,7 @@ import { type Random, randomOf } from './simulator-random.ts';
 import { type Change, Store } from './simulator-store.ts';
 
 // The service of the simulator, with the gateway and the cache before it: it misbehaves as a command's conduct says, others
-// write to it between any two requests, and it records every change. It does nothing that the limits of runs (`help bulk`)
+// write to it between any two requests, and it records every change. It does nothing that the limits of runs (`help limits`)
 // exclude. Each exception is marked with its word:
 //
 //   late:      a request that reaches the service while or after its run is undone, or a late copy of a plain set after a

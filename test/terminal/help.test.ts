@@ -5,7 +5,6 @@ import { prepare } from '../../src/cli/prepare.ts';
 import { readTopics, topicNames } from '../../src/cli/topics.ts';
 import { commandsOf } from '../../src/cli/verb.ts';
 import { program } from '../../src/commands/index.ts';
-import { settingKeys, variableName } from '../../src/config/keys.ts';
 import { outputFormats } from '../../src/config/setting-values.ts';
 import { createStyle } from '../../src/output/style.ts';
 import { exitCodes } from '../../src/process/errors.ts';
@@ -103,7 +102,7 @@ describe('titles', () => {
 });
 
 describe.each(topicNames)('help %s', (topic) => {
-  test('fits 80 columns, except for commands and files to copy', async () => {
+  test('fits 40 lines of 80 columns, except for commands and files to copy', async () => {
     const { code, stdout } = await runCli(['help', topic]);
     expect(code).toBe(0);
     const { blocks } = (await readTopics())[topic];
@@ -111,15 +110,15 @@ describe.each(topicNames)('help %s', (topic) => {
       typeof block !== 'string' && 'lines' in block ? block.lines : [],
     );
     const wide = stdout.split('\n').filter((line) => line.length > 80 && !recipes.includes(line.slice(2)));
-    expect(wide.filter((line) => !line.startsWith('petstore '))).toEqual([]);
+    expect(wide.filter((line) => !line.includes('petstore '))).toEqual([]);
+    expect(stdout.trimEnd().split('\n').length).toBeLessThanOrEqual(40);
   });
 });
 
-test('help environment names every variable and every key of the config', async () => {
+test('help environment names the variables', async () => {
   const { stdout } = await runCli(['help', 'environment']);
-  const words = ['PETSTORE_TOKEN', 'NO_PROXY', 'TERM', 'CI'];
+  const words = ['PETSTORE_TOKEN', 'NO_COLOR', 'TERM', 'CI'];
   for (const word of words) expect(stdout).toMatch(new RegExp(`^${word}\\b`, 'm'));
-  for (const key of settingKeys) expect(stdout).toMatch(new RegExp(`^${variableName(key)}\\s+${key}: `, 'm'));
 });
 
 test('help formats names every format, help exit-codes every code and kind', async () => {

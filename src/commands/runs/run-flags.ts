@@ -86,7 +86,7 @@ const rejectsFlag = {
 
 /** Adds to flags the topic that explains them. Help shows only the names of such flags. */
 function inTopic<Flags extends Readonly<Record<string, Flag>>>(flags: Flags): Flags {
-  const entries = Object.entries(flags).map(([key, flag]) => [key, { ...flag, topic: 'bulk' }]);
+  const entries = Object.entries(flags).map(([key, flag]) => [key, { ...flag, topic: 'runs' }]);
   return Object.fromEntries(entries);
 }
 
