@@ -7,6 +7,7 @@ import {
   isAppliedOrUncertain,
   isUnfinished,
   keyOf,
+  madeIdOf,
   type Run,
   type RunRow,
 } from './run.ts';
@@ -185,6 +186,5 @@ function claimNotApplied({ id = '', rows: undoneRows }: Run, rows: readonly RunR
 
 /** The name of a row in an undo: the id of the record, also of one that was created. */
 function madeKeyOf(row: Row): bigint | string {
-  const made = row.state.at === 'settled' ? row.state.outcome.made : undefined;
-  return row.id ?? made?.id ?? keyOf(row);
+  return row.id ?? madeIdOf(row) ?? keyOf(row);
 }

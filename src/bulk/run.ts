@@ -58,6 +58,11 @@ export function keyOf({ id, line }: Pick<Row, 'id' | 'line'>): RowKey {
   return id ?? `line:${line}`;
 }
 
+/** The id of the record that a row has created, if an answer or a person has told it. */
+export function madeIdOf({ state }: Pick<Row, 'state'>): bigint | undefined {
+  return state.at === 'settled' ? state.outcome.made?.id : undefined;
+}
+
 /** What a plan says of a row: its state, and the value that was read for the plan. */
 export interface PlannedRow {
   readonly row: RunRow;
@@ -186,9 +191,8 @@ export function extendUndo(undo: Run, undone: Run): Run {
 
 /** A create keeps its line, because a person may tell the id of its record later. */
 function createUndoRow(row: Row): RunRow {
-  const made = row.state.at === 'settled' ? row.state.outcome.made : undefined;
   const line = row.id === undefined ? row.line : 0;
-  return { line, id: row.id ?? made?.id, intent: oppositeOf(row), state: newState };
+  return { line, id: row.id ?? madeIdOf(row), intent: oppositeOf(row), state: newState };
 }
 
 function oppositeOf(row: Row): Intent {

@@ -89,3 +89,39 @@ test('runs of records and of counts are told apart: the one does not keep the ot
   await shop.report(update);
   expect((await shop.run('runs --pet 1 -o ids')).stdout).toContain('r3');
 });
+
+test('what a delete removed is printed as records that create takes, and nothing that it left', async () => {
+  await using shop = await recordShop({ '/pets': pets });
+  shop.write('gone.csv', 'id\n1\n2\n');
+  shop.before = (method, place) => (method === 'DELETE' && place === '/pets/2' ? 409 : undefined);
+  expect(await shop.report('pets delete --from gone.csv --yes')).toMatchObject({ applied: 1, failed: 1 });
+  const { stdout } = await shop.run('runs show r1 -o json');
+  expect(JSON.parse(stdout)).toEqual([pets[0]]);
+  shop.write('again.json', stdout);
+  expect(await shop.report('pets create --from again.json --yes')).toMatchObject({ code: 0, applied: 1 });
+});
+
+test('an undo removes a record whose id a person has told, also if its category was given by name', async () => {
+  await using shop = await recordShop({ '/pets': pets, '/categories': [{ id: 1, name: 'dogs' }] });
+  shop.write('new.csv', 'name,category\nLuna,dogs\nRex,dogs\n');
+  let made = 0;
+  shop.misbehave = ({ method, perform }, response) => {
+    if (method !== 'POST' || ++made === 1) return undefined;
+    perform();
+    response.destroy();
+    return true;
+  };
+  expect(await shop.report('pets create --from new.csv --yes --concurrency 1')).toMatchObject({ unknown: 1 });
+  const [, , rex] = [...shop.stored.values()].filter(({ id = 0 }) => id > 2);
+  expect(await shop.report(`runs settle r1 line:3=${rex?.id} --as applied`)).toMatchObject({ code: 0 });
+  expect(await shop.report('undo r1 --yes')).toMatchObject({ code: 0, applied: 2 });
+  expect(shop.stored.size).toBe(pets.length + 1);
+});
+
+test('a person names a row by its id or its line', async () => {
+  await using shop = await recordShop({ '/pets': pets });
+  shop.write('pets.csv', 'id,name\n1,Luna\n2,Rex\n');
+  shop.before = (method) => (method === 'PUT' ? 429 : undefined);
+  expect(await shop.report(`${update} --retries 0`)).toMatchObject({ failed: 2 });
+  expect(await shop.report('runs settle r1 line:2 2 --as failed')).toMatchObject({ code: 0 });
+});

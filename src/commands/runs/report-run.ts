@@ -82,8 +82,8 @@ function nextCommands(
   words: readonly string[] | undefined,
 ): NextCommands {
   const canUndo = header.kind !== 'undo' && header.kind !== 'delete' && written > 0;
-  // If only the end of the journal could not be written, a resume writes it.
-  const next = words ?? (problem ? ['resume', id] : undefined);
+  // A resume writes the rejects that could not be written, elsewhere.
+  const next = problem ? ['resume', id, '--rejects', '<file>'] : words;
   return {
     next: next && followUpCommand(context, next),
     undo: canUndo ? followUpCommand(context, ['undo', id]) : undefined,
@@ -93,11 +93,11 @@ function nextCommands(
 /** Says what the user can do next: one command. Undefined if there is nothing to do. */
 function hintOf(
   context: Context,
-  { info, stop, rows, rejects }: Report,
+  { info, stop, rows, rejects, problem }: Report,
   { next: command, undo }: NextCommands,
   words: readonly string[] | undefined,
 ): string | undefined {
-  const next = words ? nextHint(context, words) : command && `go on with: ${command}`;
+  const next = words && !problem ? nextHint(context, words) : command && `go on with: ${command}`;
   if (stop?.hint) return next ? `${stop.hint}; then ${next}` : stop.hint;
   const isStale = rows.some(({ state }) => state.at === 'settled' && state.outcome.reason?.code === 'stale');
   if (next) return isStale ? `petstore help gateways says what may stand between; then ${next}` : next;
@@ -171,7 +171,7 @@ function summaryText(report: Report, style: Style): string {
     ...(seconds >= 1 ? [`${groupDigits(rowsPerSecond)} rows/s`] : []),
   ].join(', ');
   const others = reportedStates
-    .filter((state) => counts[state] > 0 && unchanged + booked < rowCount)
+    .filter((state) => counts[state] > 0 && (state === 'booked' || unchanged + booked < rowCount))
     .map((state) => paintState(style, state)(`${groupDigits(counts[state])} ${stateWord(state)}`));
   const lines = [applied === rowCount ? style.green(facts) : facts];
   if (others.length > 0) lines.push(others.join(', '));

@@ -3,7 +3,7 @@ import type { NounName } from '../../api/operations.ts';
 import { changeOf } from '../../bulk/plan.ts';
 import { fateOf, type PlannedRow, type Run } from '../../bulk/run.ts';
 import type { Column, View } from '../../output/columns.ts';
-import { isJsonObject, type JsonObject, type JsonValue, printJson } from '../../process/exact-json.ts';
+import { isJsonObject, type JsonValue, printJson } from '../../process/exact-json.ts';
 import { plannedOf, type Reason } from '../../writes/decide.ts';
 import { isFields, toJsonValue, type Value } from '../../writes/value.ts';
 
@@ -122,16 +122,4 @@ function fieldText(name: string, field: JsonValue | undefined): string {
   if (name === 'categoryId' && field !== undefined && isJsonObject(field))
     return String(field.name ?? field.id);
   return typeof field === 'string' ? field : field === undefined ? 'none' : printJson(field);
-}
-
-/** A row of a run that removed records, as `create --from` takes it: the fields of the record, and what became of the row. */
-export function toRemovedRecord({ id, before, line, state, reason }: PrintedRow): JsonObject {
-  const fields = before !== undefined && isFields(before) ? toJsonValue(before) : {};
-  return {
-    ...(id === undefined ? {} : { id }),
-    ...(fields as JsonObject),
-    _line: line,
-    _state: state,
-    ...(reason ? { _code: reason.code, _message: reason.message } : {}),
-  };
 }

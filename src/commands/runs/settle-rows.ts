@@ -1,7 +1,7 @@
 import { confirmWrite } from '../../asking.ts';
 import { Journal } from '../../bulk/journal.ts';
 import { writeRunRejects } from '../../bulk/reject-rows.ts';
-import { fateOf, isLeft, keyOf, type Run } from '../../bulk/run.ts';
+import { fateOf, isLeft, keyOf, madeIdOf, type Run } from '../../bulk/run.ts';
 import { findRun, journalPath, listRuns, readRun, runFolderOf } from '../../bulk/run-store.ts';
 import { endRun } from '../../bulk/session.ts';
 import type { Context } from '../../context.ts';
@@ -67,8 +67,7 @@ export async function settleRows(
 }
 
 function settledDocument(row: Row, state: string) {
-  const { made } = row.state.at === 'settled' ? row.state.outcome : {};
-  return { id: row.id ?? made?.id, line: row.line, state };
+  return { id: row.id ?? madeIdOf(row), line: row.line, state };
 }
 
 /** Writes rejects and end if no row is left, unknown or unsettled. */
@@ -91,19 +90,19 @@ async function finish(context: Context, run: Run, journal: Journal): Promise<{ t
 
 /** @throws UsageError for a row that the run does not have, or whose fate is certain, or a create without the id that it made. */
 function toOutcome(run: Run, { key, made }: NamedRow, as: 'applied' | 'failed'): readonly [Row, Outcome] {
-  const row = run.rows.find((candidate) => keyOf(candidate) === key);
-  const name = typeof key === 'bigint' ? `${key}` : key;
+  const row = run.rows.find((candidate) => keyOf(candidate) === key || `line:${candidate.line}` === key);
   if (!row)
     throw new UsageError(
-      `run ${run.id} has no row ${name}`,
+      `run ${run.id} has no row ${key}`,
       `\`petstore runs show ${run.id}\` lists its rows`,
     );
   const fate = fateOf(row);
-  if (fate !== 'unknown' && !isLeft(row))
-    throw new UsageError(`run ${run.id}: the row ${name} is ${fate}, so nothing is to be said of it`);
   const isCreate = row.intent.kind === 'create';
+  const lacksId = isCreate && fate === 'applied' && madeIdOf(row) === undefined;
+  if (fate !== 'unknown' && !isLeft(row) && !(lacksId && as === 'applied'))
+    throw new UsageError(`run ${run.id}: the row ${key} is ${fate}, so nothing is to be said of it`);
   if (isCreate && as === 'applied' && made === undefined)
-    throw new UsageError(`${name}: give the id of the record that was made: ${name}=<id>`);
+    throw new UsageError(`${key}: give the id of the record that was made: ${key}=<id>`);
   const after = plannedOf(row)?.after ?? (row.intent.kind === 'create' ? row.intent.fields : null);
   const madeRecord = made === undefined ? undefined : { id: made, value: after };
   const reason = {

@@ -1,5 +1,5 @@
 import { toRunJson } from '../../bulk/report.ts';
-import { isAppliedOrUncertain, type Run } from '../../bulk/run.ts';
+import { isAppliedOrUncertain, madeIdOf, type Run } from '../../bulk/run.ts';
 import { findRun, listRuns, type RunInfo, type RunList, readRun, runFolderOf } from '../../bulk/run-store.ts';
 import type { Context } from '../../context.ts';
 import type { View } from '../../output/columns.ts';
@@ -7,7 +7,8 @@ import { inPages, type Output } from '../../output/print.ts';
 import type { JsonObject } from '../../process/exact-json.ts';
 import { Names } from '../../records/names.ts';
 import type { IdOrName } from '../../records/parse-values.ts';
-import { createRowView, type PrintedRow, rowWords, toPrintedRow, toRemovedRecord } from './row-view.ts';
+import { isFields, toJsonValue } from '../../writes/value.ts';
+import { createRowView, type PrintedRow, rowWords, toPrintedRow } from './row-view.ts';
 
 interface RunFilter {
   readonly limit?: number | undefined;
@@ -38,9 +39,7 @@ async function* readRuns(list: RunList, petId: bigint | undefined): AsyncGenerat
 
 function hasWrittenPet({ rows, header }: Run, petId: bigint): boolean {
   if (rowWords(header.noun).record !== 'pet') return false;
-  const idOf = ({ id, state }: Run['rows'][number]) =>
-    id ?? (state.at === 'settled' ? state.outcome.made?.id : undefined);
-  return rows.some((row) => idOf(row) === petId && isAppliedOrUncertain(row));
+  return rows.some((row) => (row.id ?? madeIdOf(row)) === petId && isAppliedOrUncertain(row));
 }
 
 /** Finds a run by its id, or the last run. @throws UsageError if there is none. */
@@ -58,13 +57,13 @@ export async function outcomesView(context: Context, id: string | undefined): Pr
   return createRowView(noun, false, ['before', 'after']) as View<object>;
 }
 
-/** Reads the outcome of each row of a run. The rows of a run that removed records are these records. */
+/** Reads the outcome of each row of a run. As data, a run that removed records has these records: `create --from` takes them. */
 export async function readOutcomes(context: Context, id: string | undefined): Promise<Output> {
   const { list, info } = await findShownRun(context, id);
   const { run } = await readRun(list, info.id);
   const isData = /^jsonl?$|^yaml$/.test(context.settings.get('output'));
   const rows = printedRows(run);
-  const printed = info.header.kind === 'delete' && isData ? mapRows(rows, toRemovedRecord) : rows;
+  const printed = info.header.kind === 'delete' && isData ? removedRecords(rows) : rows;
   return { pages: inPages(printed as Iterable<object>) };
 }
 
@@ -78,6 +77,8 @@ function* printedRows({ header, rows }: Run): Generator<PrintedRow> {
   }
 }
 
-function* mapRows<From, To>(rows: Iterable<From>, toRow: (row: From) => To): Generator<To> {
-  for (const row of rows) yield toRow(row);
+function* removedRecords(rows: Iterable<PrintedRow>): Generator<JsonObject> {
+  for (const { id, before, state } of rows)
+    if (state === 'applied' && before !== undefined && isFields(before))
+      yield { id: id ?? null, ...(toJsonValue(before) as JsonObject) };
 }
