@@ -12,10 +12,10 @@ const most = await startServer(300_000);
 const preload = `--require ${join(import.meta.dirname, 'peak-memory.cjs')}`;
 
 /** Lists all pets, and returns the milliseconds to the first byte and to the end, and the peak of memory in MB. */
-function list(server, format) {
+function list(server, format, build = '.') {
   return new Promise((resolve, reject) => {
     const started = performance.now();
-    const child = spawn(process.execPath, ['bin/petstore.js', 'pets', 'list', '-o', format], {
+    const child = spawn(process.execPath, [join(build, 'bin/petstore.js'), 'pets', 'list', '-o', format], {
       env: { ...process.env, PETSTORE_BASE_URL: server.url, NODE_OPTIONS: preload },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
@@ -37,7 +37,7 @@ function list(server, format) {
 }
 
 async function measure(format, key, { unit = 'ms', target, large = many }) {
-  const take = (server) => async () => (await list(server, format))[key];
+  const take = (server) => async (build) => (await list(server, format, build))[key];
   await compare({ name: format, baseline: take(few), figure: take(large), pairs: 5, unit, target });
 }
 

@@ -2,6 +2,7 @@
 
 import { once } from 'node:events';
 import { createServer } from 'node:http';
+import { join } from 'node:path';
 import { compare, printHeader, timeOf } from './ratio.mjs';
 
 const megabytes = 32;
@@ -47,7 +48,7 @@ for (const [name, filling] of Object.entries(fillings)) {
   await compare({
     name,
     baseline: () => perSecond(['-e', bare]),
-    figure: () => perSecond(['bin/petstore.js', 'inventory', 'list', '-o', 'ids']),
+    figure: (build) => perSecond([join(build, 'bin/petstore.js'), 'inventory', 'list', '-o', 'ids']),
     pairs: 5,
     unit: 'MB/s',
     target: '>= 25 MB/s',

@@ -1,39 +1,46 @@
 import { spawn } from 'node:child_process';
 
+/** The program under trial, and an earlier build of it if `PETSTORE_BENCH_BEFORE` names its folder. */
+const builds = ['.', process.env.PETSTORE_BENCH_BEFORE].filter((folder) => folder !== undefined);
+
 /**
- * Runs a baseline and a candidate alternately (A B A B ...) and prints their medians and the median of the ratios of
- * the pairs, because absolute times mean little on a shared machine.
+ * Runs a baseline and each build in turn (A B C A B C ...) and prints the medians and the medians of the ratios of each
+ * round, because absolute times mean little on a shared machine.
  *
  * @param row.name the name of the measured property.
  * @param row.baseline measures the baseline, and returns a value such as milliseconds or requests a second.
- * @param row.figure measures the candidate, and returns the same kind of value.
+ * @param row.figure measures a build, whose folder it gets, and returns the same kind of value.
  * @param row.unit the unit of the values.
- * @param row.target the ratio to reach, such as `<= 1.4` or `>= 0.6`; undefined if there is no target.
+ * @param row.target the ratio to the baseline to reach, such as `<= 1.4` or `>= 0.6`; undefined if there is no target.
+ * @param row.targetOfBefore the same for the ratio to the earlier build.
  */
-export async function compare({ name, baseline, figure, pairs = 15, unit = 'ms', target }) {
-  const baselines = [];
-  const figures = [];
-  await baseline();
-  await figure();
-  for (let pair = 0; pair < pairs; pair += 1) {
-    baselines.push(await baseline());
-    figures.push(await figure());
+export async function compare({ name, baseline, figure, pairs = 15, unit = 'ms', target, targetOfBefore }) {
+  const measures = [baseline, ...builds.map((folder) => () => figure(folder))];
+  for (const measure of measures) await measure();
+  const rounds = [];
+  for (let round = 0; round < pairs; round += 1) {
+    const values = [];
+    for (const measure of measures) values.push(await measure());
+    rounds.push(values);
   }
-  const ratio = median(figures.map((value, at) => value / baselines[at]));
+  const ratioTo = (at) => `${median(rounds.map((values) => values[1] / values[at])).toFixed(2)} x`;
+  const medianOf = (at) => format(median(rounds.map((values) => values[at])), unit);
   printRow([
     name,
-    format(median(baselines), unit),
-    format(median(figures), unit),
-    `${ratio.toFixed(2)} x`,
+    medianOf(0),
+    medianOf(1),
+    ratioTo(0),
     target ?? '',
+    ...(builds.length > 1 ? [ratioTo(2), targetOfBefore ?? ''] : []),
   ]);
-  return ratio;
 }
 
 export function printHeader(title, baseline, figure = 'figure') {
   console.log(`\n## ${title}\n`);
-  printRow(['what', baseline, figure, 'ratio', 'target']);
-  printRow(['---', '---', '---', '---', '---']);
+  const cells = ['what', baseline, figure, 'ratio', 'target'];
+  if (builds.length > 1) cells.push('of the earlier build', 'target');
+  printRow(cells);
+  printRow(cells.map(() => '---'));
 }
 
 export function printRow(cells) {
@@ -41,7 +48,7 @@ export function printRow(cells) {
 }
 
 /** Measures the milliseconds of a whole process. Reads and discards its output. */
-export function timeOf(command, args, { env = process.env, cwd, input } = {}) {
+export function timeOf(command, args, { env = process.env, cwd, input, expected = 0 } = {}) {
   return new Promise((resolve, reject) => {
     const started = performance.now();
     const child = spawn(command, args, {
@@ -57,7 +64,7 @@ export function timeOf(command, args, { env = process.env, cwd, input } = {}) {
     if (input !== undefined) child.stdin.end(input);
     child.on('error', reject);
     child.on('close', (code) => {
-      if (code === 0) resolve(performance.now() - started);
+      if (code === expected) resolve(performance.now() - started);
       else reject(new Error(`${command} ${args.join(' ')} exited ${code}: ${complaint}`));
     });
   });

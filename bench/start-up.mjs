@@ -42,46 +42,51 @@ const stock = join(folder, 'stock.csv');
 writeFileSync(stock, `petId,quantity\n${Array.from({ length: 10 }, (_, at) => `${at + 1},5\n`).join('')}`);
 
 const petstore =
-  (words, env = {}) =>
-  () =>
-    timeOf(process.execPath, ['bin/petstore.js', ...words], { env: { ...base, ...env } });
+  (words, env = {}, expected = 0) =>
+  (build = '.') =>
+    timeOf(process.execPath, [join(build, 'bin/petstore.js'), ...words], {
+      env: { ...base, ...env },
+      expected,
+    });
 const empty = () => timeOf(process.execPath, ['-e', '0'], { env: base });
 
 try {
   await petstore(['profile', 'create', 'bench', '--base-url', url])();
   await petstore(['--offline', 'pets', 'list'])();
   printHeader(`Start-up, Node ${process.version}`, 'node -e 0', 'petstore');
+  const help = ['<= 1.2', '<= 0.65'];
+  const completion = ['<= 1.3', '<= 0.65'];
   const rows = [
-    ['`petstore --version`', petstore(['--version']), '<= 1.1'],
-    ['`petstore --help`', petstore(['--help']), '<= 1.2'],
-    ['`petstore pets list --help`', petstore(['pets', 'list', '--help']), '<= 1.2'],
-    ['`petstore help formats`', petstore(['help', 'formats']), '<= 1.2'],
+    ['`petstore --version`', petstore(['--version']), '<= 1.1', '<= 1.0'],
+    ['`petstore --help`', petstore(['--help']), ...help],
+    ['`petstore pets list --help`', petstore(['pets', 'list', '--help']), ...help],
+    ['`petstore help formats`', petstore(['help', 'formats']), ...help],
+    ['`petstore pets lsit`, an error', petstore(['pets', 'lsit'], {}, 2), ...help],
+    ['completion of a command', petstore(['__complete', '--', '']), ...completion],
+    ['completion of a flag', petstore(['__complete', '--', 'pets', 'list', '--']), ...completion],
+    ['completion of a format', petstore(['__complete', '--', 'pets', 'list', '-o', '']), ...completion],
+    ['completion of a profile', petstore(['__complete', '--', '--profile', ''])],
+    ['completion of a pet, offline', petstore(['__complete', '--', '--offline', 'pets', 'get', ''])],
     [
       '`petstore pets list`, http, URL by environment',
       petstore(['pets', 'list'], { PETSTORE_BASE_URL: url }),
       '<= 1.9',
+      '<= 0.83',
     ],
     [
       '`petstore pets list`, http, URL in a profile',
       petstore(['--profile', 'bench', 'pets', 'list']),
       '<= 2.1',
+      '<= 0.83',
     ],
-    ['`petstore --offline pets list`', petstore(['--offline', 'pets', 'list']), '<= 1.8'],
+    ['`petstore --offline pets list`', petstore(['--offline', 'pets', 'list']), '<= 1.8', '<= 0.8'],
     [
       '`petstore inventory apply`, http, 10 rows, none differs',
       petstore(['inventory', 'apply', stock, '--yes'], { PETSTORE_BASE_URL: url }),
     ],
-    ['completion of a command', petstore(['__complete', '--', '']), '<= 1.3'],
-    ['completion of a flag', petstore(['__complete', '--', 'pets', 'list', '--']), '<= 1.3'],
-    ['completion of a value', petstore(['__complete', '--', 'pets', 'list', '--status', '']), '<= 1.3'],
-    ['completion of a profile', petstore(['__complete', '--', '--profile', '']), '<= 1.45'],
-    [
-      'completion of a pet, offline',
-      petstore(['__complete', '--', '--offline', 'pets', 'get', '']),
-      '<= 1.8',
-    ],
   ];
-  for (const [name, figure, target] of rows) await compare({ name, baseline: empty, figure, target });
+  for (const [name, figure, target, targetOfBefore] of rows)
+    await compare({ name, baseline: empty, figure, target, targetOfBefore, pairs: 25 });
   for (const [command, ...words] of [
     ['gh', '--version'],
     ['npm', '--version'],
