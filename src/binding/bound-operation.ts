@@ -41,7 +41,8 @@ export function toOperation(
     paging: isList ? pagingOf(from) : undefined,
     takesChangesOnly: takesChangesOnly(tableOperation, from, body),
     hasFullSchema: false,
-    success: success.length > 0 ? sortStatuses(success, tableOperation.success) : tableOperation.success,
+    // Frameworks leave out the responses of a DELETE.
+    success: sortStatuses(success.length > 0 ? success : anySuccess, tableOperation.success),
     errors: Object.keys(responses)
       .filter((status) => /^[45]\d\d$/.test(status))
       .map(Number),
@@ -150,6 +151,8 @@ function categoryExample(schema: JsonValue | undefined): JsonValue {
   const names = ['id', 'name'].filter((name) => fields.has(name));
   return Object.fromEntries(names.map((name) => [name, exampleOf(fields.get(name))]));
 }
+
+const anySuccess = [200, 201, 202, 203, 204, 205];
 
 /** Sorts statuses. The statuses of the table come first. */
 function sortStatuses(statuses: readonly number[], usual: readonly number[]): number[] {

@@ -84,14 +84,26 @@ export function matchOperations(
     }
     const refusal = [list, get].map((id) => matches.get(id)).find((match) => match?.isForeign);
     for (const id of refusal ? [create, update, remove] : []) {
-      const [write] = matches.get(id)?.operations ?? [];
-      if (!write || chosen.has(id)) continue;
-      const route = refusal?.operations.map(formatRoute).join();
-      const why = `its records are not ours (${route}: ${refusal?.why})`;
-      matches.set(id, { state: 'unbindable', operations: [write], why });
+      const write = matches.get(id) ?? missing;
+      if (write !== missing && !chosen.has(id)) matches.set(id, refuseWrite(write, refusal ?? missing));
     }
   }
   return matches;
+}
+
+/** A write of records that are not ours stays unbound, also by the --map line of another obstacle. */
+function refuseWrite(
+  { state, operations: [write], remedy }: Match,
+  { operations: [read], ...refusal }: Match,
+): Match {
+  const why = `its records are not ours (${read && formatRoute(read)}: ${refusal.why})`;
+  const isRemedied = refusal.remedy !== undefined && (state === 'bound' || remedy === refusal.remedy);
+  return {
+    state: 'unbindable',
+    operations: write ? [write] : [],
+    why,
+    ...(isRemedied && { remedy: refusal.remedy }),
+  };
 }
 
 function collectionsOf(

@@ -90,9 +90,22 @@ const maxDepth = 20;
 /** Lists the schemas that a value must match in addition to the schema itself. */
 function compositionMembers(schema: JsonObject): JsonValue[] {
   const choices = [schema.oneOf, schema.anyOf].map((alternatives) =>
-    listOf(alternatives).filter((alternative) => !isNull(alternative)),
+    withoutTexts(listOf(alternatives).filter((alternative) => !isNull(alternative))),
   );
   return [...listOf(schema.allOf), ...choices.filter((alternatives) => alternatives.length === 1).flat()];
+}
+
+/** The formats of texts that stand for a value of another type, in alternatives such as those of Elysia. */
+const formatsOfValues = /^(numeric|integer|number|boolean)$/;
+
+/** Leaves out the texts that stand for a number or a boolean, if that is an alternative too. */
+function withoutTexts(alternatives: readonly JsonValue[]): readonly JsonValue[] {
+  const others = alternatives.filter((alternative) => {
+    const { type, format } = objectOf(alternative);
+    return !(type === 'string' && formatsOfValues.test(String(format)));
+  });
+  const isValue = others.every((other) => /^(integer|number|boolean)$/.test(String(objectOf(other).type)));
+  return others.length > 0 && isValue ? others : alternatives;
 }
 
 /** Returns the type that a schema states, if the schema states a single type besides null. */

@@ -1,5 +1,5 @@
+import { offeredOperation } from '../api/contract.ts';
 import { nouns } from '../api/nouns.ts';
-import type { OperationId } from '../api/operations.ts';
 import type { Client } from '../client/client.ts';
 import { Pace, type StopReason } from '../client/pace.ts';
 import { monotonicMs } from '../process/deadline.ts';
@@ -224,13 +224,15 @@ export class Session {
 /** @throws UsageError if the service lacks an operation that the rows of a run need. */
 function checkOffers({ contract }: Client, port: RecordPort, { header: { noun, kind }, rows }: Run): void {
   const { get, list, create, update, delete: remove } = nouns[noun].operations;
-  const isOffered = (id: OperationId) => contract.operations.has(id);
-  const lack = (message: string) => new UsageError(message, 'see `petstore api operations`', 'unbound');
   const needed = kind === 'create' ? create : kind === 'delete' ? remove : update;
   const sets = rows.some(({ intent }) => intent.kind === 'set' || intent.kind === 'add');
-  if ((kind !== 'undo' || sets) && !isOffered(needed)) throw lack(`the service does not offer ${needed}`);
+  if (kind !== 'undo' || sets) offeredOperation(contract, needed);
   if (kind !== 'create' && !port.canRead)
-    throw lack(`the service offers neither ${get} nor ${list}, so nothing can be planned`);
+    throw new UsageError(
+      `the service offers neither ${get} nor ${list}, so nothing can be planned`,
+      'see `petstore api operations`',
+      'unbound',
+    );
 }
 
 /** Writes the end of a session into its journal, and syncs it. */

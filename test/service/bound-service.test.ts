@@ -325,3 +325,105 @@ test('a new entry has no status if the service does not take it, in a bulk run e
   await done('inventory apply - --yes --create-missing', 'petId,quantity\n7,5\n');
   expect(bodies(service, 'POST')).toEqual(['{"petId":3,"quantity":4}', '{"petId":7,"quantity":5}']);
 });
+
+// What the descriptions that web frameworks generate have in common.
+
+test('an order whose pet has another name is unbound, and the --map line binds every operation on orders', async () => {
+  const order = json(
+    record({ id: integer, user: integer, pet: integer, quantity: integer, complete: { type: 'boolean' } }),
+  );
+  const list = json({ type: 'array', items: order.content['application/json'].schema });
+  await using service = await recordingServer({}, ({ method, body }) => {
+    const placed = { id: 7, user: 3, pet: 2, quantity: 1, complete: false, ...JSON.parse(body || '{}') };
+    return method === 'POST' ? { status: 201, body: placed } : { body: placed };
+  });
+  const paths = document({
+    '/orders': { get: { responses: { 200: list } }, post: { requestBody: order, responses: { 201: order } } },
+    '/orders/{id}': { parameters: [id], get: { responses: { 200: order } }, delete: { responses: {} } },
+    '/categories': { get: { responses: {} } },
+  });
+  const { run } = await bindTo(service, paths);
+  for (const line of ['orders list', 'orders create --quantity 2 --field pet=1', 'orders delete 7 --yes']) {
+    const refused = await run(line);
+    expect([line, refused.code, refused.stdout]).toEqual([line, 2, '']);
+    expect(refused.words).toContain('if it is called pet or user, add --map orders.petId=pet');
+  }
+  expect(service.seen).toEqual([]);
+  const { done } = await bindTo(service, paths, {}, ['orders.petId=pet']);
+  await done('orders create --pet 2 --quantity 4 --no-complete --field user=3');
+  expect(JSON.parse(bodies(service, 'POST')[0] ?? '')).toEqual({
+    pet: 2,
+    quantity: 4,
+    user: 3,
+    complete: false,
+  });
+  expect(await done('orders get 7 -o csv')).toContain('7,2,1,,false');
+});
+
+test('a DELETE whose description has no responses succeeds by any 2xx, and its body is no record', async () => {
+  for (const reply of [
+    { body: { deleted: true } },
+    { status: 202 },
+    { body: [{ id: 9 }] },
+    { body: 'gone' },
+  ]) {
+    const gone = new Set<string>();
+    await using service = await recordingServer({}, ({ method, path }) => {
+      if (gone.has(path)) return { status: 404, body: { code: 'x', message: 'no', status: 404 } };
+      if (method === 'DELETE') gone.add(path);
+      return method === 'DELETE' ? reply : { body: rex };
+    });
+    const pet = json(record({ id: integer, name: text }));
+    const path = { parameters: [id], get: { responses: { 200: pet } }, delete: {} };
+    const { done } = await bindTo(service, document({ '/pets/{id}': path }));
+    await done('pets delete 7 --yes');
+    expect(service.calls()).toContain('DELETE /pets/7');
+  }
+});
+
+test('a number that may be a numeric text is a number: as an id, a count and the number of a page', async () => {
+  const numeric = { anyOf: [{ type: 'string', format: 'numeric' }, { type: 'number' }] };
+  const entries = [1, 2, 3].map((petId) => ({ petId, quantity: petId }));
+  await using service = await recordingServer({}, ({ method, path, body }) => {
+    const { searchParams, pathname } = new URL(path, 'http://service.test');
+    if (method === 'PUT') return { body: { petId: 2, ...JSON.parse(body) } };
+    if (pathname !== '/inventory') return { body: entries[1] };
+    const at = Number(searchParams.get('page') ?? 1) - 1;
+    return { body: entries.slice(at, at + 1) };
+  });
+  const entry = json(record({ petId: numeric, quantity: numeric }));
+  const list = json({ type: 'array', items: entry.content['application/json'].schema });
+  const petId = { name: 'petId', in: 'path', required: true, schema: numeric };
+  const page = { name: 'page', in: 'query', schema: { ...numeric, minimum: 1 } };
+  const { done } = await bindTo(
+    service,
+    document({
+      '/inventory': { get: { parameters: [page], responses: { 200: list } } },
+      '/inventory/{petId}': {
+        parameters: [petId],
+        get: { responses: { 200: entry } },
+        put: { requestBody: entry, responses: { 200: entry } },
+      },
+    }),
+  );
+  expect(await done('inventory export')).toBe('petId,quantity,status\n1,1,\n2,2,\n3,3,\n');
+  await done('inventory set 2 9');
+  expect(bodies(service, 'PUT').map((sent) => JSON.parse(sent))).toEqual([{ petId: 2, quantity: 9 }]);
+});
+
+test('every command that sets counts prints the --map line of an update that could be bound by hand', async () => {
+  const entry = json(record({ petId: integer, quantity: integer }));
+  await using service = await recordingServer({}, () => ({ body: { petId: 1, quantity: 2 } }));
+  const path = {
+    get: { responses: { 200: entry } },
+    patch: { requestBody: entry, responses: { 200: entry } },
+  };
+  const { run } = await bindTo(service, document({ '/inventory/{petId}': path }));
+  const file = 'petId,quantity\n1,5\n';
+  for (const line of ['set 1 5', 'adjust 1 +1', 'diff -', 'apply - --yes', 'apply - --dry-run'])
+    expect(await run(`inventory ${line}`, file)).toMatchObject({
+      code: 2,
+      words: expect.stringContaining("--map updateInventory='PATCH /inventory/{petId}'"),
+    });
+  expect((await run('api operations')).words).toContain("--map updateInventory='PATCH /inventory/{petId}'");
+});
