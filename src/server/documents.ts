@@ -46,7 +46,7 @@ export function withDocuments(app: App, options: DocumentsOptions): App {
 async function renderDocument(path: string, baseUrl: string, options: DocumentsOptions): Promise<string> {
   if (path === '/healthz') return '{"status":"ok"}';
   if (path === '/docs.css') return (await import('./docs/docs.css?raw')).default;
-  if (path === '/docs.js') return (await import('./docs/docs.js?raw')).default;
+  if (path === '/docs.js') return (await import('./docs/docs.mjs?raw')).default;
   const { toOpenApi } = await import('../api/openapi.ts');
   const description = toOpenApi({ sunset: localSunset });
   if (path === '/openapi.json') return printJson(description, 2);
