@@ -22,7 +22,7 @@ import { parseDay, parseIdOrName, parseQuantity, parseText, parseTruth } from '.
  * How people write the values of a field: as a flag, as an answer to a question, as a cell of a file. A `name` tells
  * records apart; a `reference` is the id or the name of another record.
  */
-export type FieldKind = 'name' | 'text' | 'reference' | 'status' | 'quantity' | 'date' | 'truth';
+type FieldKind = 'name' | 'text' | 'reference' | 'status' | 'quantity' | 'date' | 'truth';
 
 interface FieldKindRules {
   /** The value in the syntax of a flag, such as `n` in `--quantity <n>`. A flag without it takes no value, and nobody is asked. */
