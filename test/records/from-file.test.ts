@@ -8,7 +8,6 @@ import { temporaryFolder } from '../helpers/temporary-folder.ts';
 import { startInTerminal } from '../helpers/terminal.ts';
 import { testWith } from '../helpers/tools.ts';
 
-const lines = (records: readonly object[]) => records.map((record) => `${JSON.stringify(record)}\n`).join('');
 const available = (id: number, name: string) => ({ id, name, categoryId: 1, status: 'available' });
 
 test.each([
@@ -57,26 +56,6 @@ test('updates from the edited CSV of a list: categories by name, an empty cell l
   expect(await shop.run('orders update --from - --yes', { stdin: edited })).toMatchObject({ code: 0 });
   expect(await shop.json('orders get 7')).toMatchObject({ complete: true });
 });
-
-test.each(['csv', 'tsv', 'json', 'jsonl'])(
-  'a list as %s, read back unedited, changes no text',
-  async (format) => {
-    using shop = openShop();
-    const unsafe = ['\u001b[31mred', 'zero\u200bwidth', '=1+1', "'=1", 'a\r\nb', '"q", c', '"quoted"'];
-    const names = [...unsafe, 'a\tb', 'c\\n', 'd\ne', 'back\\slash'];
-    await shop.run('pets create --from - --yes', {
-      stdin: lines(names.map((name) => ({ name, categoryId: 1 }))),
-    });
-    const before = await shop.json('pets list');
-    const list = await shop.run(`pets list -o ${format}`);
-    // Nothing is to be written, so that nobody is asked.
-    expect(await shop.run('pets update --from -', { stdin: list.stdout })).toMatchObject({
-      code: 0,
-      stdout: expect.stringContaining('nothing to do'),
-    });
-    expect(await shop.json('pets list')).toEqual(before);
-  },
-);
 
 test('a CSV of categories that share a name has their ids, and is read back', async () => {
   using shop = openShop();
