@@ -44,6 +44,8 @@ _petstore() {
         line=${line//\"/\\\"}
         line=${line//\$/\\\$}
         line=${line//\`/\\\`}
+        # Between double quotes an interactive bash takes ! for its history, with or without a backslash.
+        line=${line//!/\"\'!\'\"}
         ;;
       *) printf -v line %q "$line" ;;
     esac

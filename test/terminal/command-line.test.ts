@@ -74,11 +74,16 @@ test('petstore help exits 2 for a word that is no topic and no command', async (
 test.each([
   ['pet get', "pets get: missing required argument 'id or name'\nhint: see `petstore pets get --help`"],
   ['runs --below 2', "runs: unknown option '--below'"],
-  ['--limit 2 pets list', "unknown option '--limit'"],
+  [
+    '--limit 2 pets list',
+    "unknown option '--limit'\nhint: it belongs behind the command: petstore pets list --limit",
+  ],
+  ['--rate 5 inventory apply x.csv', 'it belongs behind the command: petstore inventory apply --rate'],
+  ['inventory --rate 5 apply x.csv', 'it belongs behind the command: petstore inventory apply --rate'],
   ['pets -q 2', "pets: unknown command '2'"],
   ['--dry-run petz', "unknown command 'petz'"],
   ['orders --overdue', "orders: unknown option '--overdue'\nhint: see `petstore orders --help`"],
-  ['--nonsense pets list', "unknown option '--nonsense'"],
+  ['--nonsense pets list', "unknown option '--nonsense'\nhint: see `petstore --help`"],
   ['pets --nonsense list', "unknown option '--nonsense'"],
   ['pets list --nonsense', "pets list: unknown option '--nonsense'"],
   ['--dry-run pets list', "pets list: unknown option '--dry-run'"],
