@@ -1,7 +1,7 @@
 import { InputError, type UsageError } from '../process/errors.ts';
 import { isJsonObject, type JsonObject } from '../process/exact-json.ts';
 import type { Io } from '../process/io.ts';
-import { isMissing, systemReason } from '../process/system-error.ts';
+import { isMissing, systemCode, systemReason } from '../process/system-error.ts';
 import { resolvePaths } from './paths.ts';
 import { checkTrusted, UntrustedFileError } from './trusted-file.ts';
 
@@ -32,7 +32,11 @@ export async function readConfigFile(io: Io): Promise<ConfigFile> {
   } catch (error) {
     if (isMissing(error)) return empty;
     const remedy =
-      error instanceof UntrustedFileError ? error.remedy : 'correct the file, or move it away to start again';
+      error instanceof UntrustedFileError
+        ? error.remedy
+        : systemCode(error) === 'EACCES'
+          ? 'let your user read it, or name another folder with PETSTORE_CONFIG_DIR'
+          : 'correct the file, or move it away to start again';
     return { ...empty, problem: systemReason(error), remedy };
   }
 }

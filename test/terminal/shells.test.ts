@@ -9,7 +9,7 @@ import { listenHere } from '../helpers/listen.ts';
 import { runCli } from '../helpers/run-cli.ts';
 import { testWith } from '../helpers/tools.ts';
 
-const createdNames = ["Bob's", 'Say "hi"', 'aa:bb', 'cost $5', 'back\\slash', 'x=y', 'tick`s`'];
+const createdNames = ["Bob's", 'Say "hi"', 'aa:bb', 'cost $5', 'back\\slash', 'x=y', 'tick`s`', 'no!w'];
 const petName = "Zoe Ann's";
 const awkwardNames = ['Small mammals', ...createdNames];
 
