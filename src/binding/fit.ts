@@ -2,7 +2,7 @@ import type { NounName } from '../api/operations.ts';
 import { withArticle } from '../process/text.ts';
 import { type DocumentOperation, fixedRoute, mapFlag, type Obstacle } from './document.ts';
 import { toParameters, withStatedValues } from './parameters.ts';
-import { singularWords } from './path-words.ts';
+import { mentions, singularWords } from './path-words.ts';
 import {
   fieldNamesOf,
   isCategoryObject,
@@ -96,11 +96,10 @@ function lackOf(
     const isSameType = isNumber(kind) === integerFields.has(field) && kind !== 'array' && kind !== 'object';
     // The own id of an entry is never that of its pet, and a delta is no count.
     const isOther = name.toLowerCase() === 'id' || addingWordIn(name) !== undefined;
-    return isSameType && !usedNames.has(name) && !isOther ? [name] : [];
+    // Any number of an order would fit, also its total.
+    const isMeant = noun !== 'orders' || mentions(name, 'pets');
+    return isSameType && isMeant && !usedNames.has(name) && !isOther ? [name] : [];
   });
-  // `pet` is more likely the pet of an order than `user`.
-  const stem = field.replace(/Id$/, '').toLowerCase();
-  candidates.sort((a, b) => Number(b.toLowerCase().includes(stem)) - Number(a.toLowerCase().includes(stem)));
   const [name] = candidates;
   if (fields.length > 1 || name === undefined || obstacleInTypes(tableOperation, shape, label))
     return { why };

@@ -47,7 +47,8 @@ export async function bindDescription(
   if (contract.operations.size === 0) {
     const error = new UsageError(
       `api bind ${description.label}: it has none of the operations that this program knows; the previous binding is unchanged`,
-      "name them with --map, as in --map listPets='GET /animals'",
+      [...matches.values()].find(({ remedy }) => remedy !== undefined)?.remedy ??
+        "name them with --map, as in --map listPets='GET /animals'",
       'unbound',
     );
     return { pages, error };
