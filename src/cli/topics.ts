@@ -45,11 +45,11 @@ function flagItem(flag: Flag): Item {
 }
 
 /** Items from the tables of flags and variables, by the line of `topics.txt` that they replace. */
-const tables: Readonly<Record<string, readonly Item[]>> = {
-  '{global flags}': Object.values(globalFlags).map(flagItem),
-  '{write flags}': Object.values(writeFlags).map(flagItem),
-  '{variables}': programVariables,
-};
+function itemsFor(line: string): readonly Item[] | undefined {
+  if (line === '{global flags}') return Object.values(globalFlags).map(flagItem);
+  if (line === '{write flags}') return Object.values(writeFlags).map(flagItem);
+  return line === '{variables}' ? programVariables : undefined;
+}
 
 /** Reads the topics in `topics.txt`. */
 export async function readTopics(): Promise<Readonly<Record<TopicName, Topic>>> {
@@ -101,8 +101,8 @@ function toTopic(text: string): [name: string, topic: Topic] {
  */
 function toBlock(text: string): Block {
   if (text.startsWith('    ')) return { lines: text.split('\n').map((line) => line.slice(4)) };
-  if (!text.includes('  ') && tables[text] === undefined) return text.replaceAll('\n', ' ');
-  return { items: text.split(/\n(?! )/).flatMap((line) => tables[line] ?? [toItem(line)]) };
+  if (!text.includes('  ') && !itemsFor(text)) return text.replaceAll('\n', ' ');
+  return { items: text.split(/\n(?! )/).flatMap((line) => itemsFor(line) ?? [toItem(line)]) };
 }
 
 function toItem(text: string): Item {

@@ -1,11 +1,34 @@
+import { version } from '../../package.json';
+import { argument } from '../cli/flag.ts';
 import { programFlags } from '../cli/global-flags.ts';
-import type { Program } from '../cli/verb.ts';
+import { topicNames } from '../cli/topics.ts';
+import { action, type Program } from '../cli/verb.ts';
+import { UsageError } from '../process/errors.ts';
 
 // A file or a folder for each noun and each command: flags go in, calls and printing come out. `record-verbs.ts` makes the
 // verbs that pets, categories and orders share, and `arguments.ts` has arguments and flags of several commands. `runs/` has
 // what all runs share: flags (`run-flags.ts`), the input (`run-input.ts` for counts, `record-files.ts` for records), a
 // session (`run-session.ts`), its plan and its report (`show-plan.ts`, `report-run.ts`). There `resume.ts` goes on with a run
 // or undoes it, `show-runs.ts` lists what is kept, and `settle-rows.ts` takes a person's word for a row.
+
+/** `petstore version`, which people expect besides `petstore --version`. */
+const printVersion = action({
+  wrongSettings: 'unread',
+  examples: ['petstore version'],
+  async run({ io }) {
+    await io.stdout.write(`${version}\n`);
+  },
+});
+
+/** `petstore help`, as help lists it. `cli/command-words.ts` answers a line that begins with it. */
+const help = action({
+  wrongSettings: 'unread',
+  examples: ['petstore help pets list', 'petstore help runs'],
+  args: { words: argument('[words...]', `a command, or ${topicNames.join(', ')}`, { offers: 'command' }) },
+  async run() {
+    throw new UsageError('help goes before all flags', 'see `petstore --help`');
+  },
+});
 
 /** The command line: the commands in the order of help, and the look-up for completion. */
 export const program: Program = {
@@ -106,12 +129,12 @@ export const program: Program = {
     {
       name: 'version',
       summary: 'Print the version',
-      load: async () => (await import('./version.ts')).printVersion,
+      ...printVersion,
     },
     {
       name: 'help',
       summary: 'Show help for a command or a topic',
-      load: async () => (await import('./help.ts')).help,
+      ...help,
     },
   ],
 };

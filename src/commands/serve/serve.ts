@@ -1,13 +1,16 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { constants } from 'node:os';
 import { isLoopbackHost } from '../../api/http.ts';
+import { builtInVariable } from '../../config/contract-file.ts';
 import type { Context } from '../../context.ts';
-import { InputError, messageOf, UsageError } from '../../process/errors.ts';
+import { InputError, messageOf, type Signal, UsageError } from '../../process/errors.ts';
+import { systemReason } from '../../process/system-error.ts';
 import { sanitize } from '../../process/text.ts';
 import { generateStore, seedStore } from '../../server/seed.ts';
 import { type Exchange, type Listening, startServer } from '../../server/server.ts';
 import { Store } from '../../server/store.ts';
 import { readStore } from '../../server/store-file.ts';
-import { runChildCommand } from './child-command.ts';
-import type { ServeFlags } from './serve-flags.ts';
+import type { ServeFlags } from './index.ts';
 
 /** Serves the store until a signal comes, or until the command has ended. */
 export async function runServe(
@@ -75,6 +78,46 @@ function openServer(
     onExchange: log ? onExchange : undefined,
     onDefect: (error) => print(context, `error: internal: ${messageOf(error)}`),
   });
+}
+
+/** The time in which a command must end after SIGTERM, in milliseconds. */
+const graceMs = 12_000;
+
+/**
+ * Runs a command with the streams of this process, with PETSTORE_BASE_URL set and without a profile.
+ *
+ * @returns its exit code; 128 plus the signal's number if a signal ended it.
+ * @throws UsageError if it cannot be started.
+ */
+async function runChildCommand(
+  context: Context,
+  command: readonly string[],
+  baseUrl: string,
+): Promise<number> {
+  const { io } = context;
+  const [file = '', ...words] = command;
+  if (file === '') throw new UsageError('run: the command after -- is empty');
+  // The token, the protection and the binding of a profile belong to another service.
+  const { PETSTORE_PROFILE: _, ...env } = io.env;
+  const child = spawn(file, words, {
+    cwd: io.cwd,
+    env: { ...env, PETSTORE_BASE_URL: baseUrl, [builtInVariable]: '1' },
+    stdio: 'inherit',
+  });
+  // Signals stay taken over: a signal right after the end of the command must not interrupt the last save.
+  context.interrupts.takeOver((signal) => passSignal(context, signal, child));
+  return new Promise((resolve, reject) => {
+    child.once('error', (error) => reject(new UsageError(`run ${file}: ${systemReason(error, 'command')}`)));
+    child.once('exit', (code, signal) => resolve(code ?? 128 + (signal ? constants.signals[signal] : 0)));
+  });
+}
+
+/** Passes a signal on. Not Ctrl-C in a terminal: it reaches the command directly, and would come twice. */
+function passSignal({ io }: Context, signal: Signal, child: ChildProcess): void {
+  const isFromTerminal =
+    signal === 'SIGINT' && [io.stdin, io.stdout, io.stderr].some((stream) => stream.isTerminal);
+  if (!isFromTerminal) child.kill(signal);
+  if (signal !== 'SIGINT') setTimeout(() => child.kill('SIGKILL'), graceMs).unref();
 }
 
 /** Announces that the server accepts connections: prints its URL, and notes for people. */
