@@ -13,8 +13,6 @@ export interface Column<Entity> {
   readonly isTime?: true;
   /** Whether the column is printed only if `--fields` names it. */
   readonly isHidden?: true;
-  /** Whether a terminal that is too narrow drops the column. A column that `--fields` names is never dropped. */
-  readonly isDroppable?: true | undefined;
 }
 
 /** The columns in which records are printed, in order. The first holds the id. */
@@ -41,7 +39,7 @@ export function pickColumns<Entity>(
   fields: readonly string[] | undefined,
 ): Column<Entity>[] {
   if (!fields) return view.columns.filter(({ isHidden }) => !isHidden);
-  return fields.map((field) => ({ ...findColumn(view, '--fields', field), isDroppable: undefined }));
+  return fields.map((field) => findColumn(view, '--fields', field));
 }
 
 /**

@@ -29,8 +29,6 @@ export interface Writer<Entity> {
    * notices that it is incomplete.
    */
   abandon?(): string | Promise<string>;
-  /** Returns a line for people about the printed text, after its end. */
-  notice?(): string | undefined;
   /** Returns a line for people and for the logs of programs, after the end of the text. */
   warning?(): string | undefined;
 }

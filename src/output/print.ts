@@ -17,8 +17,9 @@ import { createStyle } from './style.ts';
 import { createAlignedWriter, createTableWriter } from './table.ts';
 
 // This file prints records. `columns.ts` picks the columns, and a writer of `formats.ts` or `table.ts` turns the records into
-// text. `width.ts` measures and breaks cells, and `style.ts` colours them. `error.ts` and `notices.ts` print on stderr. `live-line.ts` redraws one line of a terminal, such as the bar of `progress.ts`, and
-// `screen.ts` redraws the table of `--watch`. `streams.ts` makes both streams safe to write to.
+// text. `width.ts` measures and breaks cells, and `style.ts` colours them. `error.ts` and `notices.ts` print on stderr.
+// `live-line.ts` redraws one line of a terminal, such as the bar of `progress.ts`. `streams.ts` makes both streams safe to
+// write to.
 
 interface PrinterOptions {
   readonly format: OutputFormat;
@@ -173,8 +174,7 @@ export class Printer {
     const isText = format.content === 'text';
     const count = await writeAll(io, pages, writer, !isText);
     if (quiet) return;
-    const forPeople = [count === 0 && isText && `no ${view.plural}`, writer.notice?.()];
-    const lines = [writer.warning?.(), ...(io.stderr.isTerminal ? forPeople : [])];
+    const lines = [writer.warning?.(), count === 0 && isText && io.stderr.isTerminal && `no ${view.plural}`];
     for (const line of lines) if (line) await io.stderr.write(`${sanitize(line)}\n`);
   }
 

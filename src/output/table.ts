@@ -2,7 +2,7 @@ import { minuteText, sanitize } from '../process/text.ts';
 import { type Column, cellText } from './columns.ts';
 import type { PrintJob, Writer } from './formats.ts';
 import { paintStatus } from './style.ts';
-import { createMeasure, type Measure, widestPiece, wrapLines } from './width.ts';
+import { createMeasure, wrapLines } from './width.ts';
 
 /** The most records, and the most lines, of a frame: cli-table3 takes quadratic time. */
 const maxFramedRecords = 300;
@@ -14,31 +14,20 @@ const maxFrameLines = 1000;
  * page by page.
  */
 export function createTableWriter<Entity>(job: PrintJob<Entity>): Writer<Entity> {
-  let buffer: Entity[] = [];
-  let alignedWriter: Writer<Entity> | undefined;
-  let notice: string | undefined;
-  const drawBuffer = async () => {
-    const { columns, frame } = await drawFrame(job, buffer);
-    const missing = job.columns.filter((column) => !columns.includes(column)).map(({ name }) => name);
-    if (missing.length > 0 && buffer.length > 0)
-      notice = `no room for ${missing.join(', ')}: see --fields, or widen the terminal`;
-    if (frame !== undefined) return frame;
-    const writer = createAlignedWriter({ ...job, columns });
-    return (await writer.print(buffer)) + (await writer.end());
-  };
+  let buffer: readonly Entity[] = [];
+  const aligned = createAlignedWriter(job);
+  let isAligned = false;
+  const drawBuffer = async () =>
+    (await drawFrame(job, buffer)) ?? (await aligned.print(buffer)) + (await aligned.end());
   return {
     async print(records) {
-      if (alignedWriter) return alignedWriter.print(records);
-      buffer = buffer.concat(records);
-      if (buffer.length <= maxFramedRecords) return '';
-      const firstRecords = buffer;
-      buffer = [];
-      alignedWriter = createAlignedWriter(job);
-      return alignedWriter.print(firstRecords);
+      if (isAligned) return aligned.print(records);
+      buffer = [...buffer, ...records];
+      isAligned = buffer.length > maxFramedRecords;
+      return isAligned ? aligned.print(buffer) : '';
     },
-    end: () => alignedWriter?.end() ?? (buffer.length > 0 ? drawBuffer() : createAlignedWriter(job).end()),
-    abandon: () => (buffer.length > 0 ? drawBuffer() : ''),
-    notice: () => notice,
+    end: () => (isAligned || buffer.length === 0 ? aligned.end() : drawBuffer()),
+    abandon: () => (isAligned || buffer.length === 0 ? '' : drawBuffer()),
   };
 }
 
@@ -80,104 +69,58 @@ function safeText<Entity>({ isTerminal }: PrintJob<Entity>, column: Column<Entit
   return sanitize(column.isTime && isTerminal ? minuteText(text) : text);
 }
 
-/** A column with the texts of its cells. */
-interface FrameColumn<Entity> {
-  readonly column: Column<Entity>;
-  readonly texts: readonly string[];
-  /** The width of the widest text. */
-  readonly width: number;
-  /** The least width at which no word is cut. */
-  readonly wordWidth: number;
-}
-
-/** The longest word for which a column is dropped; longer words are cut. Run ids are this long. */
-const longestWord = 25;
+/** The least width of a cell, and of one that holds words. */
 const leastWidth = 2;
+const leastTextWidth = 4;
 
-/**
- * Draws the columns that fit the terminal. The frame is undefined if the terminal is too narrow for any, or if the frame
- * would be too long.
- */
+/** Draws a frame. Undefined if the terminal is too narrow for one, or if it would be too long. */
 async function drawFrame<Entity>(
   job: PrintJob<Entity>,
   records: readonly Entity[],
-): Promise<{ readonly columns: readonly Column<Entity>[]; readonly frame: string | undefined }> {
-  const { header, style } = job;
-  const cells = job.columns.map((column) => records.map((record) => safeText(job, column, record)));
-  const measure = await createMeasure(cells.flat());
-  const allColumns = job.columns.map((column, at) => toFrameColumn(column, cells[at] ?? [], header, measure));
-  const frameColumns = fitColumns(allColumns, job.width);
-  const columns = frameColumns.map(({ column }) => column);
-  const widths = fitWidths(frameColumns, roomFor(frameColumns.length, job.width));
-  if (!widths) return { columns, frame: undefined };
-  const wrapColumn = (texts: readonly string[], at: number) =>
-    texts.map((text) => wrapLines(text, widths[at] ?? leastWidth, measure));
-  const wrapped = frameColumns.map(({ texts }, at) => wrapColumn(texts, at));
-  // Each line is a row of its own, because cli-table3 takes quadratic time for the lines of a cell too.
-  const lines = records.flatMap((_, index) => {
-    const cells = wrapped.map((column) => column[index] ?? []);
-    const height = Math.max(...cells.map((cell) => cell.length));
-    return Array.from({ length: height }, (_, at) => cells.map((cell) => cell[at] ?? ''));
-  });
-  if (lines.length > maxFrameLines) return { columns, frame: undefined };
-  const { default: Table } = await import('cli-table3');
-  const head = columns.map(
-    ({ name }, at) =>
-      wrapColumn([name], at)[0]
-        ?.map((line) => style.bold(line))
-        .join('\n') ?? '',
+): Promise<string | undefined> {
+  const { columns, header, style } = job;
+  const rows = records.map((record) => columns.map((column) => safeText(job, column, record)));
+  if (header) rows.unshift(columns.map(({ name }) => name));
+  const measure = await createMeasure(rows.flat());
+  const natural = columns.map((_, at) =>
+    rows.reduce((widest, row) => Math.max(widest, measure(row[at] ?? '')), leastWidth),
   );
+  // Each column has a border and two spaces of padding.
+  const widths = fitWidths(columns, natural, job.width - 3 * columns.length - 1);
+  if (!widths) return undefined;
+  const wrapped = rows.map((row) =>
+    row.map((text, at) => wrapLines(text, widths[at] ?? leastWidth, measure)),
+  );
+  // Each line is a row of its own, because cli-table3 takes quadratic time for the lines of a cell too.
+  const [headCells] = header ? wrapped.splice(0, 1) : [];
+  const lines = wrapped.flatMap((cells) =>
+    Array.from({ length: Math.max(...cells.map(({ length }) => length)) }, (_, at) =>
+      cells.map((cell) => cell[at] ?? ''),
+    ),
+  );
+  if (lines.length > maxFrameLines) return undefined;
+  const { default: Table } = await import('cli-table3');
   const table = new Table({
-    head: header ? head : [],
+    head: headCells?.map((cell) => cell.map((text) => style.bold(text)).join('\n')) ?? [],
     colAligns: columns.map(({ align = 'left' }) => align),
     style: { head: [], border: [], compact: true },
   });
   for (const line of lines)
     table.push(line.map((text, at) => (columns[at]?.isStatus ? paintStatus(style, text) : text)));
-  return { columns, frame: `${table.toString()}\n` };
+  return `${table.toString()}\n`;
 }
 
-function toFrameColumn<Entity>(
-  column: Column<Entity>,
-  texts: readonly string[],
-  header: boolean,
-  measure: Measure,
-): FrameColumn<Entity> {
-  const least = header ? column.name.length : leastWidth;
-  const widest = (widthOf: (text: string) => number) =>
-    texts.reduce((most, text) => Math.max(most, widthOf(text)), least);
-  const wordWidth = widest((text) => Math.min(widestPiece(text, measure), longestWord));
-  return { column, texts, wordWidth, width: widest(measure) };
-}
-
-/** Drops droppable columns, the last first, until the columns fit without a cut word or no droppable column is left. */
-function fitColumns<Entity>(
-  frameColumns: readonly FrameColumn<Entity>[],
-  width: number,
-): readonly FrameColumn<Entity>[] {
-  const needed = frameColumns.reduce((total, { wordWidth }) => total + wordWidth, 0);
-  const droppable = frameColumns.findLastIndex(({ column }) => column.isDroppable);
-  return needed <= roomFor(frameColumns.length, width) || droppable === -1
-    ? frameColumns
-    : fitColumns(frameColumns.toSpliced(droppable, 1), width);
-}
-
-/**
- * Finds the widths at which the columns fit. The widest column shrinks first: all columns down to their longest words, then
- * columns of text below that, then all to the least width. Undefined if that does not suffice.
- */
+/** Narrows the widest column until all fit: columns of text first. Undefined if that does not suffice. */
 function fitWidths<Entity>(
-  frameColumns: readonly FrameColumn<Entity>[],
-  available: number,
-): number[] | undefined {
-  const widths = frameColumns.map(({ width }) => Math.min(width, Math.max(available, leastWidth)));
-  let excess = widths.reduce((total, width) => total + width, -available);
-  const limitsOfWords = frameColumns.map(({ wordWidth }) => wordWidth);
+  columns: readonly Column<Entity>[],
+  natural: readonly number[],
+  room: number,
+): readonly number[] | undefined {
+  const widths = natural.map((width) => Math.min(width, Math.max(room, leastWidth)));
+  let excess = widths.reduce((total, width) => total + width, -room);
   // The first column identifies the record.
-  const limitsOfText = frameColumns.map(({ column, wordWidth }, at) =>
-    at === 0 || column.align === 'right' || column.isStatus ? wordWidth : 4,
-  );
-  for (const limits of [limitsOfWords, limitsOfText, widths.map(() => leastWidth)])
+  const isText = columns.map(({ align, isStatus }, at) => at > 0 && align !== 'right' && !isStatus);
+  for (const limits of [isText.map((is) => (is ? leastTextWidth : room)), isText.map(() => leastWidth)])
     for (; excess > 0; excess -= 1) {
       const shrinkable = widths.map((width, at) => (width > (limits[at] ?? 0) ? width : 0));
       const widest = shrinkable.indexOf(Math.max(...shrinkable));
@@ -185,9 +128,4 @@ function fitWidths<Entity>(
       widths[widest] = shrinkable[widest] - 1;
     }
   return excess > 0 ? undefined : widths;
-}
-
-/** Returns the width that borders and padding leave for cells. */
-function roomFor(columns: number, width: number): number {
-  return width - 3 * columns - 1;
 }

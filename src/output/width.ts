@@ -53,67 +53,25 @@ export function charactersOf(text: string): string[] {
 }
 
 /**
- * Breaks a text into lines of at most `width` columns. It breaks at spaces; a word that is too long, after characters such
- * as `/`; and a piece that is still too long, between any two characters. A character that is wider than a line stays.
+ * Breaks a text into lines of at most `width` columns: at a space, or within a word that is longer than a line. A character
+ * that is wider than a line stays.
  */
 export function wrapLines(text: string, width: number, measure: Measure): string[] {
   if (measure(text) <= width) return [text];
-  const pieces = text.split(' ').flatMap((word, at) => {
-    const [first = '', ...rest] = cutWord(word, width, measure);
-    return [withSpace(first, at), ...rest];
-  });
-  return fillLines(pieces, width, measure);
-}
-
-/** Measures the widest piece of a text. `wrapLines` keeps a piece whole if a line has room for it. */
-export function widestPiece(text: string, measure: Measure): number {
-  const pieces = text.split(' ').flatMap(splitWord);
-  return pieces.reduce((widest, piece) => Math.max(widest, measure(piece)), 0);
-}
-
-/** Puts back the space before every word of a line but the first. */
-function withSpace(word: string, at: number): string {
-  return at === 0 ? word : ` ${word}`;
-}
-
-/** Joins pieces to lines of at most `width` columns. A piece that begins a line loses the space before it. */
-function fillLines(pieces: readonly string[], width: number, measure: Measure): string[] {
   const lines: string[] = [];
-  let line: string | undefined;
-  for (const piece of pieces) {
-    const longerLine: string = (line ?? '') + piece;
-    if (line === undefined || measure(longerLine) <= width) line = longerLine;
-    else {
-      lines.push(line);
-      line = piece.startsWith(' ') ? piece.slice(1) : piece;
-    }
-  }
-  return [...lines, line ?? ''];
-}
-
-/** Splits a word after characters that separate parts of a path, an address or a list. */
-function splitWord(word: string): string[] {
-  return word.split(/(?<=[/,;&?=_|])(?=[^/])/);
-}
-
-function cutWord(word: string, width: number, measure: Measure): string[] {
-  if (measure(word) <= width) return [word];
-  return splitWord(word).flatMap((piece) =>
-    measure(piece) <= width ? [piece] : cutPiece(piece, width, measure),
-  );
-}
-
-function cutPiece(word: string, width: number, measure: Measure): string[] {
-  const pieces = [''];
+  let line = '';
   let used = 0;
-  for (const character of charactersOf(word)) {
+  for (const character of charactersOf(text)) {
     const size = measure(character);
-    if (used > 0 && used + size > width) {
-      pieces.push('');
-      used = 0;
+    if (used + size > width && line !== '') {
+      const space = character === ' ' ? line.length : line.lastIndexOf(' ');
+      lines.push(space > 0 ? line.slice(0, space) : line);
+      line = space > 0 ? line.slice(space + 1) : '';
+      used = measure(line);
+      if (character === ' ') continue;
     }
-    pieces[pieces.length - 1] += character;
+    line += character;
     used += size;
   }
-  return pieces;
+  return [...lines, line];
 }
