@@ -94,7 +94,7 @@ export const program: Program = {
     {
       name: 'serve',
       summary: 'Serve the pet store from memory, on this machine',
-      load: async () => (await import('./serve/index.ts')).serve,
+      load: async () => (await import('./serve.ts')).serve,
     },
     {
       name: 'offline',
