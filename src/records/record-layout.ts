@@ -7,7 +7,7 @@ import { type NumberFault, readCount, readId } from '../input/numbers.ts';
 import type { InputRow, RecordValues, RowLayout } from '../input/read-records.ts';
 import type { Problem } from '../input/record.ts';
 import { CliError, FieldError, UsageError } from '../process/errors.ts';
-import { isJsonObject, type JsonValue } from '../process/exact-json.ts';
+import { ExactNumber, isJsonObject, type JsonValue } from '../process/exact-json.ts';
 import type { Access } from './access.ts';
 import { checkFields, fieldSchemas, typeOfField } from './body-fields.ts';
 import { isName } from './names.ts';
@@ -116,7 +116,18 @@ function valuesOf(values: RecordValues, isOfTable: boolean): Readonly<Record<str
   const entries = Object.entries(values).filter(
     (entry): entry is [string, JsonValue] => entry[1] !== undefined && !(isOfTable && entry[1] === ''),
   );
-  return Object.fromEntries(entries);
+  if (isOfTable) return Object.fromEntries(entries);
+  return Object.fromEntries(
+    entries.map(([name, value]) => [name, name === 'id' ? value : withoutExponents(value)]),
+  );
+}
+
+/** Makes numbers with an exponent plain numbers, as the answers of the service have them. Only of an id it is a fault. */
+function withoutExponents(value: JsonValue): JsonValue {
+  if (value instanceof ExactNumber) return /e/i.test(value.digits) ? Number(value.digits) : value;
+  if (Array.isArray(value)) return value.map(withoutExponents);
+  if (!isJsonObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, withoutExponents(inner)]));
 }
 
 /** Finds a word that databases and R write without quotes for a cell without a value. */

@@ -108,6 +108,7 @@ test.each([
   ['pets create', two(-1), 'categoryId must be an integer from 0 to 9223372036854775807'],
   ['pets create', two('9223372036854775808'), 'categoryId must be an int64'],
   ['pets update', 'name,status\nRex,sold\n', 'stdin:2: id is required'],
+  ['pets update', '{"id":1.2E+18,"name":"x"}', "stdin:1: id '1.2E+18': must be a whole number"],
   ['pets update', 'id,status\n1,sold\n1,pending\n', 'stdin:2: pet 1 is on line 2 and on line 3\n'],
   ['pets update', 'id,category,categoryId\n1,Dogs,1\n', 'mean the same'],
   ['pets update', 'id,name,name\n1,a,b\n', "stdin:1: duplicate column 'name'"],
@@ -146,13 +147,15 @@ test('reads headers and keys without regard to case, spaces and underscores', as
   using shop = openShop();
   const runs = [
     ['orders update', 'ID;Pet_ID;Ship Date \n8;5;2027-01-01 09:00:00+00\n'],
-    ['orders update', '[{"Id":9,"pet_id":5,"ship_date":"2027-01-01T00:00:00Z"}]'],
+    ['orders update', '[{"Id":9,"pet_id":5,"quantity":1e1,"ship_date":"2027-01-01T00:00:00Z"}]'],
     ['pets update', 'Name,ID,,\nRexi,1,,\n'],
   ];
   for (const [line, stdin = ''] of runs)
     expect(await shop.run(`${line} --from - --yes`, { stdin })).toMatchObject({ code: 0 });
   expect(await shop.json('orders get 8')).toMatchObject({ petId: 5, shipDate: '2027-01-01T09:00:00+00:00' });
-  expect(await shop.json('orders get 9')).toMatchObject({ petId: 5, shipDate: '2027-01-01T00:00:00Z' });
+  expect(await shop.json('orders get 9')).toMatchObject({
+    ...{ petId: 5, quantity: 10, shipDate: '2027-01-01T00:00:00Z' },
+  });
   expect(await shop.json('pets get 1')).toMatchObject({ name: 'Rexi' });
 });
 
