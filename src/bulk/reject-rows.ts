@@ -1,3 +1,4 @@
+import { textColumn } from '../input/field-columns.ts';
 import { type Reject, writeRejects } from '../input/rejects.ts';
 import type { JsonValue } from '../process/exact-json.ts';
 import type { FileName } from '../process/new-file.ts';
@@ -52,6 +53,6 @@ function rejectFields({ id, intent }: Row): Reject['fields'] {
   return countFieldsOf({ id, intent });
 }
 
-function toInvalidReject({ line, message }: Run['invalid'][number]): Reject {
-  return { line, state: 'invalid', reason: { code: 'invalid', message }, fields: {} };
+function toInvalidReject({ line, text, message }: Run['invalid'][number]): Reject {
+  return { line, state: 'invalid', reason: { code: 'invalid', message }, fields: { [textColumn]: text } };
 }

@@ -6,6 +6,8 @@ import { type InputFormat, recordPlace } from './split-input.ts';
 /** A problem and the line of its record. In a JSON document it is the number of the record. */
 export interface Issue extends Problem {
   readonly line: number;
+  /** The text of the record, for a reject of another session. */
+  readonly text: string;
 }
 
 /** The kind of a row that contradicts another row of the same record. */

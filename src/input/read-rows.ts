@@ -123,7 +123,7 @@ async function collectRows<Row extends InputRow>(
       total += 1;
       texts[line] = text;
       if (isProblem(row)) {
-        issues.push({ ...row, line });
+        issues.push({ ...row, line, text });
         continue;
       }
       const { id } = row;
@@ -138,7 +138,7 @@ async function collectRows<Row extends InputRow>(
         continue;
       }
       const sum = layout.addUp?.(first, row);
-      if (sum && isProblem(sum)) issues.push({ ...sum, line });
+      if (sum && isProblem(sum)) issues.push({ ...sum, line, text });
       else if (sum) {
         additions += 1;
         rows[index] = sum;
@@ -148,8 +148,9 @@ async function collectRows<Row extends InputRow>(
         const places = `${unit} ${first.line} and on ${unit} ${line}`;
         const message = `${layout.noun} ${id} is on ${places}`;
         const hint = layout.conflictHint;
-        for (const each of conflicting.has(index) ? [line] : [first.line, line])
-          issues.push({ line: each, message, kind: conflict, hint });
+        if (!conflicting.has(index))
+          issues.push({ line: first.line, text: String(texts[first.line]), message, kind: conflict, hint });
+        issues.push({ line, text, message, kind: conflict, hint });
         conflicting.add(index);
       }
     }

@@ -80,6 +80,17 @@ test('rows that are added up are rejected with all of their lines, and so are in
   );
 });
 
+test('an invalid row is not lost if the session that read it was killed', async () => {
+  await using shop = await stockShop([1, 1], {});
+  trouble(shop, { 2: 409 });
+  await shop.run('inventory apply - --yes --skip-invalid', { stdin: 'note,petId,quantity\nc,x,1\nd,2,2\n' });
+  const journal = shop.read('state/runs/r1.jsonl').split('\n');
+  const killed = journal.filter((line) => !/"kind":"(end|settle|outcome)"/.test(line)).join('\n');
+  shop.write('state/runs/r1.jsonl', killed);
+  const { rejects } = await shop.report('resume --yes');
+  expect(shop.read(String(rejects))).toMatch(/^_text,.*_line,.*\n"c,x,1",.*2,invalid,/);
+});
+
 test('tells rows apart that begin on one line', async () => {
   const rows = ['{"petId":1,"quantity":6}', '{"petId":2,"quantity":"x"}', '{"petId":9,"quantity":3}'];
   await using shop = await stockShop([5, 5], { 'a.json': `[${rows.join(',')},{"petId":3,"quantity":""}]` });
