@@ -141,7 +141,7 @@ async function claimPlannedLater(
     const later = new Map((await readRun(list, info.id)).run.rows.map((row) => [row.id, row]));
     for (const { row, id, isUncertain, since } of asked) {
       const other = later.get(id);
-      if (!other || (other.plannedBy ?? 0) <= since) continue;
+      if (!other || other.plannedBy <= since) continue;
       const isWritten = isAppliedOrUncertain(other) && info.header.kind !== 'undo' && !takenBack.has(id);
       if (isUncertain) claims.set(row, plannedLater(info));
       else if (isWritten && !claims.has(row)) claims.set(row, writtenLater(info));

@@ -6,106 +6,71 @@ import {
   parseJson,
   printJson,
 } from '../process/exact-json.ts';
-import {
-  applied,
-  type Intent,
-  type MadeRecord,
-  newState,
-  type Outcome,
-  type Planned,
-  plannedOf,
-  type Reason,
-  type Row,
-  type RowState,
-  uncertaintyOf,
-} from '../writes/decide.ts';
-import { fromJsonValue, toJsonValue, type Value } from '../writes/value.ts';
-import { keyOf, type PlannedRow, type RunEnd, type RunEvent } from './run.ts';
+import { type Intent, newState, type Outcome, type Planned, type RowState } from '../writes/decide.ts';
+import { fromJsonValue, toJsonValue } from '../writes/value.ts';
+import { keyOf, type RowKey, type RunEnd, type RunEvent, type RunRow } from './run.ts';
 import type { RunHeader } from './run-header.ts';
 
 // An event is one line of JSON, and its member `kind` says which event it is:
 //
 //   begin      the version of the format, the id of the run and its header
 //   invalid    a row of the input that is in no plan
-//   plan       a row to write with `before` and `after`, or a row that the plan has settled with its `state`
+//   plan       a row with its intent, and with its state unless that is `new`
 //   planned    ends a plan, and has its number among all plans on the target: the commit point
-//   mark       rows that may go out now although they must not go out twice
-//   deferred   a row that adds and must be planned again: it was certainly not written
-//   settle     the outcome of a row
+//   mark       rows that may go out now, or one row that goes out with other values than planned
+//   outcome    what became of a row
 //   end        the totals of the run at the end of a session
 
 /** The version of the format. A journal of another version is not read. */
 export const journalVersion = 7;
 
-/** Makes an event a line, without its line break. Texts are joined because it is faster for a million rows. @see bench/README.md */
+/** Makes an event a line, without its line break. */
 export function printEvent(event: RunEvent): string {
   switch (event.kind) {
     case 'begin':
       return printJson({ ...event, journal: journalVersion });
-    case 'invalid':
-      return printJson({ kind: 'invalid', issue: event.issue });
-    case 'plan':
-      return `{"kind":"plan",${printRow(event.row)}${printState(event)}}`;
-    case 'planned':
-      return `{"kind":"planned","number":${event.number}}`;
-    case 'mark':
-      return `{"kind":"mark","rows":[${event.rows.map(printKey).join(',')}]}`;
+    case 'plan': {
+      const { row, state } = event;
+      const { id, line, intent } = row;
+      const stateJson = state.at === 'new' ? undefined : convertState(state, toJsonValue);
+      return printJson({ kind: 'plan', id, line, intent: convert(intent, toJsonValue), state: stateJson });
+    }
+    case 'mark': {
+      const planned = event.planned && convert(event.planned, toJsonValue);
+      return printJson({ kind: 'mark', rows: event.rows.map(keyOf), planned });
+    }
+    case 'outcome': {
+      const outcome = convertOutcome(event.outcome, toJsonValue);
+      return printJson({ kind: 'outcome', row: keyOf(event.row), outcome });
+    }
     case 'deferred':
-      return `{"kind":"deferred","row":${printKey(event.row)}}`;
-    case 'settle':
-      return `{"kind":"settle","row":${printKey(event.row)}${printOutcome(event.outcome)}}`;
+      return printJson({ kind: 'deferred', row: keyOf(event.row) });
     case 'end':
       return printJson({ kind: 'end', ...event.end });
+    default:
+      return printJson(event);
   }
 }
 
-function printKey(row: Row): string {
-  return row.id === undefined ? `"${keyOf(row)}"` : String(row.id);
+const valueNames = ['value', 'fields', 'expected', 'created', 'before', 'after'] as const;
+
+/** Makes the values in an object JSON, or reads them. */
+function convert<Part extends object>(part: Part, toValue: (value: never) => unknown): Part {
+  const result = { ...part } as Record<string, unknown>;
+  for (const name of valueNames)
+    if (result[name] !== undefined) result[name] = toValue(result[name] as never);
+  return result as Part;
 }
 
-function printRow({ id, line, intent }: Row): string {
-  const idText = id === undefined ? '' : `"id":${id},`;
-  return `${idText}"line":${line},${printIntent(intent)}`;
+function convertState<State extends object>(state: State, toValue: (value: never) => unknown): State {
+  const result = convert(state, toValue) as { planned?: Planned; outcome?: Outcome };
+  if (result.planned) result.planned = convert(result.planned, toValue);
+  if (result.outcome) result.outcome = convertOutcome(result.outcome, toValue);
+  return result as State;
 }
 
-function printIntent(intent: Intent): string {
-  switch (intent.kind) {
-    case 'create':
-      return `"create":${printValue(intent.fields)}`;
-    case 'set':
-      return `"set":${printValue(intent.value)}${printOptional('expected', intent.expected)}`;
-    case 'add':
-      return `"add":${intent.change}${printOptional('expected', intent.expected)}${printOptional('created', intent.created)}`;
-    case 'remove':
-      return `"remove":true${printOptional('expected', intent.expected)}`;
-  }
-}
-
-function printState({ row, state }: PlannedRow): string {
-  if (state.at === 'new') return '';
-  const planned = plannedOf({ state });
-  const plannedText = planned ? printPlanned(planned) : '';
-  if (state.at === 'settled') return `${plannedText}${printOutcome(state.outcome)}`;
-  const uncertain = uncertaintyOf({ ...row, state });
-  return `${plannedText}${uncertain ? `,"uncertain":true,"maybe":${uncertain.mayBeApplied}` : ''}`;
-}
-
-function printPlanned({ action, before, after }: Planned): string {
-  return `,"action":"${action}","before":${printValue(before)},"after":${printValue(after)}`;
-}
-
-function printOutcome({ state, reason, mayBeApplied, made }: Outcome): string {
-  const maybe = mayBeApplied === undefined ? '' : `,"maybe":${mayBeApplied}`;
-  const madeText = made ? `,"made":${printJson({ id: made.id, value: toJsonValue(made.value) })}` : '';
-  return `,"state":"${state}"${maybe}${madeText}${reason ? `,"reason":${printJson(reason)}` : ''}`;
-}
-
-function printOptional(name: string, value: Value | undefined): string {
-  return value === undefined ? '' : `,"${name}":${printValue(value)}`;
-}
-
-function printValue(value: Value): string {
-  return typeof value === 'object' ? printJson(toJsonValue(value)) : String(value);
+function convertOutcome(outcome: Outcome, toValue: (value: never) => unknown): Outcome {
+  return outcome.made ? { ...outcome, made: convert(outcome.made, toValue) } : outcome;
 }
 
 /** An event as its line says it. It names rows by their keys. */
@@ -118,15 +83,11 @@ export type EventLine =
       readonly header: RunHeader;
     }
   | { readonly kind: 'invalid'; readonly issue: Issue }
-  | {
-      readonly kind: 'plan';
-      readonly row: Row;
-      readonly state: RowState;
-    }
+  | { readonly kind: 'plan'; readonly row: RunRow; readonly state: RowState }
   | { readonly kind: 'planned'; readonly number: number }
-  | { readonly kind: 'mark'; readonly rows: readonly (bigint | string)[] }
-  | { readonly kind: 'deferred'; readonly row: bigint | string }
-  | { readonly kind: 'settle'; readonly row: bigint | string; readonly outcome: Outcome }
+  | { readonly kind: 'mark'; readonly rows: readonly RowKey[]; readonly planned: Planned | undefined }
+  | { readonly kind: 'deferred'; readonly row: RowKey }
+  | { readonly kind: 'outcome'; readonly row: RowKey; readonly outcome: Outcome }
   | { readonly kind: 'end'; readonly end: RunEnd };
 
 /** Reads a line. Undefined if it is not an event. */
@@ -139,9 +100,10 @@ export function parseEvent(text: string): EventLine | undefined {
   }
   if (!isJsonObject(line)) return undefined;
   const { kind, ...members } = line;
+  const { row, rows, outcome, planned, number, header } = members;
   switch (kind) {
     case 'begin': {
-      const { journal: version, run, started, header } = members;
+      const { journal: version, run, started } = members;
       if (!isJsonObject(header)) return undefined;
       return {
         kind,
@@ -156,15 +118,18 @@ export function parseEvent(text: string): EventLine | undefined {
     case 'plan':
       return parsePlan(members);
     case 'planned':
-      return typeof members.number === 'number' ? { kind, number: members.number } : undefined;
+      return typeof number === 'number' ? { kind, number } : undefined;
     case 'mark':
-      return Array.isArray(members.rows) ? { kind, rows: members.rows.map(parseKey) } : undefined;
+      if (!Array.isArray(rows)) return undefined;
+      return {
+        kind,
+        rows: rows.map(parseKey),
+        planned: isJsonObject(planned) ? toPlanned(planned) : undefined,
+      };
     case 'deferred':
-      return { kind, row: parseKey(members.row) };
-    case 'settle': {
-      const outcome = parseOutcome(members);
-      return outcome && { kind, row: parseKey(members.row), outcome };
-    }
+      return { kind, row: parseKey(row) };
+    case 'outcome':
+      return isOutcome(outcome) ? { kind, row: parseKey(row), outcome: toOutcome(outcome) } : undefined;
     case 'end':
       return { kind, end: members as unknown as RunEnd };
     default:
@@ -172,74 +137,46 @@ export function parseEvent(text: string): EventLine | undefined {
   }
 }
 
-function parseKey(key: JsonValue | undefined): bigint | string {
+function parseKey(key: JsonValue | undefined): RowKey {
   return typeof key === 'number' || typeof key === 'bigint' ? BigInt(key) : String(key);
 }
 
-function parsePlan(members: JsonObject): EventLine | undefined {
-  const intent = parseIntent(members);
-  if (!intent) return undefined;
-  const { id, line } = members;
-  const state = parseState(members, parsePlanned(members), parseOutcome(members));
-  const row = {
+function parsePlan({ id, line, intent, state }: JsonObject): EventLine | undefined {
+  if (!isJsonObject(intent) || typeof intent.kind !== 'string') return undefined;
+  const row: RunRow = {
     line: Number(line),
     id: id === undefined ? undefined : BigInt(id as number | bigint),
-    intent,
+    intent: convert(intent as unknown as Intent, fromJsonValue),
+    state: newState,
+    sentBy: 0,
+    plannedBy: 0,
   };
-  return { kind: 'plan', row: { ...row, state: newState }, state };
+  const planned = isJsonObject(state) ? toState(state) : newState;
+  return planned && { kind: 'plan', row, state: planned };
 }
 
-function parseState(
-  members: JsonObject,
-  planned: Planned | undefined,
-  outcome: Outcome | undefined,
-): RowState {
-  if (outcome) return { at: 'settled', outcome, planned };
-  if (!planned) return newState;
-  if (members.uncertain !== true) return { ...planned, at: 'planned' };
-  return { at: 'uncertain', ...planned, mayBeApplied: members.maybe === true };
+function toState(json: JsonObject): RowState | undefined {
+  const { at, outcome } = json;
+  const state = convertState(json as unknown as RowState, fromJsonValue);
+  if (at === 'planned' || at === 'uncertain') return state;
+  return at === 'settled' && isOutcome(outcome) && state.at === 'settled'
+    ? { ...state, outcome: toOutcome(outcome) }
+    : undefined;
 }
 
-function parseIntent({ create, set, add, remove, expected, created }: JsonObject): Intent | undefined {
-  if (create !== undefined) return { kind: 'create', fields: fromJsonValue(create) };
-  if (set !== undefined) return { kind: 'set', value: fromJsonValue(set), expected: optionalValue(expected) };
-  if (add !== undefined)
-    return {
-      kind: 'add',
-      change: Number(add),
-      expected: optionalValue(expected),
-      created: optionalValue(created),
-    };
-  return remove === undefined ? undefined : { kind: 'remove', expected: optionalValue(expected) };
+function toPlanned(json: JsonObject): Planned {
+  return convert(json as unknown as Planned, fromJsonValue);
 }
 
-function parsePlanned({ action, before = null, after = null }: JsonObject): Planned | undefined {
-  if (action !== 'create' && action !== 'set' && action !== 'remove') return undefined;
-  return { action, before: fromJsonValue(before), after: fromJsonValue(after) };
+const outcomeStates: readonly unknown[] = ['applied', 'unchanged', 'failed', 'unknown'];
+
+function isOutcome(json: JsonValue | undefined): json is JsonObject {
+  return isJsonObject(json) && outcomeStates.includes(json.state);
 }
 
-const outcomeStates = ['applied', 'unchanged', 'failed', 'unknown'] as const;
-
-function parseOutcome({ state, reason, maybe, made }: JsonObject): Outcome | undefined {
-  if (state === 'applied' && reason === undefined && maybe === undefined && made === undefined)
-    return applied;
-  const known = outcomeStates.find((candidate) => candidate === state);
-  if (!known) return undefined;
-  return {
-    state: known,
-    reason: isJsonObject(reason) ? (reason as unknown as Reason) : undefined,
-    mayBeApplied: typeof maybe === 'boolean' ? maybe : undefined,
-    made: isJsonObject(made) ? parseMade(made) : undefined,
-  };
-}
-
-function parseMade({ id, value = null }: JsonObject): MadeRecord {
-  return {
-    id: id === undefined || id === null ? undefined : BigInt(id as number | bigint),
-    value: fromJsonValue(value),
-  };
-}
-
-function optionalValue(json: JsonValue | undefined): Value | undefined {
-  return json === undefined ? undefined : fromJsonValue(json);
+function toOutcome(json: JsonObject): Outcome {
+  const { made, ...outcome } = json as unknown as Outcome;
+  if (!made) return outcome;
+  const id = made.id === undefined ? undefined : BigInt(made.id);
+  return { ...outcome, made: { id, value: fromJsonValue(made.value as JsonValue) } };
 }

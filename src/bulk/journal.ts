@@ -1,36 +1,20 @@
-import { closeSync, createReadStream, fsyncSync, ftruncateSync, openSync, writeSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
-import { dirname } from 'node:path';
-import { CliError } from '../process/errors.ts';
-import { isJsonObject, parseJson } from '../process/exact-json.ts';
-import { syncPath } from '../process/files.ts';
+import { closeSync, fstatSync, fsyncSync, ftruncateSync, openSync, writeSync } from 'node:fs';
+import type { CliError } from '../process/errors.ts';
 import { fileError } from '../process/system-error.ts';
-import { type EventLine, journalVersion, parseEvent, printEvent } from './event-lines.ts';
-import {
-  applyEvent,
-  createRun,
-  keyOf,
-  type PlannedRow,
-  type Run,
-  type RunChange,
-  type RunEvent,
-  type RunRow,
-} from './run.ts';
-import type { RunHeader } from './run-header.ts';
+import { printEvent } from './event-lines.ts';
+import { applyEvent, type PlannedRow, type Run, type RunChange, type RunEvent } from './run.ts';
 
-const writeEveryMs = 5;
-const maxPendingLines = 1000;
+/** The lines of a plan that are written together. */
+const linesOfWrite = 1000;
 
 /**
- * Appends the events of a run to its journal, and changes the run by them. It writes the lines of 5 ms together, so a kill of
- * the process loses at most those lines.
+ * Appends the events of a run to its journal, and changes the run by them. A line is written when it is kept; `sync` puts it
+ * on the disk.
  */
 export class Journal {
   readonly path: string;
   private readonly run: Run;
   private readonly file: number;
-  private pending: string[] = [];
-  private timer: NodeJS.Timeout | undefined;
   private failure: CliError | undefined;
 
   /**
@@ -59,14 +43,15 @@ export class Journal {
     const { run } = this;
     run.id = id;
     run.started = new Date().toISOString();
-    this.append({ kind: 'begin', run: id, started: run.started, header: run.header });
-    for (const issue of run.invalid) this.append({ kind: 'invalid', issue });
+    this.append([{ kind: 'begin', run: id, started: run.started, header: run.header }]);
+    this.append(run.invalid.map((issue) => ({ kind: 'invalid', issue })));
   }
 
   /** Appends a plan and syncs it: it is on the disk when this returns. @param number its number among all plans on the target. */
-  keepPlan(rows: Iterable<PlannedRow>, number: number): void {
-    for (const planned of rows) this.append({ kind: 'plan', ...planned });
-    this.append({ kind: 'planned', number });
+  keepPlan(rows: readonly PlannedRow[], number: number): void {
+    for (let at = 0; at < rows.length; at += linesOfWrite)
+      this.append(rows.slice(at, at + linesOfWrite).map((planned) => ({ kind: 'plan', ...planned })));
+    this.append([{ kind: 'planned', number }]);
     this.sync();
     applyEvent(this.run, { kind: 'planned', number, rows });
   }
@@ -74,232 +59,38 @@ export class Journal {
   /** Appends an event and changes the run by it. @throws CliError `failed` if the line cannot be kept; the run is changed. */
   keep(event: Exclude<RunChange, { kind: 'planned' }>): void {
     applyEvent(this.run, event);
-    this.append(event);
+    this.append([event]);
   }
 
-  /** Returns when all lines are on the disk. @throws CliError `failed` if a line was lost; further lines are refused. */
+  /** Returns when all lines are on the disk. @throws CliError `failed` if a line was lost, or the file was removed. */
   sync(): void {
-    this.flush();
-    this.keepFailure(() => fsyncSync(this.file));
+    this.attempt(() => {
+      fsyncSync(this.file);
+      if (fstatSync(this.file).nlink === 0) throw new Error('it was removed');
+    });
   }
 
-  /** Closes the file without a flush: pending lines are lost. */
   close(): void {
-    clearTimeout(this.timer);
     closeSync(this.file);
   }
 
-  /** @throws CliError `failed` if an earlier line was lost. */
-  private append(event: RunEvent): void {
-    if (this.failure) throw this.failure;
-    this.pending.push(printEvent(event));
-    if (this.pending.length >= maxPendingLines) this.flush();
-    else this.timer ??= setTimeout(() => this.flushQuietly(), writeEveryMs);
-  }
-
-  private flush(): void {
-    clearTimeout(this.timer);
-    this.timer = undefined;
-    if (this.failure) throw this.failure;
-    if (this.pending.length === 0) return;
-    const bytes = Buffer.from(`${this.pending.join('\n')}\n`);
-    this.pending = [];
-    this.keepFailure(() => {
+  private append(events: readonly RunEvent[]): void {
+    if (events.length === 0) return;
+    const bytes = Buffer.from(events.map((event) => `${printEvent(event)}\n`).join(''));
+    this.attempt(() => {
       for (let offset = 0; offset < bytes.length; )
         offset += writeSync(this.file, bytes, offset, bytes.length - offset);
     });
   }
 
-  /** Ignores the error, because nobody waits for this write: the next line throws it. */
-  private flushQuietly(): void {
-    try {
-      this.flush();
-    } catch {}
-  }
-
-  /** @throws CliError `failed` if the step fails, and keeps the error for all further lines. */
-  private keepFailure(step: () => void): void {
+  /** After a failure nothing more is written, because the last line may be incomplete. @throws CliError `failed`. */
+  private attempt(step: () => void): void {
+    if (this.failure) throw this.failure;
     try {
       step();
     } catch (error) {
       this.failure = fileError('write', this.path, error);
       throw this.failure;
     }
-  }
-}
-
-/** A run as its journal has it. */
-export interface JournalContent {
-  readonly run: Run & { readonly id: string; readonly started: string };
-  /** The length in bytes, without an incomplete plan or line at the end. */
-  readonly bytes: number;
-}
-
-/** The first line of a journal. */
-export interface JournalHead {
-  readonly id: string;
-  readonly started: string;
-  readonly header: RunHeader;
-}
-
-/**
- * Reads a journal, without an incomplete line or plan at its end. If the last session was killed, syncs the journal first,
- * because a decision must not rest on lines that a power cut can take away.
- *
- * @returns undefined if the journal has no complete plan: then the run does not exist.
- * @throws CliError `usage` if a line cannot be read.
- */
-export async function readJournal(path: string): Promise<JournalContent | undefined> {
-  let replay: Replay | undefined;
-  for await (const { line, end } of journalLines(path)) {
-    if (replay) replay.apply(line, end);
-    else replay = new Replay(path, toHead(path, line));
-  }
-  if (!replay || replay.run.planned === 0) return undefined;
-  if (!replay.run.end) {
-    await syncPath(path);
-    await syncPath(dirname(path));
-  }
-  return replay;
-}
-
-/** Reads the first line alone. @throws CliError `usage` if the line cannot be read. */
-export async function readHead(path: string): Promise<JournalHead> {
-  for await (const { line } of journalLines(path)) return toHead(path, line);
-  throw unreadableError(path, 'it is empty');
-}
-
-/** Yields the complete lines of a journal, each with the offset of its end in bytes. */
-async function* journalLines(
-  path: string,
-): AsyncGenerator<{ readonly line: EventLine; readonly end: number }> {
-  let rest: Buffer = Buffer.alloc(0);
-  let offset = 0;
-  try {
-    for await (const piece of createReadStream(path, { highWaterMark: 256 * 1024 })) {
-      const bytes = rest.length === 0 ? (piece as Buffer) : Buffer.concat([rest, piece as Buffer]);
-      const length = bytes.lastIndexOf(10) + 1;
-      const text = bytes.toString('utf8', 0, length);
-      for (let from = 0; from < text.length; ) {
-        const to = text.indexOf('\n', from);
-        const lineText = text.slice(from, to);
-        offset += Buffer.byteLength(lineText) + 1;
-        const line = parseEvent(lineText);
-        if (!line) throw unreadableError(path, 'a line is not an event');
-        yield { line, end: offset };
-        from = to + 1;
-      }
-      rest = bytes.subarray(length);
-    }
-  } catch (error) {
-    throw error instanceof CliError ? error : fileError('read', path, error);
-  }
-}
-
-function toHead(path: string, line: EventLine): JournalHead {
-  if (line.kind !== 'begin') throw unreadableError(path, 'its header is missing');
-  const { version, run: id, started, header } = line;
-  if (version === journalVersion) return { id, started, header };
-  throw unreadableError(path, `its format is ${version}, and this version reads ${journalVersion}`);
-}
-
-/** The first line of a journal that this version cannot read, as far as it tells anything. */
-export interface UnreadableHead {
-  /** Undefined if nobody can tell. */
-  readonly target: string | undefined;
-  readonly delivery: string | null;
-  /** The version of petstore that finishes the run. Undefined if the journal is damaged. */
-  readonly writtenBy: string | undefined;
-}
-
-/** Reads what the first line of an unreadable journal tells. Earlier formats had the header in the line itself. */
-export async function readUnreadableHead(path: string): Promise<UnreadableHead> {
-  const nothing = { target: undefined, delivery: null, writtenBy: undefined };
-  try {
-    const [first = ''] = (await readFile(path, 'utf8')).split('\n', 1);
-    const line = parseJson(first);
-    if (!isJsonObject(line)) return nothing;
-    const { target, delivery } = isJsonObject(line.header) ? line.header : line;
-    const { journal: version } = line;
-    return {
-      target: typeof target === 'string' ? target : undefined,
-      delivery: typeof delivery === 'string' ? delivery : null,
-      writtenBy: typeof version === 'number' && version !== journalVersion ? writerOf(version) : undefined,
-    };
-  } catch {
-    return nothing;
-  }
-}
-
-function writerOf(version: number): string {
-  if (version > journalVersion) return 'a later version of petstore';
-  return version === 6 ? 'petstore 3' : 'petstore 2 or an earlier one';
-}
-
-function unreadableError(path: string, why: string): CliError {
-  return new CliError('usage', `${path}: this journal cannot be read: ${why}; nothing was written`, {
-    code: 'invalid_input',
-    hint: 'look at the records of its rows, then move the file away, which forgets what it booked',
-  });
-}
-
-/** Applies the lines of a journal one after the other. A plan is applied when its `planned` line comes. */
-class Replay implements JournalContent {
-  readonly run: JournalContent['run'];
-  bytes = 0;
-  /** The rows of a plan whose `planned` line has not come yet. */
-  private pending: PlannedRow[] = [];
-  private readonly rows = new Map<bigint | string, RunRow>();
-  private readonly path: string;
-
-  constructor(path: string, { id, started, header }: JournalHead) {
-    this.path = path;
-    this.run = Object.assign(createRun(header, []), { id, started });
-  }
-
-  /** @param end the offset of the end of the line, in bytes. */
-  apply(line: EventLine, end: number): void {
-    const { run } = this;
-    if (line.kind === 'plan') {
-      this.pending.push({ row: line.row, state: line.state });
-      return;
-    }
-    if (line.kind === 'planned') this.applyPlan(line.number);
-    else if (this.pending.length > 0) throw unreadableError(this.path, 'a plan has no end');
-    else if (line.kind === 'invalid') run.invalid.push(line.issue);
-    else if (line.kind === 'mark')
-      applyEvent(run, { kind: 'mark', rows: line.rows.map((key) => this.rowOf(key)) });
-    else if (line.kind === 'deferred') applyEvent(run, { kind: 'deferred', row: this.rowOf(line.row) });
-    else if (line.kind === 'settle') applyEvent(run, { ...line, row: this.rowOf(line.row) });
-    else if (line.kind === 'end') applyEvent(run, line);
-    else throw unreadableError(this.path, 'it has two headers');
-    this.bytes = end;
-  }
-
-  private applyPlan(number: number): void {
-    const { run } = this;
-    const rows = this.pending.map(({ row, state }): PlannedRow => {
-      const key = keyOf(row);
-      const known = this.rows.get(key);
-      if (!known) this.add(key, row);
-      return { row: known ?? row, state };
-    });
-    this.pending = [];
-    applyEvent(run, { kind: 'planned', number, rows });
-  }
-
-  private add(key: bigint | string, row: RunRow): void {
-    const { rows } = this.run;
-    // A person has told the id of a record that a create made, so the undo has the row under that id now.
-    const unnamed = row.id === undefined ? undefined : this.rows.get(`line:${row.line}`);
-    if (unnamed) rows[rows.indexOf(unnamed)] = row;
-    else rows.push(row);
-    this.rows.set(key, row);
-  }
-
-  private rowOf(key: bigint | string): RunRow {
-    const row = this.rows.get(key);
-    if (row) return row;
-    throw unreadableError(this.path, 'it has an event of a row that is not in its plan');
   }
 }

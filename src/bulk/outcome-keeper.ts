@@ -62,7 +62,7 @@ export class OutcomeKeeper {
   }
 
   private append(row: Row, outcome: Outcome): void {
-    this.stopOnFailure(() => this.journal.keep({ kind: 'settle', row, outcome }));
+    this.stopOnFailure(() => this.journal.keep({ kind: 'outcome', row, outcome }));
   }
 
   private stopOnFailure(step: () => void): void {

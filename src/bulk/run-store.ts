@@ -8,15 +8,15 @@ import type { Io } from '../process/io.ts';
 import { withLock } from '../process/lock.ts';
 import { fileError, isMissing } from '../process/system-error.ts';
 import { minuteText } from '../process/text.ts';
+import { Journal } from './journal.ts';
 import {
-  Journal,
   type JournalContent,
   type JournalHead,
   readHead,
   readJournal,
   readUnreadableHead,
   type UnreadableHead,
-} from './journal.ts';
+} from './read-journal.ts';
 import { markKilled, type Run, type RunEnd, type RunTotals, rowTotals } from './run.ts';
 import { deliveryKey } from './run-header.ts';
 import { liveClaims } from './target.ts';

@@ -4,6 +4,7 @@ import {
   type Intent,
   newState,
   type Outcome,
+  type Planned,
   plannedOf,
   type Row,
   type RowState,
@@ -46,13 +47,18 @@ export interface Run {
 /** A row of a run, with the numbers of plans on its target. */
 export interface RunRow extends Row {
   /** The last plan that wanted to write the row and found it certain: if it is uncertain now, that plan has sent it. */
-  sentBy?: number;
+  sentBy: number;
   /** The last plan that wanted to write the row. */
-  plannedBy?: number;
+  plannedBy: number;
+}
+
+/** A row that no plan has seen. */
+export function newRow({ line, id, intent }: Pick<Row, 'line' | 'id' | 'intent'>): RunRow {
+  return { line, id, intent, state: newState, sentBy: 0, plannedBy: 0 };
 }
 
 /** The name of a row in its run: the id of its record, or for a row that creates one `line:7`. */
-type RowKey = bigint | string;
+export type RowKey = bigint | string;
 
 export function keyOf({ id, line }: Pick<Row, 'id' | 'line'>): RowKey {
   return id ?? `line:${line}`;
@@ -77,15 +83,16 @@ export type RunEvent =
   | { readonly kind: 'invalid'; readonly issue: Issue }
   | ({ readonly kind: 'plan' } & PlannedRow)
   | { readonly kind: 'planned'; readonly number: number }
-  | { readonly kind: 'mark'; readonly rows: readonly Row[] }
+  /** Rows go out. `planned`: what the row is written as in place of its plan, because its record has changed since. */
+  | { readonly kind: 'mark'; readonly rows: readonly Row[]; readonly planned?: Planned | undefined }
   | { readonly kind: 'deferred'; readonly row: Row }
-  | { readonly kind: 'settle'; readonly row: Row; readonly outcome: Outcome }
+  | { readonly kind: 'outcome'; readonly row: Row; readonly outcome: Outcome }
   | { readonly kind: 'end'; readonly end: RunEnd };
 
 /** The events that change a run that has begun. A plan is one event: its rows count when its end is there. */
 export type RunChange =
   | { readonly kind: 'planned'; readonly number: number; readonly rows: Iterable<PlannedRow> }
-  | Extract<RunEvent, { kind: 'mark' | 'deferred' | 'settle' | 'end' }>;
+  | Extract<RunEvent, { kind: 'mark' | 'deferred' | 'outcome' | 'end' }>;
 
 /** Changes a run by an event, in a session that goes on and when its journal is read again. */
 export function applyEvent(run: Run, event: RunChange): void {
@@ -101,13 +108,16 @@ export function applyEvent(run: Run, event: RunChange): void {
       run.end = undefined;
       return;
     case 'mark':
-      for (const row of event.rows) run.marked.add(row);
+      for (const row of event.rows) {
+        if (event.planned) row.state = { at: 'planned', ...event.planned };
+        run.marked.add(row);
+      }
       return;
     case 'deferred':
       event.row.state = newState;
       run.marked.delete(event.row);
       return;
-    case 'settle':
+    case 'outcome':
       event.row.state = { at: 'settled', outcome: event.outcome, planned: plannedOf(event.row) };
       run.marked.delete(event.row);
       return;
@@ -192,7 +202,7 @@ export function extendUndo(undo: Run, undone: Run): Run {
 /** A create keeps its line, because a person may tell the id of its record later. */
 function createUndoRow(row: Row): RunRow {
   const line = row.id === undefined ? row.line : 0;
-  return { line, id: row.id ?? madeIdOf(row), intent: oppositeOf(row), state: newState };
+  return newRow({ line, id: row.id ?? madeIdOf(row), intent: oppositeOf(row) });
 }
 
 function oppositeOf(row: Row): Intent {

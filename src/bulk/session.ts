@@ -12,12 +12,13 @@ import { createRecordPort, type RecordPort } from '../writes/port.ts';
 import type { Settled } from '../writes/settle.ts';
 import { createTotals, settleAll } from '../writes/settle-all.ts';
 import type { Claims } from './claims.ts';
-import { Journal, type JournalContent } from './journal.ts';
+import { Journal } from './journal.ts';
 import { OutcomeKeeper } from './outcome-keeper.ts';
 import { makePlan, type Plan } from './plan.ts';
+import type { JournalContent } from './read-journal.ts';
 import { writeRunRejects } from './reject-rows.ts';
 import type { Report } from './report.ts';
-import { isOnce, isUnfinished, type Run, rowTotals } from './run.ts';
+import { isOnce, isUnfinished, type Run, type RunRow, rowTotals } from './run.ts';
 import { type RowLimit, toRowCount } from './run-header.ts';
 import {
   createJournal,
@@ -124,7 +125,7 @@ export class Session {
     };
   }
 
-  private planRows(rows: readonly Row[], claims: Claims): Promise<Plan> {
+  private planRows(rows: readonly RunRow[], claims: Claims): Promise<Plan> {
     const { port, rules, pace, progress, stop } = this;
     return makePlan(port, rows, { rules, claims, pace, progress }).catch((error) => {
       // The stop has aborted the reading, so the error is only its consequence.
@@ -142,13 +143,13 @@ export class Session {
     plan: Plan,
     journal: Journal,
     keeper: OutcomeKeeper,
-  ): Promise<ReadonlyMap<Row, string>> {
+  ): Promise<ReadonlyMap<RunRow, string>> {
     const { stop, run, options } = this;
     let grace: NodeJS.Timeout | undefined;
     stop.stopped.addEventListener('abort', () => {
       grace = setTimeout(() => stop.abandon(), graceMs);
     });
-    const deferrals = new Map<Row, string>();
+    const deferrals = new Map<RunRow, string>();
     try {
       let { changes } = plan;
       for (let round = 0; ; round += 1) {
@@ -179,7 +180,7 @@ export class Session {
     rows: readonly Row[],
     journal: Journal,
     keeper: OutcomeKeeper,
-    deferrals: Map<Row, string>,
+    deferrals: Map<RunRow, string>,
   ): Promise<void> {
     const { stop, pace, port, rules, totals, run, options } = this;
     const { retries, hasGateway } = options;
@@ -188,7 +189,7 @@ export class Session {
     const marked = markBeforeSending(rows, journal, () => (totals.settled === 0 ? 1 : pace.max));
     const keep = async (row: Row, { outcome, deferred }: Settled) => {
       if (deferred !== undefined) {
-        deferrals.set(row, deferred);
+        deferrals.set(row as RunRow, deferred);
         keeper.defer(row);
       } else if (outcome) await keeper.keep(row, outcome);
     };
@@ -207,7 +208,7 @@ export class Session {
     try {
       for (const { row } of plan.changes)
         if (row.state.at === 'uncertain')
-          journal.keep({ kind: 'settle', row, outcome: interruptedOutcome(row.state) });
+          journal.keep({ kind: 'outcome', row, outcome: interruptedOutcome(row.state) });
       journal.sync();
       rejects = await writeRunRejects(run, file);
       // If the rejects cannot be written, the journal gets no end, and `resume` writes them.

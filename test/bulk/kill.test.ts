@@ -135,7 +135,7 @@ test.each([
 
 test('a full disk stops a run, which reports what it did and can be resumed', async () => {
   await using shop = await shopOf(1200);
-  const { code, stdout, stderr } = await applyOnFullDisk(shop, 110);
+  const { code, stdout, stderr } = await applyOnFullDisk(shop, 190);
   expect(code).toBe(3);
   expect(stdout).toContain(`applied ${shop.writes().length} of 1,200 rows`);
   expect(stderr).toMatch(

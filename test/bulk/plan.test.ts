@@ -1,16 +1,14 @@
 import { expect, test } from 'vitest';
 import { makePlan } from '../../src/bulk/plan.ts';
+import { newRow } from '../../src/bulk/run.ts';
 import { Pace } from '../../src/client/pace.ts';
 import type { JsonObject } from '../../src/process/exact-json.ts';
 import { Stop } from '../../src/process/signals.ts';
-import { newState, type Row } from '../../src/writes/decide.ts';
 import type { RecordPort } from '../../src/writes/port.ts';
 
 /** Plans rows that set pet n to n, against a list in which every pet has 4. Returns the lines of the plan. */
 async function planned(fileIds: readonly number[], listIds: readonly number[]): Promise<string[]> {
-  const rows = fileIds.map(
-    (id): Row => ({ line: id, id: BigInt(id), intent: { kind: 'set', value: id }, state: newState }),
-  );
+  const rows = fileIds.map((id) => newRow({ line: id, id: BigInt(id), intent: { kind: 'set', value: id } }));
   const port: Partial<RecordPort> = {
     canList: true,
     canGet: false,

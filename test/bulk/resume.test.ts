@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { main } from '../../src/main.ts';
@@ -221,6 +221,16 @@ test('a line that cannot be read makes the run unreadable: it is named, and noth
   expect(shop.writes()).toEqual([]);
   // A file that sets counts can be applied nevertheless.
   expect(await shop.report(apply)).toMatchObject({ code: 0, id: 'r3' });
+});
+
+test('a journal under another name is not read: it may be of another machine', async () => {
+  await using shop = await stoppedRun(4);
+  renameSync(shop.journal('r1'), shop.journal('r5'));
+  expect(await shop.report('undo r5 --yes')).toMatchObject({
+    code: 2,
+    error: { message: expect.stringContaining('r5.jsonl') },
+  });
+  expect((await shop.run('runs')).stderr).toContain('it is the journal of run r1');
 });
 
 test('an incomplete line at the end of a journal is cut off, and the run goes on', async () => {

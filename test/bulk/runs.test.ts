@@ -82,8 +82,8 @@ test('--pet shows only the runs that wrote a pet, or may have', async () => {
 
 test('a run that was killed during its plan does not exist, and the next run removes its journal', async () => {
   await using shop = await stoppedRun();
-  const text = readFileSync(shop.journal('r1'), 'utf8');
-  writeFileSync(shop.journal('r7'), text.slice(0, text.indexOf('"planned"') - 1));
+  const text = readFileSync(shop.journal('r1'), 'utf8').replace('"run":"r1"', '"run":"r7"');
+  writeFileSync(shop.journal('r7'), text.slice(0, text.indexOf('{"kind":"planned"')));
   expect((await shop.run('runs -o ids')).stdout).toBe('r1\n');
   shop.write('other.csv', toCsv([2]));
   expect(await shop.report('inventory apply other.csv --yes')).toMatchObject({
@@ -99,7 +99,7 @@ test('a killed run has its rows unsettled, and those of another shard skipped', 
   const report = await shop.report('inventory apply stock.csv --yes --skip-invalid --shard 1/2');
   const path = shop.journal('r1');
   const lines = readFileSync(path, 'utf8').split('\n');
-  const planned = lines.findIndex((line) => line.includes('"planned"'));
+  const planned = lines.findIndex((line) => line.includes('"kind":"planned"'));
   writeFileSync(path, `${lines.slice(0, planned + 1).join('\n')}\n`);
   const [listed] = JSON.parse((await shop.run('runs -o json')).stdout);
   expect(listed).toMatchObject({

@@ -1,6 +1,6 @@
 import type { NounName } from '../../api/operations.ts';
 import { checkProfile, findOpenDelivery } from '../../bulk/claims.ts';
-import { createRun, type Run } from '../../bulk/run.ts';
+import { createRun, newRow, type Run } from '../../bulk/run.ts';
 import { type RunFlags, type RunHeader, type RunKind, shardOf } from '../../bulk/run-header.ts';
 import { listRuns, type RunList, runFolderOf, runsOfDelivery } from '../../bulk/run-store.ts';
 import type { Context } from '../../context.ts';
@@ -8,7 +8,7 @@ import type { InputFile } from '../../input/input-file.ts';
 import type { InputRow, RowLayout } from '../../input/read-records.ts';
 import { type RowInput, readRows } from '../../input/read-rows.ts';
 import { UsageError } from '../../process/errors.ts';
-import { type Intent, newState, type Row } from '../../writes/decide.ts';
+import type { Intent } from '../../writes/decide.ts';
 import { nextHint, printNothing } from './report-run.ts';
 import { type ApplyFlags, runPace } from './run-flags.ts';
 import { findTarget, lockTarget, previewRun, runSession } from './run-session.ts';
@@ -62,7 +62,7 @@ export async function toRun(
     invalid: invalid.length,
     skipped,
   };
-  const newRows = rows.map(({ line, id, intent }): Row => ({ line, id, intent, state: newState }));
+  const newRows = rows.map(newRow);
   return createRun(header, newRows, { invalid: [...invalid], originals });
 }
 

@@ -52,7 +52,7 @@ export async function settleRows(
     });
     const journal = new Journal(journalPath(folder, runId), run, bytes);
     try {
-      for (const [row, outcome] of outcomes) journal.keep({ kind: 'settle', row, outcome });
+      for (const [row, outcome] of outcomes) journal.keep({ kind: 'outcome', row, outcome });
       journal.sync();
       return {
         ...(await finish(context, run, journal)),
