@@ -1,18 +1,18 @@
 import { lackingFields, takesField } from '../api/contract.ts';
 import { referenceFields } from '../api/nouns.ts';
-import type { Operation } from '../api/operations.ts';
+import type { Bounds } from '../api/schemas.ts';
 import { ValueError } from '../config/setting-values.ts';
 import type { ColumnRules } from '../input/field-columns.ts';
 import { type NumberFault, readCount, readId } from '../input/numbers.ts';
-import type { InputRow, RecordValues, RowLayout } from '../input/read-records.ts';
+import type { InputRecord, InputRow, RecordValues, RowLayout } from '../input/read-records.ts';
 import type { Problem } from '../input/record.ts';
-import { CliError, FieldError, UsageError } from '../process/errors.ts';
-import { ExactNumber, isJsonObject, type JsonValue } from '../process/exact-json.ts';
+import { CliError, FieldError } from '../process/errors.ts';
+import { ExactNumber, isJsonObject, type JsonObject, type JsonValue } from '../process/exact-json.ts';
 import type { Access } from './access.ts';
 import { checkFields, fieldSchemas, typeOfField } from './body-fields.ts';
 import { isName } from './names.ts';
 import { isIdText, parseTyped } from './parse-values.ts';
-import { type Body, columnOf, type Field, fieldKinds, findField, type RecordNoun } from './record-nouns.ts';
+import { type Body, columnOf, type Field, fieldKinds, type RecordNoun } from './record-nouns.ts';
 
 /** A record of a file. */
 export interface RecordRow extends InputRow {
@@ -40,19 +40,19 @@ export function createRecordLayout(access: Access, extra: Body): RowLayout<Recor
   const { noun, operation } = access;
   const isNew = operation.id === noun.operations.create;
   const isUsed = (name: string) =>
-    name === 'id' || findField(noun, name) !== undefined || takesField(operation, name);
+    name === 'id' || noun.fields.some((field) => field.name === name) || takesField(operation, name);
   return {
     ...columnRules(access),
     noun: noun.singular,
     mayRepeat: true,
-    toRow: ({ line, values: all, isOfTable, text }) =>
+    toRow: ({ line, values: all, columns, isOfTable, text }) =>
       toRowOrProblem(() => {
         const values = valuesOf(all, isOfTable);
         const used = Object.fromEntries(Object.entries(values).filter(([name]) => isUsed(name)));
         return {
           line,
           id: isNew ? undefined : idFrom(values, noun),
-          fields: toFields(access, used, isOfTable, extra),
+          fields: toFields(access, { values: used, columns, isOfTable }, extra),
           hasId: values.id !== undefined,
           unused: Object.keys(values).filter((name) => !isUsed(name)),
           nullText: isOfTable ? findNullText(values, text) : undefined,
@@ -84,7 +84,8 @@ function columnRules({ noun, operation, client }: Access): ColumnRules {
   const columns = ['id', ...noun.fields.map(columnOf)];
   const { list, get } = noun.operations;
   const known = [operation, ...[list, get].flatMap((id) => client.contract.operations.get(id) ?? [])];
-  const names = new Map([...columns, ...noun.fields.map(({ name }) => name)].map((name) => [name, [name]]));
+  const names = new Map(noun.fields.map((field) => [field.name, [field.name, columnOf(field)]]));
+  names.set('id', ['id']);
   for (const { body, records } of known) {
     for (const [name, { wireName }] of Object.entries(body?.fields ?? {})) add(name, wireName);
     for (const [name, wireName] of Object.entries(records.names)) add(name, wireName);
@@ -112,7 +113,7 @@ function toRowOrProblem<Row>(toRow: () => Row): Row | Problem {
 }
 
 /** Returns the values of a record. An empty cell of a table is no value. */
-function valuesOf(values: RecordValues, isOfTable: boolean): Readonly<Record<string, JsonValue>> {
+function valuesOf(values: RecordValues, isOfTable: boolean): JsonObject {
   const entries = Object.entries(values).filter(
     (entry): entry is [string, JsonValue] => entry[1] !== undefined && !(isOfTable && entry[1] === ''),
   );
@@ -157,13 +158,15 @@ function validNumber<Value extends bigint | number>(
 /**
  * Returns the fields of a record in the form of a request, checked. A name may still stand for an id.
  *
- * @param isOfTable whether the record is a row of CSV or TSV, whose cells are text.
- * @throws UsageError if a field is missing, not valid, or given twice.
+ * @throws UsageError if a field is missing or not valid.
  */
 function toFields(
   access: Access,
-  values: Readonly<Record<string, JsonValue>>,
-  isOfTable: boolean,
+  {
+    values,
+    columns,
+    isOfTable,
+  }: Pick<InputRecord, 'columns' | 'isOfTable'> & { readonly values: JsonObject },
   extra: Body,
 ): Body {
   const { client, noun, operation } = access;
@@ -172,19 +175,15 @@ function toFields(
   const keepsId = isNew && !isOfTable && Object.hasOwn(fieldSchemas(noun), 'id');
   // Without a prototype, because a field of the service may be called `constructor`.
   const fields: Record<string, unknown> = Object.create(null);
-  for (const [column, value] of Object.entries(values)) {
-    if (column === 'id' && !keepsId) continue;
-    const field = findField(noun, column);
+  for (const [name, value] of Object.entries(values)) {
+    if (name === 'id' && !keepsId) continue;
+    const field = noun.fields.find((candidate) => candidate.name === name);
     // A list shows null for a value that a record does not have.
     if (value === null && field && isNew) continue;
-    // A category may be an object, as a bound service prints it.
-    const isReference = field?.column === column;
-    const isText = isOfTable || (isReference && value !== null && !isJsonObject(value));
-    const name = (isText || isReference) && field ? field.name : column;
-    if (name in fields) throw new UsageError(`${field?.column} and ${name} mean the same: give one of them`);
-    fields[name] = isText ? fromText(operation, field, String(value), column) : value;
-    if (!isText && !isReference && isName(name, value))
-      throw new FieldError(`${name} must be an integer`, name);
+    const isText = typeof value === 'string' && (isOfTable || field !== undefined);
+    fields[name] = isText
+      ? fromText(field, typeOfField(operation, name), value, columns[name] ?? name)
+      : value;
   }
   for (const [name, value] of Object.entries(extra)) fields[name] ??= value;
   const names = Object.entries(fields).filter(
@@ -204,8 +203,9 @@ function toFields(
   return { ...checked, ...Object.fromEntries(names) };
 }
 
-function fromText(operation: Operation, field: Field | undefined, text: string, column: string): unknown {
-  if (!field) return parseNamed(column, text, (cell) => parseTyped(cell, typeOfField(operation, column)));
+/** Reads a cell of a table, or a JSON string as the value of a field of ours. */
+function fromText(field: Field | undefined, type: Bounds['type'], text: string, column: string): unknown {
+  if (!field) return parseNamed(column, text, (cell) => parseTyped(cell, type));
   if (field.kind === 'quantity') return validNumber(column, text, readCount(text));
   // A name stands for a category alone.
   if (field.kind === 'reference' && (field.name !== 'categoryId' || isIdText(text)))
