@@ -5,7 +5,17 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     globalSetup: 'test/helpers/build.ts',
-    env: { TZ: 'UTC' },
+    // What tests depend on, whatever the shell has that runs them.
+    env: {
+      TZ: 'UTC',
+      LANG: 'C.UTF-8',
+      TERM: 'xterm-256color',
+      CI: '',
+      HTTP_PROXY: '',
+      HTTPS_PROXY: '',
+      ALL_PROXY: '',
+      NO_PROXY: '',
+    },
     // conf writes with the same function as in the build.
     alias: { atomically: writer },
     server: { deps: { inline: ['conf'] } },

@@ -203,6 +203,6 @@ export function nameOf({ syntax }: WithSyntax): string {
 }
 
 /** Whether an argument takes all words that follow, such as `<id...>`. */
-export function takesMany({ syntax }: WithSyntax): boolean {
+function takesMany({ syntax }: WithSyntax): boolean {
   return syntax.includes('...');
 }

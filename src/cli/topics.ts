@@ -35,7 +35,7 @@ interface TermList {
 export type Item = readonly [term: string, meaning: string];
 
 /** A help topic, which belongs to no single command. */
-export interface Topic {
+interface Topic {
   readonly title: string;
   readonly blocks: readonly Block[];
 }

@@ -1,5 +1,5 @@
 /** Measures a text in columns of a terminal. The text must not have control characters. */
-export type Measure = (text: string) => number;
+type Measure = (text: string) => number;
 
 const ascii = /^[\x20-\x7e]*$/;
 /** Latin letters, which never join with the next character. */
@@ -37,7 +37,7 @@ const windowLength = 256;
 let segmenter: Intl.Segmenter | undefined;
 
 /** Splits a text into characters as people count them (grapheme clusters), in linear time. */
-export function charactersOf(text: string): string[] {
+function charactersOf(text: string): string[] {
   if (latin.test(text)) return Array.from(text);
   segmenter ??= new Intl.Segmenter();
   const characters: string[] = [];

@@ -10,10 +10,10 @@ import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 // Between the requests of a command somebody else writes the same record. What that person wrote stays.
 
-const shownPet = { id: 1, name: 'Rex', categoryId: 1, status: 'available' };
-const changedPet = { ...shownPet, description: 'is ill' };
+const shownPet = { id: 1, name: 'Rex', categoryId: 1 };
+const changedPet = { ...shownPet, status: 'pending' };
 
-/** A service without ETags whose pet has a description from its second reading on. */
+/** A service without ETags whose pet has a status from its second reading on. */
 function serviceOfAnother() {
   let readings = 0;
   return recordingServer({}, ({ method, path }) => {
@@ -27,12 +27,12 @@ function serviceOfAnother() {
 test('a field that somebody has added while the record was in the editor is not overwritten', async () => {
   await using server = await serviceOfAnother();
   const editor = join(temporaryFolder(), 'editor.sh');
-  writeFileSync(editor, '#!/bin/sh\necho "description: is well" >> "$1"\n');
+  writeFileSync(editor, '#!/bin/sh\necho "status: sold" >> "$1"\n');
   chmodSync(editor, 0o755);
   const env = { EDITOR: editor, PATH: process.env.PATH ?? '' };
   const run = await runAt(server, 'pets edit 1 --yes', { env });
   expect(run).toMatchObject({ code: 1, stdout: '' });
-  expect(run.stderr).toContain('description "is ill" now, not no description as expected');
+  expect(run.stderr).toContain('status "pending" now, not no status as expected');
   expect(server.calls().filter((call) => !call.startsWith('GET'))).toEqual([]);
 });
 
@@ -43,7 +43,7 @@ test('a pet that has got a field since the question is not deleted', async () =>
     [['Delete pet 1 (Rex) on', 'y\r']],
   );
   expect(run.code).toBe(1);
-  expect(run.stderr).toContain('pet 1 was changed in the meantime: description "is ill" now');
+  expect(run.stderr).toContain('pet 1 was changed in the meantime: status "pending" now');
   expect(server.calls()).not.toContain('DELETE /pets/1');
 });
 
