@@ -138,6 +138,8 @@ export interface BodyField {
   readonly bounds?: Bounds | undefined;
   /** A value that the description allows. A category is an id or `{id, name}`. */
   readonly example?: JsonValue | undefined;
+  /** Whether the description states the example, a default or choices: else it is made up from the type. */
+  readonly isStated?: boolean | undefined;
   /** Whether a PATCH can remove the field with null. */
   readonly isRemovable?: boolean | undefined;
   /** Whether no answer has the field, so that it cannot be compared. @see OpenAPI 3.0.3, Schema Object, writeOnly */

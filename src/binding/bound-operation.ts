@@ -6,7 +6,7 @@ import { type DocumentOperation, successStatuses } from './document.ts';
 import { pagingOf, toParameters } from './parameters.ts';
 import { fieldNamesOf, isCategoryObject, isRecord, recordsIn, type TableOperation } from './record-format.ts';
 import type { ResponseReader } from './responses.ts';
-import { boundsOf, exampleOf, listOf, objectOf, shapeOf, takesNull } from './schema.ts';
+import { boundsOf, exampleOf, listOf, objectOf, shapeOf, statedValue, takesNull } from './schema.ts';
 
 /** Makes the bound form of an operation of the table from the operation of a document. */
 export function toOperation(
@@ -117,6 +117,7 @@ function readBody(tableOperation: TableOperation, from: DocumentOperation): Requ
         required,
         bounds: isCategory ? undefined : boundsOf(schema),
         example: isCategory ? categoryExample(schema) : exampleOf(schema),
+        isStated: statedValue(objectOf(schema)) !== undefined || undefined,
         isWriteOnly: objectOf(schema).writeOnly === true || undefined,
         isRemovable: from.method === 'PATCH' && !required && (isMerged || takesNull(schema)),
       },

@@ -190,7 +190,7 @@ const exampleTexts: Readonly<Record<string, string>> = {
 const longestExample = 200;
 
 /** Returns a value that a schema states: a choice, an example or the default. Undefined if it states none. */
-function statedValue(schema: JsonObject): JsonValue | undefined {
+export function statedValue(schema: JsonObject): JsonValue | undefined {
   const [first] = listOf(schema.examples);
   const [choice] = listOf(schema.enum);
   return schema.const ?? schema.example ?? first ?? schema.default ?? choice;

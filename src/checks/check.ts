@@ -50,7 +50,7 @@ export interface CheckAnswer extends RawAnswer {
 }
 
 /** The options of one request of a check. */
-export interface AskOptions extends Pick<CallOptions, 'signal' | 'isUnchecked' | 'retries' | 'timeoutMs'> {
+export interface AskOptions extends Pick<CallOptions, 'isUnchecked' | 'timeoutMs'> {
   /** Headers that replace headers of the request; undefined removes a header. */
   readonly changes?: HeaderChanges | undefined;
   /** Returns true for a status that the check expects, which is not retried. */
@@ -59,6 +59,7 @@ export interface AskOptions extends Pick<CallOptions, 'signal' | 'isUnchecked' |
 
 /** The service and the functions that a check uses. Each call has the deadline and the retries of the command. */
 export interface CheckContext {
+  /** Its calls have the limits of the check, but end a little later than `signal`: an answer may name a record to remove. */
   readonly client: Client;
   /** The GET operations of the service. */
   readonly reads: readonly Operation[];
@@ -68,8 +69,11 @@ export interface CheckContext {
   readonly tokenHeader: TokenHeader;
   /** Aborted when the checks are stopped. */
   readonly signal: AbortSignal;
-  /** Aborted a little later than `signal`, so that the answer to a create can still name the record to remove. */
-  readonly createSignal: AbortSignal;
+  /** The time limit of one call, with its retries. */
+  readonly timeoutMs: number;
+  readonly retries: number;
+  /** False if the profile says that the ETags of the service are of no use. */
+  readonly sendsEtags: boolean;
   now(): Date;
   /** Masks the known secrets. */
   mask(text: string): string;
@@ -79,8 +83,6 @@ export interface CheckContext {
   get(path: string, options?: AskOptions): Promise<RawAnswer>;
   /** Sends the request of a GET operation once in a round. Further calls in the round return the same answer. */
   askOnce(operation: Operation, input?: CallInput): Promise<CheckAnswer>;
-  /** Returns the options for a call of the client, such as one that reads a list page by page. */
-  callOptions(options?: AskOptions): CallOptions;
 }
 
 /** One check. @typeParam Context what it needs: by default the service. */

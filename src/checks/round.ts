@@ -2,20 +2,21 @@ import type { Contract } from '../api/contract.ts';
 import { type HttpHeaders, headerValue, requestIdOf, withoutParameters } from '../api/http.ts';
 import type { Operation, Parameter } from '../api/operations.ts';
 import type { Attempt } from '../client/attempt.ts';
+import type { CallOptions } from '../client/call.ts';
 import type { RawResponse } from '../client/client.ts';
 import { titleOr } from '../client/error-body.ts';
 import { type CallInput, recordIdOf, toAcceptedInput } from '../client/request.ts';
 import { messageOf, UsageError } from '../process/errors.ts';
 import { parseJson } from '../process/exact-json.ts';
-import type { CheckAnswer, CheckContext, RawAnswer } from './check.ts';
+import type { AskOptions, CheckAnswer, CheckContext, RawAnswer } from './check.ts';
 import { type Details, type Finding, FindingError, fail, skip } from './finding.ts';
 
 /** The service under test, and the limits of each call. */
-export interface Service extends Pick<CheckContext, 'client' | 'address' | 'tokenHeader' | 'now' | 'mask'> {
-  /** The time limit of one call, with its retries. */
-  readonly timeoutMs: number;
-  readonly retries: number;
-}
+export interface Service
+  extends Pick<
+    CheckContext,
+    'client' | 'address' | 'tokenHeader' | 'now' | 'mask' | 'timeoutMs' | 'retries' | 'sendsEtags'
+  > {}
 
 /** One pass over the checks: the service, and the answers that several checks share. */
 export interface Round extends Service {
@@ -39,34 +40,38 @@ const smokeRetriedStatuses = [429, 502, 503, 504];
 export function createCheckContext(
   round: Round,
   signal: AbortSignal,
-  createSignal = signal,
+  writeSignal = signal,
 ): { readonly context: CheckContext; readonly attempts: readonly Attempt[] } {
   const { client, heads, timeoutMs, retries } = round;
   const attempts: Attempt[] = [];
+  const callOptions = ({ isExpected = () => false, changes, ...limits }: AskOptions = {}): CallOptions => ({
+    signal,
+    timeoutMs,
+    retries,
+    isFinal: (status) => !smokeRetriedStatuses.includes(status) || isExpected(status),
+    leastBusyDelayMs: defaultPauseMs,
+    skipsNotices: true,
+    ...limits,
+    afterAttempt(attempt) {
+      attempts.push(attempt);
+      if (attempt.response) heads.push(attempt.response.headers);
+    },
+  });
+  const writeOptions = { ...callOptions(), signal: writeSignal };
   const context: CheckContext = {
     ...round,
     signal,
-    createSignal,
     reads: readsOf(client.contract),
-    callOptions({ isExpected = () => false, changes, ...limits } = {}) {
-      return {
-        signal,
-        timeoutMs,
-        retries,
-        isFinal: (status) => !smokeRetriedStatuses.includes(status) || isExpected(status),
-        leastBusyDelayMs: defaultPauseMs,
-        skipsNotices: true,
-        ...limits,
-        afterAttempt(attempt) {
-          attempts.push(attempt);
-          if (attempt.response) heads.push(attempt.response.headers);
-        },
-      };
+    client: {
+      ...client,
+      call: (id, input, options) => client.call(id, input, { ...writeOptions, ...options }),
+      list: (id, filters, options) => client.list(id, filters, { ...callOptions(), ...options }),
+      note: () => {},
     },
     async ask(operation, values, options = {}) {
       const { id, method } = operation;
       const input = toAcceptedInput(operation, values);
-      const sending = client.send(id, input, context.callOptions(options), options.changes);
+      const sending = client.send(id, input, callOptions(options), options.changes);
       const response = await sending.catch((error: unknown) => {
         // The contract requires a parameter for which the check has no value.
         throw error instanceof UsageError ? new FindingError(skip(error.message)) : error;
@@ -77,7 +82,7 @@ export function createCheckContext(
     },
     async get(path, options = {}) {
       const request = { method: 'GET', path, headers: options.changes };
-      const response = await client.request(request, context.callOptions(options));
+      const response = await client.request(request, callOptions(options));
       return { ...response, ...parseBody(response), method: 'GET' };
     },
     askOnce(operation, input = {}) {

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import type { Contract } from '../api/contract.ts';
+import { type Contract, lackingFields, takesField } from '../api/contract.ts';
 import { nouns } from '../api/nouns.ts';
 import type { NounName, Operation } from '../api/operations.ts';
-import { isJsonObject, type JsonObject } from '../process/exact-json.ts';
+import type { JsonObject } from '../process/exact-json.ts';
 
 /** The test record that `--write` makes of a noun. */
 interface RecordTemplate {
@@ -36,7 +36,7 @@ const recordTemplates = {
     nounName: 'inventory',
     parent: 'pet',
     isNamed: false,
-    fields: { quantity: 3, status: 'available' },
+    fields: { quantity: 3 },
     change: { quantity: 7 },
   },
   order: {
@@ -48,16 +48,18 @@ const recordTemplates = {
   },
 } as const;
 
-/** A noun whose records can be created, deleted and read back, with the operations of the service for it. */
-export interface WritableNoun extends Omit<RecordTemplate, 'parent'> {
+/** A noun whose records can be created, deleted and read back. */
+export interface WritableNoun {
   /** The name of its check. */
   readonly name: string;
+  readonly nounName: NounName;
+  readonly isNamed: boolean;
   readonly create: Operation;
-  readonly remove: Operation;
-  /** Defined if `list` is undefined. */
-  readonly get: Operation | undefined;
   readonly list: Operation | undefined;
-  readonly update: Operation | undefined;
+  /** The fields of a new record, besides its name and its parent. */
+  readonly fields: JsonObject;
+  /** The fields that the update changes; empty if there is no update, or if it takes none of them. */
+  readonly change: JsonObject;
   /** The noun of the records that the records of this noun refer to. */
   readonly parent: WritableNoun | undefined;
 }
@@ -73,34 +75,50 @@ export function writableNouns(contract: Contract): ReadonlyMap<string, WritableN
   return writable;
 }
 
-/** Finds the operations for a template. Returns the reason if one is missing, a clause. */
+/** Completes a template with what the service offers and requires. Returns the reason if that is not possible, a clause. */
 function resolveNoun(
   name: string,
-  template: RecordTemplate,
+  { nounName, isNamed, fields, change }: RecordTemplate,
   parent: WritableNoun | undefined,
   { operations, missing }: Contract,
 ): WritableNoun | string {
-  const ids = nouns[template.nounName].operations;
-  const [create, remove] = [operations.get(ids.create), operations.get(ids.delete)];
-  if (!create || !remove) {
+  const ids = nouns[nounName].operations;
+  const create = operations.get(ids.create);
+  if (!create || !operations.has(ids.delete)) {
     const missingId = create ? ids.delete : ids.create;
     return `${missingId}: ${missing.get(missingId)?.why ?? 'the contract lacks it'}`;
   }
-  const [get, list, update] = [ids.get, ids.list, ids.update].map((id) => operations.get(id));
-  if (!get && !list) return `a ${name} cannot be read back, so it would not certainly be ours`;
-  if (template.isNamed && maxNameLength(create) < minNameLength)
+  const [list, update] = [operations.get(ids.list), operations.get(ids.update)];
+  if (!operations.has(ids.get) && !list)
+    return `a ${name} cannot be read back, so it would not certainly be ours`;
+  const mark = isNamed ? 'name' : parent && nouns[parent.nounName].idName;
+  if (mark && !takesField(create, mark))
+    return `${create.id} takes no ${mark}, so a ${name} would not certainly be ours`;
+  if (isNamed && maxNameLength(create) < minNameLength)
     return `names may have only ${maxNameLength(create)} characters, too few to be certainly ours`;
-  return { ...template, name, parent, create, remove, get, list, update };
+  const taken = (values: JsonObject, operation: Operation | undefined): JsonObject =>
+    Object.fromEntries(Object.entries(values).filter(([field]) => operation && takesField(operation, field)));
+  const own = { ...(isNamed && { name }), ...(parent && { [nouns[parent.nounName].idName]: 0 }), ...fields };
+  const lacking = lackingFields(create, nounName === 'inventory' ? { ...own, status: '' } : own);
+  // A value that is made up may name a record of somebody else.
+  const unknown = lacking.find((field) => nounName === 'inventory' || !create.body?.fields[field]?.isStated);
+  if (unknown !== undefined)
+    return `${create.id} requires ${create.body?.fields[unknown]?.wireName ?? unknown}, for which its description states no value`;
+  const stated = lacking.map((field) => [field, create.body?.fields[field]?.example ?? null]);
+  return {
+    ...{ name, nounName, isNamed, create, list, parent },
+    fields: { ...taken(fields, create), ...Object.fromEntries(stated) },
+    change: taken(change, update),
+  };
 }
 
 /** Whether a noun needs a parent record. The pets of a bound service may have no id of a category. */
 function needsParent({ nounName, parent }: RecordTemplate, { operations }: Contract): boolean {
   if (parent !== 'category') return true;
   const { categoryId } = operations.get(nouns[nounName].operations.create)?.body?.fields ?? {};
-  // If the category of a pet is a name or an object, no category record is needed.
+  // If the category of a pet is a name, no category record is needed.
   if (!categoryId || typeof categoryId.example === 'string') return false;
-  const isRequiredId = categoryId.required && !isJsonObject(categoryId.example);
-  return isRequiredId || operations.has('createCategory');
+  return categoryId.required || operations.has('createCategory');
 }
 
 /** Returns the most characters that the description allows in the name of a new record. */

@@ -166,7 +166,7 @@ describe.concurrent('what a description says, and what it does not', () => {
     expect(run.ids('fail')).toEqual([]);
     expect(run.check('write/category').result).toBe('pass');
     const unbound = await smoke(service.url, flags, { env: configured({}) });
-    expect(unbound.check('write/category').reason).toBe('create: description is not what was sent');
+    expect(unbound.check('write/category').reason).toMatch(/^create: .*no description/);
   });
 });
 

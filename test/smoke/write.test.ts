@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import type { HttpResponse } from '../../src/api/http.ts';
 import { main } from '../../src/main.ts';
 import type { Signal } from '../../src/process/errors.ts';
+import type { JsonObject } from '../../src/process/exact-json.ts';
 import type { Store } from '../../src/server/store.ts';
 import { fakeIo, runCli } from '../helpers/run-cli.ts';
 import { outcomeOf, startCli } from '../helpers/spawn-cli.ts';
@@ -106,18 +107,8 @@ const writeFaults: readonly WriteFault[] = [
   ['create: answered 405 Method Not Allowed', 'POST', 405],
   ['create: answered 500 Internal Server Error', 'POST', refusing(500), 'leaves'],
   ['the connection was closed before an answer came', 'POST', () => 'reset', 'leaves'],
-  [
-    'create: (the body lacks|petId is not what was sent)',
-    'POST',
-    (answer) => withBody(withoutLocation(answer), {}),
-    'leaves',
-  ],
-  ['create: the answer has no Location', 'POST', withoutLocation],
-  [
-    'create: the Location names another record',
-    'POST',
-    (answer) => withHeaders(answer, { location: '/other/1' }),
-  ],
+  ['create: .*the body is not an? ', 'POST', (answer) => withBody(withoutLocation(answer), {}), 'leaves'],
+  ['create: answered 500 Internal Server Error', 'POST', (answer) => ({ ...answer, status: 500 }), 'leaves'],
   ['update: answered 500', 'PUT', 500],
   ['403', 'DELETE', 403],
 ];
@@ -143,7 +134,8 @@ describe.concurrent('a fault of a write fails the command, and no other record i
     expect(run.check(`write/${name}`)).toMatchObject({ result: 'fail' });
     expect(run.check(`write/${name}`).reason).toMatch(new RegExp(reason));
     const cleanup = run.check('write/cleanup');
-    if (leaves) {
+    // An entry is known by the id of its pet, so it is removed.
+    if (leaves && name !== 'inventory') {
       expect(cleanup).toMatchObject({ result: 'fail' });
       expect(cleanup.left?.join(' ')).toMatch(new RegExp(`perhaps ${name} .*(id unknown|id \\d+)`));
     } else expect(JSON.stringify(cleanup.left ?? [])).not.toContain('perhaps');
@@ -220,8 +212,6 @@ function lateList(): Change {
   });
 }
 const onCreate = (change: Change) => on('/categories', change, 'POST');
-const onInternalHost: Change = (answer) =>
-  withHeaders(answer, { location: `http://pod-7.internal:8080${answer.headers.location}` });
 const stillListed: Change = (answer, { target }) =>
   String(answer.body) === '[]'
     ? withBody(answer, [{ id: Number(/after=(\d+)/.exec(target)?.[1]) + 1, name: 'Deleted' }])
@@ -237,13 +227,27 @@ const scenes: Readonly<Record<string, readonly Scene[]>> = {
   category: [
     ['a read that shows our record under another id', movedRecord(), /^fail/, /\(id 1\)/],
     ['a record that got another name', renamedRecord(), /^fail/, /not certainly ours/],
-    ['a deleted record in a cache', cached(same), /^fail gone: answered 200/, /\(Age: 30, X-Cache: HIT\)$/],
-    ['a refused delete', cached(refusing(409)), /^fail delete: answered 409/, /no \(409\), and a read still/],
+    [
+      'a deleted record in a cache',
+      cached(same),
+      /^fail gone: its delete was answered as a success/,
+      /a cache or a replica may stand between$/,
+    ],
+    [
+      'a refused delete',
+      cached(refusing(409)),
+      /^fail delete: answered 409/,
+      /delete: answered 409 Conflict: no$/,
+    ],
     ['a late list', lateList(), /^flaky create: listCategories shows the category only after a while$/],
     ['a version that an update must send back', versioned(), /^pass/],
     ['a list without a new record', on(seek, saying('[]')), /^fail create: listCategories does not show/],
-    ['a Location elsewhere', onCreate(onInternalHost), /^fail create: the Location leaves the service$/],
-    ['a list with a deleted record', on(seek, stillListed), /^fail gone: listCategories still has/, /ours/],
+    [
+      'a list with a deleted record',
+      on(seek, stillListed),
+      /^fail gone: .*and a read still shows it$/,
+      /its list shows it/,
+    ],
   ],
   pet: [
     ["somebody else's id", withOthersId('/pets'), /^fail/, /pet petstore-smoke-\S+ \(id 1\)/],
@@ -255,7 +259,12 @@ const scenes: Readonly<Record<string, readonly Scene[]>> = {
     ],
     ['a delete without an answer', on(/^\/pets\//, () => 'reset', 'DELETE'), /^fail/],
     ['a delete that answers 500', on(/^\/pets\//, refusing(500), 'DELETE'), /^fail/],
-    ['a read that is gone', on(/^\/pets\/\d/, refusing(404)), /^fail read back: answered 404 Not Found$/],
+    [
+      'a read that is gone',
+      on(/^\/pets\/\d/, refusing(404)),
+      /^fail read back: answered 404 Not Found$/,
+      /its list shows it/,
+    ],
   ],
   order: [['a beta operation', on(/orders\//, refusing(500), 'PUT'), /^warn .*updateOrder is beta/]],
 };
@@ -295,14 +304,14 @@ describe.concurrent('what write checks find, and what they leave', () => {
     for (const name of names) expect(run.check('write/cleanup').left?.join(' ')).toContain(name);
   });
 
-  test('a create that answers with an id that is no integer was made, and is named with that id', async () => {
+  test('a create that answers with an id that is no integer is named', async () => {
     const spoil = onCreate((answer) =>
       changing((json: object) => ({ ...json, id: 'c-7' }))(withHeaders(answer, { location: undefined })),
     );
     const run = await write({ spoil }, 'write/category');
     expect(run.code).toBe(7);
     expect(run.check('write/cleanup').left?.join(' ')).toMatch(
-      /^category petstore-smoke-\S+ \(id "c-7"\): it was made, and is not removed, because its id is no integer$/,
+      /^perhaps category petstore-smoke-\S+ \(id unknown\): .*\/id must be an integer$/,
     );
   });
 
@@ -379,6 +388,35 @@ describe('limits of writes by a description and a profile', () => {
     });
   });
 
+  const requiring =
+    (warehouse: JsonObject) =>
+    ({ paths, components: { schemas } }: Description) => {
+      const { properties } = schemas.Order as Description['components']['schemas'][string];
+      const schema = { type: 'object', properties: { ...properties, warehouse }, required: ['warehouse'] };
+      Object.assign(paths['/store/orders']?.post ?? {}, {
+        requestBody: { content: { 'application/json': { schema } } },
+      });
+    };
+
+  test('no value is made up for a required field, which may name a record of somebody else', async () => {
+    const { code, requests, check } = await bound(requiring({ type: 'integer' }));
+    expect(code).toBe(0);
+    const reason = 'createOrder requires warehouse, for which its description states no value';
+    expect(check('write/order')).toMatchObject({ result: 'skip', reason });
+    expect(requests.some(({ method, target }) => method === 'POST' && target === '/store/orders')).toBe(
+      false,
+    );
+  });
+
+  test.each([{ example: 7 }, { default: 7 }, { enum: [7, 8] }])(
+    'a required field gets the value that the description states: %j',
+    async (stated) => {
+      const { requests } = await bound(requiring({ type: 'integer', ...stated }));
+      const post = requests.find(({ method, target }) => method === 'POST' && target === '/store/orders');
+      expect(JSON.parse(post?.body ?? '{}')).toMatchObject({ warehouse: 7 });
+    },
+  );
+
   test('an id that the schema of a create requires is left to the service', async () => {
     const { ids } = await bound(({ components: { schemas } }) => {
       const { NewPet } = schemas;
@@ -387,19 +425,6 @@ describe('limits of writes by a description and a profile', () => {
       (NewPet.required as string[]).push('id');
     });
     expect(ids('pass').filter((id) => id.startsWith('write/'))).toHaveLength(5);
-  });
-
-  test('a Location is asked for if the description has it', async () => {
-    const options: ServiceOptions = {
-      spoil: (answer, { method }) => (method === 'POST' ? withoutLocation(answer) : answer),
-    };
-    const withIt = await bound(() => {}, options);
-    expect(withIt.check('write/category').reason).toBe('create: the answer has no Location');
-    const without = await bound((document) => {
-      for (const { post } of Object.values(document.paths))
-        if (post) Object.assign(post.responses['201'] ?? {}, { headers: {} });
-    }, options);
-    expect(without.code).toBe(0);
   });
 
   test('a protected profile refuses --write without its name, and nothing is sent', async () => {

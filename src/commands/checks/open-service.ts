@@ -26,6 +26,7 @@ export async function openService(context: Context): Promise<Service> {
     mask: secrets.mask,
     now,
     timeoutMs,
+    sendsEtags: settings.get('etags'),
     retries: retries.source === 'default' ? defaults.retries : retries.value,
     tokenHeader: chooseTokenHeader(settings, client.contract.tokenHeader),
   };
