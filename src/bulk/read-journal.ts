@@ -3,8 +3,8 @@ import { readFile } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { CliError } from '../process/errors.ts';
 import { isJsonObject, parseJson } from '../process/exact-json.ts';
-import { syncPath } from '../process/files.ts';
 import { fileError } from '../process/system-error.ts';
+import { syncPath } from '../process/write-file-sync.ts';
 import { type EventLine, journalVersion, parseEvent } from './event-lines.ts';
 import { applyEvent, createRun, keyOf, type PlannedRow, type Run, type RunRow } from './run.ts';
 import type { RunHeader } from './run-header.ts';
@@ -38,8 +38,8 @@ export async function readJournal(path: string): Promise<JournalContent | undefi
   }
   if (!replay || replay.run.planned === 0) return undefined;
   if (!replay.run.end) {
-    await syncPath(path);
-    await syncPath(dirname(path));
+    syncPath(path);
+    syncPath(dirname(path));
   }
   return replay;
 }

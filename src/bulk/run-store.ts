@@ -3,11 +3,12 @@ import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { resolvePaths } from '../config/paths.ts';
 import { CliError, UsageError } from '../process/errors.ts';
-import { ensurePrivateFolder, syncPath } from '../process/files.ts';
+import { ensurePrivateFolder } from '../process/files.ts';
 import type { Io } from '../process/io.ts';
 import { withLock } from '../process/lock.ts';
 import { fileError, isMissing } from '../process/system-error.ts';
 import { minuteText } from '../process/text.ts';
+import { syncPath } from '../process/write-file-sync.ts';
 import { Journal } from './journal.ts';
 import {
   type JournalContent,
@@ -171,7 +172,7 @@ export async function createJournal(
       try {
         const start = { id, journal, planNumber: nextPlanNumber(list, run.header.target) };
         keepPlan(start);
-        await syncPath(folder);
+        syncPath(folder);
         return start;
       } catch (error) {
         journal.close();

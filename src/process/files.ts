@@ -1,9 +1,9 @@
-import { constants, existsSync, mkdirSync, readlinkSync, realpathSync, statSync } from 'node:fs';
+import { constants, existsSync, fsyncSync, mkdirSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { sleep } from './deadline.ts';
 import { fileError, systemCode } from './system-error.ts';
-import { temporaryPath } from './write-file-sync.ts';
+import { syncPath, temporaryPath } from './write-file-sync.ts';
 
 /**
  * Replaces the content of a file. A reader finds the old content or the new content, also after a crash, and nothing in
@@ -28,7 +28,8 @@ type FileContent = string | Uint8Array | ((file: FileHandle) => Promise<void>);
 async function fill(file: FileHandle, data: FileContent, isSynced = false): Promise<void> {
   try {
     await (typeof data === 'function' ? data(file) : file.writeFile(data));
-    if (isSynced) await file.sync();
+    // Not `file.sync()`, which the files of Yarn's Plug'n'Play do not have.
+    if (isSynced) fsyncSync(file.fd);
   } finally {
     await file.close();
   }
@@ -57,17 +58,7 @@ async function replace(target: string, data: FileContent, mode: number): Promise
     await rm(temporary, { force: true }).catch(() => {});
     throw error;
   }
-  await syncPath(dirname(target));
-}
-
-/**
- * Writes the content of a file, or the entries of a folder, to the disk, so that it survives a power cut. Does nothing if
- * the system does not allow it.
- */
-export async function syncPath(path: string): Promise<void> {
-  const file = await open(path, 'r').catch(() => undefined);
-  await file?.sync().catch(() => {});
-  await file?.close();
+  syncPath(dirname(target));
 }
 
 /** Returns the path after all symbolic links are followed. The file itself may be missing. */

@@ -17,7 +17,7 @@ export function writeFileSync(path: string, text: string, { mode }: { readonly m
     rmSync(temporary, { force: true });
     throw error;
   }
-  syncFolder(dirname(path));
+  syncPath(dirname(path));
 }
 
 /** Returns a new path beside a file, for the content that will replace it. */
@@ -26,16 +26,19 @@ export function temporaryPath(path: string): string {
   return join(dirname(path), `.${basename(path)}.${processId()}-${random}.tmp`);
 }
 
-/** Writes the entries of a folder to the disk. Does nothing if the system does not allow it. */
-function syncFolder(path: string): void {
+/**
+ * Writes the content of a file, or the entries of a folder, to the disk, so that it survives a power cut. Does nothing if
+ * the system does not allow it.
+ */
+export function syncPath(path: string): void {
   try {
-    const folder = openSync(path, 'r');
+    const file = openSync(path, 'r');
     try {
-      fsyncSync(folder);
+      fsyncSync(file);
     } finally {
-      closeSync(folder);
+      closeSync(file);
     }
   } catch {
-    // The rename itself has succeeded.
+    // The content itself has been written.
   }
 }

@@ -12,6 +12,7 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -84,6 +85,21 @@ describe('a write', () => {
       if (existsSync(path)) expect(JSON.parse(readFileSync(path, 'utf8'))).toHaveProperty('profiles');
     }
     rmSync(join(folder, 'config'), { recursive: true, force: true });
+  });
+
+  test('needs no FileHandle that can sync, which that of Yarn with Plug and Play cannot', async () => {
+    const path = join(folder, 'unsynced');
+    const file = await open(path, 'w');
+    const handles = Object.getPrototypeOf(file);
+    await file.close();
+    const { sync, datasync } = handles;
+    handles.sync = handles.datasync = undefined;
+    try {
+      await writeFileAtomic(path, 'whole');
+    } finally {
+      Object.assign(handles, { sync, datasync });
+    }
+    expect(readFileSync(path, 'utf8')).toBe('whole');
   });
 
   test('goes through a pipe, which is not replaced', async () => {
