@@ -119,12 +119,12 @@ stories({
     [deliver, '0: booked 4'],
     counts(6, 7, 8, 9),
   ],
-  'several rows of one pet are refused, or added up with --sum; their reject is their sum': [
+  'several rows of one pet are refused, or added up with --sum; their rejects are the rows': [
     { counts: [5, 5], files: delivery('1,+5 2,+1 1,+7') },
     answering({ 1: 409 }),
     [deliver, '2:'],
     [`${deliver} --sum`, '3: applied 1, failed 1'],
-    ({ read }) => expect(read('d.rejects.csv').match(/^\d.*?failed/gm)).toEqual(['1,12,2,failed']),
+    ({ read }) => expect(read('d.rejects.csv').match(/^\d.*?failed/gm)).toEqual(['1,+5,2,failed', '1,+7,2,failed']),
     counts(5, 6),
   ],
   'equal lines of one pet in a delivery are two, so they are refused too, or added up': [
