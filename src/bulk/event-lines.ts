@@ -43,8 +43,6 @@ export function printEvent(event: RunEvent): string {
       const outcome = convertOutcome(event.outcome, toJsonValue);
       return printJson({ kind: 'outcome', row: keyOf(event.row), outcome });
     }
-    case 'deferred':
-      return printJson({ kind: 'deferred', row: keyOf(event.row) });
     case 'end':
       return printJson({ kind: 'end', ...event.end });
     default:
@@ -86,7 +84,6 @@ export type EventLine =
   | { readonly kind: 'plan'; readonly row: RunRow; readonly state: RowState }
   | { readonly kind: 'planned'; readonly number: number }
   | { readonly kind: 'mark'; readonly rows: readonly RowKey[]; readonly planned: Planned | undefined }
-  | { readonly kind: 'deferred'; readonly row: RowKey }
   | { readonly kind: 'outcome'; readonly row: RowKey; readonly outcome: Outcome }
   | { readonly kind: 'end'; readonly end: RunEnd };
 
@@ -126,8 +123,6 @@ export function parseEvent(text: string): EventLine | undefined {
         rows: rows.map(parseKey),
         planned: isJsonObject(planned) ? toPlanned(planned) : undefined,
       };
-    case 'deferred':
-      return { kind, row: parseKey(row) };
     case 'outcome':
       return isOutcome(outcome) ? { kind, row: parseKey(row), outcome: toOutcome(outcome) } : undefined;
     case 'end':

@@ -27,11 +27,6 @@ export class OutcomeKeeper {
     this.saveStore = saveStore;
   }
 
-  /** Keeps that a row must be planned again. */
-  defer(row: Row): void {
-    this.stopOnFailure(() => this.journal.keep({ kind: 'deferred', row }));
-  }
-
   async keep(row: Row, outcome: Outcome): Promise<void> {
     if (!this.saveStore) return this.append(row, outcome);
     this.waiting.push([row, outcome]);

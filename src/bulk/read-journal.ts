@@ -153,7 +153,6 @@ class Replay implements JournalContent {
     else if (line.kind === 'invalid') run.invalid.push(line.issue);
     else if (line.kind === 'mark')
       applyEvent(run, { ...line, rows: line.rows.map((key) => this.rowOf(key)) });
-    else if (line.kind === 'deferred') applyEvent(run, { kind: 'deferred', row: this.rowOf(line.row) });
     else if (line.kind === 'outcome') applyEvent(run, { ...line, row: this.rowOf(line.row) });
     else if (line.kind === 'end') applyEvent(run, line);
     else throw unreadableError(this.path, 'it has two headers');

@@ -85,14 +85,13 @@ export type RunEvent =
   | { readonly kind: 'planned'; readonly number: number }
   /** Rows go out. `planned`: what the row is written as in place of its plan, because its record has changed since. */
   | { readonly kind: 'mark'; readonly rows: readonly Row[]; readonly planned?: Planned | undefined }
-  | { readonly kind: 'deferred'; readonly row: Row }
   | { readonly kind: 'outcome'; readonly row: Row; readonly outcome: Outcome }
   | { readonly kind: 'end'; readonly end: RunEnd };
 
 /** The events that change a run that has begun. A plan is one event: its rows count when its end is there. */
 export type RunChange =
   | { readonly kind: 'planned'; readonly number: number; readonly rows: Iterable<PlannedRow> }
-  | Extract<RunEvent, { kind: 'mark' | 'deferred' | 'outcome' | 'end' }>;
+  | Extract<RunEvent, { kind: 'mark' | 'outcome' | 'end' }>;
 
 /** Changes a run by an event, in a session that goes on and when its journal is read again. */
 export function applyEvent(run: Run, event: RunChange): void {
@@ -112,10 +111,6 @@ export function applyEvent(run: Run, event: RunChange): void {
         if (event.planned) row.state = { at: 'planned', ...event.planned };
         run.marked.add(row);
       }
-      return;
-    case 'deferred':
-      event.row.state = newState;
-      run.marked.delete(event.row);
       return;
     case 'outcome':
       event.row.state = { at: 'settled', outcome: event.outcome, planned: plannedOf(event.row) };

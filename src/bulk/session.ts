@@ -9,8 +9,7 @@ import { graceMs, Stop, StoppedError } from '../process/signals.ts';
 import { systemReason } from '../process/system-error.ts';
 import type { Outcome, Row, Rules } from '../writes/decide.ts';
 import { createRecordPort, type RecordPort } from '../writes/port.ts';
-import type { Settled } from '../writes/settle.ts';
-import { createTotals, settleAll } from '../writes/settle-all.ts';
+import { createTotals, type Kept, settleAll } from '../writes/settle-all.ts';
 import type { Claims } from './claims.ts';
 import { Journal } from './journal.ts';
 import { OutcomeKeeper } from './outcome-keeper.ts';
@@ -39,17 +38,12 @@ interface SessionOptions {
   readonly retries: number;
   /** False if the profile says that the ETags of the service are of no use. */
   readonly sendsEtags: boolean;
-  /** See `RowLimits`. */
-  readonly hasGateway: boolean;
   readonly mayCreate: boolean;
   /** What other runs claim of the rows. */
   readonly claims: Claims;
   /** The journal of the earlier sessions. Undefined for a new run. */
   readonly journal: JournalContent | undefined;
 }
-
-/** How often rows are planned again whose counts others change meanwhile. */
-const maxDeferrals = 10;
 
 /** A session of a run. It plans, keeps the plan, writes and reports. */
 export class Session {
@@ -133,67 +127,33 @@ export class Session {
     });
   }
 
-  /**
-   * Writes the rows, and plans those again whose counts others have changed meanwhile. Returns when all are settled, or the
-   * run has stopped.
-   *
-   * @returns why each row was deferred that has no outcome.
-   */
-  private async writeRows(
-    plan: Plan,
-    journal: Journal,
-    keeper: OutcomeKeeper,
-  ): Promise<ReadonlyMap<RunRow, string>> {
-    const { stop, run, options } = this;
+  /** Writes the rows of a plan. Returns when all are settled, or the run has stopped. */
+  private async writeRows(plan: Plan, journal: Journal, keeper: OutcomeKeeper): Promise<void> {
+    const { stop, pace, port, rules, totals, run, options } = this;
+    const limits = { retries: options.retries, retriesUnreachable: true, rules, stop };
+    const maxErrors = Math.max(1, toRowCount(options.maxErrors, run.header.rows));
+    const rows = plan.changes.map(({ row }) => row);
+    const marked = markBeforeSending(rows, journal, () => (totals.settled === 0 ? 1 : pace.max));
+    const keep = async (row: Row, kept: Kept) => {
+      if (kept.kind === 'mark') {
+        journal.keep({ kind: 'mark', rows: [row], planned: kept.planned });
+        journal.sync();
+      } else if (kept.settled.outcome) await keeper.keep(row, kept.settled.outcome);
+    };
     let grace: NodeJS.Timeout | undefined;
     stop.stopped.addEventListener('abort', () => {
       grace = setTimeout(() => stop.abandon(), graceMs);
     });
-    const deferrals = new Map<RunRow, string>();
     try {
-      let { changes } = plan;
-      for (let round = 0; ; round += 1) {
-        await this.settleRows(
-          changes.map(({ row }) => row),
-          journal,
-          keeper,
-          deferrals,
-        );
-        if (deferrals.size === 0 || round === maxDeferrals || stop.reason) return deferrals;
-        const next = await this.planRows([...deferrals.keys()], new Map());
-        journal.keepPlan(next.rows, nextPlanNumber(await listRuns(options.folder), run.header.target));
-        deferrals.clear();
-        changes = next.changes;
-      }
+      await settleAll(port, marked, { limits, atOnce: pace.max, maxErrors, totals }, keep);
     } catch (error) {
-      // What was written is told, and the reading that failed is the reason of the stop.
+      // A journal that cannot be written stops the run, and what was written is told.
       if (!(error instanceof CliError || error instanceof StoppedError)) throw error;
       if (error instanceof CliError) stop.stop({ kind: error.kind, message: messageOf(error) });
-      return deferrals;
     } finally {
       clearTimeout(grace);
       await keeper.flush();
     }
-  }
-
-  private async settleRows(
-    rows: readonly Row[],
-    journal: Journal,
-    keeper: OutcomeKeeper,
-    deferrals: Map<RunRow, string>,
-  ): Promise<void> {
-    const { stop, pace, port, rules, totals, run, options } = this;
-    const { retries, hasGateway } = options;
-    const limits = { retries, retriesUnreachable: true, hasGateway, rules, stop };
-    const maxErrors = Math.max(1, toRowCount(options.maxErrors, run.header.rows));
-    const marked = markBeforeSending(rows, journal, () => (totals.settled === 0 ? 1 : pace.max));
-    const keep = async (row: Row, { outcome, deferred }: Settled) => {
-      if (deferred !== undefined) {
-        deferrals.set(row as RunRow, deferred);
-        keeper.defer(row);
-      } else if (outcome) await keeper.keep(row, outcome);
-    };
-    await settleAll(port, marked, { limits, atOnce: pace.max, maxErrors, totals }, keep);
   }
 
   /** Writes the rejects of the session, and then its end into the journal. */

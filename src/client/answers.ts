@@ -30,6 +30,8 @@ interface AnswerRule {
 const refused: AnswerRule = { mayBeApplied: false, again: 'never', passes: false, kind: 'failed' };
 const denied: AnswerRule = { ...refused, passes: true, kind: 'auth' };
 const missing: AnswerRule = { ...refused, kind: 'not-found' };
+/** Another address would take it: somebody else has to change something. */
+const moved: AnswerRule = { ...refused, passes: true };
 const unsupported: AnswerRule = { ...refused, kind: 'unavailable' };
 const busy: AnswerRule = { mayBeApplied: false, again: 'always', passes: true, kind: 'unavailable' };
 const lost: AnswerRule = { mayBeApplied: true, again: 'idempotent', passes: true, kind: 'unavailable' };
@@ -39,8 +41,8 @@ const unsent: AnswerRule = { ...busy, again: 'never' };
 
 /** A 5xx that is not here may come from a gateway after the service has applied the write, with Retry-After too. */
 const rules: ReadonlyMap<number, AnswerRule> = new Map([
-  [307, refused],
-  [308, refused],
+  [307, moved],
+  [308, moved],
   [401, denied],
   [403, denied],
   [404, missing],
@@ -96,6 +98,16 @@ export function isSentAgain(method: string, result: AttemptResult, retriesUnreac
   const { again } = answerRule(result);
   if (isUnreachable(result.error) && !retriesUnreachable) return false;
   return again === 'always' || (again === 'idempotent' && isIdempotent(method));
+}
+
+/** Whether the request of an error may succeed later without a change to it. */
+export function errorPasses({ kind, details: { status, author } }: CliError): boolean {
+  return status === undefined ? kind !== 'usage' : statusRule(status, author).passes;
+}
+
+/** Whether a reading that failed is tried again: an empty 404 and a page of a gateway say nothing of the record. */
+export function isReadAgain({ details: { status, author, retryable } }: CliError): boolean {
+  return retryable === true || ((status === 404 || status === 410) && author !== 'service');
 }
 
 /** Whether nobody listens at the address. */

@@ -32,11 +32,9 @@ export async function deleteRecords(
   }));
   return writeRecords(access, writes, {
     asList: ids.length > 1,
-    report({ attempted, outcome }, { id = 0n }) {
+    report({ attempted }, { id = 0n }) {
       const deletion = describeDeletion(noun, [id], details);
-      if (outcome?.state === 'applied' && outcome.reason)
-        return `note: ${deletion}: ${outcome.reason.message}`;
-      return attempted?.result === 'accepted'
+      return attempted?.verdict === 'accepted'
         ? `accepted, not yet done (202): delete ${deletion}`
         : `deleted ${deletion}`;
     },

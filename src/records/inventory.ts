@@ -1,5 +1,4 @@
 import { confirmWrite } from '../asking.ts';
-import { readRecord } from '../client/read-record.ts';
 import type { Context } from '../context.ts';
 import type { Output } from '../output/print.ts';
 import { openAccess } from './access.ts';
@@ -16,17 +15,9 @@ export async function setCount(
   quantity: number,
 ): Promise<Output | undefined> {
   const access = await openAccess(context, inventory, 'updateInventory');
-  const { client } = access;
   const petId = await access.names.idOf('pets', pet);
   await confirmWrite(context, { what: `set the stock of pet ${petId} to ${quantity}` });
-  // The change is printed for a person on a terminal. The write has no condition, so nothing else needs the reading.
-  const isChangePrinted = context.io.stderr.isTerminal && !context.flags.dryRun && !context.quiet;
-  const canRead = isChangePrinted && client.contract.operations.has('getInventory');
-  const before = canRead ? await readRecord(client, 'inventory', petId).catch(() => undefined) : undefined;
-  const known = before && { record: before.value };
-  return writeRecords(access, [{ id: petId, intent: { kind: 'set', value: quantity }, known }], {
-    asList: false,
-  });
+  return writeRecords(access, [{ id: petId, intent: { kind: 'set', value: quantity } }], { asList: false });
 }
 
 /** Adds to the count of a pet: reads it and writes the sum. */

@@ -4,13 +4,12 @@ import { describeValue, isFields, isSame, type Value } from './value.ts';
 //
 //   value.ts        what a record has: a count, fields, or nothing
 //   decide.ts       what a row says and what is known of it -> write, or an outcome
-//   port.ts         a noun of a service: a reading, a write as data, one attempt of a write with its judgement
-//   settle.ts       one row: read, decide, write, judge, until it has an outcome
-//   prove.ts        a reading is proved by a conditional write
-//   settle-all.ts   many rows, at a pace
+//   next.ts         one row: what is known of it and what has happened -> the next step
+//   port.ts         a noun of a service: a reading, a write as data, one attempt of a write with its verdict
+//   settle.ts       one row: does what `next` says, until it has an outcome
+//   settle-all.ts   many rows, several at a time
 //
-// `decide` compares a reading with what was before and what was to be after. `settle` does so only to judge a refusal, and
-// to find a service that adds what it is told to set.
+// A plan, a preview and a dry run are the same, without the step that sends.
 
 /** What a row asks for. */
 export type Intent =
@@ -27,8 +26,6 @@ export type Intent =
   | {
       readonly kind: 'remove';
       readonly expected?: Value | undefined;
-      /** In an undo, the strong ETag of the answer that created the record. */
-      readonly createdTag?: string | undefined;
     };
 
 export type WriteAction = 'create' | 'set' | 'remove';
@@ -96,8 +93,6 @@ export interface MadeRecord {
   readonly id?: bigint | undefined;
   /** The values that the answer showed, else those that were sent. */
   readonly value: Value;
-  /** The strong ETag of the answer. */
-  readonly etag?: string | undefined;
 }
 
 /** What the command and the service allow. */
@@ -194,14 +189,13 @@ function decideUncertain(intent: Intent, uncertain: Uncertain, now: Value, rules
     if (now === null) return applied;
     return isSame(before, now) ? writeAgain : changed(uncertain, now);
   }
-  // What proves a reading of an undo writes what is there: then nothing was taken back.
-  if (isSame(before, after) && isSame(after, now)) return unchanged;
+  // After refusals alone somebody else may have made the same sum.
   if (isSame(after, now)) return intent.kind === 'add' && !mayBeApplied ? changed(uncertain, now) : applied;
-  if (now === null) {
-    if (before !== null) return leaveUnknown('gone', describeChange(uncertain, now), mayBeApplied);
-    return rules.createsByPut ? writeAgain : leaveUnknown('perhaps_made', perhapsMade, mayBeApplied);
-  }
-  if (isSame(before, now)) return writeAgain;
+  if (isSame(before, now))
+    return now !== null || rules.createsByPut
+      ? writeAgain
+      : leaveUnknown('perhaps_made', perhapsMade, mayBeApplied);
+  if (now === null) return changed(uncertain, now);
   const isPlainSet = intent.kind === 'set' && intent.expected === undefined;
   return isPlainSet ? { ...writeAgain, action: 'set' } : changed(uncertain, now);
 }

@@ -1,17 +1,18 @@
 import { offeredOperation } from '../api/contract.ts';
-import { shownUrl } from '../api/http.ts';
+import { headerValue, shownUrl } from '../api/http.ts';
 import { type Noun, nouns } from '../api/nouns.ts';
 import type { NounName, Operation, OperationId } from '../api/operations.ts';
 import { comparedValues, isSameValue } from '../api/values.ts';
-import { mayHaveBeenApplied } from '../client/answers.ts';
+import { answerRule, isSentAgain } from '../client/answers.ts';
 import { type Attempt, attemptsOf } from '../client/attempt.ts';
+import type { CallOptions } from '../client/call.ts';
 import type { Answer, Client } from '../client/client.ts';
 import { locatedId } from '../client/judge-write.ts';
 import type { Pace } from '../client/pace.ts';
 import { entryInput, readFromList, readRecord } from '../client/read-record.ts';
 import type { CallInput } from '../client/request.ts';
 import type { ListOptions } from '../client/whole-list.ts';
-import { CliError } from '../process/errors.ts';
+import { CliError, InterruptedError } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-json.ts';
 import { StoppedError } from '../process/signals.ts';
 import { type Planned, plannedOf, type Row } from './decide.ts';
@@ -23,32 +24,53 @@ export interface Reading {
   readonly record: JsonObject | undefined;
   /** The strong ETag. Only a record that was read alone has one, and none has one if no ETags are sent. */
   readonly etag?: string | undefined;
+  /** How long a cache has kept it, in seconds: its Age. */
+  readonly age?: string | undefined;
   /** The error that says that there is no such record. */
   readonly missing?: CliError | undefined;
 }
 
 /** A request that writes, as data: it can be sent, or printed by a dry run. */
-interface Write {
+export interface Write {
   readonly operation: OperationId;
   readonly input: CallInput;
   /** The conditions of the write: If-Match or If-None-Match. RFC 9110, 13.1 */
   readonly conditions?: Readonly<Record<string, string>> | undefined;
 }
 
+/**
+ * What an answer says of a write:
+ *
+ * - `shown`: a success that shows it, or a DELETE that succeeded;
+ * - `empty`: a success without a record;
+ * - `unclear`: a success that shows something else;
+ * - `accepted`: 202, the service may do it later;
+ * - `lost`: it may have been applied, and twice is once;
+ * - `unrepeatable`: it may have been applied, and is not sent again;
+ * - `conflict`: 409 or 412;
+ * - `gone`: the service says that what a DELETE names is not there;
+ * - `busy`: certainly not applied, and the same request may succeed at once;
+ * - `refused`: certainly not applied;
+ * - `stopped`: it was given up while it was under way.
+ */
+export type Verdict =
+  | 'shown'
+  | 'empty'
+  | 'unclear'
+  | 'accepted'
+  | 'lost'
+  | 'unrepeatable'
+  | 'conflict'
+  | 'gone'
+  | 'busy'
+  | 'refused'
+  | 'stopped';
+
 /** One attempt of a write, judged by its answer. */
 export interface Attempted {
-  /**
-   * - `shown`: the answer shows the write, or has no body with 200, 201 or 204;
-   * - `accepted`: 202, the service may do it later;
-   * - `unclear`: a success that does not show the write;
-   * - `refused`: certainly not applied, because it was refused or not sent;
-   * - `uncertain`: it may have been applied.
-   */
-  readonly result: 'shown' | 'accepted' | 'unclear' | 'refused' | 'uncertain';
+  readonly verdict: Verdict;
   /** The record in the answer. */
   readonly record?: JsonObject | undefined;
-  /** The strong ETag of the answer. */
-  readonly etag?: string | undefined;
   /** The id of a record that was created, from the body or the Location of the answer. */
   readonly id?: bigint | undefined;
   readonly status?: number | undefined;
@@ -56,7 +78,7 @@ export interface Attempted {
   /** Why the write was not shown, as a code and as a clause. */
   readonly code?: string | undefined;
   readonly why?: string | undefined;
-  readonly error?: CliError | StoppedError | undefined;
+  readonly error?: CliError | undefined;
   /** The request and what came of it. Undefined if nothing was sent. */
   readonly attempt?: Attempt | undefined;
 }
@@ -64,43 +86,40 @@ export interface Attempted {
 /** A noun of a service: the only code that turns values into requests. */
 export interface RecordPort {
   readonly noun: NounName;
-  /** Whether a record can be read for a single command, alone or in the list. */
-  readonly canRead: boolean;
-  /** Whether a single record can be read alone, and whether all can. */
+  /** Whether one record can be read by itself, whether all can, and whether one can be found in either way. */
   readonly canGet: boolean;
   readonly canList: boolean;
+  readonly canRead: boolean;
   /** Whether a record can be removed. */
   readonly canRemove: boolean;
   /** Whether a record must be read right before it is written, because its other fields are sent with it. */
   readonly readsFirst: boolean;
   /** Whether a missing record is created by PUT. */
   readonly createsByPut: boolean;
-  /**
-   * Reads one record.
-   *
-   * @param spentMs the part of the deadline that earlier requests of the row have used, here and below.
-   * @throws CliError if there is no reading; StoppedError.
-   */
-  read(id: bigint, spentMs?: number): Promise<Reading>;
+  /** False for the embedded store in this process. */
+  readonly hasGateway: boolean;
+  /** The fields that no answer shows. */
+  readonly writeOnly: ReadonlySet<string>;
+  /** Reads one record. @throws CliError if there is no reading; StoppedError. */
+  read(id: bigint, options?: RequestOptions): Promise<Reading>;
   /** Reads all records, page by page. */
   list(): AsyncGenerator<readonly JsonObject[]>;
   idOf(record: JsonObject): bigint;
   /** The part of a record that a row is about: the count, the fields that the row names, or the whole record. */
   valueOf(row: Row, record: JsonObject | undefined): Value;
-  /** The part of a value that an answer can show: all but write-only fields. */
-  shownPart(value: Value): Value;
   /**
    * Makes the request that writes a value.
    *
-   * @param now the last reading of the record. Undefined if nobody has read it: then the write has no condition.
+   * @param now the last reading of the record. Undefined if nobody has read it: then only a create has a condition.
    * @throws CliError if a record that it needs cannot be read.
    */
-  write(row: Row, planned: Planned, now: Reading | undefined, spentMs?: number): Promise<Write>;
-  /** Makes the request that writes what a reading shows: it changes nothing, and its condition tells whether it is current. */
-  rewrite(row: Row, now: Reading): Write;
-  /** Sends a write once. Never throws. */
-  send(write: Write, spentMs?: number): Promise<Attempted>;
+  write(row: Row, planned: Planned, now: Reading | undefined, options?: RequestOptions): Promise<Write>;
+  /** Sends a write once. @throws StoppedError or InterruptedError if it was certainly not sent. */
+  send(write: Write, options?: RequestOptions): Promise<Attempted>;
 }
+
+/** See `CallOptions`. */
+type RequestOptions = Pick<CallOptions, 'retries' | 'spentMs'>;
 
 interface PortOptions {
   /** The pace of the requests of a run. */
@@ -115,12 +134,10 @@ export function createRecordPort(client: Client, name: NounName, options: PortOp
   const noun: Noun = nouns[name];
   const ids = noun.operations;
   const isCount = name === 'inventory';
-  const writeOnlyNames = new Set([ids.create, ids.update].flatMap((id) => writeOnlyOf(operations.get(id))));
+  const writeOnly = new Set([ids.create, ids.update].flatMap((id) => writeOnlyOf(operations.get(id))));
   const { pace, sendsEtags } = options;
   const etagCondition = (etag: string | undefined) =>
     sendsEtags && etag !== undefined ? { 'if-match': etag } : undefined;
-  const conditionsOf = (now: Reading | undefined) =>
-    now && !now.record ? { 'if-none-match': '*' } : etagCondition(now?.etag);
   const port: RecordPort = {
     noun: name,
     canRead: operations.has(ids.get) || operations.has(ids.list),
@@ -129,15 +146,20 @@ export function createRecordPort(client: Client, name: NounName, options: PortOp
     canRemove: operations.has(ids.delete),
     readsFirst: !isCount || operations.get(ids.update)?.takesChangesOnly === false,
     createsByPut: isCount && !operations.has(ids.create),
-    async read(id, spentMs) {
+    // Only the embedded store saves when it is told to.
+    hasGateway: client.deferSaves === undefined,
+    writeOnly,
+    async read(id, options) {
+      const reading = { ...options, pace, isFresh: true };
       try {
-        const { value, etag } = await readRecord(client, name, id, { pace, spentMs, isFresh: true });
-        return { record: value, etag: sendsEtags ? etag : undefined };
+        const { value, etag, headers } = await readRecord(client, name, id, reading);
+        return { record: value, etag: sendsEtags ? etag : undefined, age: headerValue(headers, 'age') };
       } catch (error) {
         if (!(error instanceof CliError) || error.kind !== 'not-found') throw error;
         // An empty 404 may be a gateway's. A whole list that lacks the record says the same in the service's own words.
         if (error.details.author !== 'unknown') return { record: undefined, missing: error };
-        return findInList(client, name, id, { pace, spentMs, isFresh: true, whole: true });
+        if (!port.canList) throw error;
+        return findInList(client, name, id, { ...reading, whole: true });
       }
     },
     list: () => client.list(ids.list, {}, { pace, whole: true, isFresh: true }),
@@ -151,11 +173,7 @@ export function createRecordPort(client: Client, name: NounName, options: PortOp
       if (isWhole) return record;
       return isCount ? (record.quantity as number | bigint) : fieldsOf(row, record);
     },
-    shownPart(value) {
-      if (value === null || !isFields(value) || writeOnlyNames.size === 0) return value;
-      return Object.fromEntries(Object.entries(value).filter(([name]) => !writeOnlyNames.has(name)));
-    },
-    async write(row, { action, after }, now, spentMs) {
+    async write(row, { action, after }, now, options) {
       const { id } = row;
       if (action === 'remove')
         return { operation: ids.delete, input: { id }, conditions: etagCondition(now?.etag) };
@@ -163,30 +181,24 @@ export function createRecordPort(client: Client, name: NounName, options: PortOp
       if (action === 'create' && operations.has(ids.create)) {
         const quantity = isFields(after) ? after.quantity : after;
         // The user did not ask for the pet, so a notice about it is skipped.
-        const petOptions = { pace, spentMs, skipsNotices: true };
+        const petOptions = { ...options, pace, skipsNotices: true };
         const input = await entryInput(client, id ?? 0n, quantity as number, petOptions);
         return { operation: ids.create, input };
       }
       offeredOperation(client.contract, ids.update);
       const body = isCount
         ? { quantity: after }
-        : changesOf(after as Fields, port.valueOf(row, now?.record), writeOnlyNames);
+        : changesOf(after as Fields, port.valueOf(row, now?.record), writeOnly);
       const before = isCount && !port.readsFirst ? undefined : now?.record;
       return {
         operation: ids.update,
         input: { id, body, before, values: body },
-        conditions: conditionsOf(now),
+        conditions: action === 'create' ? { 'if-none-match': '*' } : etagCondition(now?.etag),
       };
     },
-    rewrite(row, now) {
-      const value = isCount ? (now.record?.quantity ?? null) : port.valueOf(row, now.record);
-      const body = isCount ? { quantity: value } : value;
-      const before = isCount && !port.readsFirst ? undefined : now.record;
-      return { operation: ids.update, input: { id: row.id, body, before }, conditions: conditionsOf(now) };
-    },
-    async send({ operation, input, conditions }, spentMs) {
+    async send({ operation, input, conditions }, options) {
       try {
-        const answer = await client.call(operation, input, { pace, spentMs, retries: 0, conditions });
+        const answer = await client.call(operation, input, { ...options, pace, conditions });
         return toAttempted(answer, locatedId(client, operation, answer));
       } catch (error) {
         if (!(error instanceof CliError || error instanceof StoppedError)) throw error;
@@ -212,39 +224,54 @@ async function findInList(
 }
 
 function toAttempted(answer: Answer<JsonObject | undefined>, location: bigint | undefined): Attempted {
-  const { status, judgement, attempts, value, etag } = answer;
+  const { status, judgement, attempts, value } = answer;
   const attempt = attempts.at(-1);
   const facts = {
     status,
     requestId: attempt?.requestId,
     record: value,
-    etag,
     attempt,
     id: judgement?.id ?? location,
   };
   if (judgement?.shows === 'accepted') {
     const why = 'the service accepted it, and has not done it yet';
-    return { ...facts, result: 'accepted', code: 'accepted', why };
+    return { ...facts, verdict: 'accepted', code: 'accepted', why };
   }
   if (judgement && judgement.shows !== 'asSent')
-    return { ...facts, result: 'unclear', code: 'not_shown', why: judgement.reason };
-  return { ...facts, result: 'shown' };
+    return { ...facts, verdict: 'unclear', code: 'not_shown', why: judgement.reason };
+  return { ...facts, verdict: value || attempt?.request.method === 'DELETE' ? 'shown' : 'empty' };
 }
 
+/** @throws the error of a stop if nothing was under way. */
 function toFailedAttempt(error: CliError | StoppedError): Attempted {
-  const attempts = attemptsOf(error);
-  const attempt = attempts.at(-1);
-  const method = attempt?.request.method ?? 'GET';
-  const isUncertain = mayHaveBeenApplied(method, attempts);
-  return {
-    result: isUncertain ? 'uncertain' : 'refused',
+  const attempt = attemptsOf(error).at(-1);
+  const facts = {
     status: attempt?.response?.status,
     requestId: attempt?.requestId,
-    code: error instanceof CliError ? errorCodeOf(error) : 'interrupted',
-    why: error instanceof CliError ? error.message : 'it was stopped before the answer came',
-    error,
     attempt,
   };
+  if (error instanceof StoppedError || error instanceof InterruptedError) {
+    if (!attempt || !answerRule(attempt).mayBeApplied) throw error;
+    const why = 'it was stopped before the answer came';
+    return {
+      ...facts,
+      verdict: 'stopped',
+      code: 'interrupted',
+      why,
+      error: error instanceof CliError ? error : undefined,
+    };
+  }
+  const verdict = attempt ? verdictOf(attempt) : 'refused';
+  return { ...facts, verdict, code: errorCodeOf(error), why: error.message, error };
+}
+
+function verdictOf(attempt: Attempt): Verdict {
+  const { request, response } = attempt;
+  const { mayBeApplied, again } = answerRule(attempt);
+  if (mayBeApplied) return isSentAgain(request.method, attempt, true) ? 'lost' : 'unrepeatable';
+  if (response?.status === 409 || response?.status === 412) return 'conflict';
+  if (request.method === 'DELETE' && (response?.status === 404 || response?.status === 410)) return 'gone';
+  return again === 'always' ? 'busy' : 'refused';
 }
 
 /** The code of an error in a reason: why there is no answer, the code of the service, or the status. */

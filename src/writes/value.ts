@@ -21,6 +21,12 @@ export function isSame(value: Value, other: Value): boolean {
   return !isFields(other) && value == other;
 }
 
+/** Whether a record shows what was sent. @param writeOnly the fields that no answer has. */
+export function isShown(sent: Value, shown: Value, writeOnly: ReadonlySet<string>): boolean {
+  if (sent === null || !isFields(sent)) return isSame(sent, shown);
+  return isSame(Object.fromEntries(Object.entries(sent).filter(([name]) => !writeOnly.has(name))), shown);
+}
+
 export function isFields(value: Value): value is Fields {
   return typeof value === 'object' && value !== null;
 }

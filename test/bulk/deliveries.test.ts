@@ -124,7 +124,8 @@ stories({
     answering({ 1: 409 }),
     [deliver, '2:'],
     [`${deliver} --sum`, '3: applied 1, failed 1'],
-    ({ read }) => expect(read('d.rejects.csv').match(/^\d.*?failed/gm)).toEqual(['1,+5,2,failed', '1,+7,2,failed']),
+    ({ read }) =>
+      expect(read('d.rejects.csv').match(/^\d.*?failed/gm)).toEqual(['1,+5,2,failed', '1,+7,2,failed']),
     counts(5, 6),
   ],
   'equal lines of one pet in a delivery are two, so they are refused too, or added up': [

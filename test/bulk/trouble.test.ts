@@ -81,6 +81,16 @@ const stops: readonly Stop[] = [
     summary: { code: 6, failed: 18, unknown: 1, unprocessed: 81 },
     stderr: /20 attempts in a row got no answer/,
   },
+  {
+    what: 'a service that is gone behind its gateway, whatever is tried again',
+    begin: (shop) => {
+      shop.misbehave = (_, response) =>
+        shop.writes().length > 0 ? refuse(response, 502, 'bad gateway') : undefined;
+    },
+    words: ['--concurrency', '8'],
+    summary: { code: 6, applied: 0, failed: 0 },
+    stderr: /20 attempts in a row got no answer/,
+  },
 ];
 
 test.each(stops)(

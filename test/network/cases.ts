@@ -129,8 +129,9 @@ export const cases: readonly Case[] = [
   list('reads the request and never answers', mode.always(mode.silence), within, late),
   list('drips the head of its answer', mode.always(mode.dripHead), within, late),
   list('drips the body of its answer', mode.always(mode.dripBody), within, late),
-  set('drips an answer to a PUT', mode.always(mode.dripBody), maybe, {
+  set('drips an answer to a PUT', mode.always(mode.dripPut), maybe, {
     ...late,
+    requests: [1, 2],
     timeoutMs: 4000,
     minMs: 3900,
   }),

@@ -77,7 +77,7 @@ describe('a 403 page', () => {
     'is a rule of a gateway, and asks for no token: %s',
     async (line) => {
       const { code, stderr } = await run(line, modSecurity);
-      const method = line === 'categories list' ? 'GET' : 'PUT';
+      const method = line.startsWith('api') ? 'PUT' : 'GET';
       expect(code).toBe(6);
       expect(stderr).toContain('the answer is 403 with text/html: 403 Forbidden');
       expect(stderr).toContain(`hint: a rule of what stands before the service may refuse ${method}`);

@@ -62,6 +62,12 @@ export function dripBody({ socket }: Exchange): void {
   drip(socket, '');
 }
 
+/** The command reads the count before it writes. */
+export function dripPut(exchange: Exchange): void {
+  if (exchange.request.method === 'GET') answerJson(exchange, { ...item, quantity: 3 });
+  else dripBody(exchange);
+}
+
 function drip(socket: Exchange['socket'], head: string): void {
   socket.write(head);
   const timer = setInterval(() => socket.write(' '), 200);

@@ -2,23 +2,29 @@ import { describe, expect, test } from 'vitest';
 import { type Reply, recordingServer } from '../helpers/recording-server.ts';
 import { type Line, runAt, wordsOf } from '../helpers/run-cli.ts';
 
+const entry = { petId: 1, quantity: 3, status: 'sold' };
 const luna = { id: 1, name: 'Luna', categoryId: 1, status: 'sold' };
 
-/** The outcome of a command against a service that answers everything alike, but shows a pet to be deleted. */
+/** The outcome of a command against a service that answers everything alike, but shows what is to be deleted or set. */
 async function against(reply: Reply, line: Line) {
   const replyTo = ({ method }: { method?: string | undefined }) =>
-    method === 'GET' && line === remove ? { body: luna } : reply;
+    method === 'GET' && line === remove
+      ? { body: luna }
+      : method === 'GET' && line === 'inventory set 1 5'
+        ? { body: entry }
+        : reply;
   await using server = await recordingServer({}, replyTo);
   return await runAt(server, [...wordsOf(line), '--retries', '0']);
 }
 
 /**
- * The outcome against a service that answers writes and readings each in one way, and what it was asked. A pet to be deleted is
- * there before the write.
+ * The outcome against a service that answers writes and readings each in one way, and what it was asked. What is to be deleted or
+ * set is there before the write.
  */
 async function between(write: Reply, reading: Reply, line: Line) {
   let isWritten = false;
   await using server = await recordingServer({}, ({ method }) => {
+    if (method === 'GET' && !isWritten && `${line}`.startsWith('inventory set')) return { body: entry };
     if (method === 'GET') return isWritten || line !== remove ? reading : { body: luna };
     isWritten = true;
     return write;
@@ -130,7 +136,8 @@ describe('a write that the service answers with another value', () => {
       { body: { ...item, quantity: 10 } },
       'inventory set 1 10 --json',
     );
-    expect(run).toMatchObject({ code: 0, calls: ['PUT /store/inventory/1', 'GET /store/inventory/1'] });
+    const [reading, write] = ['GET /store/inventory/1', 'PUT /store/inventory/1'];
+    expect(run).toMatchObject({ code: 0, calls: [reading, write, reading] });
     expect(JSON.parse(run.stdout)).toMatchObject({ quantity: 10 });
   });
 
@@ -161,9 +168,15 @@ describe('a create that is answered', () => {
     expect(run).toMatchObject({ code: 0, stdout: '1\n' });
   });
 
-  test('with neither a body nor Location prints nothing', async () => {
-    const run = await between({ status: 201 }, { body: luna }, create);
-    expect(run).toMatchObject({ code: 0, stdout: '', calls: ['POST /pets'] });
+  test('with neither a body nor Location was made, and its id is said to be unknown', async () => {
+    await using server = await recordingServer({}, () => ({ status: 201 }));
+    const run = await runAt(server, create);
+    expect(run).toMatchObject({
+      code: 0,
+      stdout: '',
+      stderr: expect.stringContaining('its id is not known'),
+    });
+    expect(server.calls()).toEqual(['POST /pets']);
   });
 
   test('with something else, and no id to look for, may have been applied', async () => {

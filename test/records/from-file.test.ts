@@ -194,7 +194,7 @@ test('creates no further record after a refused token, and says how many were no
   await using server = await recordingServer({}, () => ({ status: 401, body }));
   const stdin = '{"name":"a","categoryId":1}\n'.repeat(5);
   const env = { PETSTORE_STATE_DIR: temporaryFolder() };
-  const run = await runAt(server, 'pets create --from - --yes', { stdin, env });
+  const run = await runAt(server, 'pets create --from - --yes --concurrency 1', { stdin, env });
   expect(run).toMatchObject({ code: 4 });
   expect(run.stdout).toContain('1 failed, 4 not processed');
   expect(run.stderr).toContain('go on with: petstore resume r1');

@@ -33,9 +33,7 @@ test('adjusts by a signed or a plain number, and refuses to go below 0', async (
   }
   const run = await shop.run('inventory adjust 4 -3');
   expect(run).toMatchObject({ code: 2, stdout: '' });
-  expect(run.stderr).toContain(
-    'error: the count of pet 4 would go below 0: it is 0 now, and the change is -3\n',
-  );
+  expect(run.stderr).toContain('error: the count of pet 4: 0 - 3 is below 0\n');
   expect(await shop.json('inventory get 4')).toMatchObject({ quantity: 0 });
 });
 
@@ -52,27 +50,24 @@ test('of many adjustments at once each is counted, or refused', async () => {
 const refused = { status: 412, body: { code: 'precondition_failed', message: 'changed', status: 412 } };
 
 test.each([
-  [3, 0, 26],
-  [4, 1, 30],
-])(
-  'an adjustment that meets %i others is made again three times, and exits %i',
-  async (others, code, sum) => {
-    let quantity = 10;
-    let left = others;
-    await using server = await recordingServer({}, ({ method, headers, body }) => {
-      if (method === 'PUT' && left > 0) {
-        left -= 1;
-        quantity += 5;
-        return refused;
-      }
-      if (method === 'PUT' && headers['if-match'] !== `"${quantity}"`) return refused;
-      if (method === 'PUT') ({ quantity } = JSON.parse(body));
-      return { headers: { etag: `"${quantity}"` }, body: { petId: 4, quantity, status: 'sold' } };
-    });
-    expect((await runAt(server, 'inventory adjust 4 +1')).code).toBe(code);
-    expect(quantity).toBe(sum);
-  },
-);
+  [10, 0, 61],
+  [11, 1, 65],
+])('an adjustment that meets %i others is made again ten times, and exits %i', async (others, code, sum) => {
+  let quantity = 10;
+  let left = others;
+  await using server = await recordingServer({}, ({ method, headers, body }) => {
+    if (method === 'PUT' && left > 0) {
+      left -= 1;
+      quantity += 5;
+      return refused;
+    }
+    if (method === 'PUT' && headers['if-match'] !== `"${quantity}"`) return refused;
+    if (method === 'PUT') ({ quantity } = JSON.parse(body));
+    return { headers: { etag: `"${quantity}"` }, body: { petId: 4, quantity, status: 'sold' } };
+  });
+  expect((await runAt(server, 'inventory adjust 4 +1')).code).toBe(code);
+  expect(quantity).toBe(sum);
+});
 
 test('an adjustment that was refused is not made again if the count is what it sent', async () => {
   let quantity = 10;
@@ -96,7 +91,7 @@ test('a count beyond a double is never rounded by an adjustment', async () => {
   expect(server.seen.map(({ method }) => method)).toEqual(['GET']);
 });
 
-test('an adjustment whose answer was lost is proved by its own tag, and made once', async () => {
+test('an adjustment whose answer was lost is read, and made once', async () => {
   let quantity = 3;
   let etag = 1;
   const stored: number[] = [];
@@ -111,7 +106,7 @@ test('an adjustment whose answer was lost is proved by its own tag, and made onc
   });
   const run = await runAt(server, 'inventory adjust 4 +5 -o json');
   expect(run.code).toBe(0);
-  expect(stored).toEqual([8, 8]);
+  expect(stored).toEqual([8]);
 });
 
 test('an adjustment whose answer shows another count than was sent is unknown, unless the count that is read back is right', async () => {

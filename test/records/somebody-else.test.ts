@@ -4,8 +4,6 @@ import { expect, test } from 'vitest';
 import { runTyping } from '../helpers/person.ts';
 import { recordingServer } from '../helpers/recording-server.ts';
 import { runAt } from '../helpers/run-cli.ts';
-import { stockShop } from '../helpers/stock-desk.ts';
-import { reply } from '../helpers/stock-server.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 // Between the requests of a command somebody else writes the same record. What that person wrote stays.
@@ -46,33 +44,3 @@ test('a pet that has got a field since the question is not deleted', async () =>
   expect(run.stderr).toContain('pet 1 was changed in the meantime: status "pending" now');
   expect(server.calls()).not.toContain('DELETE /pets/1');
 });
-
-test('with etags: false a reading is believed: nothing is written to prove it', async () => {
-  await using shop = await stockShop([5]);
-  shop.sendsETags = true;
-  shop.misbehave = ({ method }, response) => {
-    if (method !== 'PUT') return undefined;
-    shop.stock.set('1', 9);
-    return reply(response, 504, 'the gateway has waited long enough');
-  };
-  const env = { PETSTORE_ETAGS: 'false' };
-  expect(await shop.run('inventory set 1 9 --retries 0', { env })).toMatchObject({ code: 0 });
-  expect(shop.writes()).toHaveLength(1);
-});
-
-test.each(['json', 'table'])(
-  'a reading whose tag is refused is told in words of its own (%s)',
-  async (format) => {
-    await using shop = await stockShop([6]);
-    shop.sendsETags = true;
-    shop.misbehave = ({ method }, response) =>
-      method === 'GET'
-        ? reply(response, 200, { petId: 1, quantity: 5, status: 'sold' }, { etag: '"5"' })
-        : undefined;
-    const run = await shop.run(`inventory adjust 1 +2 -o ${format}`);
-    expect(run).toMatchObject({ code: 6, stdout: '' });
-    expect(run.stderr).toContain('pet 1: the service refuses the tag that its readings give');
-    expect(run.stderr).toContain('petstore config set etags false');
-    expect(shop.writes()).toHaveLength(1);
-  },
-);

@@ -149,7 +149,6 @@ async function openSession(
     maxErrors,
     retries: settings.get('retries'),
     sendsEtags: settings.get('etags'),
-    hasGateway: settings.offline === undefined,
     mayCreate: run.header.flags.createMissing,
     claims: await claimsOn(await listRuns(runFolderOf(context.io)), run, openRun.undone),
     journal,
