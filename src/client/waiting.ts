@@ -1,4 +1,4 @@
-import type { LiveLine } from '../output/live-line.ts';
+import type { LiveLine } from '../output/streams.ts';
 import { monotonicMs } from '../process/deadline.ts';
 import { sanitize } from '../process/text.ts';
 import type { ClientEvent } from './call.ts';

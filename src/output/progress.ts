@@ -1,7 +1,7 @@
 import { monotonicMs } from '../process/deadline.ts';
 import type { Io } from '../process/io.ts';
 import { groupDigits } from '../process/text.ts';
-import type { LiveLine } from './live-line.ts';
+import type { LiveLine } from './streams.ts';
 import type { Style } from './style.ts';
 
 export interface ProgressState {

@@ -1,9 +1,15 @@
 import { offeredOperation } from '../api/contract.ts';
+import { referenceFields } from '../api/nouns.ts';
 import type { Operation, OperationId } from '../api/operations.ts';
 import type { Client } from '../client/client.ts';
 import type { ClientUse, Context } from '../context.ts';
+import type { View } from '../output/columns.ts';
+import type { JsonObject } from '../process/exact-json.ts';
+import { caseless } from '../process/text.ts';
 import { Names } from './names.ts';
+import { isIdText } from './parse-values.ts';
 import type { RecordNoun } from './record-nouns.ts';
+import { viewOf } from './record-nouns.ts';
 
 /** The access of one verb to the records of one noun at one service. */
 export interface Access {
@@ -30,4 +36,67 @@ export async function openAccess(
   const operation = offeredOperation(await context.contract(), operationId);
   const client = await context.client(use);
   return { context, client, noun, names: new Names(context, client), operation };
+}
+
+/** A view whose columns may show the names of other records. */
+interface NamedView {
+  readonly view: View<JsonObject>;
+  /**
+   * Waits for the name that a record shows, or without a record for all names. Never rejects.
+   *
+   * @returns a note for the user if names could not be read.
+   */
+  readNames(record?: JsonObject): Promise<string | undefined>;
+}
+
+/**
+ * Opens the view of a noun. A table on a terminal has the column of names even if the column is hidden elsewhere.
+ *
+ * @param isList whether all records are printed. If so, all names are read, and the reading begins at once.
+ */
+export async function openView(
+  { context, names, noun, operation }: Access,
+  isList: boolean,
+): Promise<NamedView> {
+  const nameById = new Map<bigint, string>();
+  const { plural, columns } = viewOf(noun, operation, nameById);
+  const printer = await context.printer();
+  const { field = '', column: nameColumn = '' } = noun.reference ?? {};
+  const isOnTerminal = printer.content === 'text' && context.io.stdout.isTerminal;
+  const isShown = (name: string) => isOnTerminal && name === nameColumn;
+  const shownColumns = columns.map(({ isHidden, ...column }) =>
+    isHidden && !isShown(column.name) ? { ...column, isHidden } : column,
+  );
+  const view = { plural, columns: shownColumns };
+  const referenceNoun = referenceFields[field];
+  if (referenceNoun === undefined || !printer.shows(view, nameColumn))
+    return { view, readNames: async () => undefined };
+  const readAll = async () => {
+    const nameList = await names.namesOf(referenceNoun);
+    for (const [id, name] of nameList.nameById) nameById.set(id, name);
+    if (referenceNoun === 'categories' && printer.content === 'cells') dropAmbiguous(nameById);
+    return nameList.note;
+  };
+  // A service has few categories, and there is no request for some of them.
+  if (isList || referenceNoun === 'categories') {
+    const reading = readAll();
+    return { view, readNames: () => reading };
+  }
+  return {
+    view,
+    async readNames({ [field]: id = null } = {}) {
+      if (typeof id !== 'bigint' || nameById.has(id)) return undefined;
+      const { name, note } = await names.nameOfPet(id);
+      if (name !== undefined) nameById.set(id, name);
+      return note;
+    },
+  };
+}
+
+/** Drops the names by which `--from` could not find the record: names of several records, and names that look like an id. */
+function dropAmbiguous(nameById: Map<bigint, string>): void {
+  const counts = new Map<string, number>();
+  for (const name of nameById.values()) counts.set(caseless(name), (counts.get(caseless(name)) ?? 0) + 1);
+  for (const [id, name] of nameById)
+    if (isIdText(name) || (counts.get(caseless(name)) ?? 0) > 1) nameById.delete(id);
 }

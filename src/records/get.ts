@@ -4,9 +4,8 @@ import type { Context } from '../context.ts';
 import type { View } from '../output/columns.ts';
 import type { Output } from '../output/print.ts';
 import { CliError } from '../process/errors.ts';
-import { type Access, openAccess } from './access.ts';
+import { type Access, openAccess, openView } from './access.ts';
 import type { IdOrName } from './parse-values.ts';
-import { openView } from './print-records.ts';
 import { readEach } from './read-each.ts';
 import { namedNoun, type RecordNoun, recordView } from './record-nouns.ts';
 

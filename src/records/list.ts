@@ -3,9 +3,8 @@ import type { Context } from '../context.ts';
 import type { Output } from '../output/print.ts';
 import { exitCodes } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
-import { type Access, openAccess } from './access.ts';
+import { type Access, openAccess, openView } from './access.ts';
 import { toStatusWords } from './body-fields.ts';
-import { openView } from './print-records.ts';
 import type { Body, RecordNoun } from './record-nouns.ts';
 
 interface ListQuery {

@@ -10,13 +10,14 @@ import { parseDay, parseIdOrName, parseQuantity, parseText, parseTruth } from '.
 // The files of this folder:
 // - nouns: this file describes the four nouns as data.
 // - verbs: `list.ts`, `get.ts`, `create.ts`, `update.ts`, `edit-record.ts` and `delete.ts` work for every noun, and
-//   `inventory.ts` has the verbs of counts. A verb opens its `access.ts`. `watch.ts` shows a list again and
+//   `inventory.ts` has the verbs of counts. A verb opens its `access.ts`, which also adds
+//   the names of other records. `watch.ts` shows a list again and
 //   again, and `overview.ts` sums the lists up.
 // - input: flags become fields in `parse-values.ts`, `body-fields.ts`, and records of a file in
 //   `record-layout.ts`. `names.ts` finds the ids of names.
 // - writing: `write-records.ts` settles the rows of a command with ids, and `write-errors.ts` has its errors.
 //   Many records of a file are a run: see `bulk/`.
-// - printing: `print-records.ts` adds the names of other records, and `show-requests.ts` shows what `--dry-run` would send.
+// - printing: `show-requests.ts` shows what `--dry-run` would send.
 
 /**
  * How people write the values of a field: as a flag, as an answer to a question, as a cell of a file. A `name` tells

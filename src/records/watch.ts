@@ -4,8 +4,7 @@ import { sleep, withinLimits } from '../process/deadline.ts';
 import { CliError, InterruptedError, type Signal, UsageError } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
 import { sanitize, secondsText } from '../process/text.ts';
-import type { Access } from './access.ts';
-import { openView } from './print-records.ts';
+import { type Access, openView } from './access.ts';
 
 interface WatchOptions {
   readonly intervalMs: number;
