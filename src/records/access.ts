@@ -8,8 +8,7 @@ import type { JsonObject } from '../process/exact-json.ts';
 import { caseless } from '../process/text.ts';
 import { Names } from './names.ts';
 import { isIdText } from './parse-values.ts';
-import type { RecordNoun } from './record-nouns.ts';
-import { viewOf } from './record-nouns.ts';
+import { type RecordNoun, viewOf } from './record-nouns.ts';
 
 /** The access of one verb to the records of one noun at one service. */
 export interface Access {
