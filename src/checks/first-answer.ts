@@ -7,7 +7,17 @@ import { isJsonObject } from '../process/exact-json.ts';
 import { withArticle } from '../process/text.ts';
 import type { AskOptions, Check, CheckContext, RawAnswer } from './check.ts';
 import { type Condition, differenceTo, meetsStatus } from './condition.ts';
-import { type Details, type Finding, fail, findingOfError, pass, statusText } from './finding.ts';
+import {
+  type Details,
+  type Finding,
+  fail,
+  findingOfError,
+  isRed,
+  pass,
+  statusText,
+  warn,
+} from './finding.ts';
+import { faultOfNextLink } from './list-checks.ts';
 import { detailsOf, guessInput, idParameter, reachOperation, wordsOf } from './round.ts';
 
 const { auth, unavailable, 'check-failed': checkFailed } = exitCodes;
@@ -18,18 +28,21 @@ const loginHint = 'does the service want a login, and does the base URL belong t
  *
  * @param fallback the condition whose request is sent if the contract has no GET.
  */
-export async function checkHttp(context: CheckContext, fallback?: Condition): Promise<Finding> {
+export async function checkHttp(context: CheckContext, fallback?: Condition): Promise<Finding[]> {
   try {
     const operation = reachOperation(context.reads);
     const asking = operation ? context.askOnce(operation, guessInput(operation)) : askFor(context, fallback);
-    return judgeFirstAnswer(context, operation, await asking);
+    const answer = await asking;
+    const link = operation?.isList ? faultOfNextLink(answer) : undefined;
+    const first = judgeFirstAnswer(context, operation, answer);
+    return [first, ...(link && !isRed(first) ? [warn(link.reason, { ...detailsOf(answer), ...link })] : [])];
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
     context.signal.throwIfAborted();
     const finding: Finding = { ...findingOfError(error), state: 'fail', exitCode: unavailable };
-    if (error.details.reason !== 'redirect') return finding;
+    if (error.details.reason !== 'redirect') return [finding];
     const { reason, hint = loginHint } = finding;
-    return { ...finding, reason: `${reason}; ${tokenClause(context)}`, hint, exitCode: checkFailed };
+    return [{ ...finding, reason: `${reason}; ${tokenClause(context)}`, hint, exitCode: checkFailed }];
   }
 }
 

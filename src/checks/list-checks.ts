@@ -1,10 +1,10 @@
 import { headerValue, linkTarget } from '../api/http.ts';
 import type { Parameter } from '../api/operations.ts';
 import { isSameValue } from '../api/values.ts';
-import { foreignOriginHint } from '../client/page-walk.ts';
+import { foreignOriginHint, leftOutPrefix, prefixHint } from '../client/page-walk.ts';
 import { type JsonValue, printJson } from '../process/exact-json.ts';
-import type { CheckAnswer, CheckContext } from './check.ts';
-import { type Details, type Finding, FindingError, warn } from './finding.ts';
+import type { CheckAnswer, CheckContext, RawAnswer } from './check.ts';
+import { type Details, type Finding, FindingError, fail, warn } from './finding.ts';
 import { judge } from './judge-answer.ts';
 import { idsOf, recordsOf } from './records.ts';
 import { faultOf } from './round.ts';
@@ -67,38 +67,35 @@ async function askForHalf(context: CheckContext, list: CheckAnswer): Promise<Che
 
 /** Returns the URL of the next page; undefined if the page has no link. @throws FindingError if it leaves the service. */
 function nextUrl(page: CheckAnswer): URL | undefined {
+  const fault = faultOfNextLink(page);
+  if (fault) throw new FindingError(faultOf(page, fault.reason, fault));
+  const link = nextOf(page);
+  return link === undefined ? undefined : new URL(link, page.url);
+}
+
+/** Finds the fault of the link to the next page, if the answer has one: it is no URL, or leaves the service. */
+export function faultOfNextLink(page: RawAnswer): Finding | undefined {
   const link = nextOf(page);
   if (link === undefined) return undefined;
   const fault = (reason: string, details: Details) =>
-    new FindingError(faultOf(page, `the next link ${reason}`, { got: link, ...details }));
-  if (!URL.canParse(link, page.url)) throw fault('is not a URL', { expected: 'Link: <url>; rel="next"' });
-  const next = new URL(link, page.url);
-  const urlFault = faultOfUrl(next, new URL(page.url));
-  if (urlFault) throw fault(urlFault.reason, urlFault.details);
-  return next;
-}
-
-/**
- * Checks that a URL in an answer leads to the same service.
- *
- * @param here the URL of the answer.
- * @returns the fault, a clause without a subject; undefined if the URL is good.
- */
-export function faultOfUrl(
-  url: URL,
-  here: URL,
-): { readonly reason: string; readonly details: Details } | undefined {
-  if (url.origin === here.origin) return undefined;
-  const details = { expected: `a URL at ${here.origin}`, hint: foreignOriginHint(url, here) };
+    fail(`the next link ${reason}`, { got: link, ...details });
+  if (!URL.canParse(link, page.url)) return fault('is not a URL', { expected: 'Link: <url>; rel="next"' });
+  const [next, here] = [new URL(link, page.url), new URL(page.url)];
+  const prefix = leftOutPrefix(next, here);
+  if (next.origin === here.origin)
+    return prefix === undefined
+      ? undefined
+      : fault(`leaves out ${prefix}`, { expected: `a URL below ${here.origin}${prefix}`, hint: prefixHint });
+  const details = { expected: `a URL at ${here.origin}`, hint: foreignOriginHint(next, here) };
   const isOtherScheme =
-    here.protocol === 'https:' && url.protocol === 'http:' && url.hostname === here.hostname;
+    here.protocol === 'https:' && next.protocol === 'http:' && next.hostname === here.hostname;
   return isOtherScheme
-    ? { reason: 'is http, although the service is reached by https', details }
-    : { reason: 'leaves the service', details };
+    ? fault('is http, although the service is reached by https', details)
+    : fault('leaves the service', details);
 }
 
 /** Returns the link to the next page as the header has it. */
-function nextOf({ headers }: CheckAnswer): string | undefined {
+function nextOf({ headers }: RawAnswer): string | undefined {
   return linkTarget(headerValue(headers, 'link'), 'next');
 }
 

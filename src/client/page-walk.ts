@@ -225,12 +225,13 @@ function resolveNext(link: string, page: Page): string {
   }
   const prefix = leftOutPrefix(next, here);
   if (prefix !== undefined)
-    throw page.fault(
-      `the link to the next page leaves out ${prefix}: ${maskUrl(next.href)}`,
-      'a gateway may not tell the service below which path it lies: see `petstore help gateways`',
-    );
+    throw page.fault(`the link to the next page leaves out ${prefix}: ${maskUrl(next.href)}`, prefixHint);
   return withoutHash(next.href);
 }
+
+/** The reason for a link that lacks a path in front, a sentence. */
+export const prefixHint =
+  'a gateway may not tell the service below which path it lies: see `petstore help gateways`';
 
 /** Returns the path that a link lacks in front: `/api/shop` if `/api/shop/pets` links to `/pets`. @param here the URL of the answer. */
 export function leftOutPrefix(next: URL, here: URL): string | undefined {

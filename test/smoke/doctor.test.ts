@@ -187,6 +187,21 @@ test('the binding is named with the number of its operations', async () => {
   expect(findings.config?.reason).toMatch(/; bound to a description, 1 of \d+ operations$/);
 });
 
+test('a next link that leaves out a path prefix is a warning in doctor, and fails in smoke', async () => {
+  await using server = await recordingServer({}, () => ({
+    headers: { link: '</pets?after=1>; rel="next"' },
+    body: [{ id: 1, name: 'Luna', categoryId: 1, status: 'sold' }],
+  }));
+  const url = `${server.url}/api/shop`;
+  const { code, findings } = await examine(`--base-url ${url}`);
+  expect(code).toBe(0);
+  const reason = 'the next link leaves out /api/shop';
+  expect(findings['reach/http']).toMatchObject({ state: 'warn', reason });
+  const smoked = await runCli(`smoke --base-url ${url} --only op/listPets -o json -q`);
+  expect(smoked.code).toBe(7);
+  expect(JSON.parse(smoked.stdout).checks.at(-1)).toMatchObject({ id: 'op/listPets', reason });
+});
+
 test('ALL_PROXY alone is a warning, because no proxy is used', async () => {
   await using server = await healthy();
   const alone = await examine(`--base-url ${server.url}`, { ALL_PROXY: 'http://127.0.0.1:1' });
