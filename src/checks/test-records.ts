@@ -53,7 +53,7 @@ export async function writeRecord(
   else signal.addEventListener('abort', stopNow, { once: true });
   // As in an undo, a record is removed if it has what is expected, whatever else it has got since.
   const rules = { mayCreate: false, isUndo: true, createsByPut: port.createsByPut };
-  const limits = { rules, retries, retriesUnreachable: false, hasGateway: true, stop, timeoutMs };
+  const limits = { rules, retries, retriesUnreachable: false, stop, timeoutMs };
   const settled = await settle(port, { line: 0, id, intent, state: newState }, limits);
   const { outcome } = settled;
   if (!outcome) throw settled.error ?? new StoppedError();
@@ -83,18 +83,20 @@ export function failureOf(
  * further attempt. Undefined if the first answer shows it.
  */
 export function doubtOf(
+  { client }: CheckContext,
   { noun }: TestRecord,
-  step: string,
+  step: 'create' | 'update' | 'delete',
   { attempted, retries }: SettledRecord,
 ): Finding | undefined {
   const { status, error } = attempted ?? {};
-  if (attempted?.result === 'unclear')
+  if (attempted?.verdict === 'unclear')
     return warn(`${step}: ${attempted.why}, although the ${noun.name} was written`);
   if (!error) return retries > 0 ? flaky(`${step}: written in ${retries + 1} attempts`) : undefined;
   const answer = status === undefined ? error.message : `answered ${statusText(status)}`;
   return fail(`${step}: ${answer}, although the ${noun.name} was written`, {
     ...(attempted && requestDetails(attempted)),
     status,
+    operation: client.contract.operations.get(nouns[noun.nounName].operations[step]),
   });
 }
 
@@ -127,7 +129,7 @@ export async function removeRecord(
   if (state !== 'applied' && state !== 'unchanged')
     throw new FindingError(failureOf(context, record, 'delete', settled));
   const current = await readRecord(context, noun, id);
-  const doubt = doubtOf(record, 'delete', settled);
+  const doubt = doubtOf(context, record, 'delete', settled);
   if (!current.record) return state === 'unchanged' ? undefined : [doubt ?? []].flat();
   const cache = current.answer && cacheOf(current.answer.headers);
   const suffix = cache === undefined ? '' : `, from a cache (${cache})`;

@@ -140,7 +140,7 @@ async function createRecord(
   if (!created)
     throw new FindingError(fail('create: the answer does not say what was created', { expected: 'its id' }));
   await checkShown(context, created, fields);
-  return { created, findings: [doubtOf(record, 'create', settled) ?? []].flat() };
+  return { created, findings: [doubtOf(context, record, 'create', settled) ?? []].flat() };
 }
 
 /** Writes a step of the life of a record, and reads the record back. */
@@ -150,7 +150,7 @@ async function takeStep(context: CheckContext, record: CreatedRecord, step: Step
   if (state !== 'applied' && state !== 'unchanged')
     throw new FindingError(failureOf(context, record, step.name, settled));
   await checkShown(context, record, step.shows(record));
-  return [doubtOf(record, step.name, settled) ?? []].flat();
+  return [doubtOf(context, record, step.name, settled) ?? []].flat();
 }
 
 /** Checks that a reading has each field that was sent, unchanged. The service may add other fields. */

@@ -231,7 +231,7 @@ const scenes: Readonly<Record<string, readonly Scene[]>> = {
       'a deleted record in a cache',
       cached(same),
       /^fail gone: its delete was answered as a success/,
-      /a cache or a replica may stand between$/,
+      /a cache or a replica may stand between; the reading is 30 s old$/,
     ],
     [
       'a refused delete',
