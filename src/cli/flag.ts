@@ -106,40 +106,6 @@ export function choice<const Word extends string>(
   return value(syntax, summary, { parse: parseWord(words), choices: words, ...details });
 }
 
-/** Makes a flag that takes any words, separated by commas, and can be repeated. */
-export function words(
-  syntax: string,
-  summary: string,
-  details: FlagDetails,
-): Flag<readonly string[] | undefined> {
-  return {
-    syntax,
-    summary,
-    ...details,
-    parse: (text, soFar) => [...((soFar as readonly string[] | undefined) ?? []), ...text.split(',')],
-    isList: true,
-  };
-}
-
-/** Makes a flag that takes words, separated by commas, and can be repeated. */
-export function choices<const Word extends string>(
-  syntax: string,
-  summary: string,
-  words: readonly Word[],
-): Flag<readonly Word[] | undefined> {
-  const parse = parserOf(syntax, { parse: parseWord(words) });
-  return {
-    syntax,
-    summary,
-    parse: (text, soFar) => [
-      ...((soFar as readonly Word[] | undefined) ?? []),
-      ...text.split(',').map(parse),
-    ],
-    choices: words,
-    isList: true,
-  };
-}
-
 /** The brackets of an argument say whether it is optional and can be repeated: `<id>`, `[run]`, `<id...>`. */
 type Bracketed<Syntax extends string, Value> = Syntax extends `${string}...${string}`
   ? readonly Value[]

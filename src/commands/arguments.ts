@@ -1,5 +1,5 @@
 import { type NamedNoun, nouns } from '../api/nouns.ts';
-import { argument, choice, value, values, words } from '../cli/flag.ts';
+import { argument, choice, value, values } from '../cli/flag.ts';
 import { valueProblem } from '../config/keys.ts';
 import { parseDuration, ValueError } from '../config/setting-values.ts';
 import { parseIdOrName, parsePositiveQuantity, parseQuantity, parseText } from '../records/parse-values.ts';
@@ -53,7 +53,15 @@ export function referenceFlag(noun: NamedNoun, summary: string) {
 
 /** Creates `--status` of a list. It can be repeated; a record with any of the values matches. */
 export function statusesFlag(summary: string) {
-  return words('--status <status>', `${summary}, such as available; can be repeated`, { offers: 'status' });
+  const flag = values('--status <status>', `${summary}, such as available; can be repeated`, {
+    offers: 'status',
+    isList: true,
+  });
+  const parse = (text: string, soFar: unknown) => [
+    ...((soFar as readonly string[] | undefined) ?? []),
+    ...text.split(','),
+  ];
+  return { ...flag, parse };
 }
 
 /** Creates `--from`. @param conflicts the keys of the flags that cannot be combined with it */

@@ -7,8 +7,8 @@ const printable = /^[\x20-\x7e]*$/;
 let unsafe: RegExp | undefined;
 
 /**
- * Makes foreign text safe to show. C0 (also tab and newline), DEL, C1, bidirectional and zero-width controls and lone
- * surrogates become visible escapes such as `\x1b` or `\u202e`. A joiner that an emoji or a word needs stays.
+ * Makes foreign text safe to show. C0 (also tab and newline), DEL, C1, bidirectional controls, line separators and lone
+ * surrogates become visible escapes such as `\x1b` or `\u202e`.
  */
 export function sanitize(text: string): string {
   return sanitizeExcept(text, '');
@@ -17,11 +17,8 @@ export function sanitize(text: string): string {
 /** Does what `sanitize` does, but leaves the characters of `allowed` as they are. */
 export function sanitizeExcept(text: string, allowed: string): string {
   if (printable.test(text)) return text;
-  // Control, format (bidirectional, zero-width, tags) and separator characters, and surrogates without a partner.
-  unsafe ??= /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
-  return text.replace(unsafe, (character, at: number) =>
-    allowed.includes(character) || isNeededJoiner(text, at) ? character : toEscape(character),
-  );
+  unsafe ??= /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu;
+  return text.replace(unsafe, (character) => (allowed.includes(character) ? character : toEscape(character)));
 }
 
 /** Writes surrogates without a partner as `\ud800`, because UTF-8 has no bytes for them. */
@@ -29,35 +26,10 @@ export function escapeSurrogates(text: string): string {
   return printable.test(text) ? text : text.replace(/\p{Cs}/gu, toEscape);
 }
 
-const emojiJoiner = '\u200d';
-const joiners = `\u200c${emojiJoiner}`;
-const joiningScripts = 'Arab Syrc Mong Deva Beng Guru Gujr Orya Taml Telu Knda Mlym Sinh Mymr Khmr'.split(
-  ' ',
-);
-let betweenLetters: RegExp | undefined;
-let betweenEmoji: RegExp | undefined;
-
-/**
- * Whether a joiner stands between the parts of an emoji such as a family, or between letters of a script that uses
- * joiners. Anywhere else it is invisible and only hides that two names differ.
- *
- * @see UAX #31, 2.3
- */
-function isNeededJoiner(text: string, at: number): boolean {
-  const joiner = text.charAt(at);
-  if (!joiners.includes(joiner)) return false;
-  const around = text.slice(Math.max(0, at - 2), at + 3);
-  const letter = () => `[${joiningScripts.map((script) => `\\p{scx=${script}}`).join('')}]`;
-  betweenLetters ??= new RegExp(`${letter()}[${joiners}]${letter()}`, 'u');
-  betweenEmoji ??= /(?:[\p{Extended_Pictographic}\p{Emoji_Modifier}]|\ufe0f)\u200d\p{Extended_Pictographic}/u;
-  return betweenLetters.test(around) || (joiner === emojiJoiner && betweenEmoji.test(around));
-}
-
 function toEscape(character: string): string {
   const code = character.codePointAt(0) ?? 0;
   const digits = code.toString(16);
-  if (code < 0x100) return `\\x${digits.padStart(2, '0')}`;
-  return code < 0x10000 ? `\\u${digits.padStart(4, '0')}` : `\\u{${digits}}`;
+  return code < 0x100 ? `\\x${digits.padStart(2, '0')}` : `\\u${digits.padStart(4, '0')}`;
 }
 
 /**

@@ -178,7 +178,7 @@ function hostilePets(seed: number) {
   }));
 }
 
-const control = /[\p{Cc}\p{Cf}\p{Cs}\u2028]/u;
+const control = /[\p{Cc}\p{Bidi_Control}\p{Cs}\u2028]/u;
 
 test('hostile records are read back exactly from JSON and YAML, and no terminal gets a raw control', async () => {
   const seed = Number(process.env.PETSTORE_TEST_SEED ?? Math.floor(Math.random() * 2 ** 31));
@@ -201,8 +201,7 @@ test('hostile records are read back exactly from JSON and YAML, and no terminal 
   ).toEqual(pets.filter(isPlain).map(({ name }) => name));
   for (const [format] of formats) {
     const stdout = await listed(pets, `-o ${format} --fields name,id --color never`, terminal);
-    // A joiner that an emoji needs stays everywhere.
-    const kept = /[\t\n]|(?<=👩)\u200d(?=👧)/g;
+    const kept = /[\t\n]/g;
     expect(stdout.replace(kept, '').match(control)?.[0], `${what} ${format}`).toBeUndefined();
   }
 });
@@ -218,16 +217,16 @@ function escaped(json: string): string {
 test.each(['table', 'csv', 'tsv', 'yaml', 'ids'])(
   'a control is a visible escape in %s on a terminal; in a file it is data, but in a table',
   async (format) => {
-    const name = 'a\x1b[2Jb\x00\x07\x7f\x9b\u202e\u200b\ufeff\ud800';
-    const escaped = 'a\\x1b[2Jb\\x00\\x07\\x7f\\x9b\\u202e\\u200b\\ufeff\\ud800';
-    const inYaml = 'a\\e[2Jb\\0\\a\\u007f\\u009b\\u202e\\u200b\\ufeff\\ud800';
+    const name = 'a\x1b[2Jb\x00\x07\x7f\x9b\u202e\ud800';
+    const escaped = 'a\\x1b[2Jb\\x00\\x07\\x7f\\x9b\\u202e\\ud800';
+    const inYaml = 'a\\e[2Jb\\0\\a\\u007f\\u009b\\u202e\\ud800';
     const shown = format === 'yaml' ? inYaml : escaped;
     const flags = `-o ${format} --fields name --color never`;
     expect(await listed([{ ...rex, name }], flags, terminal)).toContain(shown);
     const joined = 'می\u200cخواهم \u202e\u2067';
     const data = {
       table: shown,
-      yaml: 'a\\e[2Jb\\0\\a\\u007f\\u009b\u202e\u200b\\ufeff\\ud800',
+      yaml: 'a\\e[2Jb\\0\\a\\u007f\\u009b\u202e\\ud800',
     }[format];
     const stdout = await listed(
       [

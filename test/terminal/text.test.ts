@@ -6,10 +6,8 @@ test.each([
   ['\x00\t\n\r\x7f', '\\x00\\x09\\x0a\\x0d\\x7f'],
   ['\x80\x9b\x9f', '\\x80\\x9b\\x9f'],
   ['\u061c\u200e\u200f\u202a\u202e\u2066\u2069', '\\u061c\\u200e\\u200f\\u202a\\u202e\\u2066\\u2069'],
-  ['\u200b\u200c\u200d\u2060\ufeff\u00ad', '\\u200b\\u200c\\u200d\\u2060\\ufeff\\xad'],
   ['\u2028\u2029', '\\u2028\\u2029'],
   ['\ud800 \udc00 \ud83d\ude00', '\\ud800 \\udc00 😀'],
-  ['\u{e0041}', '\\u{e0041}'],
 ])('%j becomes visible', (text, shown) => {
   expect(sanitize(text)).toBe(shown);
 });
@@ -17,23 +15,8 @@ test.each([
 const plain = ['Rex', '猫', 'é', 'e\u0301', '❤\ufe0f', 'Ω≈ç√', '\u00a0', '\\x1b'];
 const joined = ['👩\u200d👩\u200d👧', '🧑🏽\u200d🚀', '🏳\ufe0f\u200d🌈', 'می\u200cخواهم', 'क्\u200dष'];
 
-test.each([...plain, ...joined])('%j stays as it is, with the joiners that it needs', (text) => {
+test.each([...plain, ...joined])('%j stays as it is', (text) => {
   expect(sanitize(text)).toBe(text);
-});
-
-test.each([
-  ['a\u200db', 'a\\u200db'],
-  ['👩\u200d', '👩\\u200d'],
-  ['\u200d👩', '\\u200d👩'],
-  ['👩\u200d\u200d👩', '👩\\u200d\\u200d👩'],
-  ['👩\u200c👩', '👩\\u200c👩'],
-  ['猫\u200d猫', '猫\\u200d猫'],
-])('a joiner in %j that only hides something becomes visible', (text, shown) => {
-  expect(sanitize(text)).toBe(shown);
-});
-
-test('300,000 joiners are shown in linear time', () => {
-  expect(sanitize('\u200d'.repeat(300_000))).toHaveLength(6 * 300_000);
 });
 
 test.each([
