@@ -1,7 +1,9 @@
 import type { InputFile, TypedRows } from './simulator-files.ts';
-import { numberIn } from './simulator-healthy.ts';
 import type { Step } from './simulator-history.ts';
-import type { Store } from './simulator-store.ts';
+import { numberIn } from './simulator-service.ts';
+
+/** The program broke a promise. */
+export class Violation extends Error {}
 
 /** A command that was run, and all facts about it that an observer can see. */
 export interface Command {
@@ -9,38 +11,33 @@ export interface Command {
   /** The words after `petstore`. */
   readonly words: readonly string[];
   readonly step: Step;
-  readonly machine: number;
-  /** The records of the profile that it was typed for. */
-  readonly store: Store;
   /** The file that it applies, also by way of rejects, and its rows as they were typed. */
   readonly file: InputFile | undefined;
   readonly typed: TypedRows | undefined;
   readonly hasCrashed: boolean;
   readonly wasSignalled: boolean;
+  /** Whether its disk was full. */
+  readonly isFull: boolean;
   readonly code: number;
-  readonly stdout: string;
   readonly stderr: string;
   /** The summary that it printed. */
   readonly summary: Record<string, unknown> | undefined;
   /** The error that it printed as JSON. */
   readonly error: Record<string, unknown> | undefined;
-  /** The journals that it wrote to, as keys of runs. */
+  /** The runs whose journals it wrote to. */
   readonly touched: readonly string[];
-  /** The first and the last of the service's changes while it ran. */
+  /** How many changes there were before it. */
   readonly from: number;
-  readonly to: number;
 }
 
 /** A run as `runs` lists it. */
 export interface ListedRun extends Readonly<Record<string, unknown>> {
   readonly id: string;
-  /** The id with its machine: see `runKey`. */
-  readonly key: string;
-  readonly machine: number;
   readonly kind: string;
   /** The input; of an undo, the run that it undoes. */
   readonly file: string;
   readonly state: string;
+  readonly undoneBy?: string | null;
 }
 
 /** A row as `runs show` prints it. */
@@ -54,75 +51,23 @@ export interface ShownRow {
   readonly code: string | undefined;
 }
 
-/** The program broke a promise. */
-export class Violation extends Error {}
+/** The columns in which `runs show` prints the rows, after the id. */
+export const shownColumns = ['before', 'after', 'state', 'code', 'line'];
 
-/** A run on one of several machines, each of which counts from r1. */
-export function runKey(machine: number, id: string): string {
-  return machine === 0 ? id : `${machine}/${id}`;
-}
-
-export function runIdOf(key: string): string {
-  return key.slice(key.indexOf('/') + 1);
-}
-
-export function machineOf(key: string): number {
-  return key.includes('/') ? Number(key.split('/')[0]) : 0;
-}
-
-/** The rows that `runs show -o jsonl` prints. A run that removed prints its records, with what became of them. */
+/** The rows of `runs show -o tsv`. */
 export function shownRows(text: string): ShownRow[] {
-  return linesOf(text).map((line) => {
-    const row = JSON.parse(line);
-    const { id, petId, before, after, _line = row.line, _state = row.state, _code = row.reason?.code } = row;
-    return {
-      ...{ id: String(id ?? petId ?? ''), line: Number(_line), state: _state, code: _code },
-      before: numberOf(row._state === undefined ? before : row),
-      after: numberOf(after),
-    };
-  });
+  return linesOf(text)
+    .slice(1)
+    .map((line) => {
+      const [id = '', before, after, state = '', code, number] = line.split('\t');
+      return { id, before: numberOf(before), after: numberOf(after), state, code, line: Number(number) };
+    });
 }
 
 /** A count, or the number in the name of a record. */
-function numberOf(cell: unknown): number | undefined {
-  if (cell === null || cell === undefined) return undefined;
-  if (typeof cell === 'number') return cell;
-  const { name, quantity } = cell as Record<string, unknown>;
-  const value = numberIn(name ?? quantity ?? cell);
+function numberOf(cell = ''): number | undefined {
+  const value = numberIn(/"name":"[^"]*/.exec(cell) ?? cell);
   return Number.isNaN(value) ? undefined : value;
-}
-
-/** A row of a file of rejects. */
-export interface RejectedRow {
-  readonly id: string;
-  readonly line: number;
-  readonly state: string;
-  readonly status: string;
-  readonly code: string;
-}
-
-/** The rows of a file of rejects; its cells hold no commas but in the message, which comes after these. */
-export function rejectedRows(text: string): RejectedRow[] {
-  const lines = linesOf(text);
-  if (text.startsWith('{'))
-    return lines.flatMap((line) => {
-      const record = parseJson(line) as Record<string, unknown> | undefined;
-      if (!record) return [];
-      const { id, petId, _line, _state, _status, _code } = record;
-      return {
-        ...{ id: String(id ?? petId ?? ''), line: Number(_line), state: String(_state) },
-        ...{ status: String(_status ?? ''), code: String(_code) },
-      };
-    });
-  const [header = [], ...rows] = lines.map((line) => line.replace('\r', '').split(','));
-  const cell = (row: readonly string[], name: string) => row[header.indexOf(name)] ?? '';
-  return rows.map((row) => ({
-    id: cell(row, header.includes('id') ? 'id' : 'petId'),
-    line: Number(cell(row, '_line')),
-    state: cell(row, '_state'),
-    status: cell(row, '_status'),
-    code: cell(row, '_code'),
-  }));
 }
 
 function linesOf(text: string): string[] {
@@ -131,23 +76,13 @@ function linesOf(text: string): string[] {
 
 /** The command that a command names as the way on, as words after `petstore`. */
 export function namedCommand({ error, summary, stderr }: Command): string[] | undefined {
-  for (const text of [error?.hint, error?.message, summary?.resume, stderr]) {
-    const match =
-      /petstore ((?:resume|undo|inventory apply|pets (?:update|create|delete) --from)\b[^"`;,()\n]*)/.exec(
-        String(text ?? ''),
-      );
+  const pattern =
+    /petstore ((?:resume|undo|inventory apply|pets (?:update|create|delete) --from)\b[^"`;,()\n]*)/;
+  for (const text of [error?.hint, error?.message, summary?.next, stderr]) {
+    const match = pattern.exec(String(text ?? ''));
     if (match?.[1]) return match[1].trim().replace(/[.:]$/, '').split(/\s+/);
   }
   return undefined;
-}
-
-/** The runs whose journals a process wrote to. */
-export function runsOf(touched: ReadonlySet<string>): string[] {
-  const keys = [...touched].map((path) => {
-    const [, machine, id] = /\/state(\d+)\/.*\/(r\d+)\.jsonl/.exec(path) ?? [];
-    return id === undefined ? undefined : runKey(Number(machine), id);
-  });
-  return [...new Set(keys.filter((key) => key !== undefined))];
 }
 
 /** The error that a command printed as JSON, the last line on stderr. */
@@ -165,21 +100,22 @@ export function parseJson(text: string): unknown {
   }
 }
 
-const countNames = [
-  ...['run', 'rows', 'applied', 'unchanged', 'booked', 'failed', 'unknown'],
-  ...['invalid', 'skipped', 'unprocessed', 'unsettled'],
-];
+/** The states of rows in a report: those that are as the file says, and the others. */
+export const rightStates = ['applied', 'unchanged', 'booked', 'skipped'] as const;
+export const wrongStates = ['failed', 'unknown', 'invalid', 'unprocessed', 'unsettled'] as const;
 
 /** A command and how it ended, as lines of a trace. */
 export function describeCommand(command: Command): string[] {
-  const { number, words, step, hasCrashed, wasSignalled, code, summary, error, touched } = command;
-  const { conduct } = step;
-  const facts = Object.fromEntries(countNames.map((name) => [name, summary?.[name]]));
+  const { number, words, step, hasCrashed, wasSignalled, isFull, code, summary, error, touched } = command;
+  const { conduct, dieAt } = step;
+  const names = ['id', 'rows', ...rightStates, ...wrongStates];
+  const facts = Object.fromEntries(names.map((name) => [name, summary?.[name]]));
   const how = [
     `faults ${conduct.writeFaults}/${conduct.readFaults} ${JSON.stringify(conduct.only ?? 'any')}`,
     ...(conduct.edits > 0 ? [`edits ${conduct.edits}`] : []),
     ...(wasSignalled ? ['Ctrl-C'] : []),
-    ...(hasCrashed ? [`died at ${step.dieAt || `request ${conduct.dieAt}`}`] : []),
+    ...(isFull ? ['full disk'] : []),
+    ...(hasCrashed ? [`died at ${dieAt || `request ${conduct.dieAt}`}`] : []),
   ];
   const failure = error && JSON.stringify([error.code, error.message, error.hint, error.applied]);
   return [

@@ -1,8 +1,9 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
+import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
-import type { Random } from './simulator-random.ts';
+import type { Random } from './simulator-faults.ts';
 
 /** A run of the program in this process that can die at any of its operations on files. */
 export interface SimulatedProcess {
@@ -14,63 +15,60 @@ export interface SimulatedProcess {
   operations: number;
   /** The operation at which it dies; 0 for none. */
   readonly dieAt: number;
+  /** The operation from which on the disk is full for it; 0 for none. */
+  readonly fullAt: number;
   /** The share of the last write that still reaches the disk. */
   readonly tornShare: number;
   /** The files that it wrote to. */
   readonly touched: Set<string>;
-  /** The symbolic links that it made and has not removed: its locks. */
-  readonly links: Set<string>;
   onDeath(): void;
 }
 
 /** Says which process does the work that goes on. */
 export const running = new AsyncLocalStorage<SimulatedProcess>();
 
-type Operation = (...args: never[]) => unknown;
-type Module = Record<string, Operation>;
+type Operation = (...args: unknown[]) => unknown;
 
-/** The content and the entries that a power cut cannot take away. */
-interface Durable {
-  readonly folder: string;
-  readonly entries: Map<string, Entry>;
-  /** By inode. */
-  readonly contents: Map<bigint, Buffer>;
-}
+const real = { ...fs };
+/** What a power cut cannot take away: the files of all folders, and what is in them. */
+const durable = { folder: '', entries: new Set<string>(), contents: new Map<string, Buffer>() };
 
-interface Entry {
-  readonly inode: bigint;
-  /** Where a symbolic link leads to: a lock is one. */
-  readonly target: string | undefined;
-}
-
-const real = { ...fs, promises: { ...fs.promises } };
-let watched: Durable | undefined;
-
-const handleNames = ['write', 'writev', 'writeFile', 'appendFile', 'sync', 'datasync', 'truncate'];
-const pathNames = [
-  ...['open', 'writeFile', 'appendFile', 'rename', 'unlink', 'rm', 'mkdir', 'symlink', 'link'],
-  ...['truncate', 'copyFile'],
-];
+const writes = ['write', 'writev', 'writeFile', 'appendFile'];
+const handleNames = [...writes, 'sync', 'datasync', 'truncate'];
+const pathNames = ['open', 'writeFile', 'appendFile', 'rename', 'unlink', 'rm', 'mkdir', 'truncate'];
 const fileNames = [...pathNames, 'write', 'writev', 'fsync', 'fdatasync', 'ftruncate'];
 
 /** Watches each operation on files of simulated processes; returns the function that ends it. */
 export async function watchFiles(): Promise<() => void> {
   const undo: (() => void)[] = [];
-  const replace = (module: object, name: string, make: (original: Operation) => Operation) => {
-    const target = module as Module;
-    const original = target[name];
-    if (!original) return;
-    target[name] = make(original);
+  const watch = (module: object, name: string) => {
+    const target = module as Record<string, Operation>;
+    const original = target[name] as Operation;
+    const isSync = name.endsWith('Sync');
+    const plainName = name.replace('Sync', '');
+    target[name] = function operate(this: unknown, ...args: unknown[]) {
+      const isOfHandle = typeof (this as { fd?: unknown } | undefined)?.fd === 'number';
+      const file = isOfHandle ? this : args[0];
+      try {
+        admit(plainName, file, isOfHandle ? [this, ...args] : args);
+      } catch (error) {
+        if (isSync) throw error;
+        return Promise.reject(error);
+      }
+      const done = beginSync(plainName, file);
+      const result = original.apply(this, args);
+      if (!isSync) return (result as Promise<unknown>).then(done);
+      return done(result);
+    };
     undo.push(() => {
       target[name] = original;
     });
   };
-  for (const name of fileNames) replace(fs, `${name}Sync`, (original) => blocking(name, original));
-  for (const name of pathNames) replace(fs.promises, name, (original) => promised(name, original));
-  const handle = await real.promises.open('/dev/null');
-  const methods = Object.getPrototypeOf(handle);
+  const handle = await fs.promises.open('/dev/null');
+  for (const name of fileNames) watch(fs, `${name}Sync`);
+  for (const name of pathNames) watch(fs.promises, name);
+  for (const name of handleNames) watch(Object.getPrototypeOf(handle), name);
   await handle.close();
-  for (const name of handleNames) replace(methods, name, (original) => promised(name, original));
   syncBuiltinESMExports();
   return () => {
     for (const each of undo) each();
@@ -82,60 +80,38 @@ export async function watchFiles(): Promise<() => void> {
 function admit(name: string, file: unknown, args: readonly unknown[]): void {
   const process = running.getStore();
   if (!process || (name === 'open' && isReading(args[1]))) return;
-  const path = pathOf(name, file, args);
+  const path = pathOf(name === 'rename' ? args[1] : file);
   if (!path.startsWith(process.folder)) return;
-  if (process.isDead) throw diskIsGone();
+  if (process.isDead) throw systemError('EIO', 'the process is dead');
   // Whoever reads a journal without its end syncs it, and is no part of its run.
   if (!/sync$/.test(name)) process.touched.add(path);
   process.operations += 1;
-  if (process.operations === process.dieAt) {
-    tear(name, file, args, process.tornShare);
+  const { operations, dieAt, fullAt, tornShare } = process;
+  const isWrite = writes.includes(name);
+  if (isWrite && (operations === dieAt || operations === fullAt)) tear(path, args[1], tornShare);
+  if (operations === dieAt) {
     die(process);
-    throw diskIsGone();
+    throw systemError('EIO', 'the process is dead');
   }
-  if (name === 'symlink') process.links.add(path);
-  else if (name === 'unlink' || name === 'rm') process.links.delete(path);
+  if (isWrite && fullAt > 0 && operations >= fullAt) throw systemError('ENOSPC', 'no space left on device');
+  const moved = name === 'rename' ? durable.contents.get(String(file)) : undefined;
+  if (moved) durable.contents.set(path, moved);
 }
 
-function diskIsGone(): Error {
-  return Object.assign(new Error('EIO: the process is dead'), { code: 'EIO' });
-}
-
-/** Ends the process at once. Its locks stay, and name a process that has ended. */
-export function die(simulated: SimulatedProcess): void {
-  if (simulated.isDead) return;
-  simulated.isDead = true;
-  for (const path of simulated.links) {
-    const target = linkTarget(path);
-    if (target !== undefined) abandonLink(path, target);
-  }
-  simulated.onDeath();
-}
-
-function linkTarget(path: string): string | undefined {
-  try {
-    return real.readlinkSync(path);
-  } catch {
-    return undefined;
-  }
+function systemError(code: string, message: string): Error {
+  return Object.assign(new Error(`${code}: ${message}`), { code });
 }
 
 /** Flags of `open` that change nothing. */
 function isReading(flags: unknown): boolean {
   if (typeof flags === 'number') return (flags & (fs.constants.O_WRONLY | fs.constants.O_RDWR)) === 0;
-  return flags === undefined || flags === 'r' || typeof flags === 'function';
+  return flags === undefined || flags === 'r';
 }
 
-function pathOf(name: string, file: unknown, args: readonly unknown[]): string {
-  const place = name === 'symlink' || name === 'link' || name === 'rename' ? args[1] : file;
-  return typeof place === 'string' ? place : openPath(descriptorOf(place));
-}
-
-function descriptorOf(file: unknown): number {
-  return typeof file === 'number' ? file : ((file as { fd?: number }).fd ?? -1);
-}
-
-function openPath(descriptor: number): string {
+/** The path of a file: of one that is open, by its descriptor or handle. */
+function pathOf(file: unknown): string {
+  if (typeof file === 'string') return file;
+  const descriptor = typeof file === 'number' ? file : (file as { fd?: number }).fd;
   try {
     return real.readlinkSync(`/proc/self/fd/${descriptor}`);
   } catch {
@@ -143,99 +119,66 @@ function openPath(descriptor: number): string {
   }
 }
 
-/** Does a part of the write at which the process dies. */
-function tear(name: string, file: unknown, args: readonly unknown[], share: number): void {
-  if (name !== 'write' && name !== 'writeFile' && name !== 'appendFile') return;
-  const data = typeof file === 'number' || typeof file === 'string' ? args[1] : args[0];
+/** Does a part of the write at which the process dies. Each write of the program is one at the end of a file. */
+function tear(path: string, data: unknown, share: number): void {
   if (typeof data !== 'string' && !(data instanceof Uint8Array)) return;
   const bytes = Buffer.from(data as string);
-  const part = bytes.subarray(0, Math.floor(bytes.length * share));
-  if (typeof file === 'string') real.appendFileSync(file, part);
-  else if (part.length > 0) real.writeSync(descriptorOf(file), part);
+  real.appendFileSync(path, bytes.subarray(0, Math.floor(bytes.length * share)));
 }
 
-function blocking(name: string, original: Operation): Operation {
-  return ((...args: unknown[]) => {
-    admit(name, args[0], args);
-    const synced = beginSync(name, args[0]);
-    const result = (original as (...all: unknown[]) => unknown)(...args);
-    synced?.();
-    return result;
-  }) as Operation;
+/** Ends the process, at once if it has not ended. Its locks stay, and name a process that has ended. */
+export function die(simulated: SimulatedProcess): void {
+  if (simulated.isDead) return;
+  simulated.isDead = true;
+  abandonLocks(simulated.folder);
+  simulated.onDeath();
 }
 
-function promised(name: string, original: Operation): Operation {
-  return async function operate(this: unknown, ...args: unknown[]) {
-    const file = typeof args[0] === 'string' && isPath(this) ? args[0] : this;
-    admit(name, file, args);
-    const synced = beginSync(name, file);
-    const result = await (original as (...all: unknown[]) => Promise<unknown>).apply(this, args);
-    synced?.();
-    return result;
-  } as unknown as Operation;
-}
+/** An id that no process has. */
+const noProcess = 99_999_999;
 
-/** Whether a function was called on the module, and not on an open file. */
-function isPath(owner: unknown): boolean {
-  return typeof (owner as { fd?: unknown } | undefined)?.fd !== 'number';
-}
-
-/** The function that records a sync once it has succeeded: of the content, or of the entries of a folder. */
-function beginSync(name: string, file: unknown): (() => void) | undefined {
-  const process = running.getStore();
-  if (!watched || !/^(f?data)?sync$|^f(data)?sync$/.test(name)) return undefined;
-  const durable = watched;
-  const path = openPath(descriptorOf(file));
-  if (!path.startsWith(durable.folder)) return undefined;
-  const stats = real.fstatSync(descriptorOf(file), { bigint: true });
-  if (stats.isDirectory()) {
-    const entries = entriesOf(path);
-    return () => {
-      if (process?.isDead) return;
-      for (const each of [...durable.entries.keys()])
-        if (dirname(each) === path) durable.entries.delete(each);
-      for (const [each, entry] of entries) durable.entries.set(each, entry);
-    };
+function abandonLocks(folder: string): void {
+  for (const path of allFiles(folder).filter((each) => each.endsWith('.lock'))) {
+    if (real.statSync(path).size > 0) real.writeFileSync(path, `${noProcess} 1 ${hostname()}`);
+    // A lock that was never written is one of long ago.
+    real.utimesSync(path, 1, 1);
   }
-  const content = real.readFileSync(`/proc/self/fd/${descriptorOf(file)}`);
-  return () => {
-    if (!process?.isDead) durable.contents.set(stats.ino, content);
+}
+
+/** The function that records a sync once it has succeeded, of the content or of the entries of a folder; it returns its argument. */
+function beginSync(name: string, file: unknown): (result: unknown) => unknown {
+  const path = name.endsWith('sync') ? pathOf(file) : '';
+  const process = running.getStore();
+  const { folder, entries, contents } = durable;
+  if (!process || !path.startsWith(folder)) return (result) => result;
+  const isFolder = real.statSync(path).isDirectory();
+  const content = isFolder ? undefined : real.readFileSync(path);
+  const files = isFolder ? allFiles(path).filter((each) => dirname(each) === path) : [];
+  return (result) => {
+    if (process.isDead) return result;
+    if (content) contents.set(path, content);
+    for (const each of isFolder ? entries : []) if (dirname(each) === path) entries.delete(each);
+    for (const each of files) entries.add(each);
+    return result;
   };
 }
 
-function entriesOf(folder: string): [string, Entry][] {
-  const entries: [string, Entry][] = [];
-  for (const entry of real.readdirSync(folder, { withFileTypes: true })) {
-    const path = join(folder, entry.name);
-    if (entry.isDirectory()) continue;
-    const target = entry.isSymbolicLink() ? real.readlinkSync(path) : undefined;
-    entries.push([path, { inode: real.lstatSync(path, { bigint: true }).ino, target }]);
-  }
-  return entries;
-}
-
-function allEntries(folder: string): Map<string, Entry> {
-  const folders = real
+function allFiles(folder: string): string[] {
+  return real
     .readdirSync(folder, { withFileTypes: true, recursive: true })
-    .filter((each) => each.isDirectory())
-    .map((each) => join(each.parentPath, each.name));
-  return new Map([folder, ...folders].flatMap((each) => entriesOf(each)));
+    .flatMap((each) => (each.isDirectory() ? [] : join(each.parentPath, each.name)));
 }
 
 /** From now on everything in the folder is on the disk, and what is written later is not until it is synced. */
 export function settleFolder(folder: string): void {
-  const entries = allEntries(folder);
-  const contents = new Map<bigint, Buffer>();
-  for (const [path, { inode, target }] of entries)
-    if (target === undefined) contents.set(inode, real.readFileSync(path));
-  watched = { folder, entries, contents };
+  Object.assign(durable, { folder, entries: new Set(), contents: new Map() });
+  for (const path of allFiles(folder)) settleFile(path);
 }
 
 /** Records that a file is on the disk, such as an input that lay there for long. */
 export function settleFile(path: string): void {
-  const inode = real.lstatSync(path, { bigint: true }).ino;
-  watched?.entries.set(path, { inode, target: undefined });
-  watched?.contents.set(inode, real.readFileSync(path));
+  durable.entries.add(path);
+  durable.contents.set(path, real.readFileSync(path));
 }
 
 /**
@@ -243,53 +186,16 @@ export function settleFile(path: string): void {
  * each change of a folder that was not synced the old or the new state. Folders themselves stay.
  */
 export function cutPower(folder: string, random: Random): void {
-  if (!watched) return;
-  const { entries: old, contents } = watched;
-  const now = allEntries(folder);
-  const bytesNow = new Map<bigint, Buffer>();
-  for (const [path, { inode, target }] of now)
-    if (target === undefined) bytesNow.set(inode, real.readFileSync(path));
-  const after = new Map<string, Entry>();
-  /** Whether a file that was moved is found at its new place. */
-  const moved = new Map<bigint, boolean>();
-  const isMoved = (inode: bigint) => {
-    if (!moved.has(inode)) moved.set(inode, random.chance(0.6));
-    return moved.get(inode) === true;
-  };
-  for (const path of new Set([...old.keys(), ...now.keys()])) {
-    const [before, entry] = [old.get(path), now.get(path)];
-    if (before && entry)
-      after.set(path, before.inode === entry.inode || isMoved(entry.inode) ? entry : before);
-    else if (entry && isMoved(entry.inode)) after.set(path, entry);
-    else if (before && !isMoved(before.inode)) after.set(path, before);
+  const { entries, contents } = durable;
+  const now = new Set(allFiles(folder));
+  for (const path of new Set([...entries, ...now])) {
+    const isKept = entries.has(path) === now.has(path) || random.chance(0.6) === now.has(path);
+    const synced = contents.get(path) ?? Buffer.alloc(0);
+    if (!isKept) real.rmSync(path, { force: true });
+    else real.writeFileSync(path, now.has(path) ? cutBytes(synced, real.readFileSync(path), random) : synced);
   }
-  for (const path of now.keys()) if (!after.has(path)) real.unlinkSync(path);
-  for (const [path, { inode, target }] of after) {
-    if (target !== undefined) abandonLink(path, target);
-    else {
-      const synced = contents.get(inode) ?? Buffer.alloc(0);
-      const bytes = cutBytes(synced, bytesNow.get(inode) ?? synced, random);
-      if (!isSame(path, bytes)) real.writeFileSync(path, bytes, { mode: 0o600 });
-    }
-  }
+  abandonLocks(folder);
   settleFolder(folder);
-}
-
-function isSame(path: string, bytes: Buffer): boolean {
-  try {
-    return real.readFileSync(path).equals(bytes);
-  } catch {
-    return false;
-  }
-}
-
-/** An id that no process has. */
-const noProcess = 99_999_999;
-
-/** Makes a link anew; one that is a lock of this process becomes that of a process that has ended. */
-function abandonLink(path: string, target: string): void {
-  if (linkTarget(path) !== undefined) real.unlinkSync(path);
-  real.symlinkSync(target.replace(`${process.pid}~`, `${noProcess}~`), path);
 }
 
 function cutBytes(synced: Buffer, written: Buffer, random: Random): Buffer {

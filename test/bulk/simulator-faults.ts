@@ -1,14 +1,45 @@
-/** What happens to the request that meets a fault. `late`: it is carried out after the answer. */
-type Fate = 'refused' | 'done' | 'late' | 'open';
+// What goes wrong between the program and the service, drawn from a seed.
+
+export interface Random {
+  /** From 0 to 1, without 1. */
+  next(): number;
+  /** A whole number from 0 to `count` - 1. */
+  below(count: number): number;
+  chance(share: number): boolean;
+  pick<Value>(values: readonly Value[]): Value;
+}
+
+/** mulberry32. The same keys give the same numbers. */
+export function randomOf(...keys: readonly (number | string)[]): Random {
+  let state = hashOf(keys);
+  const next = () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+  const below = (count: number) => Math.floor(next() * count);
+  return {
+    next,
+    below,
+    chance: (share) => next() < share,
+    pick: (values) => values[below(values.length)] as never,
+  };
+}
+
+/** FNV-1a over the keys as one text. */
+function hashOf(keys: readonly (number | string)[]): number {
+  let hash = 0x811c9dc5;
+  for (const letter of keys.join('/')) hash = Math.imul(hash ^ letter.charCodeAt(0), 0x01000193);
+  return hash >>> 0;
+}
 
 const bodies = {
   failure: '{"success":false,"error":"the record is locked"}',
   accepted: '{"success":true}',
   problem: '{"type":"about:blank","title":"locked","status":423}',
-  error: '{"code":"internal","message":"it broke","status":500}',
   array: '[]',
   null: 'null',
-  text: '"locked"',
   object: '{}',
   html: '<html><title>please log in</title></html>',
   plain: '404 page not found\n',
@@ -19,8 +50,8 @@ const bodies = {
 export interface Fault {
   /** Undefined if there is no answer. */
   readonly status?: number;
-  /** `open`: done, late or refused, by chance. */
-  readonly fate: Fate;
+  /** What becomes of the request. `late`: it is carried out after the answer. `open`: done, late or refused, by chance. */
+  readonly fate: 'refused' | 'done' | 'late' | 'open';
   /** Undefined: the record of a success, the service's own error of a failure. */
   readonly body?: keyof typeof bodies | 'other record' | 'other value' | 'cut' | undefined;
   readonly retryAfter?: string;
@@ -58,7 +89,7 @@ const doubts: readonly Fault[] = [
 
 /** A success that shows something else than was asked for. */
 const successes: readonly Fault[] = [
-  ...(['failure', 'accepted', 'problem', 'error', 'array', 'null', 'text', 'object'] as const).map(
+  ...(['failure', 'accepted', 'problem', 'array', 'null', 'object'] as const).map(
     (body): Fault => ({ status: 200, fate: 'open', body }),
   ),
   ...(['other record', 'other value', 'cut', 'html'] as const).map(
@@ -74,7 +105,7 @@ const disputes: readonly Fault[] = [
   { status: 412, fate: 'done' },
 ];
 
-export const writeFaults = [...refusals, ...doubts, ...successes, ...disputes];
+export const writeFaults: readonly Fault[] = [...refusals, ...doubts, ...successes, ...disputes];
 
 export const readFaults: readonly Fault[] = [
   ...[400, 401, 403, 408, 429, 500, 502, 503, 504].map((status): Fault => ({ status, fate: 'refused' })),
@@ -94,7 +125,14 @@ export function isDisputed({ fate, status = 0, isTwice = false }: Fault): boolea
   return isTwice || (fate === 'done' && status >= 400);
 }
 
-/** The body of a fault and its type. @param record the record as text, with another id or another value if one is asked for. */
+/** Whether nobody doubts that a write with this answer of the service itself was refused. */
+export function isCertain(method: string, status = 0): boolean {
+  if (status === 501 || status === 505) return true;
+  const mayBeDone = method === 'DELETE' ? [404, 408, 409, 410, 412] : [408, 409, 412];
+  return status >= 307 && status < 500 && !mayBeDone.includes(status);
+}
+
+/** The body of a fault and its type. @param record the record as text, with another id or value if one is asked for. */
 export function faultBody(
   { status = 200, body }: Fault,
   record: (other?: 'id' | 'value') => string,

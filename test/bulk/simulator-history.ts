@@ -1,53 +1,29 @@
-import { type Fault, writeFaults } from './simulator-faults.ts';
-import type { FileForm, FileKind, InputFile, Line } from './simulator-files.ts';
-import type { ServiceShape } from './simulator-healthy.ts';
-import { type Random, randomOf } from './simulator-random.ts';
-import type { Conduct } from './simulator-service.ts';
-import type { ReadingKind } from './simulator-store.ts';
+import { type Fault, type Random, randomOf, writeFaults } from './simulator-faults.ts';
+import { type FileKind, type InputFile, invalidValue, type Line, mendedValue } from './simulator-files.ts';
+import type { Conduct } from './simulator-gateway.ts';
+import type { ReadingKind, ServiceShape } from './simulator-service.ts';
 
 /** How one command is run. */
 export interface Step {
-  readonly kind:
-    | 'apply'
-    | 'rejects'
-    | 'resume'
-    | 'undo'
-    | 'follow'
-    | 'settle'
-    | 'single'
-    | 'others'
-    | 'power';
+  readonly kind: 'apply' | 'rejects' | 'resume' | 'undo' | 'follow' | 'settle' | 'others' | 'power';
   /** Which of the files, runs or rejects, counted modulo their number; undefined: no id is typed. */
   readonly pick: number | undefined;
-  readonly form: FileForm;
-  /** Whether the invalid row is mended, in the file or in its rejects, and the addition is there. */
+  /** Whether the file or the rejects are mended first. */
   readonly isMended: boolean;
-  /** The address by which the service is named. */
-  readonly alias: number;
-  /** The profile, counted modulo their number. */
-  readonly profile: number;
-  /** The machine on which it is typed, if no run or file decides that. */
-  readonly machine: number;
   readonly words: readonly string[];
   readonly conduct: Conduct;
-  /** The operation on files at which the process dies; 0 for none. */
+  /** The operations on files at which the process dies, and from which on its disk is full; 0 for none. */
   readonly dieAt: number;
+  readonly fullAt: number;
   readonly tornShare: number;
   /** A death is a power cut, which takes away what was not synced. */
   readonly losesPower: boolean;
-  /** Another command at the same time. */
-  readonly beside: Step | undefined;
 }
 
 export interface History {
-  readonly name: string;
   readonly service: ServiceShape;
-  /** Whether profiles of one address have the setting `tenant`. */
-  readonly namesTenants: boolean;
-  /** Each has a state folder of its own, and one shard of every file. */
-  readonly machines: number;
   readonly stock: ReadonlyMap<string, number>;
-  readonly files: readonly [InputFile, ...InputFile[]];
+  readonly files: readonly InputFile[];
   readonly steps: readonly Step[];
 }
 
@@ -67,59 +43,6 @@ const fileKinds: readonly (readonly FileKind[])[] = [
   ['removes', 'records'],
 ];
 
-export function createHistory(seed: number, round: number): History {
-  const name = `${seed}:${round}`;
-  const random = randomOf(seed, round);
-  const isLong = random.chance(0.25);
-  const pets = isLong ? 101 + random.below(5) : 1 + random.below(6);
-  const ids = Array.from({ length: pets }, (_, at) => String(at + 1));
-  const kinds = random.pick(fileKinds);
-  const noun = kinds[0] === 'delivery' || kinds[0] === 'count' ? 'inventory' : 'pets';
-  const service = createShape(noun, isLong, random);
-  const stock = new Map<string, number>();
-  const least = service.adds ? 1 : 0;
-  for (const id of ids)
-    if (service.adds || random.chance(isLong ? 0.99 : 0.9)) stock.set(id, least + random.below(30));
-  const shards = random.chance(0.15) && noun === 'inventory' ? 2 : 0;
-  const machines = shards > 0 && random.chance(0.5) ? 2 : 1;
-  const files = kinds.map((kind, at) => createFile(kind, at, ids, stock, machines > 1, random));
-  // A standing order: the same rows with another number.
-  const isStanding = kinds[1] === 'delivery' && random.chance(0.7);
-  if (isStanding) files[1] = { ...(files[0] as InputFile), number: 'LS-2' };
-  const isQuiet = service.adds || random.chance(0.4);
-  const facts: StepFacts = { isFirst: false, isQuiet, shards, machines, pets, noun };
-  const free = Array.from({ length: 2 + random.below(6) }, (_, at) =>
-    createStep(`${name}:${at}`, { ...facts, isFirst: at === 0 }),
-  );
-  const plot = service.adds
-    ? 'apply 0, resume 0, undo 0, settle 0'
-    : random.pick(machines > 1 ? machinePlots : isStanding ? standingPlots : plots);
-  const hasPlot = service.adds || random.chance(machines > 1 || isStanding ? 0.6 : 0.3);
-  const steps = hasPlot ? followPlot(plot, free, random, { isCalm: service.adds, shards }) : free;
-  const namesTenants = random.chance(0.5);
-  return { name, service, namesTenants, machines, stock, files: files as [InputFile, ...InputFile[]], steps };
-}
-
-function createShape(noun: ServiceShape['noun'], isLong: boolean, random: Random): ServiceShape {
-  const adds = noun === 'inventory' && !isLong && random.chance(0.03);
-  const etags = random.pick([
-    ...(['version', 'version', 'version', 'content', 'content'] as const),
-    ...(['none', 'none', 'weak', 'random', 'unchecked'] as const),
-  ]);
-  // old value
-  const canBeOld = (etags === 'version' || etags === 'content') && !adds;
-  const reading = (): ReadingKind =>
-    canBeOld && random.chance(0.25) ? random.pick(['behind', 'one of two', 'cached']) : 'current';
-  return {
-    ...{ noun, etags: adds ? 'none' : etags, adds },
-    putCreates: random.chance(0.7),
-    hasGaps: random.chance(0.2),
-    ...{ records: reading(), lists: reading(), lag: 1 + random.below(random.pick([4, 12, 40])) },
-    hasLocation: random.chance(0.5),
-    tenants: random.chance(0.1) ? ['north', 'south'] : [],
-  };
-}
-
 /** What people type one after the other; random steps seldom do. A number is that of a file, of rejects or of a run. */
 const plots = [
   'apply 0, rejects 0, undo 0, apply 0, rejects 0',
@@ -130,11 +53,14 @@ const plots = [
   'apply 0, apply 1, resume 0, resume 1, undo 0',
   'apply 0, resume 0, settle 0, apply 0, undo 0',
   'apply 0, settle 0, undo 0, settle 1, apply 0',
-  'apply 0, single 0, resume 0, undo 0, undo 0',
+  'apply 0, others 0, resume 0, undo 0, undo 0',
 ];
 
 /** Of two deliveries that add the same. */
 const standingPlots = ['apply 0, apply 1, resume 0, apply 0', 'apply 0, apply 1, undo 0, apply 0, undo 1'];
+
+/** Of a service that adds what it is told to set. */
+const addingPlots = ['apply 0, resume 0, undo 0, settle 0'];
 
 const calm: Partial<Conduct> = { writeFaults: 0, readFaults: 0, dieAt: 0, signals: [] };
 const beginnings: readonly (Fault | undefined)[] = [
@@ -147,36 +73,71 @@ const beginnings: readonly (Fault | undefined)[] = [
   undefined,
 ];
 
-/** Each machine has its shard of a file, and mends its rejects. */
-const machinePlots = [
-  'apply 0, apply 0, rejects 0, rejects 1',
-  'apply 0, apply 0, resume 0, rejects 1, rejects 0, undo 0',
-];
+export function createHistory(seed: number, round: number): History {
+  const random = randomOf(seed, round);
+  const isLong = random.chance(0.25);
+  const pets = isLong ? 101 + random.below(5) : 1 + random.below(6);
+  const ids = Array.from({ length: pets }, (_, at) => String(at + 1));
+  const kinds = random.pick(fileKinds);
+  const noun = kinds[0] === 'delivery' || kinds[0] === 'count' ? 'inventory' : 'pets';
+  const service = createShape(noun, isLong, random);
+  const { adds } = service;
+  const stock = new Map<string, number>();
+  for (const id of ids)
+    if (adds || random.chance(isLong ? 0.99 : 0.9)) stock.set(id, (adds ? 1 : 0) + random.below(30));
+  const files = kinds.map((kind, at) => createFile(kind, at, ids, stock, random));
+  // A standing order: the same rows with another number.
+  const isStanding = kinds[1] === 'delivery' && random.chance(0.7);
+  if (isStanding) files[1] = { ...(files[0] as InputFile), number: 'LS-2' };
+  const shards = noun === 'inventory' && random.chance(0.15) ? 2 : 0;
+  const facts: StepFacts = { isFirst: false, isQuiet: adds || random.chance(0.4), shards, pets };
+  const free = Array.from({ length: 2 + random.below(6) }, (_, at) =>
+    createStep(`${seed}:${round}:${at}`, { ...facts, isFirst: at === 0 }),
+  );
+  const plot = random.pick(adds ? addingPlots : isStanding ? standingPlots : plots);
+  const hasPlot = adds || random.chance(isStanding ? 0.6 : 0.3);
+  const steps = hasPlot ? followPlot(plot, free, random, adds, shards) : free;
+  return { service, stock, files, steps };
+}
+
+function createShape(noun: ServiceShape['noun'], isLong: boolean, random: Random): ServiceShape {
+  const adds = noun === 'inventory' && !isLong && random.chance(0.03);
+  const etags = random.pick([
+    ...(['version', 'version', 'version', 'content', 'content'] as const),
+    ...(['none', 'none', 'weak', 'random', 'unchecked'] as const),
+  ]);
+  // old
+  const canBeOld = (etags === 'version' || etags === 'content') && !adds;
+  const reading = (): ReadingKind =>
+    canBeOld && random.chance(0.25) ? random.pick(['behind', 'one of two', 'cached'] as const) : 'current';
+  return {
+    ...{ noun, etags: adds ? 'none' : etags, adds },
+    putCreates: random.chance(0.7),
+    ...{ records: reading(), lists: reading(), lag: 1 + random.below(random.pick([4, 12, 40])) },
+    hasLocation: random.chance(0.5),
+  };
+}
 
 /** The steps of a plot, with the circumstances of free steps: at first some rows go wrong, then most goes well. */
 function followPlot(
   plot: string,
   free: readonly Step[],
   random: Random,
-  { isCalm, shards }: { readonly isCalm: boolean; readonly shards: number },
+  isCalm: boolean,
+  shards: number,
 ): Step[] {
   return plot.split(', ').map((words, at) => {
     const [kind, pick] = words.split(' ') as [Step['kind'], string];
     const step = free[at % free.length] as Step;
-    const isTroubled = !isCalm && (at === 0 ? random.chance(0.4) : random.chance(0.25));
+    const isTroubled = !isCalm && random.chance(at === 0 ? 0.4 : 0.25);
     const first = { ...calm, writeFaults: isCalm ? 0 : 0.5, only: random.pick(beginnings) };
-    const shard = shards > 0 ? ['--shard', `${1 + (at % shards)}/${shards}`] : [];
+    const shard = shards > 0 && kind === 'apply' ? ['--shard', `${1 + (at % shards)}/${shards}`] : [];
     return {
       ...step,
-      kind,
-      pick: Number(pick),
+      ...{ kind, pick: Number(pick) },
       isMended: kind === 'rejects' && shards > 0 ? true : step.isMended,
-      words: [
-        ...(kind === 'settle' || kind === 'single' ? [] : ['--concurrency', '2', '--retries', '1']),
-        ...(kind === 'apply' ? shard : []),
-      ],
-      beside: undefined,
-      dieAt: isTroubled ? step.dieAt : 0,
+      words: kind === 'settle' ? [] : ['--concurrency', '2', '--retries', '1', ...shard],
+      ...(isTroubled ? {} : { dieAt: 0, fullAt: 0 }),
       conduct: { ...step.conduct, ...(isTroubled ? {} : at === 0 ? first : calm) },
     };
   });
@@ -187,7 +148,6 @@ function createFile(
   at: number,
   ids: readonly string[],
   stock: ReadonlyMap<string, number>,
-  isOfMachines: boolean,
   random: Random,
 ): InputFile {
   const hasExpected = kind === 'count' && random.chance(0.3);
@@ -205,24 +165,23 @@ function createFile(
       return hasExpected ? [id, value, random.chance(0.85) ? count : 99] : [id, value];
     });
   if (lines.length === 0) lines.push([kind === 'creates' ? '' : (ids[0] ?? '1'), 7]);
-  // The row that is invalid at first is one of these records.
-  if (isOfMachines && lines.length > 1) lines.pop();
-  const [first] = lines;
-  const isCorrected = kind === 'delivery' && !isOfMachines && random.chance(0.2);
-  if (isCorrected && first) lines[0] = [first[0], -40];
-  else if (kind === 'delivery' && first && random.chance(0.15)) lines.push([first[0], 3]);
-  const lineIds = new Set(lines.map(([id]) => id));
-  const spare = [...ids, '200', '201'].filter((id) => !lineIds.has(id));
+  const mended = [...lines];
   const isDelivery = kind === 'delivery';
-  return {
-    kind,
-    number: isDelivery ? `LS-${at + 1}` : undefined,
-    lines,
-    addition: isDelivery && !isOfMachines && random.chance(0.4) ? [spare.at(-1) as string, 4] : undefined,
-    correction: isCorrected && first ? [first[0], -1 - random.below(3)] : undefined,
-    createMissing: (isDelivery || kind === 'count') && random.chance(0.4),
-    invalidId: !isFew && random.chance(isOfMachines ? 0.7 : 0.15) ? spare[0] : undefined,
-  };
+  const [[first] = ['1']] = lines;
+  if (isDelivery && random.chance(0.2)) {
+    // At first it takes more than there is.
+    lines[0] = [first, -40];
+    mended[0] = [first, -1 - random.below(3)];
+  } else if (isDelivery && random.chance(0.15)) for (const each of [lines, mended]) each.push([first, 3]);
+  const spare = [...ids, '200', '201'].filter((id) => !lines.some(([other]) => other === id));
+  if (isDelivery && random.chance(0.4)) mended.push([spare.at(-1) as string, 4]);
+  const isInvalid = !isFew && random.chance(0.15);
+  if (isInvalid) {
+    lines.push(kind === 'records' ? ['x', 1] : [spare[0] as string, invalidValue]);
+    if (kind !== 'records' && spare.length > 1) mended.push([spare[0] as string, mendedValue]);
+  }
+  const createMissing = (isDelivery || kind === 'count') && random.chance(0.4);
+  return { kind, number: isDelivery ? `LS-${at + 1}` : undefined, lines, mended, createMissing, isInvalid };
 }
 
 interface StepFacts {
@@ -230,75 +189,44 @@ interface StepFacts {
   /** Nobody else writes. */
   readonly isQuiet: boolean;
   readonly shards: number;
-  readonly machines: number;
   readonly pets: number;
-  readonly noun: ServiceShape['noun'];
 }
 
-function createStep(seed: string, facts: StepFacts, isBeside = false): Step {
+function createStep(seed: string, facts: StepFacts): Step {
   const random = randomOf(seed);
-  const kind: Step['kind'] = facts.isFirst
-    ? 'apply'
-    : random.pick([
-        ...([
-          'apply',
-          'apply',
-          'apply',
-          'rejects',
-          'rejects',
-          'resume',
-          'resume',
-          'resume',
-          'resume',
-        ] as const),
-        ...(['undo', 'undo', 'undo', 'follow', 'follow', 'follow', 'power', 'settle'] as const),
-        facts.isQuiet ? 'resume' : 'others',
-        facts.isQuiet ? 'settle' : 'single',
-      ]);
-  const deaths = random.chance(0.35) && kind !== 'single';
-  const diesOnDisk = deaths && random.chance(0.7);
+  const kinds: readonly Step['kind'][] = [
+    ...(['apply', 'apply', 'apply', 'rejects', 'rejects', 'resume', 'resume', 'resume', 'resume'] as const),
+    ...(['undo', 'undo', 'undo', 'follow', 'follow', 'follow', 'power', 'settle'] as const),
+    ...(facts.isQuiet ? (['resume', 'settle'] as const) : (['others', 'others'] as const)),
+  ];
+  const kind = facts.isFirst ? 'apply' : random.pick(kinds);
+  const hasTrouble = random.chance(0.35);
+  const trouble = hasTrouble
+    ? random.pick(['disk', 'disk', 'full', 'request', 'request'] as const)
+    : undefined;
+  const operation = 1 + random.below(random.pick([6, 20, 20, 40]));
   const isById = !['resume', 'undo'].includes(kind) || random.chance(0.5);
   return {
-    kind,
-    pick: isById ? random.below(5) : undefined,
-    form: random.pick(['lf', 'lf', 'crlf', 'bare end', 'empty lines', 'jsonl', 'reversed']),
-    isMended: random.chance(0.5),
-    alias: random.chance(0.6) ? 0 : random.below(4),
-    profile: random.chance(0.75) ? 0 : 1,
-    machine: random.below(facts.machines),
+    ...{ kind, pick: isById ? random.below(5) : undefined, isMended: random.chance(0.5) },
     words: createWords(kind, facts, random),
-    conduct: createConduct(`${seed}:conduct`, facts, deaths && !diesOnDisk),
-    dieAt: diesOnDisk ? 1 + random.below(random.pick([6, 20, 20, 40])) : 0,
-    tornShare: random.next(),
-    losesPower: random.chance(0.6),
-    beside: !isBeside && random.chance(0.12) ? createStep(`${seed}:beside`, facts, true) : undefined,
+    conduct: createConduct(`${seed}:conduct`, facts, trouble === 'request'),
+    dieAt: trouble === 'disk' ? operation : 0,
+    fullAt: trouble === 'full' ? operation : 0,
+    ...{ tornShare: random.next(), losesPower: random.chance(0.6) },
   };
 }
 
-function createWords(kind: Step['kind'], facts: StepFacts, random: Random): string[] {
-  if (kind === 'single') return ['--retries', String(random.below(3))];
+function createWords(kind: Step['kind'], { shards }: StepFacts, random: Random): string[] {
   if (kind === 'settle') return [];
-  return [
-    ...['--concurrency', String(1 + random.below(6)), '--retries', String(random.below(3))],
-    ...(random.chance(0.25) ? ['--max-errors', String(1 + random.below(3))] : []),
-    ...(kind === 'apply' ? applyWords(facts, random) : []),
-  ];
-}
-
-function applyWords({ shards, machines }: StepFacts, random: Random): string[] {
-  const stops = random.pick([
-    ...Array.from({ length: 12 }, () => []),
-    ['--dry-run'],
-    ['--max-changes', '1'],
-    ['--no-yes'],
-  ]) as string[];
-  return [
-    ...stops,
-    ...(random.chance(0.06) ? ['--again'] : []),
-    ...(shards > 0 && (machines > 1 || random.chance(0.8))
-      ? ['--shard', `${1 + random.below(shards)}/${shards}`]
-      : []),
-  ];
+  const words = ['--concurrency', String(1 + random.below(6)), '--retries', String(random.below(3))];
+  if (random.chance(0.25)) words.push('--max-errors', String(1 + random.below(3)));
+  if (kind !== 'apply') return words;
+  words.push(
+    ...random.pick([...Array<string[]>(12).fill([]), ['--dry-run'], ['--max-changes', '1'], ['--no-yes']]),
+  );
+  if (random.chance(0.06)) words.push('--again');
+  if (shards > 0 && random.chance(0.8)) words.push('--shard', `${1 + random.below(shards)}/${shards}`);
+  return words;
 }
 
 function createConduct(seed: string, { isQuiet, pets }: StepFacts, dies: boolean): Conduct {
@@ -319,13 +247,8 @@ function createConduct(seed: string, { isQuiet, pets }: StepFacts, dies: boolean
 }
 
 /** A step in which everything works. */
-export function calmStep(kind: Step['kind'], pick: number | undefined, seed: string): Step {
-  return {
-    ...{ kind, pick, form: 'lf', isMended: true, alias: 0, profile: 0, machine: 0, words: [], dieAt: 0 },
-    ...{ tornShare: 0, losesPower: false, beside: undefined },
-    conduct: {
-      ...{ seed, writeFaults: 0, readFaults: 0, only: undefined, edits: 0, dieAt: 0, diesAfter: false },
-      signals: [],
-    },
-  };
+export function calmStep(kind: Step['kind'], words: readonly string[], seed: string): Step {
+  const conduct = { ...calm, seed, only: undefined, edits: 0, diesAfter: false } as Conduct;
+  const facts = { kind, words, conduct, pick: undefined, isMended: true };
+  return { ...facts, dieAt: 0, fullAt: 0, tornShare: 0, losesPower: false };
 }

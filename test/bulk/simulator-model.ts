@@ -1,18 +1,8 @@
-import { ChangeRules } from './simulator-changes.ts';
-import {
-  type Command,
-  type ListedRun,
-  machineOf,
-  namedCommand,
-  runIdOf,
-  type ShownRow,
-  Violation,
-} from './simulator-command.ts';
-import type { InputFile } from './simulator-files.ts';
+import { type Command, type ListedRun, namedCommand, type ShownRow, Violation } from './simulator-command.ts';
 import type { Step } from './simulator-history.ts';
 import { Ledger, type RunRecord } from './simulator-ledger.ts';
 import { checkReport } from './simulator-report.ts';
-import { RowRules } from './simulator-rows.ts';
+import { checkAdding, checkRows } from './simulator-rows.ts';
 import type { World } from './simulator-world.ts';
 
 /** Why a row fails that only a person can mend. */
@@ -20,10 +10,7 @@ const finalCodes = ['no_entry', 'no_record', 'below_zero', 'too_large', 'changed
 const openStates = ['unknown', 'unprocessed', 'unsettled'];
 
 /** Types a command. */
-type Take = (
-  kind: 'resume' | 'undo' | 'follow' | 'settle',
-  facts: Partial<Step>,
-) => Promise<readonly Command[]>;
+type Take = (kind: Step['kind'], words?: readonly string[]) => Promise<Command | undefined>;
 
 /**
  * What runs promise, checked after each command against what the service saw:
@@ -31,193 +18,111 @@ type Take = (
  * - a delivery is booked once, with its change, however it is repeated, resumed and undone; a record is made once;
  * - an undo sets back what its run wrote, and only that; of a delivery it adds the opposite;
  * - nothing else changes: no other record, no other field, and nothing that somebody else wrote where If-Match is honoured;
- * - `applied` means that it was written, `failed`, `unprocessed` and `invalid` that it was not, `booked` that another run did;
+ * - `applied` means that it was written, or shown after an attempt; `failed`, `unprocessed` and `invalid` that it was not
+ *   written, `booked` that another run did, `unknown` that an attempt may have been applied;
  * - the counts of a report add up, its exit code fits, and it names a command that goes on, which then succeeds;
  * - at the end a row is unknown only if nobody can know, and a person who has looked can close every run.
  */
 export class Model {
   private readonly world: World;
   private readonly ledger: Ledger;
-  private readonly changeRules: ChangeRules;
-  private readonly rowRules: RowRules;
-  /** The runs that are finished or undone. */
-  private readonly finished = new Set<string>();
+  private runs: readonly ListedRun[] = [];
   /** By file of rejects: the run that wrote it, and how many changes there were then. */
   private readonly rejecters = new Map<string, { readonly run: RunRecord; readonly from: number }>();
 
   constructor(world: World) {
     this.world = world;
     this.ledger = new Ledger(world);
-    this.changeRules = new ChangeRules(world, this.ledger);
-    this.rowRules = new RowRules(world, this.ledger);
   }
 
-  async check(commands: readonly Command[]): Promise<void> {
-    const runs = await this.world.runs();
-    this.finished.clear();
-    for (const { key, state } of runs) if (['finished', 'undone'].includes(state)) this.finished.add(key);
-    for (const command of commands) this.attribute(command, runs);
-    this.forget(runs);
-    for (const breach of this.world.service.breaches) throw new Violation(breach);
-    for (const run of this.ledger.records.values()) {
-      const rows = await this.world.show(run.key);
+  async check(command: Command): Promise<void> {
+    const { ledger, world } = this;
+    this.runs = await world.runs();
+    ledger.attribute(command, this.runs);
+    ledger.forget(this.runs);
+    for (const breach of world.gateway.breaches) throw new Violation(breach);
+    const { adds } = world.history.service;
+    if (adds) checkAdding(ledger, command);
+    for (const run of ledger.records.values()) {
+      const rows = await world.show(run.id);
       const keyOf = ({ id, line }: ShownRow) =>
         run.file?.kind === 'creates' || id === '' ? `line:${line}` : id;
       const earlier = run.rows;
       run.rows = new Map(rows.map((row) => [keyOf(row), row]));
-      if (this.world.history.service.adds) this.rowRules.checkAdding(run, commands);
-      else this.rowRules.checkRows(run, earlier, commands);
+      if (!adds) checkRows(world, ledger, run, earlier, command);
     }
-    if (!this.world.history.service.adds) {
-      for (const change of this.ledger.changes) this.changeRules.checkChange(change);
-      for (const command of commands)
-        if (command.step.kind === 'single') this.changeRules.checkSingle(command);
-    }
-    this.checkAlone(commands);
-    this.checkRejects(commands);
-    for (const command of commands) if (!command.hasCrashed) this.checkReport(command, runs);
-  }
-
-  private attribute(command: Command, runs: readonly ListedRun[]): void {
-    const { touched, summary, number, file, words, machine, step } = command;
-    if (step.kind === 'single') return;
-    const existing = runs.filter(({ key }) => touched.includes(key));
-    const verb = words[0];
-    const named = runs.find((run) => run.machine === machine && run.id === summary?.id);
-    const listed =
-      named ?? existing.findLast(({ kind }) => (kind === 'undo') === (verb === 'undo')) ?? existing.at(-1);
-    if (!listed) {
-      if (this.ledger.changes.some(({ cause }) => cause?.command === number))
-        throw new Violation(`command ${number} wrote, and no run knows of it`);
-      return;
-    }
-    const { key } = listed;
-    const undone = listed.kind === 'undo' ? /r\d+/.exec(listed.file)?.[0] : undefined;
-    const undoes = undone === undefined ? undefined : machine === 0 ? undone : `${machine}/${undone}`;
-    const record = this.ledger.records.get(key) ?? {
-      ...{ key, file: undoes === undefined ? file : undefined, undoes, store: command.store },
-      ...{ typed: command.typed ?? new Map(), commands: new Set<number>(), rows: new Map() },
-    };
-    record.commands.add(number);
-    this.ledger.records.set(key, record);
-    const delivery = this.ledger.deliveryOf(record);
-    if (delivery !== undefined && words.includes('--again'))
-      this.ledger.allowed.set(delivery, (this.ledger.allowed.get(delivery) ?? 1) + 1);
-    if (
-      record.store !== command.store &&
-      verb !== 'runs' &&
-      this.ledger.changes.some(({ cause }) => cause?.command === number)
-    )
-      throw new Violation(`command ${number} wrote for another tenant than its run ${key}`);
-  }
-
-  /** Forgets runs that a crash took away; it must be one that wrote nothing. */
-  private forget(runs: readonly ListedRun[]): void {
-    for (const [key, run] of this.ledger.records) {
-      if (runs.some((each) => each.key === key)) continue;
-      if (this.ledger.changes.some((change) => this.ledger.isOf(run, change)))
-        throw new Violation(`run ${key} wrote, and is no longer listed`);
-      this.ledger.records.delete(key);
-    }
-  }
-
-  /** Two commands at once do not both write, unless they are two shards of one split. */
-  private checkAlone([first, second]: readonly Command[]): void {
-    if (!first || !second || first.machine !== second.machine || first.store !== second.store) return;
-    if (first.step.kind === 'single' || second.step.kind === 'single') return;
-    const [shard, otherShard] = [shardOf(first), shardOf(second)];
-    if (shard !== undefined && otherShard !== undefined && shard !== otherShard) return;
-    const placesOf = ({ number }: Command) =>
-      this.ledger.changes.flatMap(({ cause }, at) => (cause?.command === number ? at : []));
-    const [early, late] = [placesOf(first), placesOf(second)];
-    const isAfter = (places: readonly number[], others: readonly number[]) =>
-      Math.min(...places) > Math.max(...others);
-    if (early.length === 0 || late.length === 0 || isAfter(early, late) || isAfter(late, early)) return;
-    // Late writes come when they like.
-    if (this.world.trace.length > 0 && this.hasLate(first, second)) return;
-    throw new Violation(`commands ${first.number} and ${second.number} wrote at the same time`);
-  }
-
-  private hasLate(...commands: readonly Command[]): boolean {
-    return this.ledger.changes.some(
-      ({ cause, at }) =>
-        commands.some(({ number }) => number === cause?.command) && at > (cause?.request ?? at),
-    );
+    for (const change of adds ? [] : ledger.changes) ledger.checkChange(change);
+    this.checkRejects(command);
+    if (!command.hasCrashed) this.checkReport(command);
   }
 
   /** The rejects of a delivery hold only rows that were certainly not booked, and that resume will not take. */
-  private checkRejects(commands: readonly Command[]): void {
-    const runs = commands.flatMap((command) => this.ledger.runsOf(command));
+  private checkRejects(command: Command): void {
+    const runs = this.ledger.runsOf(command);
     for (const { path, file, rows } of this.world.readRejects()) {
       const run = runs.find((each) => (this.ledger.undoneOf(each) ?? each).file === file);
       if (run && !this.rejecters.has(path))
         this.rejecters.set(path, { run, from: this.ledger.changes.length });
-      for (const { id, state, status, code } of file.kind === 'delivery' || file.kind === 'creates'
-        ? rows
-        : []) {
+      const rejecter = this.rejecters.get(path);
+      if (file.kind !== 'delivery' && file.kind !== 'creates') continue;
+      for (const { key, state, status, code } of rows) {
         const mayPass = /^(3\d\d|401|403|408|412|425|429|5\d\d)$/.test(status) && !/^50[15]$/.test(status);
         const isFinal = state === 'failed' && (!mayPass || finalCodes.includes(code));
-        if (state !== 'invalid' && !isFinal)
-          throw new Violation(`${path} has record ${id}, ${state} ${status} ${code}, which resume takes too`);
-        const rejecter = this.rejecters.get(path);
+        if (state !== 'invalid' && !isFinal && key !== '')
+          throw new Violation(
+            `${path} has record ${key}, ${state} ${status} ${code}, which resume takes too`,
+          );
         const later = rejecter ? this.ledger.changes.slice(rejecter.from) : [];
-        if (
-          file.kind === 'delivery' &&
-          later.some((change) => change.id === id && rejecter && this.ledger.isOf(rejecter.run, change))
-        )
-          throw new Violation(`${path} has record ${id}, ${state}, which its run wrote later`);
+        if (later.some((change) => change.id === key && rejecter && this.ledger.isOf(rejecter.run, change)))
+          throw new Violation(`${path} has record ${key}, ${state}, which its run wrote later`);
       }
     }
   }
 
-  private checkReport(command: Command, runs: readonly ListedRun[]): void {
-    const run = runs.find(({ key }) => key === this.ledger.runsOf(command)[0]?.key);
-    checkReport(command, run, this.world.service.writesOf(command.number) > 0);
+  private checkReport(command: Command): void {
+    const [record] = this.ledger.runsOf(command);
+    const rows = record ? [...record.rows.keys()] : [];
+    const written =
+      record && !this.world.history.service.adds
+        ? rows.filter((key) => this.ledger.writesOf(record, key).length > 0)
+        : [];
+    const hasSent = this.world.gateway.writes.some((request) => request.command === command.number);
+    checkReport(
+      command,
+      this.runs.find(({ id }) => id === record?.id),
+      hasSent,
+      written.length,
+    );
     this.checkCalm(command);
   }
 
   /** A delivery in a shop that sells all the time ends in one command. */
-  private checkCalm(command: Command): void {
-    const { step, code, summary, wasSignalled, file, number, words } = command;
+  private checkCalm({ step, code, summary, wasSignalled, isFull, file, number, words }: Command): void {
     const { conduct } = step;
-    const { adds, etags, records, lists } = this.world.history.service;
-    const isHealthy = !adds && conduct.writeFaults === 0 && conduct.readFaults === 0 && conduct.edits <= 0.3;
-    const isCurrent = etags !== 'random' && records === 'current' && lists === 'current';
-    if (file?.kind !== 'delivery' || !isHealthy || !isCurrent || wasSignalled || words.includes('--no-yes'))
-      return;
-    if (
-      Number(summary?.unprocessed ?? 0) > 0 &&
-      step.dieAt === 0 &&
-      step.beside === undefined &&
-      conduct.dieAt === 0
-    )
+    const { adds, etags } = this.world.history.service;
+    const isHealthy = conduct.writeFaults === 0 && conduct.readFaults === 0 && conduct.edits <= 0.3;
+    const isCurrent = etags !== 'random' && !this.world.gateway.isOld;
+    const isStopped = wasSignalled || isFull || words.includes('--no-yes');
+    if (file?.kind !== 'delivery' || adds || !isHealthy || !isCurrent || isStopped) return;
+    if (Number(summary?.unprocessed ?? 0) > 0 && conduct.dieAt === 0)
       throw new Violation(`command ${number}, exit ${code}: rows are left in a healthy service`);
   }
 
   /** What a person who has looked says about rows of a run. Undefined if nothing is open. */
-  settleFacts({ pick = 0 }: Step): Partial<Step> | undefined {
-    const openKeys = ({ rows }: RunRecord) =>
+  settleWords({ pick = 0 }: Step): readonly string[] {
+    const keysOf = ({ rows }: RunRecord) =>
       [...rows].filter(([, { state }]) => openStates.includes(state)).map(([key]) => key);
-    const runs = [...this.ledger.records.values()].filter((run) => openKeys(run).length > 0);
+    const runs = [...this.ledger.records.values()].filter((run) => keysOf(run).length > 0);
     const run = runs[pick % Math.max(1, runs.length)];
-    if (!run) return undefined;
+    if (!run) return [];
     // Whoever looks has waited long enough.
-    this.world.service.landLate();
+    this.world.gateway.landLate();
     const isApplied = pick % 2 === 0;
-    const wordsOf = (verdict: boolean) =>
-      openKeys(run).flatMap((key) => this.truthOf(run, key, verdict) ?? []);
-    const words = wordsOf(isApplied);
-    return words.length > 0
-      ? this.settleStep(run, words, isApplied)
-      : this.settleStep(run, wordsOf(!isApplied), !isApplied);
-  }
-
-  private settleStep(run: RunRecord, rows: readonly string[], isApplied: boolean): Partial<Step> {
-    return {
-      words: ['runs', 'settle', runIdOf(run.key), ...rows, '--as', isApplied ? 'applied' : 'failed'],
-      machine: machineOf(run.key),
-      profile: this.profileOf(run),
-    };
+    for (const verdict of [isApplied, !isApplied]) {
+      const words = keysOf(run).flatMap((key) => this.truthOf(run, key, verdict) ?? []);
+      if (words.length > 0) return settleWords(run, words, verdict);
+    }
+    return [];
   }
 
   /** How a person names a row that was applied, or was not. Undefined if that is not so. */
@@ -227,48 +132,42 @@ export class Model {
     return made && run.file?.kind === 'creates' ? `${key}=${made.id}` : key;
   }
 
-  private profileOf({ store }: RunRecord): number {
-    return Math.max(0, this.world.history.service.tenants.indexOf(store.tenant ?? ''));
-  }
-
   /** Once all is well: each run that stopped comes to its end by what the program names, and else by what a person says. */
-  async finish(step: Take): Promise<void> {
+  async finish(take: Take): Promise<void> {
     const [tried, resumed] = [new Set<string>(), new Set<string>()];
     // Nobody goes on with a run for a service that adds what it is told to set.
     const turns = this.world.history.service.adds ? 0 : 12;
     for (let turn = 0; turn < turns; turn += 1) {
-      const listed = (await this.openRuns()).find(({ key }) => !tried.has(key));
+      const listed = (await this.openRuns()).find(({ id }) => !tried.has(id));
       if (!listed) break;
-      tried.add(listed.key);
-      const run = this.ledger.records.get(listed.key);
-      const facts = { machine: listed.machine, ...(run && { profile: this.profileOf(run) }) };
+      tried.add(listed.id);
       const isUndo = listed.kind === 'undo';
-      let commands = await step(isUndo ? 'undo' : 'resume', {
-        ...facts,
-        words: [isUndo ? listed.file : listed.id],
-      });
-      if (commands.every(({ code }) => code !== 2)) resumed.add(listed.key);
-      const seen = new Set<string>();
-      for (let hop = 0; hop < 3 && commands.some(({ code }) => code === 2); hop += 1) {
-        const isInWords = commands.some(({ error }) =>
-          /apply|look|runs settle/.test(`${error?.hint} ${error?.message}`),
-        );
-        if (isInWords) break;
-        const named = commands.flatMap((command) => namedCommand(command) ?? []).join(' ');
-        if (named === '') throw new Violation(`${listed.key} is refused, and no way on is named`);
-        if (seen.has(named)) throw new Violation(`the hints go in a circle: petstore ${named}`);
-        seen.add(named);
-        commands = await step('follow', {});
-      }
+      const command = await take(isUndo ? 'undo' : 'resume', [isUndo ? listed.file : listed.id]);
+      if (command?.code === 2) await this.follow(listed, command, take);
+      else resumed.add(listed.id);
     }
     this.checkUnknown(resumed);
-    for (const run of this.ledger.records.values())
-      if (!this.finished.has(run.key)) await this.close(run, step);
+    for (const run of this.ledger.records.values()) if (!this.isFinished(run)) await this.close(run, take);
     await this.checkEnd();
   }
 
+  /** The command that a refusal names leads on, and not in a circle. */
+  private async follow({ id }: ListedRun, refused: Command, take: Take): Promise<void> {
+    const seen = new Set<string>();
+    let command: Command | undefined = refused;
+    while (command?.code === 2) {
+      const { error } = command;
+      if (/apply|look|runs settle/.test(`${error?.hint} ${error?.message}`)) return;
+      const named = namedCommand(command)?.join(' ');
+      if (named === undefined) throw new Violation(`${id} is refused, and no way on is named`);
+      if (seen.has(named)) throw new Violation(`the hints go in a circle: petstore ${named}`);
+      seen.add(named);
+      command = await take('follow');
+    }
+  }
+
   /** A person says of every row that is open, one after the other, what happened: then the run is finished. */
-  private async close(run: RunRecord, step: Take): Promise<void> {
+  private async close(run: RunRecord, take: Take): Promise<void> {
     for (const states of [openStates, ['failed']]) {
       const keys = [...run.rows].filter(([, { state }]) => states.includes(state)).map(([key]) => key);
       for (const isApplied of [true, false]) {
@@ -276,71 +175,65 @@ export class Model {
         // Of rows that failed for good nothing can be said.
         const groups = states === openStates ? [words] : words.map((word) => [word]);
         for (const group of groups.filter(({ length }) => length > 0)) {
-          const [command] = await step('settle', this.settleStep(run, group, isApplied));
+          const command = await take('settle', settleWords(run, group, isApplied));
           if (command?.code !== 0 && states === openStates)
             throw new Violation(`a person cannot settle rows: ${command?.stderr}`);
         }
       }
-      if (this.finished.has(run.key)) return;
+      if (this.isFinished(run)) return;
     }
   }
 
+  private isFinished({ id }: RunRecord): boolean {
+    return this.runs.some((run) => run.id === id && ['finished', 'undone'].includes(run.state));
+  }
+
   private async openRuns(): Promise<ListedRun[]> {
-    const runs = await this.world.runs();
     const isOpen = ({ state, undoneBy }: ListedRun) =>
       !['finished', 'undone'].includes(state) && (undoneBy ?? null) === null;
-    return runs.filter(isOpen).reverse();
+    return [...(await this.world.runs())].filter(isOpen).reverse();
   }
 
   /** What a run that could go on in a healthy service leaves unknown, nobody can know. */
   private checkUnknown(resumed: ReadonlySet<string>): void {
     const { adds, etags } = this.world.history.service;
-    if (adds || etags === 'random') return;
-    for (const run of this.ledger.records.values()) {
+    const runs = adds || etags === 'random' ? [] : [...this.ledger.records.values()];
+    for (const run of runs) {
       const kind = (this.ledger.undoneOf(run) ?? run).file?.kind;
-      for (const [id, { state, code }] of resumed.has(run.key) && kind !== 'creates' ? run.rows : []) {
-        const isKnowable = !this.isPlannedByOthers(run, id) && !this.world.service.disputed.has(id);
+      for (const [id, { state, code }] of resumed.has(run.id) && kind !== 'creates' ? run.rows : []) {
+        const isOfOthers = runs.some((other) => other !== run && other.rows.has(id));
+        const isKnowable =
+          !isOfOthers && !this.world.gateway.disputed.has(id) && !this.ledger.isDisturbed(run, id);
         // Whether a POST has made an entry, its readings cannot tell.
-        if (state === 'unknown' && code !== 'perhaps_made' && isKnowable && !this.ledger.isDisturbed(run, id))
+        if (state === 'unknown' && code !== 'perhaps_made' && isKnowable)
           throw new Violation(
-            `run ${run.key}, record ${id} stays unknown (${code}), and nobody else changed it`,
+            `run ${run.id}, record ${id} stays unknown (${code}), and nobody else changed it`,
           );
       }
     }
   }
 
-  private isPlannedByOthers(run: RunRecord, id: string): boolean {
-    return [...this.ledger.records.values()].some((other) => other !== run && other.rows.has(id));
-  }
-
   /** At the end every run is finished, and each row that failed for good is in the rejects. */
   private async checkEnd(): Promise<void> {
+    const { files } = this.world.history;
     const rejected = new Set(
       this.world
         .readRejects()
-        .flatMap(({ file, rows }) =>
-          rows.map(({ id, line }) => `${this.keyOf(file)} ${file.kind === 'creates' ? `line:${line}` : id}`),
-        ),
+        .flatMap(({ file, rows }) => rows.map(({ key }) => `${files.indexOf(file)} ${key}`)),
     );
-    const runs = await this.world.runs();
+    this.runs = await this.world.runs();
     for (const run of this.ledger.records.values()) {
-      const listed = runs.find(({ key }) => key === run.key);
-      if (!listed || !['finished', 'undone'].includes(listed.state))
-        throw new Violation(`run ${run.key} can never be finished: it is ${listed?.state}`);
-      if (!run.file || listed.state !== 'finished' || (listed.undoneBy ?? null) !== null) continue;
-      for (const [id, { state }] of run.rows)
-        if (state === 'failed' && !rejected.has(`${this.keyOf(run.file)} ${id}`))
-          throw new Violation(`run ${run.key}, record ${id} failed, and is in no file of rejects`);
+      const listed = this.runs.find(({ id }) => id === run.id);
+      if (!this.isFinished(run))
+        throw new Violation(`run ${run.id} can never be finished: it is ${listed?.state}`);
+      if (!run.file || listed?.state !== 'finished' || (listed.undoneBy ?? null) !== null) continue;
+      for (const [key, { state }] of run.rows)
+        if (state === 'failed' && !rejected.has(`${files.indexOf(run.file)} ${key}`))
+          throw new Violation(`run ${run.id}, record ${key} failed, and is in no file of rejects`);
     }
-  }
-
-  private keyOf(file: InputFile): number {
-    return this.world.history.files.indexOf(file);
   }
 }
 
-/** The shard that a command applies or, for a resume, undefined. */
-function shardOf({ words }: Command): string | undefined {
-  const at = words.indexOf('--shard');
-  return at === -1 ? undefined : words[at + 1];
+function settleWords({ id }: RunRecord, rows: readonly string[], isApplied: boolean): readonly string[] {
+  return ['runs', 'settle', id, ...rows, '--as', isApplied ? 'applied' : 'failed'];
 }

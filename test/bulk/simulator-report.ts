@@ -1,38 +1,49 @@
-import { type Command, type ListedRun, namedCommand, Violation } from './simulator-command.ts';
-
-const right = ['applied', 'unchanged', 'booked', 'skipped'] as const;
-const wrong = ['failed', 'unknown', 'invalid', 'unprocessed', 'unsettled'] as const;
+import {
+  type Command,
+  type ListedRun,
+  namedCommand,
+  rightStates,
+  Violation,
+  wrongStates,
+} from './simulator-command.ts';
 
 /**
- * The sums, the exit code and the way on that a command reports.
+ * Checks the sums, the exit code and the way on that a command reports.
  *
- * @param run the run as it is listed afterwards. @param wrote whether the command sent a write.
+ * @param run the run as it is listed afterwards. @param hasSent whether the command sent a write.
+ * @param written how many rows of the run were written.
  */
-export function checkReport(command: Command, run: ListedRun | undefined, wrote: boolean): void {
-  const { number, words, code, summary, error, stderr, step } = command;
+export function checkReport(
+  command: Command,
+  run: ListedRun | undefined,
+  hasSent: boolean,
+  written: number,
+): void {
+  const { number, words, code, summary, error, stderr, isFull } = command;
   const place = `command ${number}, exit ${code}`;
   if (/internal:|TypeError|RangeError/.test(stderr)) throw new Violation(`${place}: ${stderr}`);
-  if (wrote && (words.includes('--dry-run') || !words.includes('--yes')))
+  if (hasSent && (words.includes('--dry-run') || !words.includes('--yes')))
     throw new Violation(`${place}: it wrote, although nobody confirmed it`);
   // Guards are those of the command that is typed.
   const isAgain = words[0] === 'undo' || words[0] === 'resume';
-  const isAdding = String(error?.message).includes('adds what it is told');
-  if (error?.code === 'guard' && isAgain && !isAdding)
+  if (error?.code === 'guard' && isAgain && !String(error.message).includes('adds what it is told'))
     throw new Violation(`${place}: a guard that nobody has typed`);
-  if (code === 2 && wrote) throw new Violation(`${place}: it wrote`);
-  if (step.kind === 'single') return;
+  if (code === 2 && hasSent) throw new Violation(`${place}: it wrote`);
   if (!summary || typeof summary.rows !== 'number') {
-    if (wrote) throw new Violation(`${place}: it wrote, and reports nothing`);
+    if (hasSent) throw new Violation(`${place}: it wrote, and reports nothing: ${stderr}`);
     if (code === 0 && error) throw new Violation(`${place}: ${stderr}`);
     return;
   }
   const count = (name: string) => Number(summary[name] ?? 0);
   const total = (names: readonly string[]) => names.reduce((sum, name) => sum + count(name), 0);
-  if (total([...right, ...wrong]) !== summary.rows)
-    throw new Violation(`${place}: ${summary.rows} rows, and the states make ${total([...right, ...wrong])}`);
-  for (const name of ['rows', ...right, ...wrong])
-    if (run && run.id === summary.id && Number(run[name] ?? 0) !== count(name))
+  const sum = total([...rightStates, ...wrongStates]);
+  if (sum !== summary.rows) throw new Violation(`${place}: ${summary.rows} rows, and the states make ${sum}`);
+  for (const name of ['rows', ...rightStates, ...wrongStates])
+    if (run && run.id === summary.id && Number(run[name] ?? 0) !== count(name) && !isFull)
       throw new Violation(`${place}: ${name} is ${summary[name]} in the summary and ${run[name]} in runs`);
+  const others = total(['failed', 'invalid', 'unprocessed', 'booked', 'skipped']);
+  if (others > summary.rows - written)
+    throw new Violation(`${place}: ${others} of ${summary.rows} rows were not written, and ${written} were`);
   checkExit(command, count, total, place);
   const isInWords = /look|wait|by hand/.test(String(error?.hint));
   if (count('unprocessed') > 0 && summary.id !== undefined && !namedCommand(command) && !isInWords)
@@ -40,24 +51,26 @@ export function checkReport(command: Command, run: ListedRun | undefined, wrote:
 }
 
 function checkExit(
-  { code, error, wasSignalled, summary }: Command,
+  { code, error, wasSignalled, isFull, summary, touched }: Command,
   count: (name: string) => number,
   total: (names: readonly string[]) => number,
   place: string,
 ): void {
   if (wasSignalled && code === 130) return;
-  const wrongs = total(wrong);
-  if (wrongs === 0 && code === 0) return;
-  const isNoneRight = count('applied') + count('unchanged') + count('booked') === 0;
-  const isAllUnknown = count('unknown') === wrongs;
-  const expected = wrongs === 0 ? 0 : !isNoneRight ? 3 : isAllUnknown ? 6 : count('unknown') > 0 ? 3 : 1;
+  const wrong = total(wrongStates);
+  if (wrong === 0 && code === 0) return;
+  const isNoneRight = total(['applied', 'unchanged', 'booked']) === 0;
+  const noneRight = count('unknown') === wrong ? 6 : count('unknown') > 0 ? 3 : 1;
+  const expected = wrong === 0 ? 0 : isNoneRight ? noneRight : 3;
   // A stop outranks the rows.
   const isStopped =
-    count('unprocessed') > 0 || summary?.stopped !== undefined || String(error?.message).includes('stopped');
+    isFull ||
+    count('unprocessed') > 0 ||
+    summary?.stopped !== undefined ||
+    /stopped/.test(String(error?.message));
   const isStop = isStopped && [1, 4, 6].includes(code);
-  // An undo that leaves rows alone has done its work.
-  const isUndone = (summary?.session as { rows?: number } | undefined)?.rows === 0 && code === 0;
-  const isUndo = summary?.kind === 'undo' && wrongs > 0 && (code === 3 || isUndone);
+  const isUndo =
+    summary?.kind === 'undo' && wrong > 0 && (code === 3 || (code === 0 && touched.length === 0));
   if (code !== expected && !isStop && !isUndo)
     throw new Violation(
       `${place}: it must be ${expected}: ${JSON.stringify(summary)} ${JSON.stringify(error)}`,

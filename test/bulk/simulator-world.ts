@@ -1,4 +1,4 @@
-import fs, { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import fs, { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -9,131 +9,95 @@ import {
   describeCommand,
   errorOf,
   type ListedRun,
-  machineOf,
   namedCommand,
   parseJson,
-  type RejectedRow,
-  rejectedRows,
-  runIdOf,
-  runKey,
-  runsOf,
   type ShownRow,
+  shownColumns,
   shownRows,
   Violation,
 } from './simulator-command.ts';
 import { cutPower, die, running, type SimulatedProcess, settleFile, settleFolder } from './simulator-disk.ts';
-import { fileText, type InputFile, mend, type TypedRows, typedRows } from './simulator-files.ts';
+import { randomOf } from './simulator-faults.ts';
+import {
+  fileText,
+  type InputFile,
+  mend,
+  type RejectedRow,
+  rejectedRows,
+  typedRows,
+} from './simulator-files.ts';
+import { commandHeader, Gateway } from './simulator-gateway.ts';
 import type { History, Step } from './simulator-history.ts';
-import { randomOf } from './simulator-random.ts';
-import { SimulatedService } from './simulator-service.ts';
-import type { Store } from './simulator-store.ts';
 
-/** A file of rejects that lies in the folder. */
-interface RejectsFile {
-  readonly file: InputFile;
-  readonly machine: number;
-}
-
-/** A command line that is to be run. */
-interface CommandLine {
-  readonly number: number;
+/** The words that are typed, and the input that they apply. */
+interface Typed {
   readonly words: readonly string[];
-  readonly step: Step;
-  readonly machine: number;
-  readonly file: InputFile | undefined;
-  readonly typed: TypedRows | undefined;
+  readonly file?: InputFile | undefined;
 }
 
-/** Machines with one folder, one service, and the commands that were typed. */
+/** A machine with one folder, a service, and the commands that were typed. */
 export class World {
   readonly history: History;
-  readonly service: SimulatedService;
+  readonly gateway: Gateway;
   readonly commands: Command[] = [];
   /** What happened, for a person who looks into a failure. */
   readonly trace: string[] = [];
-  readonly folder: string;
-  /** The rejects files by path. */
-  readonly rejects = new Map<string, RejectsFile>();
-  /** The processes that run at once. */
-  private readonly alive = new Set<SimulatedProcess>();
+  /** The files of rejects by name, with the input that they come from. */
+  private readonly rejects = new Map<string, InputFile>();
+  private readonly folder = mkdtempSync(join(tmpdir(), 'petstore-simulator-'));
   private numbers = 0;
 
   constructor(history: History) {
     this.history = history;
-    this.service = new SimulatedService(history.service);
-    this.folder = mkdtempSync(join(tmpdir(), 'petstore-simulator-'));
+    this.gateway = new Gateway(history.service, history.stock);
   }
 
   async open(): Promise<void> {
-    await this.service.listen();
-    for (const store of this.service.stores)
-      for (const [id, value] of this.history.stock) store.begin(id, { value, rest: 0 });
-    this.writeProfiles();
+    await this.gateway.listen();
     settleFolder(this.folder);
   }
 
-  private writeProfiles(): void {
-    const { tenants } = this.history.service;
-    if (tenants.length === 0) return;
-    const profiles = tenants.map((name) => {
-      writeFileSync(join(this.folder, `${name}.token`), `${SimulatedService.tokenOf(name)}\n`, {
-        mode: 0o600,
-      });
-      const tenant = this.history.namesTenants ? { tenant: name } : {};
-      const place = { 'base-url': this.service.address(0), 'token-file': join(this.folder, `${name}.token`) };
-      return [name, { ...place, ...tenant }];
-    });
-    mkdirSync(join(this.folder, 'config'), { mode: 0o700 });
-    const text = JSON.stringify({ profiles: Object.fromEntries(profiles) });
-    writeFileSync(join(this.folder, 'config', 'config.json'), text, { mode: 0o600 });
-  }
-
   async close(): Promise<void> {
-    await this.service.close();
+    await this.gateway.close();
     rmSync(this.folder, { recursive: true, force: true });
   }
 
-  /** Does a step. @returns its commands: none, one, or two at once. */
-  async take(step: Step): Promise<readonly Command[]> {
-    if (step.kind === 'others') {
-      this.letOthersWrite(step);
-      return [];
-    }
-    if (step.kind === 'power') {
-      this.losePower(step);
-      return [];
-    }
-    const lines = [step, ...(step.beside ? [{ ...step.beside, losesPower: step.losesPower }] : [])].flatMap(
-      (each) => this.lineOf(each) ?? [],
-    );
-    for (const { words } of lines) this.landLate(words);
-    this.alive.clear();
+  /** Does a step. @returns its command, if one was typed. */
+  async take(step: Step): Promise<Command | undefined> {
+    if (step.kind === 'others') this.letOthersWrite(step);
+    if (step.kind === 'power') this.losePower(step);
+    this.numbers += 1;
+    const typed = this.type(step);
+    if (!typed) return undefined;
+    this.landLate(typed.words);
     const timers = countTimers();
-    const commands = await Promise.all(lines.map((line) => this.run(line)));
-    await this.service.idle();
+    const command = await this.run(step, typed);
+    await this.gateway.idle();
     // A dead process may still wait for something that its command no longer waits for; nothing that it does counts.
     for (let turn = 0; countTimers() > timers && turn < 50; turn += 1) await sleep(2);
-    if (step.losesPower && commands.some(({ hasCrashed }) => hasCrashed)) this.losePower(step);
-    for (const command of commands) this.findRejects(command);
-    return commands;
+    if (step.losesPower && command.hasCrashed) this.losePower(step);
+    for (const name of readdirSync(this.folder)) {
+      const at = /^\w+-(\d+)-.*\.rejects/.exec(name)?.[1];
+      if (at !== undefined) this.rejects.set(name, this.history.files[Number(at)] as InputFile);
+    }
+    return command;
   }
 
   private letOthersWrite({ conduct }: Step): void {
     const random = randomOf(conduct.seed);
-    for (const store of this.service.stores)
-      for (const id of store.ids())
-        if (random.chance(0.3)) {
-          this.service.edit(store, id, random);
-          this.trace.push(`somebody sets record ${id} to ${store.entries.get(id)?.value}`);
-        }
+    const { service } = this.gateway;
+    for (const id of service.ids())
+      if (random.chance(0.3)) {
+        this.gateway.edit(id, random);
+        this.trace.push(`somebody sets record ${id} to ${service.entries.get(id)?.value}`);
+      }
   }
 
   /** Late writes come before a command if the limits of runs exclude them later. */
   private landLate([verb]: readonly string[]): void {
-    const wasUndone = verb === 'undo' || this.commands.some(({ words }) => words[0] === 'undo');
-    const isAlone = verb === 'resume' && this.runKeys().length <= 1;
-    if (wasUndone || verb === 'runs') this.service.landLate();
-    else if (!isAlone) this.service.landLate({ canWait: true });
+    const wasUndone = this.commands.some(({ words }) => words[0] === 'undo');
+    if (wasUndone || verb === 'undo' || verb === 'runs') this.gateway.landLate();
+    else if (verb !== 'resume' || this.runIds().length > 1) this.gateway.landLate({ canWait: true });
   }
 
   private losePower(step: Step): void {
@@ -141,27 +105,22 @@ export class World {
     cutPower(this.folder, randomOf(step.conduct.seed, 'power'));
   }
 
-  /** `runs`, as a person sees it afterwards on all machines. */
+  /** `runs`, as a person sees it afterwards. */
   async runs(): Promise<readonly ListedRun[]> {
-    const all: ListedRun[] = [];
-    for (let machine = 0; machine < this.history.machines; machine += 1) {
-      const { stdout, stderr } = await this.look(machine, ['runs', '-o', 'json']);
-      if (stderr !== '') throw new Violation(`runs says: ${stderr}`);
-      const runs: Omit<ListedRun, 'key' | 'machine'>[] = JSON.parse(stdout);
-      for (const run of runs)
-        all.push({ ...run, machine, key: runKey(machine, run.id as string) } as ListedRun);
-    }
-    return all;
+    const { stdout, stderr } = await this.look(['runs', '-o', 'json']);
+    if (stderr !== '') throw new Violation(`runs says: ${stderr}`);
+    return JSON.parse(stdout);
   }
 
-  async show(key: string): Promise<readonly ShownRow[]> {
-    const words = ['runs', 'show', runIdOf(key), '-o', 'jsonl'];
-    const { code, stdout, stderr } = await this.look(machineOf(key), words);
-    if (code !== 0) throw new Violation(`runs show ${key} says: ${stderr}`);
+  async show(id: string): Promise<readonly ShownRow[]> {
+    const idColumn = this.history.service.noun === 'pets' ? 'id' : 'petId';
+    const fields = [idColumn, ...shownColumns].join();
+    const { code, stdout, stderr } = await this.look(['runs', 'show', id, '-o', 'tsv', '--fields', fields]);
+    if (code !== 0) throw new Violation(`runs show ${id} says: ${stderr}`);
     return shownRows(stdout);
   }
 
-  /** The rows of all files of rejects, with the input that they come from. */
+  /** The rows of all files of rejects that lie in the folder. */
   readRejects(): {
     readonly path: string;
     readonly file: InputFile;
@@ -169,99 +128,60 @@ export class World {
   }[] {
     return [...this.rejects]
       .filter(([path]) => fs.existsSync(join(this.folder, path)))
-      .map(([path, { file }]) => ({ path, file, rows: rejectedRows(this.readFile(path)) }));
+      .map(([path, file]) => ({ path, file, rows: rejectedRows(file, this.readFile(path)) }));
   }
 
   private readFile(path: string): string {
-    return fs.readFileSync(join(this.folder, path), 'utf8');
+    return readFileSync(join(this.folder, path), 'utf8');
   }
 
-  private look(machine: number, words: readonly string[]) {
-    return runCli(words, { cwd: this.folder, env: this.env(machine) });
+  private look(words: readonly string[]) {
+    return runCli(words, { cwd: this.folder, env: this.env });
   }
 
-  private env(machine: number, alias = 0): Record<string, string> {
-    const hasProfiles = this.history.service.tenants.length > 0;
-    return {
-      PETSTORE_STATE_DIR: join(this.folder, `state${machine}`),
-      ...(hasProfiles
-        ? { PETSTORE_CONFIG_DIR: join(this.folder, 'config') }
-        : { PETSTORE_BASE_URL: this.service.address(alias) }),
-    };
+  private get env(): Record<string, string> {
+    return { PETSTORE_STATE_DIR: join(this.folder, 'state'), PETSTORE_BASE_URL: this.gateway.address };
   }
 
   /** What is typed for a step; undefined if there is nothing to type. */
-  private lineOf(step: Step): CommandLine | undefined {
-    this.numbers += 1;
-    const number = this.numbers;
-    const { kind, pick, words } = step;
-    if (kind === 'others' || kind === 'power') return undefined;
-    const line = (typed: readonly string[], machine: number, file?: InputFile): CommandLine => {
-      const all = [
-        ...typed,
-        ...words.filter((word) => word !== '--no-yes' && (word !== '--again' || file?.kind === 'delivery')),
-        ...(words.includes('--no-yes') ? [] : ['--yes']),
-        ...this.profileWords(step, typed),
-      ];
-      const path = all.find((word) => /\.(csv|jsonl)$/.test(word));
-      const rows = file && path !== undefined ? typedRows(file, this.readFile(path)) : undefined;
-      return { number, step, file, machine, words: all, typed: rows };
-    };
+  private type(step: Step): Typed | undefined {
+    const { kind, pick = 0, words } = step;
     if (kind === 'apply') {
       const { files } = this.history;
-      const file = files[(pick ?? 0) % files.length] as InputFile;
-      const shard = Number(words[words.indexOf('--shard') + 1]?.split('/')[0]);
-      const hasMachines = this.history.machines > 1;
-      const { text, extension } = fileText(file, hasMachines ? { form: 'lf', isMended: false } : step);
-      const name = `${file.kind}-${files.indexOf(file)}-${number}.${extension}`;
-      this.write(name, text);
-      const machine = hasMachines && words.includes('--shard') ? shard % this.history.machines : 0;
-      if (hasMachines && !words.includes('--shard')) return undefined;
-      return line([...verbOf(file, name), ...flagsOf(file, step)], machine, file);
+      const file = files[pick % files.length] as InputFile;
+      const name = `${file.kind}-${files.indexOf(file)}-${this.numbers}.csv`;
+      this.write(name, fileText(file, step.isMended));
+      return this.withFlags(step, inputWords(file, name), file);
     }
     if (kind === 'rejects') {
-      const rejects = [...this.rejects].filter(([path]) => fs.existsSync(join(this.folder, path)));
-      const [path, entry] = rejects[(pick ?? 0) % Math.max(1, rejects.length)] ?? [];
-      if (path === undefined || entry === undefined) return undefined;
+      const rejects = this.readRejects();
+      const { path, file } = rejects[pick % Math.max(1, rejects.length)] ?? {};
+      if (path === undefined || file === undefined) return undefined;
       if (step.isMended) this.write(path, mend(this.readFile(path)));
-      return line([...verbOf(entry.file, path), ...flagsOf(entry.file, step)], entry.machine, entry.file);
+      return this.withFlags(step, inputWords(file, path), file);
     }
     if (kind === 'follow') {
       const last = this.commands.at(-1);
-      const wayOn = last && namedCommand(last);
-      const rejected = wayOn?.flatMap((word) => this.rejects.get(word)?.file ?? [])[0];
-      const isInput = wayOn !== undefined && wayOn[0] !== 'resume' && wayOn[0] !== 'undo';
-      return wayOn && line(wayOn, last.machine, isInput ? (rejected ?? last.file) : undefined);
+      const named = last && namedCommand(last);
+      const rejected = named?.flatMap((word) => this.rejects.get(word) ?? [])[0];
+      const isInput = named !== undefined && named[0] !== 'resume' && named[0] !== 'undo';
+      return named && this.withFlags(step, named, isInput ? (rejected ?? last.file) : undefined);
     }
-    if (kind === 'settle') return words.length > 0 ? line([], step.machine) : undefined;
-    if (kind === 'single') return line(this.singleWords(step, number), step.machine);
-    const keys = this.runKeys();
-    const key = pick === undefined ? undefined : keys[pick % Math.max(1, keys.length)];
-    const machine = key === undefined ? step.machine : machineOf(key);
-    return line([kind, ...(key === undefined ? [] : [runIdOf(key)])], machine);
+    if (kind === 'settle') return words.length > 0 ? this.withFlags(step, []) : undefined;
+    if (kind !== 'resume' && kind !== 'undo') return undefined;
+    const ids = this.runIds();
+    const id = step.pick === undefined ? undefined : ids[pick % Math.max(1, ids.length)];
+    return this.withFlags(step, [kind, ...(id === undefined ? [] : [id])]);
   }
 
-  private profileWords({ profile, kind }: Step, typed: readonly string[]): string[] {
-    const { tenants } = this.history.service;
-    if (tenants.length === 0 || typed.includes('--profile')) return [];
-    const last = this.commands.at(-1)?.store.tenant;
-    return ['--profile', kind === 'follow' && last ? last : (tenants[profile % tenants.length] as string)];
+  private withFlags(step: Step, typed: readonly string[], file?: InputFile): Typed {
+    const flags = step.words.filter(
+      (word) => word !== '--no-yes' && (word !== '--again' || file?.kind === 'delivery'),
+    );
+    return { words: [...typed, ...flags, ...(step.words.includes('--no-yes') ? [] : ['--yes'])], file };
   }
 
-  /** A command on one record; its value is one that nobody else writes. */
-  private singleWords({ pick = 0 }: Step, number: number): string[] {
-    const ids = [...this.history.stock.keys()];
-    const id = ids[pick % Math.max(1, ids.length)] ?? '1';
-    if (this.history.service.noun === 'pets')
-      return pick % 3 === 2
-        ? ['pets', 'delete', id]
-        : ['pets', 'update', id, '--name', `Pet ${90_000 + number}`];
-    return pick % 3 === 2
-      ? ['inventory', 'set', id, String(90_000 + number)]
-      : ['inventory', 'adjust', id, `+${70_000 + 100 * number}`];
-  }
-
-  private runKeys(): string[] {
+  private runIds(): string[] {
     return [...new Set(this.commands.flatMap(({ touched }) => touched))];
   }
 
@@ -271,59 +191,54 @@ export class World {
     settleFile(path);
   }
 
-  private storeOf(words: readonly string[]): Store {
-    const { stores } = this.service;
-    const name = words.includes('--profile') ? words[words.indexOf('--profile') + 1] : undefined;
-    return stores.find(({ tenant }) => tenant === name) ?? (stores[0] as Store);
-  }
-
-  private async run({ number, words, step, machine, file, typed }: CommandLine): Promise<Command> {
-    const { conduct } = step;
-    const hangs = conduct.writeFaults + conduct.readFaults > 0;
-    const argv = [
-      ...[...words, '-o', 'json', '-H', `${SimulatedService.tag}: ${number}`],
-      ...(hangs ? ['--timeout', '300ms'] : []),
-    ];
-    const io = fakeIo({ cwd: this.folder, env: this.env(machine, step.alias) });
+  private async run(step: Step, { words, file }: Typed): Promise<Command> {
+    const { conduct, dieAt, fullAt, tornShare } = step;
+    const number = this.numbers;
+    const path = words.find((word) => word.endsWith('.csv'));
+    const typed = file && path !== undefined ? typedRows(file, this.readFile(path)) : undefined;
+    const io = fakeIo({ cwd: this.folder, env: this.env });
     let wasSignalled = false;
     let died = () => {};
     const death = new Promise<void>((resolve) => {
       died = resolve;
     });
     const process: SimulatedProcess = {
-      ...{ folder: this.folder, isDead: false, operations: 0, dieAt: step.dieAt, tornShare: step.tornShare },
-      touched: new Set(),
-      links: new Set(),
-      onDeath: () => {
-        died();
-        // Power is lost for all.
-        if (step.losesPower) for (const other of this.alive) die(other);
-      },
+      ...{ folder: this.folder, isDead: false, operations: 0, dieAt, fullAt, tornShare },
+      ...{ touched: new Set(), onDeath: () => died() },
     };
-    this.alive.add(process);
     const raise = () => {
       wasSignalled = true;
       io.raise('SIGINT');
     };
-    this.service.admit(number, { process, conduct, raise });
-    const from = this.service.changes.length;
-    const ended = running.run(process, () => main(argv, io));
+    this.gateway.admit({ command: number, process, conduct, raise });
+    const from = this.gateway.service.changes.length;
+    const hangs = conduct.writeFaults + conduct.readFaults > 0;
+    const plumbing = [
+      '-o',
+      'json',
+      '-H',
+      `${commandHeader}: ${number}`,
+      ...(hangs ? ['--timeout', '300ms'] : []),
+    ];
+    const ended = running.run(process, () => main([...words, ...plumbing], io));
     const code = await Promise.race([ended, death.then(() => -1)]);
-    if (process.isDead) {
+    const { isDead, operations, touched } = process;
+    if (isDead) {
       // Nothing that it does from now on has an effect, and it comes to its end.
       io.raise('SIGINT');
       io.raise('SIGINT');
       await ended.catch(() => {});
     }
-    const [stdout, stderr] = [io.written('stdout'), io.written('stderr')];
+    die(process);
     const command: Command = {
-      ...{ number, words, step, machine, file, typed, code, stdout, stderr, wasSignalled, from },
-      store: this.storeOf(words),
-      hasCrashed: process.isDead,
-      summary: process.isDead ? undefined : (parseJson(stdout) as Record<string, unknown> | undefined),
-      error: process.isDead ? undefined : errorOf(stderr),
-      touched: runsOf(process.touched),
-      to: this.service.changes.length,
+      ...{ number, words, step, file, typed, code, wasSignalled, from, hasCrashed: isDead },
+      isFull: fullAt > 0 && operations >= fullAt,
+      stderr: io.written('stderr'),
+      summary: isDead ? undefined : (parseJson(io.written('stdout')) as Command['summary']),
+      error: isDead ? undefined : errorOf(io.written('stderr')),
+      touched: [
+        ...new Set([...touched].flatMap((each) => /\/state\/.*\/(r\d+)\.jsonl/.exec(each)?.[1] ?? [])),
+      ],
     };
     this.commands.push(command);
     this.trace.push(...describeCommand(command));
@@ -332,19 +247,10 @@ export class World {
 
   /** What was changed in the service, and by which command; `-` is somebody else. */
   describeChanges(): string[] {
-    return this.service.changes.map(({ cause, id, before, after, store }) => {
-      const place = `${store.tenant ?? ''} record ${id} ${before?.value} -> ${after?.value}`;
-      return `   ${cause?.command ?? '-'}: ${place}${cause ? ` (read ${cause.reading?.entry?.value})` : ''}`;
+    return this.gateway.service.changes.map(({ cause, id, before, after }) => {
+      const reading = cause ? ` (read ${cause.reading?.entry?.value})` : '';
+      return `   ${cause?.command ?? '-'}: record ${id} ${before?.value} -> ${after?.value}${reading}`;
     });
-  }
-
-  /** Remembers which file each new file of rejects belongs to. */
-  private findRejects({ machine }: Command): void {
-    for (const name of readdirSync(this.folder)) {
-      const at = /^\w+-(\d+)-.*\.rejects/.exec(name)?.[1];
-      if (at !== undefined && !this.rejects.has(name))
-        this.rejects.set(name, { file: this.history.files[Number(at)] as InputFile, machine });
-    }
   }
 }
 
@@ -353,27 +259,13 @@ function countTimers(): number {
   return process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
 }
 
-function verbOf({ kind }: InputFile, name: string): string[] {
+/** The words that apply a file, with its flags. */
+function inputWords({ kind, number, lines, createMissing, isInvalid }: InputFile, name: string): string[] {
+  const skip = isInvalid ? ['--skip-invalid'] : [];
   const verb = { records: 'update', creates: 'create', removes: 'delete', delivery: '', count: '' }[kind];
-  return verb === '' ? ['inventory', 'apply', name] : ['pets', verb, '--from', name];
-}
-
-/** One number, as four people type it. */
-const numberForms = [
-  (number: string) => number,
-  (number: string) => ` ${number} `,
-  (number: string) => number.toLowerCase(),
-  (number: string) => number.replace('-', '\u2013'),
-] as const;
-
-function flagsOf({ kind, number, lines, createMissing, invalidId }: InputFile, { alias }: Step): string[] {
-  const isRepeated = new Set(lines.map(([id]) => id)).size < lines.length && kind === 'delivery';
-  return [
-    ...(kind === 'delivery' ? ['--relative'] : []),
-    ...(kind === 'count' ? ['--allow-zero'] : []),
-    ...(number === undefined ? [] : ['--delivery', numberForms[alias % 4]?.(number) ?? number]),
-    ...(isRepeated ? ['--sum'] : []),
-    ...(createMissing ? ['--create-missing'] : []),
-    ...(invalidId === undefined ? [] : ['--skip-invalid']),
-  ];
+  if (verb !== '') return ['pets', verb, '--from', name, ...skip];
+  const words = ['inventory', 'apply', name, ...skip, ...(createMissing ? ['--create-missing'] : [])];
+  if (number === undefined) return [...words, '--allow-zero'];
+  const isRepeated = new Set(lines.map(([id]) => id)).size < lines.length;
+  return [...words, '--relative', '--delivery', number, ...(isRepeated ? ['--sum'] : [])];
 }
