@@ -81,7 +81,8 @@ export function faultOfNextLink(page: RawAnswer): Finding | undefined {
     fail(`the next link ${reason}`, { got: link, ...details });
   if (!URL.canParse(link, page.url)) return fault('is not a URL', { expected: 'Link: <url>; rel="next"' });
   const [next, here] = [new URL(link, page.url), new URL(page.url)];
-  const prefix = leftOutPrefix(next, here);
+  // After a redirect, the service takes the shorter path too.
+  const prefix = page.isRedirected ? undefined : leftOutPrefix(next, here);
   if (next.origin === here.origin)
     return prefix === undefined
       ? undefined

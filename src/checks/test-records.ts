@@ -1,19 +1,16 @@
 import { canBeginAfterId } from '../api/contract.ts';
 import { nouns } from '../api/nouns.ts';
 import type { ListId } from '../api/operations.ts';
-import { authorOf } from '../client/error-body.ts';
-import { otherRecord } from '../client/read-answer.ts';
 import { messageOf } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
 import { Stop, StoppedError } from '../process/signals.ts';
 import { counted } from '../process/text.ts';
 import { type Intent, newState, type Outcome } from '../writes/decide.ts';
-import { createRecordPort, requestDetails } from '../writes/port.ts';
+import { createRecordPort, type Reading, type RecordPort, requestDetails } from '../writes/port.ts';
 import { type Settled, settle } from '../writes/settle.ts';
-import type { CheckAnswer, CheckContext } from './check.ts';
+import type { CheckContext } from './check.ts';
 import { type Finding, FindingError, fail, flaky, pass, statusText, warn } from './finding.ts';
-import { jsonId, recordOf } from './records.ts';
-import { cacheOf } from './round.ts';
+import { jsonId } from './records.ts';
 import type { WritableNoun } from './writable-nouns.ts';
 
 /**
@@ -42,11 +39,12 @@ type SettledRecord = Settled & { readonly outcome: Outcome };
 
 /** Writes a test record by the loop of all writes. @throws StoppedError if it was stopped before anything was sent. */
 export async function writeRecord(
-  { client, signal, timeoutMs, retries, sendsEtags }: CheckContext,
+  context: CheckContext,
   { noun, id }: Pick<TestRecord, 'noun' | 'id'>,
   intent: Intent,
 ): Promise<SettledRecord> {
-  const port = createRecordPort(client, noun.nounName, { sendsEtags });
+  const { signal, timeoutMs, retries } = context;
+  const port = portOf(context, noun);
   const stop = new Stop<unknown>();
   const stopNow = () => stop.stop(signal.reason);
   if (signal.aborted) stopNow();
@@ -58,6 +56,15 @@ export async function writeRecord(
   const { outcome } = settled;
   if (!outcome) throw settled.error ?? new StoppedError();
   return { ...settled, outcome };
+}
+
+/** Reads a test record. @throws CliError if there is no reading. */
+export function readRecord(context: CheckContext, { noun, id }: CreatedRecord): Promise<Reading> {
+  return portOf(context, noun).read(id);
+}
+
+function portOf({ client, sendsEtags }: CheckContext, { nounName }: WritableNoun): RecordPort {
+  return createRecordPort(client, nounName, { sendsEtags });
 }
 
 /** Makes the failure of a write that was not applied, or may not have been. @param step such as `create`. */
@@ -101,8 +108,9 @@ export function doubtOf(
 }
 
 /** Whether a record shows our name now. @throws CliError if it cannot be read. */
-async function isOurs(context: CheckContext, { noun, id, fields, parent }: CreatedRecord): Promise<boolean> {
-  const record = (await readRecord(context, noun, id)).record;
+async function isOurs(context: CheckContext, created: CreatedRecord): Promise<boolean> {
+  const { noun, fields, parent } = created;
+  const { record } = await readRecord(context, created);
   if (!record) return false;
   if (noun.isNamed) return record.name === fields.name;
   return parent !== undefined && jsonId(record.petId) === parent.id && isOurs(context, parent);
@@ -117,58 +125,29 @@ async function isOurs(context: CheckContext, { noun, id, fields, parent }: Creat
  */
 export async function removeRecord(
   context: CheckContext,
-  record: CreatedRecord,
+  created: CreatedRecord,
 ): Promise<Finding[] | undefined> {
-  const { noun, id, fields, parent } = record;
+  const { noun, id, fields, parent } = created;
   const foreign = new FindingError(fail(`not deleted, because ${noun.name} ${id} is not certainly ours`));
   if (!noun.isNamed && !(parent && (await isOurs(context, parent)))) throw foreign;
   const marks = noun.isNamed ? { name: fields.name } : { petId: parent?.id };
-  const settled = await writeRecord(context, record, { kind: 'remove', expected: marks });
+  const settled = await writeRecord(context, created, { kind: 'remove', expected: marks });
   const { state, reason } = settled.outcome;
   if (state === 'failed' && reason?.code === 'changed') throw foreign;
   if (state !== 'applied' && state !== 'unchanged')
-    throw new FindingError(failureOf(context, record, 'delete', settled));
-  const current = await readRecord(context, noun, id);
-  const doubt = doubtOf(context, record, 'delete', settled);
-  if (!current.record) return state === 'unchanged' ? undefined : [doubt ?? []].flat();
-  const cache = current.answer && cacheOf(current.answer.headers);
-  const suffix = cache === undefined ? '' : `, from a cache (${cache})`;
-  throw new FindingError(
-    fail(
-      state === 'unchanged'
-        ? `delete: a read does not find ${noun.name} ${id}, and its list shows it`
-        : `gone: its delete was answered as a success, and a read still shows it${suffix}`,
-    ),
-  );
-}
-
-/** The present record, and the answer that shows it. */
-interface CurrentRecord {
-  /** Undefined if the record does not exist. */
-  readonly record?: JsonObject | undefined;
-  /** The answer of its GET. Undefined if there is no such GET. */
-  readonly answer?: CheckAnswer | undefined;
-}
-
-/** Reads the record with this id: by its GET, or in its list if there is no such GET or the GET does not find it. */
-export async function readRecord(
-  context: CheckContext,
-  noun: WritableNoun,
-  id: bigint,
-): Promise<CurrentRecord> {
-  const get = context.client.contract.operations.get(nouns[noun.nounName].operations.get);
-  if (!get) return findInList(context, noun, id);
-  const answer = await context.ask(get, { id }, { changes: { 'cache-control': 'no-cache' } });
-  const record = recordOf(answer);
-  if (!answer.error) {
-    if (record && !otherRecord(get, id, record)) return { record, answer };
-    throw new FindingError(fail(`a read of ${noun.name} ${id} is not answered with that record`));
+    throw new FindingError(failureOf(context, created, 'delete', settled));
+  const { record, age } = await readRecord(context, created);
+  if (record) {
+    const cache = age === undefined ? '' : `, from a cache (Age: ${age})`;
+    throw new FindingError(fail(`gone: ${noun.name} ${id} is deleted, and a read still shows it${cache}`));
   }
-  if (![404, 405, 410].includes(answer.status)) throw answer.error;
-  const { record: listed, isComplete } = await findInList(context, noun, id);
-  // A gateway without a way to the service says nothing about the record.
-  if (!listed && !isComplete && authorOf(answer) === 'gateway') throw answer.error;
-  return { record: listed, answer };
+  if ((await findInList(context, noun, id)).record)
+    throw new FindingError(
+      fail(`gone: a read does not find ${noun.name} ${id}, and ${noun.list?.id} still has it`, {
+        operation: noun.list,
+      }),
+    );
+  return state === 'unchanged' ? undefined : [doubtOf(context, created, 'delete', settled) ?? []].flat();
 }
 
 /** The result of a search for a record in its list. */

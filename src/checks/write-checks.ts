@@ -6,8 +6,6 @@ import { type JsonObject, printJson } from '../process/exact-json.ts';
 import type { Intent } from '../writes/decide.ts';
 import { type Check, type CheckContext, createSkippedCheck } from './check.ts';
 import { type Finding, FindingError, fail, findingOfError, flaky, pass } from './finding.ts';
-import { judge } from './judge-answer.ts';
-import { detailsOf } from './round.ts';
 import {
   type CreatedRecord,
   doubtOf,
@@ -154,28 +152,22 @@ async function takeStep(context: CheckContext, record: CreatedRecord, step: Step
 }
 
 /** Checks that a reading has each field that was sent, unchanged. The service may add other fields. */
-async function checkShown(
-  context: CheckContext,
-  { noun, id }: CreatedRecord,
-  sent: JsonObject,
-): Promise<void> {
-  const { record, answer } = await readRecord(context, noun, id);
-  // A deprecated GET may be gone, and then the list shows the record.
-  if (answer && !(answer.status === 410 && answer.operation.isDeprecated))
-    judge(answer, { step: 'read back' });
-  if (!record) throw new FindingError(fail(`read back: ${noun.name} ${id} is not there`));
+async function checkShown(context: CheckContext, created: CreatedRecord, sent: JsonObject): Promise<void> {
+  const { noun, id } = created;
+  const { record, missing } = await readRecord(context, created);
+  if (!record)
+    throw new FindingError({
+      ...findingOfError(missing),
+      state: 'fail',
+      reason: `read back: ${missing?.message ?? `${noun.name} ${id} is not there`}`,
+    });
   for (const [name, value] of Object.entries(sent)) {
     if (noun.create.body?.fields[name]?.isWriteOnly) continue;
     const { expected, actual } = comparedValues(name, value, record);
     if (isSameValue(expected, actual)) continue;
-    throw new FindingError(
-      fail(`read back: ${name} is not what was sent`, {
-        ...(answer && { ...detailsOf(answer), operation: answer.operation }),
-        pointer: `/${name}`,
-        expected: printJson(expected),
-        got: actual === undefined ? 'no such field' : printJson(actual),
-      }),
-    );
+    const got = actual === undefined ? 'no such field' : printJson(actual);
+    const details = { pointer: `/${name}`, expected: printJson(expected), got };
+    throw new FindingError(fail(`read back: ${name} of ${noun.name} ${id} is not what was sent`, details));
   }
 }
 
