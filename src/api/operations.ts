@@ -183,8 +183,6 @@ export type Paging =
 export interface DocumentedResponse {
   /** Media types in lower case, without parameters. Empty if there is no body. */
   readonly mediaTypes: readonly string[];
-  /** Whether the answer has a Location. */
-  readonly hasLocation?: boolean | undefined;
   /** A JSON Schema of draft 2020-12. It may refer to the `definitions` of the contract. */
   readonly schema?: JsonObject | undefined;
 }

@@ -43,14 +43,12 @@ function toDocumentedResponses(
   const documentedResponses: Record<string, DocumentedResponse> = {};
   for (const [status, response] of Object.entries(responses)) {
     if (!/^([1-5](\d\d|XX)|default)$/i.test(status) || !isJsonObject(response)) continue;
-    const { content, headers } = response;
+    const { content } = response;
     const types = Object.keys(objectOf(content));
     const schema = jsonContent(content)?.schema;
-    const hasLocation = Object.keys(objectOf(headers)).some((name) => name.toLowerCase() === 'location');
     documentedResponses[status.replace('xx', 'XX')] = {
       mediaTypes: types.map((type) => withoutParameters(type).toLowerCase()),
       schema: schema === undefined ? undefined : objectOf(refer(schema)),
-      ...(hasLocation && { hasLocation }),
     };
   }
   return documentedResponses;

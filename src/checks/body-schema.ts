@@ -1,6 +1,5 @@
 import { type OutputUnit, type Schema, Validator } from '@cfworker/json-schema';
 import { int64Max, readPattern } from '../api/values.ts';
-import { processorMs } from '../process/deadline.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-json.ts';
 import { memberOf, memberPointer, pointerSegments, toPointer, valueAt } from '../process/pointer.ts';
 import { secondsText, shorten, withArticle } from '../process/text.ts';
@@ -16,7 +15,7 @@ export interface BodyResult {
 /**
  * Checks a body against a JSON Schema of draft 2020-12. Integers of the format int64 are compared exactly.
  *
- * @param limitMs the limit of processor time. A hostile pattern can keep a regular expression busy for years.
+ * @param limitMs the time limit. A hostile pattern can keep a regular expression busy for years.
  * @param definitions the `$defs` of the schema, if the schema does not have them.
  * @throws Error if the schema itself is wrong.
  */
@@ -33,10 +32,11 @@ export function checkBody(
     const leaf = valid ? undefined : errors.find((error) => isLeaf(error, errors));
     return leaf && toFault(leaf, root, body);
   };
-  const result = withinProcessorTime(limitMs, () => {
+  const compare = () => {
     const strict = faultOf(value);
     return { strict, fault: strict && faultOf(withoutLiberties(value)) };
-  });
+  };
+  const result = runWithinTime(limitMs, compare, () => undefined);
   if (!result) return { remark: `the body could not be checked within ${secondsText(limitMs)}` };
   const { strict, fault } = result;
   if (fault) return { fault };
@@ -57,22 +57,6 @@ function withoutLiberties(value: JsonValue): JsonValue {
   if (!isJsonObject(value)) return value;
   const entries = Object.entries(value).filter(([, member]) => member !== null);
   return Object.fromEntries(entries.map(([name, member]) => [name, withoutLiberties(member)]));
-}
-
-/**
- * Runs synchronous work within a limit of processor time. If other processes used the processor meanwhile, runs the work
- * again with more time by the clock.
- *
- * @returns the value of the work; undefined if the work takes longer than the limit.
- */
-function withinProcessorTime<Value>(limitMs: number, work: () => Value): Value | undefined {
-  for (let clockMs = limitMs; ; clockMs *= 2) {
-    const startedMs = processorMs();
-    const value = runWithinTime(clockMs, work, () => undefined);
-    // The clock also runs while the processor switches between processes.
-    const isSpent = processorMs() - startedMs >= 0.8 * limitMs;
-    if (value !== undefined || isSpent) return value;
-  }
 }
 
 interface SchemaValidator {

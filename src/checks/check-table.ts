@@ -95,8 +95,7 @@ export function hasReachPattern({ only }: Pick<SmokeOptions, 'only'>): boolean {
 }
 
 /**
- * Whether a check is selected. In a pattern, `*` matches any text without a slash, `**` any text, and `?` one
- * character. A pattern without a slash selects groups. `--only` does not leave out the checks of `--expect`.
+ * Whether a check is selected. In a pattern, `*` matches any text, and `?` one character. A pattern without a slash selects groups. `--only` does not leave out the checks of `--expect`.
  */
 function isSelected(id: string, { only, skip }: Pick<SmokeOptions, 'only' | 'skip'>): boolean {
   const matchesOnly = only.some((pattern) => matches(id, pattern));
@@ -105,19 +104,18 @@ function isSelected(id: string, { only, skip }: Pick<SmokeOptions, 'only' | 'ski
 }
 
 function matches(id: string, pattern: string): boolean {
-  return toRegExp(pattern.includes('/') ? pattern : `${pattern}/**`).test(id);
+  return toRegExp(pattern.includes('/') ? pattern : `${pattern}/*`).test(id);
 }
 
 function matchesGroup(pattern: string): boolean {
   const [group = ''] = pattern.split('/');
-  return group.includes('**') || groups.some((name) => toRegExp(group).test(name));
+  return groups.some((name) => toRegExp(group).test(name));
 }
 
 function toRegExp(pattern: string): RegExp {
-  const expression = pattern.replace(/\*\*|[*?]|[.+^${}()|[\]\\]/g, (token) => {
-    if (token === '**') return '.*';
-    if (token === '*') return '[^/]*';
-    return token === '?' ? '[^/]' : `\\${token}`;
-  });
+  const expression = pattern
+    .replace(/[.+^${}()|[\]\\]/g, '\\$&')
+    .replaceAll('?', '.')
+    .replace(/\*+/g, '.*');
   return new RegExp(`^${expression}$`);
 }

@@ -138,7 +138,7 @@ function responsesOfTable({
     : { mediaTypes: [] };
   const refusal = { mediaTypes, schema: errorSchema };
   return Object.fromEntries<DocumentedResponse>([
-    ...success.map((status) => [status, { ...ok, hasLocation: status === 201 }] as const),
+    ...success.map((status) => [status, ok] as const),
     ...errors.map((status) => [status, refusal] as const),
   ]);
 }

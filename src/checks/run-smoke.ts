@@ -98,27 +98,13 @@ async function runUntilGreen(setup: SmokeSetup): Promise<WaitResult> {
     if (waitMs === 0 || !failure || stopped.aborted) return { ...round, rounds };
     const [{ isLasting, reason }] = failure.findings;
     const skipReason = 'the read checks did not pass';
-    if (isLasting) return { ...round, rounds, skipReason };
     const remainingMs = endMs - monotonicMs();
-    if (remainingMs <= 0) return { ...round, results: withWait(round.results, waitMs), rounds, skipReason };
+    if (isLasting || remainingMs <= 0) return { ...round, rounds, skipReason };
     if (rounds === 1)
       await observer.print(`waiting up to ${durationText(waitMs)} for the service: ${failure.id}: ${reason}`);
     await sleep(Math.min(pauseMs, longestPauseMs, remainingMs), stopped).catch(() => {});
     if (stopped.aborted) return { ...round, rounds, skipReason };
   }
-}
-
-/** Says in the failures of reach how long smoke has waited. */
-function withWait(results: readonly CheckResult[], waitMs: number): readonly CheckResult[] {
-  return results.map((result) => {
-    if (groupOf(result.id) !== 'reach') return result;
-    const findings = result.findings.map((finding) =>
-      isRed(finding)
-        ? { ...finding, reason: `${finding.reason}, after waiting ${durationText(waitMs)}` }
-        : finding,
-    );
-    return { ...result, findings };
-  });
 }
 
 /**

@@ -6,12 +6,6 @@ export function monotonicMs(): number {
   return seconds * 1000 + nanoseconds / 1e6;
 }
 
-/** Returns the processor time of this process in milliseconds. */
-export function processorMs(): number {
-  const { user, system } = process.cpuUsage();
-  return (user + system) / 1000;
-}
-
 /** The longest delay of a timer in milliseconds. Node fires a timer with a longer delay at once. */
 export const longestTimerMs = 2 ** 31 - 1;
 

@@ -99,7 +99,7 @@ describe.concurrent('the wait for a service', () => {
     expect(run.code).toBe(6);
     expect(run.ids('fail')).toEqual(['reach/http']);
     expect(run.check('reach/http').reason).toBe(
-      'listPets answered 500 Internal Server Error: no; no token was sent, after waiting 600 ms',
+      'listPets answered 500 Internal Server Error: no; no token was sent',
     );
   });
 });
@@ -136,9 +136,7 @@ describe.concurrent('the wait for a deployment', () => {
     const run = await smokeOf(spoil, ['--wait', '1500ms', '--wait-for', condition]);
     expect(run.code).toBe(7);
     expect(run.ids('fail')).toEqual(['reach/version']);
-    expect(run.check('reach/version').reason).toMatch(
-      / is old, in \d+ of \d+ answers( to the checks)?, after waiting 1\.5 s$/,
-    );
+    expect(run.check('reach/version').reason).toMatch(/ is old, in \d+ of \d+ answers( to the checks)?$/);
   });
 
   test('a rolling update is waited for to its end, although an old pod answers in the middle of a round', async () => {
@@ -193,7 +191,6 @@ describe.concurrent('the wait for a deployment', () => {
       expect(run.code).toBe(7);
       expect(run.ids('fail')).toEqual(['reach/version']);
       expect(run.check('reach/version').reason).toContain(reason);
-      expect(run.check('reach/version').reason).toMatch(/, after waiting 400 ms$/);
       expect(run.check('op/listPets').result).toBe('skip');
     },
   );
