@@ -83,7 +83,7 @@ export const program: Program = {
     },
     {
       name: 'overview',
-      summary: 'Show pets, low counts and open orders on one screen',
+      summary: 'Show pets by status, the lowest counts and open orders',
       load: async () => (await import('./overview.ts')).overview,
     },
     {
