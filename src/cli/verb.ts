@@ -40,7 +40,7 @@ export interface Action {
    * `--sort` are checked before the command runs, and `--fields help` lists the columns instead.
    */
   view?(context: Context, values: Values): View<object> | undefined | Promise<View<object> | undefined>;
-  /** Does the work. What it returns is printed: see `run-action.ts`. */
+  /** Does the work. What it returns is printed. */
   // biome-ignore lint/suspicious/noConfusingVoidType: a command that prints nothing returns nothing.
   run(context: Context, values: Values): Promise<Output | undefined | void>;
 }
