@@ -40,12 +40,8 @@ export async function openAccess(
 /** A view whose columns may show the names of other records. */
 interface NamedView {
   readonly view: View<JsonObject>;
-  /**
-   * Waits for the name that a record shows, or without a record for all names. Never rejects.
-   *
-   * @returns a note for the user if names could not be read.
-   */
-  readNames(record?: JsonObject): Promise<string | undefined>;
+  /** Waits for the name that a record shows, or without a record for all names. Never rejects. */
+  readNames(record?: JsonObject): Promise<void>;
 }
 
 /**
@@ -69,12 +65,10 @@ export async function openView(
   const view = { plural, columns: shownColumns };
   const referenceNoun = referenceFields[field];
   if (referenceNoun === undefined || !printer.shows(view, nameColumn))
-    return { view, readNames: async () => undefined };
+    return { view, readNames: async () => {} };
   const readAll = async () => {
-    const nameList = await names.namesOf(referenceNoun);
-    for (const [id, name] of nameList.nameById) nameById.set(id, name);
+    for (const [id, name] of await names.namesOf(referenceNoun)) nameById.set(id, name);
     if (referenceNoun === 'categories' && printer.content === 'cells') dropAmbiguous(nameById);
-    return nameList.note;
   };
   // A service has few categories, and there is no request for some of them.
   if (isList || referenceNoun === 'categories') {
@@ -84,10 +78,8 @@ export async function openView(
   return {
     view,
     async readNames({ [field]: id = null } = {}) {
-      if (typeof id !== 'bigint' || nameById.has(id)) return undefined;
-      const { name, note } = await names.nameOfPet(id);
-      if (name !== undefined) nameById.set(id, name);
-      return note;
+      const name = typeof id === 'bigint' && !nameById.has(id) && (await names.nameOfPet(id));
+      if (name) nameById.set(id as bigint, name);
     },
   };
 }

@@ -32,9 +32,7 @@ export async function getRecords(
   ]);
   const [first] = found;
   if (first === undefined) throw error;
-  const notes = new Set<string | undefined>();
-  for (const record of found) notes.add(await readNames(record));
-  for (const note of notes) if (note !== undefined) await context.warn(note);
+  for (const record of found) await readNames(record);
   return idsOrNames.length > 1 ? { pages: [found], view, error } : { record: first, view, error };
 }
 

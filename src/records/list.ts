@@ -51,8 +51,7 @@ export async function listRecords(
   const pages = await readPages(access, { ...query, where });
   const { view, readNames } = await openView(access, true);
   // The first page and the names are read at the same time.
-  const [first, note] = await Promise.all([pages.next(), readNames()]);
-  if (note) await context.warn(note);
+  const [first] = await Promise.all([pages.next(), readNames()]);
   let isEmpty = true;
   async function* pagesWithFirst() {
     for (let page = first; !page.done; page = await pages.next()) {

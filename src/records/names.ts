@@ -16,13 +16,6 @@ interface PetOrCategory {
   readonly name: string;
 }
 
-/** The names of all pets or all categories, by id. */
-interface NameList {
-  readonly nameById: ReadonlyMap<bigint, string>;
-  /** A note for the user if the names could not be read. */
-  readonly note?: string;
-}
-
 /** Whether the value of a field is a name that stands for an id. */
 export function isName(field: string, value: unknown): value is string {
   return typeof value === 'string' && Object.hasOwn(referenceFields, field);
@@ -33,6 +26,8 @@ export class Names {
   private readonly context: Context;
   private readonly client: Client;
   private readonly lists = new Map<NamedNoun, Promise<PetOrCategory[]>>();
+  /** The nouns of which no note has said yet that their names could not be read. */
+  private readonly untold = new Set<NamedNoun>(['pets', 'categories']);
 
   constructor(context: Context, client: Client) {
     this.context = context;
@@ -116,14 +111,18 @@ export class Names {
     return Object.fromEntries(resolved);
   }
 
-  /** Reads the names of all pets or all categories. There are none if the service has no such list. Never rejects. */
-  async namesOf(noun: NamedNoun): Promise<NameList> {
-    if (!this.hasList(noun)) return { nameById: new Map() };
+  /**
+   * Reads the names of all pets or all categories, by id. There are none if the service has no such list, or if it cannot be
+   * read, which a note says. Never rejects.
+   */
+  async namesOf(noun: NamedNoun): Promise<ReadonlyMap<bigint, string>> {
+    if (!this.hasList(noun)) return new Map();
     try {
       const records = await this.list(noun);
-      return { nameById: new Map(records.map(({ id, name }) => [id, name])) };
+      return new Map(records.map(({ id, name }) => [id, name]));
     } catch (error) {
-      return { nameById: new Map(), note: unreadNamesNote(noun, error) };
+      await this.tellUnread(noun, error);
+      return new Map();
     }
   }
 
@@ -131,31 +130,35 @@ export class Names {
    * Reads the name of a pet; undefined if there is no such pet. It requests a list of one pet that begins after the id
    * before, because the operation that reads one pet is deprecated. If the list cannot begin at an id, or if it was read
    * already, it uses the whole list. Never rejects.
-   *
-   * @returns the name, and a note for the user if it could not be read.
    */
-  async nameOfPet(id: bigint): Promise<{ readonly name?: string | undefined; readonly note?: string }> {
+  async nameOfPet(id: bigint): Promise<string | undefined> {
     const { client } = this;
     const list = client.contract.operations.get('listPets');
     const canReadAlone = list !== undefined && canBeginAfterId(list) && id > 0n;
-    if (!canReadAlone || this.lists.has('pets')) {
-      const { nameById, ...rest } = await this.namesOf('pets');
-      return { name: nameById.get(id), ...rest };
-    }
+    if (!canReadAlone || this.lists.has('pets')) return (await this.namesOf('pets')).get(id);
     try {
       const pet = await readFromList<PetOrCategory>(client, 'pets', id, { limit: 1 });
-      return { name: pet.value.name };
+      return pet.value.name;
     } catch (error) {
-      const isMissing = error instanceof CliError && error.kind === 'not-found';
-      return isMissing ? {} : { note: unreadNamesNote('pets', error) };
+      if (!(error instanceof CliError && error.kind === 'not-found')) await this.tellUnread('pets', error);
+      return undefined;
     }
+  }
+
+  /** Says once that the names of pets or categories could not be read. */
+  private async tellUnread(noun: NamedNoun, error: unknown): Promise<void> {
+    if (this.untold.delete(noun))
+      await this.context.warn(
+        noun === 'pets'
+          ? `note: names of pets are left empty because they could not be read: ${messageOf(error)}`
+          : `note: categories are shown by id because their names could not be read: ${messageOf(error)}`,
+      );
   }
 
   private async categoryOf(name: string): Promise<{ readonly id?: bigint; readonly name: string }> {
     if (!this.hasList('categories')) return { name };
     const id = await this.idOf('categories', name);
-    const { nameById } = await this.namesOf('categories');
-    return { id, name: nameById.get(id) ?? name };
+    return { id, name: (await this.namesOf('categories')).get(id) ?? name };
   }
 }
 
@@ -163,12 +166,4 @@ async function readPetsOrCategories(client: Client, noun: NamedNoun): Promise<Pe
   const list = nouns[noun].operations.list as 'listPets' | 'listCategories';
   const records = await collectRecords<PetOrCategory>(client.list(list, {}, { whole: true }));
   return records.map(({ id, name }) => ({ id, name }));
-}
-
-function unreadNamesNote(noun: NamedNoun, error: unknown): string {
-  const consequence =
-    noun === 'pets'
-      ? 'names of pets are left empty because they could not be read'
-      : 'categories are shown by id because their names could not be read';
-  return `note: ${consequence}: ${messageOf(error)}`;
 }

@@ -160,9 +160,7 @@ async function toOutput(access: Access, ending: Ending, options: WriteOptions): 
     return undefined;
   }
   const { view, readNames } = await openView(access, false);
-  const nameNotes = new Set<string | undefined>();
-  for (const record of records) nameNotes.add(await readNames(record));
-  for (const note of nameNotes) if (note !== undefined) await context.warn(note);
+  for (const record of records) await readNames(record);
   if (options.asList) {
     const doneNote = `note: ${records.length} of ${rows.length} ${noun.plural} were written`;
     return { pages: [records], view, notes, doneNote, error };

@@ -56,8 +56,7 @@ interface EditText {
 async function readText(context: Context, { below, ...filter }: EditFilter): Promise<EditText> {
   const client = await context.client();
   const status = toStatusWords(client.contract, 'inventory', filter.status);
-  const { nameById, note } = await new Names(context, client).namesOf('pets');
-  if (note) await context.warn(note);
+  const nameById = await new Names(context, client).namesOf('pets');
   const counts = new Map<bigint, Value>();
   const lines = ['petId,name,quantity,expected,status'];
   for await (const page of client.list('listInventory', {}, { whole: true }))

@@ -29,11 +29,8 @@ export async function exportInventory(context: Context, withExpected: boolean): 
   const names = new Map<bigint, string>();
   const view = exportView(withExpected, names);
   const client = await context.client();
-  if (printer.shows(view, 'name')) {
-    const { nameById, note } = await new Names(context, client).namesOf('pets');
-    for (const [id, name] of nameById) names.set(id, name);
-    if (note) await context.warn(note);
-  }
+  if (printer.shows(view, 'name'))
+    for (const [id, name] of await new Names(context, client).namesOf('pets')) names.set(id, name);
   const list: AsyncIterable<JsonObject[]> = client.list('listInventory', {}, { whole: true });
   async function* pages(): AsyncGenerator<JsonObject[]> {
     for await (const page of list)

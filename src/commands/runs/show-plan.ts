@@ -86,7 +86,7 @@ async function readPetNames(
   const reader = new Names(context, await context.client('bulk'));
   await eachAtPace({ max: pace.concurrency }, rows, async ({ row: { id } }) => {
     if (id === undefined) return;
-    const { name } = await reader.nameOfPet(id);
+    const name = await reader.nameOfPet(id);
     if (name !== undefined) names.set(id, name);
   }).catch(() => {});
   return names;
