@@ -94,7 +94,7 @@ function faultOfReading(answer: CheckAnswer): string | undefined {
  * Returns the documented response for the status of an answer, from the description that the profile is bound to, or from
  * the operations table. Undefined if the status is not documented.
  */
-export function documentedResponse({ operation, status }: CheckAnswer): DocumentedResponse | undefined {
+function documentedResponse({ operation, status }: CheckAnswer): DocumentedResponse | undefined {
   const responses = operation.responses ?? responsesOfTable(operation);
   return responses[status] ?? responses[`${String(status).charAt(0)}XX`] ?? responses.default;
 }

@@ -5,7 +5,7 @@ import type { Attempt } from '../client/attempt.ts';
 import type { CallOptions } from '../client/call.ts';
 import type { RawResponse } from '../client/client.ts';
 import { titleOr } from '../client/error-body.ts';
-import { type CallInput, recordIdOf, toAcceptedInput } from '../client/request.ts';
+import { type CallInput, recordIdOf } from '../client/request.ts';
 import { messageOf, UsageError } from '../process/errors.ts';
 import { parseJson } from '../process/exact-json.ts';
 import type { AskOptions, CheckAnswer, CheckContext, RawAnswer } from './check.ts';
@@ -68,9 +68,8 @@ export function createCheckContext(
       list: (id, filters, options) => client.list(id, filters, { ...callOptions(), ...options }),
       note: () => {},
     },
-    async ask(operation, values, options = {}) {
+    async ask(operation, input, options = {}) {
       const { id, method } = operation;
-      const input = toAcceptedInput(operation, values);
       const sending = client.send(id, input, callOptions(options), options.changes);
       const response = await sending.catch((error: unknown) => {
         // The contract requires a parameter for which the check has no value.
@@ -111,7 +110,7 @@ export function detailsOf({ method, url, status, headers }: RawAnswer): Details 
 }
 
 /** Names the cache that answered, by its headers: `Age: 30, X-Cache: HIT`. Undefined without such a header. */
-export function cacheOf(headers: HttpHeaders): string | undefined {
+function cacheOf(headers: HttpHeaders): string | undefined {
   const texts = (['Age', 'X-Cache'] as const).flatMap((name) => {
     const value = headerValue(headers, name.toLowerCase());
     return value === undefined ? [] : [`${name}: ${value.slice(0, 100)}`];

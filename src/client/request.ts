@@ -1,4 +1,3 @@
-import { lackingFields, takesField } from '../api/contract.ts';
 import type { HttpHeaders, HttpRequest } from '../api/http.ts';
 import { nouns } from '../api/nouns.ts';
 import type { Operation, Parameter } from '../api/operations.ts';
@@ -56,20 +55,6 @@ export function toWireInput(operation: Operation, input: CallInput): CallInput {
     return wireBody === body ? input : { ...input, body: wireBody };
   const { id } = input;
   return { ...input, body: typeof id === 'bigint' ? { [wireName]: id, ...wireBody } : wireBody };
-}
-
-/**
- * Completes an input whose values do not matter, so that the service accepts it. A required field of the body gets an
- * example, and a field that the service does not take is left out.
- */
-export function toAcceptedInput(operation: Operation, input: CallInput): CallInput {
-  const { body: requestBody } = operation;
-  const { body, before = {} } = input;
-  if (!requestBody || !isJsonObject(body)) return input;
-  const taken = Object.entries(body).filter(([name]) => takesField(operation, name));
-  const lacking = lackingFields(operation, { ...before, ...body });
-  const examples = lacking.map((name) => [name, requestBody.fields[name]?.example ?? null]);
-  return { ...input, body: Object.fromEntries([...taken, ...examples]) };
 }
 
 /** Returns the id of the record that a request is about, if the input has one. */

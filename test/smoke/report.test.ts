@@ -213,9 +213,10 @@ test('text of the service cannot begin a line, move the cursor or command a CI r
   const { stdout, files } = await allReports(evil.url, ['--only', 'op/getCategory']);
   for (const text of [stdout, ...Object.values(files)]) {
     expect(text).not.toMatch(/[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e\ud800]/u);
-    expect(text).not.toMatch(/##\w*\[/);
     expect(text).not.toMatch(/^\s*::error::/m);
   }
+  // JSON is data, which no runner reads.
+  for (const text of [stdout, files.junit, files.summary]) expect(text).not.toMatch(/##\w*\[/);
 });
 
 test('a token that the service sends back is in no report, even if the text is cut within it', async () => {

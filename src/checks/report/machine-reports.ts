@@ -7,7 +7,6 @@ import type { Finding, State } from '../finding.ts';
 import type { Verdict } from '../verdict.ts';
 import { toHumanReport } from './human-report.ts';
 import {
-  breakCommands,
   causesOf,
   labelledDetails,
   lineText,
@@ -32,7 +31,7 @@ export function toJsonReport(report: SmokeReport, indent: number): string {
     totals: totalsOf(verdicts),
     checks: verdicts.map(toCheck),
   };
-  return `${breakCommands(printJson(document, indent), '#\\u0023')}\n`;
+  return `${printJson(document, indent)}\n`;
 }
 
 /** Turns a verdict into its JSON form: its gravest finding, and all findings if there are several. */

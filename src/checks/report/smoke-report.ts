@@ -62,12 +62,7 @@ export function totalsOf(verdicts: readonly Verdict[]): Totals {
  * (`##[`, `##vso[`).
  */
 export function lineText(text: string): string {
-  return breakCommands(sanitize(text), '#\\x23');
-}
-
-/** Breaks up commands to CI runners, which recognise a command anywhere in a line. */
-export function breakCommands(text: string, replacement: string): string {
-  return text.replace(/##(?=\w*\[)/g, () => replacement);
+  return sanitize(text).replace(/##(?=\w*\[)/g, '#\\x23');
 }
 
 /** Returns the reason and the hint of a finding, in one line. */
