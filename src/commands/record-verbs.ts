@@ -2,9 +2,11 @@ import { referenceFields } from '../api/nouns.ts';
 import { argument, type Flag, flag, nameOf, value } from '../cli/flag.ts';
 import { verb } from '../cli/verb.ts';
 import type { Context } from '../context.ts';
+import type { Output } from '../output/print.ts';
 import { UsageError } from '../process/errors.ts';
 import { withArticle } from '../process/text.ts';
-import { checkIdsOrFile, parseId, parseIdOrName } from '../records/parse-values.ts';
+import type { RecordFlags } from '../records/body-fields.ts';
+import { checkIdsOrFile, type IdOrName, parseId, parseIdOrName } from '../records/parse-values.ts';
 import {
   type Body,
   columnOf,
@@ -25,6 +27,14 @@ interface VerbTexts {
   /** A sentence that the help of `create` ends with. */
   readonly createNote?: string;
   readonly examples: Readonly<Record<'get' | 'create' | 'update' | 'edit' | 'delete', readonly string[]>>;
+}
+
+/** The values of the arguments and flags of create, update and delete. */
+interface WriteValues {
+  readonly ids?: readonly IdOrName[];
+  readonly from?: string | undefined;
+  readonly field?: readonly string[] | undefined;
+  readonly [flag: string]: unknown;
 }
 
 /** Creates the verbs that pets, categories and orders share: get, create, update, edit and delete. */
@@ -49,12 +59,26 @@ export function recordVerbs(noun: RecordNoun, { deleteSummary, createNote, examp
       from === undefined
         ? recordView(context, noun, operations[name])
         : (await import('./runs/run-session.ts')).runView(context, noun.name);
-  const runFile = async () => (await import('./runs/record-files.ts')).runFile;
-  /** @throws UsageError for a flag of runs without a file. */
-  const checkNoRunFlags = (verb: string, runFlags: ApplyFlags) => {
-    const [runFlag] = Object.entries(fileFlags).filter(([key]) => Object.hasOwn(runFlags, key));
-    if (runFlag) throw new UsageError(`${verb} ${singular}: ${nameOf(runFlag[1])} goes with --from only`);
-  };
+  /** Makes the work of a verb: a run if `--from` names a file, else that of `alone`. */
+  const workOf =
+    (
+      kind: 'create' | 'update' | 'delete',
+      alone: (context: Context, ids: readonly IdOrName[], fields: RecordFlags) => Promise<Output | undefined>,
+    ) =>
+    async (
+      context: Context,
+      { ids = [], from, field: fieldTexts, ...flagValues }: WriteValues,
+    ): Promise<Output | undefined> => {
+      const { runFlags, values } = splitFlags(flagValues);
+      if (from !== undefined) {
+        const { runFile } = await import('./runs/record-files.ts');
+        await runFile(context, noun, { kind, ids, from, fieldTexts, values, flags: runFlags });
+        return undefined;
+      }
+      const [runFlag] = Object.entries(fileFlags).filter(([key]) => Object.hasOwn(runFlags, key));
+      if (runFlag) throw new UsageError(`${kind} ${singular}: ${nameOf(runFlag[1])} goes with --from only`);
+      return alone(context, ids, { fieldTexts, values });
+    };
   return {
     get: verb({
       name: 'get',
@@ -85,20 +109,9 @@ export function recordVerbs(noun: RecordNoun, { deleteSummary, createNote, examp
         ...fileFlags,
       },
       view: viewOf('create'),
-      run: async (context, { from, field, ...flagValues }) => {
-        const { runFlags, values } = splitFlags(flagValues);
-        if (from !== undefined)
-          return (await runFile())(context, noun, {
-            kind: 'create',
-            from,
-            fieldTexts: field,
-            values,
-            flags: runFlags,
-          });
-        checkNoRunFlags('create', runFlags);
-        const { createRecord } = await import('../records/create.ts');
-        return createRecord(context, noun, { fieldTexts: field, values });
-      },
+      run: workOf('create', async (context, _, fields) =>
+        (await import('../records/create.ts')).createRecord(context, noun, fields),
+      ),
     }),
     update: verb({
       name: 'update',
@@ -115,21 +128,9 @@ export function recordVerbs(noun: RecordNoun, { deleteSummary, createNote, examp
         ...fileFlags,
       },
       view: viewOf('update'),
-      run: async (context, { ids, from, field, ...flagValues }) => {
-        const { runFlags, values } = splitFlags(flagValues);
-        if (from !== undefined)
-          return (await runFile())(context, noun, {
-            kind: 'update',
-            ids,
-            from,
-            fieldTexts: field,
-            values,
-            flags: runFlags,
-          });
-        checkNoRunFlags('update', runFlags);
-        const { updateRecords } = await import('../records/update.ts');
-        return updateRecords(context, noun, ids, { fieldTexts: field, values });
-      },
+      run: workOf('update', async (context, ids, fields) =>
+        (await import('../records/update.ts')).updateRecords(context, noun, ids, fields),
+      ),
     }),
     edit: verb({
       name: 'edit',
@@ -153,12 +154,10 @@ export function recordVerbs(noun: RecordNoun, { deleteSummary, createNote, examp
       args: { ids: idsOrFile },
       flags: { from: fromFlag(`delete the ${plural} whose ids this file has`), ...fileFlags },
       view: viewOf('delete'),
-      run: async (context, { ids, from, ...flags }) => {
-        if (from !== undefined) return (await runFile())(context, noun, { kind: 'delete', ids, from, flags });
-        checkNoRunFlags('delete', splitFlags(flags).runFlags);
-        checkIdsOrFile(`delete ${singular}`, ids, from);
+      run: workOf('delete', async (context, ids) => {
+        checkIdsOrFile(`delete ${singular}`, ids, undefined);
         return (await import('../records/delete.ts')).deleteRecords(context, noun, ids);
-      },
+      }),
     }),
   };
 }

@@ -12,8 +12,6 @@ import { type Body, columnOf, findField, flagOf, type RecordNoun } from './recor
 
 /** The input of a create or an update: the values of flags, or a file of records. */
 export interface RecordFlags {
-  /** The path of `--from`. */
-  readonly from?: string | undefined;
   /** The texts of `--field`: `name=value`. */
   readonly fieldTexts?: readonly string[] | undefined;
   /** The values of the flags of fields, by column. Undefined for a flag that is not given. A name may stand for an id. */

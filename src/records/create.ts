@@ -36,7 +36,7 @@ import { writeRecords } from './write-records.ts';
 export async function createRecord(
   context: Context,
   noun: RecordNoun,
-  flags: Omit<RecordFlags, 'from'>,
+  flags: RecordFlags,
 ): Promise<Output | undefined> {
   const contract = await context.contract();
   const given = toServiceValues(contract, noun, flagFields(noun, flags.values), true);

@@ -20,7 +20,7 @@ export async function updateRecords(
   context: Context,
   noun: RecordNoun,
   idsOrNames: readonly IdOrName[],
-  { fieldTexts, values }: Pick<RecordFlags, 'fieldTexts' | 'values'>,
+  { fieldTexts, values }: RecordFlags,
 ): Promise<Output | undefined> {
   const flagged = toServiceValues(await context.contract(), noun, flagFields(noun, values), true);
   checkUpdate(noun, idsOrNames, { ...flagged, ...(fieldTexts && { fieldTexts }) });
