@@ -150,12 +150,12 @@ function beginSync(name: string, file: unknown): (result: unknown) => unknown {
   const path = name.endsWith('sync') ? pathOf(file) : '';
   const process = running.getStore();
   const { folder, entries, contents } = durable;
-  if (!process || !path.startsWith(folder)) return (result) => result;
+  if (folder === '' || !path.startsWith(folder)) return (result) => result;
   const isFolder = real.statSync(path).isDirectory();
   const content = isFolder ? undefined : real.readFileSync(path);
   const files = isFolder ? allFiles(path).filter((each) => dirname(each) === path) : [];
   return (result) => {
-    if (process.isDead) return result;
+    if (process?.isDead) return result;
     if (content) contents.set(path, content);
     for (const each of isFolder ? entries : []) if (dirname(each) === path) entries.delete(each);
     for (const each of files) entries.add(each);

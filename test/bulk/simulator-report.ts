@@ -68,7 +68,7 @@ function checkExit(
     count('unprocessed') > 0 ||
     summary?.stopped !== undefined ||
     /stopped/.test(String(error?.message));
-  const isStop = isStopped && [1, 4, 6].includes(code);
+  const isStop = isStopped && [1, 3, 4, 6].includes(code);
   const isUndo =
     summary?.kind === 'undo' && wrong > 0 && (code === 3 || (code === 0 && touched.length === 0));
   if (code !== expected && !isStop && !isUndo)

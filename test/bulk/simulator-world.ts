@@ -160,18 +160,29 @@ export class World {
       if (step.isMended) this.write(path, mend(this.readFile(path)));
       return this.withFlags(step, inputWords(file, path), file);
     }
-    if (kind === 'follow') {
-      const last = this.commands.at(-1);
-      const named = last && namedCommand(last);
-      const rejected = named?.flatMap((word) => this.rejects.get(word) ?? [])[0];
-      const isInput = named !== undefined && named[0] !== 'resume' && named[0] !== 'undo';
-      return named && this.withFlags(step, named, isInput ? (rejected ?? last.file) : undefined);
-    }
+    if (kind === 'follow') return this.follow(step);
     if (kind === 'settle') return words.length > 0 ? this.withFlags(step, []) : undefined;
     if (kind !== 'resume' && kind !== 'undo') return undefined;
     const ids = this.runIds();
     const id = step.pick === undefined ? undefined : ids[pick % Math.max(1, ids.length)];
     return this.withFlags(step, [kind, ...(id === undefined ? [] : [id])]);
+  }
+
+  /** The command that the last one names as the way on. */
+  private follow(step: Step): Typed | undefined {
+    const last = this.commands.at(-1);
+    const named = last && namedCommand(last);
+    if (!named) return undefined;
+    const rejected = named.flatMap((word) => this.rejects.get(word) ?? [])[0];
+    if (named[0] !== 'resume' && named[0] !== 'undo')
+      return this.withFlags(step, named, rejected ?? last.file);
+    // A place that is left to the person.
+    const run = this.commands.find(({ touched, file }) => file && touched.includes(named[1] ?? ''));
+    const place = `place-${this.history.files.indexOf(run?.file as InputFile)}-${this.numbers}.rejects.csv`;
+    return this.withFlags(
+      step,
+      named.map((word) => (word.includes('<file>') ? place : word)),
+    );
   }
 
   private withFlags(step: Step, typed: readonly string[], file?: InputFile): Typed {
