@@ -25,26 +25,11 @@ export function openStore(path: string): { store: JsonObject } {
 /** Parses the text of a config file; an empty text is an empty config. */
 function parseContent(text: string): JsonObject {
   if (text.trim() === '') return {};
-  const content = parseNamingLine(text.replace(/^\ufeff/, ''));
-  if (!isJsonObject(content)) throw new Error('it is not a JSON object');
-  return content;
-}
-
-function parseNamingLine(text: string): unknown {
   try {
-    return JSON.parse(text);
+    const content = parseJson(text);
+    if (isJsonObject(content)) return content;
   } catch (error) {
-    // The message of V8 rarely has a place, and quotes the text.
-    throw new Error(`it is not valid JSON: ${whyUnreadable(text) ?? messageOf(error)}`);
+    throw new Error(`it is not valid JSON: ${messageOf(error)}`);
   }
-}
-
-/** Says what is wrong with a text, and in which line. */
-function whyUnreadable(text: string): string | undefined {
-  try {
-    parseJson(text);
-    return undefined;
-  } catch (error) {
-    return messageOf(error);
-  }
+  throw new Error('it is not a JSON object');
 }

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Contract, MissingReason } from '../api/contract.ts';
 import type { Operation, OperationId } from '../api/operations.ts';
@@ -75,14 +74,7 @@ export function readBoundContract(
     const bound = readContractFile(path, scope);
     if (bound === undefined) throw unusable(path, `there is no such file, and ${givenBy} names it`, scope);
     if (bound.origin === origin) return bound.contract;
-  } else if (profile && existsSync(contractPath(io, scope)))
-    throw unusable(contractPath(io, scope), 'an earlier version of this program wrote it', scope);
-  const formerFile = join(dirname(resolvePaths(io).configFile), 'contract.json');
-  if (existsSync(formerFile))
-    throw new InputError(
-      `contract ${formerFile}: an earlier version of this program wrote it, for every address`,
-      `bind again with \`petstore api bind <file or URL> ${scope.flags}\` if this service needs it, and remove the file`,
-    );
+  }
   const ofOrigin = originScope(origin);
   return readContractFile(contractPath(io, ofOrigin), ofOrigin)?.contract;
 }

@@ -4,7 +4,7 @@ import type { JsonObject, JsonValue } from '../process/exact-json.ts';
 import type { Io } from '../process/io.ts';
 import { fileError } from '../process/system-error.ts';
 import { closestWord } from '../process/text.ts';
-import { type KeyPath, readConfigFile, unreadableConfigError } from './file.ts';
+import { readConfigFile, unreadableConfigError } from './file.ts';
 import { keyRules, parseSetting, type SettingKey } from './keys.ts';
 import { resolvePaths } from './paths.ts';
 import { parseName } from './setting-values.ts';
@@ -15,6 +15,13 @@ interface ConfigDraft {
   profile?: string;
   profiles?: Record<string, JsonObject>;
   [key: string]: JsonValue | undefined;
+}
+
+/** The place of a value: a key of the top level, or of a profile. */
+interface KeyPath {
+  readonly profile: string | undefined;
+  /** Unchecked: a file may hold an unknown key. */
+  readonly key: string;
 }
 
 /** A value in the config file. */

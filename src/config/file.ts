@@ -67,21 +67,3 @@ export function emptyConfigFile(io: Io): ConfigFile {
 export function unreadableConfigError({ path, problem, remedy }: ConfigFile, outcome = ''): UsageError {
   return new InputError(`${path}: ${problem}${outcome}`, remedy);
 }
-
-/** The path of a key in the config file: of the top level, or of a profile. */
-export interface KeyPath {
-  readonly profile: string | undefined;
-  /** Unchecked: a file may hold an unknown key. */
-  readonly key: string;
-}
-
-/** Parses a path such as `timeout` or `profiles.staging.timeout`. @param profile the value of `--profile`. */
-export function parseKeyPath(text: string, profile: string | undefined): KeyPath {
-  const [, name, key] = /^profiles\.(.+)\.([^.]+)$/.exec(text) ?? [];
-  return name !== undefined && key !== undefined ? { profile: name, key } : { profile, key: text };
-}
-
-/** Writes the path of a key as text. This is the inverse of `parseKeyPath`. */
-export function formatKeyPath({ profile, key }: KeyPath): string {
-  return profile === undefined ? key : `profiles.${profile}.${key}`;
-}

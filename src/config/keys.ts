@@ -80,18 +80,15 @@ const rules = {
   'token-command': {
     summary: 'command that prints the token, run without a shell',
     parse: (text) => parse.splitWords(text) && text,
-    placeholder: '<command>',
   },
   'auth-header': {
     summary: 'header that carries the token',
     parse: parse.parseHeaderName,
-    placeholder: '<name>',
     defaultText: 'Authorization',
   },
   'auth-scheme': {
     summary: 'word before the token; empty for the bare token',
     parse: parse.parseScheme,
-    placeholder: '<word>',
     defaultText: 'Bearer',
   },
   'ca-cert': {
@@ -118,12 +115,10 @@ const rules = {
   'import-map': {
     summary: 'default of --map: columns of a bulk file',
     parse: parse.checkColumnMap,
-    placeholder: '<field=column>',
   },
   tenant: {
     summary: 'name of the tenant, if several share an address',
     parse: parse.parseName,
-    placeholder: '<name>',
   },
   etags: {
     summary: 'whether writes send the ETag of a record as If-Match',

@@ -283,9 +283,6 @@ test.each([
   [stored, '{"version": 6,', '', 'api unbind --base-url http://service.test'],
   [stored, '{"version": 3}', '', 'api unbind --base-url http://service.test'],
   [stored, '[]', '', 'api unbind --base-url http://service.test'],
-  ['contracts/p.json', '{"version": 3}', ' --profile p', 'api unbind --profile p'],
-  // Version 1 of the program had one file for every address.
-  ['contract.json', '{}', '', 'and remove the file'],
 ])(
   'a stored contract that cannot be read is never passed over: %s with %s',
   async (name, text, flags, repair) => {
@@ -299,7 +296,6 @@ test.each([
       expect(refused.stderr.replace(/\s+/g, '')).toContain(join(folder, name));
     }
     expect(await readFile(join(folder, name), 'utf8')).toBe(text);
-    if (name === 'contract.json') return;
     expect(await run(`api unbind${flags}`)).toMatchObject({ code: 0 });
     expect(await run(`api operations${flags}`)).toMatchObject({ code: 0 });
   },

@@ -130,10 +130,7 @@ test.each([
   ['unset timeot', "unknown key 'timeot'"],
   ['set --profile gone timeout 3s', "--profile: there is no profile 'gone'"],
   ['set profile gone', "there is no profile 'gone'"],
-  ...['token', 'api-key', 'PASSWORD', 'profiles.x.token'].map((key) => [
-    `set ${key} s3cret`,
-    `${key.replace('profiles.x.', '')}: a token is never stored`,
-  ]),
+  ...['token', 'api-key', 'PASSWORD'].map((key) => [`set ${key} s3cret`, `${key}: a token is never stored`]),
 ])('%s is a usage error and writes nothing', async (words, message) => {
   const { code, stderr } = await run(words ?? '');
   expect(code).toBe(2);
@@ -147,17 +144,13 @@ test('the error about storing a token names the three ways to give one', async (
   for (const way of ['PETSTORE_TOKEN', 'token-file', 'token-command']) expect(stderr).toContain(way);
 });
 
-test('a flag or the path of a key puts a value into a profile', async () => {
-  config.write({ profiles: { staging: { 'base-url': 'http://a' } } });
-  await run('set --profile staging timeout 5s');
-  await run('set profiles.staging.retries 2');
-  await run('set profiles.v1.2.timeout 9s');
-  const staging = { 'base-url': 'http://a', timeout: '5s', retries: 2 };
-  expect(config.read()).toEqual({ profiles: { staging, 'v1.2': { timeout: '9s' } } });
-  expect((await run('get profiles.v1.2.timeout')).stdout).toBe('9s\n');
-  expect((await run('get --profile staging timeout')).stdout).toBe('5s\n');
-  const { stderr } = await run('unset --profile staging timeout');
-  expect(stderr).toBe('profiles.staging.timeout is no longer set\n');
+test('--profile puts a value into a profile', async () => {
+  config.write({ profiles: { 'v1.2': { 'base-url': 'http://a' } } });
+  await run('set --profile v1.2 timeout 5s');
+  expect(config.read()).toEqual({ profiles: { 'v1.2': { 'base-url': 'http://a', timeout: '5s' } } });
+  expect((await run('get --profile v1.2 timeout')).stdout).toBe('5s\n');
+  const { stderr } = await run('unset --profile v1.2 timeout');
+  expect(stderr).toBe('timeout of profile v1.2 is no longer set\n');
 });
 
 test('one value is printed bare in any configured format, unless a flag or variable asks for another', async () => {
@@ -177,11 +170,9 @@ test('get reads the file and the active profile, not flags and variables', async
   expect(await run('get base-url', env)).toMatchObject({ code: 5, stdout: '' });
 });
 
-test('a path is stored absolute; a file that does not exist is a warning', async () => {
+test('a path is stored absolute', async () => {
   const path = join(process.cwd(), 'no-such-file');
-  const { code, stderr } = await run('set token-file ./no-such-file');
-  expect(code).toBe(0);
-  expect(stderr).toContain(`warning: there is no file ${path} yet`);
+  expect((await run('set token-file ./no-such-file')).code).toBe(0);
   expect(config.read()).toEqual({ 'token-file': path });
 });
 
@@ -198,7 +189,7 @@ test('explain and profile show hide the arguments of token-command and unknown k
     expect(stdout).toContain('vault ***');
     expect(stdout + stderr).not.toContain('s3cret');
   }
-  expect((await run('get profiles.shop.token-command')).stdout).toBe('vault s3cret\n');
+  expect((await run('get --profile shop token-command')).stdout).toBe('vault s3cret\n');
   config.write({});
   const words = ['config', 'set', 'token-command', 'vault s3cret'];
   const { stderr: note } = await runCli(words, { env: { PETSTORE_CONFIG_DIR: dirname(config.path) } });

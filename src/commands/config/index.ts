@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { argument, choice } from '../../cli/flag.ts';
 import { verb } from '../../cli/verb.ts';
 import {
@@ -9,15 +8,8 @@ import {
   toStoredValue,
   unsetValue,
 } from '../../config/edit.ts';
-import { formatKeyPath, parseKeyPath, readConfigFile } from '../../config/file.ts';
-import {
-  describeKey,
-  keyRules,
-  maskValue,
-  requireKey,
-  type SettingKey,
-  settingKeys,
-} from '../../config/keys.ts';
+import { readConfigFile } from '../../config/file.ts';
+import { describeKey, maskValue, requireKey, settingKeys } from '../../config/keys.ts';
 import { resolvePaths } from '../../config/paths.ts';
 import { formatSetting, resolveSettings } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
@@ -58,12 +50,7 @@ const get = verb({
 async function findValue({ io, flags }: Context, text: string): Promise<JsonValue | undefined> {
   const file = await readConfigFile(io);
   if (text === 'profile') return file.active;
-  const keyPath = parseKeyPath(text, undefined);
-  const key = requireKey(keyPath.key);
-  if (keyPath.profile !== undefined) {
-    requireProfile(file, keyPath.profile);
-    return file.profiles[keyPath.profile]?.[key];
-  }
+  const key = requireKey(text);
   const { PETSTORE_PROFILE, HOME } = io.env;
   const { profile } = flags;
   const setting = resolveSettings({ ...io, env: { PETSTORE_PROFILE, HOME } }, { profile }, file).explain(key);
@@ -82,7 +69,7 @@ const set = verb({
   examples: [
     'petstore config set output json',
     'petstore config set --profile staging timeout 5s',
-    'petstore config set profiles.staging.protected true',
+    'petstore config set --profile staging protected true',
   ],
   args: {
     key: argument('<key>', 'the key to set', { offers: keyNames }),
@@ -97,20 +84,18 @@ async function setKey(context: Context, text: string, value: string): Promise<vo
     await editConfig(io, (config) => activate(config, value));
     return context.print(`the active profile is ${value}`);
   }
-  const keyPath = parseKeyPath(text, flags.profile);
-  const key = requireKey(keyPath.key);
+  const { profile } = flags;
+  const key = requireKey(text);
   const storedValue = toStoredValue(key, value, key, io.cwd);
   await editConfig(io, (config) => {
-    if (flags.profile !== undefined) requireProfile(config, flags.profile);
-    setValue(config, keyPath, storedValue);
+    if (profile !== undefined) requireProfile(config, profile);
+    setValue(config, { profile, key }, storedValue);
   });
-  await context.print(`${formatKeyPath(keyPath)} is ${maskValue(key, storedValue)}`);
-  await warnOfMissingFile(context, key, String(storedValue));
+  await context.print(`${key}${ofProfile(profile)} is ${maskValue(key, storedValue)}`);
 }
 
-async function warnOfMissingFile(context: Context, key: SettingKey, path: string): Promise<void> {
-  if (!keyRules[key].isFile || path.startsWith('~/')) return;
-  if (!existsSync(path)) await context.print(`warning: there is no file ${path} yet`);
+function ofProfile(profile: string | undefined): string {
+  return profile === undefined ? '' : ` of profile ${profile}`;
 }
 
 const unset = verb({
@@ -130,16 +115,16 @@ const unset = verb({
   run: (context, { key }) => unsetKey(context, key),
 });
 
-async function unsetKey({ io, flags, print }: Context, text: string): Promise<void> {
-  const keyPath = parseKeyPath(text, text === 'profile' ? undefined : flags.profile);
+async function unsetKey({ io, flags, print }: Context, key: string): Promise<void> {
+  const profile = key === 'profile' ? undefined : flags.profile;
   const wasSet = await editConfig(io, (config) => {
-    if (keyPath.profile !== undefined) requireProfile(config, keyPath.profile);
-    const wasInFile = unsetValue(config, keyPath);
+    if (profile !== undefined) requireProfile(config, profile);
+    const wasInFile = unsetValue(config, { profile, key });
     // An unknown key of the file can be removed. A key that is neither known nor in the file is a typo.
-    if (!wasInFile && text !== 'profile') requireKey(keyPath.key);
+    if (!wasInFile && key !== 'profile') requireKey(key);
     return wasInFile;
   });
-  await print(`${formatKeyPath(keyPath)} ${wasSet ? 'is no longer set' : 'was not set'}`);
+  await print(`${key}${ofProfile(profile)} ${wasSet ? 'is no longer set' : 'was not set'}`);
 }
 
 const pathNames = ['config', 'state', 'offline-store'] as const;
