@@ -136,10 +136,8 @@ export interface BodyField {
   readonly required: boolean;
   /** What the description says of its values. In the table, only what commands offer: the words of a status. */
   readonly bounds?: Bounds | undefined;
-  /** A value that the description allows. A category is an id or `{id, name}`. */
+  /** A value that the description states, or an empty list. A category that is an object is `{id, name}`. */
   readonly example?: JsonValue | undefined;
-  /** Whether the description states the example, a default or choices: else it is made up from the type. */
-  readonly isStated?: boolean | undefined;
   /** Whether a PATCH can remove the field with null. */
   readonly isRemovable?: boolean | undefined;
   /** Whether no answer has the field, so that it cannot be compared. @see OpenAPI 3.0.3, Schema Object, writeOnly */

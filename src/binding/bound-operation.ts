@@ -6,7 +6,7 @@ import { type DocumentOperation, successStatuses } from './document.ts';
 import { pagingOf, toParameters } from './parameters.ts';
 import { fieldNamesOf, isCategoryObject, isRecord, recordsIn, type TableOperation } from './record-format.ts';
 import type { ResponseReader } from './responses.ts';
-import { boundsOf, exampleOf, listOf, objectOf, shapeOf, statedValue, takesNull } from './schema.ts';
+import { boundsOf, exampleOf, listOf, objectOf, shapeOf, takesNull } from './schema.ts';
 
 /** Makes the bound form of an operation of the table from the operation of a document. */
 export function toOperation(
@@ -117,7 +117,6 @@ function readBody(tableOperation: TableOperation, from: DocumentOperation): Requ
         required,
         bounds: isCategory ? undefined : boundsOf(schema),
         example: isCategory ? categoryExample(schema) : exampleOf(schema),
-        isStated: statedValue(objectOf(schema)) !== undefined || undefined,
         isWriteOnly: objectOf(schema).writeOnly === true || undefined,
         isRemovable: from.method === 'PATCH' && !required && (isMerged || takesNull(schema)),
       },
@@ -149,8 +148,7 @@ function readBody(tableOperation: TableOperation, from: DocumentOperation): Requ
 /** Makes an example of a category that is an object. The example has only an id and a name. */
 function categoryExample(schema: JsonValue | undefined): JsonValue {
   const { fields } = shapeOf(schema);
-  const names = ['id', 'name'].filter((name) => fields.has(name));
-  return Object.fromEntries(names.map((name) => [name, exampleOf(fields.get(name))]));
+  return { ...(fields.has('id') && { id: 1 }), ...(fields.has('name') && { name: 'text' }) };
 }
 
 const anySuccess = [200, 201, 202, 203, 204, 205];

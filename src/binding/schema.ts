@@ -180,17 +180,10 @@ function texts(values: JsonValue | undefined): string[] | undefined {
   return scalars.length > 0 ? scalars.map(String) : undefined;
 }
 
-const exampleTexts: Readonly<Record<string, string>> = {
-  'date-time': '2027-01-15T09:00:00Z',
-  date: '2027-01-15',
-  uri: 'https://example.com/',
-  email: 'somebody@example.com',
-  uuid: '123e4567-e89b-12d3-a456-426614174000',
-};
 const longestExample = 200;
 
 /** Returns a value that a schema states: a choice, an example or the default. Undefined if it states none. */
-export function statedValue(schema: JsonObject): JsonValue | undefined {
+function statedValue(schema: JsonObject): JsonValue | undefined {
   const [first] = listOf(schema.examples);
   const [choice] = listOf(schema.enum);
   return schema.const ?? schema.example ?? first ?? schema.default ?? choice;
@@ -202,23 +195,13 @@ export function statedText(schema: JsonValue | undefined): string | undefined {
   return value === undefined || typeof value === 'object' ? undefined : String(value);
 }
 
-/**
- * Makes an example for messages and questions from the examples, the choices, the types and the lower bounds
- * of a schema.
- */
-export function exampleOf(schema: JsonValue | undefined, depth = 0): JsonValue {
-  if (!isJsonObject(schema)) return 'text';
-  const value = statedValue(schema);
-  const shape = shapeOf(schema);
+/** Returns the value that a schema states, or an empty list. Undefined if it states none, because a made-up one may mean something. */
+export function exampleOf(schema: JsonValue | undefined): JsonValue | undefined {
+  const value = statedValue(objectOf(schema));
+  const { kind } = shapeOf(schema);
   // YAML reads `example: 007` as a number, so the text that was meant is lost.
-  const isLost = shape.kind === 'string' && typeof value !== 'string';
+  const isLost = kind === 'string' && typeof value !== 'string';
   const isShort = typeof value !== 'object' || printJson(value).length <= longestExample;
   if (value !== undefined && isShort && !isLost) return value;
-  if (shape.kind === 'integer' || shape.kind === 'number') return limitOf(schema, 1) ?? 1;
-  if (shape.kind === 'boolean') return true;
-  if (shape.kind === 'array')
-    return Number(schema.minItems ?? 0) > 0 && depth < 3 ? [exampleOf(shape.items, depth + 1)] : [];
-  if (shape.kind !== 'object') return exampleTexts[String(schema.format)] ?? 'text';
-  const fields = depth < 3 ? [...shape.fields].filter(([name]) => shape.required.has(name)) : [];
-  return Object.fromEntries(fields.map(([name, field]) => [name, exampleOf(field, depth + 1)]));
+  return kind === 'array' && Number(objectOf(schema).minItems ?? 0) === 0 ? [] : undefined;
 }

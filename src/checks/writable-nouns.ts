@@ -101,7 +101,9 @@ function resolveNoun(
   const own = { ...(isNamed && { name }), ...(parent && { [nouns[parent.nounName].idName]: 0 }), ...fields };
   const lacking = lackingFields(create, nounName === 'inventory' ? { ...own, status: '' } : own);
   // A value that is made up may name a record of somebody else.
-  const unknown = lacking.find((field) => nounName === 'inventory' || !create.body?.fields[field]?.isStated);
+  const unknown = lacking.find(
+    (field) => nounName === 'inventory' || create.body?.fields[field]?.example === undefined,
+  );
   if (unknown !== undefined)
     return `${create.id} requires ${create.body?.fields[unknown]?.wireName ?? unknown}, for which its description states no value`;
   const stated = lacking.map((field) => [field, create.body?.fields[field]?.example ?? null]);

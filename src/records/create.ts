@@ -87,12 +87,15 @@ function findFieldsToAsk({ context, noun, operation }: Access, body: Body): read
   );
 }
 
+/** Values that show how a field of a type is written. */
+const samples = { integer: 1, number: 1, string: 'value', boolean: true, object: {}, array: [] } as const;
+
 /** Writes the flag that gives an example to a field. Without a type a value that is no text is JSON. */
 function toFieldFlag(operation: Operation, name: string): string {
-  const example = operation.body?.fields[name]?.example ?? 'value';
+  const type = typeOfField(operation, name);
+  const example = operation.body?.fields[name]?.example ?? samples[type ?? 'string'];
   if (typeof example === 'string') return `--field ${name}=${shellWord(example)}`;
-  const isTyped = typeOfField(operation, name) !== undefined;
-  return `--field ${name}${isTyped ? '=' : ':='}${shellWord(printJson(example))}`;
+  return `--field ${name}${type === undefined ? ':=' : '='}${shellWord(printJson(example))}`;
 }
 
 /** Asks for the value of a field in a new record. Undefined if the user leaves the field out. */

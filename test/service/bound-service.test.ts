@@ -87,9 +87,12 @@ test('deprecated and beta operations cause one note, from the description or the
 });
 
 test('a pet that cannot be read alone is found through the list, and a tie works once it is settled', async () => {
-  await using service = await recordingServer({ '/openapi.json': ambiguous }, ({ path }) =>
-    path.startsWith('/a/inventory') ? { body: { petId: 7, quantity: 3, status: 'sold' } } : { body: [rex] },
-  );
+  const entry = { petId: 7, quantity: 2, status: 'sold' };
+  await using service = await recordingServer({ '/openapi.json': ambiguous }, ({ path, body }) => {
+    if (body !== '') Object.assign(entry, JSON.parse(body));
+    const inventory = path.endsWith('/7') ? entry : [entry];
+    return { body: path.startsWith('/a/') ? inventory : [rex] };
+  });
   const { run, done } = await bindTo(service);
   const get = await run('pets get 7 -o json');
   expect(JSON.parse(get.stdout)).toEqual(rex);
@@ -183,7 +186,6 @@ test('a service that requires If-Match gets the ETag of the record as it was rea
   const { run } = await bindTo(service, document(paths));
   await run('inventory adjust 1 +1');
   expect(service.seen.find(({ method }) => method === 'PUT')?.headers).toMatchObject({ 'if-match': '"7"' });
-  expect((await run('inventory set 1 5')).words).toContain('the header If-Match is required');
 });
 
 test('a service that requires the id in the body too gets the id in the body', async () => {

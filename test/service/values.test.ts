@@ -302,7 +302,7 @@ test('an example of a required field has the type of the field, or is JSON', asy
   const { run, done } = await bindTo(service, description);
   const refused = await run('pets create --name Rex');
   expect(refused.words).toContain(
-    `--field code=text and --field count=7 and --field tags:='["a"]' are missing`,
+    `--field code=value and --field count=7 and --field tags:='["a"]' are missing`,
   );
   await done([
     'pets',
