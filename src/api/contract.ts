@@ -34,8 +34,6 @@ export interface Contract {
   readonly operations: ReadonlyMap<OperationId, Operation>;
   /** The reasons why operations are missing. */
   readonly missing: ReadonlyMap<OperationId, MissingReason>;
-  /** The other GET operations of the description: their operationIds, or `GET /path` without one. */
-  readonly otherReads: readonly string[];
   /** The header of the token, from the description's security schemes. Undefined for that of the settings. */
   readonly tokenHeader?: TokenHeader | undefined;
   /** The path, such as `/v1`, that is appended to a base URL without a path of its own. May be empty. */
@@ -48,7 +46,6 @@ export interface Contract {
 export const builtInContract: Contract = {
   operations: new Map(Object.values(operations).map((operation) => [operation.id, operation])),
   missing: new Map(),
-  otherReads: [],
   basePath: '',
   definitions: {},
 };

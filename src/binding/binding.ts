@@ -10,14 +10,7 @@ import { UsageError } from '../process/errors.ts';
 import { toOperation } from './bound-operation.ts';
 import { findOperationAt } from './choice.ts';
 import type { Description } from './description.ts';
-import {
-  type DocumentOperation,
-  formatRoute,
-  obstacleText,
-  operationObjectsIn,
-  operationsIn,
-  type Route,
-} from './document.ts';
+import { formatRoute, obstacleText, operationObjectsIn, operationsIn, type Route } from './document.ts';
 import { type Match, type Matches, matchOperations } from './match.ts';
 import { readWithin } from './parse-document.ts';
 import type { TableOperation } from './record-format.ts';
@@ -82,27 +75,17 @@ export function bind(description: Description, maps: Maps): BindResult {
     for (const [noun, fields] of maps.fields)
       for (const [field, name] of fields) requireMappedField([...bound.values()], noun, field, name);
     const { definitions } = responseReader;
-    const otherReads = findOtherReads(documentOperations, matches);
     return {
       matches,
       contract: {
         operations: bound,
         missing,
-        otherReads,
         tokenHeader: security.header,
         basePath: '',
         definitions,
       },
     };
   });
-}
-
-/** Names the GET operations that are neither bound nor the reason why an operation of the table is missing. */
-function findOtherReads(documentOperations: readonly DocumentOperation[], matches: Matches): string[] {
-  const told = new Set([...matches.values()].map(({ operations: [nearest] }) => nearest));
-  return documentOperations
-    .filter((operation) => operation.method === 'GET' && !told.has(operation))
-    .map((operation) => operation.operationId ?? formatRoute(operation));
 }
 
 /** @throws UsageError if no operation has the field that `--map` names. */

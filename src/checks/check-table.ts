@@ -17,8 +17,6 @@ export interface SmokeOptions extends VersionOptions {
   readonly contract: Contract;
   /** Whether the service is reached over TLS. */
   readonly hasTls: boolean;
-  /** Whether requests carry a credential. */
-  readonly hasToken: boolean;
   /** Patterns of the ids to run; an empty list selects all checks. */
   readonly only: readonly string[];
   /** Patterns of the ids to leave out. */
@@ -48,7 +46,7 @@ export function createReachChecks(hasTls: boolean, fallback?: Condition): Check[
 
 /** Makes the read checks, in order: the checks of reach, which always run, and the selected checks. */
 export function createReadChecks(options: SmokeOptions): Check[] {
-  const { contract, hasTls, hasToken, expect, waitFor } = options;
+  const { contract, hasTls, expect, waitFor } = options;
   const reads = readsOf(contract);
   const checks: Check[] = [
     ...createReachChecks(
@@ -59,7 +57,7 @@ export function createReadChecks(options: SmokeOptions): Check[] {
     ...createOperationChecks(contract),
     ...createErrorChecks(reads),
     ...createLifecycleChecks(reads),
-    ...createAuthChecks(contract, hasToken),
+    ...createAuthChecks(reads),
     ...createExpectChecks(expect),
   ];
   return checks.filter(({ id }) => groupOf(id) === 'reach' || isSelected(id, options));

@@ -31,8 +31,6 @@ export interface Finding {
   readonly status?: number | undefined;
   /** The id that the service gave the request. */
   readonly requestId?: string | undefined;
-  /** The cache that answered, by its headers: `Age: 30, X-Cache: HIT`. */
-  readonly cache?: string | undefined;
   /** The operation at fault, if it is not the operation of the check. */
   readonly operation?: Operation | undefined;
   /** The records that the check left in the service, or may have left, a clause each. JSON has them as `left`. */

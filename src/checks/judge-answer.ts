@@ -1,10 +1,9 @@
 import { isUtf8 } from 'node:buffer';
-import { isSafeMethod } from '../api/http.ts';
 import { nouns } from '../api/nouns.ts';
 import { componentReference, toSchemas } from '../api/openapi.ts';
 import type { DocumentedResponse, Operation } from '../api/operations.ts';
 import { type ResultName, resultSchemas } from '../api/schemas.ts';
-import { otherRecord, readResult } from '../client/read-answer.ts';
+import { otherRecord } from '../client/read-answer.ts';
 import { CliError, messageOf } from '../process/errors.ts';
 import { type JsonObject, type JsonValue, printJson } from '../process/exact-json.ts';
 import { type BodyResult, checkBody } from './body-schema.ts';
@@ -24,8 +23,6 @@ interface Expectation {
   readonly step?: string;
   /** Whether another check compares the body with its schema. */
   readonly skipsSchema?: boolean;
-  /** A remedy for every fault. */
-  readonly hint?: string;
 }
 
 /** The body of an answer that meets its expectation. */
@@ -43,9 +40,9 @@ interface JudgedBody {
  */
 export function judge(answer: CheckAnswer, expectation: Expectation = {}): JudgedBody {
   const { operation, mediaType, json, recordId } = answer;
-  const { status, step, hint, skipsSchema = false } = expectation;
+  const { status, step, skipsSchema = false } = expectation;
   const fault = (reason: string, details: Details) =>
-    new FindingError(faultOf(answer, step ? `${step}: ${reason}` : reason, { hint, ...details }));
+    new FindingError(faultOf(answer, step ? `${step}: ${reason}` : reason, details));
   const isExpected = status ? isStatus(answer.status, status) : operation.success.includes(answer.status);
   if (!isExpected)
     throw fault(`answered ${statusText(answer.status)}`, {
@@ -73,21 +70,7 @@ export function judge(answer: CheckAnswer, expectation: Expectation = {}): Judge
     const details = { expected: String(recordId), pointer: `/${idField}`, got };
     throw fault('the answer is about another record', details);
   }
-  const readFault = isSafeMethod(operation.method) && !skipsSchema ? faultOfReading(answer) : undefined;
-  if (readFault !== undefined) throw fault(readFault, { expected: 'what the commands can read' });
   return { json, remark: result.remark };
-}
-
-/** Returns the reason why the commands cannot read a success, a clause. A schema may allow more, such as `null` in a list. */
-function faultOfReading(answer: CheckAnswer): string | undefined {
-  if (answer.status >= 300) return undefined;
-  try {
-    readResult(answer.operation, answer.recordId, answer, (text) => text);
-    return undefined;
-  } catch (error) {
-    if (error instanceof CliError) return error.message;
-    throw error;
-  }
 }
 
 /**

@@ -5,8 +5,9 @@ import { fromWire } from '../client/read-answer.ts';
 import type { CallInput } from '../client/request.ts';
 import { CliError } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-json.ts';
+import { withArticle } from '../process/text.ts';
 import type { CheckAnswer, CheckContext } from './check.ts';
-import { FindingError, skip, statusText } from './finding.ts';
+import { FindingError, skip } from './finding.ts';
 import { idParameter } from './round.ts';
 
 /** Returns the records in the answer of a list, with our field names; empty if the body is not an array. */
@@ -46,21 +47,14 @@ export async function findIds(
 ): Promise<{ readonly list: Operation; readonly ids: readonly bigint[] }> {
   const lists = context.reads.filter(({ isList }) => isList);
   const name = nouns[operation.noun].idName;
-  const ofNoun = lists.filter(({ noun }) => noun === operation.noun);
-  let reason = `no list has a record that gives ${name}`;
-  for (const list of new Set([...ofNoun, ...lists])) {
+  for (const list of new Set([...lists.filter(({ noun }) => noun === operation.noun), ...lists])) {
     const answer = await context.askOnce(list).catch((error) => {
       if (!(error instanceof CliError)) throw error;
     });
-    if (ofNoun.includes(list) && !(answer && list.success.includes(answer.status)))
-      reason = `${list.id} ${answer ? `answered ${statusText(answer.status)}` : 'gave no answer'}, so there is no ${name} to ask for`;
-    const ids = answer ? idsIn(answer, name) : [];
-    const accepted = ids.filter((id) => isAcceptedId(operation, id));
-    if (accepted.length > 0) return { list, ids: accepted };
-    if (ids.length > 0)
-      reason = `${operation.id} takes no ${name} such as ${ids[0]}, and ${list.id} shows no other`;
+    const ids = answer ? idsIn(answer, name).filter((id) => isAcceptedId(operation, id)) : [];
+    if (ids.length > 0) return { list, ids };
   }
-  throw new FindingError(skip(reason));
+  throw new FindingError(skip(`no list shows ${withArticle(name)} that ${operation.id} takes`));
 }
 
 /** Whether an operation takes an id: an int64 from 0, within the bounds of its parameter. */

@@ -1,4 +1,3 @@
-import type { Contract } from '../api/contract.ts';
 import type { Operation } from '../api/operations.ts';
 import { int64Max } from '../api/values.ts';
 import type { CallInput } from '../client/request.ts';
@@ -9,7 +8,7 @@ import { isStatus } from './condition.ts';
 import { type Details, type Finding, FindingError, pass, skip, statusText, warn } from './finding.ts';
 import { errorSchema, judge } from './judge-answer.ts';
 import { idsOf, inputsFor } from './records.ts';
-import { detailsOf, faultOf, guessInput, idParameter, reachOperation, readsOf } from './round.ts';
+import { detailsOf, faultOf, guessInput, idParameter, reachOperation } from './round.ts';
 
 /** Makes the checks that the service refuses wrong requests as the contract says. */
 export function createErrorChecks(reads: readonly Operation[]): Check[] {
@@ -88,20 +87,18 @@ function judgeErrorBody(answer: CheckAnswer, status: string): Finding {
  * Makes the check of authentication. If the service declares security, each GET must refuse a request without the
  * credential. If it declares none and requests carry a token, a request without the token must be refused.
  */
-export function createAuthChecks(contract: Contract, hasToken: boolean): Check[] {
-  const reads = readsOf(contract);
+export function createAuthChecks(reads: readonly Operation[]): Check[] {
   const securedReads = reads.filter(({ credential }) => credential === 'required');
   const operation = reachOperation(reads);
   const id = 'auth/missing';
-  if (securedReads.length === 0)
-    return operation && hasToken
-      ? [{ id, operation, run: (context) => checkWithoutToken(context, operation) }]
-      : [];
-  return [{ id, run: (context) => checkAuth(context, securedReads) }];
+  if (securedReads.length > 0) return [{ id, run: (context) => checkAuth(context, securedReads) }];
+  if (!operation) return [];
+  return [{ id, operation, isOptional: true, run: (context) => checkWithoutToken(context, operation) }];
 }
 
 /** Warns if a request without the token succeeds, because the service may have lost its authentication. */
-async function checkWithoutToken(context: CheckContext, operation: Operation): Promise<Finding> {
+async function checkWithoutToken(context: CheckContext, operation: Operation): Promise<Finding | []> {
+  if (context.client.credential === undefined) return [];
   const answer = await askWithoutCredential(context, operation, guessInput(operation));
   if (answer.status >= 400) return pass(statusText(answer.status), detailsOf(answer));
   const reason = `${operation.id} answered ${statusText(answer.status)} without the token, and the description declares no security`;
@@ -112,25 +109,20 @@ function isAuthRefusal(status: number): boolean {
   return status === 401 || status === 403;
 }
 
-/** Checks that each operation refuses a request without a credential. @returns one finding for all with the same fault. */
-async function checkAuth(context: CheckContext, operations: readonly Operation[]): Promise<Finding[]> {
-  const faults = new Map<string, Finding[]>();
+/** Checks that each operation refuses a request without a credential. All that do not are one failure. */
+async function checkAuth(context: CheckContext, operations: readonly Operation[]): Promise<Finding> {
+  const faults: Finding[] = [];
   for (const operation of operations) {
     const answer = await askWithoutCredential(context, operation, await findInput(context, operation));
     if (isAuthRefusal(answer.status)) continue;
-    const reason = `${describeAccess(answer)} with no credential`;
     const got = `${statusText(answer.status)}: ${answer.text}`;
-    const finding = faultOf(answer, reason, { expected: '401 or 403', got });
-    faults.set(reason, [...(faults.get(reason) ?? []), finding]);
+    faults.push(faultOf(answer, describeAccess(answer), { expected: '401 or 403', got }));
   }
-  if (faults.size === 0)
-    return [pass(`401 or 403 at ${counted(operations.length, 'operation', 'operations')}`)];
-  return [...faults].map(([reason, findings]) => {
-    const ids = findings.map(({ operation }) => operation?.id).join(', ');
-    // A failure of a stable operation counts most.
-    const gravest = findings.find(({ operation }) => operation?.stability === 'stable') ?? findings[0];
-    return { ...(gravest as Finding), reason: `${reason}: ${ids}` };
-  });
+  // A failure of a stable operation counts most.
+  const gravest = faults.find(({ operation }) => operation?.stability === 'stable') ?? faults[0];
+  if (!gravest) return pass(`401 or 403 at ${counted(operations.length, 'operation', 'operations')}`);
+  const ids = faults.map(({ operation }) => operation?.id).join(', ');
+  return { ...gravest, reason: `${gravest.reason} without a credential: ${ids}` };
 }
 
 function describeAccess({ status, isRedirected, url }: CheckAnswer): string {

@@ -106,16 +106,7 @@ function parseBody({ headers, body }: RawResponse) {
 
 /** Returns the request and the answer behind a finding, for the report. */
 export function detailsOf({ method, url, status, headers }: RawAnswer): Details {
-  return { method, url, status, requestId: requestIdOf(headers), cache: cacheOf(headers) };
-}
-
-/** Names the cache that answered, by its headers: `Age: 30, X-Cache: HIT`. Undefined without such a header. */
-function cacheOf(headers: HttpHeaders): string | undefined {
-  const texts = (['Age', 'X-Cache'] as const).flatMap((name) => {
-    const value = headerValue(headers, name.toLowerCase());
-    return value === undefined ? [] : [`${name}: ${value.slice(0, 100)}`];
-  });
-  return texts.join(', ') || undefined;
+  return { method, url, status, requestId: requestIdOf(headers) };
 }
 
 /** Makes a failure from an answer. `got` is what the body says, unless the details have another value. */

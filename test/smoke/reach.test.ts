@@ -174,11 +174,11 @@ describe('tls', () => {
 
 describe('auth', () => {
   test.each<[title: string, withoutToken: Change, reason: RegExp]>([
-    ['lets anybody in', (answer) => answer, /^let in with no credential: listPets, getPet, /],
+    ['lets anybody in', (answer) => answer, /^let in without a credential: listPets, getPet, /],
     [
       'breaks without one',
       (answer) => refusal(answer, 500),
-      /^answered 500 Internal Server Error with no credential: listPets, /,
+      /^answered 500 Internal Server Error without a credential: listPets, /,
     ],
     [
       'redirects to a login',
@@ -186,12 +186,12 @@ describe('auth', () => {
         target === '/login'
           ? { ...answer, status: 200 }
           : { ...withHeaders(answer, { location: '/login' }), status: 302 },
-      /^redirected to .*\/login with no credential: listPets, /,
+      /^redirected to .*\/login without a credential: listPets, /,
     ],
     [
       'lets anybody read orders',
       (answer, { target }) => (target.startsWith('/store/orders') ? answer : refusal(answer, 401)),
-      /^let in with no credential: listOrders, getOrder$/,
+      /^let in without a credential: listOrders, getOrder$/,
     ],
   ])('a service that declares security and %s fails auth', async (_, withoutToken, reason) => {
     await using service = await startService({

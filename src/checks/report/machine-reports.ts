@@ -1,7 +1,7 @@
 import { version } from '../../../package.json';
 import { plainStyle } from '../../output/style.ts';
 import { printJson } from '../../process/exact-json.ts';
-import { counted, escapeMarkup } from '../../process/text.ts';
+import { escapeMarkup } from '../../process/text.ts';
 import { groupOf } from '../check.ts';
 import type { Finding, State } from '../finding.ts';
 import type { Verdict } from '../verdict.ts';
@@ -123,12 +123,15 @@ function attributes(values: Readonly<Record<string, string | number>>): string {
 }
 
 /** The levels of annotations, by the state of the check. */
-const levels: Partial<Record<State, string>> = { fail: 'error', error: 'error', warn: 'warning' };
+const levels: Partial<Record<State, string>> = {
+  fail: 'error',
+  error: 'error',
+  warn: 'warning',
+  flaky: 'notice',
+};
 
-/** Formats annotations for the log of GitHub: one for each cause of failures or warnings, and one for all flaky checks. */
+/** Formats annotations for the log of GitHub: one for each cause. */
 export function toAnnotations({ verdicts }: SmokeReport): string {
-  const flaky = verdicts.filter(({ state }) => state === 'flaky');
-  const summary = flaky.map(({ id, findings }) => `${id}: ${lineText(findings[0].reason)}`).join('; ');
   const lines = causesOf(verdicts).map(({ finding, subject, verdicts: members }) => {
     const level = levels[finding.state];
     const ids = members.length > 1 ? ` (${members.map(({ id }) => id).join(', ')})` : '';
@@ -136,9 +139,7 @@ export function toAnnotations({ verdicts }: SmokeReport): string {
     const title = escapeCommand(`smoke ${subject}`).replaceAll(':', '%3A').replaceAll(',', '%2C');
     return level && `::${level} title=${title}::${escapeCommand(`${reasonText(finding)}${ids}`)}\n`;
   });
-  const title = `smoke ${counted(flaky.length, 'flaky check', 'flaky checks')}`;
-  const notice = flaky.length === 0 ? '' : `::notice title=${title}::${escapeCommand(summary)}\n`;
-  return lines.join('') + notice;
+  return lines.join('');
 }
 
 /** Escapes a message. @see https://github.com/actions/toolkit, packages/core */

@@ -72,14 +72,13 @@ export function reasonText({ reason, hint }: Pick<Finding, 'reason' | 'hint'>): 
 
 /** Returns the details of a finding, each with its label. */
 export function labelledDetails(finding: Finding): [label: string, text: string][] {
-  const { reason, expected, got, pointer, method, url, requestId, cache } = finding;
+  const { reason, expected, got, pointer, method, url, requestId } = finding;
   const details: [string, string | undefined][] = [
     ['expected', expected],
     ['got', reason.includes(got ?? '\n') ? undefined : got],
     ['at', pointer === '' ? 'the whole body' : pointer],
     ['request', url === undefined ? undefined : `${method ?? 'GET'} ${url}`],
     ['request id', requestId],
-    ['cache', cache],
   ];
   return details.flatMap(([label, text]) => (text === undefined ? [] : [[label, lineText(text)]]));
 }

@@ -1,4 +1,3 @@
-import type { Contract } from '../../api/contract.ts';
 import { confirmWrite } from '../../asking.ts';
 import type { Check } from '../../checks/check.ts';
 import {
@@ -18,9 +17,6 @@ import {
 } from '../../checks/report/report-files.ts';
 import type { SmokeReport } from '../../checks/report/smoke-report.ts';
 import { runSmoke } from '../../checks/run-smoke.ts';
-import type { SocketAddress } from '../../client/transport/sockets.ts';
-import { decideTokenUse } from '../../config/credential.ts';
-import { openAddress } from '../../connect.ts';
 import type { Context } from '../../context.ts';
 import { errorText } from '../../output/error.ts';
 import type { Output } from '../../output/print.ts';
@@ -41,10 +37,7 @@ const defaults = { waitForMs: 60_000, maxTimeMs: 600_000 };
 
 /** Runs the checks, shows their progress, writes the reports, and sets the exit code. */
 export async function runSmokeCommand(context: Context, flags: SmokeFlags): Promise<Output | undefined> {
-  const contract = await context.contract();
-  const timeoutMs = timeoutOfChecks(context);
-  const address = await openAddress(context, timeoutMs);
-  const options = toSmokeOptions(context, flags, { contract, timeoutMs, address });
+  const options = await toSmokeOptions(context, flags);
   const reports = parseReports(flags.report ?? [], context.io.cwd);
   const checks = [...createReadChecks(options), ...createSelectedWriteChecks(options, new Set())];
   checkSelection(options, checks);
@@ -69,39 +62,23 @@ export async function runSmokeCommand(context: Context, flags: SmokeFlags): Prom
 }
 
 /** Makes the options from flags and settings. */
-function toSmokeOptions(
-  context: Context,
-  flags: SmokeFlags,
-  {
-    contract,
-    timeoutMs,
-    address,
-  }: Pick<SmokeOptions, 'contract' | 'timeoutMs'> & { readonly address: SocketAddress | undefined },
-): SmokeOptions {
+async function toSmokeOptions(context: Context, flags: SmokeFlags): Promise<SmokeOptions> {
+  const { offline, service } = context.settings;
   const { waitFor = [], expect = [], only = [], skip = [] } = flags;
   const waitMs = flags.wait ?? (waitFor.length > 0 ? defaults.waitForMs : 0);
   return {
-    contract,
-    timeoutMs,
+    contract: await context.contract(),
+    timeoutMs: timeoutOfChecks(context),
     waitMs,
     waitFor,
     expect,
     only: only.flat(),
     skip: skip.flat(),
-    hasTls: address?.isEncrypted === true,
-    hasToken: hasCredential(context, contract),
+    hasTls: !offline && service?.startsWith('https:') === true,
     strict: flags.strict === true,
     write: flags.write === true,
     maxTimeMs: flags.maxTime ?? (waitMs > 0 ? undefined : defaults.maxTimeMs),
   };
-}
-
-/** Whether requests will carry a credential, judged by the settings, before the token is read. */
-function hasCredential({ flags, settings }: Context, { tokenHeader }: Contract): boolean {
-  const baseUrl = settings.get('base-url');
-  if (flags.headers?.some((header) => /^authorization\s*:/i.test(header))) return true;
-  if (settings.offline || baseUrl === undefined) return false;
-  return decideTokenUse(settings, { baseUrl, header: tokenHeader })?.kind === 'sent';
 }
 
 /**
