@@ -178,7 +178,8 @@ function back(known: Known, to: 'read' | 'write', all: Circumstances): Next | un
 
 /** Reads once more, to know what became of the last attempt. */
 function look(known: Known, all: Circumstances): Next {
-  return all.leftMs > 0 ? read({ ...known, aim: 'look' }, all) : endRefused(known);
+  if (all.leftMs > 0) return read({ ...known, aim: 'look' }, all);
+  return isCertain(known) ? endRefused(known) : endUnknown(known);
 }
 
 function afterReading(old: Known, reading: Reading, now: Value, all: Circumstances): Next {

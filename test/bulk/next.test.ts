@@ -1,0 +1,175 @@
+import { expect, test } from 'vitest';
+import { CliError } from '../../src/process/errors.ts';
+import type { Intent, Planned, Row, RowState } from '../../src/writes/decide.ts';
+import { type Circumstances, type Event, firstKnown, type Known, next } from '../../src/writes/next.ts';
+import type { Attempted, Verdict } from '../../src/writes/port.ts';
+import type { Value } from '../../src/writes/value.ts';
+
+// All histories of one row: every state that `next` reaches meets every event that can follow, and none may break a rule.
+
+/** What a reading may show: no record, before, after, before plus after, and the counts of somebody else. */
+const shown: readonly Value[] = [null, 5, 10, 15, 7];
+const noAnswer = new CliError('unavailable', 'no answer', { status: 500 });
+const readings: readonly Event[] = [
+  ...shown.map((now): Event => ({ at: 'read', now, reading: { record: {} } })),
+  { at: 'read', now: 5, reading: { record: {}, etag: '"a"' } },
+  { at: 'unread', error: noAnswer, isReadAgain: true },
+  { at: 'unread', error: noAnswer, isReadAgain: false },
+  { at: 'stopped' },
+];
+const statuses: Partial<Record<Verdict, readonly number[]>> = { conflict: [409, 412] };
+const verdicts: readonly Verdict[] = [
+  ...(['shown', 'empty', 'unclear', 'accepted', 'lost', 'unrepeatable'] as const),
+  ...(['conflict', 'gone', 'busy', 'refused', 'stopped'] as const),
+];
+const answers: readonly Event[] = verdicts.flatMap((verdict) =>
+  (statuses[verdict] ?? [400]).flatMap((status) =>
+    [7n, undefined].map((id): Event => {
+      const attempted: Attempted = { verdict, status, id, code: 'no', why: 'no' };
+      return { at: 'sent', attempted };
+    }),
+  ),
+);
+
+const planned = (before: Value, after: Value, action: Planned['action'] = 'set'): Planned => ({
+  before,
+  after,
+  action,
+});
+const rows: readonly (readonly [Intent, Planned])[] = [
+  [{ kind: 'set', value: 10 }, planned(5, 10)],
+  [{ kind: 'set', value: 10 }, planned(null, 10, 'create')],
+  [{ kind: 'set', value: 10, expected: 5 }, planned(5, 10)],
+  [{ kind: 'add', change: 5 }, planned(5, 10)],
+  [{ kind: 'add', change: 10 }, planned(null, 10, 'create')],
+  [{ kind: 'add', change: -6 }, planned(7, 1)],
+  [{ kind: 'create', fields: { name: 'Rex' } }, planned(null, { name: 'Rex' }, 'create')],
+  [{ kind: 'remove' }, planned(5, null, 'remove')],
+  [{ kind: 'remove', expected: 5 }, planned(5, null, 'remove')],
+];
+
+const usual: Circumstances = {
+  ...{ rules: { mayCreate: true, isUndo: false, createsByPut: true }, retries: 1, retriesUnreachable: true },
+  ...{ isRun: true, canGet: true, canRead: true, hasGateway: true, readsFirst: false, isFirstCount: true },
+  ...{ isConfirmed: false, writeOnly: new Set<string>(), leftMs: Number.POSITIVE_INFINITY, random: 0 },
+};
+const circumstances: readonly Circumstances[] = [
+  usual,
+  { ...usual, retries: 0 },
+  { ...usual, isRun: false },
+  { ...usual, isRun: false, leftMs: 0 },
+  { ...usual, canGet: false },
+  { ...usual, canGet: false, canRead: false, isRun: false },
+  {
+    ...usual,
+    isConfirmed: true,
+    readsFirst: true,
+    rules: { ...usual.rules, mayCreate: false, isUndo: true },
+  },
+  { ...usual, rules: { ...usual.rules, createsByPut: false }, isFirstCount: false },
+];
+
+/** Names a state by all that the rules read of it. */
+function keyOf({ row, aim, last, reading, isRefused, tries, news }: Known): string {
+  const facts = [
+    row.state,
+    aim,
+    last?.verdict,
+    last?.status,
+    last?.id,
+    reading?.etag,
+    isRefused,
+    tries,
+    news,
+  ];
+  return JSON.stringify(facts, (_, value) => (typeof value === 'bigint' ? `${value}n` : value));
+}
+
+const doubts: ReadonlySet<Verdict> = new Set<Verdict>([
+  ...(['empty', 'unclear', 'accepted', 'lost', 'unrepeatable', 'stopped'] as const),
+]);
+const isUncertain = ({ state }: Row) => state.at === 'uncertain';
+
+/** Names the rule that a step breaks. */
+function faultOf(known: Known, event: Event, [after, step]: ReturnType<typeof next>, all: Circumstances) {
+  const { row } = known;
+  const { state, intent } = row;
+  const outcome = step.do === 'end' ? step.outcome?.state : undefined;
+  const isDenied = step.do === 'end' && (outcome === 'failed' || outcome === undefined);
+  if (isUncertain(row) && isDenied) return 'a row that was perhaps written is called failed or unprocessed';
+  if ((known.isRefused || after.isRefused) && isDenied && event.at !== 'read')
+    return 'a refusal in doubt that nobody has read after is believed';
+  if (outcome === 'unchanged' && event.at !== 'read') return 'a row is called unchanged without a reading';
+  if (outcome === 'applied' && event.at !== 'read' && event.at !== 'sent')
+    return 'a row is applied by nothing';
+  if (isUncertain(row) && !isUncertain(after.row)) return 'a row that was perhaps written is certain again';
+  if (state.at === 'uncertain' && after.row.state.at === 'uncertain') {
+    const { before, after: sent } = after.row.state;
+    if (before !== state.before || sent !== state.after)
+      return 'what an uncertain row was sent with has changed';
+  }
+  if (
+    event.at === 'sent' &&
+    doubts.has(event.attempted.verdict) &&
+    !isUncertain(after.row) &&
+    outcome !== 'applied'
+  )
+    return 'a row is certain after an attempt that may have been applied';
+  if (step.do !== 'write') return undefined;
+  if (isUncertain(after.row) && intent.kind === 'create') return 'a create is sent again after a doubt';
+  if (state.at === 'uncertain' && step.planned.after !== state.after)
+    return 'an uncertain row is sent another value';
+  if (known.aim !== 'decide' && !(intent.kind === 'add' && step.planned.before !== (state as Planned).before))
+    return 'a row is sent after its last reading';
+  const isOfJournal =
+    state.at !== 'new' &&
+    state.at !== 'settled' &&
+    (intent.kind !== 'add' || state.before === step.planned.before) &&
+    state.after === step.planned.after;
+  if (all.isRun && !step.isNew && !isOfJournal)
+    return 'a row of a run is sent with values that its journal lacks';
+  return undefined;
+}
+
+test.each(circumstances.map((all, at) => [at, all] as const))(
+  'no history of a row breaks a rule (%i)',
+  (_, all) => {
+    const states = new Set<string>();
+    for (const [intent, pair] of rows) {
+      const starts: RowState[] = [
+        { at: 'planned', ...pair },
+        { at: 'uncertain', ...pair, mayBeApplied: true },
+        { at: 'uncertain', ...pair, mayBeApplied: false },
+        ...(all.isRun ? [] : [{ at: 'new' } as const]),
+      ];
+      const id = intent.kind === 'create' ? undefined : 7n;
+      const todo = starts.map((state) => ({
+        depth: 0,
+        known: firstKnown({ line: 1, id, intent, state }),
+        events: [{ at: 'begin' }] as readonly Event[],
+      }));
+      const seen = new Set<string>();
+      for (let each = todo.pop(); each; each = todo.pop()) {
+        const { known, events, depth } = each;
+        const key = `${events[0]?.at} ${keyOf(known)}`;
+        if (seen.has(key)) continue;
+        seen.add(key);
+        states.add(`${intent.kind} ${key}`);
+        if (depth > 60) expect.fail(`it does not end: ${key}`);
+        for (const event of events) {
+          const result = next(known, event, all);
+          const fault = faultOf(known, event, result, all);
+          if (fault !== undefined)
+            expect.fail(
+              `${fault}: ${JSON.stringify(intent)} ${key} ${JSON.stringify(event, (_k, v) => (typeof v === 'bigint' ? `${v}` : v))}`,
+            );
+          const [after, step] = result;
+          if (step.do === 'read') todo.push({ known: after, events: readings, depth: depth + 1 });
+          if (step.do === 'write')
+            todo.push({ known: after, events: [...answers, { at: 'stopped' }], depth: depth + 1 });
+        }
+      }
+    }
+    expect(states.size).toBeGreaterThan(30);
+  },
+);
