@@ -44,6 +44,7 @@ export async function complete(
   const { kind, operands, stem } = offered;
   const current = words.at(-1) ?? '';
   const cursor = {
+    path: line.path,
     command: line.command,
     values: { ...line.args, ...line.flags },
     operands,

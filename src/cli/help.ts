@@ -1,5 +1,4 @@
 import { Command, Help, Option } from 'commander';
-import { type OperationId, operations } from '../api/operations.ts';
 import { type Flag, meaningOf } from './flag.ts';
 import { type Block, formatBlock, helpWidth, topicNames } from './topics.ts';
 import {
@@ -47,11 +46,8 @@ export function formatCommandHelp(
   for (const flag of flagsToShow(command))
     page.addOption(new Option(flag.syntax, meaningOf(flag)).helpGroup(flag.group ?? 'Flags:'));
   if (isGroup(command))
-    for (const { name, aliases = [], summary, operation } of command.verbs)
-      page
-        .command(name)
-        .aliases(aliases)
-        .summary(`${summary} ${lifecycleMark(operation)}`.trimEnd());
+    for (const { name, aliases = [], summary } of command.verbs)
+      page.command(name).aliases(aliases).summary(summary);
   else
     for (const argument of Object.values(command.args ?? {}))
       page.argument(argument.syntax, meaningOf(argument));
@@ -70,11 +66,8 @@ function flagsToShow(command: Action | Group): Flag[] {
   return Object.values(commandFlags(command)).filter(({ topic }) => topic === undefined);
 }
 
-/** Returns the description of a command, with the life cycle of its operation. */
-function descriptionOf(entry: CommandEntry, command: Action | Group): readonly [string, ...Block[]] {
-  const description = isGroup(command) ? undefined : command.description;
-  const [first, ...more] = typeof description === 'object' ? description : [description ?? entry.summary];
-  return [`${first} ${lifecycleMark(entry.operation)}`.trimEnd(), ...more];
+function descriptionOf({ summary }: CommandEntry, command: Action | Group): readonly Block[] {
+  return [isGroup(command) ? summary : (command.description ?? summary)].flat();
 }
 
 /** Returns the usage of a command, such as `petstore pets get [flags] <id or name...>`. */
@@ -86,17 +79,6 @@ function usageOf(path: readonly string[], command: Action | Group): string {
     '[flags]',
     ...Object.values(command.args ?? {}).map(({ syntax }) => syntax),
   ].join(' ');
-}
-
-/**
- * Returns the life cycle mark of an operation: `(deprecated)`, `(beta)`, `(experimental)`, or nothing. It comes from the table
- * of operations alone, because help does not read the config.
- */
-function lifecycleMark(id: OperationId | undefined): string {
-  if (id === undefined) return '';
-  const { isDeprecated, stability } = operations[id];
-  const marks = [...(isDeprecated ? ['deprecated'] : []), ...(stability === 'stable' ? [] : [stability])];
-  return marks.length === 0 ? '' : `(${marks.join(', ')})`;
 }
 
 function footerOf(path: readonly string[], command: Action | Group): string {

@@ -27,8 +27,6 @@ interface Recipe {
 }
 
 interface TermList {
-  /** The line above the list, such as `Flags:`. */
-  readonly title?: string;
   readonly items: readonly Item[];
 }
 
@@ -70,18 +68,15 @@ export function formatTopic({ title, blocks }: Topic): string {
 export function formatBlock(block: Block): string {
   if (typeof block === 'string') return fold(block, helpWidth);
   if ('lines' in block) return block.lines.map((line) => `  ${line}`).join('\n');
-  const { title, items } = block;
-  const margin = title === undefined ? 0 : 2;
   // A single long term must not push all meanings to the right.
-  const longest = title === undefined ? 26 : helpWidth / 2;
-  const widest = Math.max(0, ...items.map(([term]) => term.length).filter((length) => length <= longest));
-  const indent = margin + widest + 2;
-  const lines = items.map(([term, meaning]) => {
-    const gap = term.length <= widest ? ' '.repeat(widest - term.length + 2) : `\n${' '.repeat(indent)}`;
-    const text = fold(meaning, helpWidth - indent).replaceAll('\n', `\n${' '.repeat(indent)}`);
-    return `${' '.repeat(margin)}${term}${gap}${text}`;
+  const widths = block.items.map(([term]) => term.length).filter((width) => width <= 26);
+  const indent = Math.max(0, ...widths) + 2;
+  const margin = `\n${' '.repeat(indent)}`;
+  const lines = block.items.map(([term, meaning]) => {
+    const gap = term.length <= indent - 2 ? ' '.repeat(indent - term.length) : margin;
+    return term + gap + fold(meaning, helpWidth - indent).replaceAll('\n', margin);
   });
-  return [...(title === undefined ? [] : [title]), ...lines].join('\n');
+  return lines.join('\n');
 }
 
 /** Breaks a text at spaces. */

@@ -1,4 +1,3 @@
-import type { OperationId } from '../api/operations.ts';
 import type { OutputFormat } from '../config/setting-values.ts';
 import type { Context } from '../context.ts';
 import type { View } from '../output/columns.ts';
@@ -13,8 +12,6 @@ export interface CommandEntry {
   readonly aliases?: readonly string[];
   /** One line, an imperative, without a full stop. */
   readonly summary: string;
-  /** The operation that the command calls. Help marks it if it is deprecated, beta or experimental. */
-  readonly operation?: OperationId;
 }
 
 /** A command that acts: its arguments, its flags and its work. */
@@ -73,6 +70,8 @@ export type Offer = string | { readonly word: string; readonly summary: string }
 
 /** The command line before the word that is being completed. */
 export interface Cursor {
+  /** The names of the command: `['pets', 'list']`. */
+  readonly path: readonly string[];
   readonly command: Action | Group;
   /** The values of the flags and arguments that are typed. */
   readonly values: Values;

@@ -14,7 +14,6 @@ const list = verb({
   name: 'list',
   aliases: ['ls'],
   summary: 'List categories',
-  operation: 'listCategories',
   examples: ['petstore categories list', 'petstore categories ls --sort name -o json'],
   flags: listFlags,
   view: (context) => recordView(context, categories, 'listCategories'),

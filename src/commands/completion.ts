@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import type { ListId, OperationId, Result } from '../api/operations.ts';
+import type { ListId, Result } from '../api/operations.ts';
 import type { Category, Order, Pet } from '../api/schemas.ts';
 import { argument, type LookUpKind, parseWord } from '../cli/flag.ts';
 import { action, type Cursor, isGroup, type Offer } from '../cli/verb.ts';
@@ -31,8 +31,8 @@ export const completion = action({
         ['fish', '`petstore completion fish > ~/.config/fish/completions/petstore.fish`'],
       ],
     },
+    'For all users, write it to:',
     {
-      title: 'For all users, write it to:',
       items: [
         ['bash', '/etc/bash_completion.d/petstore'],
         ['zsh', '/usr/local/share/zsh/site-functions/_petstore'],
@@ -134,13 +134,9 @@ async function fieldNames(context: Context, { command, values }: Cursor): Promis
 }
 
 /** Offers the words of the service for the status of a pet or of an entry. */
-async function statusNames(context: Context, { command }: Cursor): Promise<readonly string[]> {
-  const { operations } = await import('../api/operations.ts');
+async function statusNames(context: Context, { path: [noun] }: Cursor): Promise<readonly string[]> {
   const { statusWords } = await import('../records/body-fields.ts');
-  const contract = await context.contract();
-  const id = 'operation' in command ? command.operation : undefined;
-  const noun = typeof id === 'string' ? operations[id as OperationId].noun : 'pets';
-  return statusWords(contract, noun) ?? [];
+  return statusWords(await context.contract(), noun === 'inventory' ? noun : 'pets') ?? [];
 }
 
 /** Offers the groups of checks, and the check of each operation. */

@@ -18,7 +18,6 @@ const list = verb({
   name: 'list',
   aliases: ['ls'],
   summary: 'List orders',
-  operation: 'listOrders',
   examples: [
     'petstore orders list --open',
     'petstore orders list --overdue',
@@ -79,7 +78,6 @@ const complete = verb({
   name: 'complete',
   summary: 'Mark orders as complete',
   description: 'Sets complete to true and changes nothing else: reads each order and writes it back.',
-  operation: 'updateOrder',
   write: true,
   examples: ['petstore orders complete 1', 'petstore orders complete 1 2 3'],
   args: { ids: argument('<id...>', 'ids of orders', { parse: parseId, offers: 'order' }) },

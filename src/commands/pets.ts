@@ -18,7 +18,6 @@ const list = verb({
   name: 'list',
   aliases: ['ls'],
   summary: 'List pets',
-  operation: 'listPets',
   examples: [
     'petstore pets list --status available --category Dogs',
     'petstore pets list --name luna',

@@ -84,7 +84,6 @@ export function recordVerbs(noun: RecordNoun, { deleteSummary, createNote, examp
       name: 'get',
       aliases: ['show'],
       summary: `Get one or several ${plural}`,
-      operation: operations.get,
       examples: examples.get,
       args: { ids: idList },
       view: async (context) => (await import('../records/get.ts')).getView(context, noun),
@@ -99,7 +98,6 @@ export function recordVerbs(noun: RecordNoun, { deleteSummary, createNote, examp
       ]
         .filter((part) => part !== undefined)
         .join(' '),
-      operation: operations.create,
       write: true,
       examples: examples.create,
       flags: {
@@ -117,7 +115,6 @@ export function recordVerbs(noun: RecordNoun, { deleteSummary, createNote, examp
       name: 'update',
       summary: `Change ${plural}`,
       description: `Changes only what the flags name: reads each ${singular} and writes it back. With --from it is a run, like inventory apply: plan, question, journal, resume and undo.`,
-      operation: operations.update,
       write: true,
       examples: examples.update,
       args: { ids: idsOrFile },
@@ -136,7 +133,6 @@ export function recordVerbs(noun: RecordNoun, { deleteSummary, createNote, examp
       name: 'edit',
       summary: `Edit ${singularWithArticle} as YAML in an editor`,
       description: `Opens the ${singular} as YAML in $VISUAL, $EDITOR or vi. If it is saved unchanged or empty, nothing is sent. An invalid text is opened once more with the reason on top. Text that is not sent is kept in a file.`,
-      operation: operations.update,
       write: true,
       examples: examples.edit,
       args: { id },
@@ -148,7 +144,6 @@ export function recordVerbs(noun: RecordNoun, { deleteSummary, createNote, examp
       name: 'delete',
       aliases: ['rm'],
       summary: deleteSummary,
-      operation: operations.delete,
       write: true,
       examples: examples.delete,
       args: { ids: idsOrFile },

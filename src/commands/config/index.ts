@@ -64,7 +64,8 @@ const set = verb({
   summary: 'Set a value in the config file',
   description: [
     'Sets a value at the top level of the config file, or in a profile with --profile.',
-    { title: 'Keys:', items: settingKeys.map((key) => [key, describeKey(key)]) },
+    'Keys:',
+    { items: settingKeys.map((key) => [key, describeKey(key)]) },
   ],
   examples: [
     'petstore config set output json',

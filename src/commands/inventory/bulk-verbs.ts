@@ -9,7 +9,6 @@ const diff = verb({
   summary: 'Show what apply would change',
   description:
     'Compares the counts of a file with the current ones and prints those that differ, and the rows that cannot be written; changes nothing. Exits 0 if there are none, 8 if there are some.',
-  operation: 'listInventory',
   examples: [
     'petstore inventory diff stock.csv',
     'petstore inventory diff - -o jsonl < feed.jsonl',
@@ -27,7 +26,6 @@ const apply = verb({
   summary: 'Set stock counts to those of a file',
   description:
     'Reads a CSV, JSON or JSONL file of petId and quantity (- is stdin), checks all of it, compares it with the current counts, asks, and sets those that differ. The plan is kept: resume finishes a run that was stopped, undo sets it back.',
-  operation: 'updateInventory',
   write: 'planned',
   examples: [
     'petstore inventory apply stock.csv',
@@ -49,7 +47,6 @@ const exportAll = verb({
   summary: 'Print all counts as CSV, ready for apply',
   description:
     'Prints the whole inventory as CSV, or as -o says, page by page. What it prints can be edited and applied.',
-  operation: 'listInventory',
   examples: [
     'petstore inventory export > stock.csv',
     'petstore inventory export --with-expected > stock.csv',
@@ -72,7 +69,6 @@ const edit = verb({
   summary: 'Change counts in an editor',
   description:
     'Opens counts with the names of their pets in $VISUAL, $EDITOR or vi; then plans, asks and writes the rows that you changed, each only if nobody else has changed the count meanwhile.',
-  operation: 'updateInventory',
   write: 'planned',
   examples: ['petstore inventory edit --below 5', 'EDITOR="code --wait" petstore inventory edit'],
   flags: {

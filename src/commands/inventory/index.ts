@@ -18,7 +18,6 @@ const list = verb({
   name: 'list',
   aliases: ['ls'],
   summary: 'List inventory entries',
-  operation: 'listInventory',
   examples: [
     'petstore inventory list --below 5 --sort quantity',
     'petstore inventory list --status available',
@@ -42,7 +41,6 @@ const get = verb({
   name: 'get',
   aliases: ['show'],
   summary: 'Get the inventory entries of one or several pets',
-  operation: 'getInventory',
   examples: ['petstore inventory get 3', 'petstore inventory get 3 4 5 -o json'],
   args: { ids: petIdsArgument },
   view: async (context) => (await import('../../records/get.ts')).getView(context, inventory),
@@ -52,7 +50,6 @@ const get = verb({
 const set = verb({
   name: 'set',
   summary: 'Set the stock count of a pet',
-  operation: 'updateInventory',
   write: true,
   examples: [
     'petstore inventory set 42 10',
@@ -71,7 +68,6 @@ const adjust = verb({
   summary: 'Add to or take from the stock count of a pet',
   description:
     'Reads the stock count of a pet, adds to it and sets the sum. If the service sends ETags, as the local one does, a change that somebody else makes in between is never lost: the count is read and added to again, three times at most. Without ETags such a change is overwritten. A gateway that passes a request on twice, as nginx with two upstreams does by default, can lose it too, or count yours twice: switch that off for PUT.',
-  operation: 'updateInventory',
   write: true,
   examples: ['petstore inventory adjust 42 +5', 'petstore inventory adjust 42 -5'],
   args: {
@@ -87,7 +83,6 @@ const create = verb({
   name: 'create',
   summary: 'Create the inventory entry of a pet',
   description: 'Creates the inventory entry of a pet, with the status that the pet has.',
-  operation: 'createInventory',
   write: true,
   examples: ['petstore inventory create 42 10'],
   args: { pet: petIdArgument, quantity: quantityArgument },
@@ -100,7 +95,6 @@ const remove = verb({
   name: 'delete',
   aliases: ['rm'],
   summary: 'Delete inventory entries, after asking',
-  operation: 'deleteInventory',
   write: true,
   examples: ['petstore inventory delete 3', 'petstore inventory rm 3 4 5 --yes'],
   args: { ids: petIdsArgument },
