@@ -100,12 +100,6 @@ testInBash('a stderr that is closed or full changes no exit code', async () => {
   expect(run.stdout).toBe('2\n2\n');
 });
 
-test('the process ends with its last output, though the connection is kept', async () => {
-  const child = startCli(words('whole'));
-  child.stdout?.resume();
-  expect(await once(child, 'exit')).toEqual([0, null]);
-});
-
 test.concurrent.each(['jsonl', 'table'])(
   'a stalled reader does not delay the end after Ctrl-C: %s',
   async (format) => {
