@@ -2,7 +2,7 @@ import { InputError } from '../process/errors.ts';
 import { isJsonObject, type JsonObject } from '../process/exact-json.ts';
 import { readWithin, runParser } from './parse-document.ts';
 import { resolveReferences } from './references.ts';
-import { objectOf, type SchemaNames } from './schema.ts';
+import { listOf, objectOf, type SchemaNames } from './schema.ts';
 
 /** A parsed document with its references. */
 interface UnresolvedDescription {
@@ -63,4 +63,29 @@ function versionNote({ openapi, swagger }: JsonObject, label: string): string | 
     `description ${label}: OpenAPI 3.0, 3.1 or Swagger 2.0 is needed, and it states ${isText ? `version ${version}` : 'no version'}`,
     'give the OpenAPI document itself, not a page about it',
   );
+}
+
+/**
+ * Lists the base URLs of a document. They are absolute, have no trailing
+ * slash, and have the default values of their variables.
+ *
+ * @param url the URL of the document. Relative servers are resolved against it, or against the base URL if it
+ *   is a file.
+ */
+export function serversOf(
+  { servers = [{ url: '/' }] }: JsonObject,
+  url: string,
+  baseUrl = 'http://service.invalid',
+): string[] {
+  const base = /^https?:/.test(url) ? url : baseUrl;
+  const addresses = listOf(servers).flatMap((server) => {
+    const { url: template = '', variables } = objectOf(server);
+    const address = String(template).replace(/\{([^}]*)\}/g, (variable, name: string) =>
+      String(objectOf(objectOf(variables)[name]).default ?? variable),
+    );
+    if (!URL.canParse(address, base)) return [];
+    const { protocol, href } = new URL(address, base);
+    return /^https?:$/.test(protocol) ? [href.replace(/\/+$/, '')] : [];
+  });
+  return [...new Set(addresses)];
 }

@@ -65,7 +65,7 @@ export function operationsIn(description: Description, security: Security): Docu
       const { operationId, requestBody } = operationObject;
       const responses = objectOf(operationObject.responses);
       const { content } = objectOf(requestBody);
-      const { credential, obstacle } = security.of(operationObject);
+      const { credential, why } = security.of(operationObject);
       return {
         method,
         path,
@@ -78,7 +78,7 @@ export function operationsIn(description: Description, security: Security): Docu
         operationObject,
         pathItem,
         credential,
-        ...(obstacle && { obstacle }),
+        ...(why !== undefined && { obstacle: { why } }),
         ...ownServer([operationObject, pathItem], document),
         ...danglingPart(
           [operationObject.parameters, pathItem.parameters, requestBody, responses],

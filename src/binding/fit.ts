@@ -138,10 +138,8 @@ function withoutRecords(tableOperation: TableOperation, answer: Shape): Obstacle
   if (isNumber(shapeOf(answer.values).kind) && answer.fields.size === 0)
     return foreign({ why: 'it answers a map of numbers, such as {"available": 7}, and no records' });
   const shapes = recordShapesIn(answer);
-  const records = shapes.filter((shape) => isRecord(tableOperation, shape));
-  if (records.length > 1) return { why: 'it answers several lists of records' };
   const [shape, ...others] = shapes;
-  if (!shape || others.length > 0) return foreign({ why: 'it answers no list of records' });
+  if (!shape || others.length > 0) return foreign({ why: 'it answers no single list of records' });
   const label = shape.names[0] ?? 'record';
   const fields = missingKeys(tableOperation, shape) ?? [];
   return foreign(

@@ -44,8 +44,6 @@ interface Candidate {
 interface NounFacts {
   /** The collections of its list and its create. Empty if neither is bound. */
   readonly collections: readonly string[];
-  /** Whether several operations fit its list or its create. Their collection is then uncertain. */
-  readonly isTied: boolean;
   /** The fields of its records and bodies, as compact names. */
   readonly fields: ReadonlySet<string>;
   /** Whether a schema says that its id is an integer. */
@@ -75,7 +73,7 @@ export function matchOperations(
     for (const id of [list, create, get, update, remove]) {
       const tableOperation = tableOperations.find((operation) => operation.id === id);
       if (!tableOperation || chosen.has(id)) continue;
-      const facts = { ...fields, ...collectionsOf([list, create], matches) };
+      const facts = { ...fields, collections: collectionsOf([list, create], matches) };
       const candidates = documentOperations.flatMap(
         (operation) => toCandidate(tableOperation, operation, facts) ?? [],
       );
@@ -106,15 +104,14 @@ function refuseWrite(
   };
 }
 
-function collectionsOf(
-  ids: readonly OperationId[],
-  matches: Matches,
-): Pick<NounFacts, 'collections' | 'isTied'> {
-  const all = ids.map((id) => matches.get(id) ?? missing);
-  const bound = all.flatMap(({ state, operations: [operation] }) =>
-    state === 'bound' && operation ? [readPath(operation.path).collection] : [],
-  );
-  return { collections: bound, isTied: all.some(({ state }) => state === 'ambiguous') };
+function collectionsOf(ids: readonly OperationId[], matches: Matches): string[] {
+  return ids.flatMap((id) => {
+    const {
+      state,
+      operations: [operation],
+    } = matches.get(id) ?? missing;
+    return state === 'bound' && operation ? [readPath(operation.path).collection] : [];
+  });
 }
 
 /** Collects the fields of a noun from the bodies and the answers of the operations whose path or schema is about it. */
@@ -210,7 +207,6 @@ function placeOf(
   function besideList() {
     if (facts.collections.includes(collection)) return {};
     if (facts.collections.length > 0) return byHand('its path is not that of the bound list or create');
-    if (facts.isTied && isOnRecord) return byHand('several paths may be that of its list');
     const isAlone = !isOnRecord || isNounAlone(noun, form) || operation.path === operations[id].path;
     return isNamed || isAlone ? {} : byHand('no list or create is beside it');
   }

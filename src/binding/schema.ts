@@ -143,28 +143,11 @@ function boundsOfPart(schema: JsonObject): Bounds {
     type: kind,
     format: format === 'date' || format === 'date-time' ? format : undefined,
     enum: texts(schema.enum ?? (schema.const === undefined ? undefined : [schema.const])),
-    minimum: limitOf(schema, 1),
-    maximum: limitOf(schema, -1),
+    minimum: amount(schema.minimum),
+    maximum: amount(schema.maximum),
     maxLength: length(schema.maxLength),
   };
   return Object.fromEntries(Object.entries(bounds).filter(([, value]) => value !== undefined));
-}
-
-/**
- * Returns the lowest or the highest value of a number.
- *
- * @param inwards 1 for the lowest value, -1 for the highest.
- */
-function limitOf(schema: JsonObject, inwards: 1 | -1): number | bigint | undefined {
-  const isLowest = inwards === 1;
-  const limit = amount(isLowest ? schema.minimum : schema.maximum);
-  const exclusiveLimit = amount(isLowest ? schema.exclusiveMinimum : schema.exclusiveMaximum);
-  if (exclusiveLimit !== undefined && schema.type === 'integer')
-    return typeof exclusiveLimit === 'bigint'
-      ? exclusiveLimit + BigInt(inwards)
-      : (isLowest ? Math.floor(exclusiveLimit) : Math.ceil(exclusiveLimit)) + inwards;
-  const int32Limit = isLowest ? -(2 ** 31) : 2 ** 31 - 1;
-  return limit ?? exclusiveLimit ?? (schema.format === 'int32' ? int32Limit : undefined);
 }
 
 function amount(value: JsonValue | undefined): number | bigint | undefined {

@@ -1,7 +1,6 @@
 import { isToken } from '../api/http.ts';
 import type { Operation, TokenHeader } from '../api/operations.ts';
 import type { JsonObject, JsonValue } from '../process/exact-json.ts';
-import type { Obstacle } from './document.ts';
 import { listOf, objectOf } from './schema.ts';
 
 /** A place of a token in requests. Undefined of a scheme that takes no token, such as mutual TLS. */
@@ -14,10 +13,10 @@ interface Place {
 
 const bearer: Place = { label: 'the header authorization', header: { name: 'authorization' } };
 
-/** Whether the requests of an operation carry the token, and why the operation cannot be called if it wants it elsewhere. */
+/** Whether the requests of an operation carry the token, and why it cannot be called if it wants the token elsewhere. */
 interface OperationSecurity {
   readonly credential: Operation['credential'];
-  readonly obstacle?: Obstacle;
+  readonly why?: string;
 }
 
 /** How the operations of a description take a token. All that are bound take it in one header. */
@@ -59,7 +58,7 @@ export function readSecurity(document: JsonObject, operations: readonly JsonObje
         return { credential: 'required' };
       const wanted = ways.map((way) => way.map(({ label }) => label).join(' and ')).join(' or ');
       const why = `it wants its token in ${wanted}, and others want it in ${place.label}`;
-      return { credential: 'required', obstacle: { why } };
+      return { credential: 'required', why };
     },
   };
 }

@@ -20,6 +20,7 @@ import type { Page, PageSource } from './page-walk.ts';
 import { type PageContent, readResult } from './read-answer.ts';
 import {
   type CallInput,
+  checkRequired,
   type HeaderChanges,
   type RawRequest,
   recordIdOf,
@@ -28,7 +29,6 @@ import {
   toWireInput,
   withHeaderChanges,
 } from './request.ts';
-import { checkRequired } from './required.ts';
 import { type CallResponse, sendCall } from './send-call.ts';
 import { invalidResponse } from './transport/transport-error.ts';
 import { type Filters, type ListOptions, readList } from './whole-list.ts';

@@ -1,8 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { builtInContract } from '../../src/api/contract.ts';
 import type { Operation, OperationId, RequestBody } from '../../src/api/operations.ts';
-import { type CallInput, toRawRequest, toRequest, toWireInput } from '../../src/client/request.ts';
-import { checkRequired } from '../../src/client/required.ts';
+import {
+  type CallInput,
+  checkRequired,
+  toRawRequest,
+  toRequest,
+  toWireInput,
+} from '../../src/client/request.ts';
 import { UsageError } from '../../src/process/errors.ts';
 
 const target = { baseUrl: 'http://shop.example/api', headers: { accept: 'application/json' } };

@@ -280,9 +280,9 @@ test.each<[what: string, schema: object, why: string]>([
       a: { type: 'array', items: schemas.InventoryItem },
       b: { type: 'array', items: schemas.InventoryItem },
     }),
-    'it answers several lists of records',
+    'it answers no single list of records',
   ],
-  ['one message', object({ message: text }), 'it answers no list of records'],
+  ['one message', object({ message: text }), 'it answers no single list of records'],
 ])('a list that answers something else is named as what it is: %s', async (_, schema, why) => {
   const more = { 'GET /inventory': { responses: { 200: { description: 'ok', ...json(schema) } } } };
   const { document } = describe(
@@ -291,9 +291,7 @@ test.each<[what: string, schema: object, why: string]>([
   );
   expect((await bind(document)).why).toEqual({
     listInventory: why,
-    ...(why.includes('several')
-      ? {}
-      : { deleteInventory: expect.stringContaining('its records are not ours (GET /inventory: ') }),
+    deleteInventory: expect.stringContaining('its records are not ours (GET /inventory: '),
   });
 });
 

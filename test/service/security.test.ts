@@ -101,5 +101,5 @@ test('bind and explain say which header it is, and how a config leaves it to the
   await done('config set --profile p auth-header X-Mine');
   const { words } = await run('api bind');
   const [, line = ''] = /to leave it to the description: `petstore (.*?)`/.exec(words) ?? [];
-  expect((await run(line)).stderr).toBe('profiles.p.auth-header is no longer set\n');
+  expect((await run(line)).stderr).toContain('is no longer set');
 });

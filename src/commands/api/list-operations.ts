@@ -62,19 +62,12 @@ function toOperationRecord(id: OperationId, contract: Contract) {
  * Finds an operation by its name, ignoring case.
  *
  * @param subject the flag that names the operation, for the message.
- * @throws UsageError that lists similar names, or all names.
+ * @throws UsageError that lists all names.
  */
 export function findOperation(name: string, subject: string): OperationId {
   const id = operationIds.find((operationId) => operationId.toLowerCase() === name.toLowerCase());
   if (id) return id;
-  const noun = name.replace(/^[a-z]+(?=[A-Z])/, '').toLowerCase();
-  const near = operationIds.filter(
-    (operationId) => noun !== '' && operationId.toLowerCase().includes(noun.slice(0, 3)),
-  );
-  throw new UsageError(
-    `${subject} ${name}: there is no such operation`,
-    `one of ${(near.length > 0 ? near : operationIds).join(', ')}`,
-  );
+  throw new UsageError(`${subject} ${name}: there is no such operation`, `one of ${operationIds.join(', ')}`);
 }
 
 /** Prints the OpenAPI document of the built-in contract. */
