@@ -138,12 +138,10 @@ type RequestExtras = Pick<ClientOptions, 'headers' | 'openHeaders' | 'credential
 
 interface ExtrasInputs {
   readonly baseUrl: string;
-  /** The texts of `--header`. */
   readonly headers: readonly string[];
   /** The header of the token in the service's description. */
   readonly header: TokenHeader | undefined;
   readonly sendsToken: boolean;
-  /** Whether the user asked to send the token to this origin. */
   readonly isNamed?: boolean | undefined;
 }
 

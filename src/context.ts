@@ -32,7 +32,6 @@ export interface Runtime {
 
 /** Everything that a command works with. A part that takes time to open is opened on its first use, and only once. */
 export interface Context extends Runtime, Pick<Notices, 'print' | 'tell' | 'warn' | 'mention'> {
-  /** The flags of the command line, parsed. */
   readonly flags: GlobalFlags;
   readonly settings: Settings;
   /** Whether notices are hidden, because of --quiet or the settings. */
@@ -45,7 +44,6 @@ export interface Context extends Runtime, Pick<Notices, 'print' | 'tell' | 'warn
   client(use?: ClientUse): Promise<Client>;
   /** Opens the prompt. Undefined if no question can be asked: see `canAsk`. */
   prompt(): Promise<Prompt> | undefined;
-  /** Opens the printer of stdout. */
   printer(): Promise<Printer>;
   /** Returns the colours of a stream. --color, the environment and the stream itself decide. */
   style(stream: 'stdout' | 'stderr'): Promise<Style>;

@@ -20,7 +20,6 @@ export interface CommandWords {
   readonly path: string;
   readonly aliases: readonly string[];
   readonly summary: string;
-  /** The names of its verbs; empty if it is no group. */
   readonly verbs: readonly string[];
   /** Whether it does something without a verb. */
   readonly acts: boolean;
@@ -32,7 +31,6 @@ export interface CommandWords {
 export interface WordTable {
   readonly flags: readonly WordSlot[];
   readonly commands: Readonly<Record<string, CommandWords>>;
-  /** The words behind `petstore help` that name a page about several commands. */
   readonly topics: readonly string[];
 }
 
@@ -43,7 +41,6 @@ interface Place {
   readonly operands: readonly string[];
   /** The flag that waits for its value. */
   readonly open: WordSlot | undefined;
-  /** Whether `--` has ended the flags. */
   readonly isEnded: boolean;
 }
 

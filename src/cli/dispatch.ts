@@ -24,7 +24,6 @@ import { type Action, commandName, flagsOf, isGroup, type Program } from './verb
 
 /** A command line that has been read and not yet run. */
 export interface CommandLine {
-  /** The flags that several commands share, parsed. */
   readonly flags: GlobalFlags;
   /** The names of the command, such as `pets get`; empty for a completion and for the program itself. */
   readonly name: string;
@@ -32,7 +31,6 @@ export interface CommandLine {
   readonly usesConfig: boolean;
   /** The format of the output unless `--output` names another. */
   readonly defaultFormat?: OutputFormat | undefined;
-  /** Runs the command. @throws CliError. */
   run(context: Context): Promise<void>;
 }
 

@@ -31,7 +31,6 @@ export interface Argument<Value = unknown> {
    * @throws UsageError that names the flag or argument.
    */
   readonly parse?: (text: string, soFar: unknown) => Value;
-  /** The allowed words. */
   readonly choices?: readonly string[] | undefined;
   readonly offers?: Offers | undefined;
 }
@@ -40,7 +39,6 @@ export interface Argument<Value = unknown> {
 export interface Flag<Value = unknown> extends Argument<Value> {
   /** Several values may be given in one text, separated by commas. */
   readonly isList?: boolean | undefined;
-  /** The heading that help lists it under. */
   readonly group?: string | undefined;
   /** The topic of help that explains it. The help of a verb then only names the flag. */
   readonly topic?: string | undefined;

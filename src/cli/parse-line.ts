@@ -15,7 +15,6 @@ import {
 export interface ParsedLine extends CommandNode {
   /** The group that contains the command, or the command itself if it is a group. */
   readonly group: Group;
-  /** The flags in their order. */
   readonly flagUses: readonly FlagUse[];
   /** The values of the flags by their keys. In place of a wrong value there is its error. */
   readonly flags: Readonly<Record<string, unknown>>;

@@ -50,7 +50,6 @@ type Verb = CommandEntry & Action;
 export interface Group {
   readonly examples: readonly string[];
   readonly verbs: readonly Command[];
-  /** Flags that only the group itself takes. */
   readonly flags?: Readonly<Record<string, Flag>>;
   /** The command that runs if the line names no verb. */
   readonly alone?: Action;
@@ -61,7 +60,6 @@ type Command = Verb | (CommandEntry & Group) | (CommandEntry & { load(): Promise
 
 /** The group of the top-level commands: see `src/commands/index.ts`. */
 export interface Program extends CommandEntry, Group {
-  /** Looks up the possible values of one kind. */
   lookUp(kind: LookUpKind, context: Context, cursor: Cursor): Promise<readonly Offer[]>;
 }
 
@@ -73,9 +71,7 @@ export interface Cursor {
   /** The names of the command: `['pets', 'list']`. */
   readonly path: readonly string[];
   readonly command: Action | Group;
-  /** The values of the flags and arguments that are typed. */
   readonly values: Values;
-  /** The arguments before the cursor. */
   readonly operands: readonly string[];
   /** The word at the cursor, as far as it is typed. */
   readonly prefix: string;
@@ -89,7 +85,6 @@ export async function loadCommand(command: Command): Promise<Action | Group> {
 export interface CommandNode {
   /** The names from the first level on, without aliases: `['pets', 'list']`; empty for the program itself. */
   readonly path: readonly string[];
-  /** Its name and summary in the list of the group that contains it. */
   readonly entry: CommandEntry;
   readonly command: Action | Group;
 }

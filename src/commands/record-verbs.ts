@@ -22,7 +22,6 @@ import { type ApplyFlags, fileFlags } from './runs/run-flags.ts';
 
 /** The texts of a noun's verbs that differ from noun to noun. */
 interface VerbTexts {
-  /** The summary of `delete`. */
   readonly deleteSummary: string;
   /** A sentence that the help of `create` ends with. */
   readonly createNote?: string;

@@ -30,14 +30,11 @@ export function findEditor(
 interface Editing<Value> {
   /** The command line of the editor. @see findEditor */
   readonly editor: string;
-  /** The name of the file. Its extension tells the editor the format. */
   readonly fileName: string;
   /** The command, for errors: `edit pet 3`. */
   readonly task: string;
-  /** The comment lines above the text. */
   readonly usage: string;
   readonly originalText: string;
-  /** The message that is printed if nothing is to be sent. */
   readonly unchangedMessage: string;
   /**
    * Returns the value of a text; undefined if nothing is to be sent.

@@ -10,7 +10,6 @@ export interface Prompt {
   text(message: string, check?: (text: string) => string | undefined): Promise<string>;
   /** Asks for yes or no. Enter alone means no. */
   confirm(message: string): Promise<boolean>;
-  /** Lets the user choose from a list. */
   select<Value>(
     message: string,
     choices: readonly { readonly name: string; readonly value: Value }[],
@@ -20,7 +19,6 @@ export interface Prompt {
 interface PromptOptions {
   /** Ends a question when it is aborted. Its reason is thrown. */
   readonly signal: AbortSignal;
-  /** The style of stderr. */
   readonly style: Style;
 }
 

@@ -11,7 +11,6 @@ export interface PrintJob<Entity> {
   readonly shape: 'list' | 'record';
   readonly header: boolean;
   readonly isTerminal: boolean;
-  /** The number of columns of the terminal. */
   readonly width: number;
   readonly style: Style;
   /** Returns the value to print in JSON and YAML: the whole record, or the fields that `--fields` names. */
@@ -22,7 +21,6 @@ export interface PrintJob<Entity> {
 export interface Writer<Entity> {
   /** Returns the text of some records, of which there is at least one. */
   print(records: readonly Entity[]): string | Promise<string>;
-  /** Returns the text after the last record. */
   end(): string | Promise<string>;
   /**
    * Returns the rest of the text after an error has ended the records. A JSON document stays unclosed, so that a parser

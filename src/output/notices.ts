@@ -22,14 +22,12 @@ export interface Notices {
   mention(line: string): Promise<void>;
   /** Removes and returns the mentions and the kept notices. The list is empty with --quiet. */
   take(): string[];
-  /** Prints the kept notices. */
   printAll(): Promise<void>;
 }
 
 interface NoticesOptions {
   readonly io: Io;
   readonly isQuiet: boolean;
-  /** Whether an error is printed as JSON. */
   readonly hasJsonErrors: boolean;
   /** Whether mentions are shown: with -v, and on a terminal outside of CI. */
   readonly showsMentions: boolean;

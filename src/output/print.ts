@@ -32,7 +32,6 @@ interface PrinterOptions {
 }
 
 interface ListOptions {
-  /** The most records to print. */
   readonly limit?: number | undefined;
 }
 
@@ -98,7 +97,6 @@ export class Printer {
     this.options = options;
   }
 
-  /** What the format prints: see `Format`. */
   get content(): Format['content'] {
     return this.format.content;
   }

@@ -6,7 +6,6 @@ import type { Style } from './style.ts';
 
 export interface ProgressState {
   readonly done: number;
-  /** Undefined if the total is unknown. */
   readonly total?: number | undefined;
   readonly failed?: number | undefined;
 }
@@ -26,7 +25,6 @@ interface ProgressOptions {
 interface ProgressContext {
   readonly io: Pick<Io, 'stderr'>;
   readonly liveLine: LiveLine;
-  /** Whether to show no progress. */
   readonly quiet: boolean;
   style(stream: 'stderr'): Promise<Style>;
 }

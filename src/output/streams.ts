@@ -43,7 +43,6 @@ export interface LiveLine {
   show(text: (width: number) => string | undefined): () => void;
   /** Erases the line before other output; the next drawing restores it. */
   clear(): void;
-  /** Erases the line and ends the activity. */
   close(): void;
 }
 

@@ -15,9 +15,7 @@ export interface Access {
   readonly context: Context;
   readonly client: Client;
   readonly noun: RecordNoun;
-  /** The names of the pets and categories of that service. */
   readonly names: Names;
-  /** The operation that the verb is about. */
   readonly operation: Operation;
 }
 

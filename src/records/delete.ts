@@ -50,13 +50,10 @@ export async function deleteRecords(
 type DetailsById = ReadonlyMap<bigint, RecordDetails>;
 
 interface RecordDetails {
-  /** The title of the record. */
   readonly title?: string;
   /** The record that is deleted together with it: `its inventory entry (3 in stock)`. */
   readonly companion?: string | undefined;
-  /** The record as it was shown. */
   readonly record?: JsonObject;
-  /** Whether there is no such record. */
   readonly isMissing?: boolean;
 }
 

@@ -20,7 +20,7 @@ interface ListQuery {
   readonly limit?: number | undefined;
   /** Exit with 8 if the list has records (`any`), or if it has none (`none`). */
   readonly failIf?: 'any' | 'none' | undefined;
-  /** Poll the list and show changes, at this interval in milliseconds. */
+  /** The interval at which the list is printed again, in milliseconds. */
   readonly watch?: number | undefined;
 }
 

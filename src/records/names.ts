@@ -34,12 +34,10 @@ export class Names {
     this.client = client;
   }
 
-  /** Whether the service has a list of these records. */
   hasList(noun: NamedNoun): boolean {
     return this.client.contract.operations.has(nouns[noun].operations.list);
   }
 
-  /** Returns all pets or all categories. */
   list(noun: NamedNoun): Promise<PetOrCategory[]> {
     const list = this.lists.get(noun) ?? readPetsOrCategories(this.client, noun);
     this.lists.set(noun, list);
@@ -145,7 +143,6 @@ export class Names {
     }
   }
 
-  /** Says once that the names of pets or categories could not be read. */
   private async tellUnread(noun: NamedNoun, error: unknown): Promise<void> {
     if (this.untold.delete(noun))
       await this.context.warn(

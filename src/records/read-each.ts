@@ -3,7 +3,6 @@ import { CliError, InterruptedError, ManyError } from '../process/errors.ts';
 
 /** What was read of several items. */
 interface Readings<Value> {
-  /** The values, in the order of the items. */
   readonly values: readonly Value[];
   /** The error of a lone item, or of several. Undefined if all were read. */
   readonly error: CliError | undefined;

@@ -28,7 +28,6 @@ type FieldKind = 'name' | 'text' | 'reference' | 'status' | 'quantity' | 'date' 
 interface FieldKindRules {
   /** The value in the syntax of a flag, such as `n` in `--quantity <n>`. A flag without it takes no value, and nobody is asked. */
   readonly placeholder?: string;
-  /** What its completion looks up. */
   readonly offers?: 'status';
   /** Parses a flag or an answer. @throws ValueError. */
   readonly parse: (text: string) => unknown;
@@ -36,7 +35,6 @@ interface FieldKindRules {
   readonly parseCell?: (text: string) => unknown;
   /** Whether a person may leave a question for it empty. */
   readonly isOptional?: true;
-  /** How its column is printed. */
   readonly column?: Pick<Column<JsonObject>, 'align' | 'isStatus' | 'isTime'>;
 }
 
@@ -57,10 +55,8 @@ export type Body = Readonly<Record<string, unknown>>;
 
 /** A field of a record. */
 export interface Field {
-  /** The name in the body of a request. */
   readonly name: string;
   readonly kind: FieldKind;
-  /** The summary of its flag. */
   readonly summary: string;
   /** The name of its column and flag, if they have another name: `category` for `categoryId`. */
   readonly column?: string;
@@ -72,7 +68,6 @@ export interface Field {
 
 /** A noun with the fields and texts that its commands need. */
 export interface RecordNoun extends Noun {
-  /** The fields after the id, in the order of its columns. */
   readonly fields: readonly Field[];
   /** The field that refers to another record, and the column that shows the name of that record. */
   readonly reference?: { readonly field: string; readonly column: string };

@@ -9,7 +9,6 @@ import { type Access, openView } from './access.ts';
 interface WatchOptions {
   readonly intervalMs: number;
   readonly limit: number | undefined;
-  /** Reads the list once, page by page. */
   read(): Promise<AsyncIterable<readonly JsonObject[]>>;
 }
 

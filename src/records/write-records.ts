@@ -30,7 +30,6 @@ interface WriteOptions {
   readonly asList: boolean;
   /** Makes the line that reports a write on stderr in place of its record. */
   report?(settled: Settled, row: Row): string;
-  /** Adds a hint to the error of a row. */
   readonly hint?: RowHint;
 }
 
