@@ -11,10 +11,10 @@ import type { Finding } from './finding.ts';
 //   check-table.ts   makes the checks (check.ts) from the flags and the contract
 //   run-smoke.ts     runs rounds of checks until they pass (`--wait`), then the write checks once
 //   run-round.ts     runs one round; round.ts sends its requests
-//   run-checks.ts    runs checks one after another. Each gives a result (check-result.ts) that keeps every finding
+//   run-checks.ts    runs checks one after another. Each gives a result (check-result.ts) that keeps every finding;
+//                    a verdict weighs it with `--strict`, the stability of operations and retries
 //   *-checks.ts      make findings (finding.ts) with a `CheckContext`; judge-answer.ts compares an answer with the
 //                    contract, and records.ts reads the records in it
-//   verdict.ts       weighs a result with `--strict`, the stability of operations and retries; the exit code
 //   report/          prints the verdicts (smoke-report.ts)
 //
 // To add a check, write a function that gets a `CheckContext` and returns findings, and add a line to `check-table.ts`.

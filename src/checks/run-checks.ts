@@ -3,9 +3,8 @@ import { monotonicMs } from '../process/deadline.ts';
 import type { Mask } from '../process/secrets.ts';
 import type { StoppedError } from '../process/signals.ts';
 import type { Check } from './check.ts';
-import { type CheckResult, resultOf, skippedResult } from './check-result.ts';
+import { type CheckResult, hasFailed, resultOf, skippedResult, verdictOf } from './check-result.ts';
 import { FindingError, findingOfError, skip } from './finding.ts';
-import { hasFailed, verdictOf } from './verdict.ts';
 
 /** What the runner of checks needs. */
 export interface RunnerOptions<Context> {

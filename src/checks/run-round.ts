@@ -1,13 +1,12 @@
 import { longestTimerMs, monotonicMs } from '../process/deadline.ts';
 import { StoppedError } from '../process/signals.ts';
 import type { Check } from './check.ts';
-import { type CheckResult, resultOf } from './check-result.ts';
+import { type CheckResult, hasFailed, resultOf } from './check-result.ts';
 import { createReadChecks, createSelectedWriteChecks, type SmokeOptions } from './check-table.ts';
 import { type Finding, findingOfError, skip } from './finding.ts';
 import { createCheckContext, createRound, type Round, type Service } from './round.ts';
 import { runChecks } from './run-checks.ts';
 import { cleanUp, type TestRecord } from './test-records.ts';
-import { hasFailed } from './verdict.ts';
 import { checkVersion, foreignAnswers } from './version-check.ts';
 
 /** Shows the progress of the checks on the terminal. */

@@ -4,7 +4,7 @@ import { exitCodes, InterruptedError, type Signal } from '../process/errors.ts';
 import { type Interrupts, inTwoSteps, StoppedError } from '../process/signals.ts';
 import { counted, durationText } from '../process/text.ts';
 import { groupOf } from './check.ts';
-import type { CheckResult } from './check-result.ts';
+import { type CheckResult, verdictOf } from './check-result.ts';
 import { hasReachPattern, type SmokeOptions } from './check-table.ts';
 import { fail, isRed } from './finding.ts';
 import { createSmokeReport, type SmokeReport } from './report/smoke-report.ts';
@@ -18,7 +18,6 @@ import {
   runReadChecks,
   type SmokeSetup,
 } from './run-round.ts';
-import { verdictOf } from './verdict.ts';
 
 /** A pending create may still be answered for this long after the checks were stopped. */
 const createMs = 2000;

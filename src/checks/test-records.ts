@@ -59,7 +59,7 @@ export async function writeRecord(
 }
 
 /** Reads a test record. @throws CliError if there is no reading. */
-export function readRecord(context: CheckContext, { noun, id }: CreatedRecord): Promise<Reading> {
+export function readTestRecord(context: CheckContext, { noun, id }: CreatedRecord): Promise<Reading> {
   return portOf(context, noun).read(id);
 }
 
@@ -110,7 +110,7 @@ export function doubtOf(
 /** Whether a record shows our name now. @throws CliError if it cannot be read. */
 async function isOurs(context: CheckContext, created: CreatedRecord): Promise<boolean> {
   const { noun, fields, parent } = created;
-  const { record } = await readRecord(context, created);
+  const { record } = await readTestRecord(context, created);
   if (!record) return false;
   if (noun.isNamed) return record.name === fields.name;
   return parent !== undefined && jsonId(record.petId) === parent.id && isOurs(context, parent);
@@ -136,7 +136,7 @@ export async function removeRecord(
   if (state === 'failed' && reason?.code === 'changed') throw foreign;
   if (state !== 'applied' && state !== 'unchanged')
     throw new FindingError(failureOf(context, created, 'delete', settled));
-  const { record, age } = await readRecord(context, created);
+  const { record, age } = await readTestRecord(context, created);
   if (record) {
     const cache = age === undefined ? '' : `, from a cache (Age: ${age})`;
     throw new FindingError(fail(`gone: ${noun.name} ${id} is deleted, and a read still shows it${cache}`));

@@ -11,7 +11,7 @@ import {
   doubtOf,
   failureOf,
   findInList,
-  readRecord,
+  readTestRecord,
   removeRecord,
   type TestRecord,
   writeRecord,
@@ -154,7 +154,7 @@ async function takeStep(context: CheckContext, record: CreatedRecord, step: Step
 /** Checks that a reading has each field that was sent, unchanged. The service may add other fields. */
 async function checkShown(context: CheckContext, created: CreatedRecord, sent: JsonObject): Promise<void> {
   const { noun, id } = created;
-  const { record, missing } = await readRecord(context, created);
+  const { record, missing } = await readTestRecord(context, created);
   if (!record)
     throw new FindingError({
       ...findingOfError(missing),

@@ -1,7 +1,7 @@
 import type { Style } from '../../output/style.ts';
 import { counted, durationText } from '../../process/text.ts';
+import type { CheckVerdict } from '../check-result.ts';
 import { isRed, type State } from '../finding.ts';
-import type { Verdict } from '../verdict.ts';
 import {
   type Cause,
   causesOf,
@@ -53,10 +53,10 @@ function causeText({ finding, subject, details }: Cause, { style }: Layout): str
 }
 
 /** Formats a line for each check. The checks that did not begin for the same reason share a line. */
-function checkLines(verdicts: readonly Verdict[], { style }: Layout): string {
+function checkLines(verdicts: readonly CheckVerdict[], { style }: Layout): string {
   const begunVerdicts = verdicts.filter(({ skipReason }) => skipReason === undefined);
   const idWidth = Math.max(...begunVerdicts.map(({ id }) => id.length), '00 checks'.length);
-  const line = ({ state, elapsedMs }: Verdict, id: string, text: string) => {
+  const line = ({ state, elapsedMs }: CheckVerdict, id: string, text: string) => {
     const time = state === 'skip' ? '-' : durationText(elapsedMs);
     const cells = [
       stateCell(state, style),
@@ -75,7 +75,7 @@ function checkLines(verdicts: readonly Verdict[], { style }: Layout): string {
 }
 
 /** Returns the reasons of the findings that the part about failures does not have. */
-function summaryText({ state, findings }: Verdict): string {
+function summaryText({ state, findings }: CheckVerdict): string {
   const notable = findings.filter((finding) => !isRed(finding) && finding.state !== 'pass');
   const summarized = notable.length > 0 || isRed({ state }) ? notable : findings;
   return [...new Set(summarized.map(reasonText))].join('; ');

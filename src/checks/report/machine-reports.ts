@@ -3,8 +3,8 @@ import { plainStyle } from '../../output/style.ts';
 import { printJson } from '../../process/exact-json.ts';
 import { escapeMarkup } from '../../process/text.ts';
 import { groupOf } from '../check.ts';
+import type { CheckVerdict } from '../check-result.ts';
 import type { Finding, State } from '../finding.ts';
-import type { Verdict } from '../verdict.ts';
 import { toHumanReport } from './human-report.ts';
 import {
   causesOf,
@@ -35,7 +35,7 @@ export function toJsonReport(report: SmokeReport, indent: number): string {
 }
 
 /** Turns a verdict into its JSON form: its gravest finding, and all findings if there are several. */
-function toCheck({ id, elapsedMs, operation, repeatedOutcome, findings }: Verdict) {
+function toCheck({ id, elapsedMs, operation, repeatedOutcome, findings }: CheckVerdict) {
   const group = groupOf(id);
   const { result, ...gravest } = toFinding(findings[0]);
   return {
@@ -82,7 +82,7 @@ export function toJunitReport({ target, startedAt, elapsedMs, verdicts }: SmokeR
   return document.replace(/[^\t\n\x20-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, '');
 }
 
-function countsOf(verdicts: readonly Verdict[]) {
+function countsOf(verdicts: readonly CheckVerdict[]) {
   const { checks: tests, fail: failures, error: errors } = totalsOf(verdicts);
   return { tests, failures, errors };
 }
@@ -92,7 +92,7 @@ function xmlSeconds(ms: number): string {
   return (ms / 1000).toFixed(3);
 }
 
-function testCase(verdict: Verdict): string {
+function testCase(verdict: CheckVerdict): string {
   const { id, title, elapsedMs } = verdict;
   const values = {
     name: title === undefined ? id : `${id} ${title}`,
@@ -102,7 +102,7 @@ function testCase(verdict: Verdict): string {
   return `    <testcase${attributes(values)}>${testResult(verdict)}</testcase>\n`;
 }
 
-function testResult({ state, findings }: Verdict): string {
+function testResult({ state, findings }: CheckVerdict): string {
   const text = findings.flatMap(findingLines).map(escapeMarkup).join('\n');
   const message = findings[0].reason;
   if (state === 'skip') return `<skipped${attributes({ message })}>${text}</skipped>`;

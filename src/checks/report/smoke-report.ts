@@ -1,9 +1,8 @@
 import type { ExitCode, Signal } from '../../process/errors.ts';
 import { sanitize } from '../../process/text.ts';
 import { groupOf, groups } from '../check.ts';
-import type { CheckResult } from '../check-result.ts';
+import { type CheckResult, type CheckVerdict, exitCodeOf, verdictOf } from '../check-result.ts';
 import { type Finding, isRed, type State, states } from '../finding.ts';
-import { exitCodeOf, type Verdict, verdictOf } from '../verdict.ts';
 
 /** The number of checks in each state. */
 type Totals = Readonly<Record<State | 'checks', number>>;
@@ -38,7 +37,7 @@ interface SmokeRun {
 /** A run of smoke, weighed. Every report is made from this. */
 export interface SmokeReport extends Omit<SmokeRun, 'results' | 'strict'> {
   /** The verdicts on all checks, in the order of the groups. */
-  readonly verdicts: readonly Verdict[];
+  readonly verdicts: readonly CheckVerdict[];
   readonly exitCode: ExitCode;
 }
 
@@ -50,7 +49,7 @@ export function createSmokeReport({ results, strict, ...run }: SmokeRun): SmokeR
 }
 
 /** Counts the checks in each state. */
-export function totalsOf(verdicts: readonly Verdict[]): Totals {
+export function totalsOf(verdicts: readonly CheckVerdict[]): Totals {
   const names = Object.keys(totalNames) as (keyof Totals)[];
   const countOf = (name: keyof Totals) =>
     name === 'checks' ? verdicts.length : verdicts.filter(({ state }) => state === name).length;
@@ -87,7 +86,7 @@ export function labelledDetails(finding: Finding): [label: string, text: string]
 export interface Cause {
   readonly finding: Finding;
   /** The verdicts on the checks that have such a finding, at least one. */
-  readonly verdicts: readonly Verdict[];
+  readonly verdicts: readonly CheckVerdict[];
   /** The id of the check, or the number of checks, such as `5 checks`. */
   readonly subject: string;
   /** The details, each with its label. If several checks ran into it, they are named. */
@@ -95,7 +94,7 @@ export interface Cause {
 }
 
 /** Groups the findings that are no pass by their cause: failures first, then warnings, flaky passes and skips. */
-export function causesOf(verdicts: readonly Verdict[]): Cause[] {
+export function causesOf(verdicts: readonly CheckVerdict[]): Cause[] {
   const findings = verdicts.flatMap((verdict) => verdict.findings.map((finding) => ({ verdict, finding })));
   const sorted = states.flatMap((state) => findings.filter(({ finding }) => finding.state === state));
   const groupsOfFindings = new Map<string, typeof findings>();
@@ -108,7 +107,7 @@ export function causesOf(verdicts: readonly Verdict[]): Cause[] {
   return [...groupsOfFindings.values()].map((group) => {
     const finding = (group[0] as (typeof group)[number]).finding;
     const members = [...new Set(group.map(({ verdict }) => verdict))];
-    const [first] = members as [Verdict, ...Verdict[]];
+    const [first] = members as [CheckVerdict, ...CheckVerdict[]];
     const subject = members.length === 1 ? first.id : `${members.length} checks`;
     const isNamed = members.length > 1 && first.skipReason === undefined;
     const checks = isNamed ? [['checks', members.map(({ id }) => id).join(', ')] as const] : [];
@@ -117,6 +116,6 @@ export function causesOf(verdicts: readonly Verdict[]): Cause[] {
 }
 
 /** The red causes: what makes the command fail. */
-export function redCausesOf(verdicts: readonly Verdict[]): Cause[] {
+export function redCausesOf(verdicts: readonly CheckVerdict[]): Cause[] {
   return causesOf(verdicts).filter(({ finding }) => isRed(finding));
 }

@@ -2,11 +2,11 @@ import { existsSync } from 'node:fs';
 import { builtInContract } from '../../api/contract.ts';
 import { bareHost, isLoopbackHost } from '../../api/http.ts';
 import { operations } from '../../api/operations.ts';
+import { type CheckVerdict, exitCodeOf, verdictOf } from '../../checks/check-result.ts';
 import { createReachChecks } from '../../checks/check-table.ts';
 import { type Finding, findingOfError, isRed, pass, type State, warn } from '../../checks/finding.ts';
 import { createCheckContext, createRound } from '../../checks/round.ts';
 import { type RunnerOptions, runChecks } from '../../checks/run-checks.ts';
-import { exitCodeOf, type Verdict, verdictOf } from '../../checks/verdict.ts';
 import { action } from '../../cli/verb.ts';
 import { decideTokenUse } from '../../config/credential.ts';
 import { resolvePaths } from '../../config/paths.ts';
@@ -35,7 +35,7 @@ export const doctor = action({
       flags.fields === undefined &&
       flags.sort === undefined;
     const style = await context.style('stdout');
-    const verdicts: Verdict[] = [];
+    const verdicts: CheckVerdict[] = [];
     let label = '';
     const hide = context.quiet ? () => {} : liveLine.show(() => label);
     await runDoctorChecks(context, {
@@ -162,7 +162,7 @@ const rowsView: View<Row> = {
 };
 
 /** Makes the row of a check. If a finding needs attention, the row has only such findings. */
-function toRow({ id, state, findings, skipReason }: Verdict): Row {
+function toRow({ id, state, findings, skipReason }: CheckVerdict): Row {
   const notable = findings.filter((finding) => isRed(finding) || /^(warn|flaky)$/.test(finding.state));
   const summarized = notable.length > 0 ? notable : findings;
   const hints = summarized.flatMap(({ hint }) => hint ?? []);
