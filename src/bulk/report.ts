@@ -23,8 +23,9 @@ export interface Report {
   readonly stop: StopReason | undefined;
   /** The path of the file of rejects, as the user may type it. */
   readonly rejects: string | undefined;
-  /** Why the rejects or the end of the journal could not be written. */
+  /** Why the rejects or the end of the journal could not be written, and which of them. A resume writes them. */
   readonly problem: CliError | undefined;
+  readonly lacks: 'rejects' | 'end' | undefined;
 }
 
 /** The commands that a report offers, as lines to type. */

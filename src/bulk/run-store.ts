@@ -1,15 +1,12 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
-import { readdir, rm, stat } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { resolvePaths } from '../config/paths.ts';
 import { CliError, UsageError } from '../process/errors.ts';
 import { ensurePrivateFolder } from '../process/files.ts';
 import type { Io } from '../process/io.ts';
-import { withLock } from '../process/lock.ts';
 import { fileError, isMissing } from '../process/system-error.ts';
 import { minuteText } from '../process/text.ts';
-import { syncPath } from '../process/write-file-sync.ts';
-import { Journal } from './journal.ts';
 import {
   type JournalContent,
   type JournalHead,
@@ -18,7 +15,7 @@ import {
   readUnreadableHead,
   type UnreadableHead,
 } from './read-journal.ts';
-import { markKilled, type Run, type RunEnd, type RunTotals, rowTotals } from './run.ts';
+import { markKilled, type RunEnd, type RunTotals, rowTotals } from './run.ts';
 import { deliveryKey } from './run-header.ts';
 import { liveClaims } from './target.ts';
 
@@ -35,14 +32,6 @@ export interface RunInfo extends JournalHead, Omit<RunEnd, 'ended'> {
   readonly state: 'running' | 'stopped' | 'finished' | 'undone';
   /** The last undo of the run, if there is one. */
   readonly undo: RunInfo | undefined;
-}
-
-/** A session whose plan is in the journal. */
-export interface SessionStart {
-  readonly id: string;
-  readonly journal: Journal;
-  /** The number of the plan among all plans on the target. */
-  readonly planNumber: number;
 }
 
 /** The runs of a folder at one moment. */
@@ -62,11 +51,6 @@ export interface UnreadableRun extends UnreadableHead {
 }
 
 const journalNamePattern = /^r([1-9]\d{0,14})\.jsonl$/;
-/** The most bytes that all journals together may have, unless the last runs alone have more. */
-const maxJournalBytes = 2 ** 30;
-/** The number of last runs that are always kept. */
-const minKeptRuns = 50;
-
 export async function listRuns(folder: string): Promise<RunList> {
   const runs: RunInfo[] = [];
   const unreadable: RunList['unreadable'][number][] = [];
@@ -148,42 +132,6 @@ export function nextPlanNumber({ runs }: RunList, target: string): number {
   return Math.max(0, ...numbers) + 1;
 }
 
-/**
- * Creates the journal of a new run. Removes old journals, and journals without a complete plan.
- *
- * @param keepPlan must append a whole plan to the journal.
- * @throws CliError `failed`; then the run does not exist.
- */
-export async function createJournal(
-  folder: string,
-  run: Run,
-  keepPlan: (start: SessionStart) => void,
-): Promise<SessionStart> {
-  await ensureRunFolder(folder);
-  // A plan is kept under this lock, so a journal without a complete plan belongs to a process that has ended.
-  return withLock(
-    join(folder, 'runs'),
-    async () => {
-      const [last = 'r0'] = await readRunIds(folder);
-      const list = await listRuns(folder);
-      await removeOldJournals(list);
-      const id = `r${numberOf(last) + 1}`;
-      const journal = new Journal(journalPath(folder, id), run);
-      try {
-        const start = { id, journal, planNumber: nextPlanNumber(list, run.header.target) };
-        keepPlan(start);
-        syncPath(folder);
-        return start;
-      } catch (error) {
-        journal.close();
-        await rm(journal.path, { force: true }).catch(() => {});
-        throw error;
-      }
-    },
-    { waitMs: 120_000 },
-  );
-}
-
 /** Creates the folder of the journals. @throws CliError `failed`. */
 export function ensureRunFolder(folder: string): Promise<void> {
   return ensurePrivateFolder(
@@ -197,7 +145,7 @@ export function journalPath(folder: string, id: string): string {
 }
 
 /** The number of a run. Runs are numbered in the order in which they began. */
-function numberOf(id: string): number {
+export function numberOf(id: string): number {
   return Number(id.slice(1));
 }
 
@@ -206,7 +154,7 @@ function noRunError(id: string): UsageError {
 }
 
 /** Reads the ids of all runs, the newest first. */
-async function readRunIds(folder: string): Promise<string[]> {
+export async function readRunIds(folder: string): Promise<string[]> {
   const names = await readdir(folder).catch((error) => {
     if (isMissing(error)) return [];
     throw fileError('read', folder, error);
@@ -216,7 +164,7 @@ async function readRunIds(folder: string): Promise<string[]> {
 }
 
 /** Reads the facts of a run. Undefined if it has no complete plan. @throws CliError if its journal cannot be read. */
-async function readRunInfo(
+export async function readRunInfo(
   path: string,
   isRunning: boolean,
   undo: RunInfo | undefined,
@@ -235,7 +183,7 @@ export function toRunInfo(
   undo?: RunInfo,
 ): RunInfo {
   const totals = rowTotals(rows, header);
-  const state = end ? stateOf(totals, undo) : 'stopped';
+  const state = end || undo?.state === 'finished' ? stateOf(totals, undo) : 'stopped';
   return { id, started, header, planned, ...totals, state, undo };
 }
 
@@ -265,26 +213,5 @@ function readEnd(path: string): RunEnd | undefined {
     return end?.ended === undefined ? undefined : end;
   } catch {
     return undefined;
-  }
-}
-
-/** Removes the oldest finished runs without a delivery number, and undos of such runs, until the journals fit into `maxJournalBytes`. */
-async function removeOldJournals({ folder, runs, unreadable }: RunList): Promise<void> {
-  const ids = new Set([...runs, ...unreadable].map(({ id }) => id));
-  const sizes = new Map<string, number>();
-  for (const id of await readRunIds(folder)) {
-    // A process was killed before its plan was complete, so it sent nothing.
-    if (!ids.has(id)) await rm(journalPath(folder, id), { force: true }).catch(() => {});
-    else sizes.set(id, await stat(journalPath(folder, id)).then(({ size }) => size));
-  }
-  let bytes = [...sizes.values()].reduce((sum, size) => sum + size, 0);
-  const deliveryOf = ({ header }: RunInfo): string | null =>
-    header.delivery ?? runs.find((run) => run.id === header.undoes)?.header.delivery ?? null;
-  const isRemovable = (info: RunInfo) =>
-    (info.state === 'finished' || info.state === 'undone') && deliveryOf(info) === null;
-  for (const { id } of runs.slice(minKeptRuns).filter(isRemovable).reverse()) {
-    if (bytes <= maxJournalBytes) return;
-    await rm(journalPath(folder, id), { force: true }).catch(() => {});
-    bytes -= sizes.get(id) ?? 0;
   }
 }

@@ -1,7 +1,6 @@
 import type { Issue } from '../input/issues.ts';
 import type { Originals } from '../input/read-rows.ts';
 import {
-  type Intent,
   newState,
   type Outcome,
   type Planned,
@@ -11,7 +10,7 @@ import {
   uncertaintyOf,
 } from '../writes/decide.ts';
 import type { Value } from '../writes/value.ts';
-import { defaultFlags, type RunHeader } from './run-header.ts';
+import type { RunHeader } from './run-header.ts';
 
 // A run writes many rows, with a journal, so that it can go on wherever it stops. Its path through this folder:
 //
@@ -38,7 +37,7 @@ export interface Run {
   end?: RunEnd | undefined;
   /** The rows that had failed when a session ended, with the codes of their failures: their rejects are written. */
   rejected?: ReadonlyMap<Row, string> | undefined;
-  /** The rows that may go out although they must not go out twice: they create a record or add to a count. */
+  /** The rows that may have gone out, and have no outcome yet. */
   readonly marked: Set<Row>;
   /** The records of the input as they were read, for the rejects. Undefined if another session has read it. */
   readonly originals?: Originals | undefined;
@@ -137,20 +136,11 @@ export function failureCodeOf({ state }: Pick<Row, 'state'>): string | undefined
   return state.outcome.reason?.code ?? 'failed';
 }
 
-/** Marks the rows uncertain that a killed session may have sent. Call it for a run that no process carries out. */
+/** Makes the rows uncertain that a killed session may have sent. Call it for a run that no process carries out. */
 export function markKilled(run: Run): void {
   if (run.end) return;
-  for (const row of run.rows) {
-    const { state, intent } = row;
-    if (state.at !== 'planned') continue;
-    if (!isOnce({ intent, state }) || run.marked.has(row))
-      row.state = { ...state, at: 'uncertain', mayBeApplied: true };
-  }
-}
-
-/** Whether a row must not go out twice: it creates a record, or adds to a count. Such rows are marked before they go out. */
-export function isOnce({ intent, state }: Pick<Row, 'intent' | 'state'>): boolean {
-  return intent.kind === 'add' || plannedOf({ state })?.action === 'create';
+  for (const row of run.marked)
+    if (row.state.at === 'planned') row.state = { ...row.state, at: 'uncertain', mayBeApplied: true };
 }
 
 export function createRun(
@@ -159,55 +149,6 @@ export function createRun(
   rest: Partial<Pick<Run, 'invalid' | 'originals'>> = {},
 ): Run {
   return { header, rows, invalid: [], planned: 0, marked: new Set(), ...rest };
-}
-
-/**
- * Makes the undo of a run. A row that was set is set back if its record is still as the run left it. A row that added gets
- * the opposite change. A record that the run created is removed if it is as created. Rows that may have been written are
- * rows of the undo too, so that it names them.
- */
-export function createUndoRun({ id, header, rows: writtenRows }: Run): Run {
-  const rows = writtenRows.filter(isAppliedOrUncertain).map(createUndoRow);
-  return createRun(
-    {
-      ...header,
-      kind: 'undo',
-      undoes: id ?? null,
-      file: null,
-      delivery: null,
-      // The undo writes only records of the same shard.
-      flags: { ...defaultFlags, relative: header.flags.relative, shard: header.flags.shard },
-      rows: rows.length,
-      invalid: 0,
-      skipped: 0,
-    },
-    rows,
-  );
-}
-
-/** Adds to an undo that goes on what has been settled as applied in its run since, also the ids of records that it made. */
-export function extendUndo(undo: Run, undone: Run): Run {
-  const known = new Set(undo.rows.map(keyOf));
-  const added = createUndoRun(undone).rows.filter((row) => !known.has(keyOf(row)));
-  const madeLines = new Set(added.map(({ line }) => line));
-  const rows = undo.rows.filter(({ id, line }) => id !== undefined || !madeLines.has(line));
-  return { ...undo, rows: [...rows, ...added] };
-}
-
-/** A create keeps its line, because a person may tell the id of its record later. */
-function createUndoRow(row: Row): RunRow {
-  const line = row.id === undefined ? row.line : 0;
-  return newRow({ line, id: row.id ?? madeIdOf(row), intent: oppositeOf(row) });
-}
-
-function oppositeOf(row: Row): Intent {
-  const { intent, state } = row;
-  const { action = 'set', before = null, after = null } = plannedOf(row) ?? {};
-  const made = state.at === 'settled' ? state.outcome.made : undefined;
-  if (intent.kind === 'add')
-    return { kind: 'add', change: -intent.change, created: action === 'create' ? after : undefined };
-  if (action === 'create') return { kind: 'remove', expected: made?.value ?? after };
-  return { kind: 'set', value: before, expected: after };
 }
 
 /** Whether a run has written a row, or may have. */

@@ -7,66 +7,55 @@ import { CliError, messageOf, UsageError } from '../process/errors.ts';
 import type { FileName } from '../process/new-file.ts';
 import { graceMs, Stop, StoppedError } from '../process/signals.ts';
 import { systemReason } from '../process/system-error.ts';
-import type { Outcome, Row, Rules } from '../writes/decide.ts';
+import { type Outcome, plannedOf, type Row, type Rules } from '../writes/decide.ts';
 import { createRecordPort, type RecordPort } from '../writes/port.ts';
 import { createTotals, type Kept, settleAll } from '../writes/settle-all.ts';
-import type { Claims } from './claims.ts';
-import { Journal } from './journal.ts';
-import { OutcomeKeeper } from './outcome-keeper.ts';
+import { createJournal, Journal } from './journal.ts';
+import type { OpenRun } from './open-run.ts';
 import { makePlan, type Plan } from './plan.ts';
-import type { JournalContent } from './read-journal.ts';
 import { writeRunRejects } from './reject-rows.ts';
 import type { Report } from './report.ts';
-import { isOnce, isUnfinished, type Run, type RunRow, rowTotals } from './run.ts';
-import { type RowLimit, toRowCount } from './run-header.ts';
-import {
-  createJournal,
-  journalPath,
-  listRuns,
-  nextPlanNumber,
-  type SessionStart,
-  toRunInfo,
-} from './run-store.ts';
+import { isUnfinished, type PlannedRow, type Run, rowTotals } from './run.ts';
+import { journalPath, nextPlanNumber, type RunList, toRunInfo } from './run-store.ts';
 
 interface SessionOptions {
   readonly client: Client;
-  /** The folder of the journals. */
-  readonly folder: string;
+  /** The runs on the target, as listed under its lock. */
+  readonly list: RunList;
   /** The run stops when this many rows have failed or are unknown in this session. */
-  readonly maxErrors: RowLimit;
+  readonly maxErrors: number;
   /** The maximum number of retries of a row. */
   readonly retries: number;
   /** False if the profile says that the ETags of the service are of no use. */
   readonly sendsEtags: boolean;
-  readonly mayCreate: boolean;
-  /** What other runs claim of the rows. */
-  readonly claims: Claims;
-  /** The journal of the earlier sessions. Undefined for a new run. */
-  readonly journal: JournalContent | undefined;
 }
 
 /** A session of a run. It plans, keeps the plan, writes and reports. */
 export class Session {
   readonly run: Run;
   readonly stop = new Stop<StopReason>();
-  readonly pace: Pace;
   /** Numbers for the live line. */
   readonly progress = { recordsRead: 0 };
   readonly totals = createTotals();
+  private readonly pace: Pace;
+  private readonly openRun: OpenRun;
   private readonly options: SessionOptions;
   private readonly port: RecordPort;
   private readonly rules: Rules;
 
   /** @throws UsageError if the service cannot read or write such values. */
-  constructor(run: Run, options: SessionOptions) {
+  constructor(openRun: OpenRun, options: SessionOptions) {
+    const { run } = openRun;
     this.run = run;
+    this.openRun = openRun;
     this.options = options;
-    const { noun, pace, kind } = run.header;
+    const { noun, pace, kind, flags } = run.header;
     this.pace = new Pace(pace, this.stop);
-    const { client, sendsEtags, mayCreate } = options;
+    const { client, sendsEtags } = options;
     this.port = createRecordPort(client, noun, { pace: this.pace, sendsEtags });
     checkOffers(client, this.port, run);
-    this.rules = { mayCreate, isUndo: kind === 'undo', createsByPut: this.port.createsByPut };
+    const { createsByPut } = this.port;
+    this.rules = { mayCreate: flags.createMissing, isUndo: kind === 'undo', createsByPut };
   }
 
   /**
@@ -74,8 +63,15 @@ export class Session {
    *
    * @throws StoppedError if the run has stopped; CliError if a record could not be read: there is no partial plan.
    */
-  plan(): Promise<Plan> {
-    return this.planRows(this.run.rows.filter(isUnfinished), this.options.claims);
+  async plan(): Promise<Plan> {
+    const { port, rules, pace, progress, stop, run } = this;
+    const { claims } = this.openRun;
+    try {
+      return await makePlan(port, run.rows.filter(isUnfinished), { rules, claims, pace, progress });
+    } catch (error) {
+      // The stop has aborted the reading, so the error is only its consequence.
+      throw stop.reason ? new StoppedError() : error;
+    }
   }
 
   /**
@@ -83,32 +79,30 @@ export class Session {
    *
    * @throws CliError `failed` if the plan cannot be kept: then nothing was sent.
    */
-  async begin(plan: Plan): Promise<SessionStart> {
-    const { folder, journal: content } = this.options;
+  async begin(plan: Plan): Promise<Journal> {
     const { run } = this;
-    if (!content)
-      return createJournal(folder, run, ({ id, journal, planNumber }) => {
+    const { list } = this.options;
+    const number = nextPlanNumber(list, run.header.target);
+    if (run.id === undefined)
+      return createJournal(list, run, (journal, id) => {
         journal.begin(id);
-        journal.keepPlan(plan.rows, planNumber);
+        journal.keepPlan(plan.rows, number);
       });
-    const planNumber = nextPlanNumber(await listRuns(folder), run.header.target);
-    const { id } = content.run;
-    const journal = new Journal(journalPath(folder, id), run, content.bytes);
-    journal.keepPlan(plan.rows, planNumber);
-    return { id, journal, planNumber };
+    const journal = new Journal(journalPath(list.folder, run.id), run, this.openRun.bytes);
+    journal.keepPlan(plan.rows, number);
+    return journal;
   }
 
   /** Writes the rows of a plan, then the rejects, then the end of the session. @param rejects the file of rejects. */
-  async write(plan: Plan, { id, journal }: SessionStart, rejects: FileName): Promise<Report> {
+  async write(plan: Plan, journal: Journal, rejects: FileName): Promise<Report> {
     const { run, pace, stop, totals } = this;
-    const { client } = this.options;
-    const keeper = new OutcomeKeeper(journal, stop, client.deferSaves?.());
     const startedMs = monotonicMs();
-    await this.writeRows(plan, journal, keeper);
+    await this.writeRows(plan, journal);
     const elapsedMs = monotonicMs() - startedMs;
     const ending = await this.end(plan, journal, rejects);
+    const { id = '', started = '' } = run;
     return {
-      info: toRunInfo({ ...run, id, started: run.started ?? '' }),
+      info: toRunInfo({ ...run, id, started }),
       rows: run.rows,
       requests: pace.requests,
       retries: totals.retries,
@@ -119,32 +113,24 @@ export class Session {
     };
   }
 
-  private planRows(rows: readonly RunRow[], claims: Claims): Promise<Plan> {
-    const { port, rules, pace, progress, stop } = this;
-    return makePlan(port, rows, { rules, claims, pace, progress }).catch((error) => {
-      // The stop has aborted the reading, so the error is only its consequence.
-      throw stop.reason ? new StoppedError() : error;
-    });
-  }
-
   /** Writes the rows of a plan. Returns when all are settled, or the run has stopped. */
-  private async writeRows(plan: Plan, journal: Journal, keeper: OutcomeKeeper): Promise<void> {
-    const { stop, pace, port, rules, totals, run, options } = this;
-    const limits = { retries: options.retries, retriesUnreachable: true, rules, stop };
-    const maxErrors = Math.max(1, toRowCount(options.maxErrors, run.header.rows));
-    const rows = plan.changes.map(({ row }) => row);
-    const marked = markBeforeSending(rows, journal, () => (totals.settled === 0 ? 1 : pace.max));
+  private async writeRows(plan: Plan, journal: Journal): Promise<void> {
+    const { stop, pace, port, rules, totals, options } = this;
+    const { retries, maxErrors, client } = options;
+    const limits = { retries, retriesUnreachable: true, rules, stop };
+    const keepOutcome = createOutcomeKeeper(journal, stop, client.deferSaves?.());
     const keep = async (row: Row, kept: Kept) => {
       if (kept.kind === 'mark') {
         journal.keep({ kind: 'mark', rows: [row], planned: kept.planned });
         journal.sync();
-      } else if (kept.settled.outcome) await keeper.keep(row, kept.settled.outcome);
+      } else if (kept.settled.outcome) await keepOutcome(row, kept.settled.outcome);
     };
     let grace: NodeJS.Timeout | undefined;
     stop.stopped.addEventListener('abort', () => {
       grace = setTimeout(() => stop.abandon(), graceMs);
     });
     try {
+      const marked = markBeforeSending(plan.changes, journal, stop, pace.max);
       await settleAll(port, marked, { limits, atOnce: pace.max, maxErrors, totals }, keep);
     } catch (error) {
       // A journal that cannot be written stops the run, and what was written is told.
@@ -152,7 +138,7 @@ export class Session {
       if (error instanceof CliError) stop.stop({ kind: error.kind, message: messageOf(error) });
     } finally {
       clearTimeout(grace);
-      await keeper.flush();
+      await keepOutcome();
     }
   }
 
@@ -161,7 +147,7 @@ export class Session {
     plan: Plan,
     journal: Journal,
     file: FileName,
-  ): Promise<Pick<Report, 'rejects' | 'problem'>> {
+  ): Promise<Pick<Report, 'rejects' | 'problem' | 'lacks'>> {
     const { run } = this;
     let rejects: string | undefined;
     let problem: CliError | undefined;
@@ -174,11 +160,11 @@ export class Session {
       // If the rejects cannot be written, the journal gets no end, and `resume` writes them.
       endRun(run, journal);
     } catch (error) {
-      if (error !== journal.error)
-        problem = error instanceof CliError ? error : new CliError('failed', systemReason(error));
+      problem = error instanceof CliError ? error : new CliError('failed', systemReason(error));
     }
     journal.close();
-    return { rejects, problem };
+    const lacks = problem && (problem === journal.error ? 'end' : 'rejects');
+    return { rejects, problem, lacks };
   }
 }
 
@@ -209,27 +195,82 @@ function interruptedOutcome({ mayBeApplied }: { readonly mayBeApplied: boolean }
   return { state: 'unknown', reason: { code: 'interrupted', message }, mayBeApplied };
 }
 
-/** Rows that add are marked together, because each mark waits for the disk. */
-const rowsOfMark = 64;
+/**
+ * Yields the rows of a plan, and marks them before they go out: after a power cut, a row without a mark was certainly never
+ * sent. Rows are marked together, because each mark waits for the disk. Of marked rows without an outcome a resume must read
+ * each, and of a create nobody can tell, so only as many of these are marked as are sent at once. If a mark cannot be kept,
+ * the run stops.
+ */
+function* markBeforeSending(
+  changes: readonly PlannedRow[],
+  journal: Journal,
+  stop: Stop<StopReason>,
+  atOnce: number,
+): Generator<Row> {
+  const mostTogether = ({ intent, state }: Row) => {
+    if (plannedOf({ state })?.action === 'create') return atOnce;
+    return intent.kind === 'set' && intent.expected === undefined ? 512 : 64;
+  };
+  for (let from = 0; from < changes.length; ) {
+    const rows: Row[] = [];
+    let most = Number.POSITIVE_INFINITY;
+    for (const { row } of changes.slice(from, from + 512)) {
+      most = Math.min(most, mostTogether(row));
+      if (rows.length >= most) break;
+      rows.push(row);
+    }
+    from += rows.length;
+    try {
+      journal.keep({ kind: 'mark', rows });
+      journal.sync();
+    } catch (error) {
+      stop.stop({ kind: 'failed', message: messageOf(error) });
+      return;
+    }
+    yield* rows;
+  }
+}
+
+/** The shortest time between two saves of the embedded store. */
+const saveEveryMs = 1000;
 
 /**
- * Yields rows, and marks those that create or add before they go out. After a power cut, a row without a mark was certainly
- * never sent.
- *
- * @param creates how many creates are sent at once: a create without an answer stays unknown, so only those are marked.
+ * Returns the function that keeps the outcome of a row in the journal. If the run writes to the embedded store, outcomes wait
+ * until the store is saved: at most once a second, and when the function is called without a row. If an outcome cannot be
+ * kept, the run stops, because no row may be written without its outcome.
  */
-function* markBeforeSending(rows: readonly Row[], journal: Journal, creates: () => number): Generator<Row> {
-  for (let from = 0; from < rows.length; ) {
-    const first = rows[from] as Row;
-    if (!isOnce(first)) {
-      yield first;
-      from += 1;
-      continue;
+function createOutcomeKeeper(
+  journal: Journal,
+  stop: Stop<StopReason>,
+  saveStore: (() => Promise<void>) | undefined,
+): (row?: Row, outcome?: Outcome) => Promise<void> {
+  let waiting: (readonly [row: Row, outcome: Outcome])[] = [];
+  let nextSaveMs = monotonicMs() + saveEveryMs;
+  return async (row, outcome) => {
+    if (row && outcome) waiting.push([row, outcome]);
+    if (saveStore && row && monotonicMs() < nextSaveMs) return;
+    const kept = waiting;
+    waiting = [];
+    nextSaveMs = Number.POSITIVE_INFINITY;
+    let failure: Outcome | undefined;
+    try {
+      await saveStore?.();
+    } catch (error) {
+      const message = `the embedded store could not be saved: ${messageOf(error)}`;
+      stop.stop({ kind: 'partial', message });
+      failure = { state: 'unknown', reason: { code: 'not_saved', message }, mayBeApplied: true };
     }
-    const block = rows.slice(from, from + (first.intent.kind === 'add' ? rowsOfMark : creates()));
-    from += block.length;
-    journal.keep({ kind: 'mark', rows: block.filter(isOnce) });
-    journal.sync();
-    yield* block;
-  }
+    for (const [keptRow, result] of kept)
+      try {
+        // A row that was certainly not written stays so.
+        journal.keep({
+          kind: 'outcome',
+          row: keptRow,
+          outcome: failure && result.state === 'applied' ? failure : result,
+        });
+      } catch (error) {
+        stop.stop({ kind: 'partial', message: messageOf(error) });
+      }
+    nextSaveMs = monotonicMs() + saveEveryMs;
+  };
 }

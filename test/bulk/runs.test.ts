@@ -100,7 +100,7 @@ test('a killed run has its rows unsettled, and those of another shard skipped', 
   const path = shop.journal('r1');
   const lines = readFileSync(path, 'utf8').split('\n');
   const planned = lines.findIndex((line) => line.includes('"kind":"planned"'));
-  writeFileSync(path, `${lines.slice(0, planned + 1).join('\n')}\n`);
+  writeFileSync(path, `${lines.slice(0, planned + 2).join('\n')}\n`);
   const [listed] = JSON.parse((await shop.run('runs -o json')).stdout);
   expect(listed).toMatchObject({
     ...{ state: 'stopped', rows: 41, invalid: 1, skipped: report.skipped },

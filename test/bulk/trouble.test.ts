@@ -48,7 +48,7 @@ const stops: readonly Stop[] = [
   ...(
     [
       ['5', 5],
-      ['10%', 10],
+      ['10', 10],
       ['1', 1],
     ] as const
   ).map(([limit, most]) => ({

@@ -13,7 +13,7 @@ import type { RunInfo } from '../../bulk/run-store.ts';
 import { type Context, followUpCommand } from '../../context.ts';
 import type { Column, View } from '../../output/columns.ts';
 import type { Style } from '../../output/style.ts';
-import { OutputClosedError } from '../../process/errors.ts';
+import { CliError, OutputClosedError } from '../../process/errors.ts';
 import type { JsonObject } from '../../process/exact-json.ts';
 import { counted, groupDigits, sanitize } from '../../process/text.ts';
 import { rowWords } from './row-view.ts';
@@ -72,18 +72,21 @@ export async function printReport(context: Context, report: Report): Promise<voi
   const error = toRunError(info, { stop, hint: hintOf(context, report, commands, words), rows });
   if (rejects) await context.warn(`rejected rows are in ${rejects}`);
   if (!error && commands.undo !== undefined) await context.warn(`undo with: ${commands.undo}`);
-  if (error && problem) await context.warn(`warning: ${problem.message}`);
-  if (error ?? problem) throw error ?? problem;
+  if (error && problem && !error.message.includes(problem.message))
+    await context.warn(`warning: ${problem.message}`);
+  if (error) throw error;
+  const hint = commands.next && `go on with: ${commands.next}`;
+  if (problem) throw problem instanceof CliError ? problem.with({ hint }) : problem;
 }
 
 function nextCommands(
   context: Context,
-  { info: { id, header, written }, problem }: Report,
+  { info: { id, header, written }, lacks }: Report,
   words: readonly string[] | undefined,
 ): NextCommands {
   const canUndo = header.kind !== 'undo' && header.kind !== 'delete' && written > 0;
-  // A resume writes the rejects that could not be written, elsewhere.
-  const next = problem ? ['resume', id, '--rejects', '<file>'] : words;
+  const verb = header.undoes === null ? ['resume', id] : ['undo', header.undoes];
+  const next = lacks === 'rejects' ? [...verb, '--rejects', '<file>'] : (words ?? (lacks && verb));
   return {
     next: next && followUpCommand(context, next),
     undo: canUndo ? followUpCommand(context, ['undo', id]) : undefined,
@@ -93,11 +96,11 @@ function nextCommands(
 /** Says what the user can do next: one command. Undefined if there is nothing to do. */
 function hintOf(
   context: Context,
-  { info, stop, rows, rejects, problem }: Report,
+  { info, stop, rows, rejects, lacks }: Report,
   { next: command, undo }: NextCommands,
   words: readonly string[] | undefined,
 ): string | undefined {
-  const next = words && !problem ? nextHint(context, words) : command && `go on with: ${command}`;
+  const next = words && lacks !== 'rejects' ? nextHint(context, words) : command && `go on with: ${command}`;
   if (stop?.hint) return next ? `${stop.hint}; then ${next}` : stop.hint;
   const isStale = rows.some(({ state }) => state.at === 'settled' && state.outcome.reason?.code === 'stale');
   if (next) return isStale ? `petstore help gateways says what may stand between; then ${next}` : next;

@@ -1,18 +1,19 @@
 import { checkProfile } from '../../bulk/claims.ts';
+import { type OpenRun, openChosenRun } from '../../bulk/open-run.ts';
 import { toRunError } from '../../bulk/report.ts';
-import { createUndoRun, extendUndo, isAppliedOrUncertain } from '../../bulk/run.ts';
-import { listRuns, type RunInfo, type RunList, readRun, runFolderOf, runTime } from '../../bulk/run-store.ts';
+import { fateOf, isAppliedOrUncertain, keyOf } from '../../bulk/run.ts';
+import { listRuns, type RunInfo, type RunList, readRun, runFolderOf } from '../../bulk/run-store.ts';
 import { chooseResume, chooseUndo, type RunChoice } from '../../bulk/which-run.ts';
 import { argument } from '../../cli/flag.ts';
 import { action } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import { UsageError } from '../../process/errors.ts';
-import { counted } from '../../process/text.ts';
+import { counted, joinFirst, minuteText } from '../../process/text.ts';
 import { parseRunId } from '../arguments.ts';
 import { printNothing } from './report-run.ts';
 import { type ApplyFlags, resumeFlags, runPace } from './run-flags.ts';
 import { profilesOf } from './run-input.ts';
-import { findTarget, lockTarget, type OpenRun, previewRun, runSession, runView } from './run-session.ts';
+import { findTarget, lockTarget, previewRun, runSession, runView } from './run-session.ts';
 
 const args = {
   run: argument('[run]', 'its id, such as r7 (default: the last run on this service)', {
@@ -61,13 +62,14 @@ async function resumeOrUndo(
   const choose = choices[verb];
   const folder = runFolderOf(context.io);
   const target = await findTarget(context);
-  const firstChoice = choose(await listRuns(folder), target, runId);
+  const firstList = await listRuns(folder);
+  const firstChoice = choose(firstList, target, runId);
   if (firstChoice.info) {
     checkTarget(firstChoice.info, target);
     const { profile, profiles } = profilesOf(context);
     checkProfile(firstChoice.info, profile, profiles);
   }
-  if (firstChoice.action === 'nothing') return reportNothing(context, verb, firstChoice);
+  if (firstChoice.action === 'nothing') return reportNothing(context, firstList, verb, firstChoice);
   const { id, header } = firstChoice.info;
   const name = firstChoice.action === 'undo' ? `undo of ${id}` : header.name;
   const lock = context.flags.dryRun ? undefined : await lockTarget(context, { ...header, name }, flags);
@@ -75,46 +77,33 @@ async function resumeOrUndo(
     // Before the lock was taken, another process may have continued the run, or begun to undo it.
     const list = await listRuns(folder);
     const choice = choose(list, target, verb === 'undo' ? (header.undoes ?? id) : id);
-    if (choice.action === 'nothing') return await reportNothing(context, verb, choice);
-    const openRun = await open(context, list, choice);
+    if (choice.action === 'nothing') return await reportNothing(context, list, verb, choice);
+    const openRun = await openChosenRun(list, choice, (earlier) => runPace(context, earlier));
+    await context.warn(describeOpened(openRun));
     if (choice.action === 'undo' && openRun.run.rows.length === 0) {
       await context.print(`run ${id} wrote nothing: there is nothing to undo`);
       return await printNothing(context, openRun.run.header, context.flags.dryRun === true);
     }
-    if (lock) await runSession(context, openRun, flags, lock);
-    else await previewRun(context, openRun, flags, 'dry run');
+    if (lock) await runSession(context, list, openRun, flags, lock);
+    else await previewRun(context, list, openRun, flags, 'dry run');
   } finally {
     await lock?.release();
   }
 }
 
-/** Opens the run of a choice, and says which it is. @throws UsageError if a person must settle the run. */
-async function open(
-  context: Context,
-  list: RunList,
-  { action, info }: Extract<RunChoice, { action: 'resume' | 'undo' }>,
-): Promise<OpenRun> {
-  const journal = await readRun(list, info.id);
-  const { undoes } = info.header;
-  const undone =
-    action === 'undo' ? journal.run : undoes === null ? undefined : (await readRun(list, undoes)).run;
-  const run =
-    action === 'undo' ? createUndoRun(journal.run) : undone ? extendUndo(journal.run, undone) : journal.run;
-  if (undone) {
-    const { id = '', started = '', header, rows } = undone;
-    const writtenCount = rows.filter(isAppliedOrUncertain).length;
-    const what = `${header.kind} ${header.name}, ${runTime({ id, started }).replace(`${id}, `, '')}`;
-    await context.warn(`undoing ${id}: ${what}, ${writtenCount} of ${counted(header.rows, 'row', 'rows')}`);
-  } else await context.warn(`resuming run ${info.id} of ${info.header.name}`);
-  const header = { ...run.header, pace: runPace(context, run.header.pace) };
-  // The journal and the session change the same object, so the facts that may be new are put into it.
-  Object.assign(run, { header });
-  return { run, journal: action === 'undo' ? undefined : journal, undone };
+/** Says which run is resumed or undone. */
+function describeOpened({ run, undone }: OpenRun): string {
+  if (!undone) return `resuming run ${run.id} of ${run.header.name}`;
+  const { id, started = '', header, rows } = undone;
+  const written = rows.filter(isAppliedOrUncertain).length;
+  const what = `${header.kind} ${header.name}, ${minuteText(started)}`;
+  return `undoing ${id}: ${what}, ${written} of ${counted(header.rows, 'row', 'rows')}`;
 }
 
 /** Says that nothing is left to do. @throws CliError with the exit code of the run. */
 async function reportNothing(
   context: Context,
+  list: RunList,
   verb: keyof typeof choices,
   { info, before }: Extract<RunChoice, { action: 'nothing' }>,
 ): Promise<void> {
@@ -126,13 +115,21 @@ async function reportNothing(
   }
   const { undoes } = info.header;
   const isUndone = verb === 'undo' && undoes !== null;
+  const left = (await readRun(list, info.id)).run.rows.filter((row) => fateOf(row) === 'failed');
   const fact = isUndone ? `run ${undoes} is undone` : `run ${info.id} is ${info.state}`;
   const next = before
     ? `; the run before it is ${before.id} (${before.header.name}): petstore ${verb} ${before.id}`
     : '';
   await context.print(`${fact}: nothing is left to do${next}`);
   await printNothing(context, info.header, isPreview, info);
-  const error = isUndone ? undefined : toRunError(info);
+  if (isUndone && left.length > 0)
+    await context.print(
+      `left alone: ${joinFirst(
+        left.map((row) => String(keyOf(row))),
+        10,
+      )}`,
+    );
+  const error = toRunError(info);
   if (error) throw error;
 }
 

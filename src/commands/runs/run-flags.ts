@@ -11,6 +11,7 @@ import { keyFlag } from '../../cli/global-flags.ts';
 import { decimalMarks, parseDuration, thousandsSeparators } from '../../config/setting-values.ts';
 import type { Context } from '../../context.ts';
 import { UsageError } from '../../process/errors.ts';
+import { parsePositiveQuantity } from '../../records/parse-values.ts';
 
 const input = { group: 'Input flags:' };
 const plan = { group: 'Plan flags:' };
@@ -67,9 +68,9 @@ const guardFlags = {
 const sessionFlags = {
   concurrency: { ...keyFlag('concurrency'), ...writing },
   rate: { ...keyFlag('rate'), ...writing },
-  maxErrors: value('--max-errors <n or n%>', 'stop when so many writes have failed (default: 100)', {
+  maxErrors: value('--max-errors <n>', 'stop when so many rows have failed or are unknown (default: 100)', {
     ...writing,
-    parse: parseErrorLimit,
+    parse: parsePositiveQuantity,
   }),
   lockWait: value('--lock-wait <duration>', 'wait for another run on the same target (default: 0)', {
     ...writing,
@@ -129,13 +130,6 @@ function parseRowLimit(text: string, flag: string): RowLimit {
 function parseDelta(text: string, name: string): number {
   if (!/^\d{1,16}$/.test(text)) throw new UsageError(`${name} '${text}': must be a whole number`);
   return Number(text);
-}
-
-function parseErrorLimit(text: string, name: string): RowLimit {
-  const limit = parseRowLimit(text, name);
-  if (('rows' in limit ? limit.rows : limit.percent) === 0)
-    throw new UsageError(`${name} ${text}: must be more than nothing`);
-  return limit;
 }
 
 /** Parses a delivery number. An empty number would make all deliveries the same. @throws UsageError if it is empty. */

@@ -1,5 +1,6 @@
 import type { NounName } from '../../api/operations.ts';
 import { checkProfile, findOpenDelivery } from '../../bulk/claims.ts';
+import { openNewRun } from '../../bulk/open-run.ts';
 import { createRun, newRow, type Run } from '../../bulk/run.ts';
 import { type RunFlags, type RunHeader, type RunKind, shardOf } from '../../bulk/run-header.ts';
 import { listRuns, type RunList, runFolderOf, runsOfDelivery } from '../../bulk/run-store.ts';
@@ -87,8 +88,9 @@ export async function applyRun(
       for (const info of runsOfDelivery(list, header.target, header.delivery))
         checkProfile(info, profile, profiles);
     if (lock) await checkDelivery(context, list, run);
-    if (lock) await runSession(context, { run }, flags, lock);
-    else await previewRun(context, { run }, flags, kind === 'diff' ? 'diff' : 'dry run');
+    const openRun = await openNewRun(list, run);
+    if (lock) await runSession(context, list, openRun, flags, lock);
+    else await previewRun(context, list, openRun, flags, kind === 'diff' ? 'diff' : 'dry run');
   } finally {
     await lock?.release();
   }

@@ -1,13 +1,11 @@
 import { nouns } from '../../api/nouns.ts';
 import type { NounName } from '../../api/operations.ts';
 import { canAsk, confirmWrite } from '../../asking.ts';
-import { claimsOn } from '../../bulk/claims.ts';
+import type { OpenRun } from '../../bulk/open-run.ts';
 import { checkGuards, type Plan } from '../../bulk/plan.ts';
-import type { JournalContent } from '../../bulk/read-journal.ts';
 import type { Report } from '../../bulk/report.ts';
-import type { Run } from '../../bulk/run.ts';
-import type { RowLimit, RunHeader } from '../../bulk/run-header.ts';
-import { ensureRunFolder, listRuns, runFolderOf } from '../../bulk/run-store.ts';
+import type { RunHeader } from '../../bulk/run-header.ts';
+import { ensureRunFolder, type RunList, runFolderOf } from '../../bulk/run-store.ts';
 import { Session } from '../../bulk/session.ts';
 import { holdTarget, type TargetLock, targetOf } from '../../bulk/target.ts';
 import type { StopReason } from '../../client/pace.ts';
@@ -26,15 +24,6 @@ import { printReport, reportView } from './report-run.ts';
 import { rowWords } from './row-view.ts';
 import { runGuards, type SessionFlags } from './run-flags.ts';
 import { countProblems, createPlanView, printPlan, printTotals, showLargestChanges } from './show-plan.ts';
-
-/** A run that a command opens, and what it needs besides. */
-export interface OpenRun {
-  readonly run: Run;
-  /** The journal of its earlier sessions. Undefined for a new run. */
-  readonly journal?: JournalContent | undefined;
-  /** The run that it undoes. */
-  readonly undone?: Run | undefined;
-}
 
 /** Returns the columns of what a run prints: its summary, or with --dry-run and in a diff its plan. */
 export function runView(context: Context, noun: NounName, isDiff = false): View<object> {
@@ -91,6 +80,7 @@ async function beforeWrites<Value>(step: () => Promise<Value>): Promise<Value> {
  */
 export async function runSession(
   context: Context,
+  list: RunList,
   openRun: OpenRun,
   flags: SessionFlags,
   lock: TargetLock,
@@ -100,7 +90,7 @@ export async function runSession(
   if (run.id !== undefined) await lock.nameRun(run.id);
   const { cwd: folder } = context.io;
   if (flags.rejects !== undefined) await checkFolder({ name: flags.rejects, folder }, '--rejects');
-  const session = await openSession(context, openRun, flags.maxErrors);
+  const session = await openSession(context, list, openRun, flags.maxErrors);
   const plan = await planSession(context, session);
   checkGuards(run, plan, runGuards(flags));
   if (plan.changes.length > 0) await confirmPlan(context, header, plan);
@@ -116,13 +106,14 @@ export async function runSession(
  */
 export async function previewRun(
   context: Context,
+  list: RunList,
   openRun: OpenRun,
   flags: SessionFlags,
   kind: 'diff' | 'dry run',
 ): Promise<void> {
   const { run } = openRun;
   const { header } = run;
-  const session = await openSession(context, openRun);
+  const session = await openSession(context, list, openRun);
   const plan = await planSession(context, session);
   const problems = countProblems(run, plan);
   // The exit code is set before the plan is printed, because the reader may go away after the first line.
@@ -134,25 +125,16 @@ export async function previewRun(
   checkGuards(run, plan, runGuards(flags));
 }
 
-const defaultMaxErrors: RowLimit = { rows: 100 };
-
 async function openSession(
   context: Context,
+  list: RunList,
   openRun: OpenRun,
-  maxErrors = defaultMaxErrors,
+  maxErrors = 100,
 ): Promise<Session> {
-  const { run, journal } = openRun;
   const { settings } = context;
-  return new Session(run, {
-    client: await context.client('bulk'),
-    folder: runFolderOf(context.io),
-    maxErrors,
-    retries: settings.get('retries'),
-    sendsEtags: settings.get('etags'),
-    mayCreate: run.header.flags.createMissing,
-    claims: await claimsOn(await listRuns(runFolderOf(context.io)), run, openRun.undone),
-    journal,
-  });
+  const client = await context.client('bulk');
+  const retries = settings.get('retries');
+  return new Session(openRun, { client, list, maxErrors, retries, sendsEtags: settings.get('etags') });
 }
 
 /** Reads the records and plans. @throws InterruptedError after a signal; CliError if the run had to stop for another reason. */
@@ -242,12 +224,9 @@ async function writeSession(
     read: () => ({ done: totals.settled, total, failed: totals.failed }),
   };
   return inTwoSteps(context, steps, async () => {
-    const start = await beforeWrites(async () => {
-      const sessionStart = await session.begin(plan);
-      await lock.nameRun(sessionStart.id);
-      return sessionStart;
-    });
-    const write = () => session.write(plan, start, rejects);
+    const journal = await beforeWrites(() => session.begin(plan));
+    if (run.id !== undefined) await lock.nameRun(run.id);
+    const write = () => session.write(plan, journal, rejects);
     return total > 0 ? withProgress(context, activity, write) : write();
   });
 }

@@ -1,0 +1,91 @@
+import { type Intent, plannedOf, type Row } from '../writes/decide.ts';
+import { type Claims, claimsOn } from './claims.ts';
+import { createRun, isAppliedOrUncertain, keyOf, madeIdOf, newRow, type Run, type RunRow } from './run.ts';
+import { defaultFlags, type RunHeader } from './run-header.ts';
+import { type RunList, readRun } from './run-store.ts';
+import type { RunChoice } from './which-run.ts';
+
+/** A run that is about to be planned and carried out. */
+export interface OpenRun {
+  readonly run: Run;
+  /** What other runs on the target mean for its rows. */
+  readonly claims: Claims;
+  /** The length of its journal. Undefined for a new run. */
+  readonly bytes?: number;
+  /** The run that it undoes. */
+  readonly undone?: Run | undefined;
+}
+
+/** Opens a run of an input. @throws UsageError if a journal that may be of the target cannot be read. */
+export async function openNewRun(list: RunList, run: Run): Promise<OpenRun> {
+  return { run, claims: await claimsOn(list, run, undefined) };
+}
+
+/**
+ * Opens a run to be resumed, or its undo.
+ *
+ * @param toPace gives the session its pace, from that of the run.
+ * @throws UsageError if a journal that may be of the target cannot be read.
+ */
+export async function openChosenRun(
+  list: RunList,
+  { action, info }: Extract<RunChoice, { action: 'resume' | 'undo' }>,
+  toPace: (earlier: RunHeader['pace']) => RunHeader['pace'],
+): Promise<OpenRun> {
+  const { run: chosen, bytes } = await readRun(list, info.id);
+  const { undoes } = info.header;
+  const undone = action === 'undo' ? chosen : undoes === null ? undefined : (await readRun(list, undoes)).run;
+  const isNew = action === 'undo';
+  const opened = isNew ? createUndoRun(chosen) : undone ? extendUndo(chosen, undone) : chosen;
+  const run = { ...opened, header: { ...opened.header, pace: toPace(opened.header.pace) } };
+  return { run, claims: await claimsOn(list, run, undone), undone, ...(isNew ? {} : { bytes }) };
+}
+
+/**
+ * Makes the undo of a run. A row that was set is set back if its record is still as the run left it. A row that added gets
+ * the opposite change. A record that the run created is removed if it is as created. Rows that may have been written are
+ * rows of the undo too, so that it names them.
+ */
+function createUndoRun({ id, header, rows: writtenRows }: Run): Run {
+  const rows = writtenRows.filter(isAppliedOrUncertain).map(createUndoRow);
+  return createRun(
+    {
+      ...header,
+      kind: 'undo',
+      undoes: id ?? null,
+      file: null,
+      delivery: null,
+      // The undo writes only records of the same shard.
+      flags: { ...defaultFlags, relative: header.flags.relative, shard: header.flags.shard },
+      rows: rows.length,
+      invalid: 0,
+      skipped: 0,
+    },
+    rows,
+  );
+}
+
+/** Adds to an undo that goes on what has been settled as applied in its run since, also the ids of records that it made. */
+function extendUndo(undo: Run, undone: Run): Run {
+  const known = new Set(undo.rows.map(keyOf));
+  const added = createUndoRun(undone).rows.filter((row) => !known.has(keyOf(row)));
+  const madeLines = new Set(added.map(({ line }) => line));
+  const rows = undo.rows.filter(({ id, line }) => id !== undefined || !madeLines.has(line));
+  return { ...undo, rows: [...rows, ...added] };
+}
+
+/** A create keeps its line, because a person may tell the id of its record later. */
+function createUndoRow(row: Row): RunRow {
+  const line = row.id === undefined ? row.line : 0;
+  return newRow({ line, id: row.id ?? madeIdOf(row), intent: oppositeOf(row) });
+}
+
+function oppositeOf(row: Row): Intent {
+  const { intent, state } = row;
+  const { action = 'set', before = null, after = null } = plannedOf(row) ?? {};
+  const made = state.at === 'settled' ? state.outcome.made : undefined;
+  if (intent.kind === 'add')
+    return { kind: 'add', change: -intent.change, created: action === 'create' ? after : undefined };
+  if (action === 'create') return { kind: 'remove', expected: made?.value ?? after };
+  return { kind: 'set', value: before, expected: after };
+}
