@@ -67,44 +67,34 @@ function portOf({ client, sendsEtags }: CheckContext, { nounName }: WritableNoun
   return createRecordPort(client, nounName, { sendsEtags });
 }
 
-/** Makes the failure of a write that was not applied, or may not have been. @param step such as `create`. */
-export function failureOf(
-  { client }: CheckContext,
-  { noun }: TestRecord,
-  step: 'create' | 'update' | 'delete',
-  { outcome, attempted }: SettledRecord,
-): Finding {
-  const { message = 'it was not written', status, requestId } = outcome.reason ?? {};
-  const operation = client.contract.operations.get(nouns[noun.nounName].operations[step]);
-  const answered = status === undefined ? '' : `answered ${statusText(status)}: `;
-  return fail(`${step}: ${answered}${message}`, {
-    ...(attempted && requestDetails(attempted)),
-    status,
-    requestId,
-    operation,
-  });
-}
-
 /**
- * Says how a write was answered that was applied all the same: by an error, by a success that does not show it, or only by a
- * further attempt. Undefined if the first answer shows it.
+ * Judges how a write was answered.
+ *
+ * @returns a warning if a success does not show what was written, and a flaky finding if it took several attempts.
+ * @throws FindingError if the record was not written, may not have been, or was written although the answer is an error.
  */
-export function doubtOf(
+export function judgeSettled(
   { client }: CheckContext,
   { noun }: TestRecord,
   step: 'create' | 'update' | 'delete',
-  { attempted, retries }: SettledRecord,
-): Finding | undefined {
-  const { status, error } = attempted ?? {};
-  if (attempted?.verdict === 'unclear')
-    return warn(`${step}: ${attempted.why}, although the ${noun.name} was written`);
-  if (!error) return retries > 0 ? flaky(`${step}: written in ${retries + 1} attempts`) : undefined;
-  const answer = status === undefined ? error.message : `answered ${statusText(status)}`;
-  return fail(`${step}: ${answer}, although the ${noun.name} was written`, {
-    ...(attempted && requestDetails(attempted)),
-    status,
-    operation: client.contract.operations.get(nouns[noun.nounName].operations[step]),
-  });
+  { outcome: { state, reason }, attempted, retries }: SettledRecord,
+): Finding[] {
+  const isWritten = state === 'applied' || state === 'unchanged';
+  const suffix = isWritten ? `, although the ${noun.name} was written` : '';
+  if (isWritten && attempted?.verdict === 'unclear') return [warn(`${step}: ${attempted.why}${suffix}`)];
+  if (isWritten && !attempted?.error)
+    return retries > 0 ? [flaky(`${step}: written in ${retries + 1} attempts`)] : [];
+  const status = attempted?.status ?? reason?.status;
+  const answered = status === undefined ? '' : `answered ${statusText(status)}: `;
+  const message = reason?.message ?? attempted?.error?.message ?? 'it was not written';
+  throw new FindingError(
+    fail(`${step}: ${answered}${message}${suffix}`, {
+      ...(attempted && requestDetails(attempted)),
+      status,
+      requestId: attempted?.requestId,
+      operation: client.contract.operations.get(nouns[noun.nounName].operations[step]),
+    }),
+  );
 }
 
 /** Whether a record shows our name now. @throws CliError if it cannot be read. */
@@ -134,8 +124,7 @@ export async function removeRecord(
   const settled = await writeRecord(context, created, { kind: 'remove', expected: marks });
   const { state, reason } = settled.outcome;
   if (state === 'failed' && reason?.code === 'changed') throw foreign;
-  if (state !== 'applied' && state !== 'unchanged')
-    throw new FindingError(failureOf(context, created, 'delete', settled));
+  const findings = judgeSettled(context, created, 'delete', settled);
   const { record, age } = await readTestRecord(context, created);
   if (record) {
     const cache = age === undefined ? '' : `, from a cache (Age: ${age})`;
@@ -147,7 +136,7 @@ export async function removeRecord(
         operation: noun.list,
       }),
     );
-  return state === 'unchanged' ? undefined : [doubtOf(context, created, 'delete', settled) ?? []].flat();
+  return state === 'unchanged' ? undefined : findings;
 }
 
 /** The result of a search for a record in its list. */

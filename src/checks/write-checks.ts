@@ -8,9 +8,8 @@ import { type Check, type CheckContext, createSkippedCheck } from './check.ts';
 import { type Finding, FindingError, fail, findingOfError, flaky, pass } from './finding.ts';
 import {
   type CreatedRecord,
-  doubtOf,
-  failureOf,
   findInList,
+  judgeSettled,
   readTestRecord,
   removeRecord,
   type TestRecord,
@@ -134,21 +133,19 @@ async function createRecord(
   const id = made?.id ?? record.id ?? settled.attempted?.id;
   const created = id === undefined ? undefined : { ...record, id };
   if (state !== 'failed') records.add(created ?? { ...record, why: reason?.message });
-  if (state !== 'applied') throw new FindingError(failureOf(context, record, 'create', settled));
+  const findings = judgeSettled(context, record, 'create', settled);
   if (!created)
     throw new FindingError(fail('create: the answer does not say what was created', { expected: 'its id' }));
   await checkShown(context, created, fields);
-  return { created, findings: [doubtOf(context, record, 'create', settled) ?? []].flat() };
+  return { created, findings };
 }
 
 /** Writes a step of the life of a record, and reads the record back. */
 async function takeStep(context: CheckContext, record: CreatedRecord, step: Step): Promise<Finding[]> {
   const settled = await writeRecord(context, record, step.intent(record));
-  const { state } = settled.outcome;
-  if (state !== 'applied' && state !== 'unchanged')
-    throw new FindingError(failureOf(context, record, step.name, settled));
+  const findings = judgeSettled(context, record, step.name, settled);
   await checkShown(context, record, step.shows(record));
-  return [doubtOf(context, record, step.name, settled) ?? []].flat();
+  return findings;
 }
 
 /** Checks that a reading has each field that was sent, unchanged. The service may add other fields. */
