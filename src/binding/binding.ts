@@ -9,10 +9,9 @@ import {
 import { UsageError } from '../process/errors.ts';
 import { toOperation } from './bound-operation.ts';
 import { findOperationAt } from './choice.ts';
-import type { Description } from './description.ts';
+import { type Description, readWithin } from './description.ts';
 import { formatRoute, obstacleText, operationObjectsIn, operationsIn, type Route } from './document.ts';
 import { type Match, type Matches, matchOperations } from './match.ts';
-import { readWithin } from './parse-document.ts';
 import type { TableOperation } from './record-format.ts';
 import { createResponseReader } from './responses.ts';
 import { readSecurity } from './security.ts';

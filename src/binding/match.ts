@@ -37,7 +37,14 @@ export type Matches = ReadonlyMap<OperationId, Match>;
 interface Candidate {
   readonly operation: DocumentOperation;
   readonly isNamed: boolean;
+  /** Whether it has our operationId or our place. Another operation is reported at most. */
+  readonly isPlaced: boolean;
   readonly obstacle?: Obstacle | undefined;
+}
+
+/** The place of an operation, or the reason why it is not bound there. */
+interface Place {
+  readonly obstacle?: Obstacle;
 }
 
 /** What is known of a noun when one of its operations is sought. */
@@ -77,8 +84,7 @@ export function matchOperations(
       const candidates = documentOperations.flatMap(
         (operation) => toCandidate(tableOperation, operation, facts) ?? [],
       );
-      const match = choose(tableOperation, candidates);
-      matches.set(id, match === missing ? hintAt(tableOperation, documentOperations) : match);
+      matches.set(id, choose(tableOperation, candidates));
     }
     const refusal = [list, get].map((id) => matches.get(id)).find((match) => match?.isForeign);
     for (const id of refusal ? [create, update, remove] : []) {
@@ -143,26 +149,48 @@ function isNumber(schema: Parameters<typeof shapeOf>[0]): boolean {
   return /^(integer|number)$/.test(shapeOf(schema).kind);
 }
 
-/** Makes a candidate of an operation whose operationId is ours, or whose path and method are those of the operation. */
+/** Makes a candidate of an operation with our operationId or at our place, or of one that mentions the noun, for `--map`. */
 function toCandidate(
   tableOperation: TableOperation,
   operation: DocumentOperation,
   facts: NounFacts,
 ): Candidate | undefined {
   const { id, noun } = tableOperation;
+  if (!hasMethod(tableOperation, operation) || isOfAnotherNoun(tableOperation, operation)) return undefined;
   const isNamed = operation.operationId === id;
   const form = readPath(operation.path);
-  const isPlaced = form.noun === noun || facts.collections.includes(form.collection);
-  if (!(isNamed || isPlaced) || form.isBelowNoun || !hasMethod(tableOperation, operation)) return undefined;
-  if (form.noun !== undefined && form.noun !== noun) return undefined;
-  if (isOfAnotherNoun(tableOperation, operation)) return undefined;
-  const place = placeOf(tableOperation, operation, form, facts, isNamed);
+  const isNear = form.noun === noun || facts.collections.includes(form.collection);
+  const isPlaced = (isNamed || isNear) && !form.isBelowNoun && (form.noun ?? noun) === noun;
+  const place =
+    (isPlaced ? placeOf(tableOperation, operation, form, facts, isNamed) : undefined) ??
+    hintOf(tableOperation, operation, form);
   if (!place) return undefined;
-  const callObstacle = obstacleTo(tableOperation, operation);
+  const callObstacle = obstacleTo(tableOperation, operation) ?? countObstacle(tableOperation, operation);
+  const stated = withStatedValues(operation, id);
   // An operation with two obstacles is not even a near miss.
-  if (place.obstacle && obstacleTo(tableOperation, withStatedValues(operation, id))) return undefined;
-  const obstacle = place.obstacle ?? callObstacle ?? countObstacle(tableOperation, operation);
-  return { operation, isNamed, obstacle };
+  if (place.obstacle && (obstacleTo(tableOperation, stated) ?? countObstacle(tableOperation, stated)))
+    return undefined;
+  return { operation, isNamed, isPlaced, obstacle: place.obstacle ?? callObstacle };
+}
+
+/** Finds out whether an operation at another place mentions the noun and has the ids that `--map` needs. */
+function hintOf(
+  tableOperation: TableOperation,
+  operation: DocumentOperation,
+  { outerNames, idName, isBelowNoun, noun: nounOfPath }: PathForm,
+): Place | undefined {
+  const { id, noun } = tableOperation;
+  // `/pets/{petId}/inventory` has the id of an entry before its noun.
+  const hasIds =
+    (idName !== undefined) === takesId(id)
+      ? outerNames.length === 0 || !isBelowNoun
+      : takesId(id) && outerNames.length === 1 && nounOfPath === noun;
+  const { path, operationId = '', body, answer } = operation;
+  const names = [body, answer].flatMap((content) => content?.shape.names ?? []);
+  const words = `${path.replace(/\{[^}]*\}/g, '')} ${operationId}`;
+  const isAbout = names.some((name) => nounOfSchema(name) === noun) || mentions(words, noun);
+  if (!hasIds || !isAbout) return undefined;
+  return { obstacle: { why: 'it may be something else', remedy: remedyFor(tableOperation, operation) } };
 }
 
 function hasMethod({ method }: TableOperation, operation: DocumentOperation): boolean {
@@ -183,7 +211,7 @@ function placeOf(
   form: PathForm,
   facts: NounFacts,
   isNamed: boolean,
-): { readonly obstacle?: Obstacle } | undefined {
+): Place | undefined {
   const { id, noun } = tableOperation;
   const { list, create } = nouns[noun].operations;
   const { tail, idName, outerNames, collection } = form;
@@ -301,39 +329,10 @@ function isNounAlone(noun: NounName, { noun: nounOfPath, collection }: PathForm)
 
 /** Reports the nearest of several operations that are not bound. */
 function nearMiss(candidates: readonly Candidate[]): Match {
-  const nearest = candidates.find(({ obstacle }) => obstacle?.isForeign) ?? candidates[0];
+  const nearest =
+    candidates.find(({ obstacle }) => obstacle?.isForeign) ??
+    candidates.find(({ isPlaced }) => isPlaced) ??
+    candidates[0];
   if (!nearest?.obstacle) return missing;
   return { state: 'unbindable', operations: [nearest.operation], ...nearest.obstacle };
-}
-
-/** Finds an operation at any path that mentions the noun and could be called, so that `--map` can bind it. */
-function hintAt(tableOperation: TableOperation, documentOperations: readonly DocumentOperation[]): Match {
-  const { id, noun } = tableOperation;
-  const operation = documentOperations.find((each) => {
-    const { outerNames, idName, isBelowNoun, noun: nounOfPath } = readPath(each.path);
-    // `/pets/{petId}/inventory` has the id of an entry before its noun.
-    const isPlaced =
-      (idName !== undefined) === takesId(id)
-        ? outerNames.length === 0 || !isBelowNoun
-        : takesId(id) && outerNames.length === 1 && nounOfPath === noun;
-    const names = [each.body, each.answer].flatMap((content) => content?.shape.names ?? []);
-    const isAbout = names.some((name) => nounOfSchema(name) === noun) || mentions(wordsOf(each), noun);
-    return (
-      isPlaced &&
-      isAbout &&
-      hasMethod(tableOperation, each) &&
-      !isOfAnotherNoun(tableOperation, each) &&
-      !obstacleTo(tableOperation, withStatedValues(each, id)) &&
-      !countObstacle(tableOperation, each)
-    );
-  });
-  if (!operation) return missing;
-  const why = 'it may be something else';
-  const remedy = remedyFor(tableOperation, operation);
-  return { state: 'unbindable', operations: [operation], why, remedy };
-}
-
-/** The fixed words of an operation: those of its path and its operationId. */
-function wordsOf({ path, operationId = '' }: DocumentOperation): string {
-  return `${path.replace(/\{[^}]*\}/g, '')} ${operationId}`;
 }

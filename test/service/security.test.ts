@@ -88,7 +88,7 @@ test.each<[way: readonly Way[], where: string]>([
   expect(server.calls().filter((call) => call.startsWith('DELETE'))).toEqual([]);
 });
 
-test('bind and explain say which header it is, and how a config leaves it to the description', async () => {
+test('bind and explain say which header it is, and bind that the config has another one', async () => {
   await using service = await secured(describe([{ header: [] }]));
   const { run, done, server, binding } = service;
   expect(binding.words).toContain('a token is sent in the header x-key, as the description asks');
@@ -99,7 +99,7 @@ test('bind and explain say which header it is, and how a config leaves it to the
   await done(`profile create p --base-url ${server.url}`);
   await done('profile use p');
   await done('config set --profile p auth-header X-Mine');
-  const { words } = await run('api bind');
-  const [, line = ''] = /to leave it to the description: `petstore (.*?)`/.exec(words) ?? [];
-  expect((await run(line)).stderr).toContain('is no longer set');
+  expect((await run('api bind')).words).toContain(
+    'takes its token in the header x-key, and the config puts it in the header X-Mine',
+  );
 });

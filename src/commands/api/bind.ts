@@ -10,7 +10,6 @@ import { originScope, profileScope, removeContract, writeContract } from '../../
 import { chooseTokenHeader, describeHeader } from '../../config/credential.ts';
 import { valueProblem } from '../../config/keys.ts';
 import type { Settings } from '../../config/settings.ts';
-import { unsetLine } from '../../config/token-source.ts';
 import type { Context } from '../../context.ts';
 import type { View } from '../../output/columns.ts';
 import type { Output } from '../../output/print.ts';
@@ -225,14 +224,8 @@ function tokenNotes(settings: Settings, { tokenHeader }: Contract): string[] {
   if (header === tokenHeader)
     return [`note: a token is sent in ${describeHeader(header)}, as the description asks`];
   if (header.name.toLowerCase() === tokenHeader.name) return [];
-  const lines = (['auth-header', 'auth-scheme'] as const).flatMap((key) => {
-    const { source } = settings.explain(key);
-    const profile = source === 'profile' ? settings.profile?.value : undefined;
-    return source === 'default' ? [] : [`\`${unsetLine(key, profile)}\``];
-  });
   return [
-    `note: the service takes its token in ${describeHeader(tokenHeader)}, and the config puts it in ` +
-      `${describeHeader(header)}; to leave it to the description: ${lines.join(' and ')}`,
+    `note: the service takes its token in ${describeHeader(tokenHeader)}, and the config puts it in ${describeHeader(header)}`,
   ];
 }
 

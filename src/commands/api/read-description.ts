@@ -1,7 +1,12 @@
 import { resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { type Description, readDescription } from '../../binding/description.ts';
-import { decodeText, maxBytes, parseDocument } from '../../binding/parse-document.ts';
+import {
+  type Description,
+  decodeText,
+  maxBytes,
+  parseDocument,
+  readDescription,
+} from '../../binding/description.ts';
 import type { RawResponse } from '../../client/client.ts';
 import { connectToDocuments } from '../../connect.ts';
 import type { Context } from '../../context.ts';
