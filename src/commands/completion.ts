@@ -9,7 +9,7 @@ import { readConfigFile } from '../config/file.ts';
 import { isSettingKey, keyRules } from '../config/keys.ts';
 import { offlineProfile } from '../config/settings.ts';
 import type { Context } from '../context.ts';
-import { isIdText } from '../records/parse-values.ts';
+import { caseless } from '../process/text.ts';
 
 /** The scripts in `completions/`. zsh requires the name `_petstore`. */
 const scripts = {
@@ -59,8 +59,8 @@ export const lookUps: Readonly<Record<LookUpKind, LookUp>> = {
   profile: profileNames,
   ownProfile: ownProfileNames,
   settingValue: settingValues,
-  category: async (context) => categoryOffers(await readAll(context, 'listCategories')),
-  pet: async (context, cursor) => petOffers(await readAll(context, 'listPets'), cursor),
+  category: async (context, cursor) => namedOffers(await readAll(context, 'listCategories'), cursor),
+  pet: async (context, cursor) => namedOffers(await readAll(context, 'listPets'), cursor),
   order: async (context) =>
     orderOffers(...(await Promise.all([readAll(context, 'listOrders'), readAll(context, 'listPets')]))),
   run: runs,
@@ -91,21 +91,16 @@ async function readAll<K extends ListId>(context: Context, operation: K): Promis
   return collectRecords(client.list(operation));
 }
 
-/** Offers pets by id, or by name once a letter is typed. A name that reads like an id or a flag is left out. */
-function petOffers(pets: readonly Pet[], { prefix }: Cursor): Offer[] {
-  if (isIdText(prefix)) return pets.map(({ id, name }) => ({ word: `${id}`, summary: name }));
-  const names = pets.map(({ name }) => name).filter((name) => !isIdText(name) && !name.startsWith('-'));
-  return [...new Set(names)];
-}
-
-/** Offers each category by its name; by its id if several have the name, or if it reads like an id or a flag. */
-function categoryOffers(categories: readonly Category[]): Offer[] {
-  const lowerNames = categories.map(({ name }) => name.toLowerCase());
-  const shared = new Set(lowerNames.filter((name, at) => lowerNames.indexOf(name) !== at));
-  return categories.map(({ id, name }) =>
-    shared.has(name.toLowerCase()) || isIdText(name) || name.startsWith('-')
-      ? { word: `${id}`, summary: name }
-      : name,
+/**
+ * Offers each pet or category by its name; by its id once a digit is typed, if several have the name, or if it reads like an id
+ * or a flag.
+ */
+function namedOffers(records: readonly (Pet | Category)[], { prefix }: Cursor): Offer[] {
+  const counts = new Map<string, number>();
+  for (const { name } of records) counts.set(caseless(name), (counts.get(caseless(name)) ?? 0) + 1);
+  const isClear = (name: string) => counts.get(caseless(name)) === 1 && !/^-|^\d+$/.test(name);
+  return records.map(({ id, name }) =>
+    !/^\d/.test(prefix) && isClear(name) ? name : { word: `${id}`, summary: name },
   );
 }
 

@@ -58,8 +58,8 @@ test.each([
 
 // On a busy machine a Tab may not wait long enough for a service.
 test.each<readonly [line: string, offers: readonly (string | RegExp)[]]>([
-  ['pets get ', [/^1\tBella$/m]],
-  ['inventory set ', [/^1\tBella$/m]],
+  ['pets get 1', [/^1\tBella$/m]],
+  ['inventory set ', [/^Bella$/m]],
   ['orders complete ', [/^\d+\t\d+ of [A-Z]/]],
   ['pets get Lu', ['Luna']],
   ['inventory adjust be', ['Bella']],
