@@ -1,10 +1,10 @@
-import { closeSync, fstatSync, fsyncSync, ftruncateSync, openSync, writeSync } from 'node:fs';
+import { closeSync, fstatSync, ftruncateSync, openSync, writeSync } from 'node:fs';
 import { rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { CliError } from '../process/errors.ts';
 import { withLock } from '../process/lock.ts';
 import { fileError } from '../process/system-error.ts';
-import { syncPath } from '../process/write-file-sync.ts';
+import { syncFile, syncPath } from '../process/write-file-sync.ts';
 import { printEvent } from './event-lines.ts';
 import { applyEvent, type PlannedRow, type Run, type RunChange, type RunEvent } from './run.ts';
 import {
@@ -78,7 +78,7 @@ export class Journal {
   /** Returns when all lines are on the disk. @throws CliError `failed` if a line was lost, or the file was removed. */
   sync(): void {
     this.attempt(() => {
-      fsyncSync(this.file);
+      syncFile(this.file);
       if (fstatSync(this.file).nlink === 0) throw new Error('it was removed');
     });
   }

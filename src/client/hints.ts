@@ -44,6 +44,7 @@ const alertOfCertificate =
 
 /** One line for each cause. A certificate, a token and a cache come before the guesses. */
 const hints: readonly Hint[] = [
+  forWords(/ERR_ACCESS_DENIED/, 'start Node with that flag, or without --permission'),
   forWords(/certificate.* through the proxy/, `the certificate may be that of the proxy: ${authorityHint}`),
   forWords(/SELF_SIGNED|UNABLE_TO_(GET_ISSUER|VERIFY)/, authorityHint),
   forWords(

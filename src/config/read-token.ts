@@ -30,13 +30,7 @@ export async function runTokenCommand(
 ): Promise<string> {
   const [command, ...words] = splitWords(line);
   // A process group, so that all processes which the command has started end with it.
-  const child = spawn(command, words, {
-    cwd: io.cwd,
-    env: io.env,
-    detached: true,
-    windowsHide: true,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  const child = startCommand(command, words, io);
   const output = { stdout: '', stderr: '' };
   const end = new Promise<string | undefined>((resolve) => {
     for (const name of ['stdout', 'stderr'] as const)
@@ -68,6 +62,23 @@ export async function runTokenCommand(
     if (text !== '') await io.stderr.write(`${sanitize(text)}\n`).catch(() => {});
   if (problem !== undefined) throw new CliError('auth', `token-command ${command}: ${problem}`);
   return output.stdout;
+}
+
+/** @throws CliError `auth` if this Node may not start commands. */
+function startCommand(command: string, words: readonly string[], { cwd, env }: Io) {
+  try {
+    return spawn(command, words, {
+      cwd,
+      env,
+      detached: true,
+      windowsHide: true,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+  } catch (error) {
+    throw new CliError('auth', `token-command ${command}: ${systemReason(error, 'command')}`, {
+      cause: error,
+    });
+  }
 }
 
 /**

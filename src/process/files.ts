@@ -1,9 +1,9 @@
-import { constants, existsSync, fsyncSync, mkdirSync, readlinkSync, realpathSync, statSync } from 'node:fs';
+import { constants, existsSync, mkdirSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { sleep } from './deadline.ts';
 import { fileError, systemCode } from './system-error.ts';
-import { syncPath, temporaryPath } from './write-file-sync.ts';
+import { syncFile, syncPath, temporaryPath } from './write-file-sync.ts';
 
 /**
  * Replaces the content of a file. A reader finds the old content or the new content, also after a crash, and nothing in
@@ -29,7 +29,7 @@ async function fill(file: FileHandle, data: FileContent, isSynced = false): Prom
   try {
     await (typeof data === 'function' ? data(file) : file.writeFile(data));
     // Not `file.sync()`, which the files of Yarn's Plug'n'Play do not have.
-    if (isSynced) fsyncSync(file.fd);
+    if (isSynced) syncFile(file.fd);
   } finally {
     await file.close();
   }

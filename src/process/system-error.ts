@@ -34,7 +34,7 @@ export function isMissing(error: unknown): boolean {
  * `ENOSPC: no space left on device, write` becomes `no space left on device`.
  */
 export function systemReason(error: unknown, activity: Activity = 'file'): string {
-  if (systemCode(error) === 'ERR_ACCESS_DENIED') return deniedReason(error as DeniedError);
+  if (systemCode(error) === 'ERR_ACCESS_DENIED') return deniedReason(error as DeniedError, activity);
   const reason = reasons[systemCode(error) ?? '']?.[activity];
   if (reason !== undefined) return reason;
   const message = messageOf(error);
@@ -54,8 +54,9 @@ const permissionFlags: Readonly<Record<string, string>> = {
 };
 
 /** @see https://nodejs.org/api/permissions.html */
-function deniedReason({ permission = '' }: DeniedError): string {
-  const flag = permissionFlags[permission];
+function deniedReason({ permission }: DeniedError, activity: Activity): string {
+  // The error of a connection names no permission.
+  const flag = permissionFlags[permission ?? (activity === 'connection' ? 'Net' : '')];
   return `the permissions of this Node do not allow it${flag === undefined ? '' : `: it needs ${flag}`}`;
 }
 

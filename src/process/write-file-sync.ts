@@ -1,6 +1,7 @@
 import { closeSync, writeFileSync as fillFile, fsyncSync, openSync, renameSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { processId } from './io.ts';
+import { systemCode } from './system-error.ts';
 
 /**
  * Replaces the content of a file, whole or not at all, also after a crash or on a full disk. conf writes with it, in place
@@ -11,7 +12,13 @@ import { processId } from './io.ts';
 export function writeFileSync(path: string, text: string, { mode }: { readonly mode: number }): void {
   const temporary = temporaryPath(path);
   try {
-    fillFile(temporary, text, { mode, flag: 'wx', flush: true });
+    const file = openSync(temporary, 'wx', mode);
+    try {
+      fillFile(file, text);
+      syncFile(file);
+    } finally {
+      closeSync(file);
+    }
     renameSync(temporary, path);
   } catch (error) {
     rmSync(temporary, { force: true });
@@ -26,10 +33,7 @@ export function temporaryPath(path: string): string {
   return join(dirname(path), `.${basename(path)}.${processId()}-${random}.tmp`);
 }
 
-/**
- * Writes the content of a file, or the entries of a folder, to the disk, so that it survives a power cut. Does nothing if
- * the system does not allow it.
- */
+/** Writes the entries of a folder, or the content of a file, to the disk. Does nothing if the system does not allow it. */
 export function syncPath(path: string): void {
   try {
     const file = openSync(path, 'r');
@@ -40,5 +44,14 @@ export function syncPath(path: string): void {
     }
   } catch {
     // The content itself has been written.
+  }
+}
+
+/** Writes the content of an open file to the disk, so that it survives a power cut. Node's permission model knows no such call. */
+export function syncFile(file: number): void {
+  try {
+    fsyncSync(file);
+  } catch (error) {
+    if (systemCode(error) !== 'ERR_ACCESS_DENIED') throw error;
   }
 }

@@ -130,6 +130,16 @@ test.each([
   expect(transportError(error).message).toBe('the service speaks only HTTP/2');
 });
 
+test('a service that refuses HTTP/1.1 in the handshake speaks only HTTP/2', () => {
+  const line =
+    'write EPROTO 40A7:error:0A000460:SSL routines:ssl3_read_bytes:tlsv1 alert no application protocol:../deps/x';
+  const error = Object.assign(new Error(line), { code: 'EPROTO' });
+  expect(transportError(error)).toMatchObject({
+    message: 'the service speaks only HTTP/2',
+    details: { reason: 'tls' },
+  });
+});
+
 test('a connection that the permission model of Node forbids names the flag', () => {
   const error = Object.assign(new Error('restricted'), { code: 'ERR_ACCESS_DENIED', permission: 'Net' });
   expect(transportError(error).message).toBe(

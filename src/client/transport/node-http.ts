@@ -41,6 +41,7 @@ export async function createNodeHttpTransport({
     port: portOf(origin),
     // Not the name in a header Host of the user: the certificate must be that of the base URL.
     servername: isIP(host) === 0 ? host : '',
+    ALPNProtocols: ['http/1.1'],
     ...(isSecure && { secureContext: (await import('./tls.ts')).createTlsContext(tls, env) }),
   };
   const send = (

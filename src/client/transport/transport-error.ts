@@ -34,7 +34,7 @@ export function transportError(
   const details = { status, cause: root };
   const protocol = reason === 'invalid-response' ? protocolOf(root) : undefined;
   if (protocol === 'TLS') return unansweredError('tls', 'the port speaks TLS, not plain http', details);
-  if (protocol === 'HTTP/2' || /NO_APPLICATION_PROTOCOL/.test(code))
+  if (protocol === 'HTTP/2' || /no[ _]application[ _]protocol/i.test(`${code} ${root.message}`))
     return unansweredError(reason, 'the service speaks only HTTP/2', details);
   if (reason === 'reset') {
     const answer = status === undefined ? 'an' : 'the whole';
