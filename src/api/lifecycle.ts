@@ -20,7 +20,7 @@ interface Lifecycle {
 }
 
 /** Reads the headers Deprecation, Sunset and Link. @see RFC 9745 (Deprecation), RFC 8594 (Sunset) */
-export function readLifecycle(headers: HttpHeaders): Lifecycle {
+function readLifecycle(headers: HttpHeaders): Lifecycle {
   const deprecation = headerValue(headers, 'deprecation')?.trim();
   const sunset = headerValue(headers, 'sunset')?.trim();
   return {

@@ -86,26 +86,6 @@ const corpus: readonly Row[] = [
     DELETE /pets/{pet_id} = deletePet`,
   ],
   [
-    'Node with controllers',
-    { Pet: 'id# name status', CreatePetDto: 'name status', UpdatePetDto: 'name status' },
-    `
-    POST /pets CreatePetDto -> Pet (PetsController_create) = createPet
-    GET /pets -> Pet[] (PetsController_findAll) = listPets
-    GET /pets/{id} -> Pet (PetsController_findOne) = getPet
-    PATCH /pets/{id} UpdatePetDto -> Pet (PetsController_update) = updatePet
-    DELETE /pets/{id} (PetsController_remove) = deletePet`,
-  ],
-  [
-    '.NET with capitals',
-    { Order: 'id# petId# quantity# complete?' },
-    `
-    GET /api/Orders -> Order[] = listOrders
-    POST /api/Orders Order -> Order = createOrder
-    GET /api/Orders/{id} -> Order = getOrder
-    PUT /api/Orders/{id} Order = updateOrder
-    DELETE /api/Orders/{id} = deleteOrder`,
-  ],
-  [
     'PHP with the noun as parameter',
     { Pet: 'id# name status', StorePetRequest: 'name status' },
     `
@@ -151,14 +131,6 @@ const corpus: readonly Row[] = [
     `
     GET /pets -> {data: PetResource[]}
     GET /pets/{id} -> {data: PetResource}
-    DELETE /pets/{id}`,
-  ],
-  [
-    'records with attributes',
-    { PetEntry: 'id# attributes[]' },
-    `
-    GET /pets -> {data: PetEntry[]}
-    POST /pets PetEntry -> {data: PetEntry}
     DELETE /pets/{id}`,
   ],
   [
@@ -268,15 +240,6 @@ const corpus: readonly Row[] = [
     DELETE /orders/{orderNumber}`,
   ],
   [
-    'orders by another key of theirs',
-    { Order: 'id# reference# petId# quantity#' },
-    `
-    GET /orders -> Order[] = listOrders
-    DELETE /orders/{reference}
-    DELETE /orders/{key}
-    DELETE /orders/{no}`,
-  ],
-  [
     'pets with an id and another id',
     { Pet: 'id# petId# name' },
     `
@@ -292,14 +255,6 @@ const corpus: readonly Row[] = [
     GET /pets -> Pet[] = listPets
     GET /pets/{chipNumber} -> Pet
     DELETE /pets/{id} = deletePet`,
-  ],
-  [
-    'orders of customers',
-    { Order: 'id# petId# quantity#' },
-    `
-    GET /customers/{customerId}/orders -> Order[]
-    POST /customers/{customerId}/orders Order -> Order
-    DELETE /customers/{customerId}/orders/{orderId}`,
   ],
   [
     'orders of which some are below others',
@@ -320,23 +275,6 @@ const corpus: readonly Row[] = [
     POST /orders/validate Order
     POST /checkout Order -> Order
     POST /quotes Order`,
-  ],
-  [
-    'orders of a search',
-    { Order: 'id# petId# quantity#', Query: 'text' },
-    `
-    POST /orders/search Query -> Order[]
-    POST /orders Order -> Order = createOrder
-    GET /orders/findByStatus -> Order[]`,
-  ],
-  [
-    'status search over all kinds of records',
-    { Thing: 'id# name status' },
-    `
-    GET /pets/findByStatus -> Thing[]
-    GET /orders/findByStatus -> Thing[]
-    GET /users/findByStatus -> Thing[]
-    DELETE /pets/{petId} = deletePet`,
   ],
   [
     'entries with an id of their own',
@@ -413,32 +351,11 @@ const corpus: readonly Row[] = [
     POST /inventory/transfer Move`,
   ],
   [
-    'a PATCH without a word',
-    { Entry: 'petId# quantity#' },
-    `
-    GET /inventory -> Entry[] = listInventory
-    PATCH /inventory/{petId} Entry -> Entry`,
-  ],
-  [
     'a PATCH that says that it sets',
     { Entry: 'petId# quantity#' },
     `
     GET /inventory -> Entry[] = listInventory
     PATCH /inventory/{petId} Entry -> Entry (update_inventory_item)`,
-  ],
-  [
-    'a PATCH with a verb of its own',
-    { Entry: 'petId# quantity#' },
-    `
-    GET /inventory -> Entry[] = listInventory
-    PATCH /inventory/{petId} Entry -> Entry (consumeInventory)`,
-  ],
-  [
-    'a PUT of pieces to add',
-    { Entry: 'petId# quantity#', Delivery: 'quantity:integer,the_number_of_pieces_to_add' },
-    `
-    GET /inventory -> Entry[] = listInventory
-    PUT /inventory/{petId} Delivery -> Entry`,
   ],
   [
     'a PUT of a delta',
@@ -460,13 +377,6 @@ const corpus: readonly Row[] = [
     `
     GET /api/inventory/{page} -> Entry[]
     GET /api/inventory/search -> Entry[]`,
-  ],
-  [
-    'entries of warehouses',
-    { Entry: 'petId# warehouseId# quantity#', Count: 'quantity#' },
-    `
-    GET /warehouses/{warehouseId}/inventory -> Entry[]
-    PUT /warehouses/{warehouseId}/inventory/{petId} Count -> Entry`,
   ],
   [
     'an entry below its pet',
@@ -515,14 +425,6 @@ const corpus: readonly Row[] = [
     DELETE /categories/{name:string}`,
   ],
   [
-    'categories of products',
-    { ProductCategory: 'id# name slug' },
-    `
-    GET /product-categories -> ProductCategory[]
-    DELETE /product-categories/{id}
-    GET /pets = listPets`,
-  ],
-  [
     'a category that is a text',
     { NewAnimal: 'name category!' },
     `
@@ -563,22 +465,6 @@ const corpus: readonly Row[] = [
     GET /pets/popular -> Pet[]
     GET /pets/mine -> Pet[]
     POST /pets Pet -> Pet = createPet`,
-  ],
-  [
-    'all pets under a word of their own',
-    plain,
-    `
-    GET /pets/all -> Pet[]
-    GET /pets/lost -> Pet[]
-    DELETE /pets/{id} = deletePet`,
-  ],
-  [
-    "a user's own pets",
-    plain,
-    `
-    GET /users/{userId}/pets -> Pet[]
-    DELETE /users/{userId}/pets/{petId}
-    GET /orders = listOrders`,
   ],
   [
     'stores that each have pets',
@@ -652,15 +538,6 @@ const corpus: readonly Row[] = [
     GET /orders = listOrders`,
   ],
   [
-    'names in place of pets',
-    {},
-    `
-    GET /pets -> text[]
-    POST /pets
-    DELETE /pets/{id}
-    GET /orders = listOrders`,
-  ],
-  [
     'remote procedures',
     plain,
     `
@@ -718,26 +595,11 @@ const corpus: readonly Row[] = [
     PATCH /inventory/{petId} InventoryUpdate -> InventoryItem (updateInventory) = updateInventory`,
   ],
   [
-    'two searches, one below a prefix',
-    plain,
-    `
-    GET /no_auth/pets/findByStatus -> Pet[] (findPetsByStatusWithoutAuth)
-    GET /pets/findByStatus -> Pet[] (findPetsByStatus)
-    DELETE /pets/{petId} = deletePet`,
-  ],
-  [
     'a category below the pets',
     { SubCategory: 'id# name' },
     `
     GET /pets = listPets
     POST /pet/category SubCategory -> SubCategory (doCategoryStuff)`,
-  ],
-  [
-    'the specification and no more',
-    {},
-    `
-    GET /pets/{petId} = getPet
-    GET /store/orders = listOrders`,
   ],
 ];
 
