@@ -7,13 +7,11 @@ import { excerpt } from '../process/text.ts';
 import type { Check } from './check.ts';
 import { type Finding, isRed, type State, skip, states, statusText } from './finding.ts';
 
+/** The parts of a check that its result has too. */
+type CheckHead = Pick<Check, 'id' | 'title' | 'operation' | 'isPrerequisite'>;
+
 /** What one check saw. It keeps every finding: verdicts, reports and exit codes are functions of results. */
-export interface CheckResult {
-  /** The id of the check. */
-  readonly id: string;
-  readonly title?: string | undefined;
-  readonly operation?: Operation | undefined;
-  readonly isPrerequisite: boolean;
+export interface CheckResult extends CheckHead {
   readonly elapsedMs: number;
   /** At least one, with the secrets masked. */
   readonly findings: readonly Finding[];
@@ -27,12 +25,7 @@ export interface CheckResult {
 
 /** Makes the result of a check that ran. @returns undefined if it has no findings, because there was nothing to check. */
 export function resultOf(
-  {
-    id,
-    title,
-    operation,
-    isPrerequisite = false,
-  }: Pick<Check, 'id' | 'title' | 'operation' | 'isPrerequisite'>,
+  check: CheckHead,
   run: {
     readonly elapsedMs: number;
     readonly findings: readonly Finding[];
@@ -46,10 +39,7 @@ export function resultOf(
   const { response, error } = repeated ?? {};
   const outcome = response ? statusText(response.status) : (error?.message ?? 'no answer');
   return {
-    id,
-    title,
-    operation,
-    isPrerequisite,
+    ...headOf(check),
     elapsedMs,
     findings: findings.map((finding) => toSafe(finding, mask)),
     requests: attempts.length,
@@ -58,26 +48,12 @@ export function resultOf(
 }
 
 /** Makes the result of a check that did not begin. @param reason the whole reason; by default the skipReason. */
-export function skippedResult(
-  {
-    id,
-    title,
-    operation,
-    isPrerequisite = false,
-  }: Pick<Check, 'id' | 'title' | 'operation' | 'isPrerequisite'>,
-  skipReason: string,
-  reason = skipReason,
-): CheckResult {
-  return {
-    id,
-    title,
-    operation,
-    isPrerequisite,
-    elapsedMs: 0,
-    findings: [skip(reason)],
-    requests: 0,
-    skipReason,
-  };
+export function skippedResult(check: CheckHead, skipReason: string, reason = skipReason): CheckResult {
+  return { ...headOf(check), elapsedMs: 0, findings: [skip(reason)], requests: 0, skipReason };
+}
+
+function headOf({ id, title, operation, isPrerequisite }: CheckHead): CheckHead {
+  return { id, title, operation, isPrerequisite };
 }
 
 /**
