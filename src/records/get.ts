@@ -33,6 +33,7 @@ export async function getRecords(
   const [first] = found;
   if (first === undefined) throw error;
   for (const record of found) await readNames(record);
+  await access.names.tellUnread();
   return idsOrNames.length > 1 ? { pages: [found], view, error } : { record: first, view, error };
 }
 

@@ -26,8 +26,8 @@ export class Names {
   private readonly context: Context;
   private readonly client: Client;
   private readonly lists = new Map<NamedNoun, Promise<PetOrCategory[]>>();
-  /** The nouns of which no note has said yet that their names could not be read. */
-  private readonly untold = new Set<NamedNoun>(['pets', 'categories']);
+  /** The reasons why names could not be read, of which no note has told yet. */
+  private readonly unread = new Map<NamedNoun, unknown>();
 
   constructor(context: Context, client: Client) {
     this.context = context;
@@ -111,7 +111,7 @@ export class Names {
 
   /**
    * Reads the names of all pets or all categories, by id. There are none if the service has no such list, or if it cannot be
-   * read, which a note says. Never rejects.
+   * read: see `tellUnread`. Never rejects.
    */
   async namesOf(noun: NamedNoun): Promise<ReadonlyMap<bigint, string>> {
     if (!this.hasList(noun)) return new Map();
@@ -119,7 +119,7 @@ export class Names {
       const records = await this.list(noun);
       return new Map(records.map(({ id, name }) => [id, name]));
     } catch (error) {
-      await this.tellUnread(noun, error);
+      this.unread.set(noun, error);
       return new Map();
     }
   }
@@ -138,18 +138,20 @@ export class Names {
       const pet = await readFromList<PetOrCategory>(client, 'pets', id, { limit: 1 });
       return pet.value.name;
     } catch (error) {
-      if (!(error instanceof CliError && error.kind === 'not-found')) await this.tellUnread('pets', error);
+      if (!(error instanceof CliError && error.kind === 'not-found')) this.unread.set('pets', error);
       return undefined;
     }
   }
 
-  private async tellUnread(noun: NamedNoun, error: unknown): Promise<void> {
-    if (this.untold.delete(noun))
+  /** Notes the names that could not be read. Call it once the records are there, because their error says more. */
+  async tellUnread(): Promise<void> {
+    for (const [noun, error] of this.unread)
       await this.context.warn(
         noun === 'pets'
           ? `note: names of pets are left empty because they could not be read: ${messageOf(error)}`
           : `note: categories are shown by id because their names could not be read: ${messageOf(error)}`,
       );
+    this.unread.clear();
   }
 
   private async categoryOf(name: string): Promise<{ readonly id?: bigint; readonly name: string }> {

@@ -122,3 +122,12 @@ test.each([
     `hint: a file needs ids in place of names: \`petstore ${noun} list\` shows both\n`,
   );
 });
+
+test('names that cannot be read are not told if the records cannot be read either', async () => {
+  await using server = await recordingServer({}, () => ({
+    status: 403,
+    body: { code: 'x', message: 'no', status: 403 },
+  }));
+  const { stderr } = await runAt(server, 'pets list');
+  expect(stderr).toMatch(/^error: [^\n]*\n(hint: [^\n]*\n)?$/);
+});
