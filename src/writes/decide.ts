@@ -201,7 +201,7 @@ function decideUncertain(intent: Intent, uncertain: Uncertain, now: Value, rules
 }
 
 /** The word and the message of a row whose record may have been made. */
-const perhapsMade = 'it may have been made: look for it before you send it again';
+export const perhapsMade = 'it may have been made: look for it before you send it again';
 
 function leaveUnknown(code: string, message: string, mayBeApplied: boolean): Outcome {
   return { state: 'unknown', reason: { code, message }, mayBeApplied };

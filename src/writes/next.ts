@@ -9,14 +9,14 @@ import {
   newState,
   type Outcome,
   type Planned,
+  perhapsMade,
   plannedOf,
   type Reason,
   type Row,
-  type RowState,
-  type Rules,
   uncertaintyOf,
 } from './decide.ts';
-import { type Attempted, errorCodeOf, type Reading } from './port.ts';
+import { type Attempted, errorCodeOf, type Reading, type RecordPort } from './port.ts';
+import type { RowLimits } from './settle.ts';
 import { describeValue, isSame, isShown, type Value } from './value.ts';
 
 // The rules of one row, as a function: what is known and what has happened make what is known now, and the next step.
@@ -65,27 +65,12 @@ interface End {
   readonly error?: CliError | undefined;
 }
 
-/** What the rules need beside the row. */
-export interface Circumstances {
-  readonly rules: Rules;
-  /** The most ways back. */
-  readonly retries: number;
-  readonly retriesUnreachable: boolean;
+/** What the rules need beside the row: what the service can do, and what the command allows. */
+export interface Circumstances
+  extends Pick<RecordPort, 'canGet' | 'canRead' | 'hasGateway' | 'readsFirst' | 'writeOnly'>,
+    Pick<RowLimits, 'rules' | 'retries' | 'retriesUnreachable' | 'isFirstCount' | 'isConfirmed'> {
   /** Whether the row has a plan in a journal. */
   readonly isRun: boolean;
-  /** Whether a record can be read by itself, and whether it can be found at all, if need be in the list. */
-  readonly canGet: boolean;
-  readonly canRead: boolean;
-  /** Whether a gateway may stand between, which may send a write twice. Not so for the embedded store in this process. */
-  readonly hasGateway: boolean;
-  /** Whether a record must be read before it is written, because its other fields are sent with it. */
-  readonly readsFirst: boolean;
-  /** Whether it is the first count that shows whether the service sets what it is told to set. */
-  readonly isFirstCount: boolean;
-  /** Whether a reading has shown already that an answer without a record is to be believed. */
-  readonly isConfirmed: boolean;
-  /** The fields that no answer has. */
-  readonly writeOnly: ReadonlySet<string>;
   /** What is left of the deadline of a single command. */
   readonly leftMs: number;
   /** From 0 to 1, for the delay before another attempt. */
@@ -102,38 +87,21 @@ const unboundError = new CliError('unavailable', 'the service offers no way to r
 const stale = 'the service refuses the tag that its readings give: a cache or a replica may stand between';
 
 export function firstKnown(row: Row): Known {
-  return {
-    row: { ...row, state: stateOf(row) },
-    aim: 'decide',
-    isRefused: false,
-    attempts: 0,
-    tries: 0,
-    news: 0,
-  };
-}
-
-/** The state from which a row goes on: one that is unknown is uncertain. */
-function stateOf(row: Row): RowState {
   const uncertain = uncertaintyOf(row);
-  if (uncertain) return { ...uncertain, at: 'uncertain' };
-  return row.state.at === 'settled' ? newState : row.state;
+  const certain = row.state.at === 'settled' ? newState : row.state;
+  const state = uncertain ? ({ ...uncertain, at: 'uncertain' } as const) : certain;
+  const counts = { attempts: 0, tries: 0, news: 0 };
+  return { row: { ...row, state }, aim: 'decide', isRefused: false, ...counts };
 }
 
 export function next(known: Known, event: Event, all: Circumstances): Next {
-  switch (event.at) {
-    case 'begin':
-      return begin(known, all);
-    case 'read':
-      return known.aim === 'confirm'
-        ? confirm(known, event, all)
-        : afterReading(known, event.reading, event.now, all);
-    case 'unread':
-      return afterNoReading(known, event, all);
-    case 'sent':
-      return afterAttempt(known, event.attempted, all);
-    case 'stopped':
-      return stopped(known, event.error);
-  }
+  if (event.at === 'begin') return begin(known, all);
+  if (event.at === 'sent') return afterAttempt(known, event.attempted, all);
+  if (event.at === 'stopped') return stopped(known, event.error);
+  if (event.at === 'read')
+    return known.aim === 'confirm' ? confirm(known, event, all) : afterReading(known, event, all);
+  const isReadAgain = event.isReadAgain && known.aim === 'decide';
+  return (isReadAgain ? back(known, 'read', all) : undefined) ?? endUnread(known, event.error);
 }
 
 function begin(known: Known, all: Circumstances): Next {
@@ -158,7 +126,7 @@ function read(known: Known, all: Circumstances, waitMs = 0): Next {
   const id = known.row.id ?? known.last?.id;
   // A run finds one record in the list only to confirm a success.
   const canRead = all.isRun && known.aim !== 'confirm' ? all.canGet : all.canRead;
-  if (id === undefined || !canRead) return unreadable(known, unboundError);
+  if (id === undefined || !canRead) return endUnread(known, unboundError);
   return [known, { do: 'read', id, waitMs }];
 }
 
@@ -178,11 +146,14 @@ function back(known: Known, to: 'read' | 'write', all: Circumstances): Next | un
 
 /** Reads once more, to know what became of the last attempt. */
 function look(known: Known, all: Circumstances): Next {
-  if (all.leftMs > 0) return read({ ...known, aim: 'look' }, all);
-  return isCertain(known) ? endRefused(known) : endUnknown(known);
+  return all.leftMs > 0 ? read({ ...known, aim: 'look' }, all) : endRefused(known);
 }
 
-function afterReading(old: Known, reading: Reading, now: Value, all: Circumstances): Next {
+function afterReading(
+  old: Known,
+  { reading, now }: Extract<Event, { at: 'read' }>,
+  all: Circumstances,
+): Next {
   const seen = { ...old, reading, before: old.before ?? reading.record, isRefused: false };
   const known = old.isRefused && isAsWritten(old.row, now) ? uncertain(seen, false) : seen;
   const decision = decide(known.row, now, all.rules);
@@ -196,7 +167,7 @@ function afterReading(old: Known, reading: Reading, now: Value, all: Circumstanc
       tries: known.tries - (isRefused && old.aim === 'decide' ? 1 : 0),
       news: known.news + 1,
     };
-    return again.news > maxNews ? endStale(again) : plan(again, decision, now, all);
+    return again.news > maxNews ? endRefused(again) : plan(again, decision, now, all);
   }
   // Another attempt with the same tag would get the same 409, such as that of a record in use.
   const isFinal = old.last?.status === 409 && reading.etag === old.reading?.etag;
@@ -225,22 +196,6 @@ function plan(
   return write(withState({ ...known, aim: 'decide' }, { at: 'planned', ...planned }), planned, isPlanned);
 }
 
-function afterNoReading(
-  known: Known,
-  { error, isReadAgain }: Extract<Event, { at: 'unread' }>,
-  all: Circumstances,
-): Next {
-  const isLast = known.aim !== 'decide' || !isReadAgain;
-  return (isLast ? undefined : back(known, 'read', all)) ?? unreadable(known, error);
-}
-
-/** Ends a row that has no reading: a certain one has failed, any other is unknown. */
-function unreadable(known: Known, error: CliError): Next {
-  if (isCertain(known)) return endFailed(known, { code: errorCodeOf(error), message: error.message }, error);
-  const clause = `the record could not be read${known.last ? ' afterwards' : ''}: ${error.message}`;
-  return endUnknown(known, 'unread', joined([known.last?.why, clause]), error);
-}
-
 function afterAttempt(old: Known, attempted: Attempted, all: Circumstances): Next {
   const { verdict, record } = attempted;
   // A request that was never sent says nothing of those before it.
@@ -255,13 +210,13 @@ function afterAttempt(old: Known, attempted: Attempted, all: Circumstances): Nex
       if (all.isConfirmed || (row.id ?? attempted.id) === undefined) return endApplied(known);
       return read({ ...uncertain(known), aim: 'confirm' }, all);
     case 'unclear':
-      if ((row.id ?? attempted.id) === undefined) return endUnknown(uncertain(known), 'perhaps_made');
+      if ((row.id ?? attempted.id) === undefined) return endPerhapsMade(known);
       return read({ ...uncertain(known), aim: 'confirm' }, all);
     case 'accepted':
-      return endUnknown(uncertain(known), 'accepted');
+      return endUnsettled(uncertain(known));
     case 'lost':
     case 'unrepeatable': {
-      if (isCreate) return endPerhapsMade(known, all);
+      if (isCreate) return endPerhapsMade(known);
       const sent = uncertain(known);
       return (verdict === 'lost' ? back(sent, 'read', all) : undefined) ?? look(sent, all);
     }
@@ -290,11 +245,11 @@ function confirm(known: Known, { reading, now }: Extract<Event, { at: 'read' }>,
   if (isShown(after, now, all.writeOnly)) return endApplied(known, reading.record);
   if (all.isFirstCount && isSum(before, after, now)) {
     const message = `it was ${before} before, ${after} was sent, and it is ${now} now: the service adds what it is told to set`;
-    return endUnknown(known, 'other_count', message);
+    return endUnsettled(known, 'other_count', message);
   }
   const { why, status } = known.last ?? {};
   const message = `${why ?? `the service answered ${status}`}; ${describeValue(after)} was sent, and it is ${describeValue(now)} now`;
-  return endUnknown(known, 'other_value', message);
+  return endUnsettled(known, 'other_value', message);
 }
 
 function isSum(before: Value, after: Value, now: Value): boolean {
@@ -318,52 +273,47 @@ function endDecided(known: Known, outcome: Outcome, record: JsonObject | undefin
   return end(known, { outcome: { ...outcome, reason: { ...reason, ...factsOf(known) } }, record, error });
 }
 
-/** Ends a row that is not sent again after a refusal: a certain one has failed, an uncertain one is unknown. */
+/** Ends a row that is not sent again. */
 function endRefused(known: Known): Next {
-  const { last, row } = known;
-  if (row.state.at === 'uncertain') return endUnknown(known);
-  if (last?.status === 412 || last?.verdict === 'gone') return endStale(known);
-  const { why = 'it was refused', code = 'refused', error } = last ?? {};
-  return endFailed(known, { code, message: why }, error);
+  const { last, reading } = known;
+  if (!isCertain(known) || (last && last.status !== 412 && last.verdict !== 'gone'))
+    return endUnsettled(known);
+  const age = reading?.age === undefined ? '' : `; the reading is ${reading.age} s old`;
+  return endUnsettled(known, 'stale', `${stale}${age}`);
 }
 
-function endStale(known: Known): Next {
-  const age = known.reading?.age;
-  const message = age === undefined ? stale : `${stale}; the reading is ${age} s old`;
-  return endFailed(known, { code: 'stale', message, passes: true }, known.last?.error);
+function endUnread(known: Known, error: CliError): Next {
+  if (isCertain(known)) return endUnsettled(known, errorCodeOf(error), error.message, error);
+  const clause = `the record could not be read${known.last ? ' afterwards' : ''}: ${error.message}`;
+  return endUnsettled(known, 'unread', joined(known.last?.why, clause), error);
 }
 
-function endPerhapsMade(known: Known, { rules }: Circumstances): Next {
-  const sent = uncertain(known);
-  const { reason } = decide(sent.row, null, rules) as Outcome;
-  return endUnknown(sent, 'perhaps_made', joined([known.last?.why, reason?.message]));
+function endPerhapsMade(known: Known): Next {
+  return endUnsettled(uncertain(known), 'perhaps_made', joined(known.last?.why, perhapsMade));
 }
 
 function stopped(known: Known, error: CliError | undefined): Next {
   if (isCertain(known)) return end(known, { error });
-  return endUnknown(known, 'interrupted', known.last?.why ?? 'it was stopped before an answer came', error);
+  return endUnsettled(known, 'interrupted', known.last?.why ?? 'it was stopped before an answer came', error);
 }
 
-function endFailed(known: Known, reason: Reason, error: CliError | undefined): Next {
-  const passes = reason.passes ?? (error !== undefined && errorPasses(error));
-  return end(known, {
-    outcome: { state: 'failed', reason: { ...reason, ...factsOf(known, error), passes } },
-    error,
-  });
-}
-
-function endUnknown(
+/** Ends a row that is not as asked: one that was certainly not written has failed, any other is unknown. */
+function endUnsettled(
   old: Known,
   code = old.last?.code ?? 'unread',
   message = old.last?.why ?? 'no answer came',
-  error?: CliError,
+  cause?: CliError,
 ): Next {
-  const known = old.row.state.at === 'uncertain' ? old : uncertain(old, !old.isRefused);
-  const { state } = known.row;
-  const mayBeApplied = state.at === 'uncertain' && state.mayBeApplied;
-  const reason = { code, message, ...factsOf(known) };
-  const cause = error instanceof InterruptedError ? error : (known.last?.error ?? error);
-  return end(known, { outcome: { state: 'unknown', reason, mayBeApplied }, error: cause });
+  const reason = { code, message, ...factsOf(old, cause) };
+  if (isCertain(old)) {
+    const error = cause ?? old.last?.error;
+    const passes = code === 'stale' || (error !== undefined && errorPasses(error));
+    return end(old, { outcome: { state: 'failed', reason: { ...reason, passes } }, error });
+  }
+  const known = old.isRefused ? uncertain(old, false) : old;
+  const mayBeApplied = known.row.state.at === 'uncertain' && known.row.state.mayBeApplied;
+  const error = cause instanceof InterruptedError ? cause : (old.last?.error ?? cause);
+  return end(known, { outcome: { state: 'unknown', reason, mayBeApplied }, error });
 }
 
 function end(known: Known, result: End): Next {
@@ -398,6 +348,6 @@ function factsOf(
   return { status: last.status, requestId: last.requestId, attempts };
 }
 
-function joined(clauses: readonly (string | undefined)[]): string {
+function joined(...clauses: readonly (string | undefined)[]): string {
   return clauses.filter((clause) => clause !== undefined).join('; ');
 }

@@ -11,7 +11,6 @@ import { locatedId } from '../client/judge-write.ts';
 import type { Pace } from '../client/pace.ts';
 import { entryInput, readFromList, readRecord } from '../client/read-record.ts';
 import type { CallInput } from '../client/request.ts';
-import type { ListOptions } from '../client/whole-list.ts';
 import { CliError, InterruptedError } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-json.ts';
 import { StoppedError } from '../process/signals.ts';
@@ -38,33 +37,24 @@ export interface Write {
   readonly conditions?: Readonly<Record<string, string>> | undefined;
 }
 
-/**
- * What an answer says of a write:
- *
- * - `shown`: a success that shows it, or a DELETE that succeeded;
- * - `empty`: a success without a record;
- * - `unclear`: a success that shows something else;
- * - `accepted`: 202, the service may do it later;
- * - `lost`: it may have been applied, and twice is once;
- * - `unrepeatable`: it may have been applied, and is not sent again;
- * - `conflict`: 409 or 412;
- * - `gone`: the service says that what a DELETE names is not there;
- * - `busy`: certainly not applied, and the same request may succeed at once;
- * - `refused`: certainly not applied;
- * - `stopped`: it was given up while it was under way.
- */
+/** What an answer says of a write. */
 export type Verdict =
+  /** A success that shows it, or a DELETE that succeeded; without a record; with something else; and 202. */
   | 'shown'
   | 'empty'
   | 'unclear'
   | 'accepted'
+  /** It may have been applied. Sent twice it is once, or it is not sent again. */
   | 'lost'
   | 'unrepeatable'
+  /** It was given up while it was under way. */
+  | 'stopped'
+  /** 409 and 412; and what a DELETE names is not there. */
   | 'conflict'
   | 'gone'
+  /** Certainly not applied. The same request may succeed at once, or not. */
   | 'busy'
-  | 'refused'
-  | 'stopped';
+  | 'refused';
 
 /** One attempt of a write, judged by its answer. */
 export interface Attempted {
@@ -151,16 +141,16 @@ export function createRecordPort(client: Client, name: NounName, options: PortOp
     writeOnly,
     async read(id, options) {
       const reading = { ...options, pace, isFresh: true };
-      try {
-        const { value, etag, headers } = await readRecord(client, name, id, reading);
-        return { record: value, etag: sendsEtags ? etag : undefined, age: headerValue(headers, 'age') };
-      } catch (error) {
-        if (!(error instanceof CliError) || error.kind !== 'not-found') throw error;
-        // An empty 404 may be a gateway's. A whole list that lacks the record says the same in the service's own words.
-        if (error.details.author !== 'unknown') return { record: undefined, missing: error };
-        if (!port.canList) throw error;
-        return findInList(client, name, id, { ...reading, whole: true });
-      }
+      const toReading = ({ value, etag, headers }: Answer<JsonObject>): Reading => ({
+        record: value,
+        etag: sendsEtags ? etag : undefined,
+        age: headerValue(headers, 'age'),
+      });
+      const found = await readRecord(client, name, id, reading).then(toReading, missingReading);
+      // An empty 404 may be a gateway's. A whole list that lacks the record says the same in the service's own words.
+      if (found.missing?.details.author !== 'unknown') return found;
+      if (!port.canList) throw found.missing;
+      return readFromList(client, name, id, { ...reading, whole: true }).then(toReading, missingReading);
     },
     list: () => client.list(ids.list, {}, { pace, whole: true, isFresh: true }),
     idOf: (record) => BigInt(record[noun.idField] as bigint),
@@ -209,60 +199,43 @@ export function createRecordPort(client: Client, name: NounName, options: PortOp
   return port;
 }
 
-async function findInList(
-  client: Client,
-  name: NounName,
-  id: bigint,
-  options: ListOptions,
-): Promise<Reading> {
-  try {
-    return { record: (await readFromList(client, name, id, options)).value };
-  } catch (error) {
-    if (error instanceof CliError && error.kind === 'not-found') return { record: undefined, missing: error };
-    throw error;
-  }
+/** @throws the error if it does not say that there is no such record. */
+function missingReading(error: unknown): Reading {
+  if (error instanceof CliError && error.kind === 'not-found') return { record: undefined, missing: error };
+  throw error;
 }
 
 function toAttempted(answer: Answer<JsonObject | undefined>, location: bigint | undefined): Attempted {
-  const { status, judgement, attempts, value } = answer;
-  const attempt = attempts.at(-1);
-  const facts = {
-    status,
-    requestId: attempt?.requestId,
-    record: value,
-    attempt,
-    id: judgement?.id ?? location,
-  };
-  if (judgement?.shows === 'accepted') {
-    const why = 'the service accepted it, and has not done it yet';
-    return { ...facts, verdict: 'accepted', code: 'accepted', why };
-  }
+  const { judgement, attempts, value } = answer;
+  const facts = { ...factsOf(attempts.at(-1)), record: value, id: judgement?.id ?? location };
+  if (judgement?.shows === 'accepted')
+    return { ...facts, verdict: 'accepted', code: 'accepted', why: 'the service has not done it yet' };
   if (judgement && judgement.shows !== 'asSent')
-    return { ...facts, verdict: 'unclear', code: 'not_shown', why: judgement.reason };
-  return { ...facts, verdict: value || attempt?.request.method === 'DELETE' ? 'shown' : 'empty' };
+    return { ...facts, verdict: 'unclear', code: 'other_value', why: judgement.reason };
+  return { ...facts, verdict: value || facts.attempt?.request.method === 'DELETE' ? 'shown' : 'empty' };
 }
 
 /** @throws the error of a stop if nothing was under way. */
 function toFailedAttempt(error: CliError | StoppedError): Attempted {
   const attempt = attemptsOf(error).at(-1);
-  const facts = {
-    status: attempt?.response?.status,
-    requestId: attempt?.requestId,
-    attempt,
-  };
-  if (error instanceof StoppedError || error instanceof InterruptedError) {
-    if (!attempt || !answerRule(attempt).mayBeApplied) throw error;
-    const why = 'it was stopped before the answer came';
-    return {
-      ...facts,
-      verdict: 'stopped',
-      code: 'interrupted',
-      why,
-      error: error instanceof CliError ? error : undefined,
-    };
+  const facts = factsOf(attempt);
+  if (error instanceof CliError && !(error instanceof InterruptedError)) {
+    const verdict = attempt ? verdictOf(attempt) : 'refused';
+    return { ...facts, verdict, code: errorCodeOf(error), why: error.message, error };
   }
-  const verdict = attempt ? verdictOf(attempt) : 'refused';
-  return { ...facts, verdict, code: errorCodeOf(error), why: error.message, error };
+  if (!attempt || !answerRule(attempt).mayBeApplied) throw error;
+  const cause = error instanceof CliError ? error : undefined;
+  return {
+    ...facts,
+    verdict: 'stopped',
+    code: 'interrupted',
+    why: 'it was stopped before the answer came',
+    error: cause,
+  };
+}
+
+function factsOf(attempt: Attempt | undefined): Pick<Attempted, 'status' | 'requestId' | 'attempt'> {
+  return { status: attempt?.response?.status, requestId: attempt?.requestId, attempt };
 }
 
 function verdictOf(attempt: Attempt): Verdict {

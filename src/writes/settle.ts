@@ -53,10 +53,10 @@ export type Mark = (planned: Planned) => Promise<void>;
 
 /** Settles one row: does what `next` says, and tells it what came of it. Whatever writes a record writes it here. */
 export async function settle(port: RecordPort, row: Row, limits: RowLimits, mark?: Mark): Promise<Settled> {
-  const { timeoutMs, sends = true, isFirstCount = false, isConfirmed = false } = limits;
+  const { timeoutMs, sends = true, stop } = limits;
   const isRun = timeoutMs === undefined;
   const { canGet, canRead, hasGateway, readsFirst, writeOnly } = port;
-  const fixed = { ...limits, isRun, canGet, canRead, hasGateway, readsFirst, writeOnly, isConfirmed };
+  const fixed = { ...limits, isRun, canGet, canRead, hasGateway, readsFirst, writeOnly };
   const startedMs = monotonicMs();
   const requests: Record<'reads' | 'writes', Attempt[]> = { reads: [], writes: [] };
   let known = firstKnown(row);
@@ -64,16 +64,15 @@ export async function settle(port: RecordPort, row: Row, limits: RowLimits, mark
   for (;;) {
     const spentMs = monotonicMs() - startedMs;
     const leftMs = isRun ? Number.POSITIVE_INFINITY : timeoutMs - spentMs;
-    const [after, step] = next(known, event, { ...fixed, isFirstCount, leftMs, random: Math.random() });
+    const [after, step] = next(known, event, { ...fixed, leftMs, random: Math.random() });
     known = after;
     if (step.do === 'end') return toSettled(known, step, requests);
-    if (step.do === 'write' && !sends)
-      return {
-        ...toSettled(known, {}, requests),
-        write: await port.write(known.row, step.planned, known.reading),
-      };
+    if (step.do === 'write' && !sends) {
+      const write = await port.write(known.row, step.planned, known.reading);
+      return { ...toSettled(known, {}, requests), write };
+    }
     if (step.do === 'write' && step.isNew) await mark?.(step.planned);
-    event = await perform(port, known, step, limits.stop, isRun ? undefined : startedMs);
+    event = await perform(port, known, step, stop, isRun ? undefined : startedMs);
     if (event.at === 'sent' && event.attempted.attempt) requests.writes.push(event.attempted.attempt);
     if (event.at === 'unread') requests.reads.push(...attemptsOf(event.error));
   }
