@@ -46,7 +46,7 @@ export function originScope(origin: string): BindingScope {
   return { profile: undefined, name: origin, flags: `--base-url ${origin}`, path };
 }
 
-const version = 9;
+const version = 10;
 
 /**
  * The variable that `serve` sets for its command. If it is set, the built-in contract applies, whatever is
