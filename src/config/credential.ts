@@ -162,7 +162,10 @@ export async function readToken(
 /** Checks that a header can carry the token. @see RFC 9110, 5.5 @throws CliError `auth`. */
 function checkSendable(token: string, source: string): void {
   if (token.trim() === '') throw new CliError('auth', `${source}: the token is empty`);
-  if (/[\r\n]/.test(token)) throw new CliError('auth', `${source}: the token contains a line break`);
+  if (/[\r\n]/.test(token))
+    throw new CliError('auth', `${source}: the token contains a line break`, {
+      hint: 'it must be one line, without anything else',
+    });
   const at = token.search(/[^\t\x20-\x7e\x80-\xff]/);
   if (at !== -1)
     throw new CliError('auth', `${source}: the token's character ${at + 1} is not allowed in a header`);

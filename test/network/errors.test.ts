@@ -99,6 +99,12 @@ test.each([
   [403, {}, give],
   [401, token, 'is the token of PETSTORE_TOKEN that of this service, and still valid?'],
   [403, token, 'the token of PETSTORE_TOKEN may not do this'],
+  [
+    401,
+    { PETSTORE_TOKEN: 'Bearer s3cret' },
+    'the token of PETSTORE_TOKEN begins with Bearer: leave that out',
+  ],
+  [401, { PETSTORE_TOKEN: '"s3cret"' }, 'the token of PETSTORE_TOKEN begins with ": leave that out'],
 ])('the hint of a %i knows whether a token was sent: %j', async (status, env, hint) => {
   const reply = { status, headers: { 'request-id': 'abc-1' }, body: { ...refused, status } };
   await using server = await recordingServer({}, () => reply);

@@ -211,7 +211,9 @@ async function writeSession(
       // The run may have stopped for another reason before.
       if (stop.reason) return abandon();
       stop.stop(interruption(signal));
-      const notice = 'stopping: waiting up to 10 s for what is under way; press Ctrl-C again to abandon it';
+      // Nobody presses a key under cron or systemd.
+      const again = signal === 'SIGINT' ? '; press Ctrl-C again to abandon it' : '';
+      const notice = `stopping: waiting up to 10 s for what is under way${again}`;
       if (!stop.abandoned.aborted) void context.print(notice);
     },
     abandon,
