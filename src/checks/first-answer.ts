@@ -110,6 +110,7 @@ function consequenceOf(answer: RawAnswer): Details {
 
 function hintOf(answer: RawAnswer): string {
   if (answer.status === 429) return 'the service limits the rate: try again later';
+  if (answer.status === 421) return 'does the service know itself by the host of the base URL?';
   if (isPage(answer))
     return 'does the base URL belong to the API, and is the deployment done? --wait waits for it';
   return 'is the path of the base URL right? If the service has other paths, `petstore api bind` reads them from its description';

@@ -121,6 +121,12 @@ const wrongAnswers: readonly (readonly [title: string, reply: Reply, code: numbe
     /^listPets .* with a web page/,
   ],
   [
+    'the refusal of a host',
+    { status: 421, body: { message: 'the host is not served here' } },
+    7,
+    /421 Misdirected Request: the host is not served here/,
+  ],
+  [
     'a page of a gateway',
     { status: 404, headers: { 'content-type': 'text/html' }, body: '<p>hi' },
     7,
