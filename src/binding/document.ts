@@ -81,7 +81,7 @@ export function operationsIn(description: Description, security: Security): Docu
         ...(why !== undefined && { obstacle: { why } }),
         ...ownServer([operationObject, pathItem], document),
         ...danglingPart(
-          [operationObject.parameters, pathItem.parameters, requestBody, responses],
+          [operationObject.parameters, pathItem.parameters, requestBody, ...successesOf(responses)],
           description,
         ),
       };
@@ -97,6 +97,11 @@ function ownServer(
   const servers = objects.map((object) => listOf(object.servers)).find((list) => list.length > 0);
   if (!servers || printJson(servers) === printJson(listOf(document.servers))) return {};
   return { obstacle: { why: `it has a server of its own, ${objectOf(servers[0]).url}` } };
+}
+
+/** Returns the responses that a call needs to be understood. */
+function successesOf(responses: JsonObject): JsonValue[] {
+  return Object.entries(responses).flatMap(([status, response]) => (/^(2|d)/.test(status) ? response : []));
 }
 
 /** Finds a reference that leads nowhere in the parts of an operation. */

@@ -167,7 +167,7 @@ test.each([
     paths: {
       '/pets': { get: { ...list.get, ...samples } },
       '/orders': listOf({ type: 'array', items: { $ref } }),
-      '/orders/{id}': { delete: {} },
+      '/orders/{id}': { delete: { responses: { 404: { $ref: '#/components/responses/none' } } } },
       '/categories': { $ref: '#/components/pathItems/none' },
     },
     components: { schemas: { Pet: pet, A: { $ref: '#/components/schemas/A' } } },
