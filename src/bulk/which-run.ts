@@ -100,10 +100,10 @@ function resumeRefusal(list: RunList, info: RunInfo): UsageError | undefined {
         ? 'apply the file again'
         : `finish the undo, and apply the file again: petstore undo ${id}`,
     );
-  // Only rows that set without a condition could replace what came later.
+  // Only rows that set without a condition could replace what came later. Without open rows only the end is written.
   const { kind, flags } = header;
   const sets = kind !== 'undo' && kind !== 'create' && kind !== 'delete' && !flags.relative;
-  if (!sets || !isOpen(info)) return undefined;
+  if (!sets || !isOpen(info) || info.left + info.counts.unknown === 0) return undefined;
   const later = runsOnTarget(list, header.target).find(
     (run) =>
       run.planned > planned &&

@@ -26,8 +26,6 @@ export interface Command {
   readonly error: Record<string, unknown> | undefined;
   /** The runs whose journals it wrote to. */
   readonly touched: readonly string[];
-  /** How many changes there were before it. */
-  readonly from: number;
 }
 
 /** A run as `runs` lists it. */

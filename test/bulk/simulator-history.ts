@@ -1,4 +1,4 @@
-import { type Fault, type Random, randomOf, writeFaults } from './simulator-faults.ts';
+import { type Random, randomOf, writeFaults } from './simulator-faults.ts';
 import { type FileKind, type InputFile, invalidValue, type Line, mendedValue } from './simulator-files.ts';
 import type { Conduct } from './simulator-gateway.ts';
 import type { ReadingKind, ServiceShape } from './simulator-service.ts';
@@ -51,26 +51,10 @@ const plots = [
   'apply 0, apply 1, undo 0, undo 1, apply 0',
   'apply 0, undo 0, resume 0, undo 0, apply 0',
   'apply 0, apply 1, resume 0, resume 1, undo 0',
+  'apply 0, apply 1, undo 0, apply 0, undo 1',
   'apply 0, resume 0, settle 0, apply 0, undo 0',
   'apply 0, settle 0, undo 0, settle 1, apply 0',
   'apply 0, others 0, resume 0, undo 0, undo 0',
-];
-
-/** Of two deliveries that add the same. */
-const standingPlots = ['apply 0, apply 1, resume 0, apply 0', 'apply 0, apply 1, undo 0, apply 0, undo 1'];
-
-/** Of a service that adds what it is told to set. */
-const addingPlots = ['apply 0, resume 0, undo 0, settle 0'];
-
-const calm: Partial<Conduct> = { writeFaults: 0, readFaults: 0, dieAt: 0, signals: [] };
-const beginnings: readonly (Fault | undefined)[] = [
-  ...[400, 409, 422].map((status): Fault => ({ status, fate: 'refused' })),
-  { status: 409, fate: 'done' },
-  { status: 504, fate: 'late', body: 'html' },
-  { status: 503, fate: 'done', retryAfter: '0' },
-  { fate: 'open' },
-  { fate: 'late' },
-  undefined,
 ];
 
 export function createHistory(seed: number, round: number): History {
@@ -90,13 +74,12 @@ export function createHistory(seed: number, round: number): History {
   const isStanding = kinds[1] === 'delivery' && random.chance(0.7);
   if (isStanding) files[1] = { ...(files[0] as InputFile), number: 'LS-2' };
   const shards = noun === 'inventory' && random.chance(0.15) ? 2 : 0;
-  const facts: StepFacts = { isFirst: false, isQuiet: adds || random.chance(0.4), shards, pets };
-  const free = Array.from({ length: 2 + random.below(6) }, (_, at) =>
-    createStep(`${seed}:${round}:${at}`, { ...facts, isFirst: at === 0 }),
+  const facts = { isQuiet: adds || random.chance(0.4), shards, pets };
+  const plot = random.chance(isStanding ? 0.6 : 0.4) ? random.pick(plots).split(', ') : [];
+  const count = plot.length || 2 + random.below(6);
+  const steps = Array.from({ length: count }, (_, at) =>
+    createStep(`${seed}:${round}:${at}`, at === 0 ? 'apply 0' : plot[at], facts),
   );
-  const plot = random.pick(adds ? addingPlots : isStanding ? standingPlots : plots);
-  const hasPlot = adds || random.chance(isStanding ? 0.6 : 0.3);
-  const steps = hasPlot ? followPlot(plot, free, random, adds, shards) : free;
   return { service, stock, files, steps };
 }
 
@@ -109,38 +92,13 @@ function createShape(noun: ServiceShape['noun'], isLong: boolean, random: Random
   // old
   const canBeOld = (etags === 'version' || etags === 'content') && !adds;
   const reading = (): ReadingKind =>
-    canBeOld && random.chance(0.25) ? random.pick(['behind', 'one of two', 'cached'] as const) : 'current';
+    canBeOld && random.chance(0.25) ? random.pick(['behind', 'mixed'] as const) : 'current';
   return {
     ...{ noun, etags: adds ? 'none' : etags, adds },
     putCreates: random.chance(0.7),
     ...{ records: reading(), lists: reading(), lag: 1 + random.below(random.pick([4, 12, 40])) },
     hasLocation: random.chance(0.5),
   };
-}
-
-/** The steps of a plot, with the circumstances of free steps: at first some rows go wrong, then most goes well. */
-function followPlot(
-  plot: string,
-  free: readonly Step[],
-  random: Random,
-  isCalm: boolean,
-  shards: number,
-): Step[] {
-  return plot.split(', ').map((words, at) => {
-    const [kind, pick] = words.split(' ') as [Step['kind'], string];
-    const step = free[at % free.length] as Step;
-    const isTroubled = !isCalm && random.chance(at === 0 ? 0.4 : 0.25);
-    const first = { ...calm, writeFaults: isCalm ? 0 : 0.5, only: random.pick(beginnings) };
-    const shard = shards > 0 && kind === 'apply' ? ['--shard', `${1 + (at % shards)}/${shards}`] : [];
-    return {
-      ...step,
-      ...{ kind, pick: Number(pick) },
-      isMended: kind === 'rejects' && shards > 0 ? true : step.isMended,
-      words: kind === 'settle' ? [] : ['--concurrency', '2', '--retries', '1', ...shard],
-      ...(isTroubled ? {} : { dieAt: 0, fullAt: 0 }),
-      conduct: { ...step.conduct, ...(isTroubled ? {} : at === 0 ? first : calm) },
-    };
-  });
 }
 
 function createFile(
@@ -185,29 +143,31 @@ function createFile(
 }
 
 interface StepFacts {
-  readonly isFirst: boolean;
   /** Nobody else writes. */
   readonly isQuiet: boolean;
   readonly shards: number;
   readonly pets: number;
 }
 
-function createStep(seed: string, facts: StepFacts): Step {
+/** @param plotted the kind and the number of the step; undefined for any. */
+function createStep(seed: string, plotted: string | undefined, facts: StepFacts): Step {
   const random = randomOf(seed);
   const kinds: readonly Step['kind'][] = [
     ...(['apply', 'apply', 'apply', 'rejects', 'rejects', 'resume', 'resume', 'resume', 'resume'] as const),
     ...(['undo', 'undo', 'undo', 'follow', 'follow', 'follow', 'power', 'settle'] as const),
     ...(facts.isQuiet ? (['resume', 'settle'] as const) : (['others', 'others'] as const)),
   ];
-  const kind = facts.isFirst ? 'apply' : random.pick(kinds);
-  const hasTrouble = random.chance(0.35);
-  const trouble = hasTrouble
-    ? random.pick(['disk', 'disk', 'full', 'request', 'request'] as const)
-    : undefined;
-  const operation = 1 + random.below(random.pick([6, 20, 20, 40]));
+  const [plottedKind, plottedPick] = plotted?.split(' ') ?? [];
+  const kind = (plottedKind as Step['kind'] | undefined) ?? random.pick(kinds);
   const isById = !['resume', 'undo'].includes(kind) || random.chance(0.5);
+  const pick = plottedPick === undefined ? random.below(5) : Number(plottedPick);
+  const trouble = random.pick([
+    ...(['disk', 'disk', 'full', 'request', 'request'] as const),
+    ...Array(9).fill('none'),
+  ]);
+  const operation = 1 + random.below(random.pick([6, 20, 20, 40]));
   return {
-    ...{ kind, pick: isById ? random.below(5) : undefined, isMended: random.chance(0.5) },
+    ...{ kind, pick: isById ? pick : undefined, isMended: random.chance(0.5) },
     words: createWords(kind, facts, random),
     conduct: createConduct(`${seed}:conduct`, facts, trouble === 'request'),
     dieAt: trouble === 'disk' ? operation : 0,
@@ -238,7 +198,7 @@ function createConduct(seed: string, { isQuiet, pets }: StepFacts, dies: boolean
     seed,
     writeFaults: isHealthy ? 0 : isBroken ? 1 : random.pick([0.2, 0.5, 0.8]),
     readFaults: isHealthy || random.chance(0.6) ? 0 : isBroken ? 1 : 0.1,
-    only: random.chance(0.4) ? random.pick(writeFaults) : undefined,
+    only: random.chance(0.5) ? random.pick(writeFaults) : undefined,
     edits: isQuiet || random.chance(0.4) ? 0 : random.pick([0.1, 0.3, 0.6, 1]),
     dieAt: dies ? moment() : 0,
     diesAfter: random.chance(0.5),
@@ -248,7 +208,8 @@ function createConduct(seed: string, { isQuiet, pets }: StepFacts, dies: boolean
 
 /** A step in which everything works. */
 export function calmStep(kind: Step['kind'], words: readonly string[], seed: string): Step {
-  const conduct = { ...calm, seed, only: undefined, edits: 0, diesAfter: false } as Conduct;
+  const faults = { writeFaults: 0, readFaults: 0, only: undefined, edits: 0 };
+  const conduct: Conduct = { seed, ...faults, dieAt: 0, diesAfter: false, signals: [] };
   const facts = { kind, words, conduct, pick: undefined, isMended: true };
   return { ...facts, dieAt: 0, fullAt: 0, tornShare: 0, losesPower: false };
 }

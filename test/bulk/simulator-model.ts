@@ -1,6 +1,6 @@
-import { type Command, type ListedRun, namedCommand, type ShownRow, Violation } from './simulator-command.ts';
+import { type Command, type ListedRun, namedCommand, Violation } from './simulator-command.ts';
 import type { Step } from './simulator-history.ts';
-import { Ledger, type RunRecord } from './simulator-ledger.ts';
+import { isOf, Ledger, type RunRecord } from './simulator-ledger.ts';
 import { checkReport } from './simulator-report.ts';
 import { checkAdding, checkRows } from './simulator-rows.ts';
 import type { World } from './simulator-world.ts';
@@ -39,32 +39,35 @@ export class Model {
     const { ledger, world } = this;
     this.runs = await world.runs();
     ledger.attribute(command, this.runs);
-    ledger.forget(this.runs);
     for (const breach of world.gateway.breaches) throw new Violation(breach);
     const { adds } = world.history.service;
     if (adds) checkAdding(ledger, command);
-    for (const run of ledger.records.values()) {
-      const rows = await world.show(run.id);
-      const keyOf = ({ id, line }: ShownRow) =>
-        run.file?.kind === 'creates' || id === '' ? `line:${line}` : id;
+    for (const run of ledger.runs) {
       const earlier = run.rows;
-      run.rows = new Map(rows.map((row) => [keyOf(row), row]));
-      if (!adds) checkRows(world, ledger, run, earlier, command);
+      const isMaking = run.file.kind === 'creates' && !run.undone;
+      const rows = await world.show(run.id);
+      run.rows = new Map(rows.map((row) => [isMaking || row.id === '' ? `line:${row.line}` : row.id, row]));
+      if (!adds) checkRows(ledger, run, earlier, command);
     }
     for (const change of adds ? [] : ledger.changes) ledger.checkChange(change);
-    this.checkRejects(command);
-    if (!command.hasCrashed) this.checkReport(command);
+    const run = ledger.runOf(command.number);
+    this.checkRejects(run);
+    if (command.hasCrashed) return;
+    const rows = run && !adds ? [...run.rows.keys()] : [];
+    const written = rows.filter((key) => run && ledger.writesOf(run, key).length > 0).length;
+    const hasSent = world.gateway.writes.some((request) => request.command === command.number);
+    const listed = this.runs.find(({ id }) => id === run?.id);
+    checkReport(command, { listed, hasSent, written, isCalm: this.isCalm(command) });
   }
 
   /** The rejects of a delivery hold only rows that were certainly not booked, and that resume will not take. */
-  private checkRejects(command: Command): void {
-    const runs = this.ledger.runsOf(command);
+  private checkRejects(run: RunRecord | undefined): void {
+    const { changes } = this.ledger;
     for (const { path, file, rows } of this.world.readRejects()) {
-      const run = runs.find((each) => (this.ledger.undoneOf(each) ?? each).file === file);
-      if (run && !this.rejecters.has(path))
-        this.rejecters.set(path, { run, from: this.ledger.changes.length });
-      const rejecter = this.rejecters.get(path);
       if (file.kind !== 'delivery' && file.kind !== 'creates') continue;
+      if (run?.file === file && !this.rejecters.has(path))
+        this.rejecters.set(path, { run, from: changes.length });
+      const { run: rejecter, from } = this.rejecters.get(path) ?? {};
       for (const { key, state, status, code } of rows) {
         const mayPass = /^(3\d\d|401|403|408|412|425|429|5\d\d)$/.test(status) && !/^50[15]$/.test(status);
         const isFinal = state === 'failed' && (!mayPass || finalCodes.includes(code));
@@ -72,47 +75,26 @@ export class Model {
           throw new Violation(
             `${path} has record ${key}, ${state} ${status} ${code}, which resume takes too`,
           );
-        const later = rejecter ? this.ledger.changes.slice(rejecter.from) : [];
-        if (later.some((change) => change.id === key && rejecter && this.ledger.isOf(rejecter.run, change)))
+        if (rejecter && changes.slice(from).some((change) => change.id === key && isOf(rejecter, change)))
           throw new Violation(`${path} has record ${key}, ${state}, which its run wrote later`);
       }
     }
   }
 
-  private checkReport(command: Command): void {
-    const [record] = this.ledger.runsOf(command);
-    const rows = record ? [...record.rows.keys()] : [];
-    const written =
-      record && !this.world.history.service.adds
-        ? rows.filter((key) => this.ledger.writesOf(record, key).length > 0)
-        : [];
-    const hasSent = this.world.gateway.writes.some((request) => request.command === command.number);
-    checkReport(
-      command,
-      this.runs.find(({ id }) => id === record?.id),
-      hasSent,
-      written.length,
-    );
-    this.checkCalm(command);
-  }
-
-  /** A delivery in a shop that sells all the time ends in one command. */
-  private checkCalm({ step, code, summary, wasSignalled, isFull, file, number, words }: Command): void {
-    const { conduct } = step;
+  /** Whether all rows of a delivery are to be settled by one command, also in a shop that sells all the time. */
+  private isCalm({ step: { conduct }, wasSignalled, isFull, file, words }: Command): boolean {
+    const { writeFaults, readFaults, edits, dieAt } = conduct;
     const { adds, etags } = this.world.history.service;
-    const isHealthy = conduct.writeFaults === 0 && conduct.readFaults === 0 && conduct.edits <= 0.3;
-    const isCurrent = etags !== 'random' && !this.world.gateway.isOld;
-    const isStopped = wasSignalled || isFull || words.includes('--no-yes');
-    if (file?.kind !== 'delivery' || adds || !isHealthy || !isCurrent || isStopped) return;
-    if (Number(summary?.unprocessed ?? 0) > 0 && conduct.dieAt === 0)
-      throw new Violation(`command ${number}, exit ${code}: rows are left in a healthy service`);
+    const isStopped = wasSignalled || isFull || words.includes('--no-yes') || words.includes('--max-errors');
+    const isHealthy = !adds && etags !== 'random' && !this.world.gateway.isOld && edits <= 0.3;
+    return file?.kind === 'delivery' && isHealthy && !isStopped && writeFaults + readFaults + dieAt === 0;
   }
 
   /** What a person who has looked says about rows of a run. Undefined if nothing is open. */
   settleWords({ pick = 0 }: Step): readonly string[] {
     const keysOf = ({ rows }: RunRecord) =>
       [...rows].filter(([, { state }]) => openStates.includes(state)).map(([key]) => key);
-    const runs = [...this.ledger.records.values()].filter((run) => keysOf(run).length > 0);
+    const runs = this.ledger.runs.filter((run) => keysOf(run).length > 0);
     const run = runs[pick % Math.max(1, runs.length)];
     if (!run) return [];
     // Whoever looks has waited long enough.
@@ -129,7 +111,7 @@ export class Model {
   private truthOf(run: RunRecord, key: string, isApplied: boolean): string | undefined {
     const made = this.ledger.writesOf(run, key).at(-1);
     if ((made !== undefined) !== isApplied) return undefined;
-    return made && run.file?.kind === 'creates' ? `${key}=${made.id}` : key;
+    return made && run.file.kind === 'creates' && !run.undone ? `${key}=${made.id}` : key;
   }
 
   /** Once all is well: each run that stopped comes to its end by what the program names, and else by what a person says. */
@@ -143,27 +125,14 @@ export class Model {
       tried.add(listed.id);
       const isUndo = listed.kind === 'undo';
       const command = await take(isUndo ? 'undo' : 'resume', [isUndo ? listed.file : listed.id]);
-      if (command?.code === 2) await this.follow(listed, command, take);
-      else resumed.add(listed.id);
+      if (command?.code !== 2) resumed.add(listed.id);
+      else if (namedCommand(command)) await take('follow');
+      else if (!/apply|look|runs settle/.test(`${command.error?.hint} ${command.error?.message}`))
+        throw new Violation(`${listed.id} is refused, and no way on is named`);
     }
     this.checkUnknown(resumed);
-    for (const run of this.ledger.records.values()) if (!this.isFinished(run)) await this.close(run, take);
+    for (const run of this.ledger.runs) if (!this.isFinished(run)) await this.close(run, take);
     await this.checkEnd();
-  }
-
-  /** The command that a refusal names leads on, and not in a circle. */
-  private async follow({ id }: ListedRun, refused: Command, take: Take): Promise<void> {
-    const seen = new Set<string>();
-    let command: Command | undefined = refused;
-    while (command?.code === 2) {
-      const { error } = command;
-      if (/apply|look|runs settle/.test(`${error?.hint} ${error?.message}`)) return;
-      const named = namedCommand(command)?.join(' ');
-      if (named === undefined) throw new Violation(`${id} is refused, and no way on is named`);
-      if (seen.has(named)) throw new Violation(`the hints go in a circle: petstore ${named}`);
-      seen.add(named);
-      command = await take('follow');
-    }
   }
 
   /** A person says of every row that is open, one after the other, what happened: then the run is finished. */
@@ -197,48 +166,38 @@ export class Model {
   /** What a run that could go on in a healthy service leaves unknown, nobody can know. */
   private checkUnknown(resumed: ReadonlySet<string>): void {
     const { adds, etags } = this.world.history.service;
-    const runs = adds || etags === 'random' ? [] : [...this.ledger.records.values()];
-    for (const run of runs) {
-      const kind = (this.ledger.undoneOf(run) ?? run).file?.kind;
-      for (const [id, { state, code }] of resumed.has(run.id) && kind !== 'creates' ? run.rows : []) {
+    const { runs } = this.ledger;
+    if (adds || etags === 'random') return;
+    for (const run of runs.filter(({ id, file }) => resumed.has(id) && file.kind !== 'creates'))
+      for (const [id, { state, code }] of run.rows) {
         const isOfOthers = runs.some((other) => other !== run && other.rows.has(id));
-        const isKnowable =
-          !isOfOthers && !this.world.gateway.disputed.has(id) && !this.ledger.isDisturbed(run, id);
+        const isMoved = this.world.gateway.disputed.has(id) || this.ledger.isDisturbed(run, id);
         // Whether a POST has made an entry, its readings cannot tell.
-        if (state === 'unknown' && code !== 'perhaps_made' && isKnowable)
+        if (state === 'unknown' && code !== 'perhaps_made' && !isOfOthers && !isMoved)
           throw new Violation(
             `run ${run.id}, record ${id} stays unknown (${code}), and nobody else changed it`,
           );
       }
-    }
   }
 
   /** At the end every run is finished, and each row that failed for good is in the rejects. */
   private async checkEnd(): Promise<void> {
-    const { files } = this.world.history;
-    const rejected = new Set(
-      this.world
-        .readRejects()
-        .flatMap(({ file, rows }) => rows.map(({ key }) => `${files.indexOf(file)} ${key}`)),
-    );
+    const { commands } = this.world;
+    const rejects = this.world.readRejects();
     this.runs = await this.world.runs();
-    for (const run of this.ledger.records.values()) {
-      const listed = this.runs.find(({ id }) => id === run.id);
-      if (!this.isFinished(run))
-        throw new Violation(`run ${run.id} can never be finished: it is ${listed?.state}`);
-      if (!run.file || listed?.state !== 'finished' || (listed.undoneBy ?? null) !== null) continue;
-      // A person's word that was cut short after it was kept.
-      const isCut = this.world.commands.some(
-        ({ words, hasCrashed, isFull }) =>
-          words[0] === 'runs' && words[2] === run.id && (hasCrashed || isFull),
+    for (const run of this.ledger.runs) {
+      const { id, undone, file } = run;
+      const { state, undoneBy } = this.runs.find((each) => each.id === id) ?? {};
+      if (!this.isFinished(run)) throw new Violation(`run ${id} can never be finished: it is ${state}`);
+      // A person's word that was cut short after it was kept has no rejects.
+      const isCut = commands.some(
+        ({ words, hasCrashed, isFull }) => words[0] === 'runs' && words[2] === id && (hasCrashed || isFull),
       );
-      for (const [key, { state, code }] of run.rows)
-        if (
-          state === 'failed' &&
-          !(isCut && code === 'settled') &&
-          !rejected.has(`${files.indexOf(run.file)} ${key}`)
-        )
-          throw new Violation(`run ${run.id}, record ${key} failed, and is in no file of rejects`);
+      if (undone || state !== 'finished' || (undoneBy ?? null) !== null || isCut) continue;
+      const keys = rejects.flatMap((each) => (each.file === file ? each.rows.map(({ key }) => key) : []));
+      for (const [key, row] of run.rows)
+        if (row.state === 'failed' && !keys.includes(key))
+          throw new Violation(`run ${id}, record ${key} failed, and is in no file of rejects`);
     }
   }
 }

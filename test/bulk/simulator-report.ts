@@ -7,18 +7,19 @@ import {
   wrongStates,
 } from './simulator-command.ts';
 
-/**
- * Checks the sums, the exit code and the way on that a command reports.
- *
- * @param run the run as it is listed afterwards. @param hasSent whether the command sent a write.
- * @param written how many rows of the run were written.
- */
-export function checkReport(
-  command: Command,
-  run: ListedRun | undefined,
-  hasSent: boolean,
-  written: number,
-): void {
+interface Facts {
+  /** The run as it is listed afterwards. */
+  readonly listed: ListedRun | undefined;
+  /** Whether the command sent a write. */
+  readonly hasSent: boolean;
+  /** How many rows of the run were written. */
+  readonly written: number;
+  /** Whether nothing keeps the command from settling all rows. */
+  readonly isCalm: boolean;
+}
+
+/** Checks the sums, the exit code and the way on that a command reports. */
+export function checkReport(command: Command, { listed, hasSent, written, isCalm }: Facts): void {
   const { number, words, code, summary, error, stderr, isFull } = command;
   const place = `command ${number}, exit ${code}`;
   if (/internal:|TypeError|RangeError/.test(stderr)) throw new Violation(`${place}: ${stderr}`);
@@ -39,11 +40,15 @@ export function checkReport(
   const sum = total([...rightStates, ...wrongStates]);
   if (sum !== summary.rows) throw new Violation(`${place}: ${summary.rows} rows, and the states make ${sum}`);
   for (const name of ['rows', ...rightStates, ...wrongStates])
-    if (run && run.id === summary.id && Number(run[name] ?? 0) !== count(name) && !isFull)
-      throw new Violation(`${place}: ${name} is ${summary[name]} in the summary and ${run[name]} in runs`);
+    if (listed?.id === summary.id && Number(listed?.[name] ?? 0) !== count(name) && !isFull)
+      throw new Violation(
+        `${place}: ${name} is ${summary[name]} in the summary and ${listed?.[name]} in runs`,
+      );
   const others = total(['failed', 'invalid', 'unprocessed', 'booked', 'skipped']);
   if (others > summary.rows - written)
     throw new Violation(`${place}: ${others} of ${summary.rows} rows were not written, and ${written} were`);
+  const open = total(['unprocessed', 'unsettled']);
+  if (isCalm && open > 0) throw new Violation(`${place}: ${open} rows are left in a healthy service`);
   checkExit(command, count, total, place);
   const isInWords = /look|wait|by hand/.test(String(error?.hint));
   if (count('unprocessed') > 0 && summary.id !== undefined && !namedCommand(command) && !isInWords)
@@ -51,7 +56,7 @@ export function checkReport(
 }
 
 function checkExit(
-  { code, error, wasSignalled, isFull, summary, touched }: Command,
+  { code, error, wasSignalled, isFull, summary }: Command,
   count: (name: string) => number,
   total: (names: readonly string[]) => number,
   place: string,
@@ -69,8 +74,7 @@ function checkExit(
     summary?.stopped !== undefined ||
     /stopped/.test(String(error?.message));
   const isStop = isStopped && [1, 3, 4, 6].includes(code);
-  const isUndo =
-    summary?.kind === 'undo' && wrong > 0 && (code === 3 || (code === 0 && touched.length === 0));
+  const isUndo = summary?.kind === 'undo' && wrong > 0 && code === 3;
   if (code !== expected && !isStop && !isUndo)
     throw new Violation(
       `${place}: it must be ${expected}: ${JSON.stringify(summary)} ${JSON.stringify(error)}`,

@@ -1,125 +1,101 @@
 import { type Command, type ShownRow, Violation } from './simulator-command.ts';
-import type { Ledger, RunRecord } from './simulator-ledger.ts';
-import type { World } from './simulator-world.ts';
+import { isOf, type Ledger, type RunRecord } from './simulator-ledger.ts';
 
 const notWritten = ['failed', 'unprocessed', 'invalid', 'skipped', 'booked'];
 
-/** Checks what a run says about its rows. @param earlier the rows before the last commands. */
+/** Checks what a run says about its rows. @param earlier the rows before the command. */
 export function checkRows(
-  world: World,
   ledger: Ledger,
   run: RunRecord,
   earlier: ReadonlyMap<string, ShownRow>,
-  command: Command,
+  { words: [verb] }: Command,
 ): void {
-  const isByPerson = command.words[0] === 'runs';
-  const isRunning = run.commands.has(command.number);
   for (const [key, row] of run.rows) {
-    const { id, state, code } = row;
-    const place = `run ${run.id}, record ${key}, ${state} ${code}`;
+    const { state, code } = row;
+    const fail = (what: string) => {
+      throw new Violation(`run ${run.id}, record ${key}, ${state} ${code}: ${what}`);
+    };
     const writes = ledger.writesOf(run, key);
-    if (notWritten.includes(state) && writes.length > 0) throw new Violation(`${place}: it was written`);
-    const isNew = earlier.get(key)?.state !== state;
-    if (!isNew && !isRunning) continue;
-    if (state === 'unchanged' && writes.length > 0) throw new Violation(`${place}: it was written`);
-    if (!isNew) continue;
-    if (state === 'unknown') checkDoubt(world, ledger, run, key, place);
-    if (state === 'failed' && !isByPerson && run.undoes === undefined && code !== 'booked_otherwise')
-      if (ledger.timesBooked(run, key) > 0) throw new Violation(`${place}: its delivery has booked it`);
-    if (state === 'booked') checkBooked(ledger, run, key, place);
+    if ([...notWritten, 'unchanged'].includes(state) && writes.length > 0) fail('it was written');
+    if (earlier.get(key)?.state === state) continue;
+    if (state === 'unknown' && !isDoubtful(ledger, run, key, code)) fail('every write was certainly refused');
+    const isRefused = state === 'failed' && verb !== 'runs' && code !== 'booked_otherwise' && !run.undone;
+    if (isRefused && ledger.timesBooked(run, key) > 0) fail('its delivery has booked it');
+    if (state === 'booked' && !isBooked(ledger, run, key)) fail('its delivery was never booked on it');
     if (state !== 'applied' && state !== 'unchanged') continue;
-    if (run.undoes !== undefined) checkUndone(world, ledger, run, key, place);
-    const wanted = targetOf(ledger, run, key, row);
-    if (wanted === 'any') continue;
-    const isAsWritten = writes.some(({ after }) => run.file?.kind === 'creates' || after?.value === wanted);
-    if (!isAsWritten && !wasShown(world, run, id || key, state === 'applied', wanted))
-      throw new Violation(`${place}: ${wanted} was neither written nor shown`);
+    if (isStillDone(ledger, run, key)) fail('it was not taken back');
+    const wanted = targetOf(run, key, row);
+    const isMade = run.file.kind === 'creates' && writes.length > 0;
+    if (wanted === 'any' || isMade || writes.some(({ after }) => after?.value === wanted)) continue;
+    if (!wasShown(ledger, run, row.id, state === 'applied', wanted))
+      fail(`${wanted} was neither written nor shown`);
+    ledger.believe(run, key);
   }
 }
 
 /** The value that a row is to leave. `any` if nobody but the program can say. */
-function targetOf(
-  ledger: Ledger,
-  run: RunRecord,
-  key: string,
-  { state, after }: ShownRow,
-): number | undefined | 'any' {
-  const undone = ledger.undoneOf(run);
-  const kind = (undone ?? run).file?.kind;
+function targetOf({ undone, file, typed }: RunRecord, key: string, { state, after }: ShownRow) {
   if (state === 'applied') return after;
-  if (kind === 'delivery') return 'any';
-  if (undone && undone.rows.get(key)?.state !== 'applied') return 'any';
-  if (undone) return kind === 'creates' ? undefined : undone.rows.get(key)?.before;
-  return kind === 'removes' ? undefined : run.typed.get(key)?.value;
+  const undoneRow = undone?.rows.get(key);
+  if (file.kind === 'delivery' || (undone && undoneRow?.state !== 'applied')) return 'any';
+  if (undone) return file.kind === 'creates' ? undefined : undoneRow?.before;
+  return file.kind === 'removes' ? undefined : typed.get(key)?.value;
 }
 
 /** Whether a run was shown a value of a record, since it first tried to write if `isSent`. A reading is believed. */
 function wasShown(
-  { gateway: { service, writes } }: World,
+  { world: { gateway } }: Ledger,
   { commands }: RunRecord,
   id: string,
   isSent: boolean,
   value: number | undefined,
 ): boolean {
-  const attempt = writes.find((request) => commands.has(request.command) && request.id === id);
-  const since = isSent ? (attempt?.number ?? 0) : 0;
-  return service.shown.some(
-    ({ command, id: shownId, entry, at }) =>
-      commands.has(command) && shownId === id && entry?.value === value && at >= since,
+  const first = gateway.writes.find((request) => commands.has(request.command) && request.id === id);
+  const since = isSent ? (first?.number ?? 0) : 0;
+  return gateway.service.shown.some(
+    (reading) =>
+      commands.has(reading.command) &&
+      reading.id === id &&
+      reading.entry?.value === value &&
+      reading.at >= since,
   );
 }
 
-/** A row is unknown only if an attempt was not certainly refused, a process died. */
-function checkDoubt(
-  { gateway, commands }: World,
-  ledger: Ledger,
-  run: RunRecord,
-  key: string,
-  place: string,
-): void {
-  const undone = ledger.undoneOf(run);
-  const runs = undone ? [run, undone] : [run];
-  const own = runs.flatMap((each) => [...each.commands]);
-  const first = undone ?? run;
-  const id = first.file?.kind === 'creates' ? (first.typed.get(key)?.value ?? key) : key;
-  const isDoubtful =
-    own.some((number) => gateway.doubtful.has(`${number} ${id}`)) ||
-    commands.some(({ number, hasCrashed, isFull }) => (hasCrashed || isFull) && own.includes(number)) ||
+/** A row is unknown only if an attempt was not certainly refused, or a process died or had no room on its disk. */
+function isDoubtful({ world }: Ledger, run: RunRecord, key: string, code: string | undefined): boolean {
+  const own = [...run.commands, ...(run.undone?.commands ?? [])];
+  const id = run.file.kind === 'creates' ? (run.typed.get(key)?.value ?? key) : key;
+  return (
+    own.some((number) => world.gateway.doubtful.has(`${number} ${id}`)) ||
+    world.commands.some(({ number, hasCrashed, isFull }) => (hasCrashed || isFull) && own.includes(number)) ||
     // Nobody heard an answer that came after the time was over or a second Ctrl-C.
-    /timeout|interrupted|stopped|unproved/.test(place);
-  if (!isDoubtful) throw new Violation(`${place}: every write was certainly refused`);
+    code === 'timeout' ||
+    code === 'interrupted'
+  );
 }
 
-/** A row that is left out because its delivery has it already is booked. */
-function checkBooked(ledger: Ledger, run: RunRecord, id: string, place: string): void {
-  const isBooked = [...ledger.records.values()].some(
+/** Whether another run of the delivery has booked a record. */
+function isBooked(ledger: Ledger, run: RunRecord, id: string): boolean {
+  return ledger.runs.some(
     (other) =>
       other !== run &&
-      other.undoes === undefined &&
-      ledger.deliveryOf(other) === ledger.deliveryOf(run) &&
+      !other.undone &&
+      other.file.number === run.file.number &&
       (other.rows.get(id)?.state === 'applied' || ledger.writesOf(other, id).length > 0),
   );
-  if (!isBooked) throw new Violation(`${place}: its delivery was never booked on it`);
 }
 
-/** What an undo says it has taken back is not the last that was written. */
-function checkUndone({ gateway }: World, ledger: Ledger, undo: RunRecord, id: string, place: string): void {
-  const undone = ledger.undoneOf(undo);
+/** Whether what an undo says it has taken back is still there. An old reading is believed. */
+function isStillDone(ledger: Ledger, undo: RunRecord, id: string): boolean {
   const last = ledger.lastOf(id);
-  // An old reading is believed.
-  if (!undone || !last || gateway.isOld || last.before?.value === last.after?.value) return;
-  if (ledger.isOf(undone, last))
-    throw new Violation(`${place}: record ${id} is still as run ${undone.id} wrote it`);
-  if (ledger.timesBooked(undo, id) > 0) throw new Violation(`${place}: its delivery is still booked on it`);
+  if (!undo.undone || !last || ledger.world.gateway.isOld) return false;
+  return isOf(undo.undone, last) || ledger.timesBooked(undo, id) > 0;
 }
 
 /** A service that adds what it is told to set: a command notices it at the first row that it sends. */
-export function checkAdding(ledger: Ledger, { number, words: [verb] }: Command): void {
-  const wrong = ledger.changes.filter(
-    ({ cause, before, after }) => cause?.command === number && before?.value !== after?.value,
-  );
+export function checkAdding({ changes }: Ledger, { number, words: [verb] }: Command): void {
+  const own = changes.filter(({ cause }) => cause?.command === number);
   // A row that is unknown may be the first one of a resume.
-  const most = verb === 'undo' ? 0 : verb === 'resume' ? 2 : 1;
-  if (wrong.length > most)
-    throw new Violation(`command ${number} wrote ${wrong.length} rows to a service that adds`);
+  if (own.length > (verb === 'resume' ? 2 : 1))
+    throw new Violation(`command ${number} wrote ${own.length} rows to a service that adds`);
 }

@@ -32,14 +32,16 @@ interface Version {
 export interface Reading extends Version {
   readonly command: number;
   readonly id: string;
+  /** Whether it was shown in a list, without a tag. */
+  readonly isListed: boolean;
   /** The number of the request. */
   readonly at: number;
   /** How many requests the command had sent. */
   readonly nth: number;
 }
 
-/** How old readings are. `one of two`: every other one comes from a replica that is behind. */
-export type ReadingKind = 'current' | 'behind' | 'one of two' | 'cached';
+/** How old readings are. `mixed`: half of them come from a replica that is behind. */
+export type ReadingKind = 'current' | 'behind' | 'mixed';
 
 export interface ServiceShape {
   readonly noun: 'inventory' | 'pets';
@@ -98,7 +100,6 @@ export class Service {
   readonly entries: Map<string, Entry>;
   private readonly shape: ServiceShape;
   private readonly first: ReadonlyMap<string, Entry>;
-  private readonly cached = new Map<string, { readonly until: number; readonly at: number }>();
   private lastId = 1000;
 
   constructor(shape: ServiceShape, stock: ReadonlyMap<string, number>) {
@@ -142,16 +143,9 @@ export class Service {
   }
 
   /** The moment that a reading shows. */
-  private momentOf(shown: ReadingKind, { url, query, random }: Request): number {
-    const { received, shape, cached } = this;
-    const kind = this.isWell ? 'current' : shown;
-    if (kind === 'current' || (kind === 'one of two' && random.chance(0.5))) return received;
-    if (kind !== 'cached') return Math.max(0, received - shape.lag);
-    const key = `${url}?${query}`;
-    const kept = cached.get(key);
-    if (kept && kept.until > received) return kept.at;
-    cached.set(key, { at: received, until: received + shape.lag });
-    return received;
+  private momentOf(kind: ReadingKind, { random }: Request): number {
+    const isOld = !this.isWell && (kind === 'behind' || (kind === 'mixed' && random.chance(0.5)));
+    return isOld ? Math.max(0, this.received - this.shape.lag) : this.received;
   }
 
   /** Why the service refuses a write now. */
@@ -208,8 +202,9 @@ export class Service {
     return { status: 200, body: `[${texts}]`, headers: rest.length > limit ? { link: next } : {} };
   }
 
-  private show({ nth, command, number }: Request, id: string, version: Version): void {
-    this.shown.push({ ...version, command, id, at: number, nth });
+  private show(request: Request, id: string, version: Version): void {
+    const { nth, command, number } = request;
+    this.shown.push({ ...version, command, id, isListed: request.id === undefined, at: number, nth });
   }
 
   private tagOf({ change, entry }: Version): string {

@@ -222,7 +222,6 @@ export class World {
       io.raise('SIGINT');
     };
     this.gateway.admit({ command: number, process, conduct, raise });
-    const from = this.gateway.service.changes.length;
     const hangs = conduct.writeFaults + conduct.readFaults > 0;
     const plumbing = [
       '-o',
@@ -242,7 +241,7 @@ export class World {
     }
     die(process);
     const command: Command = {
-      ...{ number, words, step, file, typed, code, wasSignalled, from, hasCrashed: isDead },
+      ...{ number, words, step, file, typed, code, wasSignalled, hasCrashed: isDead },
       isFull: fullAt > 0 && operations >= fullAt,
       stderr: io.written('stderr'),
       summary: isDead ? undefined : (parseJson(io.written('stdout')) as Command['summary']),
