@@ -30,8 +30,7 @@ export function printEvent(event: RunEvent): string {
     case 'begin':
       return printJson({ ...event, journal: journalVersion });
     case 'plan': {
-      const { row, state } = event;
-      const { id, line, intent } = row;
+      const { id, line, intent, state } = event.row;
       const stateJson = state.at === 'new' ? undefined : convertState(state, toJsonValue);
       return printJson({ kind: 'plan', id, line, intent: convert(intent, toJsonValue), state: stateJson });
     }

@@ -6,7 +6,7 @@ import { withLock } from '../process/lock.ts';
 import { fileError } from '../process/system-error.ts';
 import { syncFile, syncPath } from '../process/write-file-sync.ts';
 import { printEvent } from './event-lines.ts';
-import { applyEvent, type PlannedRow, type Run, type RunChange, type RunEvent } from './run.ts';
+import { applyEvent, type Run, type RunChange, type RunEvent, type RunRow } from './run.ts';
 import {
   ensureRunFolder,
   journalPath,
@@ -61,9 +61,9 @@ export class Journal {
   }
 
   /** Appends a plan and syncs it: it is on the disk when this returns. @param number its number among all plans on the target. */
-  keepPlan(rows: readonly PlannedRow[], number: number): void {
+  keepPlan(rows: readonly RunRow[], number: number): void {
     for (let at = 0; at < rows.length; at += linesOfWrite)
-      this.append(rows.slice(at, at + linesOfWrite).map((planned) => ({ kind: 'plan', ...planned })));
+      this.append(rows.slice(at, at + linesOfWrite).map((row) => ({ kind: 'plan', row })));
     this.append([{ kind: 'planned', number }]);
     this.sync();
     applyEvent(this.run, { kind: 'planned', number, rows });

@@ -3,7 +3,6 @@ import { monotonicMs } from '../process/deadline.ts';
 import { UsageError } from '../process/errors.ts';
 import {
   decide,
-  newState,
   type Outcome,
   plannedOf,
   type Row,
@@ -14,15 +13,17 @@ import {
 import type { Reading, RecordPort } from '../writes/port.ts';
 import { changeBetween, type Value } from '../writes/value.ts';
 import type { Claims } from './claims.ts';
-import { isAppliedOrUncertain, type PlannedRow, type Run, type RunRow } from './run.ts';
+import { isAppliedOrUncertain, type Run, type RunRow } from './run.ts';
 import { type Guards, toRowCount } from './run-header.ts';
 
-/** The decisions of a session about its rows. It is carried out, or thrown away as it is. */
+/** The decisions of a session: its rows have their states of the plan. */
 export interface Plan {
-  /** The rows that the session looked at, each with its state in the plan. */
-  readonly rows: readonly PlannedRow[];
+  /** The rows that the session looked at. */
+  readonly rows: readonly RunRow[];
   /** The rows that will be written. */
-  readonly changes: readonly PlannedRow[];
+  readonly changes: readonly RunRow[];
+  /** What was read of uncertain rows, whose `before` is of an earlier plan. */
+  readonly readings: ReadonlyMap<RunRow, Value>;
   readonly elapsedMs: number;
 }
 
@@ -38,7 +39,7 @@ interface PlanOptions {
 }
 
 /**
- * Reads the records of rows and decides each row. A row that need not or cannot be written has its outcome.
+ * Reads the records of rows and gives each row its state: planned, uncertain, or settled if it need not or cannot be written.
  *
  * @param rows the rows that this session looks at.
  * @throws CliError if a record could not be read: there is no partial plan.
@@ -49,17 +50,20 @@ export async function makePlan(
   { pace, progress, rules, claims }: PlanOptions,
 ): Promise<Plan> {
   const startedMs = monotonicMs();
-  const unread = new Map<bigint, number>();
-  const planned = rows.map((row, at): PlannedRow => {
+  const readings = new Map<RunRow, Value>();
+  const unread = new Map<bigint, RunRow>();
+  const planByValue = (row: RunRow, now: Value) => {
+    row.state = stateIn(port, row, now, rules);
+    if (row.state.at === 'uncertain') readings.set(row, now);
+  };
+  for (const row of rows) {
     const claim = claims.get(row);
-    if (claim) return { row, state: claimedState(row, claim) };
-    if (row.id === undefined) return planRow(port, row, null, rules);
-    unread.set(row.id, at);
-    return { row, state: newState };
-  });
-  const planByReading = (at: number, { record }: Reading) => {
-    const row = rows[at] as RunRow;
-    planned[at] = planRow(port, row, port.valueOf(row, record), rules);
+    if (claim) row.state = claimedState(row, claim);
+    else if (row.id === undefined) planByValue(row, null);
+    else unread.set(row.id, row);
+  }
+  const planByReading = (row: RunRow, { record }: Reading) => {
+    planByValue(row, port.valueOf(row, record));
     unread.delete(row.id as bigint);
     progress.recordsRead += 1;
   };
@@ -68,8 +72,8 @@ export async function makePlan(
       for await (const page of readAhead(port.list()))
         for (const record of page) {
           // A list that changes during the reading may contain a record twice.
-          const at = unread.get(port.idOf(record));
-          if (at !== undefined) planByReading(at, { record });
+          const row = unread.get(port.idOf(record));
+          if (row) planByReading(row, { record });
         }
     } catch (error) {
       // The records are read one by one instead.
@@ -77,12 +81,15 @@ export async function makePlan(
     }
   // A record that the list lacks is read by itself before it is called missing.
   if (port.canGet)
-    await eachAtPace(pace, [...unread], async ([id, at]) => planByReading(at, await port.read(id)));
-  for (const at of [...unread.values()]) planByReading(at, { record: undefined });
-  return { rows: planned, changes: planned.filter(isChange), elapsedMs: monotonicMs() - startedMs };
+    await eachAtPace(pace, [...unread.values()], async (row) =>
+      planByReading(row, await port.read(row.id as bigint)),
+    );
+  for (const row of [...unread.values()]) planByReading(row, { record: undefined });
+  const changes = rows.every(isChange) ? rows : rows.filter(isChange);
+  return { rows, changes, readings, elapsedMs: monotonicMs() - startedMs };
 }
 
-function isChange({ state }: PlannedRow): boolean {
+function isChange({ state }: Row): boolean {
   return state.at === 'planned' || state.at === 'uncertain';
 }
 
@@ -94,18 +101,13 @@ function claimedState(row: Row, claim: Outcome): RowState {
   return { at: 'settled', outcome: { ...claim, mayBeApplied }, planned: uncertain };
 }
 
-function planRow(port: RecordPort, row: RunRow, now: Value, rules: Rules): PlannedRow {
+function stateIn(port: RecordPort, row: Row, now: Value, rules: Rules): RowState {
   const uncertain = uncertaintyOf(row);
   const decision = decide(row, now, rules);
-  if (decision.state !== 'write')
-    return { row, state: { at: 'settled', outcome: decision, planned: uncertain }, now };
+  if (decision.state !== 'write') return { at: 'settled', outcome: decision, planned: uncertain };
   const { action, after } = decision;
-  if (action === 'remove' && !port.canRemove)
-    return { row, state: { at: 'settled', outcome: noDelete }, now };
-  const state = uncertain
-    ? ({ ...uncertain, at: 'uncertain' } as const)
-    : ({ at: 'planned', action, before: now, after } as const);
-  return { row, state, now };
+  if (action === 'remove' && !port.canRemove) return { at: 'settled', outcome: noDelete };
+  return uncertain ? { ...uncertain, at: 'uncertain' } : { at: 'planned', action, before: now, after };
 }
 
 const noDelete: Outcome = {
@@ -140,21 +142,18 @@ async function* readAhead<Page>(pages: AsyncIterable<Page>): AsyncGenerator<Page
 }
 
 /**
- * The change of a count by a row, as the plan has read it. Undefined for fields of records, and for a row that no plan
- * writes.
+ * The change of a count by a row. Undefined for fields of records, and for a row that no plan writes.
+ *
+ * @param now what was read of it, if its `before` is of an earlier plan.
  */
-export function changeOf({ state, now }: Pick<PlannedRow, 'state' | 'now'>): number | undefined {
-  const planned = plannedOf({ state });
+export function changeOf(row: Pick<Row, 'state'>, now?: Value): number | undefined {
+  const planned = plannedOf(row);
   return planned && changeBetween(now ?? planned.before, planned.after);
 }
 
-/** The size of a change of a count. Changes of other records have no size. */
-function sizeOf(row: PlannedRow): number {
-  return Math.abs(changeOf(row) ?? 0);
-}
-
 /** The largest changes of counts, the largest one first. Of changes without a size the first ones. */
-export function largestChanges(changes: readonly PlannedRow[], count: number): readonly PlannedRow[] {
+export function largestChanges({ changes, readings }: Plan, count: number): readonly RunRow[] {
+  const sizeOf = (row: RunRow) => Math.abs(changeOf(row, readings.get(row)) ?? 0);
   return changes.toSorted((a, b) => sizeOf(b) - sizeOf(a)).slice(0, count);
 }
 
@@ -166,10 +165,10 @@ const minRowsForZeroGuard = 10;
  *
  * @throws UsageError that names the guard and the value that breaks it.
  */
-export function checkGuards({ header, rows }: Run, { changes }: Plan, guards: Guards): void {
+export function checkGuards({ header, rows }: Run, { changes, readings }: Plan, guards: Guards): void {
   const { maxChanges, maxDelta, allowZero } = guards;
   const rowCount = header.rows - header.invalid - header.skipped;
-  const changing = new Set(changes.map(({ row }) => row));
+  const changing = new Set(changes);
   const earlier = rows.filter((row) => isAppliedOrUncertain(row) && !changing.has(row));
   const writeCount = changes.length + earlier.length;
   const guardError = (reason: string, hint: string) =>
@@ -181,21 +180,20 @@ export function checkGuards({ header, rows }: Run, { changes }: Plan, guards: Gu
       'look at the plan with --dry-run; if this is intended, give a larger --max-changes',
     );
   }
-  const tooLarge = maxDelta === undefined ? undefined : changes.find((change) => sizeOf(change) > maxDelta);
+  const nowOf = (row: RunRow) => readings.get(row) ?? plannedOf(row)?.before ?? null;
+  const tooLarge =
+    maxDelta !== undefined && changes.find((row) => Math.abs(changeOf(row, nowOf(row)) ?? 0) > maxDelta);
   if (tooLarge) {
-    const { row, now = null } = tooLarge;
+    const { line, id } = tooLarge;
     const after = plannedOf(tooLarge)?.after ?? 'no entry';
-    const subject = row.line > 0 ? `line ${row.line} changes pet` : 'the plan changes pet';
+    const subject = line > 0 ? `line ${line} changes pet` : 'the plan changes pet';
     throw guardError(
-      `${subject} ${row.id} from ${now ?? 'no entry'} to ${after}, and --max-delta allows ${maxDelta}`,
+      `${subject} ${id} from ${nowOf(tooLarge) ?? 'no entry'} to ${after}, and --max-delta allows ${maxDelta}`,
       'look at the plan with --dry-run; if this is intended, give a larger --max-delta',
     );
   }
-  const goesToZero = ({ state }: Pick<Row, 'state'>, now = plannedOf({ state })?.before) =>
-    plannedOf({ state })?.after === 0 && now !== null;
-  const zeros =
-    changes.filter((change) => goesToZero(change, change.now)).length +
-    earlier.filter((row) => goesToZero(row)).length;
+  const goesToZero = (row: RunRow) => plannedOf(row)?.after === 0 && nowOf(row) !== null;
+  const zeros = [...changes.filter(goesToZero), ...earlier.filter(goesToZero)].length;
   if (rowCount >= minRowsForZeroGuard && zeros * 2 > rowCount && !allowZero)
     throw guardError(
       `${zeros} of ${rowCount} rows go to 0, more than half`,

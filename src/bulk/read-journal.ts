@@ -5,8 +5,9 @@ import { CliError } from '../process/errors.ts';
 import { isJsonObject, parseJson } from '../process/exact-json.ts';
 import { fileError } from '../process/system-error.ts';
 import { syncPath } from '../process/write-file-sync.ts';
+import type { RowState } from '../writes/decide.ts';
 import { type EventLine, journalVersion, parseEvent } from './event-lines.ts';
-import { applyEvent, createRun, keyOf, type PlannedRow, type Run, type RunRow } from './run.ts';
+import { applyEvent, createRun, keyOf, type RowKey, type Run, type RunRow } from './run.ts';
 import type { RunHeader } from './run-header.ts';
 
 /** A run as its journal has it. */
@@ -132,8 +133,8 @@ class Replay implements JournalContent {
   readonly run: JournalContent['run'];
   bytes = 0;
   /** The rows of a plan whose `planned` line has not come yet. */
-  private pending: PlannedRow[] = [];
-  private readonly rows = new Map<bigint | string, RunRow>();
+  private pending: { readonly row: RunRow; readonly state: RowState }[] = [];
+  private readonly rows = new Map<RowKey, RunRow>();
   private readonly path: string;
 
   constructor(path: string, { id, started, header }: JournalHead) {
@@ -161,26 +162,27 @@ class Replay implements JournalContent {
 
   private applyPlan(number: number): void {
     const { run } = this;
-    const rows = this.pending.map(({ row, state }): PlannedRow => {
-      const key = keyOf(row);
-      const known = this.rows.get(key);
-      if (!known) this.add(key, row);
-      return { row: known ?? row, state };
+    const rows = this.pending.map(({ row: read, state }) => {
+      const key = keyOf(read);
+      const row = this.rows.get(key) ?? this.add(key, read);
+      row.state = state;
+      return row;
     });
     this.pending = [];
     applyEvent(run, { kind: 'planned', number, rows });
   }
 
-  private add(key: bigint | string, row: RunRow): void {
+  private add(key: RowKey, row: RunRow): RunRow {
     const { rows } = this.run;
     // A person has told the id of a record that a create made, so the undo has the row under that id now.
     const unnamed = row.id === undefined ? undefined : this.rows.get(`line:${row.line}`);
     if (unnamed) rows[rows.indexOf(unnamed)] = row;
     else rows.push(row);
     this.rows.set(key, row);
+    return row;
   }
 
-  private rowOf(key: bigint | string): RunRow {
+  private rowOf(key: RowKey): RunRow {
     const row = this.rows.get(key);
     if (row) return row;
     throw unreadableError(this.path, 'it has an event of a row that is not in its plan');

@@ -6,10 +6,9 @@ import {
   type Planned,
   plannedOf,
   type Row,
-  type RowState,
   uncertaintyOf,
 } from '../writes/decide.ts';
-import type { Value } from '../writes/value.ts';
+
 import type { RunHeader } from './run-header.ts';
 
 // A run writes many rows, with a journal, so that it can go on wherever it stops. Its path through this folder:
@@ -68,39 +67,30 @@ export function madeIdOf({ state }: Pick<Row, 'state'>): bigint | undefined {
   return state.at === 'settled' ? state.outcome.made?.id : undefined;
 }
 
-/** What a plan says of a row: its state, and the value that was read for the plan. */
-export interface PlannedRow {
-  readonly row: RunRow;
-  readonly state: RowState;
-  /** Undefined if no record was read. */
-  readonly now?: Value | undefined;
-}
-
 /** What happens to a run, in the order of its journal. */
 export type RunEvent =
   | { readonly kind: 'begin'; readonly run: string; readonly started: string; readonly header: RunHeader }
   | { readonly kind: 'invalid'; readonly issue: Issue }
-  | ({ readonly kind: 'plan' } & PlannedRow)
+  | { readonly kind: 'plan'; readonly row: RunRow }
   | { readonly kind: 'planned'; readonly number: number }
   /** Rows go out. `planned`: what the row is written as in place of its plan, because its record has changed since. */
   | { readonly kind: 'mark'; readonly rows: readonly Row[]; readonly planned?: Planned | undefined }
   | { readonly kind: 'outcome'; readonly row: Row; readonly outcome: Outcome }
   | { readonly kind: 'end'; readonly end: RunEnd };
 
-/** The events that change a run that has begun. A plan is one event: its rows count when its end is there. */
+/** The events that change a run that has begun. A plan is one event: its rows have their states when its end is there. */
 export type RunChange =
-  | { readonly kind: 'planned'; readonly number: number; readonly rows: Iterable<PlannedRow> }
+  | { readonly kind: 'planned'; readonly number: number; readonly rows: readonly RunRow[] }
   | Extract<RunEvent, { kind: 'mark' | 'outcome' | 'end' }>;
 
 /** Changes a run by an event, in a session that goes on and when its journal is read again. */
 export function applyEvent(run: Run, event: RunChange): void {
   switch (event.kind) {
     case 'planned':
-      for (const { row, state } of event.rows) {
-        row.state = state;
+      for (const row of event.rows) {
         run.marked.delete(row);
-        if (state.at === 'planned') row.sentBy = event.number;
-        if (state.at !== 'settled') row.plannedBy = event.number;
+        if (row.state.at === 'planned') row.sentBy = event.number;
+        if (row.state.at !== 'settled') row.plannedBy = event.number;
       }
       run.planned = event.number;
       run.end = undefined;

@@ -15,7 +15,7 @@ import type { OpenRun } from './open-run.ts';
 import { makePlan, type Plan } from './plan.ts';
 import { writeRunRejects } from './reject-rows.ts';
 import type { Report } from './report.ts';
-import { isUnfinished, type PlannedRow, type Run, rowTotals } from './run.ts';
+import { isUnfinished, type Run, rowTotals } from './run.ts';
 import { journalPath, nextPlanNumber, type RunList, toRunInfo } from './run-store.ts';
 
 interface SessionOptions {
@@ -152,7 +152,7 @@ export class Session {
     let rejects: string | undefined;
     let problem: CliError | undefined;
     try {
-      for (const { row } of plan.changes)
+      for (const row of plan.changes)
         if (row.state.at === 'uncertain')
           journal.keep({ kind: 'outcome', row, outcome: interruptedOutcome(row.state) });
       journal.sync();
@@ -202,7 +202,7 @@ function interruptedOutcome({ mayBeApplied }: { readonly mayBeApplied: boolean }
  * the run stops.
  */
 function* markBeforeSending(
-  changes: readonly PlannedRow[],
+  changes: readonly Row[],
   journal: Journal,
   stop: Stop<StopReason>,
   atOnce: number,
@@ -214,7 +214,7 @@ function* markBeforeSending(
   for (let from = 0; from < changes.length; ) {
     const rows: Row[] = [];
     let most = Number.POSITIVE_INFINITY;
-    for (const { row } of changes.slice(from, from + 512)) {
+    for (const row of changes.slice(from, from + 512)) {
       most = Math.min(most, mostTogether(row));
       if (rows.length >= most) break;
       rows.push(row);

@@ -1,3 +1,4 @@
+import { setFlagsFromString } from 'node:v8';
 import { InputError } from '../process/errors.ts';
 import { counted } from '../process/text.ts';
 import type { InputFile } from './input-file.ts';
@@ -33,6 +34,12 @@ export interface Originals {
   /** The text of each record, by its line; of rows that are added up, their texts at the line of the first. */
   readonly texts: readonly (string | readonly string[] | undefined)[];
 }
+
+/**
+ * From this row on V8 collects garbage when the heap has grown by a third: by default it waits until the heap is three to four
+ * times what is in use. A diff of 1,000,000 rows takes 535 MB without this.
+ */
+const largeRows = 20_000;
 
 export interface ReadOptions {
   /** Whether invalid rows are left out, instead of refusing the input. Undefined if the command has no such flag. */
@@ -121,6 +128,7 @@ async function collectRows<Row extends InputRow>(
   for await (const page of pages)
     for (const { line, text, row } of page) {
       total += 1;
+      if (total === largeRows) setFlagsFromString('--heap-growing-percent=33');
       texts[line] = text;
       if (isProblem(row)) {
         issues.push({ ...row, line, text });

@@ -24,7 +24,7 @@ async function planned(fileIds: readonly number[], listIds: readonly number[]): 
     pace: new Pace({ concurrency: 1, rate: null }, new Stop()),
     progress: { recordsRead: 0 },
   });
-  return [...plan.rows].map(({ row: { id }, state }) =>
+  return [...plan.rows].map(({ id, state }) =>
     state.at === 'settled' ? `${id} ${state.outcome.state}` : `${id} ${state.at}`,
   );
 }

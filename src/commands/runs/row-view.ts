@@ -1,7 +1,7 @@
 import { nouns } from '../../api/nouns.ts';
 import type { NounName } from '../../api/operations.ts';
 import { changeOf } from '../../bulk/plan.ts';
-import { fateOf, type PlannedRow, type Run } from '../../bulk/run.ts';
+import { fateOf, type Run, type RunRow } from '../../bulk/run.ts';
 import type { Column, View } from '../../output/columns.ts';
 import { isJsonObject, type JsonValue, printJson } from '../../process/exact-json.ts';
 import { plannedOf, type Reason } from '../../writes/decide.ts';
@@ -35,8 +35,12 @@ export interface PrintedRow {
   readonly line: number;
 }
 
-/** @param name the name of its pet, if that was read. */
-export function toPrintedRow(noun: NounName, { row, state, now }: PlannedRow, name?: string): PrintedRow {
+/**
+ * @param now what a plan has read of it, if its `before` is of an earlier plan.
+ * @param name the name of its pet, if that was read.
+ */
+export function toPrintedRow(noun: NounName, row: RunRow, now?: Value, name?: string): PrintedRow {
+  const { state } = row;
   const outcome = state.at === 'settled' ? state.outcome : undefined;
   const { before, after } = plannedOf({ state }) ?? {};
   const id = row.id ?? outcome?.made?.id;
@@ -46,9 +50,9 @@ export function toPrintedRow(noun: NounName, { row, state, now }: PlannedRow, na
     petId: isCount ? id : undefined,
     id: isCount ? undefined : id,
     name,
-    before: state.at === 'uncertain' && now !== undefined ? now : before,
+    before: now ?? before,
     after,
-    change: changeOf({ state, now }),
+    change: changeOf(row, now),
     state: outcome ? fateOf({ state }) : state.at === 'uncertain' ? 'uncertain' : 'planned',
     reason: outcome?.reason,
     line: row.line,

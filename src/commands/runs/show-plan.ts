@@ -1,7 +1,7 @@
 import type { NounName } from '../../api/operations.ts';
 import { changeOf, largestChanges, type Plan } from '../../bulk/plan.ts';
 import { type FailureGroup, groupFailures } from '../../bulk/report.ts';
-import type { PlannedRow, Run } from '../../bulk/run.ts';
+import type { Run } from '../../bulk/run.ts';
 import type { RunHeader } from '../../bulk/run-header.ts';
 import { eachAtPace } from '../../client/pace.ts';
 import type { Context } from '../../context.ts';
@@ -26,11 +26,7 @@ export function createPlanView(noun: NounName, isForPeople: boolean, hasProblems
 export async function printPlan(context: Context, run: Run, plan: Plan): Promise<void> {
   const printer = await context.printer();
   const isTable = printer.content === 'text';
-  const names = await readPetNames(
-    context,
-    run.header,
-    plan.changes.length > maxNames ? [] : [...plan.changes],
-  );
+  const names = await readPetNames(context, run.header, plan.changes.length > maxNames ? [] : plan.changes);
   const view = createPlanView(run.header.noun, isTable, !isTable || countProblems(run, plan) > 0);
   const rows = printedRows(run, plan, names);
   const isOrdered = invalidOf(run).length === 0;
@@ -47,25 +43,29 @@ function invalidOf({ invalid, id }: Run): Run['invalid'] {
   return id === undefined ? invalid : [];
 }
 
-function isProblemRow({ state }: PlannedRow): boolean {
+function isProblemRow({ state }: Row): boolean {
   return state.at === 'settled' && (state.outcome.state === 'failed' || state.outcome.state === 'unknown');
 }
 
 /** Yields the rows that will be written or cannot be written, and then the invalid rows. */
-function* printedRows(run: Run, { rows }: Plan, names: ReadonlyMap<bigint, string>): Generator<PrintedRow> {
-  for (const planned of rows)
-    if (planned.state.at !== 'settled' || isProblemRow(planned))
-      yield toPrintedRow(run.header.noun, planned, names.get(planned.row.id ?? -1n));
+function* printedRows(
+  run: Run,
+  { rows, readings }: Plan,
+  names: ReadonlyMap<bigint, string>,
+): Generator<PrintedRow> {
+  for (const row of rows)
+    if (row.state.at !== 'settled' || isProblemRow(row))
+      yield toPrintedRow(run.header.noun, row, readings.get(row), names.get(row.id ?? -1n));
   for (const issue of invalidOf(run)) yield toInvalidRow(issue);
 }
 
 /** Shows the largest changes on stderr, before the question. */
 export async function showLargestChanges(context: Context, header: RunHeader, plan: Plan): Promise<void> {
   const { io } = context;
-  const largest = largestChanges(plan.changes, maxShownChanges);
+  const largest = largestChanges(plan, maxShownChanges);
   const names = await readPetNames(context, header, largest);
-  const printed = largest.map((planned) =>
-    toPrintedRow(header.noun, planned, names.get(planned.row.id ?? -1n)),
+  const printed = largest.map((row) =>
+    toPrintedRow(header.noun, row, plan.readings.get(row), names.get(row.id ?? -1n)),
   );
   const columns = pickColumns(createPlanView(header.noun, true, false), undefined);
   await io.stderr.write(await (await context.printer()).tableText(columns, printed, 'stderr'));
@@ -79,12 +79,12 @@ export async function showLargestChanges(context: Context, header: RunHeader, pl
 async function readPetNames(
   context: Context,
   { noun, pace }: RunHeader,
-  rows: readonly PlannedRow[],
+  rows: readonly Row[],
 ): Promise<ReadonlyMap<bigint, string>> {
   const names = new Map<bigint, string>();
   if (noun !== 'inventory' && noun !== 'pets') return names;
   const reader = new Names(context, await context.client('bulk'));
-  await eachAtPace({ max: pace.concurrency }, rows, async ({ row: { id } }) => {
+  await eachAtPace({ max: pace.concurrency }, rows, async ({ id }) => {
     if (id === undefined) return;
     const name = await reader.nameOfPet(id);
     if (name !== undefined) names.set(id, name);
@@ -100,14 +100,15 @@ async function readPetNames(
 export async function printTotals(
   context: Context,
   { noun }: RunHeader,
-  { changes, rows }: Plan,
+  plan: Plan,
   tell = context.tell,
 ): Promise<void> {
+  const { changes, rows } = plan;
   const { record, plural } = rowWords(noun);
   const isCount = noun === 'inventory';
   const unchanged = rows.filter(({ state }) => isUnchanged(state)).length;
   const facts = [
-    ...(isCount ? describeDirections(changes) : []),
+    ...(isCount ? describeDirections(plan) : []),
     ...(unchanged > 0 ? [`${counted(unchanged, record, isCount ? 'pets' : plural)} the same`] : []),
   ];
   const tail = facts.length > 0 ? `: ${facts.join(', ')}` : '';
@@ -118,29 +119,23 @@ export async function printTotals(
     const again = `if this is another service or another delivery, --again books ${count === 1 ? 'it' : 'them'} once more`;
     await context.print(`note: ${counted(count, 'row is', 'rows are')} left out: ${message}; ${again}`);
   }
-  for (const { count, example } of groupFailures(plannedStates(rows)))
+  for (const { count, example } of groupFailures(rows))
     await tell(
       `warning: ${counted(count, 'row', 'rows')} cannot be written: ${describeExample(example, record)}`,
     );
 }
 
-/** Yields rows with the states that they have in a plan. */
-function* plannedStates(rows: Iterable<PlannedRow>): Generator<Row> {
-  for (const { row, state } of rows)
-    if (state.at === 'settled') yield { line: row.line, id: row.id, intent: row.intent, state };
-}
-
 /** Whether a row needs no write because the record is as it should be. */
-function isUnchanged(state: PlannedRow['state']): boolean {
+function isUnchanged(state: Row['state']): boolean {
   return state.at === 'settled' && state.outcome.state === 'unchanged' && !state.outcome.reason;
 }
 
 /** Describes the changes of counts in each direction: `3 pets down -1,208 (2 removed)`. */
-function describeDirections(changes: Iterable<PlannedRow>): string[] {
+function describeDirections({ changes, readings }: Plan): string[] {
   const [up, down] = [new Direction('up +'), new Direction('down -')];
   for (const change of changes) {
     const { before, after } = plannedOf(change) ?? { before: null, after: null };
-    const size = changeOf(change) ?? 0;
+    const size = changeOf(change, readings.get(change)) ?? 0;
     if (after !== null && size >= 0) up.add(size, before === null ? 'new' : undefined);
     else down.add(size, after === null ? 'removed' : after === 0 && before !== null ? 'to 0' : undefined);
   }
@@ -177,7 +172,7 @@ class Direction {
 }
 
 /** The reasons of rows that another run has booked, each with the number of rows. */
-function reasonsOfBooked(rows: Iterable<PlannedRow>): Map<string, number> {
+function reasonsOfBooked(rows: readonly Row[]): Map<string, number> {
   const counts = new Map<string, number>();
   for (const { state } of rows) {
     if (state.at !== 'settled' || state.outcome.state !== 'unchanged') continue;

@@ -70,7 +70,7 @@ export async function readOutcomes(context: Context, id: string | undefined): Pr
 function* printedRows({ header, rows }: Run): Generator<PrintedRow> {
   for (const row of rows) {
     const { state } = row;
-    const printed = toPrintedRow(header.noun, { row, state });
+    const printed = toPrintedRow(header.noun, row);
     yield state.at === 'settled'
       ? printed
       : { ...printed, state: state.at === 'uncertain' ? 'unsettled' : 'unprocessed' };
