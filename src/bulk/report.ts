@@ -145,7 +145,7 @@ export function findNextCommand({
 }
 
 /** The words with which a person says what happened to a row. */
-export function settleWords(id: string, row: Row): readonly string[] {
+function settleWords(id: string, row: Row): readonly string[] {
   const name = row.id === undefined ? `line:${row.line}=<id>` : `${row.id}`;
   return ['runs', 'settle', id, name, '--as', 'applied'];
 }

@@ -44,7 +44,7 @@ export interface RunList {
 }
 
 /** A journal that is damaged, or that another version of petstore has written. */
-export interface UnreadableRun extends UnreadableHead {
+interface UnreadableRun extends UnreadableHead {
   readonly id: string;
   readonly path: string;
   readonly problem: CliError;

@@ -125,3 +125,10 @@ test('a person names a row by its id or its line', async () => {
   expect(await shop.report(`${update} --retries 0`)).toMatchObject({ failed: 2 });
   expect(await shop.report('runs settle r1 line:2 2 --as failed')).toMatchObject({ code: 0 });
 });
+
+test('create --from -o ids prints the ids of the records that were made', async () => {
+  await using shop = await recordShop({ '/pets': pets });
+  shop.write('new.csv', 'name,category\nLuna,1\nRex,1\n');
+  const { code, stdout } = await shop.run('pets create --from new.csv --yes --concurrency 1 -o ids');
+  expect({ code, stdout }).toEqual({ code: 0, stdout: '4\n5\n' });
+});

@@ -7,7 +7,7 @@ import {
   toRunError,
   toRunJson,
 } from '../../bulk/report.ts';
-import { type Fate, fates, rowCountOf, rowTotals } from '../../bulk/run.ts';
+import { type Fate, fates, madeIdOf, rowCountOf, rowTotals } from '../../bulk/run.ts';
 import type { RunHeader } from '../../bulk/run-header.ts';
 import type { RunInfo } from '../../bulk/run-store.ts';
 import { type Context, followUpCommand } from '../../context.ts';
@@ -140,6 +140,13 @@ async function printSummary(context: Context, report: Report, commands: NextComm
   const { fields, sort } = context.flags;
   if (printer.content === 'text' && fields === undefined && sort === undefined)
     await io.stdout.write(summaryText(report, await context.style('stdout')));
+  else if (report.info.header.kind === 'create' && context.settings.get('output') === 'ids')
+    await io.stdout.write(
+      report.rows
+        .flatMap((row) => madeIdOf(row) ?? [])
+        .map((id) => `${id}\n`)
+        .join(''),
+    );
   else await printer.record(toReportJson(report, commands), reportView);
 }
 

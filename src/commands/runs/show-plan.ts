@@ -1,7 +1,7 @@
 import type { NounName } from '../../api/operations.ts';
 import { changeOf, largestChanges, type Plan } from '../../bulk/plan.ts';
 import { type FailureGroup, groupFailures } from '../../bulk/report.ts';
-import type { Run } from '../../bulk/run.ts';
+import { fateOf, type Run } from '../../bulk/run.ts';
 import type { RunHeader } from '../../bulk/run-header.ts';
 import { eachAtPace } from '../../client/pace.ts';
 import type { Context } from '../../context.ts';
@@ -106,7 +106,7 @@ export async function printTotals(
   const { changes, rows } = plan;
   const { record, plural } = rowWords(noun);
   const isCount = noun === 'inventory';
-  const unchanged = rows.filter(({ state }) => isUnchanged(state)).length;
+  const unchanged = rows.filter((row) => fateOf(row) === 'unchanged').length;
   const facts = [
     ...(isCount ? describeDirections(plan) : []),
     ...(unchanged > 0 ? [`${counted(unchanged, record, isCount ? 'pets' : plural)} the same`] : []),
@@ -115,71 +115,44 @@ export async function printTotals(
   await tell(
     `plan: ${groupDigits(changes.length)} of ${counted(rows.length, 'row', 'rows')} to write${tail}`,
   );
-  for (const [message, count] of reasonsOfBooked(rows)) {
-    const again = `if this is another service or another delivery, --again books ${count === 1 ? 'it' : 'them'} once more`;
-    await context.print(`note: ${counted(count, 'row is', 'rows are')} left out: ${message}; ${again}`);
-  }
+  const booked = rows.filter((row) => fateOf(row) === 'booked');
+  const [first] = booked;
+  if (first?.state.at === 'settled')
+    await context.print(
+      `note: ${counted(booked.length, 'row is', 'rows are')} left out: ${first.state.outcome.reason?.message}; --again books all once more`,
+    );
   for (const { count, example } of groupFailures(rows))
     await tell(
       `warning: ${counted(count, 'row', 'rows')} cannot be written: ${describeExample(example, record)}`,
     );
 }
 
-/** Whether a row needs no write because the record is as it should be. */
-function isUnchanged(state: Row['state']): boolean {
-  return state.at === 'settled' && state.outcome.state === 'unchanged' && !state.outcome.reason;
-}
-
 /** Describes the changes of counts in each direction: `3 pets down -1,208 (2 removed)`. */
 function describeDirections({ changes, readings }: Plan): string[] {
-  const [up, down] = [new Direction('up +'), new Direction('down -')];
-  for (const change of changes) {
-    const { before, after } = plannedOf(change) ?? { before: null, after: null };
-    const size = changeOf(change, readings.get(change)) ?? 0;
-    if (after !== null && size >= 0) up.add(size, before === null ? 'new' : undefined);
-    else down.add(size, after === null ? 'removed' : after === 0 && before !== null ? 'to 0' : undefined);
-  }
-  return [...up.describe(['new']), ...down.describe(['to 0', 'removed'])];
-}
-
-/** The changes of counts in one direction. */
-class Direction {
-  private readonly name: string;
-  private count = 0;
-  private units = 0n;
-  private readonly notes = new Map<string, number>();
-
-  constructor(name: string) {
-    this.name = name;
-  }
-
-  add(size: number, note: string | undefined): void {
-    this.count += 1;
-    this.units += BigInt(Math.abs(size));
-    if (note !== undefined) this.notes.set(note, (this.notes.get(note) ?? 0) + 1);
-  }
-
-  describe(notes: readonly string[]): string[] {
-    const { name, count, units } = this;
-    if (count === 0) return [];
-    const parts = notes.flatMap((note) => {
-      const noted = this.notes.get(note);
-      return noted === undefined ? [] : [`${groupDigits(noted)} ${note}`];
-    });
-    const tail = parts.length > 0 ? ` (${parts.join(', ')})` : '';
-    return [`${counted(count, 'pet', 'pets')} ${name}${groupDigits(units)}${tail}`];
-  }
-}
-
-/** The reasons of rows that another run has booked, each with the number of rows. */
-function reasonsOfBooked(rows: readonly Row[]): Map<string, number> {
-  const counts = new Map<string, number>();
-  for (const { state } of rows) {
-    if (state.at !== 'settled' || state.outcome.state !== 'unchanged') continue;
-    const message = state.outcome.reason?.message;
-    if (message !== undefined) counts.set(message, (counts.get(message) ?? 0) + 1);
-  }
-  return counts;
+  const all = changes.map((row) => {
+    const { before = null, after = null } = plannedOf(row) ?? {};
+    return { before, after, size: changeOf(row, readings.get(row)) ?? 0 };
+  });
+  const isUp = ({ after, size }: (typeof all)[number]) => after !== null && size >= 0;
+  const [ups, downs] = [all.filter(isUp), all.filter((change) => !isUp(change))];
+  const describe = (name: string, group: typeof all, notes: readonly (readonly [number, string])[]) => {
+    if (group.length === 0) return [];
+    const units = group.reduce((sum, { size }) => sum + BigInt(Math.abs(size)), 0n);
+    const noted = notes
+      .filter(([count]) => count > 0)
+      .map(([count, note]) => `${groupDigits(count)} ${note}`);
+    const tail = noted.length > 0 ? ` (${noted.join(', ')})` : '';
+    return [`${counted(group.length, 'pet', 'pets')} ${name}${groupDigits(units)}${tail}`];
+  };
+  const isRemoved = ({ after }: (typeof all)[number]) => after === null;
+  const toZero = downs.filter(({ before, after }) => after === 0 && before !== null).length;
+  return [
+    ...describe('up +', ups, [[ups.filter(({ before }) => before === null).length, 'new']]),
+    ...describe('down -', downs, [
+      [toZero, 'to 0'],
+      [downs.filter(isRemoved).length, 'removed'],
+    ]),
+  ];
 }
 
 /** Describes the first row of a group of failures: `line 7, pet 42: …`, or `pet 42: …` in an undo. */
