@@ -103,21 +103,26 @@ export const rightStates = ['applied', 'unchanged', 'booked', 'skipped'] as cons
 export const wrongStates = ['failed', 'unknown', 'invalid', 'unprocessed', 'unsettled'] as const;
 
 /** A command and how it ended, as lines of a trace. */
-export function describeCommand(command: Command): string[] {
-  const { number, words, step, hasCrashed, wasSignalled, isFull, code, summary, error, touched } = command;
-  const { conduct, dieAt } = step;
-  const names = ['id', 'rows', ...rightStates, ...wrongStates];
-  const facts = Object.fromEntries(names.map((name) => [name, summary?.[name]]));
+export function describeCommand({
+  number,
+  words,
+  step,
+  hasCrashed,
+  wasSignalled,
+  ...end
+}: Command): string[] {
+  const { writeFaults, readFaults, only = 'any', edits } = step.conduct;
   const how = [
-    `faults ${conduct.writeFaults}/${conduct.readFaults} ${JSON.stringify(conduct.only ?? 'any')}`,
-    ...(conduct.edits > 0 ? [`edits ${conduct.edits}`] : []),
+    `faults ${writeFaults}/${readFaults} ${JSON.stringify(only)}, edits ${edits}`,
     ...(wasSignalled ? ['Ctrl-C'] : []),
-    ...(isFull ? ['full disk'] : []),
-    ...(hasCrashed ? [`died at ${dieAt || `request ${conduct.dieAt}`}`] : []),
+    ...(end.isFull ? ['full disk'] : []),
+    ...(hasCrashed ? [`died at ${step.dieAt || `request ${step.conduct.dieAt}`}`] : []),
   ];
-  const failure = error && JSON.stringify([error.code, error.message, error.hint, error.applied]);
+  const { summary, error } = end;
+  const counts = ['id', ...rightStates, ...wrongStates].map((name) => `${name} ${summary?.[name]}`).join(' ');
+  const failure = error ? JSON.stringify([error.code, error.message, error.hint]) : '';
   return [
-    `${number}: petstore ${words.join(' ')}  [${how.join(', ')}] ${touched}`,
-    `   ${hasCrashed ? '' : `exit ${code}; ${JSON.stringify(facts)} ${failure ?? ''}`}`,
+    `${number}: petstore ${words.join(' ')}  [${how.join(', ')}] ${end.touched}`,
+    ...(hasCrashed ? [] : [`   exit ${end.code}; ${counts} ${failure}`]),
   ];
 }

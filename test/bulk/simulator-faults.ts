@@ -49,75 +49,58 @@ const bodies = {
 /** What goes wrong with a request. */
 export interface Fault {
   /** Undefined if there is no answer. */
-  readonly status?: number;
+  readonly status?: number | undefined;
   /** What becomes of the request. `late`: it is carried out after the answer. `open`: done, late or refused, by chance. */
   readonly fate: 'refused' | 'done' | 'late' | 'open';
   /** Undefined: the record of a success, the service's own error of a failure. */
   readonly body?: keyof typeof bodies | 'other record' | 'other value' | 'cut' | undefined;
-  readonly retryAfter?: string;
+  readonly retryAfter?: string | undefined;
   /** The request stays without an answer until the client gives up. */
   readonly hangs?: boolean;
   /** A gateway sends the request twice, and passes on the answer to the second one. */
   readonly isTwice?: boolean;
 }
 
-const pages = ['html', 'plain', 'nothing'] as const;
+type Body = Fault['body'];
 
-/** The service itself refuses: nothing is written. The 412 among them is one without cause. */
-const refusals: readonly Fault[] = [
-  ...[307, 308, 400, 401, 403, 404, 405, 409, 410, 412, 422, 425, 429, 501, 505].map(
-    (status): Fault => ({ status, fate: 'refused' }),
-  ),
-  ...['0', '300'].map((retryAfter): Fault => ({ status: 429, fate: 'refused', retryAfter })),
-];
+/** The faults of these statuses, each with each of the bodies. */
+function faults(
+  fate: Fault['fate'],
+  statuses: readonly number[],
+  allBodies: readonly Body[] = [undefined],
+  retryAfter?: string,
+) {
+  return statuses.flatMap((status) => allBodies.map((body): Fault => ({ status, fate, body, retryAfter })));
+}
 
-/** A gateway answers, and nobody knows what became of the request. */
-const doubts: readonly Fault[] = [
-  ...[301, 302, 303, 304, 408, 500, 502, 503, 504, 507, 202, 206, 207].map(
-    (status): Fault => ({ status, fate: 'open' }),
-  ),
-  ...[502, 503, 504, 504].map((status): Fault => ({ status, fate: 'late', body: 'html' })),
-  ...pages.flatMap((body): Fault[] => [404, 410, 403].map((status) => ({ status, fate: 'open', body }))),
-  ...pages.map((body): Fault => ({ status: 503, fate: 'open', retryAfter: '0', body })),
-  { status: 503, fate: 'open', retryAfter: '0' },
-  { status: 503, fate: 'open', retryAfter: '300', body: 'html' },
-  { fate: 'open' },
-  { fate: 'open' },
-  { fate: 'late' },
-  { fate: 'open', hangs: true },
-];
+const pages: readonly Body[] = ['html', 'plain', 'nothing'];
+const noRecords: readonly Body[] = ['failure', 'array', 'null', 'cut', 'html', 'other record'];
 
-/** A success that shows something else than was asked for. */
-const successes: readonly Fault[] = [
-  ...(['failure', 'accepted', 'problem', 'array', 'null', 'object'] as const).map(
-    (body): Fault => ({ status: 200, fate: 'open', body }),
-  ),
-  ...(['other record', 'other value', 'cut', 'html'] as const).map(
-    (body): Fault => ({ status: 200, fate: 'open', body }),
-  ),
-  ...[200, 201, 204].map((status): Fault => ({ status, fate: 'done', body: 'nothing' })),
-];
-
-/** A write that is done, and is then refused: it was sent twice, or the service says so. */
-const disputes: readonly Fault[] = [
+export const writeFaults: readonly Fault[] = [
+  // The service itself refuses. The 412 among them is one without cause.
+  ...faults('refused', [307, 308, 400, 401, 403, 404, 405, 409, 410, 412, 422, 425, 429, 501, 505]),
+  ...['0', '300'].flatMap((seconds) => faults('refused', [429], [undefined], seconds)),
+  // A gateway answers, and nobody knows what became of the request.
+  ...faults('open', [301, 302, 303, 304, 408, 500, 502, 503, 504, 507, 202, 206, 207]),
+  ...faults('late', [502, 503, 504, 504], ['html']),
+  ...faults('open', [403, 404, 410], pages),
+  ...faults('open', [503], [...pages, undefined], '0'),
+  ...faults('open', [503], ['html'], '300'),
+  ...([{ fate: 'open' }, { fate: 'open' }, { fate: 'late' }, { fate: 'open', hangs: true }] as const),
+  // A success shows something else than was asked for.
+  ...faults('open', [200], [...noRecords, 'accepted', 'problem', 'object', 'other value']),
+  ...faults('done', [200, 201, 204], ['nothing']),
+  // A write is done, and is then refused: it was sent twice, or the service says so.
   { fate: 'done', isTwice: true },
-  { status: 409, fate: 'done' },
-  { status: 412, fate: 'done' },
+  ...faults('done', [409, 412]),
 ];
-
-export const writeFaults: readonly Fault[] = [...refusals, ...doubts, ...successes, ...disputes];
 
 export const readFaults: readonly Fault[] = [
-  ...[400, 401, 403, 408, 429, 500, 502, 503, 504].map((status): Fault => ({ status, fate: 'refused' })),
-  { status: 503, fate: 'refused', retryAfter: '0' },
-  { status: 503, fate: 'refused', retryAfter: '300' },
-  ...(['other record', 'failure', 'array', 'null', 'cut', 'html'] as const).map(
-    (body): Fault => ({ status: 200, fate: 'refused', body }),
-  ),
-  ...pages.flatMap((body): Fault[] => [404, 410].map((status) => ({ status, fate: 'refused', body }))),
-  { fate: 'refused' },
-  { fate: 'refused' },
-  { fate: 'refused', hangs: true },
+  ...faults('refused', [400, 401, 403, 408, 429, 500, 502, 503, 504]),
+  ...['0', '300'].flatMap((seconds) => faults('refused', [503], [undefined], seconds)),
+  ...faults('refused', [200], noRecords),
+  ...faults('refused', [404, 410], pages),
+  ...([{ fate: 'refused' }, { fate: 'refused' }, { fate: 'refused', hangs: true }] as const),
 ];
 
 /** Whether the answer to a write that was done is a refusal. */

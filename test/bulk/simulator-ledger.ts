@@ -187,16 +187,16 @@ export class Ledger {
     const isWrong = after?.value !== wasBefore || cause?.reading?.entry?.value !== wasAfter;
     if (isWrong || (this.world.gateway.service.isGuarded && before?.value !== wasAfter))
       throw new Violation(`${place}; its run took it from ${wasBefore} to ${wasAfter}`);
-    const later = this.runs.find((other) => isBetween(undone, other, undo) && this.hasPlanned(other, id));
-    if (later) throw new Violation(`${place}, which ${later.id} has planned since`);
+    const later = this.runs.find((other) => isBetween(undone, other, undo) && this.hasWritten(other, id));
+    if (later) throw new Violation(`${place}, which ${later.id} has written since`);
   }
 
-  /** Whether a run has planned a record to be written, and nobody has taken that back. */
-  private hasPlanned(run: RunRecord, id: string): boolean {
+  /** Whether a run has written a record, or may have, and nobody has taken that back. */
+  private hasWritten(run: RunRecord, id: string): boolean {
     const isUndone = this.runs.some(
       ({ undone, rows }) => undone === run && done.includes(rows.get(id)?.state ?? ''),
     );
-    return !isUndone && ['applied', 'failed', 'unknown'].includes(run.rows.get(id)?.state ?? '');
+    return !isUndone && ['applied', 'unknown'].includes(run.rows.get(id)?.state ?? '');
   }
 }
 

@@ -1,4 +1,4 @@
-import fs, { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -29,12 +29,6 @@ import {
 import { commandHeader, Gateway } from './simulator-gateway.ts';
 import type { History, Step } from './simulator-history.ts';
 
-/** The words that are typed, and the input that they apply. */
-interface Typed {
-  readonly words: readonly string[];
-  readonly file?: InputFile | undefined;
-}
-
 /** A machine with one folder, a service, and the commands that were typed. */
 export class World {
   readonly history: History;
@@ -42,8 +36,6 @@ export class World {
   readonly commands: Command[] = [];
   /** What happened, for a person who looks into a failure. */
   readonly trace: string[] = [];
-  /** The files of rejects by name, with the input that they come from. */
-  private readonly rejects = new Map<string, InputFile>();
   private readonly folder = mkdtempSync(join(tmpdir(), 'petstore-simulator-'));
   private numbers = 0;
 
@@ -67,19 +59,15 @@ export class World {
     if (step.kind === 'others') this.letOthersWrite(step);
     if (step.kind === 'power') this.losePower(step);
     this.numbers += 1;
-    const typed = this.type(step);
-    if (!typed) return undefined;
-    this.landLate(typed.words);
+    const words = this.type(step);
+    if (!words) return undefined;
+    this.landLate(words);
     const timers = countTimers();
-    const command = await this.run(step, typed);
+    const command = await this.run(step, words);
     await this.gateway.idle();
     // A dead process may still wait for something that its command no longer waits for; nothing that it does counts.
     for (let turn = 0; countTimers() > timers && turn < 50; turn += 1) await sleep(2);
     if (step.losesPower && command.hasCrashed) this.losePower(step);
-    for (const name of readdirSync(this.folder)) {
-      const at = /^\w+-(\d+)-.*\.rejects/.exec(name)?.[1];
-      if (at !== undefined) this.rejects.set(name, this.history.files[Number(at)] as InputFile);
-    }
     return command;
   }
 
@@ -126,9 +114,16 @@ export class World {
     readonly file: InputFile;
     readonly rows: readonly RejectedRow[];
   }[] {
-    return [...this.rejects]
-      .filter(([path]) => fs.existsSync(join(this.folder, path)))
-      .map(([path, file]) => ({ path, file, rows: rejectedRows(file, this.readFile(path)) }));
+    const names = readdirSync(this.folder).filter((name) => name.includes('.rejects'));
+    return names.sort().flatMap((path) => {
+      const file = this.inputOf(path);
+      return file ? { path, file, rows: rejectedRows(file, this.readFile(path)) } : [];
+    });
+  }
+
+  /** The input that a file has, or the rejects of which it has. */
+  private inputOf(name: string): InputFile | undefined {
+    return this.history.files[Number(/^\w+-(\d+)-/.exec(name)?.[1])];
   }
 
   private readFile(path: string): string {
@@ -144,52 +139,41 @@ export class World {
   }
 
   /** What is typed for a step; undefined if there is nothing to type. */
-  private type(step: Step): Typed | undefined {
+  private type(step: Step): readonly string[] | undefined {
     const { kind, pick = 0, words } = step;
+    const { files } = this.history;
     if (kind === 'apply') {
-      const { files } = this.history;
       const file = files[pick % files.length] as InputFile;
       const name = `${file.kind}-${files.indexOf(file)}-${this.numbers}.csv`;
       this.write(name, fileText(file, step.isMended));
-      return this.withFlags(step, inputWords(file, name), file);
+      return withFlags(step, inputWords(file, name));
     }
     if (kind === 'rejects') {
       const rejects = this.readRejects();
       const { path, file } = rejects[pick % Math.max(1, rejects.length)] ?? {};
       if (path === undefined || file === undefined) return undefined;
       if (step.isMended) this.write(path, mend(this.readFile(path)));
-      return this.withFlags(step, inputWords(file, path), file);
+      return withFlags(step, inputWords(file, path));
     }
-    if (kind === 'follow') return this.follow(step);
-    if (kind === 'settle') return words.length > 0 ? this.withFlags(step, []) : undefined;
+    if (kind === 'follow') {
+      const last = this.commands.at(-1);
+      const named = last && namedCommand(last);
+      // The place of rejects is left to the person.
+      const run = this.commands.find(({ touched, file }) => file && touched.includes(named?.[1] ?? ''));
+      const place = `place-${files.indexOf(run?.file as InputFile)}-${this.numbers}.rejects.csv`;
+      return (
+        named &&
+        withFlags(
+          step,
+          named.map((word) => (word.includes('<file>') ? place : word)),
+        )
+      );
+    }
+    if (kind === 'settle') return words.length > 0 ? withFlags(step, []) : undefined;
     if (kind !== 'resume' && kind !== 'undo') return undefined;
     const ids = this.runIds();
     const id = step.pick === undefined ? undefined : ids[pick % Math.max(1, ids.length)];
-    return this.withFlags(step, [kind, ...(id === undefined ? [] : [id])]);
-  }
-
-  /** The command that the last one names as the way on. */
-  private follow(step: Step): Typed | undefined {
-    const last = this.commands.at(-1);
-    const named = last && namedCommand(last);
-    if (!named) return undefined;
-    const rejected = named.flatMap((word) => this.rejects.get(word) ?? [])[0];
-    if (named[0] !== 'resume' && named[0] !== 'undo')
-      return this.withFlags(step, named, rejected ?? last.file);
-    // A place that is left to the person.
-    const run = this.commands.find(({ touched, file }) => file && touched.includes(named[1] ?? ''));
-    const place = `place-${this.history.files.indexOf(run?.file as InputFile)}-${this.numbers}.rejects.csv`;
-    return this.withFlags(
-      step,
-      named.map((word) => (word.includes('<file>') ? place : word)),
-    );
-  }
-
-  private withFlags(step: Step, typed: readonly string[], file?: InputFile): Typed {
-    const flags = step.words.filter(
-      (word) => word !== '--no-yes' && (word !== '--again' || file?.kind === 'delivery'),
-    );
-    return { words: [...typed, ...flags, ...(step.words.includes('--no-yes') ? [] : ['--yes'])], file };
+    return withFlags(step, [kind, ...(id === undefined ? [] : [id])]);
   }
 
   private runIds(): string[] {
@@ -202,10 +186,13 @@ export class World {
     settleFile(path);
   }
 
-  private async run(step: Step, { words, file }: Typed): Promise<Command> {
+  private async run(step: Step, words: readonly string[]): Promise<Command> {
     const { conduct, dieAt, fullAt, tornShare } = step;
     const number = this.numbers;
-    const path = words.find((word) => word.endsWith('.csv'));
+    const path = ['pets', 'inventory'].includes(words[0] ?? '')
+      ? words.find((word) => word.endsWith('.csv'))
+      : undefined;
+    const file = path === undefined ? undefined : this.inputOf(path);
     const typed = file && path !== undefined ? typedRows(file, this.readFile(path)) : undefined;
     const io = fakeIo({ cwd: this.folder, env: this.env });
     let wasSignalled = false;
@@ -267,6 +254,13 @@ export class World {
 /** The timers of all that goes on in this process. */
 function countTimers(): number {
   return process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
+}
+
+/** The words of a command, with the flags of the step. */
+function withFlags({ words }: Step, typed: readonly string[]): string[] {
+  const isAdding = typed.includes('--relative');
+  const flags = words.filter((word) => word !== '--no-yes' && (word !== '--again' || isAdding));
+  return [...typed, ...flags, ...(words.includes('--no-yes') ? [] : ['--yes'])];
 }
 
 /** The words that apply a file, with its flags. */
