@@ -167,9 +167,9 @@ function stabilityOf(object: JsonObject): Stability | undefined {
   return value === 'beta' || value === 'experimental' || value === 'stable' ? value : undefined;
 }
 
-/** Reads the date of the extension `x-deprecated-sunset` or `x-sunset`, which may have a time. */
+/** Reads the date of the extension `x-deprecated-sunset`, which may have a time. */
 function sunsetOf(object: JsonObject): string | undefined {
-  const value = nonBlankText(object['x-deprecated-sunset'] ?? object['x-sunset']);
+  const value = nonBlankText(object['x-deprecated-sunset']);
   const [date] = /^\d{4}-\d\d-\d\d(?=$|[Tt ])/.exec(value ?? '') ?? [];
   return date !== undefined && !Number.isNaN(Date.parse(date)) ? date : undefined;
 }

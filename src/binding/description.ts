@@ -125,7 +125,7 @@ export async function parseDocument(text: string, label: string): Promise<JsonOb
 }
 
 /** Runs a parser and returns its value. @throws InputError if the parser rejects the document. */
-export function runParser<Value>(label: string, work: () => Value): Value {
+function runParser<Value>(label: string, work: () => Value): Value {
   try {
     return work();
   } catch (thrown) {

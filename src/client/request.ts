@@ -65,7 +65,7 @@ export function recordIdOf({ noun }: Operation, input: CallInput): bigint | unde
 }
 
 /** Returns the value of a parameter: its constant, or the value in the query or the id of the input. */
-export function parameterValue(input: CallInput, { name, constant }: Parameter): unknown {
+function parameterValue(input: CallInput, { name, constant }: Parameter): unknown {
   return constant ?? input.query?.[name] ?? (name === 'id' ? input.id : undefined);
 }
 
