@@ -7,10 +7,10 @@ import type { ClientEvent, ClientOptions } from './client/call.ts';
 import type { Client } from './client/client.ts';
 import { createClient } from './client/client.ts';
 import { type Header, parseHeaderFlag, rejectInsecure, toHeaders } from './client/headers.ts';
+import { showWaiting, traceOf } from './client/shown-calls.ts';
 import { findProxy } from './client/transport/proxy.ts';
 import type { SocketAddress } from './client/transport/sockets.ts';
 import type { TlsFiles } from './client/transport/tls.ts';
-import { showWaiting } from './client/waiting.ts';
 import { readCredential } from './config/credential.ts';
 import { readConfigFile } from './config/file.ts';
 import { resolvePaths } from './config/paths.ts';
@@ -77,7 +77,6 @@ interface Connection extends RequestExtras {
 async function openClient(context: Context, connection: Connection): Promise<Client> {
   const { io, flags, liveLine, settings } = context;
   const level = flags.verbose ?? 0;
-  const trace = level > 0 ? await import('./client/trace.ts') : undefined;
   // A command for bulk work shows its own progress.
   const isShown = connection.use === 'records' && liveLine.canDraw && !context.quiet;
   const show = isShown ? showWaiting(liveLine, new URL(connection.baseUrl).host) : undefined;
@@ -91,8 +90,8 @@ async function openClient(context: Context, connection: Connection): Promise<Cli
     secrets: context.secrets,
     observe: createObserver(context, (event) => {
       show?.(event);
-      if (trace && event.kind === 'attempt')
-        void io.stderr.write(trace.traceOf(event.attempt, level, context.secrets)).catch(() => {});
+      if (level > 0 && event.kind === 'attempt')
+        void io.stderr.write(traceOf(event.attempt, level, context.secrets)).catch(() => {});
     }),
   });
 }

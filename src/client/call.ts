@@ -7,14 +7,14 @@ import type { Pace } from './pace.ts';
 
 // A call, from its operation to its answer:
 //
-//   client.ts         an operation and its input -> a request (request.ts, checked by required.ts)
+//   client.ts         an operation and its input -> a request (request.ts)
 //   send-call.ts      the request -> attempts (attempt.ts), within one deadline -> the final response (transport/)
 //   read-answer.ts    the response to a reading -> a record, or the page of a list
 //   judge-write.ts    the response to a write -> whether it shows the values that the user set
 //   call-error.ts     any other response, or no response -> an error with the attempts
 //
 // Several calls: a list is read by whole-list.ts, page by page (page-walk.ts); read-record.ts reads one record of any noun;
-// pace.ts limits how many requests are sent at a time. trace.ts and waiting.ts show the events of a client.
+// pace.ts limits how many requests are sent at a time. shown-calls.ts shows the events of a client.
 
 /** The service that a client calls, and how. */
 export interface ClientOptions {

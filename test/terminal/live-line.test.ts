@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { showWaiting } from '../../src/client/waiting.ts';
+import { showWaiting } from '../../src/client/shown-calls.ts';
 import { type ProgressState, withProgress } from '../../src/output/progress.ts';
 import { openStreams } from '../../src/output/streams.ts';
 import { plainStyle } from '../../src/output/style.ts';
