@@ -1,7 +1,7 @@
 import { textColumn } from '../input/field-columns.ts';
 import { type Reject, writeRejects } from '../input/rejects.ts';
 import type { JsonValue } from '../process/exact-json.ts';
-import type { FileName } from '../process/new-file.ts';
+import type { FileName } from '../process/files.ts';
 import type { Row } from '../writes/decide.ts';
 import { isFields } from '../writes/value.ts';
 import { countFieldsOf } from './count-layout.ts';

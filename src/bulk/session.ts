@@ -4,7 +4,7 @@ import type { Client } from '../client/client.ts';
 import { Pace, type StopReason } from '../client/pace.ts';
 import { monotonicMs } from '../process/deadline.ts';
 import { CliError, messageOf, UsageError } from '../process/errors.ts';
-import type { FileName } from '../process/new-file.ts';
+import type { FileName } from '../process/files.ts';
 import { graceMs, Stop, StoppedError } from '../process/signals.ts';
 import { systemReason } from '../process/system-error.ts';
 import { type Outcome, plannedOf, type Row, type Rules } from '../writes/decide.ts';

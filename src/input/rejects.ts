@@ -1,7 +1,7 @@
 import { extname } from 'node:path';
 import { quoteCell, tsvCell, withGuard } from '../output/formats.ts';
 import { isJsonObject, type JsonValue, printJson } from '../process/exact-json.ts';
-import { type FileName, writeNewFile } from '../process/new-file.ts';
+import { type FileName, writeNewFile } from '../process/files.ts';
 import { sanitize } from '../process/text.ts';
 import { CsvSplitter } from './csv.ts';
 import { isRejectColumn, rejectColumns, textColumn } from './field-columns.ts';

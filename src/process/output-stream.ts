@@ -7,8 +7,6 @@ export interface OutputStream {
   readonly isTerminal: boolean;
   /** Width in columns now; undefined if the stream is not a terminal or the terminal does not say. */
   readonly width: number | undefined;
-  /** Height in lines now; undefined as for `width`. */
-  readonly height: number | undefined;
   /**
    * Resolves when the bytes have been handed over.
    *
@@ -49,9 +47,6 @@ export function processOutput(name: string, descriptor: 1 | 2, open: () => Write
     get width() {
       // A terminal without a known size reports 0.
       return isTerminalDevice ? stream().columns || undefined : undefined;
-    },
-    get height() {
-      return isTerminalDevice ? stream().rows || undefined : undefined;
     },
     async write(data) {
       try {

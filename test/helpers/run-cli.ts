@@ -8,10 +8,9 @@ export interface RunOptions {
   readonly stdin?: string | Uint8Array;
   /** Added to a store in memory, and to folders that cannot exist. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Streams that are terminals, by default with 80 columns and 24 rows. */
+  /** Streams that are terminals, by default with 80 columns. */
   readonly terminals?: readonly ('stdin' | 'stdout' | 'stderr')[];
   readonly columns?: number;
-  readonly rows?: number;
   readonly cwd?: string;
 }
 
@@ -54,8 +53,7 @@ export function fakeIo(options: RunOptions = {}): FakeIo {
       written[name] += typeof data === 'string' ? data : Buffer.from(data).toString();
     };
     const width = isTerminal(name) ? (options.columns ?? 80) : undefined;
-    const height = isTerminal(name) ? (options.rows ?? 24) : undefined;
-    return { isTerminal: isTerminal(name), width, height, write };
+    return { isTerminal: isTerminal(name), width, write };
   };
   const stream = Readable.from([Buffer.from(options.stdin ?? '')]);
   const stdin: InputStream = {
