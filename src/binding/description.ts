@@ -1,9 +1,9 @@
+import { runWithinTime } from '../process/deadline.ts';
 import { InputError, messageOf } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../process/exact-json.ts';
 import { loadYaml } from '../process/exact-yaml.ts';
 import { whileKillable } from '../process/io.ts';
 import { secondsText } from '../process/text.ts';
-import { runWithinTime } from '../process/within-time.ts';
 import { resolveReferences } from './references.ts';
 import { listOf, objectOf, type SchemaNames } from './schema.ts';
 

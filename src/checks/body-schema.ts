@@ -1,9 +1,9 @@
 import { type OutputUnit, type Schema, Validator } from '@cfworker/json-schema';
 import { int64Max, readPattern } from '../api/values.ts';
+import { runWithinTime } from '../process/deadline.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-json.ts';
 import { memberOf, memberPointer, pointerSegments, toPointer, valueAt } from '../process/pointer.ts';
 import { secondsText, shorten, withArticle } from '../process/text.ts';
-import { runWithinTime } from '../process/within-time.ts';
 
 /** The result of a comparison of a body with a schema. */
 export interface BodyResult {

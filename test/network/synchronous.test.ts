@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { expect, test } from 'vitest';
-import { runWithinTime } from '../../src/process/within-time.ts';
+import { runWithinTime } from '../../src/process/deadline.ts';
 import { nodeBinary } from '../helpers/spawn-cli.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
@@ -29,7 +29,7 @@ test.each([
   const contents = `
     import { writeSync } from 'node:fs';
     import { whileKillable } from './src/process/io.ts';
-    import { runWithinTime } from './src/process/within-time.ts';
+    import { runWithinTime } from './src/process/deadline.ts';
     for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(name, () => {});
     try {
       ${work};
