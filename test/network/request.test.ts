@@ -70,7 +70,7 @@ const bodyOf = (fields: RequestBody['fields']): RequestBody => ({
   fields,
 });
 
-test('the bounds of a description are checked before a request', () => {
+test('a required field is asked for before a request, and the bounds of a description are not checked', () => {
   const body = bodyOf({
     name: { wireName: 'name', required: true, bounds: { maxLength: 3 } },
     status: { wireName: 'status', required: false, bounds: { enum: ['sold'] } },
