@@ -177,8 +177,11 @@ function claimNotApplied({ id = '', rows: undoneRows }: Run, rows: readonly RunR
     if (fate === 'failed') return [[row, { state: 'unchanged' }]];
     const [code, message] =
       fate === 'applied'
-        ? ['no_id', 'the service made it and did not tell its id: look for it, and delete it']
-        : ['not_settled', `nobody knows whether run ${id} wrote it: look at it, and say what happened`];
+        ? (['no_id', 'the service made it and did not tell its id: look for it, and delete it'] as const)
+        : ([
+            'not_settled',
+            `nobody knows whether run ${id} wrote it: look at it, and say what happened`,
+          ] as const);
     const settledBy = ['runs', 'settle', id, fate === 'applied' ? `${name}=<id>` : name, '--as', 'applied'];
     return [[row, { state: 'failed', reason: { code, message, passes: true, settledBy } }]];
   });

@@ -3,6 +3,7 @@ import { type Reject, writeRejects } from '../input/rejects.ts';
 import type { JsonValue } from '../process/exact-json.ts';
 import type { FileName } from '../process/files.ts';
 import type { Row } from '../writes/decide.ts';
+import { shownCode } from '../writes/reasons.ts';
 import { isFields } from '../writes/value.ts';
 import { countFieldsOf } from './count-layout.ts';
 import { failureCodeOf, isLeft, type Run } from './run.ts';
@@ -34,7 +35,12 @@ function toRejects({ header, rows, invalid, rejected }: Run): Reject[] {
     if (isOnce && isLeft(row)) continue;
     if (rejected?.get(row) === failureCodeOf(row)) continue;
     const { reason } = state.outcome;
-    rejects.push({ line, state: 'failed', reason, fields: rejectFields(row) });
+    rejects.push({
+      line,
+      state: 'failed',
+      reason: reason && { ...reason, code: shownCode(reason) },
+      fields: rejectFields(row),
+    });
   }
   return rejects;
 }

@@ -5,6 +5,7 @@ import { CliError, type ErrorKind } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
 import { counted, groupDigits } from '../process/text.ts';
 import type { Row } from '../writes/decide.ts';
+import { shownCode } from '../writes/reasons.ts';
 import { type FateCounts, isForPerson, isLeft, isUnfinished, type Run, rowCountOf } from './run.ts';
 import type { RunHeader } from './run-header.ts';
 import type { RunInfo } from './run-store.ts';
@@ -116,7 +117,8 @@ export function groupFailures(rows: Iterable<Row>): FailureGroup[] {
     if (row.state.at !== 'settled') continue;
     const { state, reason } = row.state.outcome;
     if (state !== 'failed' && state !== 'unknown') continue;
-    const { status, code, message, requestId } = reason ?? { code: state, message: state };
+    const { status, message = state, requestId } = reason ?? {};
+    const code = reason ? shownCode(reason) : state;
     const kind = status === undefined || code === String(status) ? code : `${status} ${code}`;
     const retryable = isUnfinished(row);
     const group = groups.get(`${state} ${kind}`);

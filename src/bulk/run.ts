@@ -8,7 +8,7 @@ import {
   type Row,
   uncertaintyOf,
 } from '../writes/decide.ts';
-
+import { reasonRule, shownCode } from '../writes/reasons.ts';
 import type { RunHeader } from './run-header.ts';
 
 // A run writes many rows, with a journal, so that it can go on wherever it stops. Its path through this folder:
@@ -123,7 +123,7 @@ function failuresOf({ rows }: Run): ReadonlyMap<Row, string> {
 /** The code of a row that has failed. */
 export function failureCodeOf({ state }: Pick<Row, 'state'>): string | undefined {
   if (state.at !== 'settled' || state.outcome.state !== 'failed') return undefined;
-  return state.outcome.reason?.code ?? 'failed';
+  return state.outcome.reason ? shownCode(state.outcome.reason) : 'failed';
 }
 
 /** Makes the rows uncertain that a killed session may have sent. Call it for a run that no process carries out. */
@@ -191,21 +191,11 @@ export function isUnfinished(row: Row): boolean {
   return state.at === 'settled' && state.outcome.state === 'unknown' && intent.kind !== 'create';
 }
 
-/** The reasons of unknown rows that no further reading can settle. */
-const personCodes: ReadonlySet<string> = new Set([
-  'later_run',
-  'changed',
-  'gone',
-  'perhaps_made',
-  'other_count',
-  'other_value',
-  'accepted',
-]);
-
 /** Whether a person must say what happened to a row: it is unknown, and another session could not tell either. */
 export function isForPerson({ state, intent }: Pick<Row, 'state' | 'intent'>): boolean {
   if (state.at !== 'settled' || state.outcome.state !== 'unknown') return false;
-  return intent.kind === 'create' || personCodes.has(state.outcome.reason?.code ?? '');
+  const { reason } = state.outcome;
+  return intent.kind === 'create' || (reason !== undefined && reasonRule(reason.code).isForPerson === true);
 }
 
 /** The numbers of rows of a run, by their fate. */

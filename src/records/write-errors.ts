@@ -1,7 +1,8 @@
 import { type Context, followUpCommand } from '../context.ts';
 import { CliError, type ErrorDetails, InterruptedError, UsageError } from '../process/errors.ts';
-import type { Reason, Row } from '../writes/decide.ts';
+import type { Row } from '../writes/decide.ts';
 import { requestDetails } from '../writes/port.ts';
+import { type Reason, reasonRule } from '../writes/reasons.ts';
 import type { Settled } from '../writes/settle.ts';
 import { describeValue } from '../writes/value.ts';
 import type { Access } from './access.ts';
@@ -10,9 +11,6 @@ import type { Access } from './access.ts';
 
 /** Returns a hint for the error of a row. */
 export type RowHint = (row: Row, error: CliError) => string | undefined;
-
-/** Where a service refuses the tags of its own readings, the way on is not to do without them. */
-export const staleHint = 'see `petstore help gateways`: a cache must not answer the readings of this program';
 
 /**
  * The error of a row that was not written, or may not have been. Undefined for one that was.
@@ -26,10 +24,10 @@ export function rowError(
   hintOf: RowHint | undefined,
   interruption: InterruptedError | undefined,
 ): CliError | undefined {
-  const { outcome, error, attempted } = settled;
+  const { outcome, error } = settled;
   if (!outcome) return settled.write ? undefined : (error ?? interruption);
-  const { state, reason = { code: '', message: '' } } = outcome;
-  if (state === 'applied' || state === 'unchanged' || attempted?.verdict === 'accepted') return undefined;
+  const { state, reason } = outcome;
+  if (!reason || state === 'applied' || state === 'unchanged' || reason.code === 'accepted') return undefined;
   if (state === 'unknown')
     return unknownError(access, row, { ...settled, error: interruption ?? error }, reason);
   const failure = failedError(access, row, reason, error);
@@ -48,27 +46,17 @@ function failedError(
   { code, message }: Reason,
   error: CliError | undefined,
 ): CliError {
+  const { kind, hint } = reasonRule(code);
   const subject = subjectOf(access, row);
-  switch (code) {
-    case 'no_record':
-    case 'no_entry':
-      return error ?? new CliError('not-found', `${subject} does not exist`);
-    case 'changed':
-      return new CliError('failed', `${subject} was changed in the meantime: ${message}`, {
-        hint: 'look at it and decide again; nothing was overwritten',
-      });
-    case 'below_zero':
-    case 'too_large':
-      return new UsageError(`the count of pet ${row.id}: ${message}`);
-    case 'stale':
-      return new CliError('failed', `${subject}: ${message}`, {
-        ...error?.details,
-        serviceMessage: undefined,
-        hint: staleHint,
-      });
-    default:
-      return error ?? new CliError('failed', `${subject}: ${message}`);
-  }
+  if (kind === 'not-found') return error ?? new CliError(kind, `${subject} does not exist`);
+  if (kind === 'usage') return new UsageError(`the count of pet ${row.id}: ${message}`);
+  if (error && code !== 'stale') return error;
+  const change = code === 'changed' ? ' was changed in the meantime' : '';
+  return new CliError(kind, `${subject}${change}: ${message}`, {
+    ...error?.details,
+    serviceMessage: undefined,
+    hint,
+  });
 }
 
 /** The error of a write that may have been applied: exit 6, or that of the signal. */
@@ -76,10 +64,11 @@ function unknownError(
   access: Access,
   row: Row,
   { error, attempted, planned }: Settled,
-  { code, message }: Reason,
+  { message }: Reason,
 ): CliError {
   const isPlainSet = row.intent.kind === 'set' && row.intent.expected === undefined;
-  const sent = planned && row.intent.kind === 'add' ? `; ${describeValue(planned.after)} was sent` : '';
+  const isTold = row.intent.kind !== 'add' || message.includes('was sent');
+  const sent = planned && !isTold ? `; ${describeValue(planned.after)} was sent` : '';
   // The words of a lost answer are its error's; a reading afterwards has words of its own.
   const isOfError = error !== undefined && message.startsWith(error.message);
   const text = `${isOfError ? '' : `${subjectOf(access, row)}: `}${message}${sent}`;
@@ -94,16 +83,12 @@ function unknownError(
     serviceMessage: text === error?.message ? error.details.serviceMessage : undefined,
     applied: 'unknown',
     retryable: isPlainSet && (attempted?.error?.details.retryable ?? false),
-    hint: hintOfUnknown(code, isPlainSet, error, look),
+    hint: isPlainSet
+      ? (error?.details.hint ?? `look at it: ${look}`)
+      : `do not run it again before you have looked: ${look}`,
   };
   if (error instanceof InterruptedError) return new InterruptedError(error.signal, details);
   return new CliError('unavailable', text, details);
-}
-
-function hintOfUnknown(code: string, isPlainSet: boolean, error: CliError | undefined, look: string): string {
-  if (code === 'stale') return staleHint;
-  if (!isPlainSet) return `do not run it again before you have looked: ${look}`;
-  return error?.details.hint ?? `look at it: ${look}`;
 }
 
 /** The command that shows a record that may have been written, or finds one that may have been made. */

@@ -1,9 +1,11 @@
+import type { Reason, ReasonCode } from './reasons.ts';
 import { describeValue, isFields, isSame, type Value } from './value.ts';
 
 // Whatever changes a record goes through this folder:
 //
 //   value.ts        what a record has: a count, fields, or nothing
 //   decide.ts       what a row says and what is known of it -> write, or an outcome
+//   reasons.ts      why a row is not as it was asked to be: one table
 //   next.ts         one row: what is known of it and what has happened -> the next step
 //   port.ts         a noun of a service: a reading, a write as data, one attempt of a write with its verdict
 //   settle.ts       one row: does what `next` says, until it has an outcome
@@ -61,22 +63,6 @@ export interface Row {
   readonly id?: bigint | undefined;
   readonly intent: Intent;
   state: RowState;
-}
-
-/** Why a row failed, is unknown, or needed no write. Secrets in texts of the service are masked. */
-export interface Reason {
-  /** A fixed word of this program, or the code that the service sent. */
-  readonly code: string;
-  /** A clause without a full stop. */
-  readonly message: string;
-  /** The status of the last answer. */
-  readonly status?: number | undefined;
-  readonly attempts?: number | undefined;
-  readonly requestId?: string | undefined;
-  /** Whether the same row may succeed later without a change to it. */
-  readonly passes?: boolean | undefined;
-  /** The command that settles a row that waits for another run, as words: `resume`, `r7`. */
-  readonly settledBy?: readonly string[] | undefined;
 }
 
 /** The fate of a row. An unknown row was perhaps written, a failed row certainly not. */
@@ -203,7 +189,7 @@ function decideUncertain(intent: Intent, uncertain: Uncertain, now: Value, rules
 /** The word and the message of a row whose record may have been made. */
 export const perhapsMade = 'it may have been made: look for it before you send it again';
 
-function leaveUnknown(code: string, message: string, mayBeApplied: boolean): Outcome {
+function leaveUnknown(code: ReasonCode, message: string, mayBeApplied: boolean): Outcome {
   return { state: 'unknown', reason: { code, message }, mayBeApplied };
 }
 
@@ -238,6 +224,6 @@ function noEntry(value: Value): Outcome {
   return { state: 'failed', reason: { status: 404, code: 'no_entry', message } };
 }
 
-function fail(code: string, message: string): Outcome {
+function fail(code: ReasonCode, message: string): Outcome {
   return { state: 'failed', reason: { code, message } };
 }

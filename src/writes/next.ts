@@ -11,11 +11,11 @@ import {
   type Planned,
   perhapsMade,
   plannedOf,
-  type Reason,
   type Row,
   uncertaintyOf,
 } from './decide.ts';
-import { type Attempted, errorCodeOf, type Reading, type RecordPort } from './port.ts';
+import type { Attempted, Reading, RecordPort } from './port.ts';
+import { codeOfError, type Reason, type ReasonCode } from './reasons.ts';
 import type { RowLimits } from './settle.ts';
 import { describeValue, isSame, isShown, type Value } from './value.ts';
 
@@ -283,7 +283,7 @@ function endRefused(known: Known): Next {
 }
 
 function endUnread(known: Known, error: CliError): Next {
-  if (isCertain(known)) return endUnsettled(known, errorCodeOf(error), error.message, error);
+  if (isCertain(known)) return endUnsettled(known, undefined, error.message, error);
   const clause = `the record could not be read${known.last ? ' afterwards' : ''}: ${error.message}`;
   return endUnsettled(known, 'unread', joined(known.last?.why, clause), error);
 }
@@ -300,11 +300,12 @@ function stopped(known: Known, error: CliError | undefined): Next {
 /** Ends a row that is not as asked: one that was certainly not written has failed, any other is unknown. */
 function endUnsettled(
   old: Known,
-  code = old.last?.code ?? 'unread',
+  code?: ReasonCode,
   message = old.last?.why ?? 'no answer came',
   cause?: CliError,
 ): Next {
-  const reason = { code, message, ...factsOf(old, cause) };
+  const words = code ? { code } : cause ? codeOfError(cause) : codeOfAttempt(old);
+  const reason = { ...words, message, ...factsOf(old, cause) };
   if (isCertain(old)) {
     const error = cause ?? old.last?.error;
     const passes = code === 'stale' || (error !== undefined && errorPasses(error));
@@ -318,6 +319,10 @@ function endUnsettled(
 
 function end(known: Known, result: End): Next {
   return [known, { do: 'end', ...result }];
+}
+
+function codeOfAttempt({ last }: Known): Pick<Reason, 'code' | 'serviceCode'> {
+  return { code: last?.code ?? 'unread', serviceCode: last?.serviceCode };
 }
 
 // What is known.

@@ -15,6 +15,7 @@ import { CliError, InterruptedError } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-json.ts';
 import { StoppedError } from '../process/signals.ts';
 import { type Planned, plannedOf, type Row } from './decide.ts';
+import { codeOfError, type ReasonCode } from './reasons.ts';
 import { type Fields, isFields, type Value } from './value.ts';
 
 /** A reading of one record. */
@@ -66,7 +67,8 @@ export interface Attempted {
   readonly status?: number | undefined;
   readonly requestId?: string | undefined;
   /** Why the write was not shown, as a code and as a clause. */
-  readonly code?: string | undefined;
+  readonly code?: ReasonCode | undefined;
+  readonly serviceCode?: string | undefined;
   readonly why?: string | undefined;
   readonly error?: CliError | undefined;
   /** The request and what came of it. Undefined if nothing was sent. */
@@ -221,7 +223,7 @@ function toFailedAttempt(error: CliError | StoppedError): Attempted {
   const facts = factsOf(attempt);
   if (error instanceof CliError && !(error instanceof InterruptedError)) {
     const verdict = attempt ? verdictOf(attempt) : 'refused';
-    return { ...facts, verdict, code: errorCodeOf(error), why: error.message, error };
+    return { ...facts, verdict, ...codeOfError(error), why: error.message, error };
   }
   if (!attempt || !answerRule(attempt).mayBeApplied) throw error;
   const cause = error instanceof CliError ? error : undefined;
@@ -245,11 +247,6 @@ function verdictOf(attempt: Attempt): Verdict {
   if (response?.status === 409 || response?.status === 412) return 'conflict';
   if (request.method === 'DELETE' && (response?.status === 404 || response?.status === 410)) return 'gone';
   return again === 'always' ? 'busy' : 'refused';
-}
-
-/** The code of an error in a reason: why there is no answer, the code of the service, or the status. */
-export function errorCodeOf(error: CliError): string {
-  return error.details.reason ?? error.details.code ?? String(error.details.status ?? error.kind);
 }
 
 /** The method and the masked URL of a write that was sent, for the details of an error. */

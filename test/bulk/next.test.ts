@@ -25,7 +25,7 @@ const verdicts: readonly Verdict[] = [
 const answers: readonly Event[] = verdicts.flatMap((verdict) =>
   (statuses[verdict] ?? [400]).flatMap((status) =>
     [7n, undefined].map((id): Event => {
-      const attempted: Attempted = { verdict, status, id, code: 'no', why: 'no' };
+      const attempted: Attempted = { verdict, status, id, code: 'rejected', why: 'no' };
       return { at: 'sent', attempted };
     }),
   ),

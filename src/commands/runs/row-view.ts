@@ -4,7 +4,8 @@ import { changeOf } from '../../bulk/plan.ts';
 import { fateOf, type Run, type RunRow } from '../../bulk/run.ts';
 import type { Column, View } from '../../output/columns.ts';
 import { isJsonObject, type JsonValue, printJson } from '../../process/exact-json.ts';
-import { plannedOf, type Reason } from '../../writes/decide.ts';
+import { plannedOf } from '../../writes/decide.ts';
+import { shownCode } from '../../writes/reasons.ts';
 import { isFields, toJsonValue, type Value } from '../../writes/value.ts';
 
 /** The words for one value and for several values of a noun, for the record of a row, and for what a run does to a value. */
@@ -30,7 +31,7 @@ export interface PrintedRow {
   readonly change: number | undefined;
   /** `planned`, `uncertain`, or what became of the row. */
   readonly state: string;
-  readonly reason: Reason | undefined;
+  readonly reason: { readonly code: string; readonly message: string } | undefined;
   /** The line of the input, from 1; 0 in an undo. */
   readonly line: number;
 }
@@ -54,7 +55,7 @@ export function toPrintedRow(noun: NounName, row: RunRow, now?: Value, name?: st
     after,
     change: changeOf(row, now),
     state: outcome ? fateOf({ state }) : state.at === 'uncertain' ? 'uncertain' : 'planned',
-    reason: outcome?.reason,
+    reason: outcome?.reason && { code: shownCode(outcome.reason), message: outcome.reason.message },
     line: row.line,
   };
 }

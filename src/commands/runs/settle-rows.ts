@@ -9,6 +9,7 @@ import { rejectsName } from '../../input/rejects.ts';
 import type { Output } from '../../output/print.ts';
 import { UsageError } from '../../process/errors.ts';
 import { type Outcome, plannedOf, type Row } from '../../writes/decide.ts';
+import type { Reason } from '../../writes/reasons.ts';
 import type { SessionFlags } from './run-flags.ts';
 import { lockTarget } from './run-session.ts';
 
@@ -105,7 +106,7 @@ function toOutcome(run: Run, { key, made }: NamedRow, as: 'applied' | 'failed'):
     throw new UsageError(`${key}: give the id of the record that was made: ${key}=<id>`);
   const after = plannedOf(row)?.after ?? (row.intent.kind === 'create' ? row.intent.fields : null);
   const madeRecord = made === undefined ? undefined : { id: made, value: after };
-  const reason = {
+  const reason: Reason = {
     code: 'settled',
     message: `a person has said that it was ${as === 'applied' ? 'applied' : 'not applied'}`,
   };

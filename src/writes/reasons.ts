@@ -1,0 +1,93 @@
+import type { CliError, ErrorKind } from '../process/errors.ts';
+
+// Why a row failed, is unknown, or needed no write: one table, read by errors, reports, rejects and JSON.
+
+interface ReasonRule {
+  /** The kind of error of a command on one record. */
+  readonly kind: ErrorKind;
+  /** What the user can do, a sentence. */
+  readonly hint?: string;
+  /** Whether no further reading can settle an unknown row: only a person can tell. */
+  readonly isForPerson?: true;
+}
+
+const unanswered: ReasonRule = { kind: 'unavailable' };
+const forPerson: ReasonRule = { kind: 'unavailable', isForPerson: true };
+const settledElsewhere: ReasonRule = { kind: 'partial' };
+
+const rules = {
+  // What the record has.
+  no_record: { kind: 'not-found' },
+  no_entry: { kind: 'not-found' },
+  changed: {
+    kind: 'failed',
+    hint: 'look at it and decide again; nothing was overwritten',
+    isForPerson: true,
+  },
+  below_zero: { kind: 'usage' },
+  too_large: { kind: 'usage' },
+  // The service has said no, or refuses the tag that its own reading gave.
+  rejected: { kind: 'failed' },
+  stale: {
+    kind: 'failed',
+    hint: 'see `petstore help gateways`: a cache must not answer the readings of this program',
+  },
+  no_delete: { kind: 'failed' },
+  // Nobody knows what became of it.
+  perhaps_made: forPerson,
+  accepted: forPerson,
+  other_value: forPerson,
+  other_count: forPerson,
+  unread: unanswered,
+  interrupted: unanswered,
+  not_saved: unanswered,
+  // There was no valid answer: see `UnavailableReason`.
+  refused: unanswered,
+  dns: unanswered,
+  tls: unanswered,
+  proxy: unanswered,
+  timeout: unanswered,
+  reset: unanswered,
+  redirect: { kind: 'failed' },
+  'invalid-response': unanswered,
+  // Another run, or a person, has settled it.
+  booked: settledElsewhere,
+  booked_otherwise: settledElsewhere,
+  not_settled: settledElsewhere,
+  no_id: settledElsewhere,
+  later_run: forPerson,
+  settled: settledElsewhere,
+} as const satisfies Record<string, ReasonRule>;
+
+export type ReasonCode = keyof typeof rules;
+
+/** Why a row failed, is unknown, or needed no write. Secrets in texts of the service are masked. */
+export interface Reason {
+  readonly code: ReasonCode;
+  /** The service's own code of a write that it rejected. */
+  readonly serviceCode?: string | undefined;
+  /** A clause without a full stop. */
+  readonly message: string;
+  /** The status of the last answer. */
+  readonly status?: number | undefined;
+  readonly attempts?: number | undefined;
+  readonly requestId?: string | undefined;
+  /** Whether the same row may succeed later without a change to it. */
+  readonly passes?: boolean | undefined;
+  /** The command that settles a row that waits for another run, as words: `resume`, `r7`. */
+  readonly settledBy?: readonly string[] | undefined;
+}
+
+export function reasonRule(code: ReasonCode): ReasonRule {
+  return rules[code];
+}
+
+/** The code that people and programs see: of a write that the service rejected its own code, or the status. */
+export function shownCode({ code, serviceCode, status }: Reason): string {
+  return serviceCode ?? (code === 'rejected' && status !== undefined ? `${status}` : code);
+}
+
+/** The code of an error: why there is no valid answer, or what the service said. */
+export function codeOfError({ details: { reason, code } }: CliError): Pick<Reason, 'code' | 'serviceCode'> {
+  return reason ? { code: reason } : { code: 'rejected', serviceCode: code };
+}
