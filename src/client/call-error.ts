@@ -1,4 +1,5 @@
 import { type HttpResponse, isSafeMethod, shownUrl } from '../api/http.ts';
+import { nouns } from '../api/nouns.ts';
 import { CliError, type ErrorDetails, type ErrorKind } from '../process/errors.ts';
 import { answerRule, isIdempotent, mayHaveBeenApplied, statusRule } from './answers.ts';
 import type { Attempt } from './attempt.ts';
@@ -24,7 +25,8 @@ export function responseError(call: Call, attempts: Attempts, response: HttpResp
     );
   const { author, why, code, message } = readErrorBody(response, call.client.secrets.mask, call.operation);
   const kind = kindOf(call, status, author);
-  return new CliError(kind, withCircumstances(why, call, attempts, author), {
+  const orMissing = isMissing(status) && kind === 'unavailable' ? missingClause(call) : '';
+  return new CliError(kind, withCircumstances(`${why}${orMissing}`, call, attempts, author), {
     ...callDetails(call, attempts),
     status,
     author,
@@ -49,6 +51,13 @@ function kindOf(call: Call, status: number, author: Author): ErrorKind {
 
 function isMissing(status: number): boolean {
   return status === 404 || status === 410;
+}
+
+/** A page in place of an error may come from the service all the same, if its description says nothing of it. */
+function missingClause({ operation, request }: Call): string {
+  const id = /\/(\d+)(?:\?.*)?$/.exec(request.url)?.[1];
+  if (!operation || operation.isList || id === undefined) return '';
+  return `, or ${nouns[operation.noun].singular} ${id} does not exist`;
 }
 
 /**

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { bindTo } from '../helpers/bound.ts';
 import { recordingServer } from '../helpers/recording-server.ts';
 import { runAt } from '../helpers/run-cli.ts';
 import { openShop } from '../helpers/shop.ts';
@@ -67,4 +68,41 @@ test('a dry run shows each request, asks nothing and sends nothing', async () =>
     { method: 'DELETE', url: expect.stringMatching(/\/pets\/2$/) },
   ]);
   expect(await shop.json('pets list')).toHaveLength(25);
+});
+
+/** A service with the given operations of one pet, each with its responses. */
+function describedPet(operations: Readonly<Record<string, object>>) {
+  const parameters = [{ name: 'petId', in: 'path', required: true, schema: { type: 'integer' } }];
+  return {
+    openapi: '3.1.0',
+    info: { title: 'Pets', version: '1' },
+    paths: { '/pets/{petId}': { parameters, ...operations } },
+  };
+}
+
+test('a delete that is bound alone is used with --yes, and needs no reading', async () => {
+  await using server = await recordingServer({}, () => ({ status: 204 }));
+  const shop = await bindTo(
+    server,
+    describedPet({ delete: { responses: { 204: { description: 'gone' } } } }),
+  );
+  expect(await shop.run('pets delete 1 2 --yes')).toMatchObject({
+    ...{ code: 0, stderr: 'deleted pet 1\ndeleted pet 2\n' },
+  });
+  expect(server.calls()).toEqual(['DELETE /pets/1', 'DELETE /pets/2']);
+});
+
+test('a 404 page that the description states says that the pet does not exist; another may', async () => {
+  const text = { 'content-type': 'text/plain' };
+  await using server = await recordingServer({}, () => ({ status: 404, headers: text, body: 'no such pet' }));
+  const content = { 'text/plain': { schema: { type: 'string' } } };
+  const answers = { 404: { description: 'none', content }, 200: { description: 'a pet' } };
+  for (const [responses, code, words] of [
+    [answers, 5, 'no such pet'],
+    [{ 200: answers[200] }, 6, 'no such pet, or pet 99 does not exist'],
+  ] as const) {
+    const shop = await bindTo(server, describedPet({ get: { responses } }));
+    const run = await shop.run('pets get 99');
+    expect({ code: run.code, words: run.words }).toEqual({ code, words: expect.stringContaining(words) });
+  }
 });
