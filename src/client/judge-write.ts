@@ -28,15 +28,14 @@ export interface Judgement {
   /**
    * - `asSent`: the record has every value that the user set, or there is no body;
    * - `accepted`: the status is 202, so the service may do it later;
-   * - `other`: the record has another value;
-   * - `nothing`: the response does not have the record, so the client must read the record to know.
+   * - `other`: the record has another value, or the response does not have the record.
    */
-  readonly shows: 'asSent' | 'accepted' | 'other' | 'nothing';
+  readonly shows: 'asSent' | 'accepted' | 'other';
   /** The record in the answer, by our names, if it has one. */
   readonly record?: JsonObject | undefined;
   /** The id of the record, if the response or the intent names one. */
   readonly id?: bigint | undefined;
-  /** The reason for `other` or `nothing`, a clause: `the service answered quantity 0, not 10`. */
+  /** The reason for `other`, a clause: `the service answered quantity 0, not 10`. */
   readonly reason?: string | undefined;
 }
 
@@ -55,8 +54,9 @@ export function judgeWrite(
   const { status } = response;
   if (status === 202) return { shows: 'accepted', id };
   const isDelete = operation.method === 'DELETE';
-  if (isDelete && status !== 200 && status !== 204)
-    return { shows: 'nothing', id, reason: `the service answered ${status} to a DELETE` };
+  // Descriptions often leave out the responses of a DELETE: then any success is one.
+  if (isDelete && status !== 200 && !operation.success.includes(status))
+    return { shows: 'other', id, reason: `the service answered ${status} to a DELETE` };
   if (response.body.length === 0) return { shows: 'asSent', id };
   let body: JsonValue | undefined;
   let content: JsonValue | undefined;
@@ -71,12 +71,12 @@ export function judgeWrite(
       words === undefined
         ? messageOf(error)
         : `the service answered ${status} and says: ${shorten(mask(words), 200)}`;
-    return { shows: 'nothing', id: id ?? idIn(operation, content ?? body), reason: mask(why) };
+    return { shows: 'other', id: id ?? idIn(operation, content ?? body), reason: mask(why) };
   }
   const fault = otherRecord(operation, id, record);
-  if (fault !== undefined) return { shows: 'nothing', id, reason: mask(fault) };
+  if (fault !== undefined) return { shows: 'other', id, reason: mask(fault) };
   if (isDelete && (record[nouns[operation.noun].idField] === undefined || !hasFields(operation, record)))
-    return { shows: 'nothing', id, reason: 'the answer is not the deleted record' };
+    return { shows: 'other', id, reason: 'the answer is not the deleted record' };
   const { shows, reason } = judgeRecord(shownValues(operation, values), record, mask);
   return {
     shows,
@@ -102,13 +102,11 @@ function shownValues({ body }: Operation, values: SentWrite['values']): SentWrit
 /** Judges a record by the values that the user set. The reason has only the masked values: `quantity 0, not 10`. */
 function judgeRecord(values: SentWrite['values'], record: JsonObject, mask: Mask): Judgement {
   const clauses: string[] = [];
-  let isOther = false;
   for (const name in values) {
     const value = values[name] as JsonValue | undefined;
     if (value === undefined) continue;
     const { expected, actual } = comparedValues(name, value, record);
     if (isSameValue(expected, actual)) continue;
-    isOther ||= actual !== undefined;
     clauses.push(
       actual === undefined
         ? `no ${name}`
@@ -116,7 +114,7 @@ function judgeRecord(values: SentWrite['values'], record: JsonObject, mask: Mask
     );
   }
   if (clauses.length === 0) return { shows: 'asSent', record };
-  return { shows: isOther ? 'other' : 'nothing', record, reason: clauses.join('; ') };
+  return { shows: 'other', record, reason: clauses.join('; ') };
 }
 
 function valueText(value: JsonValue, mask: Mask): string {

@@ -12,11 +12,11 @@ import {
   perhapsMade,
   plannedOf,
   type Row,
+  type Rules,
   uncertaintyOf,
 } from './decide.ts';
 import type { Attempted, Reading, RecordPort } from './port.ts';
 import { codeOfError, type Reason, type ReasonCode } from './reasons.ts';
-import type { RowLimits } from './settle.ts';
 import { describeValue, isSame, isShown, type Value } from './value.ts';
 
 // The rules of one row, as a function: what is known and what has happened make what is known now, and the next step.
@@ -67,8 +67,16 @@ interface End {
 
 /** What the rules need beside the row: what the service can do, and what the command allows. */
 export interface Circumstances
-  extends Pick<RecordPort, 'canGet' | 'canRead' | 'hasGateway' | 'readsFirst' | 'writeOnly'>,
-    Pick<RowLimits, 'rules' | 'retries' | 'retriesUnreachable' | 'isFirstCount' | 'isConfirmed'> {
+  extends Pick<RecordPort, 'canGet' | 'canRead' | 'hasGateway' | 'readsFirst' | 'writeOnly'> {
+  readonly rules: Rules;
+  /** The most ways back to a reading or an attempt. */
+  readonly retries: number;
+  /** Whether a refused connection and an unknown host are tried again too. */
+  readonly retriesUnreachable: boolean;
+  /** Whether the row shows whether the service sets a count that it is told to set, or adds it. */
+  readonly isFirstCount?: boolean | undefined;
+  /** Whether a reading has shown that an answer without a record is to be believed. */
+  readonly isConfirmed?: boolean | undefined;
   /** Whether the row has a plan in a journal. */
   readonly isRun: boolean;
   /** What is left of the deadline of a single command. */

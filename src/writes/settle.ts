@@ -4,27 +4,19 @@ import { monotonicMs, sleep } from '../process/deadline.ts';
 import { CliError, InterruptedError } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
 import { type Stop, StoppedError } from '../process/signals.ts';
-import { type Outcome, type Planned, plannedOf, type Row, type Rules } from './decide.ts';
-import { type Event, firstKnown, type Known, next, type Step } from './next.ts';
+import { type Outcome, type Planned, plannedOf, type Row } from './decide.ts';
+import { type Circumstances, type Event, firstKnown, type Known, next, type Step } from './next.ts';
 import type { Attempted, RecordPort, Write } from './port.ts';
 
 /** How one row is settled. */
-export interface RowLimits {
-  readonly rules: Rules;
-  /** The most ways back to a reading or an attempt. */
-  readonly retries: number;
-  /** Whether a refused connection and an unknown host are tried again too. */
-  readonly retriesUnreachable: boolean;
+export interface RowLimits
+  extends Pick<Circumstances, 'rules' | 'retries' | 'retriesUnreachable' | 'isFirstCount' | 'isConfirmed'> {
   /** After its stop no request begins. */
   readonly stop: Stop<unknown>;
   /** Set for a row without a journal: the deadline of all its requests, in milliseconds. */
   readonly timeoutMs?: number | undefined;
   /** False if the row is only decided: the write that comes next is returned. */
   readonly sends?: boolean | undefined;
-  /** Whether the row shows whether the service sets a count that it is told to set, or adds it. */
-  readonly isFirstCount?: boolean | undefined;
-  /** Whether a reading has shown that an answer without a record is to be believed. */
-  readonly isConfirmed?: boolean | undefined;
 }
 
 /** What became of a row. */
