@@ -93,8 +93,6 @@ export interface Parameter {
    * this value.
    */
   readonly serviceDefault?: string | undefined;
-  /** Whether this project chose the parameter, so that a service may take it for something else. */
-  readonly isAssumed?: boolean | undefined;
   /** A constant that every request sends, for a parameter that the table does not have. */
   readonly constant?: string | undefined;
 }
@@ -256,7 +254,7 @@ function listOperation<Result extends ResultName, const Filter extends QueryName
   ...filters: readonly Filter[]
 ) {
   const pageSize = { type: 'integer', minimum: 1, maximum: 1000 } as const;
-  const limit = { ...inQuery('limit'), bounds: pageSize, isAssumed: true } as const;
+  const limit = { ...inQuery('limit'), bounds: pageSize } as const;
   const paging = [limit, inQuery('after')] as const;
   const parameters = [...filters.map((name) => inQuery(name)), ...paging] as const;
   const kind = {

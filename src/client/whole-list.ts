@@ -99,8 +99,8 @@ async function* readPages(
   let page = await pages.next();
   if (!page.done && page.value.length === 0) {
     page = await pages.next();
-    // A service may take a page size that it does not know for a filter, which no record meets.
-    if (page.done && size !== undefined && isSizeAssumed(operation)) {
+    // A service that is not bound may take the page size for a filter, which no record meets.
+    if (page.done && size !== undefined && operation.source !== 'bound') {
       pages = open(undefined);
       page = await pages.next();
     }
@@ -132,24 +132,14 @@ const largestPage = 1000;
 function pageSize(operation: Operation, limit: number | undefined): number | undefined {
   const size = operation.parameters.find(({ name }) => name === 'limit');
   if (!size) return undefined;
-  const isStated = size.bounds?.maximum !== undefined || size.required;
-  const largest = Math.min(largestPage, statedMaximum(operation) ?? largestPage);
-  if (limit !== undefined)
-    return Math.max(Math.ceil(limit / Math.ceil(limit / largest)), Number(size.bounds?.minimum ?? 1));
+  const { minimum = 1, maximum } = size.bounds ?? {};
+  const largest = Math.min(largestPage, Number(maximum ?? largestPage));
+  if (limit !== undefined) return Math.max(Math.ceil(limit / Math.ceil(limit / largest)), Number(minimum));
   // A default size would cut a list whose pages are not known.
+  const isStated = maximum !== undefined || size.required;
   return isStated || (size.serviceDefault !== undefined && operation.paging?.kind === 'unknown')
     ? largest
     : undefined;
-}
-
-/** Returns the stated maximum of records in a page. Undefined if the service states no maximum. */
-function statedMaximum({ parameters }: Operation): number | undefined {
-  const maximum = parameters.find(({ name }) => name === 'limit')?.bounds?.maximum;
-  return maximum === undefined ? undefined : Number(maximum);
-}
-
-function isSizeAssumed({ parameters }: Operation): boolean {
-  return parameters.some(({ name, isAssumed }) => name === 'limit' && isAssumed);
 }
 
 /** Whether the records of a list have a field. */
