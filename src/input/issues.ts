@@ -24,21 +24,23 @@ export function issueText({ name, format }: NamedInput, { line, message }: Issue
   return `${recordPlace(name, format, line)}: ${message}`;
 }
 
-/** Returns the first issue of each kind, with the number of further issues of the kind. Conflicts come first. */
+/** Returns the first issue of each kind, with the number of further issues of the kind. */
 export function examplesOf(issues: readonly Issue[]): Issue[] {
-  const groups = new Map<string, { readonly first: Issue; readonly places: Set<string | number> }>();
+  const groups = new Map<string, Issue[]>();
+  const conflicts = new Set<string>();
   for (const issue of issues) {
-    const { kind = issue.message, line, message } = issue;
-    const group = groups.get(kind) ?? { first: issue, places: new Set() };
-    // The rows of a conflict share its message.
-    group.places.add(kind === conflict ? message : line);
+    const { kind = issue.message } = issue;
+    const group = groups.get(kind) ?? [];
     groups.set(kind, group);
+    // The two rows of a conflict share its message.
+    if (kind === conflict && conflicts.has(issue.message)) continue;
+    if (kind === conflict) conflicts.add(issue.message);
+    group.push(issue);
   }
-  const examples = Array.from(groups.values(), ({ first, places }) => {
-    const more = places.size === 1 ? '' : ` (and ${places.size - 1} more like this)`;
-    return { ...first, message: first.message + more };
+  return Array.from(groups.values(), ([first, ...others]) => {
+    const more = others.length === 0 ? '' : ` (and ${others.length} more like this)`;
+    return { ...(first as Issue), message: `${first?.message}${more}` };
   });
-  return examples.sort((a, b) => Number(b.kind === conflict) - Number(a.kind === conflict));
 }
 
 /**
@@ -52,15 +54,7 @@ export function invalidInputError(
 ): InputError | ManyError {
   const { name } = input;
   const [first, ...others] = issues;
-  const conflicts = issues.filter(({ kind }) => kind === conflict).length;
-  const invalid = issues.length - conflicts;
-  const clauses: string[] = [];
-  if (conflicts > 0)
-    clauses.push(
-      `${counted(conflicts, 'row conflicts', 'rows conflict')} with another row of the same record`,
-    );
-  if (invalid > 0) clauses.push(`${counted(invalid, 'row is', 'rows are')} invalid`);
-  const message = `${name}: ${clauses.join(' and ')}; nothing was sent`;
+  const message = `${name}: ${counted(issues.length, 'row is', 'rows are')} invalid; nothing was sent`;
   const toError = (issue: Issue) => new InputError(issueText(input, issue), issue.hint, issue.line);
   if (first && others.length === 0)
     return new InputError(issueText(input, first), first.hint ?? hint, first.line);

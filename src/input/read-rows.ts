@@ -6,8 +6,8 @@ import { conflict, examplesOf, type Issue, invalidInputError, issueText } from '
 import { type InputRow, isProblem, type RowLayout, readRecords } from './read-records.ts';
 import type { InputFormat } from './split-input.ts';
 
-// How a file becomes rows: `input-file.ts` opens it, `utf8.ts` decodes it, `split-input.ts` finds its format and splits it
-// with `csv.ts`, `tsv.ts` or `json.ts` into records (`record.ts`). `field-columns.ts` finds the fields of columns and keys.
+// How a file becomes rows: `input-file.ts` opens and decodes it, `split-input.ts` finds its format and splits it with
+// `csv.ts` (tables) or `json.ts` into records (`record.ts`). `field-columns.ts` finds the fields of columns and keys.
 // `read-records.ts` names the values of each record by the fields, and turns them into a row with a layout, which belongs to
 // a command; `numbers.ts` reads ids and counts. This file collects the rows of an input, one for each id. A problem and its
 // line are an issue (`issues.ts`). `rejects.ts` writes the rows that were not done, as they were read.
@@ -94,27 +94,8 @@ export async function readRows<Row extends InputRow>(
   };
 }
 
-/** The rows of an input, one for each id, and what is wrong with the others. */
-interface CollectedRows<Row> {
-  /** Undefined if the input is empty. */
-  readonly format: InputFormat | undefined;
-  /** The number of records. */
-  readonly total: number;
-  readonly rows: readonly Row[];
-  readonly issues: readonly Issue[];
-  /** The indexes of the rows that another row of the same record contradicts. */
-  readonly conflicting: ReadonlySet<number>;
-  /** The number of rows that repeat a whole record. */
-  readonly repeats: number;
-  /** The number of rows that were merged into another. */
-  readonly additions: number;
-  readonly originals: Originals;
-}
-
-async function collectRows<Row extends InputRow>(
-  inputFile: InputFile,
-  layout: RowLayout<Row>,
-): Promise<CollectedRows<Row>> {
+/** Collects the rows of an input, one for each id, and what is wrong with the others. */
+async function collectRows<Row extends InputRow>(inputFile: InputFile, layout: RowLayout<Row>) {
   const { format, pages, header } = await readRecords(inputFile, layout);
   const rows: Row[] = [];
   // Most files are in the order of their ids, and need no map: one of a million ids takes a second and 40 MB.

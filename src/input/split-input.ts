@@ -1,10 +1,8 @@
 import { extname } from 'node:path';
-import { CsvSplitter } from './csv.ts';
-import { type InputFile, readText } from './input-file.ts';
+import { CsvSplitter, createTsvSplitter, tsvDialect } from './csv.ts';
+import { decodeUtf8, type InputFile, readText } from './input-file.ts';
 import { createJsonLineSplitter, splitJson } from './json.ts';
 import type { RecordSplitter, SplitRecord } from './record.ts';
-import { createTsvSplitter, tsvDialect } from './tsv.ts';
-import { decodeUtf8 } from './utf8.ts';
 
 /** The format of an input. */
 export interface InputFormat {
