@@ -165,6 +165,10 @@ export class Ledger {
       throw new Violation(`${place}, and the file says ${typed.value}`);
     else if (typed.expected !== undefined && read?.value !== typed.expected)
       throw new Violation(`${place}, although ${typed.expected} was expected`);
+    else if (kind !== 'delivery') {
+      const earlier = [...run.commands].filter((number) => number < cause.command);
+      if (earlier.length > 0) this.checkLater(id, Math.max(...earlier), cause.command, place);
+    }
   }
 
   private checkMaking(run: RunRecord, change: Change, place: string): void {
@@ -187,7 +191,15 @@ export class Ledger {
     const isWrong = after?.value !== wasBefore || cause?.reading?.entry?.value !== wasAfter;
     if (isWrong || (this.world.gateway.service.isGuarded && before?.value !== wasAfter))
       throw new Violation(`${place}; its run took it from ${wasBefore} to ${wasAfter}`);
-    const later = this.runs.find((other) => isBetween(undone, other, undo) && this.hasWritten(other, id));
+    this.checkLater(id, Math.max(...undone.commands), Math.min(...undo.commands), place);
+  }
+
+  /** Nobody replaces what a run has set that has begun between two commands. */
+  private checkLater(id: string, from: number, to: number, place: string): void {
+    const later = this.runs.find((run) => {
+      const begin = Math.min(...run.commands);
+      return !run.undone && begin > from && begin < to && this.hasWritten(run, id);
+    });
     if (later) throw new Violation(`${place}, which ${later.id} has written since`);
   }
 
@@ -202,12 +214,6 @@ export class Ledger {
 
 export function isOf({ commands }: RunRecord, { cause }: Change): boolean {
   return cause !== undefined && commands.has(cause.command);
-}
-
-/** Whether a run has begun after another one was last carried out, and before a third one. */
-function isBetween(first: RunRecord, run: RunRecord, last: RunRecord): boolean {
-  const [begin, end] = [Math.max(...first.commands), Math.min(...last.commands)];
-  return !run.undone && Math.min(...run.commands) > begin && Math.min(...run.commands) < end;
 }
 
 function placeOf({ cause, id, before, after }: Change, run: RunRecord): string {

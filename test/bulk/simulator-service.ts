@@ -167,6 +167,8 @@ export class Service {
     const { method, id, entry, url } = request;
     if (method === 'GET') return id === undefined ? this.list(request) : this.read(request, id);
     const status = this.refusal(request);
+    // Such an answer says that nothing is there, like a reading.
+    if (status === 404 && id !== undefined) this.show(request, id, this.versionAt(id));
     if (status !== undefined) return { status, body: errorBody(status) };
     const isNew = id === undefined || !this.entries.has(id);
     if (id === undefined) this.lastId += 1;
