@@ -51,6 +51,9 @@ export async function readHead(path: string): Promise<JournalHead> {
   throw unreadableError(path, 'it is empty');
 }
 
+/** How every journal begins. One that was killed within its first line has sent nothing; any other text may hide a run. */
+const beginText = '{"kind":"begin"';
+
 /** Yields the complete lines of a journal, each with the offset of its end in bytes. */
 async function* journalLines(
   path: string,
@@ -73,6 +76,9 @@ async function* journalLines(
       }
       rest = bytes.subarray(length);
     }
+    const start = rest.toString('utf8', 0, beginText.length);
+    if (offset === 0 && (!beginText.startsWith(start) || rest.includes(0)))
+      throw unreadableError(path, 'it does not begin as a journal does');
   } catch (error) {
     throw error instanceof CliError ? error : fileError('read', path, error);
   }

@@ -257,6 +257,8 @@ test('a row stays unknown whose record another delivery has planned since: a per
 
 test.each([
   ['its header', ['LS-1', 'LS-2'], (text: string) => text.replace(/^\{/, '{{')],
+  ['everything', ['LS-1', 'LS-2'], () => 'garbage'],
+  ['all after some letters', ['LS-1', 'LS-2'], (text: string) => `${text.slice(0, 60)}${'\0'.repeat(99)}`],
   // Rows of another delivery rest on no outcome of this one.
   ['an outcome', ['LS-1'], (text: string) => text.replace('"state":"applied"', '"state":applied')],
 ] as const)(
