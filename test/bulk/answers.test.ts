@@ -121,22 +121,6 @@ test('a count is failed after a refusal of the service, unknown after any other 
   );
 });
 
-test.each([303, 500, 503, 'lost'] as const)(
-  'a write that was carried out and answered %s is applied',
-  async (answer) => {
-    await using shop = await stockShop([5, 5], {
-      'stock.csv': toCsv([6, 6]),
-      'd.csv': 'id,change\n1,1\n2,1\n',
-    });
-    for (const words of [apply, 'inventory apply d.csv --relative --delivery LS-1 --yes']) {
-      trouble(shop, () => answer, { isApplied: true });
-      const report = await shop.report(`${words} --retries 0`);
-      expect(report).toMatchObject({ applied: 2, failed: 0, unknown: 0 });
-    }
-    expect([...shop.stock.values()]).toEqual([7, 7]);
-  },
-);
-
 test.each([409, 412, 503])(
   'a change that a proxy sends twice, so that its answer is %i, is never called failed and never booked twice',
   async (status) => {
@@ -159,19 +143,6 @@ test.each([409, 412, 503])(
     }
   },
 );
-
-test('a row with a lost attempt is never failed, whatever the answer to a later attempt', async () => {
-  const later = [409, 422, 429, 503, 500] as const;
-  await using shop = await stockShop(
-    later.map(() => 5),
-    { 'stock.csv': toCsv(later.map(() => 6)) },
-  );
-  trouble(shop, (petId, nth) => (nth === 1 ? 'lost' : later[petId - 1]));
-  const report = await shop.report(`${apply} --retries 1`);
-  expect(report).toMatchObject({ applied: 0, failed: 0, unknown: later.length });
-  shop.misbehave = undefined;
-  expect(await shop.report('resume --yes')).toMatchObject({ code: 0, applied: later.length });
-});
 
 test('a service that adds counts instead of setting them stops the run at the first row, and nothing is added again', async () => {
   await using shop = await stockShop([100, 100, 100], { 'stock.csv': toCsv([102, 102, 102]) });

@@ -130,3 +130,11 @@ test('a create that the service refuses exits 1, and the JSON error has the code
   expect(error).toMatchObject({ code: 'name_taken', status: 409 });
   expect(server.seen.map(({ method }) => method)).toEqual(['POST']);
 });
+
+test('a create that may have been made is sent once, and says how to look for it', async () => {
+  await using server = await recordingServer({}, () => ({ status: 502 }));
+  const run = await runAt(server, ['pets', 'create', '--name', 'Cy', '--category', '1']);
+  expect(run).toMatchObject({ code: 6, stdout: '' });
+  expect(run.stderr).toContain('do not run it again before you have looked: petstore pets list --name Cy');
+  expect(server.seen.map(({ method }) => method)).toEqual(['POST']);
+});

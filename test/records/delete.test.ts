@@ -47,6 +47,9 @@ test('does not delete what is in use, and says what uses it', async () => {
   const pet = await shop.run('pets delete 4 -y -o json');
   expect(pet).toMatchObject({ code: 1, stdout: '' });
   expect(JSON.parse(pet.stderr).error).toMatchObject({ kind: 'failed', code: 'in_use', status: 409 });
+  // Of several that fail alike, each is named.
+  const several = await shop.run('categories delete 1 2 --yes');
+  expect(several.stderr).toMatch(/error: category 1 .*\nerror: category 2 /);
   const category = await shop.typing('categories delete 1', [['Delete category 1 (Dogs)?', 'y\r']]);
   expect(category).toMatchObject({ code: 1, stdout: '' });
   expect(category.stderr).toContain('see what uses it: petstore pets list --category 1 --offline\n');

@@ -46,7 +46,10 @@ describe('null is a value in OpenAPI 3.0', () => {
     ['beside a oneOf', { nullable: true, oneOf: [tag, word] }],
     ['beside an anyOf', { nullable: true, anyOf: [tag, word] }],
   ])('if it says nullable %s', async (_, field) => {
-    expect(await judge(describeField('3.0.3', field), { field: null })).toEqual({ code: 0, reason: '200 OK, 1 record' });
+    expect(await judge(describeField('3.0.3', field), { field: null })).toEqual({
+      code: 0,
+      reason: '200 OK, 1 record',
+    });
     const without = JSON.parse(
       JSON.stringify(field).replace(',"nullable":true', '').replace('"nullable":true,', ''),
     );
