@@ -231,7 +231,7 @@ test('a create leaves out an id that its schema requires, and --field gives one'
     document({ '/pets': { post: { requestBody: pet, responses: { 201: pet } } } }),
   );
   expect(await done('pets create --name Rex -o ids')).toBe('7\n');
-  expect(await done('pets create --from - --yes -o ids', 'id,name\n7,Mia\n')).toBe('r1\n');
+  expect(await done('pets create --from - --yes -o ids', 'id,name\n7,Mia\n')).toBe('8\n');
   await done('pets create --name Tom --field id=9007199254740993');
   expect(bodies(service, 'POST')).toEqual([
     '{"name":"Rex"}',
