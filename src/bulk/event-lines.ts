@@ -30,9 +30,16 @@ export function printEvent(event: RunEvent): string {
     case 'begin':
       return printJson({ ...event, journal: journalVersion });
     case 'plan': {
-      const { id, line, intent, state } = event.row;
+      const { id, line, intent, state, stock } = event.row;
       const stateJson = state.at === 'new' ? undefined : convertState(state, toJsonValue);
-      return printJson({ kind: 'plan', id, line, intent: convert(intent, toJsonValue), state: stateJson });
+      return printJson({
+        kind: 'plan',
+        id,
+        line,
+        intent: convert(intent, toJsonValue),
+        state: stateJson,
+        stock,
+      });
     }
     case 'mark': {
       const planned = event.planned && convert(event.planned, toJsonValue);
@@ -135,7 +142,7 @@ function parseKey(key: JsonValue | undefined): RowKey {
   return typeof key === 'number' || typeof key === 'bigint' ? BigInt(key) : String(key);
 }
 
-function parsePlan({ id, line, intent, state }: JsonObject): EventLine | undefined {
+function parsePlan({ id, line, intent, state, stock }: JsonObject): EventLine | undefined {
   if (!isJsonObject(intent) || typeof intent.kind !== 'string') return undefined;
   const row: RunRow = {
     line: Number(line),
@@ -144,6 +151,7 @@ function parsePlan({ id, line, intent, state }: JsonObject): EventLine | undefin
     state: newState,
     sentBy: 0,
     plannedBy: 0,
+    ...(stock === undefined ? {} : { stock }),
   };
   const planned = isJsonObject(state) ? toState(state) : newState;
   return planned && { kind: 'plan', row, state: planned };

@@ -1,6 +1,6 @@
 import { eachAtPace, type Pace } from '../client/pace.ts';
 import { monotonicMs } from '../process/deadline.ts';
-import { UsageError } from '../process/errors.ts';
+import { CliError, UsageError } from '../process/errors.ts';
 import {
   decide,
   type Outcome,
@@ -87,6 +87,23 @@ export async function makePlan(
   for (const row of [...unread.values()]) planByReading(row, { record: undefined });
   const changes = rows.every(isChange) ? rows : rows.filter(isChange);
   return { rows, changes, readings, elapsedMs: monotonicMs() - startedMs };
+}
+
+/** Reads the counts of the inventory entries that go with pets. A count that cannot be read is left out. */
+export async function readStocks(inventory: RecordPort, pets: readonly RunRow[], pace: Pace): Promise<void> {
+  const keep = (row: RunRow | undefined, record: Reading['record']) => {
+    if (row && record) row.stock = record.quantity;
+  };
+  try {
+    if (inventory.canList && !(inventory.canGet && pets.length < minRowsForList)) {
+      const byId = new Map(pets.map((row) => [row.id, row]));
+      for await (const page of inventory.list())
+        for (const record of page) keep(byId.get(inventory.idOf(record)), record);
+    } else if (inventory.canGet)
+      await eachAtPace(pace, pets, async (row) => keep(row, (await inventory.read(row.id as bigint)).record));
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error;
+  }
 }
 
 function isChange({ state }: Row): boolean {

@@ -1,5 +1,6 @@
 import type { Issue } from '../input/issues.ts';
 import type { Originals } from '../input/read-rows.ts';
+import type { JsonValue } from '../process/exact-json.ts';
 import {
   newState,
   type Outcome,
@@ -48,6 +49,8 @@ export interface RunRow extends Row {
   sentBy: number;
   /** The last plan that wanted to write the row. */
   plannedBy: number;
+  /** Of a pet that is deleted, the count of its inventory entry, which goes with it. */
+  stock?: JsonValue | undefined;
 }
 
 /** A row that no plan has seen. */

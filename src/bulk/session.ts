@@ -12,7 +12,7 @@ import { createRecordPort, type RecordPort } from '../writes/port.ts';
 import { createTotals, type Kept, settleAll } from '../writes/settle-all.ts';
 import { createJournal, Journal } from './journal.ts';
 import type { OpenRun } from './open-run.ts';
-import { makePlan, type Plan } from './plan.ts';
+import { makePlan, type Plan, readStocks } from './plan.ts';
 import { writeRunRejects } from './reject-rows.ts';
 import type { Report } from './report.ts';
 import { isUnfinished, type Run, rowTotals } from './run.ts';
@@ -67,7 +67,12 @@ export class Session {
     const { port, rules, pace, progress, stop, run } = this;
     const { claims } = this.openRun;
     try {
-      return await makePlan(port, run.rows.filter(isUnfinished), { rules, claims, pace, progress });
+      const plan = await makePlan(port, run.rows.filter(isUnfinished), { rules, claims, pace, progress });
+      if (run.header.kind === 'delete' && run.header.noun === 'pets') {
+        const { client, sendsEtags } = this.options;
+        await readStocks(createRecordPort(client, 'inventory', { pace, sendsEtags }), plan.changes, pace);
+      }
+      return plan;
     } catch (error) {
       // The stop has aborted the reading, so the error is only its consequence.
       throw stop.reason ? new StoppedError() : error;

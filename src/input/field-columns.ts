@@ -22,12 +22,17 @@ export interface ColumnRules {
 
 /** The columns that a file of rejects adds to a row. Every command ignores them. */
 export const rejectColumns = ['_line', '_state', '_status', '_code', '_message'] as const;
+/** The count of a pet that a run has deleted, in what `runs show` prints of it. */
+const stockColumn = '_quantity';
+
 /** The column for a rejected JSON record that is not an object. */
 export const textColumn = '_text';
 
 export function isRejectColumn(name: string): boolean {
   const column = name.trim();
-  return column === textColumn || rejectColumns.some((candidate) => candidate === column);
+  return (
+    column === textColumn || column === stockColumn || rejectColumns.some((candidate) => candidate === column)
+  );
 }
 
 /** Removes the differences between column names that do not count: case, spaces and underscores. */

@@ -132,3 +132,18 @@ test('create --from -o ids prints the ids of the records that were made', async 
   const { code, stdout } = await shop.run('pets create --from new.csv --yes --concurrency 1 -o ids');
   expect({ code, stdout }).toEqual({ code: 0, stdout: '4\n5\n' });
 });
+
+test('a delete of pets says which counts go with them, and keeps these', async () => {
+  const entry = { id: 2, petId: 2, quantity: 7, status: 'sold' };
+  await using shop = await recordShop({ '/pets': pets, '/store/inventory': [entry] });
+  shop.write('gone.csv', 'id\n1\n2\n');
+  const { code, stderr } = await shop.run('pets delete --from gone.csv --yes');
+  expect({ code, stderr }).toMatchObject({
+    code: 0,
+    stderr: expect.stringMatching(/1 inventory entry \(7 in stock\)/),
+  });
+  const { stdout } = await shop.run('runs show r1 -o json');
+  expect(JSON.parse(stdout)).toEqual([pets[0], { ...pets[1], _quantity: 7 }]);
+  shop.write('again.json', stdout);
+  expect(await shop.report('pets create --from again.json --yes')).toMatchObject({ code: 0, applied: 2 });
+});

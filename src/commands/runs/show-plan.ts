@@ -115,6 +115,13 @@ export async function printTotals(
   await tell(
     `plan: ${groupDigits(changes.length)} of ${counted(rows.length, 'row', 'rows')} to write${tail}`,
   );
+  const stocks = changes.flatMap(({ stock }) => (stock === undefined ? [] : Number(stock)));
+  if (stocks.length > 0) {
+    const units = groupDigits(stocks.reduce((sum, stock) => sum + stock));
+    await tell(
+      `with them go ${counted(stocks.length, 'inventory entry', 'inventory entries')} (${units} in stock)`,
+    );
+  }
   const booked = rows.filter((row) => fateOf(row) === 'booked');
   const [first] = booked;
   if (first?.state.at === 'settled')

@@ -1,5 +1,5 @@
 import { toRunJson } from '../../bulk/report.ts';
-import { isAppliedOrUncertain, madeIdOf, type Run } from '../../bulk/run.ts';
+import { fateOf, isAppliedOrUncertain, madeIdOf, type Run } from '../../bulk/run.ts';
 import { findRun, listRuns, type RunInfo, type RunList, readRun, runFolderOf } from '../../bulk/run-store.ts';
 import type { Context } from '../../context.ts';
 import type { View } from '../../output/columns.ts';
@@ -7,6 +7,7 @@ import { inPages, type Output } from '../../output/print.ts';
 import type { JsonObject } from '../../process/exact-json.ts';
 import { Names } from '../../records/names.ts';
 import type { IdOrName } from '../../records/parse-values.ts';
+import { plannedOf } from '../../writes/decide.ts';
 import { isFields, toJsonValue } from '../../writes/value.ts';
 import { createRowView, type PrintedRow, rowWords, toPrintedRow } from './row-view.ts';
 
@@ -62,8 +63,7 @@ export async function readOutcomes(context: Context, id: string | undefined): Pr
   const { list, info } = await findShownRun(context, id);
   const { run } = await readRun(list, info.id);
   const isData = /^jsonl?$|^yaml$/.test(context.settings.get('output'));
-  const rows = printedRows(run);
-  const printed = info.header.kind === 'delete' && isData ? removedRecords(rows) : rows;
+  const printed = info.header.kind === 'delete' && isData ? removedRecords(run) : printedRows(run);
   return { pages: inPages(printed as Iterable<object>) };
 }
 
@@ -77,8 +77,12 @@ function* printedRows({ header, rows }: Run): Generator<PrintedRow> {
   }
 }
 
-function* removedRecords(rows: Iterable<PrintedRow>): Generator<JsonObject> {
-  for (const { id, before, state } of rows)
-    if (state === 'applied' && before !== undefined && isFields(before))
-      yield { id: id ?? null, ...(toJsonValue(before) as JsonObject) };
+/** The records that a run has removed, a pet with the count of its entry. */
+function* removedRecords({ rows }: Run): Generator<JsonObject> {
+  for (const row of rows) {
+    const { before = null } = plannedOf(row) ?? {};
+    if (fateOf(row) !== 'applied' || !isFields(before)) continue;
+    const stock = row.stock === undefined ? {} : { _quantity: row.stock };
+    yield { id: row.id ?? null, ...(toJsonValue(before) as JsonObject), ...stock };
+  }
 }
