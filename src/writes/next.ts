@@ -1,4 +1,4 @@
-import { errorPasses, isUnreachable } from '../client/answers.ts';
+import { errorPasses, isReadAgain, isUnreachable } from '../client/answers.ts';
 import { retryDelay } from '../client/attempt.ts';
 import { CliError, InterruptedError } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
@@ -46,7 +46,7 @@ export type Event =
   | { readonly at: 'begin' }
   | { readonly at: 'read'; readonly reading: Reading; readonly now: Value }
   /** There is no reading of the record, or of what its write needs. */
-  | { readonly at: 'unread'; readonly error: CliError; readonly isReadAgain: boolean }
+  | { readonly at: 'unread'; readonly error: CliError }
   | { readonly at: 'sent'; readonly attempted: Attempted }
   | { readonly at: 'stopped'; readonly error?: InterruptedError | undefined };
 
@@ -108,8 +108,9 @@ export function next(known: Known, event: Event, all: Circumstances): Next {
   if (event.at === 'stopped') return stopped(known, event.error);
   if (event.at === 'read')
     return known.aim === 'confirm' ? confirm(known, event, all) : afterReading(known, event, all);
-  const isReadAgain = event.isReadAgain && known.aim === 'decide';
-  return (isReadAgain ? back(known, 'read', all) : undefined) ?? endUnread(known, event.error);
+  const isWaitedFor = all.retriesUnreachable || !isUnreachable(event.error);
+  const isRepeated = known.aim === 'decide' && isWaitedFor && isReadAgain(event.error);
+  return (isRepeated ? back(known, 'read', all) : undefined) ?? endUnread(known, event.error);
 }
 
 function begin(known: Known, all: Circumstances): Next {

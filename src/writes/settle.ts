@@ -1,4 +1,3 @@
-import { isReadAgain } from '../client/answers.ts';
 import { type Attempt, attemptsOf } from '../client/attempt.ts';
 import { monotonicMs, sleep } from '../process/deadline.ts';
 import { CliError, InterruptedError } from '../process/errors.ts';
@@ -91,7 +90,7 @@ async function perform(
   } catch (error) {
     if (error instanceof StoppedError) return { at: 'stopped' };
     if (error instanceof InterruptedError) return { at: 'stopped', error };
-    if (error instanceof CliError) return { at: 'unread', error, isReadAgain: isReadAgain(error) };
+    if (error instanceof CliError) return { at: 'unread', error };
     throw error;
   }
 }

@@ -9,12 +9,11 @@ import type { Value } from '../../src/writes/value.ts';
 
 /** What a reading may show: no record, before, after, before plus after, and the counts of somebody else. */
 const shown: readonly Value[] = [null, 5, 10, 15, 7];
-const noAnswer = new CliError('unavailable', 'no answer', { status: 500 });
 const readings: readonly Event[] = [
   ...shown.map((now): Event => ({ at: 'read', now, reading: { record: {} } })),
   { at: 'read', now: 5, reading: { record: {}, etag: '"a"' } },
-  { at: 'unread', error: noAnswer, isReadAgain: true },
-  { at: 'unread', error: noAnswer, isReadAgain: false },
+  { at: 'unread', error: new CliError('unavailable', 'no answer', { status: 500, retryable: true }) },
+  { at: 'unread', error: new CliError('failed', 'no', { status: 400 }) },
   { at: 'stopped' },
 ];
 const statuses: Partial<Record<Verdict, readonly number[]>> = { conflict: [409, 412] };

@@ -192,6 +192,8 @@ describe('a service that refuses the connection, or whose name is unknown,', () 
       const run = await runAt({ url }, 'orders list -v');
       expect(run.code).toBe(6);
       expect(run.stderr.match(/^\* GET/gm)).toHaveLength(1);
+      const write = await runAt({ url }, 'inventory set 1 5 -v');
+      expect(write.stderr.match(/^\* GET/gm)).toHaveLength(1);
       const retried = await runAt({ url }, 'orders list -v --retries 1');
       expect(retried.stderr.match(/^\* GET/gm)).toHaveLength(2);
     },
