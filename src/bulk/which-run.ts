@@ -43,7 +43,7 @@ export function chooseUndo(list: RunList, target: string, runId: string | undefi
   const info = chosenRun(list, 'undo', runs, runId);
   if (!info)
     throw new UsageError(
-      `undo: no run ${target.startsWith('offline:') ? 'on the embedded store' : `at ${target}`} has written anything`,
+      `undo: no run ${target.startsWith('offline:') ? 'on the embedded store' : 'at this service'} has written anything`,
       '`petstore runs` lists all runs; a write of a single command has no undo',
     );
   const { header } = info;
