@@ -24,6 +24,8 @@ export interface Report {
   readonly stop: StopReason | undefined;
   /** The path of the file of rejects, as the user may type it. */
   readonly rejects: string | undefined;
+  /** The file of rejects of an earlier session, and how many of its rows still fail. */
+  readonly earlier: { readonly file: string; readonly open: number } | undefined;
   /** Why the rejects or the end of the journal could not be written, and which of them. A resume writes them. */
   readonly problem: CliError | undefined;
   readonly lacks: 'rejects' | 'end' | undefined;

@@ -37,6 +37,8 @@ export interface Run {
   end?: RunEnd | undefined;
   /** The rows that had failed when a session ended, with the codes of their failures: their rejects are written. */
   rejected?: ReadonlyMap<Row, string> | undefined;
+  /** The last file of rejects. */
+  rejects?: string | undefined;
   /** The rows that may have gone out, and have no outcome yet. */
   readonly marked: Set<Row>;
   /** The records of the input as they were read, for the rejects. Undefined if another session has read it. */
@@ -111,6 +113,7 @@ export function applyEvent(run: Run, event: RunChange): void {
     case 'end':
       run.end = event.end;
       run.rejected = failuresOf(run);
+      run.rejects = event.end.rejects ?? run.rejects;
   }
 }
 
@@ -216,6 +219,8 @@ export interface RunEnd extends RunTotals {
   readonly planned: number;
   /** RFC 3339. */
   readonly ended: string;
+  /** The file of rejects that the session has written. */
+  readonly rejects?: string | undefined;
 }
 
 /** The number of rows that counts are of. */

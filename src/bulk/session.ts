@@ -15,7 +15,7 @@ import type { OpenRun } from './open-run.ts';
 import { makePlan, type Plan, readStocks } from './plan.ts';
 import { writeRunRejects } from './reject-rows.ts';
 import type { Report } from './report.ts';
-import { isUnfinished, type Run, rowTotals } from './run.ts';
+import { fateOf, isUnfinished, type Run, rowTotals } from './run.ts';
 import { journalPath, nextPlanNumber, type RunList, toRunInfo } from './run-store.ts';
 
 interface SessionOptions {
@@ -101,6 +101,7 @@ export class Session {
   /** Writes the rows of a plan, then the rejects, then the end of the session. @param rejects the file of rejects. */
   async write(plan: Plan, journal: Journal, rejects: FileName): Promise<Report> {
     const { run, pace, stop, totals } = this;
+    const { rejects: earlier, rejected } = run;
     const startedMs = monotonicMs();
     await this.writeRows(plan, journal);
     const elapsedMs = monotonicMs() - startedMs;
@@ -114,6 +115,13 @@ export class Session {
       seconds: Math.round(plan.elapsedMs + elapsedMs) / 1000,
       rowsPerSecond: elapsedMs > 0 ? Math.round((totals.settled * 1000) / elapsedMs) : 0,
       stop: stop.reason,
+      earlier:
+        earlier === undefined
+          ? undefined
+          : {
+              file: earlier,
+              open: run.rows.filter((row) => rejected?.has(row) && fateOf(row) === 'failed').length,
+            },
       ...ending,
     };
   }
@@ -163,7 +171,7 @@ export class Session {
       journal.sync();
       rejects = await writeRunRejects(run, file);
       // If the rejects cannot be written, the journal gets no end, and `resume` writes them.
-      endRun(run, journal);
+      endRun(run, journal, rejects);
     } catch (error) {
       problem = error instanceof CliError ? error : new CliError('failed', systemReason(error));
     }
@@ -188,9 +196,9 @@ function checkOffers({ contract }: Client, port: RecordPort, { header: { noun, k
 }
 
 /** Writes the end of a session into its journal, and syncs it. */
-export function endRun(run: Run, journal: Journal): void {
+export function endRun(run: Run, journal: Journal, rejects: string | undefined): void {
   const ended = new Date().toISOString();
-  const end = { ...rowTotals(run.rows, run.header), planned: run.planned, ended };
+  const end = { ...rowTotals(run.rows, run.header), planned: run.planned, ended, rejects };
   journal.keep({ kind: 'end', end });
   journal.sync();
 }

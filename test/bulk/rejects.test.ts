@@ -148,6 +148,19 @@ test('rejects are what was read, although the file has changed meanwhile', async
   expect(shop.read('stock.rejects.csv')).toMatch(/^id,note,qty,_line.*\n2,b,7,3,failed,409,/);
 });
 
+test('a resume says how many rows of earlier rejects are still open', async () => {
+  await using shop = await stockShop([5, 5, 5], { 'stock.csv': toCsv([6, 6, 6]) });
+  shop.misbehave = ({ method, petId }, response) =>
+    method === 'PUT' && petId !== '1' ? refuse(response, petId === '2' ? 429 : 409, 'no') : undefined;
+  expect(await shop.report(`${apply} --retries 0`)).toMatchObject({ applied: 1, failed: 2 });
+  shop.misbehave = undefined;
+  const { stderr, applied } = await shop.report('resume --yes');
+  expect({ applied, stderr }).toMatchObject({
+    applied: 2,
+    stderr: expect.stringContaining('still open of stock.rejects.csv: 1 row'),
+  });
+});
+
 test('reports rejects that cannot be written', async () => {
   await using shop = await stockShop([5, 5], { 'stock.csv': toCsv([6, 6]) });
   const folder = join(shop.folder, 'out');

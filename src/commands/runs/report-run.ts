@@ -59,7 +59,7 @@ export const reportView: View<JsonObject> = {
  * @throws CliError if not every row is as the run wants it.
  */
 export async function printReport(context: Context, report: Report): Promise<void> {
-  const { info, rows, stop, rejects } = report;
+  const { info, rows, stop, rejects, earlier } = report;
   const words = findNextCommand({ id: info.id, header: info.header, rows });
   const commands = nextCommands(context, report, words);
   let { problem }: { problem: Error | undefined } = report;
@@ -70,6 +70,8 @@ export async function printReport(context: Context, report: Report): Promise<voi
     if (!(error instanceof OutputClosedError)) problem ??= error as Error;
   }
   const error = toRunError(info, { stop, hint: hintOf(context, report, commands, words), rows });
+  if (earlier)
+    await context.warn(`note: still open of ${earlier.file}: ${counted(earlier.open, 'row', 'rows')}`);
   if (rejects) await context.warn(`rejected rows are in ${rejects}`);
   if (!error && commands.undo !== undefined) await context.warn(`undo with: ${commands.undo}`);
   if (error && problem && !error.message.includes(problem.message))

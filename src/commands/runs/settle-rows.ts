@@ -84,7 +84,7 @@ async function finish(context: Context, run: Run, journal: Journal): Promise<{ t
     const file = { name: rejectsName(inputFile, header.format), folder: context.io.cwd };
     const rejects = await writeRunRejects(run, file);
     if (rejects) await context.warn(`rejected rows are in ${rejects}`);
-    endRun(run, journal);
+    endRun(run, journal, rejects);
   }
   return { text, asList: true };
 }
