@@ -116,7 +116,7 @@ export function describeCommand({
     `faults ${writeFaults}/${readFaults} ${JSON.stringify(only)}, edits ${edits}`,
     ...(wasSignalled ? ['Ctrl-C'] : []),
     ...(end.isFull ? ['full disk'] : []),
-    ...(hasCrashed ? [`died at ${step.dieAt || `request ${step.conduct.dieAt}`}`] : []),
+    ...(hasCrashed ? [`died at ${step.dieAt}`] : []),
   ];
   const { summary, error } = end;
   const counts = ['id', ...rightStates, ...wrongStates].map((name) => `${name} ${summary?.[name]}`).join(' ');

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { listenHere } from '../helpers/listen.ts';
-import { die, type SimulatedProcess } from './simulator-disk.ts';
+import type { SimulatedProcess } from './simulator-disk.ts';
 import * as faults from './simulator-faults.ts';
 import { type Answer, numberIn, type Request, Service, type ServiceShape } from './simulator-service.ts';
 
@@ -28,9 +28,6 @@ export interface Conduct {
   readonly only: faults.Fault | undefined;
   /** The share of requests after which somebody else writes. */
   readonly edits: number;
-  /** The request at which the process dies, and whether that request is still carried out; 0 for none. */
-  readonly dieAt: number;
-  readonly diesAfter: boolean;
   /** The requests at which the process gets a first and a second Ctrl-C; 0 for none. */
   readonly signals: readonly number[];
 }
@@ -155,12 +152,6 @@ export class Gateway {
     this.late = this.late.filter((item) => !due.includes(item));
     for (const { request } of due) service.perform(request);
     for (const at of visitor.conduct.signals) if (at === visitor.requests) visitor.raise();
-    const isLast = visitor.requests === visitor.conduct.dieAt;
-    if (isLast && !visitor.conduct.diesAfter) die(visitor.process);
-    if (visitor.process.isDead) {
-      response.destroy();
-      return;
-    }
     const request = this.toRequest(message, text, visitor);
     const key = `${request.id ?? request.entry?.value}`;
     const isWatched = request.isOfNoun && key !== 'undefined';
@@ -174,9 +165,6 @@ export class Gateway {
     visitor.open.delete(key);
     if (visitor.process.isDead) this.serveTheDead(request, response);
     else this.serve(request, response, visitor);
-    if (!isLast) return;
-    die(visitor.process);
-    response.destroy();
   }
 
   private toRequest(

@@ -161,16 +161,13 @@ function createStep(seed: string, plotted: string | undefined, facts: StepFacts)
   const kind = (plottedKind as Step['kind'] | undefined) ?? random.pick(kinds);
   const isById = !['resume', 'undo'].includes(kind) || random.chance(0.5);
   const pick = plottedPick === undefined ? random.below(5) : Number(plottedPick);
-  const trouble = random.pick([
-    ...(['disk', 'disk', 'full', 'request', 'request'] as const),
-    ...Array(9).fill('none'),
-  ]);
+  const trouble = random.chance(0.35) ? random.pick(['death', 'death', 'death', 'full'] as const) : undefined;
   const operation = 1 + random.below(random.pick([6, 20, 20, 40]));
   return {
     ...{ kind, pick: isById ? pick : undefined, isMended: random.chance(0.5) },
     words: createWords(kind, facts, random),
-    conduct: createConduct(`${seed}:conduct`, facts, trouble === 'request'),
-    dieAt: trouble === 'disk' ? operation : 0,
+    conduct: createConduct(`${seed}:conduct`, facts),
+    dieAt: trouble === 'death' ? operation : 0,
     fullAt: trouble === 'full' ? operation : 0,
     ...{ tornShare: random.next(), losesPower: random.chance(0.6) },
   };
@@ -189,7 +186,7 @@ function createWords(kind: Step['kind'], { shards }: StepFacts, random: Random):
   return words;
 }
 
-function createConduct(seed: string, { isQuiet, pets }: StepFacts, dies: boolean): Conduct {
+function createConduct(seed: string, { isQuiet, pets }: StepFacts): Conduct {
   const random = randomOf(seed);
   const isHealthy = random.chance(0.35);
   const isBroken = !isHealthy && random.chance(0.1);
@@ -200,8 +197,6 @@ function createConduct(seed: string, { isQuiet, pets }: StepFacts, dies: boolean
     readFaults: isHealthy || random.chance(0.6) ? 0 : isBroken ? 1 : 0.1,
     only: random.chance(0.5) ? random.pick(writeFaults) : undefined,
     edits: isQuiet || random.chance(0.4) ? 0 : random.pick([0.1, 0.3, 0.6, 1]),
-    dieAt: dies ? moment() : 0,
-    diesAfter: random.chance(0.5),
     signals: random.chance(0.15) ? [moment(), random.chance(0.4) ? moment() : 0] : [],
   };
 }
@@ -209,7 +204,7 @@ function createConduct(seed: string, { isQuiet, pets }: StepFacts, dies: boolean
 /** A step in which everything works. */
 export function calmStep(kind: Step['kind'], words: readonly string[], seed: string): Step {
   const faults = { writeFaults: 0, readFaults: 0, only: undefined, edits: 0 };
-  const conduct: Conduct = { seed, ...faults, dieAt: 0, diesAfter: false, signals: [] };
+  const conduct: Conduct = { seed, ...faults, signals: [] };
   const facts = { kind, words, conduct, pick: undefined, isMended: true };
   return { ...facts, dieAt: 0, fullAt: 0, tornShare: 0, losesPower: false };
 }

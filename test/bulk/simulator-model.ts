@@ -83,11 +83,11 @@ export class Model {
 
   /** Whether all rows of a delivery are to be settled by one command, also in a shop that sells all the time. */
   private isCalm({ step: { conduct }, wasSignalled, isFull, file, words }: Command): boolean {
-    const { writeFaults, readFaults, edits, dieAt } = conduct;
+    const { writeFaults, readFaults, edits } = conduct;
     const { adds, etags } = this.world.history.service;
     const isStopped = wasSignalled || isFull || words.includes('--no-yes') || words.includes('--max-errors');
     const isHealthy = !adds && etags !== 'random' && !this.world.gateway.isOld && edits <= 0.3;
-    return file?.kind === 'delivery' && isHealthy && !isStopped && writeFaults + readFaults + dieAt === 0;
+    return file?.kind === 'delivery' && isHealthy && !isStopped && writeFaults + readFaults === 0;
   }
 
   /** What a person who has looked says about rows of a run. Undefined if nothing is open. */
