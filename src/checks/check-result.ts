@@ -23,7 +23,7 @@ export interface CheckResult extends CheckHead {
   readonly skipReason?: string | undefined;
 }
 
-/** Makes the result of a check that ran. @returns undefined if it has no findings, because there was nothing to check. */
+/** Makes the result of a check that ran. */
 export function resultOf(
   check: CheckHead,
   run: {
@@ -32,9 +32,8 @@ export function resultOf(
     readonly attempts: readonly Attempt[];
   },
   mask: Mask,
-): CheckResult | undefined {
+): CheckResult {
   const { elapsedMs, findings, attempts } = run;
-  if (findings.length === 0) return undefined;
   const repeated = attempts.find(({ nextDelayMs }) => nextDelayMs !== undefined);
   const { response, error } = repeated ?? {};
   const outcome = response ? statusText(response.status) : (error?.message ?? 'no answer');

@@ -85,8 +85,8 @@ export interface CheckContext {
   askOnce(operation: Operation, input?: CallInput): Promise<CheckAnswer>;
 }
 
-/** One check. @typeParam Context what it needs: by default the service. */
-export interface Check<Context = CheckContext> {
+/** One check. */
+export interface Check {
   /** Stable: `group/name`. */
   readonly id: string;
   /** What JUnit reports name besides the id, such as the condition of `expect/1`. */
@@ -102,7 +102,7 @@ export interface Check<Context = CheckContext> {
   /** Whether only an answer shows if there is something to check. `--dry-run` does not list such a check. */
   readonly isOptional?: boolean | undefined;
   /** Runs the check. If it returns no findings, there was nothing to check, and no report has the check. */
-  run(context: Context): Promise<Finding | readonly Finding[]>;
+  run(context: CheckContext): Promise<Finding | readonly Finding[]>;
 }
 
 /** Makes a check that is only listed. @param skipReason the reason, a clause. */

@@ -64,9 +64,9 @@ function runRoundChecks(
   skipReason?: string,
 ): Promise<CheckResult[]> {
   return runChecks(checks, {
-    open: () => createCheckContext(round, stopped, createSignal),
-    mask: round.mask,
+    round,
     stopped,
+    writeSignal: createSignal,
     earlierResults,
     skipReason,
     onBegin: observer.showCheck,
@@ -89,7 +89,7 @@ function withVersion(
   return results.map((result) => {
     const { id, elapsedMs } = result;
     if (id !== 'reach/version') return result;
-    return resultOf(result, { elapsedMs, findings: [finding], attempts: [] }, service.mask) ?? result;
+    return resultOf(result, { elapsedMs, findings: [finding], attempts: [] }, service.mask);
   });
 }
 
@@ -120,6 +120,6 @@ export async function addWriteChecks(
   const finding = hasRequests ? await cleanUp(context, records) : skip('nothing was written');
   const run = { elapsedMs: monotonicMs() - startedMs, findings: [finding], attempts };
   const cleanup = resultOf({ id: 'write/cleanup' }, run, service.mask);
-  const allResults = [...results, ...writeResults, ...(cleanup ? [cleanup] : [])];
+  const allResults = [...results, ...writeResults, cleanup];
   return hasRequests ? withVersion(setup, round, allResults) : allResults;
 }

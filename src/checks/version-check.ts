@@ -5,11 +5,10 @@ import { type Finding, fail, findingOfError, pass } from './finding.ts';
 import { askFor } from './first-answer.ts';
 import { detailsOf } from './round.ts';
 
-/** The conditions of `--wait-for`, and the time limits of the looks. */
+/** The conditions of `--wait-for`, and the time of the wait. */
 export interface VersionOptions {
   readonly waitFor: readonly Condition[];
   readonly waitMs: number;
-  readonly timeoutMs: number;
 }
 
 /** How often the service is compared with the conditions, before the checks of a round and again after them. */
@@ -37,9 +36,9 @@ export function createVersionCheck(options: VersionOptions): Check {
  */
 export async function checkVersion(
   context: CheckContext,
-  { waitFor, waitMs, timeoutMs }: VersionOptions,
+  { waitFor, waitMs }: VersionOptions,
 ): Promise<Finding | undefined> {
-  const lookMs = Math.min(timeoutMs, Math.max(waitMs, minLookMs));
+  const lookMs = Math.min(context.timeoutMs, Math.max(waitMs, minLookMs));
   const faults: Finding[] = [];
   for (let count = 0; count < lookCount; count += 1) {
     try {

@@ -73,21 +73,6 @@ test('the hint of a refused connection is a command line that checks the same ad
   expect(findings['reach/connect']?.reason).toContain('127.0.0.1:1');
 });
 
-test('in a terminal each check is a line, with its hint', async () => {
-  const { stdout, code } = await runCli('doctor --base-url http://127.0.0.1:1 --retries 0', {
-    env: { PETSTORE_CONFIG_DIR: '/nonexistent/petstore-config', PETSTORE_STATE_DIR: folder, NO_COLOR: '1' },
-    terminals: ['stdout'],
-  });
-  expect(code).toBe(6);
-  expect(stdout).toMatchInlineSnapshot(`
-    "pass   config         /nonexistent/petstore-config/config.json does not exist, defaults are used; no profile; http://127.0.0.1:1; no token is set; not bound to a description
-    pass   reach/dns      127.0.0.1 is an address
-    fail   reach/connect  127.0.0.1:1: connection refused; is the service running, and the port of the base URL right?
-    skip   reach/http     reach/connect failed
-    "
-  `);
-});
-
 const refusal = (status: number): Reply => ({ status, body: { code: 'x', message: 'no', status } });
 
 /** Services that answer everything in one way, which is not that of the API. */

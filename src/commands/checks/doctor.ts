@@ -2,82 +2,58 @@ import { existsSync } from 'node:fs';
 import { builtInContract } from '../../api/contract.ts';
 import { bareHost, isLoopbackHost } from '../../api/http.ts';
 import { operations } from '../../api/operations.ts';
-import { type CheckVerdict, exitCodeOf, verdictOf } from '../../checks/check-result.ts';
+import {
+  type CheckVerdict,
+  exitCodeOf,
+  resultOf,
+  skippedResult,
+  verdictOf,
+} from '../../checks/check-result.ts';
 import { createReachChecks } from '../../checks/check-table.ts';
 import { type Finding, findingOfError, isRed, pass, type State, warn } from '../../checks/finding.ts';
-import { createCheckContext, createRound } from '../../checks/round.ts';
-import { type RunnerOptions, runChecks } from '../../checks/run-checks.ts';
+import { createRound } from '../../checks/round.ts';
+import { runChecks } from '../../checks/run-checks.ts';
 import { action } from '../../cli/verb.ts';
 import { decideTokenUse } from '../../config/credential.ts';
 import { resolvePaths } from '../../config/paths.ts';
 import type { Context } from '../../context.ts';
 import type { View } from '../../output/columns.ts';
-import { paintStatus, type Style } from '../../output/style.ts';
-import { sanitize } from '../../process/text.ts';
 import { openService } from './open-service.ts';
 
 export const doctor = action({
   wrongSettings: 'ignore',
   description:
     'Checks the config with the token and the binding, and with the checks of `petstore smoke` whether the service can be ' +
-    'reached: DNS, connection, TLS, and an answer of its API. A line each. Exits 0 if nothing failed, 2 for the config, 4 ' +
+    'reached: DNS, connection, TLS, and an answer of its API. Exits 0 if nothing failed, 2 for the config, 4 ' +
     'for the token or if the service refuses it, 6 if the service cannot be reached, 7 if something else than its API ' +
     'answers.',
   examples: ['petstore doctor', 'petstore doctor --profile staging', 'petstore doctor --offline -o json'],
   view: () => rowsView,
   async run(context) {
-    const { io, flags, liveLine, interrupts } = context;
-    const printer = await context.printer();
-    // A terminal gets each row at once, unless --fields or --sort needs all of them.
-    const isLive =
-      printer.content === 'text' &&
-      io.stdout.isTerminal &&
-      flags.fields === undefined &&
-      flags.sort === undefined;
-    const style = await context.style('stdout');
-    const verdicts: CheckVerdict[] = [];
-    let label = '';
-    const hide = context.quiet ? () => {} : liveLine.show(() => label);
-    await runDoctorChecks(context, {
-      onBegin(id) {
-        label = `checking ${id}`;
-      },
-      async onResult(result) {
-        interrupts.signal.throwIfAborted();
-        const verdict = verdictOf(result, false);
-        verdicts.push(verdict);
-        context.setExitCode(exitCodeOf(verdicts));
-        if (isLive) await io.stdout.write(rowLine(toRow(verdict), style));
-      },
-    });
+    const { secrets, interrupts, settings } = context;
+    let label = 'checking config';
+    const hide = context.quiet ? () => {} : context.liveLine.show(() => label);
+    const run = { elapsedMs: 0, findings: await checkConfig(context), attempts: [] };
+    const config = resultOf({ id: 'config', isPrerequisite: true }, run, secrets.mask);
+    const checks = createReachChecks(!settings.offline && settings.service?.startsWith('https:') === true);
+    const service = await openService(context).catch(() => undefined);
+    const results = service
+      ? await runChecks(checks, {
+          round: createRound(service),
+          stopped: interrupts.signal,
+          earlierResults: [config],
+          onBegin(id) {
+            label = `checking ${id}`;
+          },
+        })
+      : checks.map((check) => skippedResult(check, 'config failed'));
+    interrupts.signal.throwIfAborted();
     hide();
-    return isLive ? undefined : { pages: [verdicts.map(toRow)] };
+    const verdicts = [config, ...results].map((result) => verdictOf(result, false));
+    context.setExitCode(exitCodeOf(verdicts));
+    return { pages: [verdicts.map(toRow)] };
   },
 });
-
-/** Checks the config, then the service with the checks of `smoke`, which are skipped if the config is wrong. */
-async function runDoctorChecks(
-  context: Context,
-  display: Pick<RunnerOptions<unknown>, 'onBegin' | 'onResult'>,
-): Promise<void> {
-  const { secrets, interrupts, settings } = context;
-  const options = { ...display, mask: secrets.mask, stopped: interrupts.signal };
-  const earlierResults = await runChecks<Context>(
-    [{ id: 'config', isPrerequisite: true, run: checkConfig }],
-    { ...options, open: () => ({ context, attempts: [] }) },
-  );
-  const hasTls = !settings.offline && settings.service?.startsWith('https:') === true;
-  const round = await openService(context).then(createRound, () => undefined);
-  await runChecks(createReachChecks(hasTls), {
-    ...options,
-    earlierResults,
-    open() {
-      // Without a service, the check of the config has failed, and no further check begins.
-      if (!round) throw new Error('there is no service');
-      return createCheckContext(round, interrupts.signal);
-    },
-  });
-}
 
 /** Checks that a command could run with this config: the settings, the binding, the certificates and the token. */
 async function checkConfig(context: Context): Promise<Finding[]> {
@@ -172,15 +148,4 @@ function toRow({ id, state, findings, skipReason }: CheckVerdict): Row {
     reason: skipReason ?? summarized.map(({ reason }) => reason).join('; '),
     hint: hints.length > 0 ? hints.join('; ') : null,
   };
-}
-
-const stateWidth = 'flaky'.length;
-const nameWidth = 'reach/connect'.length;
-
-/** Formats a row for people. */
-function rowLine({ state, check, reason, hint }: Row, style: Style): string {
-  const paint = state === 'skip' ? style.dim : (text: string) => text;
-  const word = paintStatus(style, state, state.padEnd(stateWidth));
-  const text = sanitize(hint === null ? reason : `${reason}; ${hint}`);
-  return `${word}  ${check.padEnd(nameWidth)}  ${paint(text)}\n`;
 }

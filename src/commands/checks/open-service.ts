@@ -7,17 +7,12 @@ import type { Context } from '../../context.ts';
 /** The limits of a call, if no setting has others: checks shall say soon that something is wrong. */
 const defaults = { timeoutMs: 10_000, retries: 1 };
 
-/** Returns the time limit of one call of a check. */
-export function timeoutOfChecks({ settings }: Context): number {
-  const timeout = settings.explain('timeout');
-  return timeout.source === 'default' ? defaults.timeoutMs : timeout.value;
-}
-
 /** Opens the service for the checks. @throws UsageError if nothing says which service, or a setting is wrong. */
 export async function openService(context: Context): Promise<Service> {
   const { settings, secrets, now } = context;
   const client = await context.client();
-  const timeoutMs = timeoutOfChecks(context);
+  const timeout = settings.explain('timeout');
+  const timeoutMs = timeout.source === 'default' ? defaults.timeoutMs : timeout.value;
   const retries = settings.explain('retries');
   return {
     client,

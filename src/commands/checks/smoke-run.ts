@@ -12,15 +12,14 @@ import {
   addStepSummary,
   parseReports,
   prepareReports,
-  type Reports,
   writeReports,
 } from '../../checks/report/report-files.ts';
 import type { SmokeReport } from '../../checks/report/smoke-report.ts';
+import type { Observer } from '../../checks/run-round.ts';
 import { runSmoke } from '../../checks/run-smoke.ts';
 import type { Context } from '../../context.ts';
 import { errorText } from '../../output/error.ts';
 import type { Output } from '../../output/print.ts';
-import { monotonicMs } from '../../process/deadline.ts';
 import {
   CliError,
   exitCodes,
@@ -30,15 +29,16 @@ import {
   UsageError,
 } from '../../process/errors.ts';
 import { inTwoSteps } from '../../process/signals.ts';
-import { openService, timeoutOfChecks } from './open-service.ts';
+import { openService } from './open-service.ts';
 import type { SmokeFlags } from './smoke-flags.ts';
 
 const defaults = { waitForMs: 60_000, maxTimeMs: 600_000 };
 
 /** Runs the checks, shows their progress, writes the reports, and sets the exit code. */
 export async function runSmokeCommand(context: Context, flags: SmokeFlags): Promise<Output | undefined> {
+  const { io, interrupts, liveLine, print, quiet } = context;
   const options = await toSmokeOptions(context, flags);
-  const reports = parseReports(flags.report ?? [], context.io.cwd);
+  const reports = parseReports(flags.report ?? [], io.cwd);
   const checks = [...createReadChecks(options), ...createSelectedWriteChecks(options, new Set())];
   checkSelection(options, checks);
   if (context.flags.dryRun) return { pages: [toListRecords(checks)] };
@@ -48,15 +48,35 @@ export async function runSmokeCommand(context: Context, flags: SmokeFlags): Prom
   for (const { path } of [...options.waitFor, ...options.expect])
     if (path !== undefined) service.client.toRawRequest({ method: 'GET', path });
   await prepareReports(reports);
-  const display = await createDisplay(context, flags.brief === true);
-  const report = await runSmoke(service, options, display.observer, context.interrupts);
+  // Only the flag counts here. A format in the config or the environment is for records.
+  const { output = 'table' } = context.flags;
+  if (output !== 'table' && output !== 'json')
+    throw new UsageError(`-o ${output}: smoke prints a report for people, or with -o json the JSON report`);
+  let label = '';
+  const hide = quiet ? () => {} : liveLine.show(() => label);
+  const observer: Observer = {
+    showCheck(id, number, count) {
+      label = `${id} (${number} of ${count})`;
+    },
+    print,
+  };
+  const report = await runSmoke(service, options, observer, interrupts);
+  hide();
   // A signal does not end the reports at once, but a pipe may have no reader.
   const steps = { stop: () => {}, stopMs: 1000 };
   const reportErrors = await inTwoSteps(context, steps, async () => [
-    ...(await display.printReport(report, reports)),
+    ...(await printReport(context, report, {
+      ...reports,
+      brief: flags.brief === true,
+      isJson: output === 'json',
+    })),
     ...(await writeReports(report, reports)),
   ]);
-  await writeStepSummary(context, report, reports);
+  const summary = io.env.GITHUB_STEP_SUMMARY;
+  if (reports.github && summary)
+    await addStepSummary(report, summary).catch((error) =>
+      context.warn(`note: the step summary: ${messageOf(error)}`),
+    );
   await endWithVerdicts(context, report, reportErrors);
   return undefined;
 }
@@ -68,7 +88,6 @@ async function toSmokeOptions(context: Context, flags: SmokeFlags): Promise<Smok
   const waitMs = flags.wait ?? (waitFor.length > 0 ? defaults.waitForMs : 0);
   return {
     contract: await context.contract(),
-    timeoutMs: timeoutOfChecks(context),
     waitMs,
     waitFor,
     expect,
@@ -82,50 +101,27 @@ async function toSmokeOptions(context: Context, flags: SmokeFlags): Promise<Smok
 }
 
 /**
- * Creates the display. It shows the current check on the live line, and at the end the report for people: on stdout, or on
- * stderr if stdout has the JSON report.
+ * Prints the report for people on stdout, or on stderr if stdout has the JSON report.
+ *
+ * @returns the first error, unless a reader closed its pipe.
  */
-async function createDisplay(context: Context, brief: boolean) {
-  const { io, quiet, liveLine } = context;
-  // Only the flag counts here. A format in the config or the environment is for records.
-  const { output = 'table' } = context.flags;
-  if (output !== 'table' && output !== 'json')
-    throw new UsageError(`-o ${output}: smoke prints a report for people, or with -o json the JSON report`);
-  const isJson = output === 'json';
+async function printReport(
+  context: Context,
+  report: SmokeReport,
+  { brief, isJson, github }: { readonly brief: boolean; readonly isJson: boolean; readonly github: boolean },
+): Promise<Error[]> {
+  const { io, quiet } = context;
   const name = isJson ? 'stderr' : 'stdout';
-  const style = await context.style(name);
-  let label = '';
-  let startedMs = monotonicMs();
-  const hide = quiet
-    ? () => {}
-    : liveLine.show(() => {
-        const seconds = Math.floor((monotonicMs() - startedMs) / 1000);
-        return seconds === 0 ? label : `${label}, ${seconds} s`;
-      });
-  return {
-    observer: {
-      showCheck(id: string, number: number, count: number) {
-        label = `${id} (${number} of ${count})`;
-        startedMs = monotonicMs();
-      },
-      print: context.print,
-    },
-    /** Prints the report. @returns the first error, unless a reader closed its pipe. */
-    async printReport(report: SmokeReport, { github }: Reports): Promise<Error[]> {
-      hide();
-      const isSilent = name === 'stderr' && quiet;
-      const text = isSilent ? '' : toHumanReport(report, { style, isTerminal: io[name].isTerminal, brief });
-      const settlements = await Promise.allSettled([
-        text && io[name].write(text),
-        github && io[name].write(toAnnotations(report), { isRaw: true }),
-        isJson && io.stdout.write(toJsonReport(report, io.stdout.isTerminal ? 2 : 0), { isRaw: true }),
-      ]);
-      const errors = settlements.flatMap((settlement) =>
-        settlement.status === 'rejected' ? [settlement.reason] : [],
-      );
-      return errors.filter((error) => !(error instanceof OutputClosedError)).slice(0, 1);
-    },
-  };
+  const layout = { style: await context.style(name), isTerminal: io[name].isTerminal, brief };
+  const settlements = await Promise.allSettled([
+    !(isJson && quiet) && io[name].write(toHumanReport(report, layout)),
+    github && io[name].write(toAnnotations(report), { isRaw: true }),
+    isJson && io.stdout.write(toJsonReport(report, io.stdout.isTerminal ? 2 : 0), { isRaw: true }),
+  ]);
+  const errors = settlements.flatMap((settlement) =>
+    settlement.status === 'rejected' ? [settlement.reason] : [],
+  );
+  return errors.filter((error) => !(error instanceof OutputClosedError)).slice(0, 1);
 }
 
 /** Returns the list of `--dry-run`. */
@@ -136,17 +132,6 @@ function toListRecords(checks: readonly Check[]) {
     operation: operation?.id ?? null,
     stability: operation?.stability ?? null,
   }));
-}
-
-/** Appends the report to the step summary of GitHub. An error does not change the exit code. */
-async function writeStepSummary(
-  { io, warn }: Context,
-  report: SmokeReport,
-  { github }: Reports,
-): Promise<void> {
-  const file = io.env.GITHUB_STEP_SUMMARY;
-  if (!github || !file) return;
-  await addStepSummary(report, file).catch((error) => warn(`note: the step summary: ${messageOf(error)}`));
 }
 
 /** Sets the exit code of the checks. If it is 0, the first report that could not be written decides. */
