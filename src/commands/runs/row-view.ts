@@ -70,13 +70,13 @@ export function toInvalidRow({ line, message }: Run['invalid'][number]): Printed
  * Returns the columns of a plan or of outcomes.
  *
  * @param isForPeople whether a change has a sign and a removal is a word. Programs get a number and null.
- * @param names the names of the columns of the two values.
+ * @param isPlan whether the rows are of a plan: names of pets are read for a plan alone.
  * @param hasReasons whether state and reason are shown.
  */
 export function createRowView(
   noun: NounName,
   isForPeople: boolean,
-  names: readonly [before: string, after: string],
+  isPlan: boolean,
   hasReasons = true,
 ): View<PrintedRow> {
   const isCount = noun === 'inventory';
@@ -92,15 +92,20 @@ export function createRowView(
     value: ({ change }) => (isForPeople && change !== undefined && change > 0 ? `+${change}` : change),
     align: 'right',
   };
-  const [beforeName, afterName] = names;
   return {
     plural: 'rows',
     columns: [
       { name: idField, value: (row) => row[idField], align: 'right' },
-      ...(isCount || noun === 'pets' ? [{ name: 'name', value: ({ name }: PrintedRow) => name }] : []),
-      { name: beforeName, value: ({ before, after }) => printedValue(before, after), ...valueAlign },
+      ...(isPlan && (isCount || noun === 'pets')
+        ? [{ name: 'name', value: ({ name }: PrintedRow) => name }]
+        : []),
       {
-        name: afterName,
+        name: isPlan ? 'now' : 'before',
+        value: ({ before, after }) => printedValue(before, after),
+        ...valueAlign,
+      },
+      {
+        name: isPlan ? 'new' : 'after',
         value: ({ before, after }) =>
           isForPeople && after === null ? 'removed' : printedValue(after, before),
         ...valueAlign,

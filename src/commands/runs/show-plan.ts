@@ -19,7 +19,7 @@ const maxNames = 100;
 
 /** Returns the columns of a plan. @see createRowView */
 export function createPlanView(noun: NounName, isForPeople: boolean, hasProblems = true): View<PrintedRow> {
-  return createRowView(noun, isForPeople, ['now', 'new'], hasProblems);
+  return createRowView(noun, isForPeople, true, hasProblems);
 }
 
 /** Prints the plan on stdout: the rows that will be written, and the rows that cannot be written. */
