@@ -91,7 +91,7 @@ export interface Guards {
   readonly maxChanges?: RowLimit | undefined;
   /** The largest change of one row, up or down. */
   readonly maxDelta?: number | undefined;
-  readonly allowZero: boolean;
+  readonly allowZero?: boolean | undefined;
 }
 
 /** Makes numbers of deliveries that differ only in form the same: NFKC, lower case, no outer spaces, every dash a `-`. */

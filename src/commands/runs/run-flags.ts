@@ -1,6 +1,5 @@
 import {
   deliveryKey,
-  type Guards,
   type RowLimit,
   type RunFlags,
   type RunHeader,
@@ -157,11 +156,6 @@ export function toRunFlags(flags: ApplyFlags, map: RunFlags['map'], isPreview: b
       'give --delivery with the number of the note that came with it, or a date',
     );
   return { map, thousands, decimal, sum, skipInvalid, shard, relative: isRelative, again, createMissing };
-}
-
-/** Makes the guards of a command. Those of an earlier command do not count. */
-export function runGuards({ maxChanges, maxDelta, allowZero = false }: SessionFlags): Guards {
-  return { maxChanges, maxDelta, allowZero };
 }
 
 /** Makes the pace of a run. @param earlier the pace of the run that is resumed or undone. */

@@ -21,7 +21,7 @@ import { counted } from '../../process/text.ts';
 import { plannedOf } from '../../writes/decide.ts';
 import { printReport, reportView } from './report-run.ts';
 import { rowWords } from './row-view.ts';
-import { runGuards, type SessionFlags } from './run-flags.ts';
+import type { SessionFlags } from './run-flags.ts';
 import { countProblems, createPlanView, printPlan, printTotals, showLargestChanges } from './show-plan.ts';
 
 /** Returns the columns of what a run prints: its summary, or with --dry-run and in a diff its plan. */
@@ -91,7 +91,7 @@ export async function runSession(
   if (flags.rejects !== undefined) await checkFolder({ name: flags.rejects, folder }, '--rejects');
   const session = await openSession(context, list, openRun, flags.maxErrors);
   const plan = await planSession(context, session);
-  checkGuards(run, plan, runGuards(flags));
+  checkGuards(run, plan, flags);
   if (plan.changes.length > 0) await confirmPlan(context, header, plan);
   else await printTotals(context, header, plan);
   const inputFile = { name: header.name, path: header.file ?? undefined };
@@ -121,7 +121,7 @@ export async function previewRun(
   await printPlan(context, run, plan);
   // stdout has the plan itself.
   await printTotals(context, header, plan, context.print);
-  checkGuards(run, plan, runGuards(flags));
+  checkGuards(run, plan, flags);
 }
 
 async function openSession(
