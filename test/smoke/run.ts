@@ -1,6 +1,7 @@
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { SaxesParser } from 'saxes';
 import { toOpenApi } from '../../src/api/openapi.ts';
 import type { JsonObject } from '../../src/process/exact-json.ts';
 import { type RunOptions, runCli } from '../helpers/run-cli.ts';
@@ -115,4 +116,36 @@ export function requireToken(
 /** Makes a folder for one test. It stays, because concurrent tests cannot remove a folder when they end. */
 export function newFolder(): string {
   return mkdtempSync(join(tmpdir(), 'petstore-smoke-'));
+}
+
+/** An element of XML. */
+export interface XmlElement {
+  readonly name: string;
+  readonly attributes: Readonly<Record<string, string>>;
+  /** The names of the elements in it, in order. */
+  readonly children: string[];
+  text: string;
+}
+
+/** Reads XML as strictly as the standard demands. @returns all elements, in order. */
+export function readXml(text: string): XmlElement[] {
+  const elements: XmlElement[] = [];
+  const open: XmlElement[] = [];
+  const parser = new SaxesParser({ xmlns: false, defaultXMLVersion: '1.0' });
+  parser.on('error', (error) => {
+    throw error;
+  });
+  parser.on('opentag', ({ name, attributes }) => {
+    const element = { name, attributes: attributes as Record<string, string>, children: [], text: '' };
+    open.at(-1)?.children.push(name);
+    open.push(element);
+    elements.push(element);
+  });
+  parser.on('text', (part) => {
+    const element = open.at(-1);
+    if (element) element.text += part;
+  });
+  parser.on('closetag', () => void open.pop());
+  parser.write(text).close();
+  return elements;
 }

@@ -1,15 +1,15 @@
-import { access, appendFile, constants, stat } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { appendFile } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
 import { UsageError } from '../../process/errors.ts';
 import { ensureFolder, writeFileAtomic } from '../../process/files.ts';
 import { fileError } from '../../process/system-error.ts';
 import { toJsonReport, toJunitReport, toStepSummary } from './machine-reports.ts';
 import type { SmokeReport } from './smoke-report.ts';
 
-/** The formats of reports in files: how to print one, and how its file is usually named. */
+/** How to print a report into a file, by its format. */
 const formats = {
-  junit: { print: toJunitReport, fileName: 'smoke.xml' },
-  json: { print: (report: SmokeReport) => toJsonReport(report, 2), fileName: 'smoke.json' },
+  junit: toJunitReport,
+  json: (report: SmokeReport) => toJsonReport(report, 2),
 } as const;
 
 interface FileReport {
@@ -49,45 +49,31 @@ function parseFile(value: string, cwd: string): FileReport {
   return { format: format as FileReport['format'], path: resolve(cwd, path) };
 }
 
-/**
- * Makes the folders of the reports, before the checks run.
- *
- * @throws UsageError if a report is a folder. CliError if a folder cannot be made or written to.
- */
+/** Makes the folders of the reports, before the checks run. @throws CliError if a folder cannot be made. */
 export async function prepareReports({ files }: Reports): Promise<void> {
-  for (const { format, path } of files) {
-    const folder = dirname(path);
-    await ensureFolder(folder);
-    const status = await stat(path).catch(() => undefined);
-    if (status?.isDirectory())
-      throw new UsageError(
-        `--report: ${path} is a folder`,
-        `name a file in it, such as --report ${format}=${join(path, formats[format].fileName)}`,
-      );
-    if (!status || status.isFile()) await requireWritable(folder);
-  }
+  for (const { path } of files) await ensureFolder(dirname(path));
 }
 
-/** @throws CliError if no file can be made in a folder. */
-async function requireWritable(folder: string): Promise<void> {
-  await access(folder, constants.W_OK | constants.X_OK).catch((error) => {
-    throw fileError('write', folder, error);
-  });
-}
-
-/** Writes the reports into their files. An error does not keep the next report from its file. @returns the errors. */
-export async function writeReports(report: SmokeReport, { files }: Reports): Promise<Error[]> {
-  const settlements = await Promise.allSettled(
-    files.map(({ format, path }) => writeFileAtomic(path, formats[format].print(report), 0o644)),
-  );
+/**
+ * Writes the reports into their files. An error does not keep the next report from its file.
+ *
+ * @param summaryPath the step summary of GitHub, to which the report is appended; undefined if there is none.
+ * @returns the errors.
+ */
+export async function writeReports(
+  report: SmokeReport,
+  { files, github }: Reports,
+  summaryPath: string | undefined,
+): Promise<Error[]> {
+  const writes = files.map(({ format, path }) => writeFileAtomic(path, formats[format](report), 0o644));
+  if (github && summaryPath)
+    writes.push(
+      appendFile(summaryPath, toStepSummary(report)).catch((error) => {
+        throw fileError('write', summaryPath, error);
+      }),
+    );
+  const settlements = await Promise.allSettled(writes);
   return settlements.flatMap((settlement) =>
     settlement.status === 'rejected' ? [settlement.reason as Error] : [],
   );
-}
-
-/** Appends the report to the step summary of GitHub. @throws CliError if the file cannot be written. */
-export async function addStepSummary(report: SmokeReport, path: string): Promise<void> {
-  await appendFile(path, toStepSummary(report)).catch((error) => {
-    throw fileError('write', path, error);
-  });
 }

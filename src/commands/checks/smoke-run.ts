@@ -8,12 +8,7 @@ import {
 } from '../../checks/check-table.ts';
 import { toHumanReport } from '../../checks/report/human-report.ts';
 import { toAnnotations, toJsonReport } from '../../checks/report/machine-reports.ts';
-import {
-  addStepSummary,
-  parseReports,
-  prepareReports,
-  writeReports,
-} from '../../checks/report/report-files.ts';
+import { parseReports, prepareReports, writeReports } from '../../checks/report/report-files.ts';
 import type { SmokeReport } from '../../checks/report/smoke-report.ts';
 import type { Observer } from '../../checks/run-round.ts';
 import { runSmoke } from '../../checks/run-smoke.ts';
@@ -24,7 +19,6 @@ import {
   CliError,
   exitCodes,
   InterruptedError,
-  messageOf,
   OutputClosedError,
   UsageError,
 } from '../../process/errors.ts';
@@ -70,13 +64,8 @@ export async function runSmokeCommand(context: Context, flags: SmokeFlags): Prom
       brief: flags.brief === true,
       isJson: output === 'json',
     })),
-    ...(await writeReports(report, reports)),
+    ...(await writeReports(report, reports, io.env.GITHUB_STEP_SUMMARY)),
   ]);
-  const summary = io.env.GITHUB_STEP_SUMMARY;
-  if (reports.github && summary)
-    await addStepSummary(report, summary).catch((error) =>
-      context.warn(`note: the step summary: ${messageOf(error)}`),
-    );
   await endWithVerdicts(context, report, reportErrors);
   return undefined;
 }
