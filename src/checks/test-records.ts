@@ -99,11 +99,8 @@ export function judgeSettled(
 
 /** Whether a record shows our name now. @throws CliError if it cannot be read. */
 async function isOurs(context: CheckContext, created: CreatedRecord): Promise<boolean> {
-  const { noun, fields, parent } = created;
   const { record } = await readTestRecord(context, created);
-  if (!record) return false;
-  if (noun.isNamed) return record.name === fields.name;
-  return parent !== undefined && jsonId(record.petId) === parent.id && isOurs(context, parent);
+  return record?.name === created.fields.name;
 }
 
 /**

@@ -3,7 +3,6 @@ import { nouns } from '../api/nouns.ts';
 import { comparedValues, isSameValue } from '../api/values.ts';
 import { sleep } from '../process/deadline.ts';
 import { type JsonObject, printJson } from '../process/exact-json.ts';
-import type { Intent } from '../writes/decide.ts';
 import { type Check, type CheckContext, createSkippedCheck } from './check.ts';
 import { type Finding, FindingError, fail, findingOfError, flaky, pass } from './finding.ts';
 import {
@@ -17,31 +16,17 @@ import {
 } from './test-records.ts';
 import { createName, type WritableNoun, writableNouns } from './writable-nouns.ts';
 
-/** The context of a write check, with the test records of the round. */
-interface WriteContext extends CheckContext {
-  /** The records that exist, or may exist. */
-  readonly records: Set<TestRecord>;
-  /** The records that other test records refer to, by noun. Each is created once in a round. */
-  readonly parents: Map<WritableNoun, Promise<CreatedRecord>>;
-}
-
 /**
  * Makes a check for each noun: a record is created, read back, found in its list, updated, read back and deleted.
  *
- * @param records gets the records that the creates made, or may have made.
+ * @param records gets the records that exist, or may exist.
  */
 export function createWriteChecks(contract: Contract, records: Set<TestRecord>): Check[] {
-  const parents = new Map<WritableNoun, Promise<CreatedRecord>>();
   return [...writableNouns(contract)].map(([name, noun]) => {
     const id = `write/${name}`;
     if (typeof noun === 'string') return createSkippedCheck(id, noun);
     const needs = ancestorsOf(noun).map((ancestor) => `write/${ancestor.name}`);
-    return {
-      id,
-      operation: noun.create,
-      needs,
-      run: (context) => checkLife({ ...context, records, parents }, noun),
-    };
+    return { id, operation: noun.create, needs, run: (context) => checkLife(context, records, noun) };
   });
 }
 
@@ -50,61 +35,42 @@ function ancestorsOf({ parent }: WritableNoun): WritableNoun[] {
   return parent ? [parent, ...ancestorsOf(parent)] : [];
 }
 
-/** A write in the life of a record, and what a reading shows after it. */
-interface Step {
-  readonly name: 'create' | 'update';
-  intent(record: TestRecord): Intent;
-  shows(record: TestRecord): JsonObject;
-}
-
-/** The life of a record, up to its delete. */
-const steps = {
-  create: {
-    name: 'create',
-    intent: ({ fields }) => ({ kind: 'create', fields }),
-    shows: ({ fields }) => fields,
-  },
-  update: {
-    name: 'update',
-    intent: ({ noun: { nounName, change } }) => ({
-      kind: 'set',
-      value: nounName === 'inventory' ? Number(change.quantity) : change,
-    }),
-    shows: ({ noun, fields }) => ({ ...fields, ...noun.change }),
-  },
-} as const satisfies Record<string, Step>;
-
-async function checkLife(context: WriteContext, noun: WritableNoun): Promise<Finding[]> {
-  const parent = await parentFor(context, noun);
+async function checkLife(
+  context: CheckContext,
+  records: Set<TestRecord>,
+  noun: WritableNoun,
+): Promise<Finding[]> {
+  const { change, name } = noun;
+  const parent = await createParent(context, records, noun.parent);
   const isEntry = noun.nounName === 'inventory';
   // A service may create an inventory entry together with its pet.
   if (isEntry && parent) await removeRecord(context, { noun, fields: {}, parent, id: parent.id });
-  const { created, findings } = await createRecord(context, noun, parent);
+  const { created, findings } = await createRecord(context, records, noun, parent);
   findings.push(...(await checkListed(context, created)));
-  const isUpdated = Object.keys(noun.change).length > 0;
-  if (isUpdated) findings.push(...(await takeStep(context, created, steps.update)));
+  const isUpdated = Object.keys(change).length > 0;
+  if (isUpdated) {
+    const value = isEntry ? Number(change.quantity) : change;
+    const settled = await writeRecord(context, created, { kind: 'set', value });
+    findings.push(...judgeSettled(context, created, 'update', settled));
+    await checkShown(context, created, { ...created.fields, ...change });
+  }
   const removal = await removeRecord(context, created);
-  if (!removal) throw new FindingError(fail(`delete: ${noun.name} ${created.id} was not there any more`));
-  context.records.delete(created);
+  if (!removal) throw new FindingError(fail(`delete: ${name} ${created.id} was not there any more`));
+  records.delete(created);
   const words = isUpdated ? 'created, read, updated, read, deleted, gone' : 'created, read, deleted, gone';
   return [pass(words), ...findings, ...removal];
 }
 
-/** Returns the record that the records of a noun refer to, and creates it if the round has none yet. */
-function parentFor(
-  context: WriteContext,
-  { parent: noun }: WritableNoun,
-): Promise<CreatedRecord> | undefined {
+/** Creates the record that the records of a noun refer to. It stays until the cleanup. */
+async function createParent(
+  context: CheckContext,
+  records: Set<TestRecord>,
+  noun: WritableNoun | undefined,
+): Promise<CreatedRecord | undefined> {
   if (!noun) return undefined;
-  const parent = context.parents.get(noun) ?? createParent(context, noun);
-  context.parents.set(noun, parent);
-  return parent;
-}
-
-async function createParent(context: WriteContext, noun: WritableNoun): Promise<CreatedRecord> {
-  const grandparent = await parentFor(context, noun);
+  const grandparent = await createParent(context, records, noun.parent);
   try {
-    return (await createRecord(context, noun, grandparent)).created;
+    return (await createRecord(context, records, noun, grandparent)).created;
   } catch (error) {
     const finding = findingOfError(error);
     throw new FindingError({ ...finding, reason: `no ${noun.name} to work with: ${finding.reason}` });
@@ -113,20 +79,20 @@ async function createParent(context: WriteContext, noun: WritableNoun): Promise<
 
 /** Creates a record and reads it back. Whatever becomes of it, the records of the round have it if it may exist. */
 async function createRecord(
-  context: WriteContext,
+  context: CheckContext,
+  records: Set<TestRecord>,
   noun: WritableNoun,
   parent: CreatedRecord | undefined,
 ): Promise<{ readonly created: CreatedRecord; readonly findings: Finding[] }> {
-  const { records, now } = context;
   const fields = {
-    ...(noun.isNamed && { name: createName(noun.create, now()) }),
+    ...(noun.isNamed && { name: createName(noun.create, context.now()) }),
     ...(parent && { [nouns[parent.noun.nounName].idName]: parent.id }),
     ...noun.fields,
   };
   const isEntry = noun.nounName === 'inventory';
   const record: TestRecord = { noun, fields, parent, id: isEntry ? parent?.id : undefined };
   records.add(record);
-  const settled = await writeRecord(context, record, steps.create.intent(record)).finally(() =>
+  const settled = await writeRecord(context, record, { kind: 'create', fields }).finally(() =>
     records.delete(record),
   );
   const { state, reason, made } = settled.outcome;
@@ -138,14 +104,6 @@ async function createRecord(
     throw new FindingError(fail('create: the answer does not say what was created', { expected: 'its id' }));
   await checkShown(context, created, fields);
   return { created, findings };
-}
-
-/** Writes a step of the life of a record, and reads the record back. */
-async function takeStep(context: CheckContext, record: CreatedRecord, step: Step): Promise<Finding[]> {
-  const settled = await writeRecord(context, record, step.intent(record));
-  const findings = judgeSettled(context, record, step.name, settled);
-  await checkShown(context, record, step.shows(record));
-  return findings;
 }
 
 /** Checks that a reading has each field that was sent, unchanged. The service may add other fields. */
