@@ -14,17 +14,18 @@ import type { RunHeader } from './run-header.ts';
 
 // A run writes many rows, with a journal, so that it can go on wherever it stops. Its path through this folder:
 //
-//   1. An input, a run to be undone, or a journal becomes a `Run` (this file). which-run.ts chooses that journal.
-//   2. claims.ts says which rows other runs have booked or written. plan.ts reads the records and decides each row.
-//   3. session.ts keeps the plan, writes the rows with `settleAll`, and keeps what becomes of them.
+//   1. target.ts locks the service, and run-store.ts lists its runs. which-run.ts chooses the run of a resume or an undo.
+//   2. open-run.ts opens it, or its undo. claims.ts says what other runs mean for its rows.
+//   3. plan.ts reads the records and gives each row its state. session.ts keeps the plan and writes the rows; keep-rows.ts
+//      marks them before, and keeps their outcomes.
 //   4. reject-rows.ts writes the rejects, and report.ts has the report.
 //
-// A run is changed by events alone, through `applyEvent`, live and when its journal is read again. event-lines.ts makes
-// events lines, journal.ts appends them, run-store.ts finds the journals. target.ts keeps other processes away meanwhile.
+// event-lines.ts makes events lines, journal.ts appends them, read-journal.ts reads them. `applyEvent` changes a run by an
+// event, live and when its journal is read again; a plan changes its rows before it is kept.
 
 /** The facts of a run, its rows and what became of them. */
 export interface Run {
-  header: RunHeader;
+  readonly header: RunHeader;
   readonly rows: RunRow[];
   readonly invalid: Issue[];
   /** The id, such as `r7`. Undefined before its journal begins. */
