@@ -193,8 +193,10 @@ export class Service {
     const at = this.momentOf(this.shape.lists, request);
     const { query } = request;
     const [limit, after] = [Number(query.get('limit') ?? 100), Number(query.get('after') ?? 0)];
-    const rest = this.ids()
-      .map((id) => ({ id, version: this.versionAt(id, at) }))
+    const all = this.ids().map((id) => ({ id, version: this.versionAt(id, at) }));
+    // What a list lacks is not there.
+    for (const { id, version } of all) if (!version.entry) this.show(request, id, version);
+    const rest = all
       .filter(({ id, version }) => Number(id) > after && version.entry)
       .sort((one, other) => Number(one.id) - Number(other.id));
     const page = rest.slice(0, limit);
