@@ -2,13 +2,12 @@ import type { Contract } from '../api/contract.ts';
 import { UsageError } from '../process/errors.ts';
 import { type Check, groupOf, groups } from './check.ts';
 import type { Condition } from './condition.ts';
-import { checkHttp, createExpectChecks } from './first-answer.ts';
+import { checkHttp, createExpectChecks, createVersionCheck, type VersionOptions } from './first-answer.ts';
 import { createLifecycleChecks, createOperationChecks } from './operation-checks.ts';
 import { checkConnection, checkDns, tlsChecks } from './reach.ts';
 import { createAuthChecks, createErrorChecks } from './refusal-checks.ts';
 import { readsOf } from './round.ts';
 import type { TestRecord } from './test-records.ts';
-import { createVersionCheck, type VersionOptions } from './version-check.ts';
 import { createWriteChecks } from './write-checks.ts';
 
 /** The selection of the checks, and their limits. */

@@ -10,9 +10,9 @@ import type { Finding } from './finding.ts';
 //
 //   check-table.ts   makes the checks (check.ts) from the flags and the contract
 //   run-smoke.ts     runs rounds of checks until they pass (`--wait`), then the write checks once
-//   run-round.ts     runs one round; round.ts sends its requests
-//   run-checks.ts    runs checks one after another. Each gives a result (check-result.ts) that keeps every finding;
-//                    a verdict weighs it with `--strict`, the stability of operations and retries
+//   run-round.ts     runs the checks of one round, one after another; round.ts sends their requests. Each gives a result
+//                    (check-result.ts) that keeps every finding; a verdict weighs it with `--strict`, the stability of
+//                    operations and retries
 //   *-checks.ts      make findings (finding.ts) with a `CheckContext`; judge-answer.ts compares an answer with the
 //                    contract, and records.ts reads the records in it
 //   report/          prints the verdicts (smoke-report.ts)

@@ -9,7 +9,6 @@ import { hasReachPattern, type SmokeOptions } from './check-table.ts';
 import { fail, isRed } from './finding.ts';
 import { createSmokeReport, type SmokeReport } from './report/smoke-report.ts';
 import type { Service } from './round.ts';
-import { stopReasonOf } from './run-checks.ts';
 import {
   abortLater,
   addWriteChecks,
@@ -17,6 +16,7 @@ import {
   type RoundResult,
   runReadChecks,
   type SmokeSetup,
+  stopReasonOf,
 } from './run-round.ts';
 
 /** A pending create may still be answered for this long after the checks were stopped. */

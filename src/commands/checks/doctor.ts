@@ -12,7 +12,7 @@ import {
 import { createReachChecks } from '../../checks/check-table.ts';
 import { type Finding, findingOfError, isRed, pass, type State, warn } from '../../checks/finding.ts';
 import { createRound } from '../../checks/round.ts';
-import { runChecks } from '../../checks/run-checks.ts';
+import { runChecks } from '../../checks/run-round.ts';
 import { action } from '../../cli/verb.ts';
 import { decideTokenUse } from '../../config/credential.ts';
 import { resolvePaths } from '../../config/paths.ts';

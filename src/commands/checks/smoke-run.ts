@@ -6,10 +6,14 @@ import {
   createSelectedWriteChecks,
   type SmokeOptions,
 } from '../../checks/check-table.ts';
-import { toHumanReport } from '../../checks/report/human-report.ts';
-import { toAnnotations, toJsonReport } from '../../checks/report/machine-reports.ts';
-import { parseReports, prepareReports, writeReports } from '../../checks/report/report-files.ts';
-import type { SmokeReport } from '../../checks/report/smoke-report.ts';
+import {
+  parseReports,
+  prepareReports,
+  toAnnotations,
+  toJsonReport,
+  writeReports,
+} from '../../checks/report/machine-reports.ts';
+import { type SmokeReport, toHumanReport } from '../../checks/report/smoke-report.ts';
 import type { Observer } from '../../checks/run-round.ts';
 import { runSmoke } from '../../checks/run-smoke.ts';
 import type { Context } from '../../context.ts';
@@ -101,7 +105,7 @@ async function printReport(
 ): Promise<Error[]> {
   const { io, quiet } = context;
   const name = isJson ? 'stderr' : 'stdout';
-  const layout = { style: await context.style(name), isTerminal: io[name].isTerminal, brief };
+  const layout = { style: await context.style(name), brief };
   const settlements = await Promise.allSettled([
     !(isJson && quiet) && io[name].write(toHumanReport(report, layout)),
     github && io[name].write(toAnnotations(report), { isRaw: true }),
