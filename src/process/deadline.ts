@@ -1,4 +1,3 @@
-import { setMaxListeners } from 'node:events';
 import { type Context, createContext, runInContext } from 'node:vm';
 import { InterruptedError } from './errors.ts';
 import { systemCode } from './system-error.ts';
@@ -51,7 +50,7 @@ export function withinLimits<Value>(
     };
     const end = () => {
       clearTimeout(timer);
-      for (const signal of signals) signal.removeEventListener('abort', onAbort);
+      for (const signal of signals) ignoreAbort(signal, cancel);
     };
     const cancel = (reason: unknown) => {
       end();
@@ -60,18 +59,38 @@ export function withinLimits<Value>(
       reject(reason);
       listener?.(reason);
     };
-    const onAbort = ({ target }: Event) => cancel((target as AbortSignal).reason);
     const timer =
       limitMs < longestTimerMs ? setTimeout(() => cancel(timedOut?.()), Math.ceil(limitMs)) : undefined;
-    for (const signal of signals) {
-      // As many calls as there may be at once listen to one signal.
-      setMaxListeners(0, signal);
-      signal.addEventListener('abort', onAbort);
-    }
+    for (const signal of signals) hearAbort(signal, cancel);
     const aborted = signals.find((signal) => signal.aborted);
     if (aborted) cancel(aborted.reason);
     else work(cancellation).finally(end).then(resolve, reject);
   });
+}
+
+type AbortListener = (reason: unknown) => void;
+
+/**
+ * The listeners of each signal. The signal itself has one: each listener that an event target removes keeps those after it
+ * alive, until V8 collects all of the memory, and a run has a listener for each request.
+ */
+const abortListeners = new WeakMap<AbortSignal, AbortListener[]>();
+
+function hearAbort(signal: AbortSignal, listener: AbortListener): void {
+  const listeners = abortListeners.get(signal) ?? [];
+  if (listeners.push(listener) > 1 || abortListeners.has(signal)) return;
+  abortListeners.set(signal, listeners);
+  signal.addEventListener('abort', () => {
+    for (const each of listeners.slice()) each(signal.reason);
+  });
+}
+
+function ignoreAbort(signal: AbortSignal, listener: AbortListener): void {
+  const listeners = abortListeners.get(signal) ?? [];
+  const at = listeners.indexOf(listener);
+  if (at === -1) return;
+  const last = listeners.pop() as AbortListener;
+  if (at < listeners.length) listeners[at] = last;
 }
 
 /** Waits `ms` milliseconds. @throws the reason of the first signal that aborts meanwhile. */
