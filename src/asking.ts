@@ -88,7 +88,7 @@ export function canAsk(context: Pick<Context, 'io' | 'flags'>): boolean {
  * Returns a clause that says why no question can be asked; undefined if questions are possible. An answer is never read from a
  * pipe: if a command has read its input from stdin, it reads the answer from the terminal.
  */
-export function whyNotAsked({ io, flags }: Pick<Context, 'io' | 'flags'>): string | undefined {
+function whyNotAsked({ io, flags }: Pick<Context, 'io' | 'flags'>): string | undefined {
   const hasKeyboard =
     io.stdin.isTerminal || (io.stdin.isRead && io.stderr.isTerminal && io.keyboard() !== undefined);
   if (!hasKeyboard || !io.stderr.isTerminal) return 'there is no terminal';

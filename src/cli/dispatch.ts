@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import { version } from '../../package.json';
-import { isSettingKey, variableName } from '../config/keys.ts';
 import type { OutputFormat } from '../config/setting-values.ts';
 import type { Context } from '../context.ts';
 import { checkColumns, type View } from '../output/columns.ts';
@@ -172,8 +171,10 @@ function wordsError({ path, command, operands, problem }: ParsedLine): UsageErro
   const [sentence = '', suggestion] = message.replace('error: ', '').split(/\n\(Did you mean (.*)\)$/);
   // The value of an unknown flag may be a token.
   const safeSentence = flagValue === undefined ? sentence : `unknown option '${flagName}'`;
-  const hint = settingHint(flagName) ?? (suggestion === undefined ? see : `did you mean ${suggestion}`);
-  return new UsageError(`${name}: ${safeSentence}`, hint);
+  return new UsageError(
+    `${name}: ${safeSentence}`,
+    suggestion === undefined ? see : `did you mean ${suggestion}`,
+  );
 }
 
 /** Adds to the error of an unknown flag the command behind which it belongs, if the line has that command. */
@@ -189,14 +190,4 @@ function withPlace(error: unknown, { problem, path }: ParsedLine, argv: readonly
   return place === undefined
     ? error
     : new UsageError(error.message, `it belongs behind the command: petstore ${place} ${name}`);
-}
-
-/** Says how a setting is given that has no flag here. */
-function settingHint(flag: string): string | undefined {
-  const key = flag.slice('--'.length);
-  if (key === 'token')
-    return 'a token comes from the variable PETSTORE_TOKEN, or from token-file or token-command of the profile';
-  return isSettingKey(key)
-    ? `it is a setting: give it with ${variableName(key)}, or \`petstore config set ${key} <value>\``
-    : undefined;
 }

@@ -10,7 +10,6 @@ type OfferKind =
   | 'field'
   | 'file'
   | 'order'
-  | 'ownProfile'
   | 'pet'
   | 'profile'
   | 'run'

@@ -31,14 +31,6 @@ export const completion = action({
         ['fish', '`petstore completion fish > ~/.config/fish/completions/petstore.fish`'],
       ],
     },
-    'For all users, write it to:',
-    {
-      items: [
-        ['bash', '/etc/bash_completion.d/petstore'],
-        ['zsh', '/usr/local/share/zsh/site-functions/_petstore'],
-        ['fish', '/etc/fish/completions/petstore.fish'],
-      ],
-    },
   ],
   examples: ['source <(petstore completion bash)', 'petstore completion fish | source'],
   args: {
@@ -57,7 +49,6 @@ type LookUp = (context: Context, cursor: Cursor) => readonly Offer[] | Promise<r
 /** The functions that find the possible values of each kind. */
 export const lookUps: Readonly<Record<LookUpKind, LookUp>> = {
   profile: profileNames,
-  ownProfile: ownProfileNames,
   settingValue: settingValues,
   category: async (context, cursor) => namedOffers(await readAll(context, 'listCategories'), cursor),
   pet: async (context, cursor) => namedOffers(await readAll(context, 'listPets'), cursor),
@@ -69,13 +60,8 @@ export const lookUps: Readonly<Record<LookUpKind, LookUp>> = {
   status: statusNames,
 };
 
-async function profileNames(context: Context): Promise<Offer[]> {
-  return [...(await ownProfileNames(context)), offlineProfile];
-}
-
-/** Offers the profiles in the config. The built-in profile is missing, because it cannot be deleted. */
-async function ownProfileNames({ io }: Context): Promise<Offer[]> {
-  return Object.keys((await readConfigFile(io)).profiles);
+async function profileNames({ io }: Context): Promise<Offer[]> {
+  return [...Object.keys((await readConfigFile(io)).profiles), offlineProfile];
 }
 
 /** Offers the values of the key before the cursor: `config set output <Tab>`. */

@@ -1,4 +1,4 @@
-import { confirmDestruction, whyNotAsked } from '../asking.ts';
+import { confirmDestruction } from '../asking.ts';
 import { argument } from '../cli/flag.ts';
 import { keyFlag } from '../cli/global-flags.ts';
 import { verb } from '../cli/verb.ts';
@@ -13,7 +13,7 @@ import {
   toStoredValue,
 } from '../config/edit.ts';
 import { readConfigFile, unreadableConfigError } from '../config/file.ts';
-import { maskValue, valueProblem } from '../config/keys.ts';
+import { maskValue } from '../config/keys.ts';
 import { offlineProfile } from '../config/settings.ts';
 import type { Context } from '../context.ts';
 import { propertyColumns, type View } from '../output/columns.ts';
@@ -93,14 +93,10 @@ async function createProfile(
       'profile create: --offline needs no profile',
       'use the built-in one: `petstore profile use offline`',
     );
-  const baseUrl = toStoredValue(
-    'base-url',
-    flags.baseUrl ?? (await askBaseUrl(context)),
-    '--base-url',
-    io.cwd,
-  );
+  if (flags.baseUrl === undefined)
+    throw new UsageError('profile create: --base-url is missing', 'give --base-url <url>');
   const section = {
-    'base-url': baseUrl,
+    'base-url': toStoredValue('base-url', flags.baseUrl, '--base-url', io.cwd),
     ...(tokenFile !== undefined && {
       'token-file': toStoredValue('token-file', tokenFile, '--token-file', io.cwd),
     }),
@@ -112,15 +108,6 @@ async function createProfile(
   });
   await print(
     `created profile ${name}${isActive ? ' (now active)' : `; \`petstore profile use ${name}\` makes it the active one`}`,
-  );
-}
-
-async function askBaseUrl(context: Context): Promise<string> {
-  const prompt = await context.prompt();
-  if (prompt) return prompt.text('Base URL of the service', (text) => valueProblem('base-url', text));
-  throw new UsageError(
-    `profile create: --base-url is missing, and ${whyNotAsked(context)}`,
-    'give --base-url <url>',
   );
 }
 
@@ -179,7 +166,7 @@ const remove = verb({
   aliases: ['rm'],
   summary: 'Delete a profile and the contract bound to it',
   examples: ['petstore profile delete staging', 'petstore profile delete staging --yes'],
-  args: { name: argument('<profile>', 'the profile to delete', { offers: 'ownProfile' }) },
+  args: { name: argument('<profile>', 'the profile to delete', { offers: 'profile' }) },
   async run(context, { name }) {
     const { io, print } = context;
     const file = await readConfigFile(io);

@@ -1,4 +1,3 @@
-import { isJsonObject, type JsonValue } from '../process/exact-json.ts';
 import type { Problem } from './record.ts';
 
 /** A field that a command reads from the records of an input. */
@@ -80,17 +79,4 @@ export function findFields(columns: readonly string[], rules: ColumnRules): Fiel
   const others = synonyms.length > 0 ? ` (or ${synonyms.join(', ')})` : '';
   const found = columns.length === 0 ? 'it has none' : `it has: ${columns.slice(0, 20).join(', ')}`;
   return { message: `no column ${name}${others}; ${found}`, hint: rules.missingHint?.(columns) };
-}
-
-/** Finds a list of objects with columns of ours within an object, and returns the path of jq to it: `.data.items`. */
-export function findRecords(value: JsonValue, rules: ColumnRules): string | undefined {
-  if (!isJsonObject(value)) return undefined;
-  for (const [name, inner] of Object.entries(value)) {
-    const path = /^[A-Za-z_]\w*$/.test(name) ? `.${name}` : `.[${JSON.stringify(name)}]`;
-    const isList = Array.isArray(inner) && inner.length > 0 && inner.every(isJsonObject);
-    if (isList && inner.every((item) => Object.keys(item).some((key) => isColumn(key, rules)))) return path;
-    const innerPath = findRecords(inner, rules);
-    if (innerPath !== undefined) return path + innerPath;
-  }
-  return undefined;
 }

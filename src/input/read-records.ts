@@ -1,8 +1,8 @@
 import { withoutGuard } from '../output/formats.ts';
 import { InputError } from '../process/errors.ts';
 import { isJsonObject, type JsonValue } from '../process/exact-json.ts';
-import { shellWord, shorten } from '../process/text.ts';
-import { type ColumnRules, type FieldNames, findFields, findRecords, isColumn } from './field-columns.ts';
+import { shorten } from '../process/text.ts';
+import { type ColumnRules, type FieldNames, findFields, isColumn } from './field-columns.ts';
 import type { InputFile } from './input-file.ts';
 import { toItem } from './json.ts';
 import type { Problem, SplitRecord } from './record.ts';
@@ -92,7 +92,7 @@ export async function readRecords<Row extends InputRow>(
       let records = isOfTable && page.some(isBlank) ? page.filter((record) => !isBlank(record)) : page;
       const [first] = records;
       if (!first) continue;
-      if (!toRecord && !isOfTable) toRecord = objectReader(layout, name);
+      if (!toRecord && !isOfTable) toRecord = objectReader(layout);
       if (!toRecord && isBare(first, layout))
         toRecord = tableReader([layout.bareField], [layout.bareField], known);
       if (!toRecord) {
@@ -188,7 +188,7 @@ function columnsOf(
 }
 
 /** Reads JSON records. Most have the keys of the record before, so that the fields of keys are kept. */
-function objectReader(layout: ColumnRules & { bareField?: string }, name: string): RecordReader {
+function objectReader(layout: ColumnRules & { bareField?: string }): RecordReader {
   let keys: readonly string[] = [];
   let fields: FieldNames | Problem | undefined;
   let columns: Readonly<Record<string, string>> = {};
@@ -208,7 +208,7 @@ function objectReader(layout: ColumnRules & { bareField?: string }, name: string
       fields = findFields(keys, layout);
       if (!isProblem(fields)) columns = columnsOf(fields, keys);
     }
-    if (isProblem(fields)) return { ...fields, hint: envelopeHint(value, layout, name) ?? fields.hint };
+    if (isProblem(fields)) return fields;
     const values: Record<string, JsonValue> = Object.create(null);
     for (const [index, field] of fields.entries()) {
       const inner = value[keys[index] ?? ''];
@@ -216,13 +216,6 @@ function objectReader(layout: ColumnRules & { bareField?: string }, name: string
     }
     return { line, text, values, columns, isOfTable: false };
   };
-}
-
-/** Returns the hint for an object that has the records in one of its members. */
-function envelopeHint(value: JsonValue, layout: ColumnRules, name: string): string | undefined {
-  const path = findRecords(value, layout);
-  if (path === undefined) return undefined;
-  return `the records are in ${path}: jq -c '${path}[]' ${name === 'stdin' ? '' : `${shellWord(name)} `}> records.jsonl`;
 }
 
 function isSameList(a: readonly string[], b: readonly string[]): boolean {

@@ -1,14 +1,11 @@
 import { lackingFields, takesField } from '../api/contract.ts';
 import { referenceFields } from '../api/nouns.ts';
-import type { Operation } from '../api/operations.ts';
 import { canAsk, confirmWrite } from '../asking.ts';
 import { ValueError } from '../config/setting-values.ts';
 import type { Context } from '../context.ts';
 import type { Prompt } from '../input/prompt.ts';
 import type { Output } from '../output/print.ts';
 import { UsageError } from '../process/errors.ts';
-import { printJson } from '../process/exact-json.ts';
-import { shellWord } from '../process/text.ts';
 import type { Fields } from '../writes/value.ts';
 import { type Access, openAccess } from './access.ts';
 import {
@@ -18,7 +15,6 @@ import {
   type RecordFlags,
   statusWords,
   toServiceValues,
-  typeOfField,
 } from './body-fields.ts';
 import type { Names } from './names.ts';
 import {
@@ -77,7 +73,7 @@ function findFieldsToAsk({ context, noun, operation }: Access, body: Body): read
   if (hasFlags && canAsk(context)) return askableFields;
   const flagTexts = missingNames.map((name) => {
     const field = findField(noun, name);
-    return field ? flagOf(field) : toFieldFlag(operation, name);
+    return field ? flagOf(field) : `--field ${name}=<value>`;
   });
   throw new UsageError(
     `create ${noun.singular}: ${flagTexts.join(' and ')} ${missingNames.length === 1 ? 'is' : 'are'} missing`,
@@ -85,17 +81,6 @@ function findFieldsToAsk({ context, noun, operation }: Access, body: Body): read
       ? `give ${missingNames.length === 1 ? 'it as a flag' : 'them as flags'}, or records with --from <file>`
       : 'the service requires fields that have no flag: give each with --field name=value, or as JSON with --field name:=value',
   );
-}
-
-/** Values that show how a field of a type is written. */
-const samples = { integer: 1, number: 1, string: 'value', boolean: true, object: {}, array: [] } as const;
-
-/** Writes the flag that gives an example to a field. Without a type a value that is no text is JSON. */
-function toFieldFlag(operation: Operation, name: string): string {
-  const type = typeOfField(operation, name);
-  const example = operation.body?.fields[name]?.example ?? samples[type ?? 'string'];
-  if (typeof example === 'string') return `--field ${name}=${shellWord(example)}`;
-  return `--field ${name}${type === undefined ? ':=' : '='}${shellWord(printJson(example))}`;
 }
 
 /** Asks for the value of a field in a new record. Undefined if the user leaves the field out. */

@@ -1,6 +1,6 @@
 import { canAsk, confirmWrite } from '../asking.ts';
 import { readRecord } from '../client/read-record.ts';
-import { type Context, followUpCommand } from '../context.ts';
+import type { Context } from '../context.ts';
 import type { Output } from '../output/print.ts';
 import { CliError } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
@@ -37,11 +37,6 @@ export async function deleteRecords(
       return attempted?.verdict === 'accepted'
         ? `accepted, not yet done (202): delete ${deletion}`
         : `deleted ${deletion}`;
-    },
-    hint({ id = 0n }, { details: { status } }) {
-      // A record in use cannot be deleted: the command shows the records that use it.
-      if (!noun.usedBy || status !== 409) return undefined;
-      return `see what uses it: ${followUpCommand(context, noun.usedBy(id))}`;
     },
   });
 }

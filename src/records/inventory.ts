@@ -1,48 +1,42 @@
 import { confirmWrite } from '../asking.ts';
 import type { Context } from '../context.ts';
 import type { Output } from '../output/print.ts';
+import type { Intent } from '../writes/decide.ts';
 import { openAccess } from './access.ts';
 import type { IdOrName } from './parse-values.ts';
 import { recordNouns } from './record-nouns.ts';
 import { writeRecords } from './write-records.ts';
 
-const { inventory } = recordNouns;
+/** A write of the count of a pet: a count, a change that is added to what is read, or a new entry with a count. */
+type CountWrite =
+  | { readonly kind: 'set' | 'create'; readonly quantity: number }
+  | { readonly kind: 'add'; readonly change: bigint };
 
-/** Sets the count of a pet. */
-export async function setCount(
+/** Writes the count of a pet. */
+export async function writeCount(
   context: Context,
   pet: IdOrName,
-  quantity: number,
+  write: CountWrite,
 ): Promise<Output | undefined> {
-  const access = await openAccess(context, inventory, 'updateInventory');
-  const petId = await access.names.idOf('pets', pet);
-  await confirmWrite(context, { what: `set the stock of pet ${petId} to ${quantity}` });
-  return writeRecords(access, [{ id: petId, intent: { kind: 'set', value: quantity } }], { asList: false });
+  const operation = write.kind === 'create' ? 'createInventory' : 'updateInventory';
+  const access = await openAccess(context, recordNouns.inventory, operation);
+  const id = await access.names.idOf('pets', pet);
+  const { what, intent } = describeWrite(id, write);
+  await confirmWrite(context, { what });
+  return writeRecords(access, [{ id, intent }], { asList: false });
 }
 
-/** Adds to the count of a pet: reads it and writes the sum. */
-export async function adjustCount(
-  context: Context,
-  pet: IdOrName,
-  change: bigint,
-): Promise<Output | undefined> {
-  const access = await openAccess(context, inventory, 'updateInventory');
-  const petId = await access.names.idOf('pets', pet);
-  await confirmWrite(context, { what: `change the stock of pet ${petId} by ${change}` });
-  return writeRecords(access, [{ id: petId, intent: { kind: 'add', change: Number(change) } }], {
-    asList: false,
-  });
-}
-
-/** Creates the inventory entry of a pet. */
-export async function createEntry(
-  context: Context,
-  pet: IdOrName,
-  quantity: number,
-): Promise<Output | undefined> {
-  const access = await openAccess(context, inventory, 'createInventory');
-  const petId = await access.names.idOf('pets', pet);
-  await confirmWrite(context, { what: `create the inventory entry of pet ${petId}` });
-  const intent = { kind: 'create', fields: { petId, quantity } } as const;
-  return writeRecords(access, [{ id: petId, intent }], { asList: false });
+function describeWrite(petId: bigint, write: CountWrite): { readonly what: string; readonly intent: Intent } {
+  if (write.kind === 'add')
+    return {
+      what: `change the stock of pet ${petId} by ${write.change}`,
+      intent: { kind: 'add', change: Number(write.change) },
+    };
+  const { kind, quantity } = write;
+  return kind === 'set'
+    ? { what: `set the stock of pet ${petId} to ${quantity}`, intent: { kind, value: quantity } }
+    : {
+        what: `create the inventory entry of pet ${petId}`,
+        intent: { kind, fields: { petId, quantity } },
+      };
 }

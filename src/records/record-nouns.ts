@@ -73,8 +73,6 @@ export interface RecordNoun extends Noun {
   readonly reference?: { readonly field: string; readonly column: string };
   /** Returns the text by which people recognise a record, in addition to its id. */
   title(record: JsonObject): string;
-  /** Returns the words of the command that lists the records that prevent a deletion. */
-  usedBy?(id: bigint): readonly string[];
 }
 
 export const recordNouns: Readonly<Record<NounName, RecordNoun>> = {
@@ -92,7 +90,6 @@ export const recordNouns: Readonly<Record<NounName, RecordNoun>> = {
     ],
     reference: { field: 'categoryId', column: 'category' },
     title: ({ name }) => `${name}`,
-    usedBy: (petId) => ['orders', 'list', '--pet', `${petId}`, '--open'],
   },
   categories: {
     ...nouns.categories,
@@ -101,7 +98,6 @@ export const recordNouns: Readonly<Record<NounName, RecordNoun>> = {
       { name: 'description', kind: 'text', summary: 'its description' },
     ],
     title: ({ name }) => `${name}`,
-    usedBy: (categoryId) => ['pets', 'list', '--category', `${categoryId}`],
   },
   orders: {
     ...nouns.orders,

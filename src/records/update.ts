@@ -36,7 +36,7 @@ export async function updateRecords(
 
 /** Checks that ids, flags and a file go together. @throws UsageError. */
 export function checkUpdate(
-  { singular, plural, fields }: RecordNoun,
+  { singular, fields }: RecordNoun,
   ids: readonly IdOrName[],
   body: Body,
   from?: string,
@@ -50,11 +50,5 @@ export function checkUpdate(
     throw new UsageError(
       `${subject}: nothing to change`,
       `give one or more of ${fields.map(flagOf).join(', ')}`,
-    );
-  const name = fields.find((field) => field.kind === 'name' && field.name in body);
-  if (name && new Set(ids).size > 1)
-    throw new UsageError(
-      `${subject}: ${flagOf(name)} would give several ${plural} the same ${name.name}`,
-      'change one at a time, or give a file with --from',
     );
 }

@@ -9,9 +9,6 @@ import type { Access } from './access.ts';
 
 // What a command with ids says of a row that is not as it was asked to make it.
 
-/** Returns a hint for the error of a row. */
-export type RowHint = (row: Row, error: CliError) => string | undefined;
-
 /**
  * The error of a row that was not written, or may not have been. Undefined for one that was.
  *
@@ -21,7 +18,6 @@ export function rowError(
   access: Access,
   row: Row,
   settled: Settled,
-  hintOf: RowHint | undefined,
   interruption: InterruptedError | undefined,
 ): CliError | undefined {
   const { outcome, error } = settled;
@@ -30,9 +26,7 @@ export function rowError(
   if (!reason || state === 'applied' || state === 'unchanged' || reason.code === 'accepted') return undefined;
   if (state === 'unknown')
     return unknownError(access, row, { ...settled, error: interruption ?? error }, reason);
-  const failure = failedError(access, row, reason, error);
-  const hint = hintOf?.(row, failure);
-  return hint === undefined ? failure : failure.with({ hint });
+  return failedError(access, row, reason, error);
 }
 
 function subjectOf({ noun }: Access, { id }: Row): string {

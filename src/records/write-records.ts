@@ -13,7 +13,7 @@ import { createTotals, type Kept, settleAll } from '../writes/settle-all.ts';
 import { type Access, openView } from './access.ts';
 import { joinErrors } from './read-each.ts';
 import { toRequestDocuments } from './show-requests.ts';
-import { type RowHint, rowError } from './write-errors.ts';
+import { rowError } from './write-errors.ts';
 
 // A command with ids settles its rows as a run does, but without a journal: what becomes of a row is printed. A dry run is the
 // same and sends nothing.
@@ -30,7 +30,6 @@ interface WriteOptions {
   readonly asList: boolean;
   /** Makes the line that reports a write on stderr in place of its record. */
   report?(settled: Settled, row: Row): string;
-  readonly hint?: RowHint;
 }
 
 /** What became of the rows of a command, and why it ended before all were done, if it was stopped. */
@@ -80,7 +79,7 @@ export async function writeRecords(
   const interruption = signal.reason instanceof InterruptedError ? signal.reason : undefined;
   const errors = rows.flatMap((row) => {
     const settled = results.get(row);
-    const error = settled && rowError(access, row, settled, options.hint, interruption);
+    const error = settled && rowError(access, row, settled, interruption);
     return error ? (rows.length > 1 ? namedError(access, row, error) : error) : [];
   });
   const ending = { rows, results, errors, stop: stop.reason };

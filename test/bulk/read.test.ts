@@ -311,19 +311,6 @@ test.each<[text: string, hint: string | undefined, options?: Options]>([
   expect(first.details.hint).toBe(hint);
 });
 
-test.each([
-  [
-    '{"status":200,"data":{"items":[{"id":1,"stock":2}],"links":[{"href":"/"}]}}',
-    "the records are in .data.items: jq -c '.data.items[]' a.json > records.jsonl",
-  ],
-  [
-    '{"links":[{"href":"/"}],"data":[{"name":"x"}]}',
-    'name the columns with --map petId=<column>,quantity=<column>',
-  ],
-])('the hint at an object around the records names the list with columns of ours: %j', async (text, hint) => {
-  expect((await refusal(text, json)).details.hint).toBe(hint);
-});
-
 test('people read the first problem of each kind and the number of its like; programs all of them', async () => {
   const text = `petId,quantity\n${'1,x\n'.repeat(330)}2,\n3,4\n3,5\n`;
   const error = await refusal(text);

@@ -42,7 +42,7 @@ test('asks only about the pets that exist', async () => {
   expect(await shop.json('pets list')).toHaveLength(24);
 });
 
-test('does not delete what is in use, and says what uses it', async () => {
+test('does not delete what is in use, and names each of several', async () => {
   using shop = openShop();
   const pet = await shop.run('pets delete 4 -y -o json');
   expect(pet).toMatchObject({ code: 1, stdout: '' });
@@ -50,9 +50,6 @@ test('does not delete what is in use, and says what uses it', async () => {
   // Of several that fail alike, each is named.
   const several = await shop.run('categories delete 1 2 --yes');
   expect(several.stderr).toMatch(/error: category 1 .*\nerror: category 2 /);
-  const category = await shop.typing('categories delete 1', [['Delete category 1 (Dogs)?', 'y\r']]);
-  expect(category).toMatchObject({ code: 1, stdout: '' });
-  expect(category.stderr).toContain('see what uses it: petstore pets list --category 1 --offline\n');
 });
 
 test('a pet that may not be read is not deleted, because nobody knows what would go', async () => {

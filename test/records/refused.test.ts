@@ -22,7 +22,6 @@ const wrong: readonly (readonly [Line, string])[] = [
   ],
   ['pets update 3', 'nothing to change\nhint: give one or more of --name, --category, --status\n'],
   ['pets update 1.5 --name x', noId('1.5')],
-  ['pets update 1 2 --name Same', '--name would give several pets the same name'],
   ['pets update --status sold', 'update pet: no id is given'],
   [['pets', 'update', '1', '--name', ''], '--name: must not be empty'],
   ['pets delete 1', 'hint: use --yes\n'],

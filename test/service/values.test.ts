@@ -290,11 +290,11 @@ test('a category that is null in a file is no name', async () => {
   expect([run.code, run.stderr]).toEqual([2, expect.stringContaining('categoryId is required')]);
 });
 
-test('an example of a required field has the type of the field, or is JSON', async () => {
+test('the error of missing fields names the flags that give them, which take the type of the field', async () => {
   const further = {
-    code: { ...text, example: 7 },
-    count: { ...integer, example: 7 },
-    tags: { example: ['a'] },
+    code: text,
+    count: integer,
+    tags: {},
   };
   await using service = await serve(further);
   const description = JSON.parse(JSON.stringify(await (await fetch(`${service.url}/openapi.json`)).json()));
@@ -302,7 +302,7 @@ test('an example of a required field has the type of the field, or is JSON', asy
   const { run, done } = await bindTo(service, description);
   const refused = await run('pets create --name Rex');
   expect(refused.words).toContain(
-    `--field code=value and --field count=7 and --field tags:='["a"]' are missing`,
+    '--field code=<value> and --field count=<value> and --field tags=<value> are missing',
   );
   await done([
     'pets',

@@ -46,7 +46,6 @@ test.each([
   ['serve -- ', [':file']],
   ['pets create --from ', [':file']],
   ['pest ', ['']],
-  ['profile delete ', ['shop']],
   ['config unset prof', ['profile']],
   ['config --dry', ['']],
   ['runs --dry', ['']],

@@ -1,6 +1,5 @@
 import { beforeEach, expect, test } from 'vitest';
 import { type ConfigFolder, openConfig } from '../helpers/config-folder.ts';
-import { runTyping } from '../helpers/person.ts';
 
 let config: ConfigFolder;
 
@@ -29,17 +28,6 @@ test('the first profile becomes the active one, the second does not until it is 
   expect((await run('list -o ids')).stdout).toBe('prod\nstaging\noffline\n');
 });
 
-test('create asks a person for the base URL, and asks again if the answer is not a URL', async () => {
-  const answers = [
-    ['Base URL of the service', 'shop\r'],
-    ['must begin with http', '\x15https://a.example\r'],
-  ] as const;
-  const env = { PETSTORE_CONFIG_DIR: config.path.replace('/config.json', '') };
-  expect(await runTyping(['profile', 'create', 'shop'], answers, { env })).toMatchObject({ code: 0 });
-  const shop = { 'base-url': 'https://a.example' };
-  expect(config.read()).toEqual({ profile: 'shop', profiles: { shop } });
-});
-
 test('`profile` alone lists the profiles, and marks the protected ones', async () => {
   config.write({ profiles });
   const { code, stdout } = await config.run('profile');
@@ -64,7 +52,7 @@ test.each([
   ['create a/b --base-url http://a', "profile 'a/b': a name is 1 to 64 letters"],
   ['create __proto__ --base-url http://a', "profile '__proto__': a name is"],
   ['create a --base-url http://b', "profile 'a': it already exists"],
-  ['create x', 'profile create: --base-url is missing, and there is no terminal'],
+  ['create x', 'profile create: --base-url is missing'],
   ['create x --base-url ftp://a', "--base-url 'ftp://a': must begin with http:// or https://"],
   ['create x --base-url http://a --retries many', "--retries 'many': must be a whole number"],
   ['create x --offline', 'profile create: --offline needs no profile'],

@@ -1,5 +1,6 @@
 import { argument, choice } from '../../cli/flag.ts';
 import { verb } from '../../cli/verb.ts';
+import { decideTokenUse, describeHeader } from '../../config/credential.ts';
 import {
   activate,
   editConfig,
@@ -11,14 +12,13 @@ import {
 import { readConfigFile } from '../../config/file.ts';
 import { describeKey, maskValue, requireKey, settingKeys } from '../../config/keys.ts';
 import { resolvePaths } from '../../config/paths.ts';
-import { formatSetting, resolveSettings } from '../../config/settings.ts';
+import { formatSetting, resolveSettings, type Settings } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
 import { propertyColumns } from '../../output/columns.ts';
 import type { Output } from '../../output/print.ts';
 import { CliError } from '../../process/errors.ts';
 import { type JsonValue, printJson } from '../../process/exact-json.ts';
 import { sanitize } from '../../process/text.ts';
-import { explain } from './explain.ts';
 
 /** The keys of the config file: the settings, and the active profile. */
 const keyNames = [...settingKeys, 'profile'];
@@ -158,6 +158,62 @@ async function toOutput(context: Context, name: string, value: JsonValue): Promi
   if (source === 'flag' || source === 'environment') return { documents: [{ [name]: value }], text };
   await context.io.stdout.write(text);
   return undefined;
+}
+
+interface SettingRecord {
+  readonly key: string;
+  readonly value: JsonValue;
+  /** flag, environment, profile, config or default. */
+  readonly source: string;
+  /** The flag, variable or file; null for a default. */
+  readonly origin: string | null;
+}
+
+const explain = verb({
+  name: 'explain',
+  aliases: ['show'],
+  wrongSettings: 'warn',
+  summary: 'Show every setting, its value and where it came from',
+  description:
+    'Shows every setting as a command with the same flags would use it, and where it came from: flag, environment, ' +
+    'profile, config (its top level) or default. It says whether there is a token and where that comes from, and never shows the token.',
+  examples: ['petstore config explain', 'petstore config explain --profile staging -o json'],
+  view: () => ({ plural: 'settings', columns: propertyColumns(['key', 'value', 'source', 'origin']) }),
+  async run(context) {
+    const { settings } = context;
+    const { profile, offline, token } = settings;
+    const records: SettingRecord[] = [
+      { key: 'profile', value: profile?.value ?? null, ...sourceOf(profile) },
+      { key: 'offline', value: offline !== undefined, ...sourceOf(offline) },
+      ...settingKeys.map((key) => {
+        const setting = settings.explain(key);
+        return { key, value: formatSetting(key, setting), ...sourceOf(setting) };
+      }),
+      {
+        key: 'token',
+        value: token ? await describeTokenUse(context, settings) : 'not set',
+        ...sourceOf(token),
+      },
+    ];
+    return { pages: [records] };
+  },
+});
+
+/** Says whether the token is sent, and where. */
+async function describeTokenUse({ contract }: Context, settings: Settings): Promise<string> {
+  const { service: baseUrl } = settings;
+  if (baseUrl === undefined) return 'set';
+  const { tokenHeader } = await contract();
+  const use = decideTokenUse(settings, { baseUrl, header: tokenHeader });
+  if (use?.kind === 'withheld') return `set, not sent: ${use.why}`;
+  // The row of auth-header shows the place of the token, unless the service's description moves it.
+  const isMoved = use?.kind === 'sent' && use.header === tokenHeader;
+  return isMoved ? `set, sent in ${describeHeader(use.header)}` : 'set';
+}
+
+/** Returns the columns that say where a value comes from. */
+function sourceOf(setting: { readonly source: string; readonly givenBy: string } | undefined) {
+  return { source: setting?.source ?? 'default', origin: setting?.givenBy || null };
 }
 
 export const examples = ['petstore config explain', 'petstore config set output json'];
