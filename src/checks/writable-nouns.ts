@@ -94,8 +94,9 @@ function resolveNoun(
   const mark = isNamed ? 'name' : parent && nouns[parent.nounName].idName;
   if (mark && !takesField(create, mark))
     return `${create.id} takes no ${mark}, so a ${name} would not certainly be ours`;
-  if (isNamed && maxNameLength(create) < minNameLength)
-    return `names may have only ${maxNameLength(create)} characters, too few to be certainly ours`;
+  const maxLength = Number(create.body?.fields.name?.bounds?.maxLength ?? nameLength);
+  if (isNamed && maxLength < nameLength)
+    return `names may have only ${maxLength} characters, too few to be certainly ours`;
   const taken = (values: JsonObject, operation: Operation | undefined): JsonObject =>
     Object.fromEntries(Object.entries(values).filter(([field]) => operation && takesField(operation, field)));
   const own = { ...(isNamed && { name }), ...(parent && { [nouns[parent.nounName].idName]: 0 }), ...fields };
@@ -123,26 +124,15 @@ function needsParent({ nounName, parent }: RecordTemplate, { operations }: Contr
   return categoryId.required || operations.has('createCategory');
 }
 
-/** Returns the most characters that the description allows in the name of a new record. */
-function maxNameLength({ body }: Operation): number {
-  return Number(body?.fields.name?.bounds?.maxLength ?? Number.POSITIVE_INFINITY);
-}
-
 const prefix = 'petstore-smoke-';
-/** The shortest name with enough random characters to be unique. */
-const minNameLength = 20;
+const nameLength = prefix.length + 36;
 
-/**
- * Makes a unique name for a new record: a prefix and a UUIDv7, without its beginning if the operation allows only a short
- * name.
- *
- * @see RFC 9562, 5.7
- */
-export function createName(create: Operation, now: Date): string {
+/** Makes a unique name for a new record: a prefix and a UUIDv7. @see RFC 9562, 5.7 */
+export function createName(now: Date): string {
   const bytes = randomBytes(16);
   bytes.writeUIntBE(now.getTime(), 0, 6);
   bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x70, 6);
   bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);
   const uuid = bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
-  return `${prefix}${uuid}`.slice(-Math.min(maxNameLength(create), prefix.length + uuid.length));
+  return `${prefix}${uuid}`;
 }

@@ -85,7 +85,7 @@ async function createRecord(
   parent: CreatedRecord | undefined,
 ): Promise<{ readonly created: CreatedRecord; readonly findings: Finding[] }> {
   const fields = {
-    ...(noun.isNamed && { name: createName(noun.create, context.now()) }),
+    ...(noun.isNamed && { name: createName(context.now()) }),
     ...(parent && { [nouns[parent.noun.nounName].idName]: parent.id }),
     ...noun.fields,
   };

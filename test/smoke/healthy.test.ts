@@ -15,7 +15,6 @@ import {
   counting,
   on,
   refusal,
-  refusing,
   type ServiceOptions,
   startService,
   withHeaders,
@@ -40,7 +39,6 @@ interface Variant {
   /** The path below the address of the service. */
   readonly base?: string;
   readonly bind?: (document: Description) => void;
-  readonly config?: Record<string, string>;
   readonly token?: string;
   readonly without?: readonly Demand[];
 }
@@ -159,16 +157,8 @@ const variants: Readonly<Record<string, Variant>> = {
     service: eachNth(20, () => 'reset'),
     without: ['strict', 'write'],
   },
-  'a strict rate limit': {
-    service: eachNth(2, (answer) => withHeaders(refusal(answer, 429), { 'retry-after': '0' })),
-    without: ['strict', 'write'],
-  },
   "nginx's rate limit": {
     service: () => limitedRate(8, 3),
-    without: ['strict', 'write'],
-  },
-  'a rate limit without Retry-After': {
-    service: eachNth(5, refusing(429)),
     without: ['strict', 'write'],
   },
   'the local server': {},
@@ -199,7 +189,6 @@ const variants: Readonly<Record<string, Variant>> = {
     without: ['strict', 'write'],
   },
   'ids up to the largest int64': { service: () => ({ store: bigShop() }), without: ['write'] },
-  'HTTP/1.0': { service: () => ({ isOld: true }) },
   'redirects of reads within the service': {
     service: () => ({
       route: (target) => target.replace(/^\/v1/, ''),
@@ -225,12 +214,6 @@ const variants: Readonly<Record<string, Variant>> = {
     spoil: (answer, { headers }) =>
       headers.authorization === 'Bearer right-token' ? answer : refusal(answer, 401),
     bind: requireToken,
-    token: 'right-token',
-  },
-  'a key in a header of its own': {
-    spoil: (answer, { headers }) => (headers['x-api-key'] === 'right-token' ? answer : refusal(answer, 401)),
-    config: { 'auth-header': 'X-Api-Key', 'auth-scheme': '' },
-    bind: (document) => requireToken(document, { type: 'apiKey', in: 'header', name: 'X-Api-Key' }),
     token: 'right-token',
   },
   'no listPets': {
@@ -300,14 +283,11 @@ const variants: Readonly<Record<string, Variant>> = {
   },
 };
 
-async function runVariant(
-  { service, spoil, base = '', bind, config, token }: Variant,
-  flags: readonly string[],
-) {
+async function runVariant({ service, spoil, base = '', bind, token }: Variant, flags: readonly string[]) {
   const { env: serviceEnv = {}, ...options } = (await service?.()) ?? (spoil ? { spoil } : {});
   await using running = await startService(options);
   const url = `${running.url}${base}`;
-  const bindingEnv = bind ? await bindTo(url, bind, config ?? {}) : {};
+  const bindingEnv = bind ? await bindTo(url, bind) : {};
   const env = {
     ...serviceEnv,
     ...bindingEnv,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { runCli } from '../helpers/run-cli.ts';
 import { flagSets, smokeOf } from './run.ts';
-import { type Change, changing, counting, on, refusing, startService, withHeaders } from './service.ts';
+import { type Change, changing, counting, on, refusing, startService } from './service.ts';
 
 // Faults that come and go: in another record each time, only once, or on one replica of ten. Each is reported under every
 // flag.
@@ -90,19 +90,5 @@ describe.concurrent('one replica of ten', () => {
     expect(run.code).toBe(0);
     expect(run.ids('flaky').length).toBeGreaterThan(1);
     expect((await smokeOf(replica(refusing(503)), ['--strict'])).code).toBe(7);
-  });
-
-  test('that is old is red with --wait-for', async () => {
-    let answers = 0;
-    const spoil: Change = (answer) => {
-      answers += 1;
-      return withHeaders(answer, { 'x-commit': answers % 10 === 4 ? 'old' : 'new' });
-    };
-    const flags = ['--wait-for', 'header x-commit=new', '--wait', '300ms'];
-    for (const more of flagSets) {
-      const run = await smokeOf(spoil, [...flags, ...more]);
-      expect(run.code).toBe(7);
-      expect(run.check('reach/version').result).toBe('fail');
-    }
   });
 });

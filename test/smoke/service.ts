@@ -31,8 +31,6 @@ export interface ServiceOptions {
   route?(target: string): string;
   /** By default a free port. */
   readonly port?: number;
-  /** Answers with HTTP/1.0, and closes each connection. */
-  readonly isOld?: boolean;
 }
 
 export interface Service extends AsyncDisposable {
@@ -57,13 +55,12 @@ export async function startService({ spoil, tls, ...options }: ServiceOptions = 
     const received = { method, target: url, headers, body: body.toString() };
     requests.push(received);
     const status = options.refuse?.(received);
-    if (status !== undefined)
-      return send(request, response, refusal({ status, headers: {}, body: '' }, status), false);
+    if (status !== undefined) return send(response, refusal({ status, headers: {}, body: '' }, status));
     const target = options.route?.(url) ?? url;
     const right = app({ method, url: `${origin}${target}`, headers, ...(body.length > 0 && { body }) });
     const reaction = (await spoil?.(right, received)) ?? right;
     if (reaction === 'reset') request.socket.destroy();
-    else if (reaction !== 'hang') send(request, response, reaction, options.isOld === true);
+    else if (reaction !== 'hang') send(response, reaction);
   };
   const listener = (request: IncomingMessage, response: ServerResponse) =>
     void answer(request, response).catch(() => response.destroy());
@@ -136,17 +133,6 @@ export function asPage(answer: HttpResponse, text: string): HttpResponse {
   return withBody(withHeaders(answer, { 'content-type': 'text/html' }), text);
 }
 
-function send(
-  request: IncomingMessage,
-  response: ServerResponse,
-  { status, headers, body }: HttpResponse,
-  isOld: boolean,
-): void {
-  if (!isOld) {
-    response.writeHead(status, { ...headers } as Record<string, string>).end(body);
-    return;
-  }
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  request.socket.write(`HTTP/1.0 ${status} Whatever\r\n${lines.join('')}\r\n`);
-  request.socket.end(Buffer.from(body));
+function send(response: ServerResponse, { status, headers, body }: HttpResponse): void {
+  response.writeHead(status, { ...headers } as Record<string, string>).end(body);
 }

@@ -66,7 +66,7 @@ describe.concurrent('the wait for a service', () => {
   );
 
   test('when the time of a wait is over, the report has the last round', async () => {
-    const flags = ['--wait', '8s', '--only', 'op/*Order*'];
+    const flags = ['--wait', '3s', '--only', 'op/*Order*'];
     const run = await smokeOf(on('/store/orders', refusing(500)), flags);
     expect(run.code).toBe(7);
     expect(run.rounds).toBeGreaterThan(1);
@@ -92,15 +92,6 @@ describe.concurrent('the wait for a service', () => {
     const run = await smokeOf(refusing(status), waitForNew);
     expect(run).toMatchObject({ code: 4, rounds: 1 });
     expect(run.ids('fail')).toEqual(['reach/http']);
-  });
-
-  test('a service that is not reached in time exits 6, and the reason says what answered', async () => {
-    const run = await smokeOf(refusing(500), ['--wait', '600ms']);
-    expect(run.code).toBe(6);
-    expect(run.ids('fail')).toEqual(['reach/http']);
-    expect(run.check('reach/http').reason).toBe(
-      'listPets answered 500 Internal Server Error: no; no token was sent',
-    );
   });
 });
 
@@ -168,15 +159,6 @@ describe.concurrent('the wait for a deployment', () => {
     const spoil: Change = (answer, request) =>
       request.target.startsWith('/categories/9') ? refusal(answer, 404) : showing('new')(answer, request);
     expect((await smokeOf(spoil, waitForNew)).code).toBe(0);
-  });
-
-  test('a rate limit does not fail the check, because a refused look is made again', async () => {
-    const limited: Change = (answer) => withHeaders(refusal(answer, 429), { 'retry-after': '0' });
-    const often = counting((count) => count % 4 === 0, limited);
-    const spoil: Change = async (answer, request) =>
-      showing('new')((await often(answer, request)) as HttpResponse, request);
-    const run = await smokeOf(spoil, [...waitForNew, '--only', 'op/getCategory', '--wait', '30s']);
-    expect(run).toMatchObject({ code: 0, rounds: 1 });
   });
 
   test.each([
