@@ -52,7 +52,9 @@ export async function writeRecord(
   // As in an undo, a record is removed if it has what is expected, whatever else it has got since.
   const rules = { mayCreate: false, isUndo: true, createsByPut: port.createsByPut };
   const limits = { rules, retries, retriesUnreachable: false, stop, timeoutMs };
-  const settled = await settle(port, { line: 0, id, intent, state: newState }, limits);
+  const settled = await settle(port, { line: 0, id, intent, state: newState }, limits).finally(() =>
+    signal.removeEventListener('abort', stopNow),
+  );
   const { outcome } = settled;
   if (!outcome) throw settled.error ?? new StoppedError();
   return { ...settled, outcome };
