@@ -84,13 +84,13 @@ export function value<Value = string>(
   return { syntax, summary, ...options, parse: parserOf(syntax, options) };
 }
 
-/** Makes a flag that can be repeated. Its value is a list of all values, in order. */
+/** Makes a flag that can be repeated. Its value is a list of all values, in order; a list has several in one text. */
 export function values<Value = string>(
   syntax: string,
   summary: string,
   options: ValueOptions<Value> = {},
 ): Flag<readonly NoInfer<Value>[] | undefined> {
-  return { syntax, summary, ...options, parse: collect(parserOf(syntax, options)) };
+  return { syntax, summary, ...options, parse: collect(parserOf(syntax, options), options.isList) };
 }
 
 /** Makes a flag, or an optional argument, whose value is one of a few words. */
@@ -135,8 +135,14 @@ function parserOf<Value>(
 }
 
 /** Makes a parser that appends the value of each text to the values so far. */
-function collect<Value>(parse: (text: string) => Value): (text: string, soFar: unknown) => readonly Value[] {
-  return (text, soFar) => [...((soFar as readonly Value[] | undefined) ?? []), parse(text)];
+function collect<Value>(
+  parse: (text: string) => Value,
+  isList = false,
+): (text: string, soFar: unknown) => readonly Value[] {
+  return (text, soFar) => [
+    ...((soFar as readonly Value[] | undefined) ?? []),
+    ...(isList ? text.split(',') : [text]).map((part) => parse(part)),
+  ];
 }
 
 /** Makes a parser for one of a few words, without regard to case. */

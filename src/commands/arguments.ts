@@ -19,16 +19,14 @@ export const quantityArgument = argument('<quantity>', 'the stock count', { pars
 /** The id of a run, such as `r7`. Its number alone is enough. */
 export const parseRunId = (text: string) => (/^\d+$/.test(text) ? `r${text}` : text);
 
-const watchFlag = value('--watch [interval]', 'print the table again and again (default: every 5s)', {
-  parse: parseInterval,
-});
-
 /** The flags of every list. */
 export const listFlags = {
   limit: value('--limit <n>', 'show at most n (default: all)', {
     parse: parsePositiveQuantity,
   }),
-  watch: watchFlag,
+  watch: value('--watch [interval]', 'print the table again and again (default: every 5s)', {
+    parse: parseInterval,
+  }),
   failIf: choice('--fail-if <which>', 'exit 8 if there are records, or none', ['any', 'none'], {
     conflicts: ['watch'],
   }),
@@ -53,15 +51,10 @@ export function referenceFlag(noun: NamedNoun, summary: string) {
 
 /** Creates `--status` of a list. It can be repeated; a record with any of the values matches. */
 export function statusesFlag(summary: string) {
-  const flag = values('--status <status>', `${summary}, such as available; can be repeated`, {
+  return values('--status <status>', `${summary}, such as available; can be repeated`, {
     offers: 'status',
     isList: true,
   });
-  const parse = (text: string, soFar: unknown) => [
-    ...((soFar as readonly string[] | undefined) ?? []),
-    ...text.split(','),
-  ];
-  return { ...flag, parse };
 }
 
 /** Creates `--from`. @param conflicts the keys of the flags that cannot be combined with it */

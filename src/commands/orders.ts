@@ -56,7 +56,6 @@ const list = verb({
 
 const { get, create, update, edit, remove } = recordVerbs(orders, {
   deleteSummary: 'Delete orders, after asking',
-  createNote: 'An order does not change a stock count.',
   examples: {
     get: ['petstore orders get 1', 'petstore orders get 1 2 -o json'],
     create: [

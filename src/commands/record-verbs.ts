@@ -23,8 +23,6 @@ import { type ApplyFlags, fileFlags } from './runs/run-flags.ts';
 /** The texts of a noun's verbs that differ from noun to noun. */
 interface VerbTexts {
   readonly deleteSummary: string;
-  /** A sentence that the help of `create` ends with. */
-  readonly createNote?: string;
   readonly examples: Readonly<Record<'get' | 'create' | 'update' | 'edit' | 'delete', readonly string[]>>;
 }
 
@@ -37,7 +35,7 @@ interface WriteValues {
 }
 
 /** Creates the verbs that pets, categories and orders share: get, create, update, edit and delete. */
-export function recordVerbs(noun: RecordNoun, { deleteSummary, createNote, examples }: VerbTexts) {
+export function recordVerbs(noun: RecordNoun, { deleteSummary, examples }: VerbTexts) {
   const { singular, plural, operations } = noun;
   const singularWithArticle = withArticle(singular);
   const hasNames = namedNoun(noun) !== undefined;
@@ -91,16 +89,11 @@ export function recordVerbs(noun: RecordNoun, { deleteSummary, createNote, examp
     create: verb({
       name: 'create',
       summary: `Create ${singularWithArticle}, or many from a file`,
-      description: [
-        `Creates ${singularWithArticle}. On a terminal it asks for what is missing. With --from it is a run, like inventory apply: plan, question, journal, resume and undo.`,
-        createNote,
-      ]
-        .filter((part) => part !== undefined)
-        .join(' '),
+      description: `Creates ${singularWithArticle}. On a terminal it asks for what is missing. With --from it is a run, like inventory apply: plan, question, journal, resume and undo.`,
       write: true,
       examples: examples.create,
       flags: {
-        ...createFieldFlags(noun, true),
+        ...flags,
         field: fieldFlag,
         from: fromFlag(`create ${singularWithArticle} for each record of this file`, Object.keys(flags)),
         ...fileFlags,
@@ -156,15 +149,12 @@ export function recordVerbs(noun: RecordNoun, { deleteSummary, createNote, examp
   };
 }
 
-/** Creates the flags of a noun's fields, by column. @param isNew whether they are for a new record: then help names defaults */
-function createFieldFlags({ fields }: RecordNoun, isNew = false): Record<string, Flag> {
+/** Creates the flags of a noun's fields, by column. */
+function createFieldFlags({ fields }: RecordNoun): Record<string, Flag> {
   const flags: Record<string, Flag> = {};
   for (const field of fields) {
-    const { fallback } = field;
     const key = columnOf(field);
-    const summary =
-      isNew && fallback !== undefined ? `${field.summary} (default: ${fallback})` : field.summary;
-    flags[key] = toFlag(field, summary);
+    flags[key] = toFlag(field);
     if (field.kind !== 'truth') continue;
     const name = flagOf(field);
     const opposite = flag(name.replace('--', '--no-'), `the opposite of ${name}`);
@@ -173,7 +163,8 @@ function createFieldFlags({ fields }: RecordNoun, isNew = false): Record<string,
   return flags;
 }
 
-function toFlag(field: Field, summary: string): Flag {
+function toFlag(field: Field): Flag {
+  const { summary } = field;
   const noun = referenceFields[field.name];
   if (noun) return referenceFlag(noun, summary);
   const { placeholder, offers, parse } = fieldKinds[field.kind];

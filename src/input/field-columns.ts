@@ -2,9 +2,7 @@ import type { Problem } from './record.ts';
 
 /** A field that a command reads from the records of an input. */
 export interface InputField {
-  /** Its name in the values of a record. */
   readonly name: string;
-  /** The names that its column may have. */
   readonly columns: readonly string[];
   /** Whether every record must have its column. */
   readonly isRequired?: boolean;

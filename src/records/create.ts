@@ -61,13 +61,13 @@ export async function createRecord(
 function findFieldsToAsk({ context, noun, operation }: Access, body: Body): readonly Field[] {
   const askableFields = noun.fields.filter(({ name }) => !(name in body) && takesField(operation, name));
   let missingNames = lackingFields(operation, body);
-  const wantedFields = askableFields.filter((field) => field.isWanted);
-  if (missingNames.length === 0 && wantedFields.length > 0 && canAsk(context)) return askableFields;
-  // An empty body makes no sense, even if no field is required: the error then names the first field.
-  if (missingNames.length === 0 && Object.keys(body).length === 0)
-    missingNames = (wantedFields.length > 0 ? wantedFields : askableFields.slice(0, 1)).map(
-      ({ name }) => name,
-    );
+  // An empty body makes no sense, even if no field is required: the error then names what is wanted, or the first field.
+  const isEmpty = Object.keys(body).length === 0;
+  if (missingNames.length === 0 && (isEmpty || canAsk(context))) {
+    const wantedFields = askableFields.filter((field) => field.isWanted);
+    const fields = wantedFields.length === 0 && isEmpty ? askableFields.slice(0, 1) : wantedFields;
+    missingNames = fields.map(({ name }) => name);
+  }
   if (missingNames.length === 0) return [];
   const hasFlags = missingNames.every((name) => findField(noun, name));
   if (hasFlags && canAsk(context)) return askableFields;

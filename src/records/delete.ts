@@ -23,8 +23,9 @@ export async function deleteRecords(
   const ids = await access.names.idsOf(namedNoun(noun), idsOrNames);
   const details = await readDetails(access, ids);
   const present = ids.filter((id) => !details.get(id)?.isMissing);
-  const what = `delete ${describeDeletion(noun, present, details)}`;
-  if (present.length > 0) await confirmWrite(context, { what, needsYes: true });
+  const describe = (some: readonly bigint[]) => nameAll(noun, some, (id) => details.get(id)?.title);
+  if (present.length > 0)
+    await confirmWrite(context, { what: `delete ${describe(present)}`, needsYes: true });
   // What was shown in the question is what is deleted.
   const writes = ids.map((id) => ({
     id,
@@ -33,7 +34,7 @@ export async function deleteRecords(
   return writeRecords(access, writes, {
     asList: ids.length > 1,
     report({ attempted }, { id = 0n }) {
-      const deletion = describeDeletion(noun, [id], details);
+      const deletion = describe([id]);
       return attempted?.verdict === 'accepted'
         ? `accepted, not yet done (202): delete ${deletion}`
         : `deleted ${deletion}`;
@@ -45,22 +46,10 @@ export async function deleteRecords(
 type DetailsById = ReadonlyMap<bigint, RecordDetails>;
 
 interface RecordDetails {
+  /** `Rex`, with the record that is deleted together with it: `Rex, with its inventory entry: 3 in stock`. */
   readonly title?: string;
-  /** The record that is deleted together with it: `its inventory entry (3 in stock)`. */
-  readonly companion?: string | undefined;
   readonly record?: JsonObject;
   readonly isMissing?: boolean;
-}
-
-/** `pet 3 (Rex) and its inventory entry (2 in stock)`. */
-function describeDeletion(noun: RecordNoun, ids: readonly bigint[], details: DetailsById): string {
-  const names = nameAll(noun, ids, (id) => details.get(id)?.title);
-  const companions = ids.flatMap((id) => details.get(id)?.companion ?? []);
-  if (companions.length === 0) return names;
-  if (ids.length === 1) return `${names} and ${companions[0]}`;
-  return companions.length === ids.length
-    ? `${names}, and their inventory entries`
-    : `${names}, and the inventory entries of ${companions.length} of them`;
 }
 
 async function readDetails(access: Access, ids: readonly bigint[]): Promise<DetailsById> {
@@ -70,7 +59,7 @@ async function readDetails(access: Access, ids: readonly bigint[]): Promise<Deta
   const read = async (id: bigint) => {
     try {
       const { value: record } = await readRecord(client, noun.name, id, { isFresh: true });
-      details.set(id, { title: noun.title(record), record, companion: await companionOf(access, id) });
+      details.set(id, { title: noun.title(record) + (await companionOf(access, id)), record });
     } catch (error) {
       // The deletion reads the record again, and its error says why that is impossible.
       if (!(error instanceof CliError)) throw error;
@@ -82,9 +71,9 @@ async function readDetails(access: Access, ids: readonly bigint[]): Promise<Deta
   return details;
 }
 
-/** The inventory entry of a pet; undefined if it has none. */
-async function companionOf({ client, noun }: Access, id: bigint): Promise<string | undefined> {
-  if (noun.name !== 'pets' || !client.contract.operations.has('getInventory')) return undefined;
+/** The inventory entry of a pet; empty if it has none. */
+async function companionOf({ client, noun }: Access, id: bigint): Promise<string> {
+  if (noun.name !== 'pets' || !client.contract.operations.has('getInventory')) return '';
   const entry = await readRecord(client, 'inventory', id).catch(() => undefined);
-  return entry && `its inventory entry (${recordNouns.inventory.title(entry.value)})`;
+  return entry ? `, with its inventory entry: ${recordNouns.inventory.title(entry.value)}` : '';
 }

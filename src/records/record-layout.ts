@@ -26,23 +26,24 @@ export interface RecordRow extends InputRow {
   readonly nullText?: string | undefined;
 }
 
-/** A row of a file of ids. */
-interface IdRow extends RecordRow {
-  readonly id: bigint;
-}
-
 /**
- * Returns the layout of files of records for a create or an update.
+ * Returns the layout of files of records. A deletion also reads the output of `-o ids`, and a JSON array of ids.
  *
  * @param extra fields of `--field`, for every record that does not have them.
  */
-export function createRecordLayout(access: Access, extra: Body): RowLayout<RecordRow> {
+export function createRecordLayout(
+  access: Access,
+  kind: 'create' | 'update' | 'delete',
+  extra: Body,
+): RowLayout<RecordRow> {
   const { noun, operation } = access;
-  const isNew = operation.id === noun.operations.create;
+  const hasFields = kind !== 'delete';
   const isUsed = (name: string) =>
-    name === 'id' || noun.fields.some((field) => field.name === name) || takesField(operation, name);
+    name === 'id' ||
+    (hasFields && (noun.fields.some((field) => field.name === name) || takesField(operation, name)));
   return {
     ...columnRules(access),
+    ...(!hasFields && { bareField: 'id', mayBeEmpty: true }),
     noun: noun.singular,
     mayRepeat: true,
     toRow: ({ line, values: all, columns, isOfTable, text }) =>
@@ -51,30 +52,12 @@ export function createRecordLayout(access: Access, extra: Body): RowLayout<Recor
         const used = Object.fromEntries(Object.entries(values).filter(([name]) => isUsed(name)));
         return {
           line,
-          id: isNew ? undefined : idFrom(values, noun),
-          fields: toFields(access, { values: used, columns, isOfTable }, extra),
+          id: kind === 'create' ? undefined : idFrom(values, noun),
+          fields: hasFields ? toFields(access, { values: used, columns, isOfTable }, extra) : {},
           hasId: values.id !== undefined,
           unused: Object.keys(values).filter((name) => !isUsed(name)),
-          nullText: isOfTable ? findNullText(values, text) : undefined,
+          nullText: hasFields && isOfTable ? findNullText(values, text) : undefined,
         };
-      }),
-  };
-}
-
-/** Returns the layout of files of ids: the output of `-o ids`, a JSON array of ids, or records with an `id`. */
-export function createIdLayout(access: Access): RowLayout<IdRow> {
-  const { noun } = access;
-  return {
-    ...columnRules(access),
-    noun: noun.singular,
-    bareField: 'id',
-    mayBeEmpty: true,
-    mayRepeat: true,
-    toRow: ({ line, values: all, isOfTable }) =>
-      toRowOrProblem(() => {
-        const values = valuesOf(all, isOfTable);
-        const unused = Object.keys(values).filter((name) => name !== 'id');
-        return { line, id: idFrom(values, noun), fields: {}, hasId: true, unused };
       }),
   };
 }

@@ -60,8 +60,6 @@ export interface Field {
   readonly summary: string;
   /** The name of its column and flag, if they have another name: `category` for `categoryId`. */
   readonly column?: string;
-  /** The value that the service gives a new record without this field. */
-  readonly fallback?: string;
   /** Whether a person is asked for it although the service does not require it, because a record without it makes no sense. */
   readonly isWanted?: true;
 }
@@ -85,7 +83,6 @@ export const recordNouns: Readonly<Record<NounName, RecordNoun>> = {
         name: 'status',
         kind: 'status',
         summary: 'its status: available, pending or sold, or a word of the service',
-        fallback: 'available',
       },
     ],
     reference: { field: 'categoryId', column: 'category' },

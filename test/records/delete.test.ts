@@ -27,7 +27,7 @@ test.each([
   ['\x03', 130, 25],
 ])('names what will go; the answer %j exits %i', async (keys, code, left) => {
   using shop = openShop();
-  const question = 'Delete 2 pets: 1 (Bella), 2 (Max), and their inventory entries?';
+  const question = 'Delete 2 pets: 1 (Bella, with its inventory entry: ';
   expect(await shop.typing('pets delete 1 2 -q', [[question, keys]])).toMatchObject({ code, stdout: '' });
   expect(await shop.json('pets list')).toHaveLength(left);
 });
@@ -35,7 +35,7 @@ test.each([
 test('asks only about the pets that exist', async () => {
   using shop = openShop();
   expect(await shop.typing('pets delete 999', [])).toMatchObject({ code: 5, stdout: '' });
-  const question = 'Delete pet 1 (Bella) and its inventory entry (';
+  const question = 'Delete pet 1 (Bella, with its inventory entry: ';
   const run = await shop.typing('pets delete 999 1', [[question, 'y\r']]);
   expect(run.code).toBe(3);
   expect(run.stderr).toContain('pet 999 does not exist');

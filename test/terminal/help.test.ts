@@ -76,7 +76,7 @@ test('flags of the command itself come first, and a status names its words', asy
   const flags = [...stdout.matchAll(/^ +(?:-\w, )?(--[\w-]+)/gm)].map(([, flag]) => flag);
   expect(flags.slice(0, 5)).toEqual(['--name', '--category', '--status', '--field', '--from']);
   expect(stdout.replace(/\s+/g, ' ')).toContain(
-    'its status: available, pending or sold, or a word of the service (default: available)',
+    'its status: available, pending or sold, or a word of the service',
   );
 });
 

@@ -7,7 +7,7 @@ import { counted } from '../../process/text.ts';
 import { type Access, openAccess } from '../../records/access.ts';
 import { checkOfferedFields, extraFields, flagFields } from '../../records/body-fields.ts';
 import { checkIdsOrFile, type IdOrName } from '../../records/parse-values.ts';
-import { createIdLayout, createRecordLayout, type RecordRow } from '../../records/record-layout.ts';
+import { createRecordLayout, type RecordRow } from '../../records/record-layout.ts';
 import type { Body, RecordNoun } from '../../records/record-nouns.ts';
 import { checkUpdate } from '../../records/update.ts';
 import type { Intent } from '../../writes/decide.ts';
@@ -41,8 +41,12 @@ export async function runFile(
     checkOfferedFields(access, { ...extra, ...(kind === 'create' ? flagFields(noun, values) : {}) });
   const { skipInvalid = false, shard = null } = flags;
   const runFlags = { ...defaultFlags, skipInvalid, shard };
-  const layout = kind === 'delete' ? createIdLayout(access) : createRecordLayout(access, extra);
-  const input = await readIntents(context, await openInputFile(context.io, from), layout, runFlags);
+  const input = await readIntents(
+    context,
+    await openInputFile(context.io, from),
+    createRecordLayout(access, kind, extra),
+    runFlags,
+  );
   const records = await resolveRows(access, input);
   await noteValues(access, kind, input, records);
   const rows = records.map((row) => ({ line: row.line, id: row.id, intent: intentOf(kind, row.fields) }));
