@@ -87,18 +87,6 @@ describe.concurrent('what a description says, and what it does not', () => {
     expect(refused.check('error/not-found').reason).toBe('answered 400 Bad Request');
   });
 
-  test('if the only id is negative, the reason says so', async () => {
-    const spoil = on(
-      '/store/orders',
-      changing(() => [{ id: -5, petId: 1, quantity: 1, complete: true }]),
-    );
-    const run = await smokeOf(spoil, ['--only', 'op/getOrder,op/listPets']);
-    expect(run.check('op/getOrder')).toMatchObject({
-      result: 'skip',
-      reason: 'no list shows an orderId that getOrder takes',
-    });
-  });
-
   test('null for a field without a value and a time without an offset are warnings', async () => {
     const spoil: Change = (answer, request) => {
       const change = (record: { id: number; shipDate?: string }) =>

@@ -80,8 +80,6 @@ const wrongAnswers: readonly (readonly [title: string, reply: Reply, code: numbe
   ['401', refusal(401), 4, /^listPets answered 401 Unauthorized: no; no token was sent$/],
   ['403', refusal(403), 4, /403/],
   ['404', refusal(404), 7, /404/],
-  ['405', refusal(405), 7, /405/],
-  ['410', refusal(410), 7, /410/],
   [
     '421',
     { status: 421, body: { code: 'misdirected', message: 'this host is not served here', status: 421 } },
