@@ -1,10 +1,10 @@
 import { headerValue, linkTarget } from '../api/http.ts';
 import type { Parameter } from '../api/operations.ts';
 import { isSameValue } from '../api/values.ts';
-import { foreignOriginHint, leftOutPrefix, prefixHint } from '../client/page-walk.ts';
+import { faultOfNext } from '../client/page-walk.ts';
 import { type JsonValue, printJson } from '../process/exact-json.ts';
 import type { CheckAnswer, CheckContext, RawAnswer } from './check.ts';
-import { type Details, type Finding, FindingError, fail, warn } from './finding.ts';
+import { type Finding, FindingError, fail, warn } from './finding.ts';
 import { judge } from './judge-answer.ts';
 import { idsOf, recordsOf } from './records.ts';
 import { faultOf } from './round.ts';
@@ -77,22 +77,10 @@ function nextUrl(page: CheckAnswer): URL | undefined {
 export function faultOfNextLink(page: RawAnswer): Finding | undefined {
   const link = nextOf(page);
   if (link === undefined) return undefined;
-  const fault = (reason: string, details: Details) =>
-    fail(`the next link ${reason}`, { got: link, ...details });
-  if (!URL.canParse(link, page.url)) return fault('is not a URL', { expected: 'Link: <url>; rel="next"' });
-  const [next, here] = [new URL(link, page.url), new URL(page.url)];
-  // After a redirect, the service takes the shorter path too.
-  const prefix = page.isRedirected ? undefined : leftOutPrefix(next, here);
-  if (next.origin === here.origin)
-    return prefix === undefined
-      ? undefined
-      : fault(`leaves out ${prefix}`, { expected: `a URL below ${here.origin}${prefix}`, hint: prefixHint });
-  const details = { expected: `a URL at ${here.origin}`, hint: foreignOriginHint(next, here) };
-  const isOtherScheme =
-    here.protocol === 'https:' && next.protocol === 'http:' && next.hostname === here.hostname;
-  return isOtherScheme
-    ? fault('is http, although the service is reached by https', details)
-    : fault('leaves the service', details);
+  const details = URL.canParse(link, page.url)
+    ? faultOfNext(new URL(link, page.url), page.url, page.isRedirected)
+    : { reason: 'is not a URL', expected: 'Link: <url>; rel="next"' };
+  return details && fail(`the next link ${details.reason}`, { ...details, got: link });
 }
 
 /** Returns the link to the next page as the header has it. */

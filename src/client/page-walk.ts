@@ -87,11 +87,11 @@ export async function* pagesOf(
     walk.isLinked ||= linkTarget(linkOf(page), 'next') !== undefined;
     step = nextStep(walk, page);
     if (step.next === undefined) break;
-    if (visited.has(step.next)) throw page.fault(`the link to the next page repeats: ${maskUrl(step.next)}`);
-    // A page that was redirected may lie elsewhere.
-    const prefix = url === page.url ? leftOutPrefix(new URL(step.next), new URL(url)) : undefined;
-    if (prefix !== undefined)
-      throw page.fault(`the link to the next page leaves out ${prefix}: ${maskUrl(step.next)}`, prefixHint);
+    const fault = visited.has(step.next)
+      ? { reason: 'repeats', hint: undefined }
+      : faultOfNext(new URL(step.next), page.url, page.url !== url);
+    if (fault)
+      throw page.fault(`the link to the next page ${fault.reason}: ${maskUrl(step.next)}`, fault.hint);
   }
   return { mayBeCut: step.doubt };
 }
@@ -201,39 +201,50 @@ function isSamePage(before: readonly JsonObject[], page: readonly JsonObject[], 
   );
 }
 
-/** @throws CliError if the link is not a URL or leads to another origin. */
+/** @throws CliError if the link is not a URL. */
 function resolveNext(link: string, page: Page): string {
   if (!URL.canParse(link, page.url)) throw page.fault(`the link to the next page is not a URL: ${link}`);
-  const next = new URL(link, page.url);
-  const here = new URL(page.url);
-  if (next.origin !== here.origin) {
-    const why = `the link to the next page leads to another origin: ${maskUrl(next.href)}`;
-    throw page.fault(why, foreignOriginHint(next, here));
-  }
-  return withoutHash(next.href);
-}
-
-/** The reason for a link that lacks a path in front, a sentence. */
-export const prefixHint =
-  'a gateway may not tell the service below which path it lies: see `petstore help gateways`';
-
-/** Returns the path that a link lacks in front: `/api/shop` if `/api/shop/pets` links to `/pets`. @param here the URL of the answer. */
-export function leftOutPrefix(next: URL, here: URL): string | undefined {
-  const isShorter = next.pathname.length < here.pathname.length && next.pathname !== '/';
-  return isShorter && here.pathname.endsWith(next.pathname)
-    ? here.pathname.slice(0, -next.pathname.length)
-    : undefined;
+  return withoutHash(new URL(link, page.url).href);
 }
 
 function linkOf({ headers }: Page): string | undefined {
   return headerValue(headers, 'link');
 }
 
-/** Returns the most likely reason why an answer has a URL of another origin, a clause. @param here the URL of the answer. */
-export function foreignOriginHint(url: URL, here: URL): string {
-  return url.host === here.host
-    ? 'a gateway may not tell the service that its address is https (nginx: proxy_set_header X-Forwarded-Proto $scheme)'
-    : 'a gateway may not pass on the header Host: see `petstore help gateways`';
+/** The fault of a link that leads out of the service, which a gateway in front may cause. */
+interface NextFault {
+  /** The predicate of a sentence. */
+  readonly reason: string;
+  readonly expected: string;
+  /** The likely cause, a clause. */
+  readonly hint: string;
+}
+
+/** Finds the fault of a link to the next page. @param url the URL that answered, which is another one if it `isRedirected`. */
+export function faultOfNext(next: URL, url: string, isRedirected: boolean): NextFault | undefined {
+  const { origin, host, pathname } = new URL(url);
+  if (next.origin !== origin)
+    return {
+      expected: `a URL at ${origin}`,
+      ...(next.host === host
+        ? {
+            reason: 'is http, although the service is reached by https',
+            hint: 'a gateway may not tell the service that its address is https (nginx: proxy_set_header X-Forwarded-Proto $scheme)',
+          }
+        : {
+            reason: 'leaves the service',
+            hint: 'a gateway may not pass on the header Host: see `petstore help gateways`',
+          }),
+    };
+  const isShorter = next.pathname.length < pathname.length && next.pathname !== '/';
+  // After a redirect, the service takes the shorter path too.
+  if (isRedirected || !isShorter || !pathname.endsWith(next.pathname)) return undefined;
+  const prefix = pathname.slice(0, -next.pathname.length);
+  return {
+    reason: `leaves out ${prefix}`,
+    expected: `a URL below ${origin}${prefix}`,
+    hint: 'a gateway may not tell the service below which path it lies: see `petstore help gateways`',
+  };
 }
 
 function withoutHash(url: string): string {

@@ -244,6 +244,18 @@ test('a next link that leaves out the path of a gateway is named', async () => {
   expect([code, stderr]).toEqual([6, expect.stringContaining('the link to the next page leaves out /api:')]);
 });
 
+test('a list that is redirected to another path is read to its end', async () => {
+  await using server = await recordingServer({}, ({ path }) => {
+    if (path.startsWith('/v1/pets?')) return { status: 307, headers: { location: path.slice(3) } };
+    const isFirst = !path.includes('after=1');
+    return isFirst
+      ? { headers: { link: '</pets?after=1>; rel="next"' }, body: [pet(1)] }
+      : { body: [pet(2)] };
+  });
+  const { code, stdout } = await runAt({ ...server, url: `${server.url}/v1` }, 'pets list --limit 5 -o ids');
+  expect([code, stdout]).toEqual([0, '1\n2\n']);
+});
+
 /** Lists the pets of category 1, unless the request names another category. */
 const firstCategory: Shape['page'] = (records, url) =>
   url.pathname === '/pets'
