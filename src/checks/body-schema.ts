@@ -25,7 +25,10 @@ export function checkBody(
   limitMs: number,
   definitions?: JsonObject,
 ): BodyResult {
-  const { validator, root, badPattern } = validatorFor(schema, definitions);
+  const known =
+    validators.get(schema) ?? createValidator(definitions ? { ...schema, $defs: definitions } : schema);
+  validators.set(schema, known);
+  const { validator, root, badPattern } = known;
   const value = toDoubles(body);
   const faultOf = (candidate: JsonValue): SchemaFault | undefined => {
     const { valid, errors } = validator.validate(candidate);
@@ -59,25 +62,11 @@ function withoutLiberties(value: JsonValue): JsonValue {
   return Object.fromEntries(entries.map(([name, member]) => [name, withoutLiberties(member)]));
 }
 
-interface SchemaValidator {
-  readonly validator: Validator;
-  /** The rewritten schema that the validator uses. */
-  readonly root: JsonObject;
-  /** The first pattern that is not a valid expression. */
-  readonly badPattern: string | undefined;
-}
-
 /** The validators, by schema. A schema may be large, and is used many times. */
-const validators = new WeakMap<JsonObject, SchemaValidator>();
+const validators = new WeakMap<JsonObject, ReturnType<typeof createValidator>>();
 
-function validatorFor(schema: JsonObject, definitions: JsonObject | undefined): SchemaValidator {
-  const validator =
-    validators.get(schema) ?? createValidator(definitions ? { ...schema, $defs: definitions } : schema);
-  validators.set(schema, validator);
-  return validator;
-}
-
-function createValidator(schema: JsonObject): SchemaValidator {
+/** Makes the validator of a rewritten schema, and tells the first pattern that is not a valid expression. */
+function createValidator(schema: JsonObject) {
   const badPatterns: string[] = [];
   const toExpression = (pattern: string) => {
     const expression = readPattern(pattern);
