@@ -37,7 +37,7 @@ export async function main(argv: readonly string[], processIo: Io): Promise<numb
   const running = commandLine.run(context);
   try {
     await withinLimits({ signals: [interrupts.signal] }, () => running);
-    await notices.printAll();
+    for (const line of notices.take()) await notices.print(line);
     return exitCode();
   } catch (thrown) {
     const error = interrupts.signal.aborted ? await errorOfInterrupted(thrown, running) : thrown;
@@ -70,8 +70,6 @@ async function report(
   const { io, interrupts } = context;
   const error =
     thrown instanceof CliError ? thrown : new CliError('failed', `internal: ${messageOf(thrown)}`);
-  // A program that reads the error as JSON expects exactly one object on stderr.
-  if (!hasJsonErrors) await notices.printAll();
   const { errorJson, errorText } = await import('./output/error.ts');
   const text = hasJsonErrors
     ? errorJson(error, notices.take())

@@ -15,14 +15,10 @@ export interface Notices {
    * notice is then kept, and the error object carries it.
    */
   warn(line: string): Promise<void>;
-  /**
-   * Prints a notice that matters only if the command fails: once, on a terminal outside of CI or with -v. In a loop of a
-   * script it would come each time. The error object of JSON carries it.
-   */
+  /** Prints a notice once, on a terminal outside of CI or with -v: in a loop of a script it would come each time. */
   mention(line: string): Promise<void>;
-  /** Removes and returns the mentions and the kept notices. The list is empty with --quiet. */
+  /** Removes and returns the kept notices. The list is empty with --quiet. */
   take(): string[];
-  printAll(): Promise<void>;
 }
 
 interface NoticesOptions {
@@ -41,25 +37,19 @@ export function createNotices(options: NoticesOptions): Notices {
   const print = async (line: string) => {
     if (!isQuiet) await tell(line);
   };
+  const warn = async (line: string) => {
+    if (!hasJsonErrors) await print(line);
+    else if (!isQuiet) keptNotices.push(line);
+  };
   return {
     print,
     tell,
-    async warn(line) {
-      if (hasJsonErrors) keptNotices.push(line);
-      else await print(line);
-    },
+    warn,
     async mention(line) {
-      if (mentions.has(line)) return;
+      if (!showsMentions || mentions.has(line)) return;
       mentions.add(line);
-      if (showsMentions && !hasJsonErrors) await print(line);
+      await warn(line);
     },
-    take() {
-      const lines = [...mentions, ...keptNotices.splice(0)];
-      return isQuiet ? [] : lines;
-    },
-    async printAll() {
-      if (showsMentions && hasJsonErrors) for (const line of mentions) await print(line);
-      for (const line of keptNotices.splice(0)) await print(line);
-    },
+    take: () => keptNotices.splice(0),
   };
 }

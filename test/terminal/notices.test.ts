@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { recordingServer } from '../helpers/recording-server.ts';
-import { runAt, runCli } from '../helpers/run-cli.ts';
+import { runAt } from '../helpers/run-cli.ts';
 
 test.each([
   ['on a terminal', [], { terminals: ['stderr'] }, true],
@@ -23,10 +23,3 @@ test.each([
     expect(stderr.match(notice) ?? []).toHaveLength(isShown ? 1 : 0);
   },
 );
-
-test('a JSON error contains the notice, unless --quiet is given', async () => {
-  const get = async (...words: string[]) =>
-    JSON.parse((await runCli(['--offline', 'pets', 'get', '999999', '-o', 'json', ...words])).stderr).error;
-  expect((await get()).warnings).toEqual([expect.stringMatching(/^getPet is deprecated .*ends on/)]);
-  expect(await get('-q')).not.toHaveProperty('warnings');
-});
