@@ -138,7 +138,6 @@ export class Ledger {
     if (this.checked.has(change) || !cause || !run) return;
     this.checked.add(change);
     this.bookingsAt(change);
-    const { words = [] } = this.world.commands.find(({ number }) => number === cause.command) ?? {};
     const place = placeOf(change, run);
     const read = cause.reading?.entry;
     const typed = run.typed.get(id);
@@ -151,10 +150,6 @@ export class Ledger {
       if (isLost || (before && after && before.rest !== after.rest))
         throw new Violation(`${place}: somebody's change is lost`);
     }
-    const distance = cause.nth - (cause.reading?.nth ?? 0);
-    const mostBeside = 2 * Number(words[words.indexOf('--concurrency') + 1] ?? 8) + 3;
-    if (!isPlainSet && cause.number === change.at && cause.method !== 'POST' && distance > mostBeside)
-      throw new Violation(`${place}: its reading was ${distance} requests ago`);
     if (run.undone) this.checkUndoing(run, run.undone, change, place);
     else if (kind === 'creates') this.checkMaking(run, change, place);
     else if (!typed) throw new Violation(`${place}, which is not in the file`);

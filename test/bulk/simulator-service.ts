@@ -36,8 +36,6 @@ export interface Reading extends Version {
   readonly isListed: boolean;
   /** The number of the request. */
   readonly at: number;
-  /** How many requests the command had sent. */
-  readonly nth: number;
 }
 
 /** How old readings are. `mixed`: half of them come from a replica that is behind. */
@@ -65,8 +63,6 @@ export interface ServiceShape {
 export interface Request {
   readonly number: number;
   readonly command: number;
-  /** How many requests the command had sent. */
-  readonly nth: number;
   readonly method: string;
   /** Undefined for a list, and for a create that leaves the id to the service. */
   readonly id: string | undefined;
@@ -207,8 +203,8 @@ export class Service {
   }
 
   private show(request: Request, id: string, version: Version): void {
-    const { nth, command, number } = request;
-    this.shown.push({ ...version, command, id, isListed: request.id === undefined, at: number, nth });
+    const { command, number } = request;
+    this.shown.push({ ...version, command, id, isListed: request.id === undefined, at: number });
   }
 
   private tagOf({ change, entry }: Version): string {
