@@ -126,16 +126,12 @@ function isExpression(source: string): boolean {
   }
 }
 
-/** Characters that may be escaped in the mode `u`. A hyphen may be escaped only in brackets. */
+/** Characters that may be escaped anywhere in the mode `u`. */
 const escapable = /^[\^$\\.*+?()[\]{}|/\p{L}\p{N}]$/u;
 
 function withoutNeedlessEscapes(pattern: string): string {
-  let isInClass = false;
-  return pattern.replace(/\\([\s\S])|[[\]]/gu, (part: string, escaped?: string) => {
-    if (escaped === undefined) {
-      isInClass = part === '[';
-      return part;
-    }
-    return escapable.test(escaped) || (escaped === '-' && isInClass) ? part : escaped;
-  });
+  // Outside of brackets the mode `u` does not allow `\-`.
+  return pattern.replace(/\\([\s\S])/gu, (part: string, escaped: string) =>
+    escaped === '-' ? '\\x2d' : escapable.test(escaped) ? part : escaped,
+  );
 }

@@ -158,12 +158,8 @@ function sortStatuses(statuses: readonly number[], usual: readonly number[]): nu
   return [...statuses].sort((a, b) => Number(usual.includes(b)) - Number(usual.includes(a)) || a - b);
 }
 
-/**
- * Reads the extension `x-stability`. Its value `alpha`, which other publishers use, is `experimental` here.
- */
 function stabilityOf(object: JsonObject): Stability | undefined {
   const value = object['x-stability'];
-  if (value === 'alpha') return 'experimental';
   return value === 'beta' || value === 'experimental' || value === 'stable' ? value : undefined;
 }
 

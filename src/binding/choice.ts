@@ -1,5 +1,6 @@
 import { takesId } from '../api/operations.ts';
 import { UsageError } from '../process/errors.ts';
+import { joinFirst } from '../process/text.ts';
 import {
   type DocumentOperation,
   type DocumentParameter,
@@ -29,11 +30,9 @@ export function findOperationAt(
     .flatMap((candidate) => withFixedPath(candidate, path) ?? [])
     .sort((a, b) => Number(b.path === path) - Number(a.path === path))[0];
   if (!match) {
-    const near = documentOperations.filter((candidate) => withFixedPath(candidate, path));
-    const offered = (near.length > 0 ? near : documentOperations).slice(0, 8).map(formatRoute);
     throw new UsageError(
       `--map ${id}: the description has no ${formatRoute({ ...route, path })}`,
-      `it has ${offered.join(', ')}`,
+      `it has ${joinFirst(documentOperations.map(formatRoute), 8)}`,
     );
   }
   const operation = withFixedQuery(match, id, query);

@@ -71,32 +71,30 @@ export function operationsIn(description: Description, security: Security): Docu
         path,
         operationId: typeof operationId === 'string' ? operationId : undefined,
         parameters: parametersOf(path, pathItem.parameters, operationObject.parameters),
-        body: contentOfType(content, bodyTypes, schemaNames),
+        body: jsonContent(content, schemaNames, bodyTypes),
         bodyTypes: Object.keys(objectOf(content)),
         ...findAnswer(responses, schemaNames),
         responses,
         operationObject,
         pathItem,
         credential,
-        ...(why !== undefined && { obstacle: { why } }),
-        ...ownServer([operationObject, pathItem], document),
-        ...danglingPart(
-          [operationObject.parameters, pathItem.parameters, requestBody, ...successesOf(responses)],
-          description,
-        ),
+        obstacle:
+          danglingPart(
+            [operationObject.parameters, pathItem.parameters, requestBody, ...successesOf(responses)],
+            description,
+          ) ??
+          ownServer([operationObject, pathItem], document) ??
+          (why === undefined ? undefined : { why }),
       };
     });
   });
 }
 
 /** Finds a server of an operation that is not that of the document. Its requests would go to another address. */
-function ownServer(
-  objects: readonly JsonObject[],
-  document: JsonObject,
-): Pick<DocumentOperation, 'obstacle'> {
+function ownServer(objects: readonly JsonObject[], document: JsonObject): Obstacle | undefined {
   const servers = objects.map((object) => listOf(object.servers)).find((list) => list.length > 0);
-  if (!servers || printJson(servers) === printJson(listOf(document.servers))) return {};
-  return { obstacle: { why: `it has a server of its own, ${objectOf(servers[0]).url}` } };
+  if (!servers || printJson(servers) === printJson(listOf(document.servers))) return undefined;
+  return { why: `it has a server of its own, ${objectOf(servers[0]).url}` };
 }
 
 /** Returns the responses that a call needs to be understood. */
@@ -108,8 +106,8 @@ function successesOf(responses: JsonObject): JsonValue[] {
 function danglingPart(
   parts: readonly (JsonValue | undefined)[],
   { dangling }: Description,
-): Pick<DocumentOperation, 'obstacle'> {
-  if (dangling.size === 0) return {};
+): Obstacle | undefined {
+  if (dangling.size === 0) return undefined;
   const visited = new Set<object>();
   const find = (value: JsonValue | undefined): string | undefined => {
     if (typeof value !== 'object' || value === null || visited.has(value)) return undefined;
@@ -122,8 +120,7 @@ function danglingPart(
     );
   };
   const reference = parts.map(find).find((each) => each !== undefined);
-  if (reference === undefined) return {};
-  return { obstacle: { why: `it refers to ${reference}, which leads nowhere` } };
+  return reference === undefined ? undefined : { why: `it refers to ${reference}, which leads nowhere` };
 }
 
 /** Whether a path can be appended to a base URL: no query, no fragment, no dot segments (`..`, `%2e%2e`). */
@@ -186,18 +183,11 @@ const bodyTypes = [
 /** The media types of an answer that can be read. */
 const answerTypes = [/^application\/json(;|$)/i, /^[\w.*-]+\/([\w.-]+\+)?(json|\*)$/i];
 
-/** Finds the JSON in the `content` object of an answer. */
+/** Finds the JSON in the `content` object of an answer or a body. */
 export function jsonContent(
   content: JsonValue | undefined,
   schemaNames?: SchemaNames,
-): JsonContent | undefined {
-  return contentOfType(content, answerTypes, schemaNames);
-}
-
-function contentOfType(
-  content: JsonValue | undefined,
-  patterns: readonly RegExp[],
-  schemaNames?: SchemaNames,
+  patterns: readonly RegExp[] = answerTypes,
 ): JsonContent | undefined {
   const media = objectOf(content);
   const types = Object.keys(media);

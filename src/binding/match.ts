@@ -42,11 +42,6 @@ interface Candidate {
   readonly obstacle?: Obstacle | undefined;
 }
 
-/** The place of an operation, or the reason why it is not bound there. */
-interface Place {
-  readonly obstacle?: Obstacle;
-}
-
 /** What is known of a noun when one of its operations is sought. */
 interface NounFacts {
   /** The collections of its list and its create. Empty if neither is bound. */
@@ -161,16 +156,17 @@ function toCandidate(
   const form = readPath(operation.path);
   const isNear = form.noun === noun || facts.collections.includes(form.collection);
   const isPlaced = (isNamed || isNear) && !form.isBelowNoun && (form.noun ?? noun) === noun;
-  const place =
+  const place: Obstacle | 'here' | undefined =
     (isPlaced ? placeOf(tableOperation, operation, form, facts, isNamed) : undefined) ??
     hintOf(tableOperation, operation, form);
   if (!place) return undefined;
-  const callObstacle = obstacleTo(tableOperation, operation) ?? countObstacle(tableOperation, operation);
-  const stated = withStatedValues(operation, id);
+  const refusalOf = (each: DocumentOperation) =>
+    obstacleTo(tableOperation, each) ?? countObstacle(tableOperation, each);
+  if (place === 'here') return { operation, isNamed, isPlaced, obstacle: refusalOf(operation) };
   // An operation with two obstacles is not even a near miss.
-  if (place.obstacle && (obstacleTo(tableOperation, stated) ?? countObstacle(tableOperation, stated)))
-    return undefined;
-  return { operation, isNamed, isPlaced, obstacle: place.obstacle ?? callObstacle };
+  return refusalOf(withStatedValues(operation, id))
+    ? undefined
+    : { operation, isNamed, isPlaced, obstacle: place };
 }
 
 /** Finds out whether an operation at another place mentions the noun and has the ids that `--map` needs. */
@@ -178,7 +174,7 @@ function hintOf(
   tableOperation: TableOperation,
   operation: DocumentOperation,
   { outerNames, idName, isBelowNoun, noun: nounOfPath }: PathForm,
-): Place | undefined {
+): Obstacle | undefined {
   const { id, noun } = tableOperation;
   // `/pets/{petId}/inventory` has the id of an entry before its noun.
   const hasIds =
@@ -190,7 +186,7 @@ function hintOf(
   const words = `${path.replace(/\{[^}]*\}/g, '')} ${operationId}`;
   const isAbout = names.some((name) => nounOfSchema(name) === noun) || mentions(words, noun);
   if (!hasIds || !isAbout) return undefined;
-  return { obstacle: { why: 'it may be something else', remedy: remedyFor(tableOperation, operation) } };
+  return { why: 'it may be something else', remedy: remedyFor(tableOperation, operation) };
 }
 
 function hasMethod({ method }: TableOperation, operation: DocumentOperation): boolean {
@@ -211,12 +207,12 @@ function placeOf(
   form: PathForm,
   facts: NounFacts,
   isNamed: boolean,
-): Place | undefined {
+): Obstacle | 'here' | undefined {
   const { id, noun } = tableOperation;
   const { list, create } = nouns[noun].operations;
   const { tail, idName, outerNames, collection } = form;
   const isOnRecord = id !== list && id !== create;
-  const byHand = (why: string) => ({ obstacle: { why, remedy: remedyFor(tableOperation, operation) } });
+  const byHand = (why: string) => ({ why, remedy: remedyFor(tableOperation, operation) });
   if (tail !== undefined && !isNamed && id !== list) return undefined;
   if ((idName !== undefined && !isOnRecord) || (tail !== undefined && idName !== undefined)) return undefined;
   if (tail !== undefined) return byHand(`${tail} may have only some of the records`);
@@ -228,15 +224,15 @@ function placeOf(
   }
   if (idName !== undefined) {
     const obstacle = idObstacle(tableOperation, operation, idName, facts);
-    if (obstacle) return { obstacle };
+    if (obstacle) return obstacle;
   }
-  return id === list ? {} : besideList();
+  return id === list ? 'here' : besideList();
 
-  function besideList() {
-    if (facts.collections.includes(collection)) return {};
+  function besideList(): Obstacle | 'here' {
+    if (facts.collections.includes(collection)) return 'here';
     if (facts.collections.length > 0) return byHand('its path is not that of the bound list or create');
     const isAlone = !isOnRecord || isNounAlone(noun, form) || operation.path === operations[id].path;
-    return isNamed || isAlone ? {} : byHand('no list or create is beside it');
+    return isNamed || isAlone ? 'here' : byHand('no list or create is beside it');
   }
 }
 
@@ -293,34 +289,25 @@ function countObstacle(tableOperation: TableOperation, operation: DocumentOperat
 
 function choose({ id, noun, method }: TableOperation, candidates: readonly Candidate[]): Match {
   const fitting = candidates.filter(({ obstacle }) => !obstacle);
-  const preferences: ((candidate: Candidate) => boolean)[] = [
-    ({ isNamed }) => isNamed,
-    ({ operation }) => isNounAlone(noun, readPath(operation.path)),
-    ({ operation }) => operation.method === method,
-  ];
-  let remaining = fitting;
-  for (const isPreferred of preferences) {
-    const preferred = remaining.filter(isPreferred);
-    if (preferred.length > 0) remaining = preferred;
-  }
+  // The most important preference comes first.
+  const rankOf = ({ isNamed, operation }: Candidate) =>
+    (isNamed ? 4 : 0) +
+    (isNounAlone(noun, readPath(operation.path)) ? 2 : 0) +
+    (operation.method === method ? 1 : 0);
+  const best = Math.max(...fitting.map(rankOf));
+  const remaining = fitting.filter((candidate) => rankOf(candidate) === best);
   const [first] = remaining;
   if (!first) return nearMiss(candidates);
   const matching = remaining.map(({ operation }) => operation);
   const why = first.isNamed ? 'its operationId is ours' : `its path is about ${noun}`;
   if (matching.length === 1) return { state: 'bound', operations: matching, why };
-  const flags = joinFirst(
-    matching.map((operation) => mapFlag(id, operation)),
-    maxFlags,
-  );
+  const flags = matching.map((operation) => mapFlag(id, operation));
   return {
     state: 'ambiguous',
     operations: matching,
-    why: `${matching.length} operations fit equally: ${flags}`,
+    why: `${matching.length} operations fit equally: ${joinFirst(flags, 8)}`,
   };
 }
-
-/** The largest number of flags in a message. */
-const maxFlags = 8;
 
 /** Whether a collection is the noun alone. */
 function isNounAlone(noun: NounName, { noun: nounOfPath, collection }: PathForm): boolean {

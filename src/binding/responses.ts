@@ -33,25 +33,20 @@ export function createResponseReader(schemaNames: SchemaNames): ResponseReader {
     }
     return { $ref: `#/$defs/${label}` };
   };
-  return { read: (responses) => toDocumentedResponses(responses, refer), definitions };
-}
-
-function toDocumentedResponses(
-  responses: JsonObject,
-  refer: (schema: JsonValue) => JsonValue,
-): Record<string, DocumentedResponse> {
-  const documentedResponses: Record<string, DocumentedResponse> = {};
-  for (const [status, response] of Object.entries(responses)) {
-    if (!/^([1-5](\d\d|XX)|default)$/i.test(status) || !isJsonObject(response)) continue;
-    const { content } = response;
-    const types = Object.keys(objectOf(content));
-    const schema = jsonContent(content)?.schema;
-    documentedResponses[status.replace('xx', 'XX')] = {
-      mediaTypes: types.map((type) => withoutParameters(type).toLowerCase()),
-      schema: schema === undefined ? undefined : objectOf(refer(schema)),
-    };
-  }
-  return documentedResponses;
+  const read = (responses: JsonObject) => {
+    const documentedResponses: Record<string, DocumentedResponse> = {};
+    for (const [status, response] of Object.entries(responses)) {
+      if (!/^([1-5](\d\d|XX)|default)$/i.test(status) || !isJsonObject(response)) continue;
+      const { content } = response;
+      const schema = jsonContent(content)?.schema;
+      documentedResponses[status.replace('xx', 'XX')] = {
+        mediaTypes: Object.keys(objectOf(content)).map((type) => withoutParameters(type).toLowerCase()),
+        schema: schema === undefined ? undefined : objectOf(refer(schema)),
+      };
+    }
+    return documentedResponses;
+  };
+  return { read, definitions };
 }
 
 /** Finds an unused label that needs no escape in a JSON pointer. */

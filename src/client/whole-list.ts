@@ -78,14 +78,10 @@ async function* readPages(
   { limit, after, whole }: ListOptions,
 ): AsyncGenerator<JsonObject[], ListEnd> {
   checkFilters(operation, filters);
-  const conditions = Object.entries(filters).flatMap(([name, value]): [string, unknown][] => {
-    const only = Array.isArray(value) && value.length === 1 ? value[0] : value;
-    return only === undefined ? [] : [[name, only]];
-  });
-  const parameters = conditions.flatMap(([name, filter]): [string, unknown][] => {
-    const value = parameterOf(operation, name, filter);
-    return value === undefined ? [] : [[name, value]];
-  });
+  const conditions = Object.entries(filters).filter(([, value]) => value !== undefined);
+  const parameters = conditions
+    .map(([name, wanted]) => [name, parameterOf(operation, name, [wanted].flat())] as const)
+    .filter(([, value]) => value !== undefined);
   const query = Object.fromEntries(parameters);
   const mayBeCut = narrowingClause(operation, query);
   if (whole && mayBeCut !== undefined) return { mayBeCut };
@@ -106,7 +102,9 @@ async function* readPages(
     }
   }
   for (; !page.done; page = await pages.next()) {
-    const matching = page.value.filter((record) => meetsConditions(record, checked));
+    const matching = page.value.filter((record) =>
+      checked.every(([name, wanted]) => [wanted].flat().some((each) => isValue(record, name, each))),
+    );
     left -= matching.length;
     yield matching;
     if (left <= 0) return {};
@@ -170,21 +168,13 @@ export function checkFilters(operation: Operation, filters: Filters, needs: read
 }
 
 /** Returns the value of the parameter that selects exactly these records. Undefined if there is none. */
-function parameterOf(operation: Operation, name: string, filter: unknown): unknown {
+function parameterOf(operation: Operation, name: string, [filter, ...others]: readonly unknown[]): unknown {
   const parameter = operation.parameters.find((candidate) => candidate.name === name);
-  if (Array.isArray(filter) || !parameter) return undefined;
+  if (others.length > 0 || !parameter) return undefined;
   const { enum: words } = parameter.bounds ?? {};
   // The words of a filter may be spelled otherwise than those of the records.
   if (typeof filter === 'string' && words) return words.find((word) => caseless(word) === caseless(filter));
   return isJsonObject(filter as JsonValue) ? (filter as JsonObject).id : filter;
-}
-
-function meetsConditions(record: JsonObject, conditions: readonly (readonly [string, unknown])[]): boolean {
-  return conditions.every(([name, expected]) =>
-    Array.isArray(expected)
-      ? expected.some((each) => isValue(record, name, each))
-      : isValue(record, name, expected),
-  );
 }
 
 function isValue(record: JsonObject, name: string, expected: unknown): boolean {
