@@ -1,4 +1,5 @@
 import type { CommandWords, WordSlot, WordTable } from './command-words.ts';
+import type { Flag } from './flag.ts';
 import { formatCommandHelp, introduction } from './help.ts';
 import { preparedFiles } from './prepared.ts';
 import { formatTopic, readTopics, topicNames } from './topics.ts';
@@ -55,12 +56,6 @@ function toSlot({
   choices,
   offers = [],
   isList = false,
-}: {
-  readonly syntax: string;
-  readonly summary: string;
-  readonly choices?: readonly string[] | undefined;
-  readonly offers?: WordSlot['offers'] | undefined;
-  readonly isList?: boolean | undefined;
-}): WordSlot {
+}: Pick<Flag, 'syntax' | 'summary' | 'choices' | 'offers' | 'isList'>): WordSlot {
   return { syntax, summary, offers: choices ?? offers, isList };
 }

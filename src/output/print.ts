@@ -31,10 +31,6 @@ interface PrinterOptions {
   readonly quiet: boolean;
 }
 
-interface ListOptions {
-  readonly limit?: number | undefined;
-}
-
 export type Pages<Entity> = AsyncIterable<readonly Entity[]> | Iterable<readonly Entity[]>;
 
 /** What a command prints, and what it says afterwards. */
@@ -47,8 +43,9 @@ export type Output = (RecordsOutput | RecordOutput | DocumentsOutput) & {
   readonly error?: Error | undefined;
 };
 
-interface RecordsOutput extends ListOptions {
+interface RecordsOutput {
   readonly pages: Pages<object>;
+  readonly limit?: number | undefined;
   /** The view, if it is not the one that the command declares. It must have the same columns. */
   readonly view?: View<object>;
 }
@@ -124,7 +121,7 @@ export class Printer {
   async records<Entity>(
     pages: Pages<Entity>,
     view: View<Entity>,
-    { limit }: ListOptions = {},
+    { limit }: Pick<RecordsOutput, 'limit'> = {},
   ): Promise<void> {
     const { sort } = this.options;
     const sortedPages = sort === undefined ? pages : sortPages(pages, compareBy(view, sort));

@@ -13,20 +13,7 @@ import { wordOf } from './parse-values.ts';
 const maxRows = 10;
 
 /** The state of the store. A part that cannot be read is null. */
-export interface Overview {
-  readonly pets: readonly { readonly status: string; readonly total: number }[] | null;
-  /** The lowest counts of pets that are not sold. */
-  readonly inventory:
-    | readonly { readonly petId: bigint; readonly name: string | null; readonly quantity: bigint | number }[]
-    | null;
-  /** The open orders, those that ship first at the top. */
-  readonly orders:
-    | readonly (Pick<Order, 'id' | 'petId' | 'quantity' | 'shipDate'> & {
-        readonly name: string | null;
-        readonly overdue: boolean;
-      })[]
-    | null;
-}
+export type Overview = Awaited<ReturnType<typeof readOverview>>['overview'];
 
 /**
  * Reads every list once, and sums up the store. A warning names each part that cannot be read.
@@ -35,11 +22,7 @@ export interface Overview {
  * @returns the overview, and the number of all open orders.
  * @throws CliError if no part can be read.
  */
-export async function readOverview(
-  context: Context,
-  client: Client,
-  below: number,
-): Promise<{ readonly overview: Overview; readonly open: number }> {
+export async function readOverview(context: Context, client: Client, below: number) {
   const errors: CliError[] = [];
   const readPart = async <K extends ListId>(id: K, name: string): Promise<Result<K>[] | undefined> => {
     try {
@@ -86,7 +69,7 @@ export async function readOverview(
 }
 
 /** Counts the pets of each status, those of the service's words first. */
-function countStatuses(pets: readonly Pet[], words: readonly string[] = []): Overview['pets'] {
+function countStatuses(pets: readonly Pet[], words: readonly string[] = []) {
   const totals = new Map(words.map((word) => [word, 0]));
   for (const { status } of pets) {
     const { value: word = status ?? 'available' } = wordOf(status ?? 'available', words);
