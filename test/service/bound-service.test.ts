@@ -288,22 +288,6 @@ test('an update sends back a field with one of our names but another meaning as 
   expect(bodies(service, 'PUT')).toEqual(['{"id":1,"title":"Max","name":"tag 7","category":"x"}']);
 });
 
-test('a service that takes the name of a category in place of its id can create no pet', async () => {
-  await using service = await recordingServer({}, () => ({ body: [] }));
-  const requestBody = json(record({ name: text, category: text }));
-  const { run } = await bindTo(
-    service,
-    document({
-      '/pets': { post: { requestBody, responses: { 201: {} } } },
-      '/orders': { get: { responses: {} } },
-    }),
-  );
-  const refused = await run('pets create --name Rex --category dog');
-  expect(refused).toMatchObject({ code: 2, stdout: '' });
-  expect(refused.words).toContain('its body needs the name of a category in place of its id');
-  expect(service.seen).toEqual([]);
-});
-
 test('a new entry has no status if the service does not take it, in a bulk run either', async () => {
   const entries = new Map<string, string>();
   await using service = await recordingServer({}, ({ method, path, body }) => {

@@ -17,37 +17,23 @@ const pet = {
   },
 };
 
-/** Binds a description of pets. @param schema the schema of a pet */
-async function bindPets(schema: JsonObject = pet, more: JsonObject = {}) {
-  const content = { 'application/json': { schema: { $ref: '#/components/schemas/Pet' } } };
-  const answer = { description: 'ok', content };
-  const list = {
-    'application/json': { schema: { type: 'array', items: { $ref: '#/components/schemas/Pet' } } },
-  };
+test('a field that is only written is marked in the body, is no column, and is not required of an answer', async () => {
+  const ref = { $ref: '#/components/schemas/Pet' };
+  const json = (schema: JsonObject) => ({ 'application/json': { schema } });
+  const responses = { 200: { description: 'ok', content: json(ref) } };
+  const list = { responses: { 200: { description: 'ok', content: json({ type: 'array', items: ref }) } } };
   const parameters = [{ name: 'petId', in: 'path', required: true, schema: { type: 'integer' } }];
   const document: JsonObject = {
     openapi: '3.0.3',
-    info: { title: 'x', version: '1' },
     paths: {
-      '/pets': {
-        get: { responses: { 200: { description: 'ok', content: list } } },
-        post: { requestBody: { content }, responses: { 201: answer } },
-      },
-      '/pets/{petId}': {
-        parameters,
-        get: { responses: { 200: answer } },
-        put: { requestBody: { content }, responses: { 200: answer } },
-      },
+      '/pets': { get: list },
+      '/pets/{petId}': { parameters, put: { requestBody: { content: json(ref) }, responses } },
     },
-    components: { schemas: { Pet: schema } },
-    ...more,
+    components: { schemas: { Pet: pet } },
   };
   const source = { url: 'file:///openapi.json', label: 'x', document };
-  return bind(await readDescription(source), { operations: new Map(), fields: new Map() }).contract;
-}
-
-test('a field that is only written is marked in the body, is no column, and is not required of an answer', async () => {
-  const { operations, definitions } = await bindPets();
+  const maps = { operations: new Map(), fields: new Map() };
+  const { operations, definitions } = (await bind(await readDescription(source), maps)).contract;
   const { body, records } = operations.get('updatePet') ?? {};
   expect(
     Object.entries(body?.fields ?? {}).map(([name, field]) => [name, field.required, field.isWriteOnly]),

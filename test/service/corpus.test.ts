@@ -4,7 +4,7 @@ import { bind, type Maps } from '../../src/binding/binding.ts';
 import { readDescription } from '../../src/binding/description.ts';
 import type { JsonObject } from '../../src/process/exact-json.ts';
 
-// Descriptions in the shapes of public ones, and what is bound of each. A line is an operation of the description:
+// Descriptions in the shapes of public ones, and what is bound of each; two public ones are in public-descriptions.test.ts. A line is an operation of the description:
 //
 //   METHOD path [body] [-> answer] [(operationId)] [?parameter] [= the operation that it is bound as]
 //
@@ -14,34 +14,6 @@ import type { JsonObject } from '../../src/process/exact-json.ts';
 // description; all else is text.
 
 const corpus = readCorpus(`
-# Swagger's Petstore
-Pet: id# name category. photoUrls[] status
-Order: id# petId# quantity# shipDate status complete?
-User: id# username
-Counts:
-POST /pet Pet -> Pet (addPet) = createPet
-PUT /pet Pet -> Pet (updatePet) = updatePet
-GET /pet/findByStatus -> Pet[] (findPetsByStatus)
-GET /pet/findByTags -> Pet[] (findPetsByTags)
-GET /pet/{petId} -> Pet (getPetById) = getPet
-POST /pet/{petId} (updatePetWithForm)
-DELETE /pet/{petId} (deletePet) = deletePet
-POST /pet/{petId}/uploadImage (uploadFile)
-GET /store/inventory -> map (getInventory)
-POST /store/order Order -> Order (placeOrder) = createOrder
-GET /store/order/{orderId} -> Order (getOrderById) = getOrder
-DELETE /store/order/{orderId} (deleteOrder) = deleteOrder
-POST /user User -> User
-GET /user/{username:string} -> User
-
-# petstore-expanded
-Pet: id# name tag
-NewPet: name tag
-GET /pets -> Pet[] (findPets) = listPets
-POST /pets NewPet -> Pet (addPet) = createPet
-GET /pets/{id} -> Pet = getPet
-DELETE /pets/{id} (deletePet) = deletePet
-
 # the short petstore, whose get answers a list
 Pet: id# name tag
 GET /pets -> Pet[] (listPets) = listPets

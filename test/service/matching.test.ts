@@ -178,6 +178,13 @@ test.each<[what: string, line: string, id: string, why: string, more?: object]>(
     form,
   ],
   [
+    'a category is given by its name',
+    'POST /pets : Pet',
+    'createPet',
+    'its body needs the name of a category in place of its id',
+    { requestBody: json(object({ name: text, category: text }, ['name', 'category'])) },
+  ],
+  [
     'its operationId says that it adds',
     'PUT /inventory/{petId} InventoryUpdate : InventoryItem',
     'updateInventory',
