@@ -130,14 +130,12 @@ function runParser<Value>(label: string, work: () => Value): Value {
     return work();
   } catch (thrown) {
     const hint = thrown instanceof InputError ? thrown.details.hint : undefined;
-    throw new InputError(`description ${label}: ${parserReason(thrown)}`, hint);
+    const isTooDeep = thrown instanceof RangeError || /call stack/.test(messageOf(thrown));
+    const why = isTooDeep
+      ? 'is nested too deeply, or refers to itself without end'
+      : messageOf(thrown).split('\n')[0];
+    throw new InputError(`description ${label}: ${why}`, hint);
   }
-}
-
-function parserReason(thrown: unknown): string {
-  if (thrown instanceof RangeError || /call stack/.test(messageOf(thrown)))
-    return 'is nested too deeply, or refers to itself without end';
-  return messageOf(thrown).split('\n')[0] ?? '';
 }
 
 /**

@@ -19,17 +19,11 @@ import { type Shape, shapeOf } from './schema.ts';
 //
 // If no operation fits, the nearest one is reported with its obstacle and, if typing it binds the operation, the --map flag.
 
-/** The search result for one operation of the table. */
-export interface Match {
+/** The search result for one operation of the table, with the reason for its state. */
+export interface Match extends Obstacle {
   readonly state: 'bound' | 'ambiguous' | 'unbindable' | 'missing';
   /** The bound operation, several operations that fit equally well, or the near miss. */
   readonly operations: readonly DocumentOperation[];
-  /** The reason for the state, a clause. */
-  readonly why: string;
-  /** How `--map` can bind the near miss, a clause. */
-  readonly remedy?: string;
-  /** Whether the near miss shows that the records of the noun are not ours. */
-  readonly isForeign?: boolean;
 }
 
 export type Matches = ReadonlyMap<OperationId, Match>;

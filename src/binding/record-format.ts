@@ -106,10 +106,10 @@ export function recordShapesIn(answer: Shape): Shape[] {
 }
 
 /** Finds the arrays among the fields of an object. */
-function listsIn({ fields, schemaNames }: Shape): RecordContent[] {
+function listsIn({ fields, schemaNames }: Shape, outer: readonly string[] = []): RecordContent[] {
   return [...fields].flatMap(([field, schema]): RecordContent[] => {
     const { kind, items } = shapeOf(schema);
-    return kind === 'array' ? [{ envelope: [field], shape: shapeOf(items, schemaNames) }] : [];
+    return kind === 'array' ? [{ envelope: [...outer, field], shape: shapeOf(items, schemaNames) }] : [];
   });
 }
 
@@ -119,12 +119,7 @@ const outerEnvelope = /^(_embedded|data|result|response)$/;
 /** Finds the arrays one level deeper. */
 function innerListsIn({ fields, schemaNames }: Shape): RecordContent[] {
   return [...fields].flatMap(([field, schema]) =>
-    outerEnvelope.test(field)
-      ? listsIn(shapeOf(schema, schemaNames)).map((list) => ({
-          ...list,
-          envelope: [field, ...list.envelope],
-        }))
-      : [],
+    outerEnvelope.test(field) ? listsIn(shapeOf(schema, schemaNames), [field]) : [],
   );
 }
 
