@@ -154,7 +154,7 @@ function foreign(obstacle: Obstacle): Obstacle {
 
 const integerFields = new Set(['id', 'petId', 'categoryId', 'quantity']);
 
-function isNumber(kind: Shape['kind']): boolean {
+export function isNumber(kind: Shape['kind']): boolean {
   return kind === 'integer' || kind === 'number';
 }
 

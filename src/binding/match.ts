@@ -2,7 +2,7 @@ import { nouns } from '../api/nouns.ts';
 import { type NounName, type OperationId, operations, takesId } from '../api/operations.ts';
 import { joinFirst } from '../process/text.ts';
 import { type DocumentOperation, fixedRoute, formatRoute, mapFlag, type Obstacle } from './document.ts';
-import { addingWordIn, obstacleTo } from './fit.ts';
+import { addingWordIn, isNumber, obstacleTo } from './fit.ts';
 import { withStatedValues } from './parameters.ts';
 import { compactName, mentions, nounOfSchema, type PathForm, readPath } from './path-words.ts';
 import { fieldNamesOf, isRecord, recordsIn, type TableOperation } from './record-format.ts';
@@ -100,13 +100,8 @@ function refuseWrite(
 }
 
 function collectionsOf(ids: readonly OperationId[], matches: Matches): string[] {
-  return ids.flatMap((id) => {
-    const {
-      state,
-      operations: [operation],
-    } = matches.get(id) ?? missing;
-    return state === 'bound' && operation ? [readPath(operation.path).collection] : [];
-  });
+  const bound = ids.flatMap((id) => matches.get(id) ?? []).filter(({ state }) => state === 'bound');
+  return bound.flatMap(({ operations }) => operations.map(({ path }) => readPath(path).collection));
 }
 
 /** Collects the fields of a noun from the bodies and the answers of the operations whose path or schema is about it. */
@@ -129,13 +124,9 @@ function fieldsOf(
   return {
     fields: new Set(shapes.flatMap((shape) => [...shape.fields.keys()].map(compactName))),
     hasIntegerId: shapes.some((shape) =>
-      isNumber(shape.fields.get(fieldNamesOf(first, shape).get(idField) ?? '')),
+      isNumber(shapeOf(shape.fields.get(fieldNamesOf(first, shape).get(idField) ?? '')).kind),
     ),
   };
-}
-
-function isNumber(schema: Parameters<typeof shapeOf>[0]): boolean {
-  return /^(integer|number)$/.test(shapeOf(schema).kind);
 }
 
 /** Makes a candidate of an operation with our operationId or at our place, or of one that mentions the noun, for `--map`. */

@@ -38,8 +38,7 @@ export async function bindDescription(
   const description = await readDescriptionAt(context, location, withToken);
   if (description.note !== undefined) await context.warn(description.note);
   const { settings } = context;
-  const address = addressOf(settings, description, basePathFlag);
-  const { origin, basePath, note } = address;
+  const { origin, basePath, note } = addressOf(settings, description, basePathFlag);
   const { matches, contract } = bind(description, maps);
   const pages = [toMatchRecords(matches)];
   if (contract.operations.size === 0) {
@@ -161,26 +160,13 @@ function requireNounOfField(noun: string, field: string): NounName {
   throw new UsageError(`--map ${noun}.${field}: ${noun} have no such field`, `one of ${fields.join(', ')}`);
 }
 
-/** The address that a binding is for. */
-interface BindingAddress {
-  readonly origin: string;
-  /** The path, such as `/v1`, to append to a base URL without a path of its own. May be empty. */
-  readonly basePath: string;
-  /** A line that tells the user about the address. */
-  readonly note: string | undefined;
-}
-
 /**
- * Finds the address of a binding: the base URL, with the path of the description's server at that origin, or
+ * Finds the address of a binding, with a note about it: the base URL, with the path of the description's server at that origin, or
  * else the first server of the description, or else the origin of the description.
  *
  * @throws UsageError if there is no address.
  */
-function addressOf(
-  settings: Settings,
-  description: Description,
-  basePathFlag: string | undefined,
-): BindingAddress {
+function addressOf(settings: Settings, description: Description, basePathFlag: string | undefined) {
   const baseUrl = settings.get('base-url');
   const { url } = description;
   const servers = serversOf(description.document, url, baseUrl ?? url).filter(
