@@ -143,21 +143,20 @@ const show = verb({
 });
 
 /** Reads what a profile holds. @param chosen its name; by default the active one. @throws UsageError if there is no such profile. */
-async function readProfile(context: Context, chosen: string | undefined) {
-  const { active } = context.settings;
+async function readProfile(
+  { io, settings: { active } }: Context,
+  chosen: string | undefined,
+): Promise<Readonly<Record<string, JsonValue>>> {
   const name = chosen ?? active?.value;
   if (name === undefined)
     throw new UsageError('profile show: no profile is active', 'name one; see `petstore profile list`');
-  return { name, active: name === active?.value, ...(await maskedValuesOf(context, name)) };
-}
-
-async function maskedValuesOf({ io }: Context, name: string): Promise<Readonly<Record<string, JsonValue>>> {
-  if (name === offlineProfile) return {};
+  const profile = { name, active: name === active?.value };
+  if (name === offlineProfile) return profile;
   const file = await readConfigFile(io);
   if (file.problem !== undefined) throw unreadableConfigError(file);
   requireProfile(file, name);
   const entries = Object.entries(file.profiles[name] ?? {});
-  return Object.fromEntries(entries.map(([key, value]) => [key, maskValue(key, value)]));
+  return { ...profile, ...Object.fromEntries(entries.map(([key, value]) => [key, maskValue(key, value)])) };
 }
 
 const remove = verb({

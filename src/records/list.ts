@@ -39,16 +39,13 @@ export async function listRecords(
   const access = await openAccess(context, noun, noun.operations.list);
   const { needs, limit, failIf, watch } = query;
   checkFilters(access.operation, where, needs);
+  const read = () => readPages(access, { ...query, where });
   if (watch !== undefined) {
     const { watchRecords } = await import('./watch.ts');
-    await watchRecords(access, {
-      intervalMs: watch,
-      limit,
-      read: () => readPages(access, { ...query, where }),
-    });
+    await watchRecords(access, { intervalMs: watch, limit, read });
     return undefined;
   }
-  const pages = await readPages(access, { ...query, where });
+  const pages = await read();
   const { view, readNames } = await openView(access, true);
   // The first page and the names are read at the same time.
   const [first] = await Promise.all([pages.next(), readNames()]);
