@@ -45,7 +45,7 @@ test("Swagger's Petstore: pets can be created, listed, read, updated and deleted
   });
   const refused = await run('pets create --name Rex');
   expect(refused).toMatchObject({ code: 2, stdout: '' });
-  expect(refused.words).toContain("--field photoUrls=<value>");
+  expect(refused.words).toContain('--field photoUrls=<value>');
   expect(store.service.seen).toEqual([]);
 
   const rex = { name: 'Rex', category: { name: 'Dogs' }, status: 'available', photoUrls: [], id: 1 };
