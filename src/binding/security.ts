@@ -13,18 +13,15 @@ interface Place {
 
 const bearer: Place = { label: 'the header authorization', header: { name: 'authorization' } };
 
-/** Whether the requests of an operation carry the token, and why it cannot be called if it wants the token elsewhere. */
-interface OperationSecurity {
-  readonly credential: Operation['credential'];
-  readonly why?: string;
-}
-
 /** How the operations of a description take a token. All that are bound take it in one header. */
 export interface Security {
   /** Undefined for the header of the settings, by default `Authorization: Bearer`. */
   readonly header: TokenHeader | undefined;
-  /** An empty `security` at the operation takes back what the document requires. */
-  of(operation: JsonObject): OperationSecurity;
+  /**
+   * Says whether the requests of an operation carry the token, and why it cannot be called if it wants the token elsewhere. An
+   * empty `security` at the operation takes back what the document requires.
+   */
+  of(operation: JsonObject): { readonly credential: Operation['credential']; readonly why?: string };
 }
 
 /** Chooses the header that most operations of a document accept. */

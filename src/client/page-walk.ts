@@ -72,8 +72,11 @@ export async function* pagesOf(
       // The first page has the number 0 or 1. If page 1 repeats the first page, the next page is page 2.
       if (walk.pages === 1 && paging?.kind === 'number' && walk.firstNumber === undefined)
         walk.firstNumber = 1;
-      else if (step.isCounted) return repeatedEnd(walk, step, url);
-      else throw page.fault('the page repeats the one before');
+      else if (step.isCounted) {
+        // A service that answers its only page again may not count pages at all.
+        const note = `${new URL(url).search} repeats the page before it`;
+        return walk.pages === 1 ? { mayBeCut: step.doubt ?? note } : { mayBeCut: step.doubt, note };
+      } else throw page.fault('the page repeats the one before');
     } else {
       yield records;
       before = records;
@@ -112,12 +115,6 @@ async function readPage(
     if (isCounted && isEnd) return undefined;
     throw error;
   }
-}
-
-/** A service that answers the last page again has no more. One that answers the only page again may not count pages at all. */
-function repeatedEnd({ pages }: Walk, { doubt }: Step, url: string): ListEnd {
-  const note = `${new URL(url).search} repeats the page before it`;
-  return pages === 1 ? { mayBeCut: doubt ?? note } : { mayBeCut: doubt, note };
 }
 
 /** The state of the reading of a list. Only `pagesOf` changes it. */
