@@ -43,16 +43,20 @@ test('a name is found although its accents are encoded in another way', async ()
 });
 
 test.each([
+  ['pets get 4 luna', "error: pet 'luna': 2 pets have this name\nhint: give its id: 4, 9\n"],
   ['inventory set luna 5', "error: pet 'luna': 2 pets have this name\nhint: give its id: 4, 9\n"],
   [
     'pets list --category dogs',
     "error: category 'dogs': 2 categories have this name\nhint: give its id: 1, 2\n",
   ],
-])('%s exits 2 with the ids of those that have the name, and writes nothing', async (line, stderr) => {
-  await using server = await service();
-  expect(await runAt(server, line)).toEqual({ code: 2, stdout: '', stderr });
-  expect(server.seen.every(({ method }) => method === 'GET')).toBe(true);
-});
+])(
+  '%s exits 2 with the ids of those that have the name, and prints and writes nothing',
+  async (line, stderr) => {
+    await using server = await service();
+    expect(await runAt(server, line)).toEqual({ code: 2, stdout: '', stderr });
+    expect(server.seen.every(({ method }) => method === 'GET')).toBe(true);
+  },
+);
 
 test('lists twenty ids of a name that many have', async () => {
   const many = Array.from({ length: 1200 }, (_, at) => ({ id: at + 1, name: 'Apollo', categoryId: 1 }));

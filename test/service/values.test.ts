@@ -291,30 +291,14 @@ test('a category that is null in a file is no name', async () => {
 });
 
 test('the error of missing fields names the flags that give them, which take the type of the field', async () => {
-  const further = {
-    code: text,
-    count: integer,
-    tags: {},
-  };
-  await using service = await serve(further);
-  const description = JSON.parse(JSON.stringify(await (await fetch(`${service.url}/openapi.json`)).json()));
+  await using service = await serve({ code: text, count: integer, tags: {} });
+  const description = JSON.parse(await (await fetch(`${service.url}/openapi.json`)).text());
   description.components.schemas.Pet.required.push('code', 'count', 'tags');
   const { run, done } = await bindTo(service, description);
   const refused = await run('pets create --name Rex');
   expect(refused.words).toContain(
     '--field code=<value> and --field count=<value> and --field tags=<value> are missing',
   );
-  await done([
-    'pets',
-    'create',
-    '--name',
-    'Rex',
-    '--field',
-    'code=text',
-    '--field',
-    'count=7',
-    '--field',
-    'tags:=["a"]',
-  ]);
+  await done('pets create --name Rex --field code=text --field count=7 --field tags:=["a"]');
   expect(service.stored.pets?.at(-1)).toMatchObject({ code: 'text', count: 7, tags: ['a'] });
 });

@@ -33,14 +33,6 @@ test('an error in JSON is one object with every known detail', async () => {
   });
 });
 
-test('many errors are printed one a line, and as one object in JSON', async () => {
-  const { stderr } = await runCli('--offline pets get 1 998 999');
-  expect(stderr).toMatch(/^error: pet 998 does not exist .*\nerror: pet 999 does not exist .*\n$/);
-  const json = await runCli('--offline pets get 1 998 999 -o json');
-  const errors = [998, 999].map((id) => ({ kind: 'not-found', message: `pet ${id} does not exist` }));
-  expect(JSON.parse(json.stderr).error).toMatchObject({ kind: 'partial', errors });
-});
-
 test('a failure that several records share is told once, and JSON has it for each', async () => {
   const { stderr } = await runCli('pets get 1 2 3 --base-url http://127.0.0.1:9');
   expect(stderr).toMatch(

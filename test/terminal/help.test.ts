@@ -16,7 +16,11 @@ import { temporaryFolder } from '../helpers/temporary-folder.ts';
 const paths: (readonly string[])[] = [[]];
 for await (const { path } of commandsOf(program)) paths.push(path);
 
-test('no help is wider than 80 columns, except for examples', async () => {
+/** Commands with so many flags, keys or verbs that their help needs more lines; that of help is the whole list. */
+const longHelps =
+  /^(|\w+ (create|update)|inventory (diff|apply)|api (bind|request)|serve|smoke|config set|profile create|completion|help)$/;
+
+test('the help of a command is 80 columns wide, but for examples, and 24 lines long, but for a few commands', async () => {
   for (const path of paths) {
     const { stdout } = await runCli([...path, '--help']);
     const prose = stdout.split('\n');
@@ -26,6 +30,8 @@ test('no help is wider than 80 columns, except for examples', async () => {
     ).toEqual([]);
     expect(prose[0], path.join(' ')).toMatch(/^Usage: petstore/);
     expect(prose, path.join(' ')).toContain('Examples:');
+    const isLong = longHelps.test(path.join(' '));
+    if (!isLong) expect(stdout.trimEnd().split('\n').length, path.join(' ')).toBeLessThanOrEqual(24);
   }
 });
 
@@ -59,18 +65,6 @@ test.each([
   expect(await runCli(words)).toEqual({ code, stdout, stderr });
 });
 
-/** Commands with so many flags, keys or verbs that their help needs more lines; that of help is the whole list. */
-const longHelps =
-  /^(\w+ (create|update)|inventory (diff|apply)|api (bind|request)|serve|smoke|config set|profile create|completion|help)$/;
-
-test('the help of a command fits 24 lines, except for a few commands', async () => {
-  for (const path of paths) {
-    const { stdout } = await runCli([...path, '--help'], { terminals: ['stdout'] });
-    const isLong = path.length === 0 || longHelps.test(path.join(' '));
-    if (!isLong) expect(stdout.trimEnd().split('\n').length, path.join(' ')).toBeLessThanOrEqual(24);
-  }
-});
-
 test('flags of the command itself come first, and a status names its words', async () => {
   const { stdout } = await runCli(['pets', 'create', '--help'], { terminals: ['stdout'] });
   const flags = [...stdout.matchAll(/^ +(?:-\w, )?(--[\w-]+)/gm)].map(([, flag]) => flag);
@@ -80,27 +74,21 @@ test('flags of the command itself come first, and a status names its words', asy
   );
 });
 
-describe('titles', () => {
-  const NO_COLOR = { NO_COLOR: '1' };
-  const FORCE_COLOR = { FORCE_COLOR: '1' };
-
-  test.each<readonly [isBold: boolean, line: string, options: RunOptions]>([
-    [true, 'pets list --help', { terminals: ['stdout'] }],
-    [true, 'pets --help', { terminals: ['stdout'] }],
-    [true, 'pets list --help --color always', {}],
-    [true, 'pets list --help', { env: FORCE_COLOR }],
-    [false, 'pets list --help', {}],
-    [false, 'pets list --help', { terminals: ['stdout'], env: NO_COLOR }],
-    [false, 'pets --help --color never', { terminals: ['stdout'] }],
-    // It goes to stderr.
-    [true, 'pets', { terminals: ['stderr'] }],
-    [false, 'pets', { terminals: ['stdout'] }],
-  ])('are bold, %s, with petstore %s and %j', async (isBold, line, options) => {
-    const { stdout, stderr } = await runCli(line, options);
-    expect((stdout + stderr).includes('\x1b[1mUsage:\x1b[22m')).toBe(isBold);
-  });
+test.each<readonly [isBold: boolean, line: string, options: RunOptions]>([
+  [true, 'pets list --help', { terminals: ['stdout'] }],
+  [true, 'pets --help', { terminals: ['stdout'] }],
+  [true, 'pets list --help --color always', {}],
+  [true, 'pets list --help', { env: { FORCE_COLOR: '1' } }],
+  [false, 'pets list --help', {}],
+  [false, 'pets list --help', { terminals: ['stdout'], env: { NO_COLOR: '1' } }],
+  [false, 'pets --help --color never', { terminals: ['stdout'] }],
+  // It goes to stderr.
+  [true, 'pets', { terminals: ['stderr'] }],
+  [false, 'pets', { terminals: ['stdout'] }],
+])('the titles of a help are bold, %s, with petstore %s and %j', async (isBold, line, options) => {
+  const { stdout, stderr } = await runCli(line, options);
+  expect((stdout + stderr).includes('\x1b[1mUsage:\x1b[22m')).toBe(isBold);
 });
-
 describe.each(topicNames)('help %s', (topic) => {
   test('fits 40 lines of 80 columns, except for commands and files to copy', async () => {
     const { code, stdout } = await runCli(['help', topic]);

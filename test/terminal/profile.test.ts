@@ -36,7 +36,6 @@ test('`profile` alone lists the profiles, and marks the protected ones', async (
   expect(stdout).toMatch(/^b +http:\/\/b$/m);
 });
 
-/** The keys of a place, each with a value. */
 test('create keeps the base URL and the file of the token, and no flag of another key', async () => {
   expect((await run('create a --base-url http://a --token-file /run/token')).code).toBe(0);
   const a = { 'base-url': 'http://a', 'token-file': '/run/token' };
