@@ -219,11 +219,11 @@ interface NextFault {
 
 /** Finds the fault of a link to the next page. @param url the URL that answered, which is another one if it `isRedirected`. */
 export function faultOfNext(next: URL, url: string, isRedirected: boolean): NextFault | undefined {
-  const { origin, host, pathname } = new URL(url);
+  const { origin, protocol, hostname, pathname } = new URL(url);
   if (next.origin !== origin)
     return {
       expected: `a URL at ${origin}`,
-      ...(next.host === host
+      ...(protocol === 'https:' && next.protocol === 'http:' && next.hostname === hostname
         ? {
             reason: 'is http, although the service is reached by https',
             hint: 'a gateway may not tell the service that its address is https (nginx: proxy_set_header X-Forwarded-Proto $scheme)',
