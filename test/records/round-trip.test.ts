@@ -1,15 +1,16 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { parse as parseCsv } from 'csv-parse/sync';
 import { expect, test } from 'vitest';
+import { parse } from 'yaml';
 import { type JsonObject, type JsonValue, parseJson, printJson } from '../../src/process/exact-json.ts';
 import { createRandom, pick, randomBelow } from '../../src/server/seed.ts';
 import { recordingServer } from '../helpers/recording-server.ts';
 import { runAt } from '../helpers/run-cli.ts';
 import { serve } from '../helpers/serving.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
-import { yamlReaders } from '../helpers/yaml-readers.ts';
 
 // What `list` prints is read back: by `create --from` and `update --from` to the same records, and by readers of other
 // projects to the same values. A service of fixed answers prints the records, and an embedded store takes them.
@@ -226,6 +227,17 @@ test('csv-parse reads every line of tsv without quotes, and four escapes give th
   const unescaped = rows.slice(1).map(([, name]) => name?.replace(/\\(.)/g, (_, sign) => signs[sign] ?? '?'));
   expect(unescaped, `seed ${seed}`).toEqual(names());
 });
+
+// Neither js-yaml nor yaml-js has types.
+const load = (name: string) => createRequire(import.meta.url)(name) as { load(text: string): unknown };
+
+/** Readers of YAML. `yaml-js` is a port of PyYAML, with all types of YAML 1.1. */
+const yamlReaders: Readonly<Record<string, (text: string) => unknown>> = {
+  yaml: (text) => parse(text),
+  'yaml as 1.1': (text) => parse(text, { version: '1.1' }),
+  'js-yaml': (text) => load('js-yaml').load(text),
+  'yaml-js': (text) => load('yaml-js').load(text),
+};
 
 test('readers of YAML 1.1 and 1.2 read every text of yaml as that text', async () => {
   // The readers have no exact integers, so that ids are compared as they read them.
