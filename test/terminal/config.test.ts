@@ -54,11 +54,6 @@ describe('the file', () => {
     },
   );
 
-  test('is not made by a command that reads it', async () => {
-    for (const words of ['get output', 'path', 'explain', 'show']) expect((await run(words)).code).toBe(0);
-    expect(existsSync(dirname(config.path))).toBe(false);
-  });
-
   test.each(['{"timeout": "5s"', '[]', '\0\0\0'])(
     'with %j is a warning, and no command changes it',
     async (text) => {
