@@ -314,7 +314,7 @@ export const cases: readonly Case[] = [
   list(
     'links to another origin',
     mode.always(mode.linkElsewhere),
-    /another origin: http:\/\/127\.0\.0\.2:9\//,
+    /leaves the service.*http:\/\/127\.0\.0\.2:9\//,
   ),
 
   // TLS.
