@@ -223,10 +223,10 @@ export function faultOfNext(next: URL, url: string, isRedirected: boolean): Next
   if (next.origin !== origin)
     return {
       expected: `a URL at ${origin}`,
-      ...(protocol === 'https:' && next.protocol === 'http:' && next.hostname === hostname
+      ...(next.protocol !== protocol && next.hostname === hostname
         ? {
-            reason: 'is http, although the service is reached by https',
-            hint: 'a gateway may not tell the service that its address is https (nginx: proxy_set_header X-Forwarded-Proto $scheme)',
+            reason: `is ${next.protocol.slice(0, -1)}, although the service is reached by ${protocol.slice(0, -1)}`,
+            hint: 'a gateway may not tell the service its own scheme (nginx: proxy_set_header X-Forwarded-Proto $scheme)',
           }
         : {
             reason: 'leaves the service',

@@ -68,9 +68,10 @@ describe('a write', () => {
     writeFileSync(path, 'a'.repeat(200_000));
     for (let turn = 0; turn < 8; turn += 1) {
       const child = start('rewrite', path);
+      const exit = once(child, 'exit');
       await sleep(60 + Math.random() * 40);
       child.kill('SIGKILL');
-      await once(child, 'exit');
+      await exit;
       expect(readFileSync(path, 'utf8')).toMatch(/^(a{200000}|b{200000})$/);
     }
   });
@@ -79,9 +80,11 @@ describe('a write', () => {
     const path = join(folder, 'config', 'config.json');
     for (let turn = 0; turn < 8; turn += 1) {
       const child = start('set', `killed${turn}`);
+      // It may have made all of its changes before it is killed.
+      const exit = once(child, 'exit');
       await sleep(60 + Math.random() * 60);
       child.kill('SIGKILL');
-      await once(child, 'exit');
+      await exit;
       if (existsSync(path)) expect(JSON.parse(readFileSync(path, 'utf8'))).toHaveProperty('profiles');
     }
     rmSync(join(folder, 'config'), { recursive: true, force: true });
