@@ -155,9 +155,12 @@ export function tsvDialect(text: string): TsvDialect {
   return isForeign ? 'plain' : 'escaped';
 }
 
-/** Whether a cell begins and ends with a quote, and has only doubled ones between. */
+/** Whether a cell begins and ends with a quote. A cell of several lines has only doubled ones between. */
 function hasQuotedCell(text: string): boolean {
   for (const { index, 0: opening } of text.matchAll(/(?:^|[\t\r\n])"/g)) {
+    const start = index + opening.length - 1;
+    const end = cellEnd(text, start, '\t');
+    if (end - start > 1 && text[end - 1] === '"') return true;
     let close = text.indexOf('"', index + opening.length);
     while (close !== -1 && text[close + 1] === '"') close = text.indexOf('"', close + 2);
     if (close === -1) return false;

@@ -66,6 +66,11 @@ test('reports text after a closing quote, goes on, and keeps a quote within an u
   expect(records[2]?.cells).toEqual(['5" nail', '4']);
 });
 
+test('takes a tab-separated cell between quotes for quoted, so that one with a backslash before a quote is refused', async () => {
+  const records = await read('id\tname\n1\t"a\\"b"\n', { name: 'a.tsv' });
+  expect(records[1]).toMatchObject({ line: 2, problem: { message: 'text follows a closing quote' } });
+});
+
 const long = 'x'.repeat(2 ** 20);
 const tooLong = 'the record is longer than 1 MiB';
 
