@@ -199,4 +199,10 @@ testAsRoot()('a user whom the system does not know, without HOME, can use the pr
   });
   expect(petstore(create, { PETSTORE_CONFIG_DIR: config })).toMatchObject({ status: 0 });
   expect(petstore('--offline pets list -o ids')).toMatchObject({ status: 0, stderr: '' });
+  // Root reads every file, so only another user sees what a config says that may not be read.
+  chmodSync(join(config, 'config.json'), 0o000);
+  expect(petstore('--offline pets list', { PETSTORE_CONFIG_DIR: config })).toMatchObject({
+    status: 2,
+    stderr: expect.stringContaining('permission denied\nhint: let your user read it'),
+  });
 });

@@ -223,14 +223,3 @@ test('explain shows whether the token is sent, and never the token', async () =>
   const elsewhere = await run('explain --base-url https://other.example -o tsv', env);
   expect(elsewhere.stdout).toMatch(/^token\tset, not sent: it is meant for https:\/\/shop\.example/m);
 });
-
-// root reads every file.
-test.skipIf(process.getuid?.() === 0)(
-  'a config that may not be read says so, and nothing of correcting it',
-  async () => {
-    config.write({ timeout: '1s' }, 0o000);
-    const { code, stderr } = await config.run('pets list --offline');
-    expect(code).toBe(2);
-    expect(stderr).toContain('permission denied\nhint: let your user read it');
-  },
-);
