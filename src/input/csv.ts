@@ -105,12 +105,9 @@ function readQuotedRecord(text: string, from: number, delimiter: string): Quoted
   let isBroken = false;
   for (let at = from; ; at += 1) {
     const start = at;
-    let close = -1;
-    if (text[start] === '"') {
-      close = text.indexOf('"', start + 1);
-      while (close !== -1 && text[close + 1] === '"') close = text.indexOf('"', close + 2);
-      if (close === -1) return { openQuote: start };
-    }
+    const isQuoted = text[start] === '"';
+    const close = isQuoted ? closingQuote(text, start) : -1;
+    if (isQuoted && close === -1) return { openQuote: start };
     at = cellEnd(text, close === -1 ? start : close + 1, delimiter);
     if (at === text.length) return {};
     isBroken ||= close !== -1 && at > close + 1;
@@ -119,6 +116,13 @@ function readQuotedRecord(text: string, from: number, delimiter: string): Quoted
     const problem = isBroken ? textAfterQuote : undefined;
     return { cells, end: at, problem };
   }
+}
+
+/** Finds the quote that closes the one at an index; -1 if there is none. A doubled quote closes nothing. */
+function closingQuote(text: string, open: number): number {
+  let close = text.indexOf('"', open + 1);
+  while (close !== -1 && text[close + 1] === '"') close = text.indexOf('"', close + 2);
+  return close;
 }
 
 const textAfterQuote: Problem = {
@@ -161,8 +165,7 @@ function hasQuotedCell(text: string): boolean {
     const start = index + opening.length - 1;
     const end = cellEnd(text, start, '\t');
     if (end - start > 1 && text[end - 1] === '"') return true;
-    let close = text.indexOf('"', index + opening.length);
-    while (close !== -1 && text[close + 1] === '"') close = text.indexOf('"', close + 2);
+    const close = closingQuote(text, start);
     if (close === -1) return false;
     if (close === text.length - 1 || /[\t\r\n]/.test(text.charAt(close + 1))) return true;
   }
