@@ -9,7 +9,7 @@ import { readConfigFile } from '../config/file.ts';
 import { isSettingKey, keyRules } from '../config/keys.ts';
 import { offlineProfile } from '../config/settings.ts';
 import type { Context } from '../context.ts';
-import { caseless } from '../process/text.ts';
+import { caseless, countCaseless } from '../process/text.ts';
 
 /** The scripts in `completions/`. zsh requires the name `_petstore`. */
 const scripts = {
@@ -82,8 +82,7 @@ async function readAll<K extends ListId>(context: Context, operation: K): Promis
  * or a flag.
  */
 function namedOffers(records: readonly (Pet | Category)[], { prefix }: Cursor): Offer[] {
-  const counts = new Map<string, number>();
-  for (const { name } of records) counts.set(caseless(name), (counts.get(caseless(name)) ?? 0) + 1);
+  const counts = countCaseless(records.map(({ name }) => name));
   const isClear = (name: string) => counts.get(caseless(name)) === 1 && !/^-|^\d+$/.test(name);
   return records.map(({ id, name }) =>
     !/^\d/.test(prefix) && isClear(name) ? name : { word: `${id}`, summary: name },

@@ -111,6 +111,13 @@ export function caseless(text: string): string {
   return text.normalize('NFC').toLowerCase();
 }
 
+/** Counts texts that differ at most in case. @returns the counts by what `caseless` makes of a text */
+export function countCaseless(texts: Iterable<string>): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const text of texts) counts.set(caseless(text), (counts.get(caseless(text)) ?? 0) + 1);
+  return counts;
+}
+
 export function lowerFirst(text: string): string {
   return text.charAt(0).toLowerCase() + text.slice(1);
 }

@@ -5,7 +5,7 @@ import type { Client } from '../client/client.ts';
 import type { ClientUse, Context } from '../context.ts';
 import type { View } from '../output/columns.ts';
 import type { JsonObject } from '../process/exact-json.ts';
-import { caseless } from '../process/text.ts';
+import { caseless, countCaseless } from '../process/text.ts';
 import { Names } from './names.ts';
 import { isIdText } from './parse-values.ts';
 import { type RecordNoun, viewOf } from './record-nouns.ts';
@@ -84,8 +84,7 @@ export async function openView(
 
 /** Drops the names by which `--from` could not find the record: names of several records, and names that look like an id. */
 function dropAmbiguous(nameById: Map<bigint, string>): void {
-  const counts = new Map<string, number>();
-  for (const name of nameById.values()) counts.set(caseless(name), (counts.get(caseless(name)) ?? 0) + 1);
+  const counts = countCaseless(nameById.values());
   for (const [id, name] of nameById)
     if (isIdText(name) || (counts.get(caseless(name)) ?? 0) > 1) nameById.delete(id);
 }
