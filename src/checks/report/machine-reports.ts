@@ -227,7 +227,12 @@ export async function writeReports(
         throw fileError('write', summaryPath, error);
       }),
     );
-  const settlements = await Promise.allSettled(writes);
+  return rejectionsOf(writes);
+}
+
+/** Waits for all of these to settle. @returns the errors of those that were rejected, in their order */
+export async function rejectionsOf(works: Iterable<unknown>): Promise<Error[]> {
+  const settlements = await Promise.allSettled(works);
   return settlements.flatMap((settlement) =>
     settlement.status === 'rejected' ? [settlement.reason as Error] : [],
   );

@@ -18,7 +18,7 @@ import { decideTokenUse } from '../../config/credential.ts';
 import { resolvePaths } from '../../config/paths.ts';
 import type { Context } from '../../context.ts';
 import type { View } from '../../output/columns.ts';
-import { openService } from './open-service.ts';
+import { hasTls, openService } from './open-service.ts';
 
 export const doctor = action({
   wrongSettings: 'ignore',
@@ -35,7 +35,7 @@ export const doctor = action({
     const hide = context.quiet ? () => {} : context.liveLine.show(() => label);
     const run = { elapsedMs: 0, findings: await checkConfig(context), attempts: [] };
     const config = resultOf({ id: 'config', isPrerequisite: true }, run, secrets.mask);
-    const checks = createReachChecks(!settings.offline && settings.service?.startsWith('https:') === true);
+    const checks = createReachChecks(hasTls(settings));
     const service = await openService(context).catch(() => undefined);
     const results = service
       ? await runChecks(checks, {

@@ -1,6 +1,7 @@
 import type { Service } from '../../checks/round.ts';
 import type { SocketAddress } from '../../client/transport/sockets.ts';
 import { chooseTokenHeader } from '../../config/credential.ts';
+import type { Settings } from '../../config/settings.ts';
 import { openAddress } from '../../connect.ts';
 import type { Context } from '../../context.ts';
 
@@ -25,4 +26,9 @@ export async function openService(context: Context): Promise<Service> {
     retries: retries.source === 'default' ? defaults.retries : retries.value,
     tokenHeader: chooseTokenHeader(settings, client.contract.tokenHeader),
   };
+}
+
+/** Whether the service is reached by TLS. */
+export function hasTls({ offline, service }: Settings): boolean {
+  return !offline && service?.startsWith('https:') === true;
 }

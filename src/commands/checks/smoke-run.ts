@@ -9,6 +9,7 @@ import {
 import {
   parseReports,
   prepareReports,
+  rejectionsOf,
   toAnnotations,
   toJsonReport,
   writeReports,
@@ -27,7 +28,7 @@ import {
   UsageError,
 } from '../../process/errors.ts';
 import { inTwoSteps } from '../../process/signals.ts';
-import { openService } from './open-service.ts';
+import { hasTls, openService } from './open-service.ts';
 import type { SmokeFlags } from './smoke-flags.ts';
 
 const defaults = { waitForMs: 60_000, maxTimeMs: 600_000 };
@@ -76,7 +77,6 @@ export async function runSmokeCommand(context: Context, flags: SmokeFlags): Prom
 
 /** Makes the options from flags and settings. */
 async function toSmokeOptions(context: Context, flags: SmokeFlags): Promise<SmokeOptions> {
-  const { offline, service } = context.settings;
   const { waitFor = [], expect = [], only = [], skip = [] } = flags;
   const waitMs = flags.wait ?? (waitFor.length > 0 ? defaults.waitForMs : 0);
   return {
@@ -86,7 +86,7 @@ async function toSmokeOptions(context: Context, flags: SmokeFlags): Promise<Smok
     expect,
     only: only.flat(),
     skip: skip.flat(),
-    hasTls: !offline && service?.startsWith('https:') === true,
+    hasTls: hasTls(context.settings),
     strict: flags.strict === true,
     write: flags.write === true,
     maxTimeMs: flags.maxTime ?? (waitMs > 0 ? undefined : defaults.maxTimeMs),
@@ -106,14 +106,11 @@ async function printReport(
   const { io, quiet } = context;
   const name = isJson ? 'stderr' : 'stdout';
   const layout = { style: await context.style(name), brief };
-  const settlements = await Promise.allSettled([
+  const errors = await rejectionsOf([
     !(isJson && quiet) && io[name].write(toHumanReport(report, layout)),
     github && io[name].write(toAnnotations(report), { isRaw: true }),
     isJson && io.stdout.write(toJsonReport(report, io.stdout.isTerminal ? 2 : 0), { isRaw: true }),
   ]);
-  const errors = settlements.flatMap((settlement) =>
-    settlement.status === 'rejected' ? [settlement.reason] : [],
-  );
   return errors.filter((error) => !(error instanceof OutputClosedError)).slice(0, 1);
 }
 
