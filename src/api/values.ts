@@ -135,3 +135,6 @@ function withoutNeedlessEscapes(pattern: string): string {
     escaped === '-' ? '\\x2d' : escapable.test(escaped) ? part : escaped,
   );
 }
+
+/** The keywords of a schema, and the extensions of a description, whose value is data: no keyword or `$ref` in it counts. */
+export const dataKeywords = /^(enum|const|default|examples?|x-.*)$/;

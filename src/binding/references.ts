@@ -1,3 +1,4 @@
+import { dataKeywords } from '../api/values.ts';
 import { InputError } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-json.ts';
 import { valueAt } from '../process/pointer.ts';
@@ -14,9 +15,6 @@ interface References {
 /** The members whose names are chosen by the author, so that none of them is an extension or an example. */
 const maps =
   /^(properties|patternProperties|headers|schemas|parameters|responses|requestBodies|paths|content|\$defs)$/;
-
-/** The members that are data: a `$ref` in them refers to nothing. */
-const data = /^(enum|const|default|examples?|x-.*)$/;
 
 /** The keywords that say which values a schema takes. Beside a reference they count as well: JSON Schema 2020-12, 8.2.3.1. */
 const assertions =
@@ -56,7 +54,7 @@ export function resolveReferences(document: JsonObject): References {
     visited.add(value);
     const members = value as Record<string, JsonValue>;
     for (const [key, member] of Object.entries(members)) {
-      if (!isMap && !Array.isArray(value) && data.test(key)) continue;
+      if (!isMap && !Array.isArray(value) && dataKeywords.test(key)) continue;
       const resolved = resolve(member);
       if (resolved !== member) members[key] = resolved;
       visit(resolved, !isMap && maps.test(key));

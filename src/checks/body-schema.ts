@@ -1,5 +1,5 @@
 import { type OutputUnit, type Schema, Validator } from '@cfworker/json-schema';
-import { int64Max, readPattern } from '../api/values.ts';
+import { dataKeywords, int64Max, readPattern } from '../api/values.ts';
 import { runWithinTime } from '../process/deadline.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-json.ts';
 import { memberOf, memberPointer, pointerSegments, toPointer, valueAt } from '../process/pointer.ts';
@@ -224,16 +224,13 @@ function rewritePatterns(
 /** The members whose value is a map: its names are not keywords, and its values are schemas. */
 const maps = /^(properties|patternProperties|dependentSchemas|\$defs|definitions)$/;
 
-/** The members whose value is data and contains no keywords. */
-const data = /^(enum|const|default|examples?|x-.*)$/;
-
 /** Copies a schema. `change` gets each schema inside it, the inner ones first, and the whole last. */
 function mapSchemas(value: JsonValue, change: (schema: JsonObject) => JsonObject): JsonValue {
   const mapPart = (part: JsonValue): JsonValue => mapSchemas(part, change);
   if (Array.isArray(value)) return value.map(mapPart);
   if (!isJsonObject(value)) return value;
   const members = Object.entries(value).map(([key, member]): [string, JsonValue] => {
-    if (data.test(key)) return [key, member];
+    if (dataKeywords.test(key)) return [key, member];
     return [key, maps.test(key) && isJsonObject(member) ? mapValues(member, mapPart) : mapPart(member)];
   });
   return change(Object.fromEntries(members));
