@@ -1,4 +1,5 @@
 import { closestWord } from '../process/text.ts';
+import { nameOf } from './flag.ts';
 
 // What every user gets alike is made by the build: the pages of help, and the table of commands, flags and fixed values. This file
 // answers from the table: which page a line asks for, what is wrong with a name of a command, and what the Tab key offers.
@@ -123,16 +124,14 @@ export function offersAt(table: WordTable, words: readonly string[]): Offered {
   if (isEnded) return { is: 'files' };
   const flags = flagsOf(table, command);
   const flag =
-    attached === ''
-      ? open
-      : flags.find(({ syntax }) => `${longName(syntax)}=` === attached && takesValue(syntax));
+    attached === '' ? open : flags.find((each) => `${nameOf(each)}=` === attached && takesValue(each.syntax));
   if (flag) {
     const end = flag.isList ? Math.max(attached.length, current.lastIndexOf(',') + 1) : attached.length;
     return valuesAt(table, flag, operands, current.slice(0, end), current);
   }
   if (current.startsWith('-'))
     return fixedWords(
-      flags.map(({ syntax, summary }) => ({ word: longName(syntax), summary })),
+      flags.map((each) => ({ word: nameOf(each), summary: each.summary })),
       '',
       current,
     );
@@ -208,17 +207,12 @@ function flagsOf(table: WordTable, { flags }: CommandWords): WordSlot[] {
 
 /** Finds the flag in a word whose value must follow as the next word: `-o`, `-qo`, `--output`. */
 function openFlag(flags: readonly WordSlot[], word: string): WordSlot | undefined {
-  if (word.startsWith('--'))
-    return flags.find(({ syntax }) => longName(syntax) === word && takesValue(syntax));
+  if (word.startsWith('--')) return flags.find((flag) => nameOf(flag) === word && takesValue(flag.syntax));
   for (const [at, letter] of [...word.slice(1)].entries()) {
     const flag = flags.find(({ syntax }) => syntax.startsWith(`-${letter},`));
     if (flag && takesValue(flag.syntax)) return at === word.length - 2 ? flag : undefined;
   }
   return undefined;
-}
-
-function longName(syntax: string): string {
-  return /--[\w-]+/.exec(syntax)?.[0] ?? syntax;
 }
 
 function takesValue(syntax: string): boolean {
