@@ -34,8 +34,8 @@ export async function openChosenRun(
 ): Promise<OpenRun> {
   const { run: chosen, bytes } = await readRun(list, info.id);
   const { undoes } = info.header;
-  const undone = action === 'undo' ? chosen : undoes === null ? undefined : (await readRun(list, undoes)).run;
   const isNew = action === 'undo';
+  const undone = isNew ? chosen : undoes === null ? undefined : (await readRun(list, undoes)).run;
   const opened = isNew ? createUndoRun(chosen) : undone ? extendUndo(chosen, undone) : chosen;
   const run = { ...opened, header: { ...opened.header, pace: toPace(opened.header.pace) } };
   return { run, claims: await claimsOn(list, run, undone), undone, ...(isNew ? {} : { bytes }) };
