@@ -137,7 +137,7 @@ export function createExpectChecks(conditions: readonly Condition[]): Check[] {
 }
 
 /** Sends the request of a condition. A status that the condition requires is not retried. */
-export async function askFor(
+async function askFor(
   context: CheckContext,
   condition: Condition | undefined,
   options: AskOptions = {},

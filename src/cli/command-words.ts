@@ -45,12 +45,12 @@ interface Place {
   readonly isEnded: boolean;
 }
 
-export type HelpAnswer =
+type HelpAnswer =
   | { readonly is: 'page'; readonly name: string }
   | { readonly is: 'wrong'; readonly message: string; readonly hint: string };
 
 /** What the Tab key offers: words with summaries, names of files, or values that must be looked up. */
-export type Offered =
+type Offered =
   | { readonly is: 'words'; readonly words: readonly { readonly word: string; readonly summary: string }[] }
   | { readonly is: 'files' }
   | {

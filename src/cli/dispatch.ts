@@ -22,7 +22,7 @@ import { type Action, commandName, flagsOf, isGroup, type Program } from './verb
 // - `complete.ts` looks up values for the Tab key.
 
 /** A command line that has been read and not yet run. */
-export interface CommandLine {
+interface CommandLine {
   readonly flags: GlobalFlags;
   /** The names of the command, such as `pets get`; empty for a completion and for the program itself. */
   readonly name: string;

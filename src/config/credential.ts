@@ -73,7 +73,7 @@ export function describeHeader({ name, scheme }: TokenHeader): string {
 }
 
 /** The token as a header. */
-export interface Credential {
+interface Credential {
   readonly name: string;
   /** The value, including the scheme. */
   readonly value: string;

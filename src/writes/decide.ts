@@ -75,7 +75,7 @@ export interface Outcome {
   readonly made?: MadeRecord | undefined;
 }
 
-export interface MadeRecord {
+interface MadeRecord {
   readonly id?: bigint | undefined;
   /** The values that the answer showed, else those that were sent. */
   readonly value: Value;
