@@ -31,6 +31,17 @@ export interface Shape {
   readonly maps?: readonly string[];
 }
 
+/** A parameter in the query, as a description has it. */
+export function inQuery(name: string, schema: object, more: object = {}) {
+  return { name, in: 'query', schema, ...more };
+}
+
+/** Pages of two records by the parameter `page`, whatever size is asked for. */
+export function pagesOfTwo(records: Fields[], url: URL): Fields[] {
+  const start = (Number(url.searchParams.get('page') ?? 1) - 1) * 2;
+  return records.slice(start, start + 2);
+}
+
 const shop = (): Record<Noun, Fields[]> => ({
   pets: [1, 2, 3, 4, 5].map((id) => ({
     id,

@@ -3,13 +3,11 @@ import { describe, expect, test } from 'vitest';
 import { bindTo } from '../helpers/bound.ts';
 import { type Reply, recordingServer } from '../helpers/recording-server.ts';
 import { runAt } from '../helpers/run-cli.ts';
-import { type Shape, shapedService } from '../helpers/shaped-service.ts';
+import { inQuery, pagesOfTwo, type Shape, shapedService } from '../helpers/shaped-service.ts';
 
 // The program reads a list to its end, or a message says that the list may be cut. Every list ends.
 
 const firstTwo: Shape['page'] = (records) => records.slice(0, 2);
-const inQuery = (name: string, schema: object) => ({ name, in: 'query', schema });
-
 const pet = (id: number) => ({ id, name: `Pet${id}`, categoryId: 1, status: 'sold' });
 
 /** Lists of five records that are cut after two. No request can get the rest. */
@@ -171,11 +169,6 @@ test('a list that needs a filter is unbound, and the --map line that fixes it bi
   expect(await run('pets delete Pet1 --yes')).toMatchObject({ code: 2, stdout: '' });
 });
 
-/** Pages of two, whatever size is asked for. */
-const pagesOfTwo: Shape['page'] = (records, url) => {
-  const start = (Number(url.searchParams.get('page') ?? 1) - 1) * 2;
-  return records.slice(start, start + 2);
-};
 const numbered = [inQuery('page', { type: 'integer', minimum: 1 }), inQuery('limit', { type: 'integer' })];
 
 test('a page that is shorter than was asked for is not the last, with a page number or an offset', async () => {

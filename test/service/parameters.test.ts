@@ -1,10 +1,9 @@
 import { expect, test } from 'vitest';
 import { bindTo } from '../helpers/bound.ts';
-import { type Shape, shapedService } from '../helpers/shaped-service.ts';
+import { inQuery, pagesOfTwo, type Shape, shapedService } from '../helpers/shaped-service.ts';
 
 // The name and the type of a parameter decide its role in a list. A parameter has at most one, and a role at most one.
 
-const inQuery = (name: string, schema: object, more: object = {}) => ({ name, in: 'query', schema, ...more });
 const integer = { type: 'integer' };
 const size = { type: 'integer', minimum: 1, maximum: 2 };
 const text = { type: 'string' };
@@ -17,10 +16,6 @@ const strange = [
   { type: 'boolean' },
 ];
 
-const byPage: Shape['page'] = (records, url) => {
-  const start = (Number(url.searchParams.get('page') ?? 1) - 1) * 2;
-  return records.slice(start, start + 2);
-};
 const from =
   (name: string): NonNullable<Shape['page']> =>
   (records, url) =>
@@ -29,19 +24,19 @@ const from =
 test.each<[what: string, Shape, queries: readonly string[]]>([
   [
     'a page and a size',
-    { parameters: [inQuery('page', { ...integer, minimum: 1 }), inQuery('size', size)], page: byPage },
+    { parameters: [inQuery('page', { ...integer, minimum: 1 }), inQuery('size', size)], page: pagesOfTwo },
     ['page', 'size'],
   ],
   [
     'a page that is required',
-    { parameters: [inQuery('page', integer, { required: true })], page: byPage },
+    { parameters: [inQuery('page', integer, { required: true })], page: pagesOfTwo },
     ['page'],
   ],
   [
     'a page number and a page size',
     {
       parameters: [inQuery('PageNumber', { ...integer, default: 1 }), inQuery('PageSize', size)],
-      page: (records, url) => byPage(records, new URL(url.href.replace('PageNumber', 'page'))),
+      page: (records, url) => pagesOfTwo(records, new URL(url.href.replace('PageNumber', 'page'))),
     },
     ['PageNumber', 'PageSize'],
   ],
@@ -102,7 +97,7 @@ test('an operation stays unbound if a required parameter has no role', async () 
 
 test('no page beyond the largest number of the description is requested', async () => {
   const parameters = [inQuery('page', { ...integer, minimum: 1, maximum: 2 }), inQuery('size', integer)];
-  await using service = await shapedService({ parameters, page: byPage });
+  await using service = await shapedService({ parameters, page: pagesOfTwo });
   const { run } = await bindTo(service);
   const list = await run('pets list -o ids');
   expect(list).toMatchObject({ code: 0, stdout: '1\n2\n3\n4\n' });
