@@ -21,14 +21,15 @@ import {
 const linesOfWrite = 1000;
 
 /**
- * Appends the events of a run to its journal, and changes the run by them. A line is written when it is kept; `sync` puts it
- * on the disk.
+ * Appends the events of a run to its journal, and changes the run by them. The lines of one turn of the event loop are written
+ * together at its end: a write for each is a tenth of the time of a row. `sync` puts all lines on the disk.
  */
 export class Journal {
   readonly path: string;
   private readonly run: Run;
   private readonly file: number;
   private failure: CliError | undefined;
+  private lines = '';
 
   /**
    * Creates a file with the mode 0600. With `bytes`, opens the file and truncates it to that length.
@@ -62,14 +63,16 @@ export class Journal {
 
   /** Appends a plan and syncs it: it is on the disk when this returns. @param number its number among all plans on the target. */
   keepPlan(rows: readonly RunRow[], number: number): void {
-    for (let at = 0; at < rows.length; at += linesOfWrite)
+    for (let at = 0; at < rows.length; at += linesOfWrite) {
       this.append(rows.slice(at, at + linesOfWrite).map((row) => ({ kind: 'plan', row })));
+      this.attempt(() => this.write());
+    }
     this.append([{ kind: 'planned', number }]);
     this.sync();
     applyEvent(this.run, { kind: 'planned', number, rows });
   }
 
-  /** Appends an event and changes the run by it. @throws CliError `failed` if the line cannot be kept; the run is changed. */
+  /** Appends an event and changes the run by it. @throws CliError `failed` if a line was lost; the run is changed. */
   keep(event: Exclude<RunChange, { kind: 'planned' }>): void {
     applyEvent(this.run, event);
     this.append([event]);
@@ -78,32 +81,38 @@ export class Journal {
   /** Returns when all lines are on the disk. @throws CliError `failed` if a line was lost, or the file was removed. */
   sync(): void {
     this.attempt(() => {
+      this.write();
       syncFile(this.file);
       if (fstatSync(this.file).nlink === 0) throw new Error('it was removed');
     });
+    if (this.failure) throw this.failure;
   }
 
   close(): void {
+    this.attempt(() => this.write());
     closeSync(this.file);
   }
 
   private append(events: readonly RunEvent[]): void {
-    if (events.length === 0) return;
-    const bytes = Buffer.from(events.map((event) => `${printEvent(event)}\n`).join(''));
-    this.attempt(() => {
-      for (let offset = 0; offset < bytes.length; )
-        offset += writeSync(this.file, bytes, offset, bytes.length - offset);
-    });
+    if (this.failure) throw this.failure;
+    if (this.lines === '') setImmediate(() => this.attempt(() => this.write()));
+    for (const event of events) this.lines += `${printEvent(event)}\n`;
   }
 
-  /** After a failure nothing more is written, because the last line may be incomplete. @throws CliError `failed`. */
+  private write(): void {
+    const bytes = Buffer.from(this.lines);
+    this.lines = '';
+    for (let offset = 0; offset < bytes.length; )
+      offset += writeSync(this.file, bytes, offset, bytes.length - offset);
+  }
+
+  /** Writes to the file, and notes a failure: after one nothing more is written, because the last line may be incomplete. */
   private attempt(step: () => void): void {
-    if (this.failure) throw this.failure;
+    if (this.failure) return;
     try {
       step();
     } catch (error) {
       this.failure = fileError('write', this.path, error);
-      throw this.failure;
     }
   }
 }
