@@ -18,17 +18,16 @@ const flags = {
   port: value('--port <n>', 'port to listen on (default: 4010); 0 takes a free one', {
     parse: (text) => parseInteger(text, 0, 65_535),
   }),
-  host: values(
-    '--host <address>',
-    'address to listen on (default: 127.0.0.1); can be repeated for further names that clients may call it by',
-    { parse: parseHost },
-  ),
+  host: value('--host <address>', 'address or name to listen on (default: 127.0.0.1)', {
+    parse: parseHost,
+  }),
   data: value('--data <file>', 'serve the store that this JSON file holds', {
     offers: 'file',
   }),
-  empty: flag('--empty', 'start with an empty store'),
+  empty: flag('--empty', 'start with an empty store', { conflicts: ['data', 'pets'] }),
   pets: value('--pets <n>', 'start with a generated store of n pets', {
     parse: (text) => parseInteger(text, 0, 10_000_000),
+    conflicts: ['data'],
   }),
   latency: value('--latency <duration>', 'wait this long before each answer', { parse: parseLatency }),
   errorRate: value('--error-rate <share>', 'answer this share of requests, 0 to 1, with 503', {
@@ -42,10 +41,6 @@ const flags = {
   cors: values('--cors <origin>', 'let pages of this origin use the server; can be repeated', {
     parse: parseOrigin,
   }),
-  trustProxy: flag(
-    '--trust-proxy',
-    'build links from X-Forwarded-Proto, -Host and -Prefix, which a gateway in front sets',
-  ),
   log: flag('--log', 'one line per request on stderr'),
 };
 
@@ -76,12 +71,8 @@ function parseShare(text: string): number {
   throw new ValueError('must be a number from 0 to 1');
 }
 
-/**
- * Parses a duration to milliseconds. A number must have a unit, because a bare number meant milliseconds in version 1 and means
- * seconds in other flags.
- */
+/** Parses a duration with its unit. A bare number meant milliseconds in version 1, and means seconds in other flags. */
 function parseLatency(text: string): number {
-  if (/^0[a-z]*$/.test(text)) return 0;
   if (/\d$/.test(text)) throw new ValueError(`must have a unit, such as ${text}ms`);
   return parseDuration(text);
 }
@@ -94,8 +85,7 @@ function parseOrigin(text: string): string {
 }
 
 function parseHost(text: string): string {
-  const host = text.replace(/^\[(.*)\]$/, '$1');
-  if (/^[\w.:-]+$/.test(host)) return host;
+  if (/^[\w.:-]+$/.test(text)) return text;
   throw new ValueError('must be an address or a name, without a port');
 }
 
@@ -113,16 +103,13 @@ async function runServe(context: Context, flags: ServeFlags, command: readonly s
   }
 }
 
-/** Makes the store to serve. @throws UsageError if flags contradict each other; InputError if the file holds no store. */
+/** Makes the store to serve. @throws InputError if the file holds no store. */
 function createStore({ io }: Context, { data, empty, pets, requireToken }: ServeFlags): Store {
   if (requireToken && !io.env.PETSTORE_TOKEN)
     throw new InputError(
       '--require-token: PETSTORE_TOKEN is not set',
       'set it to the token that requests must bear',
     );
-  const sources = [data !== undefined && '--data', empty && '--empty', pets !== undefined && '--pets'];
-  const [first, second] = sources.filter((name) => name !== false && name !== undefined);
-  if (second) throw new UsageError(`${first} and ${second}: give one of them`);
   if (empty) return new Store();
   if (data === undefined) return pets === undefined ? seedStore() : generateStore(pets);
   const store = readStore(data);
@@ -133,16 +120,7 @@ function createStore({ io }: Context, { data, empty, pets, requireToken }: Serve
 
 function openServer(
   context: Context,
-  {
-    port = 4010,
-    host: [host = '127.0.0.1', ...names] = [],
-    latency,
-    errorRate,
-    requireToken,
-    cors,
-    log,
-    ...options
-  }: ServeFlags,
+  { port = 4010, host = '127.0.0.1', latency, errorRate, requireToken, cors, log, ...options }: ServeFlags,
   store: Store,
 ): Promise<Listening> {
   const onExchange = ({ method, target, status, elapsedMs }: Exchange): void => {
@@ -154,7 +132,6 @@ function openServer(
     store,
     port,
     host,
-    names,
     token: requireToken ? context.io.env.PETSTORE_TOKEN : undefined,
     origins: cors,
     faults: { latencyMs: latency, errorRate },
@@ -206,7 +183,7 @@ function passSignal({ io }: Context, signal: Signal, child: ChildProcess): void 
 /** Announces that the server accepts connections: prints its URL, and notes for people. */
 async function announce(
   context: Context,
-  { host: [host] = [], readOnly }: ServeFlags,
+  { host }: ServeFlags,
   url: string,
   isAlone: boolean,
 ): Promise<void> {
@@ -218,8 +195,6 @@ async function announce(
   // With a command, stdout belongs to that command.
   if (isAlone) await context.io.stdout.write(`${url}\n`);
   await context.print(isAlone ? `documentation: ${url}/docs` : `serving ${url}`);
-  if (isAlone && context.io.stderr.isTerminal)
-    await context.print(`${readOnly ? 'read-only' : 'changes are lost at the end'}; Ctrl-C stops it`);
 }
 
 function nextSignal({ interrupts }: Context): Promise<void> {

@@ -59,22 +59,7 @@ async function renderDocument(path: string, baseUrl: string, options: DocumentsO
 /** Redirects a browser to the documentation, and links a program to the description. */
 function answerRoot({ headers }: HttpRequest): HttpResponse {
   const rootHeaders: HttpHeaders = { link, vary: 'Accept' };
-  if (prefersPage(headerValue(headers, 'accept') ?? ''))
+  if (headerValue(headers, 'accept')?.includes('text/html'))
     return { status: 302, headers: { location: '/docs', ...rootHeaders }, body: '' };
   return new Refusal('not_found', 'there is no /; see /docs or /openapi.json', rootHeaders).toResponse();
-}
-
-/** Whether an Accept header names HTML, and does not prefer JSON. @see RFC 9110, 12.5.1 */
-function prefersPage(accept: string): boolean {
-  const weightOf = (mediaType: string) =>
-    accept
-      .toLowerCase()
-      .split(',')
-      .map((range) => range.split(';').map((part) => part.trim()))
-      .filter(([type]) => type === mediaType)
-      .map(([, ...parameters]) =>
-        Number(parameters.find((text) => text.startsWith('q='))?.slice(2) ?? 1),
-      )[0] ?? 0;
-  const weight = weightOf('text/html');
-  return weight > 0 && weight >= weightOf('application/json');
 }

@@ -19,7 +19,6 @@ const statuses = {
   misdirected_request: 421,
   validation_failed: 422,
   unknown_reference: 422,
-  rate_limited: 429,
   headers_too_large: 431,
   internal: 500,
   unavailable: 503,

@@ -9,14 +9,7 @@ import { type App, createApp } from './app.ts';
 import { withDocuments } from './documents.ts';
 import { maxBodyBytes, Refusal, toRefusal } from './refusal.ts';
 import { createRandom } from './seed.ts';
-import {
-  type Faults,
-  withCors,
-  withFaults,
-  withForwarded,
-  withoutWrites,
-  withToken,
-} from './serve-options.ts';
+import { type Faults, withCors, withFaults, withoutWrites, withToken } from './serve-options.ts';
 import type { Store } from './store.ts';
 
 interface ServerOptions extends ListenOptions {
@@ -25,8 +18,6 @@ interface ServerOptions extends ListenOptions {
   /** The token that a request to the API must bear. */
   readonly token?: string | undefined;
   readonly faults?: Faults | undefined;
-  /** Whether a gateway in front says how clients reach the server. */
-  readonly trustProxy?: boolean | undefined;
 }
 
 export interface ListenOptions {
@@ -34,8 +25,6 @@ export interface ListenOptions {
   readonly host: string;
   /** 0 for any free port. */
   readonly port: number;
-  /** Further names that the header Host may have. */
-  readonly names?: readonly string[] | undefined;
   /** Further origins whose pages may use the server. */
   readonly origins?: readonly string[] | undefined;
   /** Called after every response. */
@@ -64,14 +53,13 @@ const closingGraceMs = 1000;
 
 /** Starts the local server: the app of the store, with its faults and its documents, on a socket. */
 export function startServer(options: ServerOptions): Promise<Listening> {
-  const { store, readOnly, token, origins, faults = {}, trustProxy } = options;
+  const { store, readOnly, token, origins, faults = {} } = options;
   let app: App = createApp({ ...options, store: () => store });
   if (readOnly) app = withoutWrites(app);
   if (token !== undefined) app = withToken(app, token);
   // With a fixed seed, the same requests meet the same faults each time.
   app = withFaults(app, faults, createRandom(1));
   app = withDocuments(app, options);
-  if (trustProxy) app = withForwarded(app);
   if (origins) app = withCors(app, origins);
   return listen(app, options);
 }
@@ -82,10 +70,10 @@ export function startServer(options: ServerOptions): Promise<Listening> {
  * @throws CliError `failed` if it cannot listen on the address.
  */
 export async function listen(app: App, options: ListenOptions): Promise<Listening> {
-  const { host, port, names, origins, onExchange, onDefect } = options;
+  const { host, port, origins = [], onExchange, onDefect } = options;
   // A request without Host is answered with the service's own Error body.
   const server = createServer({ requireHostHeader: false });
-  const guard = createGuard([host, ...(names ?? [])], origins ?? []);
+  const guard = createGuard(bareHost(host), origins);
   const respond = async (request: IncomingMessage, response: ServerResponse) => {
     if (onExchange) reportExchange(request, response, onExchange);
     const { method = '', url = '', headers } = request;
@@ -162,27 +150,22 @@ const authority = /^(\[[\da-f:.]+\]|(?:[\w-]+\.)*[\w-]+\.?)(?::\d{0,5})?$/i;
  * Creates a function that refuses requests for other hosts and from pages of other origins. That prevents DNS rebinding: a
  * page of a foreign site reaches a server on the visitor's machine under the name of the foreign site.
  *
- * @param hosts the address that the server listens on, and its further names.
+ * @param ownName the address or the name that the server listens on.
  * @param origins further origins whose pages may use the server.
  * @returns a function that throws a Refusal.
  */
-function createGuard(hosts: readonly string[], origins: readonly string[]) {
-  const serverNames = new Set(hosts.map(bareHost));
+function createGuard(ownName: string, origins: readonly string[]) {
   // A server that listens on every address accepts any address, but no name, because a name could be rebound.
-  const isWildcard = serverNames.has('0.0.0.0') || serverNames.has('::');
-  const nameOf = (value: string) => bareHost(authority.exec(value)?.[1] ?? '');
+  const isWildcard = ownName === '0.0.0.0' || ownName === '::';
   const isThisServer = (value: string): boolean => {
-    const name = nameOf(value);
-    return serverNames.has(name) || isLoopbackHost(name) || (isWildcard && isIP(name) !== 0);
+    const name = bareHost(authority.exec(value)?.[1] ?? '');
+    return name === ownName || isLoopbackHost(name) || (isWildcard && isIP(name) !== 0);
   };
   let acceptedHost: string | undefined;
   return ({ host = '', origin }: IncomingMessage['headers']): void => {
     // Clients send the same Host with each request.
-    if (host !== acceptedHost && !isThisServer(host)) {
-      const flags = [...hosts, nameOf(host)].map((name) => `--host ${name}`).join(' ');
-      const way = nameOf(host) === '' ? '' : `; to allow it: serve ${flags}`;
-      throw new Refusal('misdirected_request', `Host ${host || '(none)'} is not this server${way}`);
-    }
+    if (host !== acceptedHost && !isThisServer(host))
+      throw new Refusal('misdirected_request', `Host ${host || '(none)'} is not this server (see --host)`);
     acceptedHost = host;
     const isAllowed =
       origin === undefined || origins.includes(origin) || isThisServer(origin.replace(/^https?:\/\//i, ''));

@@ -52,10 +52,6 @@ test('/ redirects a browser to the page, and links a program to the description'
     '/docs',
     link,
   ]);
-  for (const accept of ['text/html;q=0', 'text/html; q=0.0, */*', 'application/json, text/html;q=0.5', '*/*'])
-    expect([accept, (await get('/', { accept })).status]).toEqual([accept, 404]);
-  for (const accept of ['TEXT/HTML', 'text/html;level=1;q=0.1', 'application/json;q=0.5, text/html;q=0.5'])
-    expect([accept, (await get('/', { accept })).status]).toEqual([accept, 302]);
   const plain = await get('/');
   expect([plain.status, plain.headers.get('link')]).toEqual([404, link]);
   expect(JSON.parse(plain.body)).toMatchObject({ code: 'not_found', status: 404 });
@@ -212,23 +208,6 @@ describe.skipIf(browserPath === undefined)('in a browser (needs chromium)', () =
     expect(await page.locator('#createCategory pre.body').innerText()).toContain(name);
     expect(await page.locator('.answer img, .answer script').count()).toBe(0);
     expect(troubles).toEqual([]);
-  });
-
-  test('indents JSON by its signs alone', async () => {
-    const cases: [text: string, indented: string][] = [
-      ['[]', '[]'],
-      ['{"a":[],"b":{}}', '{\n  "a": [],\n  "b": {}\n}'],
-      ['[1e400,9223372036854775807,-0.10]', '[\n  1e400,\n  9223372036854775807,\n  -0.10\n]'],
-      ['{"a":1,"a":2}', '{\n  "a": 1,\n  "a": 2\n}'],
-      ['{"a,{":"b\\"]["}', '{\n  "a,{": "b\\"]["\n}'],
-      ['{"a":', '{\n  "a": '],
-      ['"unended \\', '"unended \\'],
-      ['[[[', '[\n  [\n    ['],
-      ['}}', '\n}\n}'],
-      ['text: not, JSON', 'text: not,\nJSON'],
-    ];
-    const indent = `import('/docs.js').then(({ indentJson }) => ${JSON.stringify(cases)}.map(([text]) => indentJson(text)))`;
-    expect(await page.evaluate(indent)).toEqual(cases.map(([, indented]) => indented));
   });
 
   test('asks before sending a DELETE', async () => {

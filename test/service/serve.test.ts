@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
-import { fakeIo, runCli } from '../helpers/run-cli.ts';
+import { runCli } from '../helpers/run-cli.ts';
 import { type Serving, serve } from '../helpers/serving.ts';
 import { outcomeOf, spawnCli, startCli } from '../helpers/spawn-cli.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
@@ -37,14 +37,6 @@ test.each(['SIGINT', 'SIGTERM'] as const)(
     await expect(fetch(serving.url)).rejects.toThrow();
   },
 );
-
-test('on a terminal, says what becomes of changes and how to stop', async () => {
-  const serving = await serve('', fakeIo({ terminals: ['stderr'] }));
-  expect(await serving.stop()).toBe(0);
-  expect(serving.io.written('stderr')).toBe(
-    `documentation: ${serving.url}/docs\nchanges are lost at the end; Ctrl-C stops it\n`,
-  );
-});
 
 test('starts empty, or with the given number of pets, the same each time', async () => {
   const petsOf = async (flags: string) => {
@@ -119,8 +111,8 @@ test.each([
   [['--cors', 'localhost'], "--cors 'localhost': must be an origin"],
   [['--require-token'], '--require-token: PETSTORE_TOKEN is not set'],
   [['--error-rate', '2'], "--error-rate '2': must be a number from 0 to 1"],
-  [['--empty', '--pets', '3'], '--empty and --pets: give one of them'],
-  [['--data', 'x.json', '--empty'], '--data and --empty'],
+  [['--empty', '--pets', '3'], "'--empty' cannot be used with option '--pets <n>'"],
+  [['--data', 'x.json', '--pets', '3'], "'--pets <n>' cannot be used with option '--data <file>'"],
   [['--data', '/nonexistent/shop.json'], '--data /nonexistent/shop.json: no such file'],
 ])('refuses %j', async (words, why) => {
   const run = await runCli(['serve', ...words]);

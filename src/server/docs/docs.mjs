@@ -1,40 +1,20 @@
-// Makes the forms of the page send requests. The script shows the text of a response as text and never parses a number in it,
-// so that every digit of an id stays as it came.
+// Makes the forms of the page send requests. The script shows the text of a response as text.
 
 const timeoutMs = 30_000;
 
 /**
- * Indents JSON. It looks only at braces, brackets, commas and quotes; the text between them stays as it is.
+ * Indents JSON. Numbers keep every digit, in browsers that can say how a number was written; others show the text as it came.
  *
  * @param {string} text
  */
-export function indentJson(text) {
-  const tokens = text.match(/"(?:[^"\\]|\\[\s\S])*"?|[[\]{}:,]|[^\s"[\]{}:,]+/g) ?? [];
-  let indented = '';
-  let depth = 0;
-  const newLine = () => `\n${'  '.repeat(depth)}`;
-  tokens.forEach((token, at) => {
-    const isEmpty = opens(tokens[at - 1]) && closes(token);
-    if (closes(token)) {
-      depth = Math.max(0, depth - 1);
-      if (!isEmpty) indented += newLine();
-    }
-    indented += token === ':' ? ': ' : token;
-    if (opens(token)) depth += 1;
-    const next = tokens[at + 1];
-    if (token === ',' || (opens(token) && next !== undefined && !closes(next))) indented += newLine();
-  });
-  return indented;
-}
-
-/** @param {string | undefined} token */
-function opens(token) {
-  return token === '{' || token === '[';
-}
-
-/** @param {string | undefined} token */
-function closes(token) {
-  return token === '}' || token === ']';
+function indentJson(text) {
+  if (!JSON.rawJSON) return text;
+  const keepDigits = (_, value, { source }) => (typeof value === 'number' ? JSON.rawJSON(source) : value);
+  try {
+    return JSON.stringify(JSON.parse(text, keepDigits), null, 2);
+  } catch {
+    return text;
+  }
 }
 
 /** @param {HTMLFormElement} form */
