@@ -25,7 +25,6 @@ const owners: Readonly<Record<string, { readonly files: readonly string[]; reado
   chalk: { files: ['src/output/style.ts'], heavy: true },
   'cli-table3': { files: ['src/output/table.ts'], heavy: true },
   conf: { files: ['src/config/config-store.ts'] },
-  '@cfworker/json-schema': { files: ['src/checks/body-schema.ts'] },
   '@inquirer/prompts': { files: ['src/input/inquirer.ts'] },
 };
 

@@ -105,36 +105,5 @@ function isNothing(value: JsonValue | undefined): boolean {
   return value === undefined || value === null;
 }
 
-/**
- * Converts a `pattern` of JSON Schema to a source for `new RegExp(source, 'u')`. Removes escapes such as
- * `\-` and `\@`, which the mode `u` does not allow. Returns undefined if the result is not an ECMAScript
- * expression, or if the pattern is very long.
- */
-export function readPattern(pattern: string): string | undefined {
-  if (pattern.length > maxPatternLength) return undefined;
-  return [pattern, withoutNeedlessEscapes(pattern)].find(isExpression);
-}
-
-/** V8 accepts a longer expression, but its first use fails. */
-const maxPatternLength = 10_000;
-
-function isExpression(source: string): boolean {
-  try {
-    return new RegExp(source, 'u') instanceof RegExp;
-  } catch {
-    return false;
-  }
-}
-
-/** Characters that may be escaped anywhere in the mode `u`. */
-const escapable = /^[\^$\\.*+?()[\]{}|/\p{L}\p{N}]$/u;
-
-function withoutNeedlessEscapes(pattern: string): string {
-  // Outside of brackets the mode `u` does not allow `\-`.
-  return pattern.replace(/\\([\s\S])/gu, (part: string, escaped: string) =>
-    escaped === '-' ? '\\x2d' : escapable.test(escaped) ? part : escaped,
-  );
-}
-
 /** The keywords of a schema, and the extensions of a description, whose value is data: no keyword or `$ref` in it counts. */
 export const dataKeywords = /^(enum|const|default|examples?|x-.*)$/;

@@ -1,8 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { nouns } from '../api/nouns.ts';
 import { componentReference, toSchemas } from '../api/openapi.ts';
-import type { DocumentedResponse, Operation } from '../api/operations.ts';
-import { type ResultName, resultSchemas } from '../api/schemas.ts';
+import type { DocumentedResponse } from '../api/operations.ts';
 import { otherRecord } from '../client/read-answer.ts';
 import { CliError, messageOf } from '../process/errors.ts';
 import { type JsonObject, type JsonValue, printJson } from '../process/exact-json.ts';
@@ -17,8 +16,6 @@ import { faultOf } from './round.ts';
 interface Expectation {
   /** `404`, or `4xx` for a whole class. */
   readonly status?: string;
-  /** The schema of the body, if the description has none for the status. */
-  readonly schema?: JsonObject | undefined;
   /** The step of a check, such as `delete`. The reason of a fault begins with it. */
   readonly step?: string;
   /** Whether another check compares the body with its schema. */
@@ -48,9 +45,8 @@ export function judge(answer: CheckAnswer, expectation: Expectation = {}): Judge
     throw fault(`answered ${statusText(answer.status)}`, {
       expected: status ?? operation.success.join(' or '),
     });
-  const { schema = expectation.schema, mediaTypes = [] } = documentedResponse(answer) ?? {};
-  if (!schema && mediaTypes.length === 0) return {};
-  const ranges = mediaTypes.length > 0 ? mediaTypes : ['application/json'];
+  const { schema, mediaTypes: ranges = [] } = documentedResponse(answer) ?? {};
+  if (ranges.length === 0) return {};
   if (!ranges.some((range) => isWithin(mediaType, range)))
     throw fault(mediaType ? `the content type is ${mediaType}` : 'the answer has no content type', {
       expected: ranges.join(' or '),
@@ -73,68 +69,38 @@ export function judge(answer: CheckAnswer, expectation: Expectation = {}): Judge
   return { json, remark: result.remark };
 }
 
+/** The document to which the schemas of the service's specification refer. In an answer, a quantity may be any integer. */
+const specification: JsonObject = { components: { schemas: { ...toSchemas(), Order: withAnyQuantity() } } };
+
+function withAnyQuantity(): JsonObject {
+  const { Order = {} } = toSchemas();
+  return { ...Order, properties: { ...(Order.properties as JsonObject), quantity: { type: 'integer' } } };
+}
+
 /**
  * Returns the documented response for the status of an answer, from the description that the profile is bound to, or from
  * the operations table. Undefined if the status is not documented.
  */
 function documentedResponse({ operation, status }: CheckAnswer): DocumentedResponse | undefined {
-  const responses = operation.responses ?? responsesOfTable(operation);
-  return responses[status] ?? responses[`${String(status).charAt(0)}XX`] ?? responses.default;
-}
-
-/** The schemas of the service's specification for answers, in which a quantity may be any integer. */
-const components: JsonObject = { schemas: readSchemas() };
-
-function readSchemas(): JsonObject {
-  const schemas = toSchemas();
-  for (const schema of [schemas.Order, schemas.InventoryItem] as JsonObject[]) {
-    const properties = schema.properties as JsonObject;
-    const { minimum, ...quantity } = properties.quantity as JsonObject;
-    schema.properties = { ...properties, quantity };
-  }
-  return schemas;
-}
-
-const recordSchemas = mapResults((reference) => ({ ...reference, components }));
-const listSchemas = mapResults((reference) => ({ type: 'array', items: reference, components }));
-
-function mapResults(
-  toSchema: (reference: JsonObject) => JsonObject,
-): Readonly<Record<ResultName, JsonObject>> {
-  const names = Object.keys(resultSchemas) as ResultName[];
-  const entries = names.map((name) => [name, toSchema(componentReference('schemas', name))]);
-  return Object.fromEntries(entries) as Record<ResultName, JsonObject>;
-}
-
-/** The schema of an Error of the service's specification. */
-export const errorSchema: JsonObject = { ...componentReference('schemas', 'Error'), components };
-
-function responsesOfTable({
-  success,
-  errors,
-  result,
-  isList,
-}: Operation): NonNullable<Operation['responses']> {
+  const { responses, success, result, isList } = operation;
+  if (responses) return responses[status] ?? responses[`${String(status).charAt(0)}XX`] ?? responses.default;
   const mediaTypes = ['application/json'];
-  const ok = result
-    ? { mediaTypes, schema: (isList ? listSchemas : recordSchemas)[result] }
-    : { mediaTypes: [] };
-  const refusal = { mediaTypes, schema: errorSchema };
-  return Object.fromEntries<DocumentedResponse>([
-    ...success.map((status) => [status, ok] as const),
-    ...errors.map((status) => [status, refusal] as const),
-  ]);
+  if (status >= 400) return { mediaTypes, schema: componentReference('schemas', 'Error') };
+  if (!success.includes(status)) return undefined;
+  if (!result) return { mediaTypes: [] };
+  const schema = componentReference('schemas', result);
+  return { mediaTypes, schema: isList ? { type: 'array', items: schema } : schema };
 }
 
 /** Compares a body with its schema. The time limit grows with the length of the body. */
 function compareWithSchema(
-  { operation: { id, responses }, text, definitions }: CheckAnswer,
+  { operation: { id, responses }, text, definitions = {} }: CheckAnswer,
   schema: JsonObject,
   body: JsonValue,
 ): BodyResult {
   const limitMs = 2000 * (1 + Math.floor(text.length / 1_000_000));
   try {
-    return checkBody(schema, body, limitMs, responses && definitions);
+    return checkBody(schema, body, limitMs, responses ? { $defs: definitions } : specification);
   } catch (error) {
     throw new CliError('failed', `the schema of ${id} cannot be used: ${messageOf(error)}`);
   }

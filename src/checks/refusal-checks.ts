@@ -6,7 +6,7 @@ import { counted } from '../process/text.ts';
 import type { Check, CheckAnswer, CheckContext } from './check.ts';
 import { isStatus } from './condition.ts';
 import { type Details, type Finding, FindingError, pass, skip, statusText, warn } from './finding.ts';
-import { errorSchema, judge } from './judge-answer.ts';
+import { judge } from './judge-answer.ts';
 import { idsOf, inputsFor } from './records.ts';
 import { detailsOf, faultOf, guessInput, idParameter, reachOperation } from './round.ts';
 
@@ -73,7 +73,7 @@ function judgeError(answer: CheckAnswer, expected: string): Finding {
 function judgeErrorBody(answer: CheckAnswer, status: string): Finding {
   const fault = (reason: string, details?: Details) => new FindingError(faultOf(answer, reason, details));
   const { responses } = answer.operation;
-  const { json } = judge(answer, { status, schema: responses ? undefined : errorSchema });
+  const { json } = judge(answer, { status });
   if (/html/.test(answer.mediaType)) throw fault('the error is a web page');
   const named = isJsonObject(json) ? json.status : undefined;
   // In a description, a field `status` that is not a number may mean something else.
