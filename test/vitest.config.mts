@@ -5,6 +5,7 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     globalSetup: 'test/helpers/build.ts',
+    setupFiles: 'test/helpers/short-delays.ts',
     // What tests depend on, whatever the shell has that runs them.
     env: {
       TZ: 'UTC',
