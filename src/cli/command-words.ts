@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { closestWord } from '../process/text.ts';
 import { nameOf } from './flag.ts';
 
@@ -60,6 +62,27 @@ type Offered =
       /** The part of the current word that stays: `--status=`, or `sold,` in a list. */
       readonly stem: string;
     };
+
+/** The files that the build writes beside the bundle, with `prepare.ts`. */
+export const tableFile = 'words.json';
+export const pagesFile = 'help.txt';
+
+/** The mark before each page of help. A page has no form feed. */
+export const pageMark = '\f';
+
+/** Reads the table of commands, flags and fixed values. @param dist the folder of the bundle. */
+export function readTable(dist: string): WordTable {
+  return JSON.parse(readFileSync(join(dist, tableFile), 'utf8'));
+}
+
+/** Reads a page of help. */
+export function readPage(dist: string, name: string): string {
+  const heading = `${name}\n`;
+  const pages = readFileSync(join(dist, pagesFile), 'utf8').split(pageMark);
+  const page = pages.find((text) => text.startsWith(heading));
+  if (page === undefined) throw new Error(`help has no page '${name}'`);
+  return page.slice(heading.length);
+}
 
 /** Whether a line asks for help in place of running a command. */
 export function asksForHelp(words: readonly string[]): boolean {

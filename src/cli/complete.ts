@@ -2,10 +2,9 @@ import { join } from 'node:path';
 import type { Context } from '../context.ts';
 import { withinLimits } from '../process/deadline.ts';
 import { sanitize } from '../process/text.ts';
-import { fixedWords, offersAt, printOffers } from './command-words.ts';
+import { fixedWords, offersAt, printOffers, readTable } from './command-words.ts';
 import type { LookUpKind } from './flag.ts';
 import { type ParsedLine, parseLine } from './parse-line.ts';
-import { readTable } from './prepared.ts';
 import type { Program } from './verb.ts';
 
 /** The longest time that a Tab waits for names from the service, in milliseconds. */

@@ -4,13 +4,11 @@ import type { OutputFormat } from '../config/setting-values.ts';
 import type { Context } from '../context.ts';
 import { checkColumns, type View } from '../output/columns.ts';
 import type { Output } from '../output/print.ts';
-import { plainStyle } from '../output/style.ts';
 import { exitCodes, OutputClosedError, UsageError } from '../process/errors.ts';
-import { asksForHelp, findHelp } from './command-words.ts';
+import { asksForHelp, findHelp, readPage, readTable } from './command-words.ts';
 import { nameOf } from './flag.ts';
-import type { GlobalFlags } from './global-flags.ts';
+import { type GlobalFlags, writeFlags } from './global-flags.ts';
 import { type ParsedLine, parseLine } from './parse-line.ts';
-import { readPage, readTable } from './prepared.ts';
 import { type Action, commandName, flagsOf, isGroup, type Program } from './verb.ts';
 
 // The files of this folder:
@@ -18,7 +16,7 @@ import { type Action, commandName, flagsOf, isGroup, type Program } from './verb
 // - `parse-line.ts` lets commander read the words. This file decides whether the line runs a command, shows help, or is
 //   wrong; it runs the command, and prints what it returns.
 // - `command-words.ts` answers help, unknown commands and the Tab key from a table and from pages that `prepare.ts` makes for the build:
-//   `help.ts` the help of a command, `topics.ts` and `topics.txt` the help that several commands share. `prepared.ts` reads them.
+//   `help.ts` the help of a command, `topics.ts` and `topics.txt` the help that several commands share.
 // - `complete.ts` looks up values for the Tab key.
 
 /** A command line that has been read and not yet run. */
@@ -53,9 +51,7 @@ export async function readCommandLine(argv: readonly string[], program: Program)
   try {
     return { ...common, ...toActionTask(line) };
   } catch (error) {
-    const run = ({ io }: Context) =>
-      Promise.reject(withPlace(error, line, argv, join(io.packageDir, 'dist')));
-    return { ...common, usesConfig: true, run };
+    return { ...common, usesConfig: true, run: () => Promise.reject(error) };
   }
 }
 
@@ -69,21 +65,21 @@ async function answerHelp(context: Context, argv: readonly string[]): Promise<vo
   if (help.is === 'wrong') throw new UsageError(help.message, help.hint);
   const stream = asksForHelp(argv) ? 'stdout' : 'stderr';
   if (stream === 'stderr') context.setExitCode(exitCodes.usage);
-  const isStyled = (await context.style(stream)) !== plainStyle;
-  await context.io[stream].write(readPage(dist, help.name, isStyled));
+  await context.io[stream].write(readPage(dist, help.name));
 }
 
 type Task = Pick<CommandLine, 'usesConfig' | 'defaultFormat' | 'run'>;
 
 /** Makes the task that runs a command. @throws UsageError if a word or a value is wrong. */
 function toActionTask(line: ParsedLine): Task {
-  const { path, command, flagUses, problem } = line;
+  const { path, command, problem } = line;
   const action = isGroup(command) ? command.alone : command;
   if (problem || !action) throw wordsError(line);
   const flags = flagsOf(action);
-  const misplacedUse = flagUses.find(({ key }) => !(key in flags));
-  if (misplacedUse)
-    throw new UsageError(`${commandName(path)}: unknown option '${nameOf(misplacedUse.flag)}'`);
+  const taken = Object.entries(flags).map(([key, flag]) => flag.key ?? key);
+  // A level above the command takes the flags of writes too.
+  const [misplaced] = Object.entries(writeFlags).filter(([key]) => key in line.flags && !taken.includes(key));
+  if (misplaced) throw new UsageError(`${commandName(path)}: unknown option '${nameOf(misplaced[1])}'`);
   const values = { ...line.args, ...line.flags };
   const wrongValue = [...Object.values(line.flags), ...Object.values(line.args)].find(
     (value) => value instanceof UsageError,
@@ -155,39 +151,14 @@ async function printOutput(context: Context, output: Output, view: View<object> 
   if (error) throw error;
 }
 
-/** Makes the error for a line that commander cannot read. The hint is commander's suggestion, if it has one. */
-function wordsError({ path, command, operands, problem }: ParsedLine): UsageError {
-  const { code = '', message = '' } = problem ?? {};
+/** Makes the error for a line that commander cannot read, in commander's words. */
+function wordsError({ path, problem }: ParsedLine): UsageError {
   const name = commandName(path);
-  const see = `see \`${name} --help\``;
-  if (code === 'commander.excessArguments') {
-    const count = isGroup(command) ? 0 : Object.keys(command.args ?? {}).length;
-    return new UsageError(`${name}: unexpected argument '${operands[count]}'`, see);
-  }
-  const flag = code === 'commander.unknownOption' ? operands.find((word) => word.startsWith('-')) : undefined;
-  const [flagName = '', flagValue] = flag?.split(/=(.*)/s) ?? [];
-  if (flagValue !== undefined && Object.values(flagsOf(command)).some((known) => nameOf(known) === flagName))
-    return new UsageError(`${name}: ${flagName} takes no value`, see);
-  const [sentence = '', suggestion] = message.replace('error: ', '').split(/\n\(Did you mean (.*)\)$/);
-  // The value of an unknown flag may be a token.
-  const safeSentence = flagValue === undefined ? sentence : `unknown option '${flagName}'`;
-  return new UsageError(
-    `${name}: ${safeSentence}`,
-    suggestion === undefined ? see : `did you mean ${suggestion}`,
-  );
-}
-
-/** Adds to the error of an unknown flag the command behind which it belongs, if the line has that command. */
-function withPlace(error: unknown, { problem, path }: ParsedLine, argv: readonly string[], dist: string) {
-  const name = /unknown option '(--[\w-]+)/.exec(problem?.message ?? '')?.[1];
-  if (!(error instanceof UsageError) || name === undefined) return error;
-  const { flags, commands } = readTable(dist);
-  const [place] = Object.values(commands)
-    .filter((command) => command.flags.some((at) => flags[at] && nameOf(flags[at]) === name))
-    .map((command) => command.path)
-    .filter((words) => words !== path.join(' ') && words.split(' ').every((word) => argv.includes(word)))
-    .sort((one, other) => other.length - one.length);
-  return place === undefined
-    ? error
-    : new UsageError(error.message, `it belongs behind the command: petstore ${place} ${name}`);
+  const [sentence = '', suggestion] = (problem?.message ?? '')
+    .replace('error: ', '')
+    // The value of an unknown flag may be a token.
+    .replace(/^(unknown option '[^=]*=).*'/s, "$1…'")
+    .split(/\n\(Did you mean (.*)\)$/);
+  const hint = suggestion === undefined ? `see \`${name} --help\`` : `did you mean ${suggestion}`;
+  return new UsageError(`${name}: ${sentence}`, hint);
 }

@@ -15,12 +15,7 @@ export const globalFlags = {
   profile: value('--profile <name>', 'use this profile', { offers: 'profile' }),
   baseUrl: keyFlag('base-url'),
   offline: flag('--offline', 'use the embedded store instead of a service'),
-  // `-o=json` as in kubectl: commander passes the text after a short flag as its value, with the `=`.
-  output: {
-    ...keyFlag('output'),
-    syntax: '-o, --output <format>',
-    parse: (text: string) => text.replace(/^=/, ''),
-  },
+  output: { ...keyFlag('output'), syntax: '-o, --output <format>' },
   json: { ...flag('--json', 'short for -o json'), key: 'output', parse: () => 'json' },
   fields: value('--fields <a,b>', 'columns to show, in this order; help lists them', {
     offers: 'field',

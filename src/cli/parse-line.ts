@@ -13,36 +13,21 @@ import {
 
 /** A command line as commander has read it. */
 export interface ParsedLine extends CommandNode {
-  /** The group that contains the command, or the command itself if it is a group. */
-  readonly group: Group;
-  readonly flagUses: readonly FlagUse[];
   /** The values of the flags by their keys. In place of a wrong value there is its error. */
   readonly flags: Readonly<Record<string, unknown>>;
   /** The values of the arguments by their keys. In place of a wrong value there is its error. */
   readonly args: Readonly<Record<string, unknown>>;
-  /** The words that are not names of commands or flags. After a problem: the words that commander has not read. */
-  readonly operands: readonly string[];
   /** The error in the words. The other members have the part that was read, for help and for completion. */
   readonly problem?: CommanderError | undefined;
 }
-
-/** A flag on a command line, with the text of its value. */
-interface FlagUse {
-  readonly key: string;
-  readonly flag: Flag;
-  readonly text: string | null | undefined;
-}
-
-type Position = CommandNode & Pick<ParsedLine, 'group'>;
 
 /**
  * Lets commander read the words. Commander names one command after the other, and only these are loaded and get their flags,
  * arguments and verbs. Every level takes the global flags, so that they can stand anywhere.
  */
 export async function parseLine(program: Program, words: readonly string[]): Promise<ParsedLine> {
-  const flagUses: FlagUse[] = [];
   const root = new Command(program.name);
-  let position: Position = { path: [], entry: program, command: program, group: program };
+  let position: CommandNode = { path: [], entry: program, command: program };
   let entered = root;
   // The program prints errors and help. To find out how wide stderr is, commander would load all of node:net.
   root
@@ -55,17 +40,14 @@ export async function parseLine(program: Program, words: readonly string[]): Pro
       getErrHasColors: () => false,
     });
 
-  function enter(command: Command, next: Position, rest: readonly string[]): void {
+  function enter(command: Command, next: CommandNode, rest: readonly string[]): void {
     position = next;
     entered = command;
     command.helpOption(false).helpCommand(false).enablePositionalOptions();
     for (const [key, value] of Object.entries(command.parent?.opts() ?? {}))
       command.setOptionValue(key, value);
-    for (const [key, flag] of Object.entries(mayHaveFlags(next.command, rest) ? flagsOf(next.command) : {})) {
-      const option = toOption(key, flag);
-      command.addOption(option);
-      command.on(`option:${option.name()}`, (text?: string | null) => flagUses.push({ key, flag, text }));
-    }
+    for (const [key, flag] of Object.entries(mayHaveFlags(next.command, rest) ? flagsOf(next.command) : {}))
+      command.addOption(toOption(key, flag));
     const action = isGroup(next.command) ? next.command.alone : next.command;
     if (action) takeArguments(command, action);
     if (isGroup(next.command)) addVerbs(command, next.command);
@@ -79,9 +61,7 @@ export async function parseLine(program: Program, words: readonly string[]): Pro
       const entry = group.verbs.find(({ name }) => name === subcommand.name());
       if (!entry) return;
       const command = await loadCommand(entry);
-      const path = [...position.path, entry.name];
-      const next = { path, entry, command, group: isGroup(command) ? command : group };
-      enter(subcommand, next, args.slice(1));
+      enter(subcommand, { path: [...position.path, entry.name], entry, command }, args.slice(1));
     });
   }
 
@@ -95,7 +75,7 @@ export async function parseLine(program: Program, words: readonly string[]): Pro
   );
   const keys = Object.keys(('args' in position.command && position.command.args) || {});
   const args = Object.fromEntries(keys.map((key, at) => [key, entered.processedArgs[at]]));
-  return { ...position, flagUses, flags: entered.opts(), args, operands: entered.args, problem };
+  return { ...position, flags: entered.opts(), args, problem };
 }
 
 /**

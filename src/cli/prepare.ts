@@ -1,24 +1,35 @@
-import type { CommandWords, WordSlot, WordTable } from './command-words.ts';
+import {
+  type CommandWords,
+  pageMark,
+  pagesFile,
+  tableFile,
+  type WordSlot,
+  type WordTable,
+} from './command-words.ts';
 import type { Flag } from './flag.ts';
 import { formatCommandHelp, introduction } from './help.ts';
-import { preparedFiles } from './prepared.ts';
 import { formatTopic, readTopics, topicNames } from './topics.ts';
 import { type CommandNode, commandsOf, flagsOf, isGroup, type Program } from './verb.ts';
 
-/** Makes the files of help and completion. Only the build and its test call it. */
-export async function prepare(
-  program: Program,
-  bold: (text: string) => string,
-): Promise<Readonly<Record<string, string>>> {
+/** Makes the files of help and completion, by their names. Only the build and its test call it. */
+export async function prepare(program: Program): Promise<Readonly<Record<string, string>>> {
   const nodes: CommandNode[] = [{ path: [], entry: program, command: program }];
   for await (const node of commandsOf(program)) nodes.push(node);
   const topics = await readTopics();
-  const pages = (style: (text: string) => string): [string, string][] => [
+  const pages: [name: string, text: string][] = [
     ['introduction', introduction],
     ...topicNames.map((name): [string, string] => [`help ${name}`, formatTopic(topics[name])]),
-    ...nodes.map((node): [string, string] => [node.path.join(' '), formatCommandHelp(node, style)]),
+    ...nodes.map((node): [string, string] => [node.path.join(' '), formatCommandHelp(node)]),
   ];
-  return preparedFiles(tableOf(nodes), { plain: pages((text) => text), styled: pages(bold) });
+  const table = tableOf(nodes);
+  const acting = Object.values(table.commands).flatMap(({ path, acts }) => (acts ? path : []));
+  return {
+    [tableFile]: JSON.stringify(table),
+    [pagesFile]: pages.map(([name, text]) => `${pageMark}${name}\n${text}`).join(''),
+    // bin/petstore.js names a code cache after the first that a line names: `pets list` comes before `runs`, which is a command
+    // and a group.
+    'commands.txt': acting.sort((one, other) => other.split(' ').length - one.split(' ').length).join('\n'),
+  };
 }
 
 function tableOf(nodes: readonly CommandNode[]): WordTable {

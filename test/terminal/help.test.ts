@@ -6,10 +6,9 @@ import { readTopics, topicNames } from '../../src/cli/topics.ts';
 import { commandsOf } from '../../src/cli/verb.ts';
 import { program } from '../../src/commands/index.ts';
 import { outputFormats } from '../../src/config/setting-values.ts';
-import { createStyle } from '../../src/output/style.ts';
 import { exitCodes } from '../../src/process/errors.ts';
 import { recordingServer } from '../helpers/recording-server.ts';
-import { fakeIo, type RunOptions, runCli } from '../helpers/run-cli.ts';
+import { runCli } from '../helpers/run-cli.ts';
 import { spawnCli } from '../helpers/spawn-cli.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
@@ -36,29 +35,21 @@ test('the help of a command is 80 columns wide, but for examples, and 24 lines l
 });
 
 test('the files that the build made are those of the commands as they are', async () => {
-  const { bold } = await createStyle(fakeIo().stdout, {}, 'always');
-  for (const [name, text] of Object.entries(await prepare(program, bold)))
+  for (const [name, text] of Object.entries(await prepare(program)))
     expect(readFileSync(join('dist', name), 'utf8') === text, name).toBe(true);
 });
 
 test.each([
   '',
   '--help',
-  'help formats',
-  'pets --help',
   'help pets list',
-  'pets help ls',
   'pets get 3 --help',
   'pets',
   'pets lsit',
-  'pats',
   'help lost',
-  'pets lsit --json',
-  '--color always help',
   '__complete -- pe',
   '__complete -- pets list --s',
   '__complete -- pets list --status available -o ',
-  '__complete -- completion ',
 ])('the program answers petstore %s as the file for it does', async (line) => {
   const words = line === '' ? [] : line.split(' ');
   const { code, stdout, stderr } = await spawnCli(words);
@@ -74,21 +65,6 @@ test('flags of the command itself come first, and a status names its words', asy
   );
 });
 
-test.each<readonly [isBold: boolean, line: string, options: RunOptions]>([
-  [true, 'pets list --help', { terminals: ['stdout'] }],
-  [true, 'pets --help', { terminals: ['stdout'] }],
-  [true, 'pets list --help --color always', {}],
-  [true, 'pets list --help', { env: { FORCE_COLOR: '1' } }],
-  [false, 'pets list --help', {}],
-  [false, 'pets list --help', { terminals: ['stdout'], env: { NO_COLOR: '1' } }],
-  [false, 'pets --help --color never', { terminals: ['stdout'] }],
-  // It goes to stderr.
-  [true, 'pets', { terminals: ['stderr'] }],
-  [false, 'pets', { terminals: ['stdout'] }],
-])('the titles of a help are bold, %s, with petstore %s and %j', async (isBold, line, options) => {
-  const { stdout, stderr } = await runCli(line, options);
-  expect((stdout + stderr).includes('\x1b[1mUsage:\x1b[22m')).toBe(isBold);
-});
 describe.each(topicNames)('help %s', (topic) => {
   test('fits 40 lines of 80 columns, except for commands and files to copy', async () => {
     const { code, stdout } = await runCli(['help', topic]);
