@@ -98,31 +98,19 @@ export function parseJson(text: string): unknown {
   }
 }
 
+/** The states of rows of which a person may say what happened. */
+export const openStates: readonly string[] = ['unknown', 'unprocessed', 'unsettled'];
+
 /** The states of rows in a report: those that are as the file says, and the others. */
 export const rightStates = ['applied', 'unchanged', 'booked', 'skipped'] as const;
 export const wrongStates = ['failed', 'unknown', 'invalid', 'unprocessed', 'unsettled'] as const;
 
 /** A command and how it ended, as lines of a trace. */
-export function describeCommand({
-  number,
-  words,
-  step,
-  hasCrashed,
-  wasSignalled,
-  ...end
-}: Command): string[] {
-  const { writeFaults, readFaults, only = 'any', edits } = step.conduct;
-  const how = [
-    `faults ${writeFaults}/${readFaults} ${JSON.stringify(only)}, edits ${edits}`,
-    ...(wasSignalled ? ['Ctrl-C'] : []),
-    ...(end.isFull ? ['full disk'] : []),
-    ...(hasCrashed ? [`died at ${step.dieAt}`] : []),
-  ];
-  const { summary, error } = end;
-  const counts = ['id', ...rightStates, ...wrongStates].map((name) => `${name} ${summary?.[name]}`).join(' ');
-  const failure = error ? JSON.stringify([error.code, error.message, error.hint]) : '';
+export function describeCommand(command: Command): string[] {
+  const { number, words, step, hasCrashed, code, summary, error } = command;
+  const { kind, pick, words: flags, ...how } = step;
   return [
-    `${number}: petstore ${words.join(' ')}  [${how.join(', ')}] ${end.touched}`,
-    ...(hasCrashed ? [] : [`   exit ${end.code}; ${counts} ${failure}`]),
+    `${number}: petstore ${words.join(' ')} ${JSON.stringify(how)}`,
+    hasCrashed ? '   it died' : `   exit ${code} ${JSON.stringify(summary)} ${JSON.stringify(error)}`,
   ];
 }

@@ -1,7 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
-import { hostname } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { Random } from './simulator-faults.ts';
 
@@ -55,10 +54,10 @@ export async function watchFiles(): Promise<() => void> {
         if (isSync) throw error;
         return Promise.reject(error);
       }
-      const done = beginSync(plainName, file);
       const result = original.apply(this, args);
-      if (!isSync) return (result as Promise<unknown>).then(done);
-      return done(result);
+      if (!plainName.endsWith('sync')) return result;
+      if (isSync) return settlePath(pathOf(file));
+      return (result as Promise<unknown>).then(() => settlePath(pathOf(file)));
     };
     undo.push(() => {
       target[name] = original;
@@ -126,41 +125,31 @@ function tear(path: string, data: unknown, share: number): void {
   real.appendFileSync(path, bytes.subarray(0, Math.floor(bytes.length * share)));
 }
 
-/** Ends the process, at once if it has not ended. Its locks stay, and name a process that has ended. */
+/** Ends the process, at once if it has not ended. */
 export function die(simulated: SimulatedProcess): void {
   if (simulated.isDead) return;
   simulated.isDead = true;
-  abandonLocks(simulated.folder);
+  removeLocks(simulated.folder);
   simulated.onDeath();
 }
 
-/** An id that no process has. */
-const noProcess = 99_999_999;
-
-function abandonLocks(folder: string): void {
-  for (const path of allFiles(folder).filter((each) => each.endsWith('.lock'))) {
-    if (real.statSync(path).size > 0) real.writeFileSync(path, `${noProcess} 1 ${hostname()}`);
-    // A lock that was never written is one of long ago.
-    real.utimesSync(path, 1, 1);
-  }
+/** Nobody holds the lock of a process that has ended; but this process, whose id it names, goes on. */
+function removeLocks(folder: string): void {
+  running.exit(() => {
+    for (const path of allFiles(folder)) if (path.endsWith('.lock')) real.unlinkSync(path);
+  });
 }
 
-/** The function that records a sync once it has succeeded, of the content or of the entries of a folder; it returns its argument. */
-function beginSync(name: string, file: unknown): (result: unknown) => unknown {
-  const path = name.endsWith('sync') ? pathOf(file) : '';
-  const process = running.getStore();
-  const { folder, entries, contents } = durable;
-  if (folder === '' || !path.startsWith(folder)) return (result) => result;
-  const isFolder = real.statSync(path).isDirectory();
-  const content = isFolder ? undefined : real.readFileSync(path);
-  const files = isFolder ? allFiles(path).filter((each) => dirname(each) === path) : [];
-  return (result) => {
-    if (process?.isDead) return result;
-    if (content) contents.set(path, content);
-    for (const each of isFolder ? entries : []) if (dirname(each) === path) entries.delete(each);
-    for (const each of files) entries.add(each);
-    return result;
-  };
+/** Records that a file, or the entries of a folder, are on the disk. */
+function settlePath(path: string): void {
+  const { folder, entries } = durable;
+  if (folder === '' || !path.startsWith(folder)) return;
+  if (!real.statSync(path).isDirectory()) {
+    durable.contents.set(path, real.readFileSync(path));
+    return;
+  }
+  for (const each of entries) if (dirname(each) === path) entries.delete(each);
+  for (const each of allFiles(path)) if (dirname(each) === path) entries.add(each);
 }
 
 function allFiles(folder: string): string[] {
@@ -194,7 +183,7 @@ export function cutPower(folder: string, random: Random): void {
     if (!isKept) real.rmSync(path, { force: true });
     else real.writeFileSync(path, now.has(path) ? cutBytes(synced, real.readFileSync(path), random) : synced);
   }
-  abandonLocks(folder);
+  removeLocks(folder);
   settleFolder(folder);
 }
 

@@ -67,22 +67,11 @@ export function typedRows({ kind }: InputFile, text: string): TypedRows {
   return rows;
 }
 
-/** A row of a file of rejects. */
-export interface RejectedRow {
-  /** As of `TypedRows`. */
-  readonly key: string;
-  readonly state: string;
-  readonly status: string;
-  readonly code: string;
-}
-
-export function rejectedRows({ kind }: InputFile, text: string): RejectedRow[] {
-  return readCells(text).map(({ cell }) => ({
-    key: kind === 'creates' ? `line:${cell('_line')}` : (cell('id') ?? cell('petId') ?? ''),
-    state: cell('_state') ?? '',
-    status: cell('_status') ?? '',
-    code: cell('_code') ?? '',
-  }));
+/** The keys of the rows of a file of rejects, as of `TypedRows`. */
+export function rejectedKeys({ kind }: InputFile, text: string): string[] {
+  return readCells(text).map(({ cell }) =>
+    kind === 'creates' ? `line:${cell('_line')}` : (cell('id') ?? cell('petId') ?? ''),
+  );
 }
 
 function readCells(text: string): { line: number; cell: (name: string) => string | undefined }[] {

@@ -10,8 +10,7 @@ import { type Answer, numberIn, type Request, Service, type ServiceShape } from 
 //
 //   late:    a request that is carried out while or after its run is undone or settled, or after a later run of one's own;
 //            a late write to a service that does not check tags.
-//   old:     an old reading of a service that does not check tags; an old reading beside a success that wrote nothing, or
-//            beside a write that was done and refused.
+//   old:     an old reading.
 //   twice:   a gateway that passes a write on twice with a sale in between; a POST that is passed on twice.
 //   gone:    a service that says in JSON of a record that is there that it is gone.
 //   answer:  an answer that shows what was sent is believed.
@@ -39,10 +38,14 @@ interface Visitor {
   readonly conduct: Conduct;
   /** How many requests there were, by method and record. */
   readonly seen: Map<string, number>;
-  /** The records that it asks about at the moment. */
-  readonly open: Set<string>;
   requests: number;
   raise(): void;
+}
+
+/** @param due the number of the request before which it is carried out. */
+interface LateRequest {
+  readonly request: Request;
+  readonly due: number;
 }
 
 /** The header that names the command of a request. */
@@ -51,10 +54,8 @@ export const commandHeader = 'x-command';
 export class Gateway {
   /** All writes that arrived, carried out or not. */
   readonly writes: Request[] = [];
-  /** What must not happen: two requests for one record at once. */
-  readonly breaches: string[] = [];
-  /** Each request with its answer, for a person who looks into a failure. */
-  readonly log: string[] = [];
+  /** What happened, for a person who looks into a failure. */
+  readonly trace: string[] = [];
   /** Records of which a write was carried out and then refused: whether it was this one, nobody can know. */
   readonly disputed = new Set<string>();
   /** The writes that a command cannot know to be refused, as `command record`; of a create, the record is its value. */
@@ -63,19 +64,15 @@ export class Gateway {
   private readonly shape: ServiceShape;
   private readonly server = createServer((message, response) => void this.receive(message, response));
   private visitor: Visitor | undefined;
-  private late: { readonly request: Request; readonly due: number }[] = [];
+  private late: LateRequest[] = [];
   private port = 0;
   private pending = 0;
   private fresh = 1_000_000;
+  private isWell = false;
 
   constructor(shape: ServiceShape, stock: ReadonlyMap<string, number>) {
     this.shape = shape;
     this.service = new Service(shape, stock);
-  }
-
-  /** Whether readings may be old. */
-  get isOld(): boolean {
-    return this.shape.records !== 'current' || this.shape.lists !== 'current';
   }
 
   get address(): string {
@@ -93,23 +90,20 @@ export class Gateway {
 
   /** The command whose requests come from now on. */
   admit(visitor: Pick<Visitor, 'command' | 'process' | 'conduct' | 'raise'>): void {
-    this.visitor = { ...visitor, requests: 0, seen: new Map(), open: new Set() };
+    this.visitor = { ...visitor, requests: 0, seen: new Map() };
   }
 
-  /** From now on nothing goes wrong, and all readings are current. */
+  /** From now on nothing goes wrong. */
   recover(): void {
-    this.service.isWell = true;
+    this.isWell = true;
     this.landLate();
   }
 
-  /** Carries out the writes that are late. @param canWait those that may still wait, because If-Match guards them. */
-  landLate({ canWait = false } = {}): void {
-    const { isGuarded } = this.service;
-    const stays = ({ request: { headers } }: { request: Request }) =>
-      canWait && isGuarded && headers['if-match'] !== undefined;
-    const landing = this.late.filter((item) => !stays(item));
-    this.late = this.late.filter(stays);
-    for (const { request } of landing) this.service.perform(request);
+  /** Carries out the writes that are late. */
+  landLate(isDue: (late: LateRequest) => boolean = () => true): void {
+    const due = this.late.filter(isDue);
+    this.late = this.late.filter((each) => !due.includes(each));
+    for (const { request } of due) this.note(request, `late ${this.service.perform(request).status}`);
   }
 
   /** Somebody else sets the value of a record, or its other field, or removes it, or makes it. */
@@ -125,6 +119,7 @@ export class Gateway {
     } else if (this.shape.noun === 'pets' && random.chance(0.3))
       service.change(id, { ...entry, rest: this.fresh });
     else service.change(id, random.chance(0.03) ? undefined : { ...entry, value: this.fresh });
+    this.trace.push(`   somebody sets record ${id} to ${service.entries.get(id)?.value}`);
   }
 
   /** Returns when no request is in flight. */
@@ -148,23 +143,14 @@ export class Gateway {
     }
     visitor.requests += 1;
     service.received += 1;
-    const due = this.late.filter((item) => item.due <= service.received);
-    this.late = this.late.filter((item) => !due.includes(item));
-    for (const { request } of due) service.perform(request);
+    this.landLate(({ due }) => due <= service.received);
     for (const at of visitor.conduct.signals) if (at === visitor.requests) visitor.raise();
     const request = this.toRequest(message, text, visitor);
-    const key = `${request.id ?? request.entry?.value}`;
-    // A client that gave up may ask again before its first request has come to its end.
-    const { writeFaults, readFaults } = visitor.conduct;
-    const isWatched = request.isOfNoun && key !== 'undefined' && writeFaults + readFaults === 0;
-    if (isWatched && visitor.open.has(key)) this.breaches.push(`two requests for record ${key} at once`);
-    visitor.open.add(key);
     this.pending += 1;
     // Others arrive meanwhile. Not a timer: then a client that gave up might read the value before this write.
     await setImmediate();
     await setImmediate();
     this.pending -= 1;
-    visitor.open.delete(key);
     if (visitor.process.isDead) this.serveTheDead(request, response);
     else this.serve(request, response, visitor);
   }
@@ -216,7 +202,7 @@ export class Gateway {
     }
     const isRead = method === 'GET';
     const kinds = isRead ? faults.readFaults : conduct.only ? [conduct.only] : faults.writeFaults;
-    const share = service.isWell ? 0 : isRead ? conduct.readFaults : conduct.writeFaults;
+    const share = this.isWell ? 0 : isRead ? conduct.readFaults : conduct.writeFaults;
     const fault = random.chance(share) ? random.pick(kinds) : undefined;
     if (fault && (isRead || this.isPossible(fault, request))) {
       if (fault.fate !== 'refused' || !faults.isCertain(method, fault.status)) this.doubt(request);
@@ -228,15 +214,15 @@ export class Gateway {
       this.note(request, String(answer.status));
       reply(response, answer);
     }
-    if (service.isWell || !random.chance(conduct.edits)) return;
+    if (this.isWell || !random.chance(conduct.edits)) return;
     const ids = service.ids();
     if (ids.length > 0) this.edit(id !== undefined && random.chance(0.6) ? id : random.pick(ids), random);
   }
 
   private note({ number, command, method, id, url, headers, entry }: Request, answer: string): void {
     const conditions = `${headers['if-match'] ?? ''} ${headers['if-none-match'] ?? ''}`.trim();
-    this.log.push(
-      `${number}: ${command} ${method} ${id ?? url} ${entry?.value ?? ''} ${conditions} -> ${answer}`,
+    this.trace.push(
+      `   ${number}: ${command} ${method} ${id ?? url} ${entry?.value ?? ''} ${conditions} -> ${answer}`,
     );
   }
 
@@ -249,15 +235,13 @@ export class Gateway {
     const { method } = request;
     const { status = 0, fate, body } = fault;
     const isRefused = this.service.refusal(request) !== undefined;
-    // twice, old
-    if (faults.isDisputed(fault)) return method !== 'POST' && !this.isOld && !isRefused && !this.shape.adds;
+    // twice
+    if (faults.isDisputed(fault)) return method !== 'POST' && !isRefused;
     // answer
     if (body === (method === 'POST' ? 'other record' : 'other value') && method !== 'PUT') return false;
     // gone
     if (method === 'DELETE' && body === undefined && [404, 410].includes(status)) return false;
-    // old
-    const isEmptySuccess = status >= 200 && status < 300 && fate !== 'done';
-    return !(fate === 'done' && isRefused) && !(this.isOld && isEmptySuccess);
+    return fate !== 'done' || !isRefused;
   }
 
   private misbehave(request: Request, response: ServerResponse, fault: faults.Fault): void {

@@ -1,11 +1,11 @@
 import { type Random, randomOf, writeFaults } from './simulator-faults.ts';
 import { type FileKind, type InputFile, invalidValue, type Line, mendedValue } from './simulator-files.ts';
 import type { Conduct } from './simulator-gateway.ts';
-import type { ReadingKind, ServiceShape } from './simulator-service.ts';
+import type { ServiceShape } from './simulator-service.ts';
 
 /** How one command is run. */
 export interface Step {
-  readonly kind: 'apply' | 'rejects' | 'resume' | 'undo' | 'follow' | 'settle' | 'others' | 'power';
+  readonly kind: 'apply' | 'rejects' | 'resume' | 'undo' | 'follow' | 'settle';
   /** Which of the files, runs or rejects, counted modulo their number; undefined: no id is typed. */
   readonly pick: number | undefined;
   /** Whether the file or the rejects are mended first. */
@@ -16,7 +16,7 @@ export interface Step {
   readonly dieAt: number;
   readonly fullAt: number;
   readonly tornShare: number;
-  /** A death is a power cut, which takes away what was not synced. */
+  /** A power cut at its end, or at its death, takes away what was not synced. */
   readonly losesPower: boolean;
 }
 
@@ -26,22 +26,6 @@ export interface History {
   readonly files: readonly InputFile[];
   readonly steps: readonly Step[];
 }
-
-const fileKinds: readonly (readonly FileKind[])[] = [
-  ['delivery'],
-  ['delivery'],
-  ['delivery', 'count'],
-  ['delivery', 'delivery'],
-  ['delivery', 'delivery'],
-  ['count'],
-  ['count', 'count'],
-  ['records'],
-  ['records', 'records'],
-  ['creates'],
-  ['creates', 'records'],
-  ['removes'],
-  ['removes', 'records'],
-];
 
 /** What people type one after the other; random steps seldom do. A number is that of a file, of rejects or of a run. */
 const plots = [
@@ -54,7 +38,6 @@ const plots = [
   'apply 0, apply 1, undo 0, apply 0, undo 1',
   'apply 0, resume 0, settle 0, apply 0, undo 0',
   'apply 0, settle 0, undo 0, settle 1, apply 0',
-  'apply 0, others 0, resume 0, undo 0, undo 0',
 ];
 
 export function createHistory(seed: number, round: number): History {
@@ -62,43 +45,37 @@ export function createHistory(seed: number, round: number): History {
   const isLong = random.chance(0.25);
   const pets = isLong ? 101 + random.below(5) : 1 + random.below(6);
   const ids = Array.from({ length: pets }, (_, at) => String(at + 1));
-  const kinds = random.pick(fileKinds);
-  const noun = kinds[0] === 'delivery' || kinds[0] === 'count' ? 'inventory' : 'pets';
-  const service = createShape(noun, isLong, random);
-  const { adds } = service;
+  const first = random.pick([
+    'delivery',
+    'delivery',
+    'delivery',
+    'count',
+    'records',
+    'creates',
+    'removes',
+  ] as const);
+  const isInventory = first === 'delivery' || first === 'count';
+  const others = isInventory
+    ? (['delivery', 'count'] as const)
+    : (['records', 'creates', 'removes'] as const);
+  const kinds: readonly FileKind[] = random.chance(0.5) ? [first] : [first, random.pick(others)];
+  const noun = isInventory ? 'inventory' : 'pets';
+  const etags = random.pick(['version', 'version', 'content', 'content', 'none', 'random'] as const);
+  const service = { noun, etags, putCreates: random.chance(0.7), hasLocation: random.chance(0.5) } as const;
   const stock = new Map<string, number>();
-  for (const id of ids)
-    if (adds || random.chance(isLong ? 0.99 : 0.9)) stock.set(id, (adds ? 1 : 0) + random.below(30));
+  for (const id of ids) if (random.chance(isLong ? 0.99 : 0.9)) stock.set(id, random.below(30));
   const files = kinds.map((kind, at) => createFile(kind, at, ids, stock, random));
   // A standing order: the same rows with another number.
-  const isStanding = kinds[1] === 'delivery' && random.chance(0.7);
+  const isStanding = kinds.join() === 'delivery,delivery' && random.chance(0.7);
   if (isStanding) files[1] = { ...(files[0] as InputFile), number: 'LS-2' };
-  const shards = noun === 'inventory' && random.chance(0.15) ? 2 : 0;
-  const facts = { isQuiet: adds || random.chance(0.4), shards, pets };
+  const shards = isInventory && random.chance(0.15) ? 2 : 0;
+  const facts = { isQuiet: random.chance(0.4), shards, pets };
   const plot = random.chance(isStanding ? 0.6 : 0.4) ? random.pick(plots).split(', ') : [];
   const count = plot.length || 2 + random.below(6);
   const steps = Array.from({ length: count }, (_, at) =>
     createStep(`${seed}:${round}:${at}`, at === 0 ? 'apply 0' : plot[at], facts),
   );
   return { service, stock, files, steps };
-}
-
-function createShape(noun: ServiceShape['noun'], isLong: boolean, random: Random): ServiceShape {
-  const adds = noun === 'inventory' && !isLong && random.chance(0.03);
-  const etags = random.pick([
-    ...(['version', 'version', 'version', 'content', 'content'] as const),
-    ...(['none', 'none', 'weak', 'random', 'unchecked'] as const),
-  ]);
-  // old
-  const canBeOld = (etags === 'version' || etags === 'content') && !adds;
-  const reading = (): ReadingKind =>
-    canBeOld && random.chance(0.25) ? random.pick(['behind', 'mixed'] as const) : 'current';
-  return {
-    ...{ noun, etags: adds ? 'none' : etags, adds },
-    putCreates: random.chance(0.7),
-    ...{ records: reading(), lists: reading(), lag: 1 + random.below(random.pick([4, 12, 40])) },
-    hasLocation: random.chance(0.5),
-  };
 }
 
 function createFile(
@@ -154,8 +131,7 @@ function createStep(seed: string, plotted: string | undefined, facts: StepFacts)
   const random = randomOf(seed);
   const kinds: readonly Step['kind'][] = [
     ...(['apply', 'apply', 'apply', 'rejects', 'rejects', 'resume', 'resume', 'resume', 'resume'] as const),
-    ...(['undo', 'undo', 'undo', 'follow', 'follow', 'follow', 'power', 'settle'] as const),
-    ...(facts.isQuiet ? (['resume', 'settle'] as const) : (['others', 'others'] as const)),
+    ...(['undo', 'undo', 'undo', 'follow', 'follow', 'follow', 'settle'] as const),
   ];
   const [plottedKind, plottedPick] = plotted?.split(' ') ?? [];
   const kind = (plottedKind as Step['kind'] | undefined) ?? random.pick(kinds);
@@ -169,7 +145,7 @@ function createStep(seed: string, plotted: string | undefined, facts: StepFacts)
     conduct: createConduct(`${seed}:conduct`, facts),
     dieAt: trouble === 'death' ? operation : 0,
     fullAt: trouble === 'full' ? operation : 0,
-    ...{ tornShare: random.next(), losesPower: random.chance(0.6) },
+    ...{ tornShare: random.next(), losesPower: random.chance(0.4) },
   };
 }
 

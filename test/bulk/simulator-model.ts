@@ -1,13 +1,8 @@
-import { type Command, type ListedRun, namedCommand, Violation } from './simulator-command.ts';
+import { type Command, type ListedRun, namedCommand, openStates, Violation } from './simulator-command.ts';
 import type { Step } from './simulator-history.ts';
-import { isOf, Ledger, type RunRecord } from './simulator-ledger.ts';
-import { checkReport } from './simulator-report.ts';
-import { checkAdding, checkRows } from './simulator-rows.ts';
+import { Ledger, type RunRecord } from './simulator-ledger.ts';
+import { checkReport, checkRows } from './simulator-report.ts';
 import type { World } from './simulator-world.ts';
-
-/** Why a row fails that only a person can mend. */
-const finalCodes = ['no_entry', 'no_record', 'below_zero', 'too_large', 'changed', 'booked_otherwise'];
-const openStates = ['unknown', 'unprocessed', 'unsettled'];
 
 /** Types a command. */
 type Take = (kind: Step['kind'], words?: readonly string[]) => Promise<Command | undefined>;
@@ -27,8 +22,8 @@ export class Model {
   private readonly world: World;
   private readonly ledger: Ledger;
   private runs: readonly ListedRun[] = [];
-  /** By file of rejects: the run that wrote it, and how many changes there were then. */
-  private readonly rejecters = new Map<string, { readonly run: RunRecord; readonly from: number }>();
+  /** The runs that wrote files of rejects, by file. */
+  private readonly rejecters = new Map<string, RunRecord>();
 
   constructor(world: World) {
     this.world = world;
@@ -39,87 +34,64 @@ export class Model {
     const { ledger, world } = this;
     this.runs = await world.runs();
     ledger.attribute(command, this.runs);
-    for (const breach of world.gateway.breaches) throw new Violation(breach);
-    const { adds } = world.history.service;
-    if (adds) checkAdding(ledger, command);
     for (const run of ledger.runs) {
       const earlier = run.rows;
       const isMaking = run.file.kind === 'creates' && !run.undone;
       const rows = await world.show(run.id);
       run.rows = new Map(rows.map((row) => [isMaking || row.id === '' ? `line:${row.line}` : row.id, row]));
-      if (!adds) checkRows(ledger, run, earlier, command);
+      checkRows(ledger, run, earlier, command);
     }
-    for (const change of adds ? [] : ledger.changes) ledger.checkChange(change);
+    for (const change of ledger.changes) ledger.checkChange(change);
     const run = ledger.runOf(command.number);
     this.checkRejects(run);
     if (command.hasCrashed) return;
-    const rows = run && !adds ? [...run.rows.keys()] : [];
+    const rows = run ? [...run.rows.keys()] : [];
     const written = rows.filter((key) => run && ledger.writesOf(run, key).length > 0).length;
     const hasSent = world.gateway.writes.some((request) => request.command === command.number);
     const listed = this.runs.find(({ id }) => id === run?.id);
-    checkReport(command, { listed, hasSent, written, isCalm: this.isCalm(command) });
+    checkReport(command, { listed, hasSent, written });
   }
 
-  /** The rejects of a delivery hold only rows that were certainly not booked, and that resume will not take. */
+  /** What a run adds or creates is not in its rejects: it must not be done both ways. */
   private checkRejects(run: RunRecord | undefined): void {
-    const { changes } = this.ledger;
-    for (const { path, file, rows } of this.world.readRejects()) {
+    for (const { path, file, keys } of this.world.readRejects()) {
       if (file.kind !== 'delivery' && file.kind !== 'creates') continue;
-      if (run?.file === file && !this.rejecters.has(path))
-        this.rejecters.set(path, { run, from: changes.length });
-      const { run: rejecter, from } = this.rejecters.get(path) ?? {};
-      for (const { key, state, status, code } of rows) {
-        const mayPass = /^(3\d\d|401|403|408|412|425|429|5\d\d)$/.test(status) && !/^50[15]$/.test(status);
-        const isFinal = state === 'failed' && (!mayPass || finalCodes.includes(code));
-        if (state !== 'invalid' && !isFinal && key !== '')
-          throw new Violation(
-            `${path} has record ${key}, ${state} ${status} ${code}, which resume takes too`,
-          );
-        if (rejecter && changes.slice(from).some((change) => change.id === key && isOf(rejecter, change)))
-          throw new Violation(`${path} has record ${key}, ${state}, which its run wrote later`);
-      }
+      if (run?.file === file && !this.rejecters.has(path)) this.rejecters.set(path, run);
+      const rejecter = this.rejecters.get(path);
+      const both = rejecter && keys.find((key) => this.ledger.writesOf(rejecter, key).length > 0);
+      if (both) throw new Violation(`${path} has record ${both}, which its run ${rejecter.id} has written`);
     }
   }
 
-  /** Whether all rows of a delivery are to be settled by one command, also in a shop that sells all the time. */
-  private isCalm({ step: { conduct }, wasSignalled, isFull, file, words }: Command): boolean {
-    const { writeFaults, readFaults, edits } = conduct;
-    const { adds, etags } = this.world.history.service;
-    const isStopped = wasSignalled || isFull || words.includes('--no-yes') || words.includes('--max-errors');
-    const isHealthy = !adds && etags !== 'random' && !this.world.gateway.isOld && edits <= 0.3;
-    return file?.kind === 'delivery' && isHealthy && !isStopped && writeFaults + readFaults === 0;
-  }
-
-  /** What a person who has looked says about rows of a run. Undefined if nothing is open. */
+  /** What a person who has looked says about rows of a run. Empty if nothing is open. */
   settleWords({ pick = 0 }: Step): readonly string[] {
-    const keysOf = ({ rows }: RunRecord) =>
-      [...rows].filter(([, { state }]) => openStates.includes(state)).map(([key]) => key);
-    const runs = this.ledger.runs.filter((run) => keysOf(run).length > 0);
+    const runs = this.ledger.runs.filter(({ rows }) =>
+      [...rows.values()].some(({ state }) => openStates.includes(state)),
+    );
     const run = runs[pick % Math.max(1, runs.length)];
     if (!run) return [];
     // Whoever looks has waited long enough.
     this.world.gateway.landLate();
     const isApplied = pick % 2 === 0;
-    for (const verdict of [isApplied, !isApplied]) {
-      const words = keysOf(run).flatMap((key) => this.truthOf(run, key, verdict) ?? []);
-      if (words.length > 0) return settleWords(run, words, verdict);
-    }
-    return [];
+    return this.wordsOf(run, openStates, isApplied) ?? this.wordsOf(run, openStates, !isApplied) ?? [];
   }
 
-  /** How a person names a row that was applied, or was not. Undefined if that is not so. */
-  private truthOf(run: RunRecord, key: string, isApplied: boolean): string | undefined {
-    const made = this.ledger.writesOf(run, key).at(-1);
-    if ((made !== undefined) !== isApplied) return undefined;
-    return made && run.file.kind === 'creates' && !run.undone ? `${key}=${made.id}` : key;
+  /** The command that settles the rows in some states that were applied, or were not. Undefined if there are none. */
+  private wordsOf(run: RunRecord, states: readonly string[], isApplied: boolean) {
+    const names = [...run.rows].flatMap(([key, { state }]) => {
+      const made = this.ledger.writesOf(run, key).at(-1);
+      if (!states.includes(state) || (made !== undefined) !== isApplied) return [];
+      return made && run.file.kind === 'creates' && !run.undone ? `${key}=${made.id}` : key;
+    });
+    return names.length === 0
+      ? undefined
+      : ['runs', 'settle', run.id, ...names, '--as', isApplied ? 'applied' : 'failed'];
   }
 
   /** Once all is well: each run that stopped comes to its end by what the program names, and else by what a person says. */
   async finish(take: Take): Promise<void> {
     const [tried, resumed] = [new Set<string>(), new Set<string>()];
-    // Nobody goes on with a run for a service that adds what it is told to set.
-    const turns = this.world.history.service.adds ? 0 : 12;
-    for (let turn = 0; turn < turns; turn += 1) {
+    for (let turn = 0; turn < 12; turn += 1) {
       const listed = (await this.openRuns()).find(({ id }) => !tried.has(id));
       if (!listed) break;
       tried.add(listed.id);
@@ -135,22 +107,18 @@ export class Model {
     await this.checkEnd();
   }
 
-  /** A person says of every row that is open, one after the other, what happened: then the run is finished. */
+  /** A person says of every row that is open what happened: then the run is finished. */
   private async close(run: RunRecord, take: Take): Promise<void> {
-    for (const states of [openStates, ['failed']]) {
-      const keys = [...run.rows].filter(([, { state }]) => states.includes(state)).map(([key]) => key);
-      for (const isApplied of [true, false]) {
-        const words = keys.flatMap((key) => this.truthOf(run, key, isApplied) ?? []);
-        // Of rows that failed for good nothing can be said.
-        const groups = states === openStates ? [words] : words.map((word) => [word]);
-        for (const group of groups.filter(({ length }) => length > 0)) {
-          const command = await take('settle', settleWords(run, group, isApplied));
-          if (command?.code !== 0 && states === openStates)
-            throw new Violation(`a person cannot settle rows: ${command?.stderr}`);
-        }
-      }
-      if (this.isFinished(run)) return;
+    for (const isApplied of [true, false]) {
+      const words = this.wordsOf(run, openStates, isApplied);
+      const command = words && (await take('settle', words));
+      if (words && command?.code !== 0)
+        throw new Violation(`a person cannot settle rows: ${command?.stderr}`);
     }
+    // Rows that failed for a reason that passes are left too.
+    for (const [key, { state }] of run.rows)
+      if (state === 'failed' && !this.isFinished(run))
+        await take('settle', ['runs', 'settle', run.id, key, '--as', 'failed']);
   }
 
   private isFinished({ id }: RunRecord): boolean {
@@ -165,9 +133,8 @@ export class Model {
 
   /** What a run that could go on in a healthy service leaves unknown, nobody can know. */
   private checkUnknown(resumed: ReadonlySet<string>): void {
-    const { adds, etags } = this.world.history.service;
     const { runs } = this.ledger;
-    if (adds || etags === 'random') return;
+    if (this.world.history.service.etags === 'random') return;
     for (const run of runs.filter(({ id, file }) => resumed.has(id) && file.kind !== 'creates'))
       for (const [id, { state, code }] of run.rows) {
         const isOfOthers = runs.some((other) => other !== run && other.rows.has(id));
@@ -194,14 +161,10 @@ export class Model {
         ({ words, hasCrashed, isFull }) => words[0] === 'runs' && words[2] === id && (hasCrashed || isFull),
       );
       if (undone || state !== 'finished' || (undoneBy ?? null) !== null || isCut) continue;
-      const keys = rejects.flatMap((each) => (each.file === file ? each.rows.map(({ key }) => key) : []));
+      const keys = rejects.flatMap((each) => (each.file === file ? each.keys : []));
       for (const [key, row] of run.rows)
         if (row.state === 'failed' && !keys.includes(key))
           throw new Violation(`run ${id}, record ${key} failed, and is in no file of rejects`);
     }
   }
-}
-
-function settleWords({ id }: RunRecord, rows: readonly string[], isApplied: boolean): readonly string[] {
-  return ['runs', 'settle', id, ...rows, '--as', isApplied ? 'applied' : 'failed'];
 }

@@ -3,9 +3,11 @@ import {
   type ListedRun,
   namedCommand,
   rightStates,
+  type ShownRow,
   Violation,
   wrongStates,
 } from './simulator-command.ts';
+import { isOf, type Ledger, type RunRecord } from './simulator-ledger.ts';
 
 interface Facts {
   /** The run as it is listed afterwards. */
@@ -14,21 +16,15 @@ interface Facts {
   readonly hasSent: boolean;
   /** How many rows of the run were written. */
   readonly written: number;
-  /** Whether nothing keeps the command from settling all rows. */
-  readonly isCalm: boolean;
 }
 
 /** Checks the sums, the exit code and the way on that a command reports. */
-export function checkReport(command: Command, { listed, hasSent, written, isCalm }: Facts): void {
+export function checkReport(command: Command, { listed, hasSent, written }: Facts): void {
   const { number, words, code, summary, error, stderr, isFull } = command;
   const place = `command ${number}, exit ${code}`;
   if (/internal:|TypeError|RangeError/.test(stderr)) throw new Violation(`${place}: ${stderr}`);
   if (hasSent && (words.includes('--dry-run') || !words.includes('--yes')))
     throw new Violation(`${place}: it wrote, although nobody confirmed it`);
-  // Guards are those of the command that is typed.
-  const isAgain = words[0] === 'undo' || words[0] === 'resume';
-  if (error?.code === 'guard' && isAgain && !String(error.message).includes('adds what it is told'))
-    throw new Violation(`${place}: a guard that nobody has typed`);
   if (code === 2 && hasSent) throw new Violation(`${place}: it wrote`);
   if (!summary || typeof summary.rows !== 'number') {
     if (hasSent) throw new Violation(`${place}: it wrote, and reports nothing: ${stderr}`);
@@ -47,8 +43,6 @@ export function checkReport(command: Command, { listed, hasSent, written, isCalm
   const others = total(['failed', 'invalid', 'unprocessed', 'booked', 'skipped']);
   if (others > summary.rows - written)
     throw new Violation(`${place}: ${others} of ${summary.rows} rows were not written, and ${written} were`);
-  const open = total(['unprocessed', 'unsettled']);
-  if (isCalm && open > 0) throw new Violation(`${place}: ${open} rows are left in a healthy service`);
   checkExit(command, count, total, place);
   const isInWords = /look|wait|by hand/.test(String(error?.hint));
   if (count('unprocessed') > 0 && summary.id !== undefined && !namedCommand(command) && !isInWords)
@@ -63,20 +57,106 @@ function checkExit(
 ): void {
   if (wasSignalled && code === 130) return;
   const wrong = total(wrongStates);
-  if (wrong === 0 && code === 0) return;
-  const isNoneRight = total(['applied', 'unchanged', 'booked']) === 0;
+  const isNoneRight = wrong > 0 && total(['applied', 'unchanged', 'booked']) === 0;
   const noneRight = count('unknown') === wrong ? 6 : count('unknown') > 0 ? 3 : 1;
-  const expected = wrong === 0 ? 0 : isNoneRight ? noneRight : 3;
+  const expected = isNoneRight ? noneRight : wrong > 0 ? 3 : 0;
   // A stop outranks the rows.
-  const isStopped =
-    isFull ||
-    count('unprocessed') > 0 ||
-    summary?.stopped !== undefined ||
-    /stopped/.test(String(error?.message));
+  const isStopped = isFull || count('unprocessed') > 0 || /stopped/.test(`${error?.message}`);
   const isStop = isStopped && [1, 3, 4, 6].includes(code);
   const isUndo = summary?.kind === 'undo' && wrong > 0 && code === 3;
   if (code !== expected && !isStop && !isUndo)
     throw new Violation(
       `${place}: it must be ${expected}: ${JSON.stringify(summary)} ${JSON.stringify(error)}`,
     );
+}
+
+const notWritten = ['failed', 'unprocessed', 'invalid', 'skipped', 'booked'];
+
+/** Checks what a run says about its rows. @param earlier the rows before the command. */
+export function checkRows(
+  ledger: Ledger,
+  run: RunRecord,
+  earlier: ReadonlyMap<string, ShownRow>,
+  { words: [verb] }: Command,
+): void {
+  for (const [key, row] of run.rows) {
+    const { state, code } = row;
+    const fail = (what: string) => {
+      throw new Violation(`run ${run.id}, record ${key}, ${state} ${code}: ${what}`);
+    };
+    const writes = ledger.writesOf(run, key);
+    if ([...notWritten, 'unchanged'].includes(state) && writes.length > 0) fail('it was written');
+    if (earlier.get(key)?.state === state) continue;
+    if (state === 'unknown' && !isDoubtful(ledger, run, key, code)) fail('every write was certainly refused');
+    const isRefused = state === 'failed' && verb !== 'runs' && code !== 'booked_otherwise' && !run.undone;
+    if (isRefused && ledger.timesBooked(run, key) > 0) fail('its delivery has booked it');
+    if (state === 'booked' && !isBooked(ledger, run, key)) fail('its delivery was never booked on it');
+    if (state !== 'applied' && state !== 'unchanged') continue;
+    if (isStillDone(ledger, run, key)) fail('it was not taken back');
+    const wanted = targetOf(run, key, row);
+    const isMade = run.file.kind === 'creates' && writes.length > 0;
+    if (wanted === 'any' || isMade || writes.some(({ after }) => after?.value === wanted)) continue;
+    if (!wasShown(ledger, run, row.id, state === 'applied', wanted))
+      fail(`${wanted} was neither written nor shown`);
+    ledger.believe(run, key);
+  }
+}
+
+/** The value that a row is to leave. `any` if nobody but the program can say. */
+function targetOf({ undone, file, typed }: RunRecord, key: string, { state, after }: ShownRow) {
+  if (state === 'applied') return after;
+  const undoneRow = undone?.rows.get(key);
+  if (file.kind === 'delivery' || (undone && undoneRow?.state !== 'applied')) return 'any';
+  if (undone) return file.kind === 'creates' ? undefined : undoneRow?.before;
+  return file.kind === 'removes' ? undefined : typed.get(key)?.value;
+}
+
+/** Whether a run was shown a value of a record, since it first tried to write if `isSent`. A reading is believed. */
+function wasShown(
+  { world: { gateway } }: Ledger,
+  { commands }: RunRecord,
+  id: string,
+  isSent: boolean,
+  value: number | undefined,
+): boolean {
+  const first = gateway.writes.find((request) => commands.has(request.command) && request.id === id);
+  const since = isSent ? (first?.number ?? 0) : 0;
+  return gateway.service.shown.some(
+    (reading) =>
+      commands.has(reading.command) &&
+      reading.id === id &&
+      reading.entry?.value === value &&
+      reading.at >= since,
+  );
+}
+
+/** A row is unknown only if an attempt was not certainly refused, or a process died or had no room on its disk. */
+function isDoubtful({ world }: Ledger, run: RunRecord, key: string, code: string | undefined): boolean {
+  const own = [...run.commands, ...(run.undone?.commands ?? [])];
+  const id = run.file.kind === 'creates' ? (run.typed.get(key)?.value ?? key) : key;
+  return (
+    own.some((number) => world.gateway.doubtful.has(`${number} ${id}`)) ||
+    world.commands.some(({ number, hasCrashed, isFull }) => (hasCrashed || isFull) && own.includes(number)) ||
+    // Nobody heard an answer that came after the time was over or a second Ctrl-C.
+    code === 'timeout' ||
+    code === 'interrupted'
+  );
+}
+
+/** Whether another run of the delivery has booked a record. */
+function isBooked(ledger: Ledger, run: RunRecord, id: string): boolean {
+  return ledger.runs.some(
+    (other) =>
+      other !== run &&
+      !other.undone &&
+      other.file.number === run.file.number &&
+      (other.rows.get(id)?.state === 'applied' || ledger.writesOf(other, id).length > 0),
+  );
+}
+
+/** Whether what an undo says it has taken back is still there. */
+function isStillDone(ledger: Ledger, undo: RunRecord, id: string): boolean {
+  const last = ledger.lastOf(id);
+  if (!undo.undone || !last) return false;
+  return isOf(undo.undone, last) || ledger.timesBooked(undo, id) > 0;
 }

@@ -18,8 +18,6 @@ export interface Change {
   readonly replaces: Change | undefined;
   /** Undefined for somebody else. */
   readonly cause: Request | undefined;
-  /** How many requests there had been. */
-  readonly at: number;
 }
 
 /** `change` is undefined for a record that was there from the beginning, or never. */
@@ -38,26 +36,17 @@ export interface Reading extends Version {
   readonly at: number;
 }
 
-/** How old readings are. `mixed`: half of them come from a replica that is behind. */
-export type ReadingKind = 'current' | 'behind' | 'mixed';
-
 export interface ServiceShape {
   readonly noun: 'inventory' | 'pets';
   /**
    * A `version` is never used again; `content` has one tag for one value. Random ones are new in every answer, and match
-   * nothing. Nobody checks `unchecked` ones.
+   * nothing.
    */
-  readonly etags: 'version' | 'content' | 'weak' | 'random' | 'unchecked' | 'none';
+  readonly etags: 'version' | 'content' | 'random' | 'none';
   /** Whether a PUT creates a missing entry; else it is answered 404, and a POST creates it. */
   readonly putCreates: boolean;
-  readonly records: ReadingKind;
-  readonly lists: ReadingKind;
-  /** How far the readings are behind, in requests. */
-  readonly lag: number;
   /** Whether an answer to a POST has `Location`. */
   readonly hasLocation: boolean;
-  /** The service adds what it is told to set. */
-  readonly adds: boolean;
 }
 
 export interface Request {
@@ -84,12 +73,10 @@ export interface Answer {
   readonly headers?: Record<string, string>;
 }
 
-/** A service that does what it is asked for, with all versions of its records; a replica or a cache may show old ones. */
+/** A service that does what it is asked for, with all versions of its records. */
 export class Service {
   /** How many requests there were. */
   received = 0;
-  /** From now on all readings are current. */
-  isWell = false;
   readonly changes: Change[] = [];
   /** What commands were shown of records. */
   readonly shown: Reading[] = [];
@@ -115,47 +102,33 @@ export class Service {
   }
 
   change(id: string, after: Entry | undefined, cause?: Request): Change {
-    const { received: at, changes, entries } = this;
+    const { changes, entries } = this;
     const replaces = changes.findLast((change) => change.id === id);
-    const change: Change = {
-      number: changes.length + 1,
-      id,
-      before: entries.get(id),
-      after,
-      replaces,
-      cause,
-      at,
-    };
+    const before = entries.get(id);
+    const change: Change = { number: changes.length + 1, id, before, after, replaces, cause };
     changes.push(change);
     if (after) entries.set(id, after);
     else entries.delete(id);
     return change;
   }
 
-  /** A record as it was when there had been so many requests. */
-  private versionAt(id: string, at = this.received): Version {
-    const change = this.changes.findLast((version) => version.id === id && version.at <= at);
+  private versionOf(id: string): Version {
+    const change = this.changes.findLast((version) => version.id === id);
     return { change, entry: change ? change.after : this.first.get(id) };
-  }
-
-  /** The moment that a reading shows. */
-  private momentOf(kind: ReadingKind, { random }: Request): number {
-    const isOld = !this.isWell && (kind === 'behind' || (kind === 'mixed' && random.chance(0.5)));
-    return isOld ? Math.max(0, this.received - this.shape.lag) : this.received;
   }
 
   /** Why the service refuses a write now. */
   refusal({ method, id = '', headers }: Request): number | undefined {
     const { etags, noun, putCreates } = this.shape;
     const entry = this.entries.get(id);
-    const checks = etags !== 'none' && etags !== 'unchecked';
+    const checks = etags !== 'none';
     const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = headers;
     if (method === 'POST') return entry ? 409 : undefined;
     const isMade = !entry && method === 'PUT' && putCreates && noun === 'inventory';
     if (!entry && !isMade) return 404;
     if (checks && ifNoneMatch === '*' && entry) return 412;
     if (!checks || ifMatch === undefined) return undefined;
-    return this.isGuarded && entry && ifMatch === this.tagOf(this.versionAt(id)) ? undefined : 412;
+    return this.isGuarded && entry && ifMatch === this.tagOf(this.versionOf(id)) ? undefined : 412;
   }
 
   /** Carries out a request as a healthy service does. */
@@ -164,32 +137,30 @@ export class Service {
     if (method === 'GET') return id === undefined ? this.list(request) : this.read(request, id);
     const status = this.refusal(request);
     // Such an answer says that nothing is there, like a reading.
-    if (status === 404 && id !== undefined) this.show(request, id, this.versionAt(id));
+    if (status === 404 && id !== undefined) this.show(request, id, this.versionOf(id));
     if (status !== undefined) return { status, body: errorBody(status) };
     const isNew = id === undefined || !this.entries.has(id);
     if (id === undefined) this.lastId += 1;
     const key = id ?? String(this.lastId);
-    const added = this.shape.adds ? (this.entries.get(key)?.value ?? 0) : 0;
-    const after = method === 'DELETE' || !entry ? undefined : { ...entry, value: added + entry.value };
+    const after = method === 'DELETE' ? undefined : entry;
     this.change(key, after, request);
     if (!after) return { status: 204, body: '' };
-    const answer = this.recordAnswer(key, this.versionAt(key));
+    const answer = this.recordAnswer(key, this.versionOf(key));
     if (!isNew) return answer;
     const location: Record<string, string> = this.shape.hasLocation ? { location: `${url}/${key}` } : {};
     return { ...answer, status: 201, headers: { ...answer.headers, ...location } };
   }
 
   private read(request: Request, id: string): Answer {
-    const version = this.versionAt(id, this.momentOf(this.shape.records, request));
+    const version = this.versionOf(id);
     this.show(request, id, version);
     return version.entry ? this.recordAnswer(id, version) : { status: 404, body: errorBody(404) };
   }
 
   private list(request: Request): Answer {
-    const at = this.momentOf(this.shape.lists, request);
     const { query } = request;
     const [limit, after] = [Number(query.get('limit') ?? 100), Number(query.get('after') ?? 0)];
-    const all = this.ids().map((id) => ({ id, version: this.versionAt(id, at) }));
+    const all = this.ids().map((id) => ({ id, version: this.versionOf(id) }));
     // What a list lacks is not there.
     for (const { id, version } of all) if (!version.entry) this.show(request, id, version);
     const rest = all
@@ -210,8 +181,7 @@ export class Service {
   private tagOf({ change, entry }: Version): string {
     const { etags } = this.shape;
     if (etags === 'random') return `"${this.received}"`;
-    const text = etags === 'content' ? `"${entry?.value}.${entry?.rest}"` : `"v${change?.number ?? 0}"`;
-    return etags === 'weak' ? `W/${text}` : text;
+    return etags === 'content' ? `"${entry?.value}.${entry?.rest}"` : `"v${change?.number ?? 0}"`;
   }
 
   private recordAnswer(id: string, version: Version): Answer {

@@ -18,14 +18,7 @@ import {
 } from './simulator-command.ts';
 import { cutPower, die, running, type SimulatedProcess, settleFile, settleFolder } from './simulator-disk.ts';
 import { randomOf } from './simulator-faults.ts';
-import {
-  fileText,
-  type InputFile,
-  mend,
-  type RejectedRow,
-  rejectedRows,
-  typedRows,
-} from './simulator-files.ts';
+import { fileText, type InputFile, mend, rejectedKeys, typedRows } from './simulator-files.ts';
 import { commandHeader, Gateway } from './simulator-gateway.ts';
 import type { History, Step } from './simulator-history.ts';
 
@@ -34,8 +27,6 @@ export class World {
   readonly history: History;
   readonly gateway: Gateway;
   readonly commands: Command[] = [];
-  /** What happened, for a person who looks into a failure. */
-  readonly trace: string[] = [];
   private readonly folder = mkdtempSync(join(tmpdir(), 'petstore-simulator-'));
   private numbers = 0;
 
@@ -56,41 +47,18 @@ export class World {
 
   /** Does a step. @returns its command, if one was typed. */
   async take(step: Step): Promise<Command | undefined> {
-    if (step.kind === 'others') this.letOthersWrite(step);
-    if (step.kind === 'power') this.losePower(step);
     this.numbers += 1;
     const words = this.type(step);
     if (!words) return undefined;
-    this.landLate(words);
+    // The limits of runs exclude a write that comes later.
+    if (words[0] !== 'resume' || this.runIds().length > 1) this.gateway.landLate();
     const timers = countTimers();
     const command = await this.run(step, words);
     await this.gateway.idle();
     // A dead process may still wait for something that its command no longer waits for; nothing that it does counts.
     for (let turn = 0; countTimers() > timers && turn < 50; turn += 1) await sleep(2);
-    if (step.losesPower && command.hasCrashed) this.losePower(step);
+    if (step.losesPower) cutPower(this.folder, randomOf(step.conduct.seed, 'power'));
     return command;
-  }
-
-  private letOthersWrite({ conduct }: Step): void {
-    const random = randomOf(conduct.seed);
-    const { service } = this.gateway;
-    for (const id of service.ids())
-      if (random.chance(0.3)) {
-        this.gateway.edit(id, random);
-        this.trace.push(`somebody sets record ${id} to ${service.entries.get(id)?.value}`);
-      }
-  }
-
-  /** Late writes come before a command if the limits of runs exclude them later. */
-  private landLate([verb]: readonly string[]): void {
-    const wasUndone = this.commands.some(({ words }) => words[0] === 'undo');
-    if (wasUndone || verb === 'undo' || verb === 'runs') this.gateway.landLate();
-    else if (verb !== 'resume' || this.runIds().length > 1) this.gateway.landLate({ canWait: true });
-  }
-
-  private losePower(step: Step): void {
-    this.trace.push('power cut');
-    cutPower(this.folder, randomOf(step.conduct.seed, 'power'));
   }
 
   /** `runs`, as a person sees it afterwards. */
@@ -108,16 +76,12 @@ export class World {
     return shownRows(stdout);
   }
 
-  /** The rows of all files of rejects that lie in the folder. */
-  readRejects(): {
-    readonly path: string;
-    readonly file: InputFile;
-    readonly rows: readonly RejectedRow[];
-  }[] {
+  /** All files of rejects that lie in the folder, with the keys of their rows. */
+  readRejects(): { readonly path: string; readonly file: InputFile; readonly keys: readonly string[] }[] {
     const names = readdirSync(this.folder).filter((name) => name.includes('.rejects'));
     return names.sort().flatMap((path) => {
       const file = this.inputOf(path);
-      return file ? { path, file, rows: rejectedRows(file, this.readFile(path)) } : [];
+      return file ? { path, file, keys: rejectedKeys(file, this.readFile(path)) } : [];
     });
   }
 
@@ -170,7 +134,6 @@ export class World {
       );
     }
     if (kind === 'settle') return words.length > 0 ? withFlags(step, []) : undefined;
-    if (kind !== 'resume' && kind !== 'undo') return undefined;
     const ids = this.runIds();
     const id = step.pick === undefined ? undefined : ids[pick % Math.max(1, ids.length)];
     return withFlags(step, [kind, ...(id === undefined ? [] : [id])]);
@@ -238,16 +201,8 @@ export class World {
       ],
     };
     this.commands.push(command);
-    this.trace.push(...describeCommand(command));
+    this.gateway.trace.push(...describeCommand(command));
     return command;
-  }
-
-  /** What was changed in the service, and by which command; `-` is somebody else. */
-  describeChanges(): string[] {
-    return this.gateway.service.changes.map(({ cause, id, before, after }) => {
-      const reading = cause ? ` (read ${cause.reading?.entry?.value})` : '';
-      return `   ${cause?.command ?? '-'}: record ${id} ${before?.value} -> ${after?.value}${reading}`;
-    });
   }
 }
 
