@@ -3,7 +3,7 @@ import { UsageError } from '../process/errors.ts';
 import { type Check, groupOf, groups } from './check.ts';
 import type { Condition } from './condition.ts';
 import { checkHttp, createExpectChecks, createVersionCheck, type VersionOptions } from './first-answer.ts';
-import { createLifecycleChecks, createOperationChecks } from './operation-checks.ts';
+import { createLifecycleCheck, createOperationChecks } from './operation-checks.ts';
 import { checkConnection, checkDns, tlsChecks } from './reach.ts';
 import { createAuthChecks, createErrorChecks } from './refusal-checks.ts';
 import { readsOf } from './round.ts';
@@ -19,8 +19,6 @@ export interface SmokeOptions extends VersionOptions {
   readonly only: readonly string[];
   /** Patterns of the ids to leave out. */
   readonly skip: readonly string[];
-  /** Whether warnings, flaky passes, and failures of beta and experimental operations are failures. */
-  readonly strict: boolean;
   readonly write: boolean;
   /** The conditions of `--expect`, each of which is a check. */
   readonly expect: readonly Condition[];
@@ -46,17 +44,18 @@ export function createReachChecks(hasTls: boolean, fallback?: Condition): Check[
 export function createReadChecks(options: SmokeOptions): Check[] {
   const { contract, hasTls, expect, waitFor } = options;
   const reads = readsOf(contract);
+  const fallback = expect.find(({ path }) => path !== undefined);
+  const version = waitFor.length > 0 ? [createVersionCheck(options)] : [];
   const checks: Check[] = [
-    ...createReachChecks(
-      hasTls,
-      expect.find(({ path }) => path !== undefined),
-    ),
-    ...(waitFor.length > 0 ? [createVersionCheck(options)] : []),
+    ...createReachChecks(hasTls, fallback),
+    ...version,
     ...createOperationChecks(contract),
     ...createErrorChecks(reads),
-    ...createLifecycleChecks(reads),
+    createLifecycleCheck(reads),
     ...createAuthChecks(reads),
     ...createExpectChecks(expect),
+    // Another deployment may have answered since.
+    ...version,
   ];
   return checks.filter(({ id }) => groupOf(id) === 'reach' || isSelected(id, options));
 }

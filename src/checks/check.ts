@@ -1,21 +1,20 @@
+import type { HttpHeaders } from '../api/http.ts';
 import type { Operation, TokenHeader } from '../api/operations.ts';
 import type { CallOptions } from '../client/call.ts';
 import type { Client, RawResponse } from '../client/client.ts';
 import type { CallInput, HeaderChanges } from '../client/request.ts';
 import type { SocketAddress } from '../client/transport/sockets.ts';
 import type { JsonObject, JsonValue } from '../process/exact-json.ts';
-import type { Finding } from './finding.ts';
+import { type Finding, skip } from './finding.ts';
 
 // How checks become reports, of `smoke` and of `doctor`:
 //
-//   check-table.ts   makes the checks (check.ts) from the flags and the contract
-//   run-smoke.ts     runs rounds of checks until they pass (`--wait`), then the write checks once
-//   run-round.ts     runs the checks of one round, one after another; round.ts sends their requests. Each gives a result
-//                    (check-result.ts) that keeps every finding; a verdict weighs it with `--strict`, the stability of
-//                    operations and retries
+//   check-table.ts   makes the checks from the flags and the contract
+//   run-smoke.ts     runs the read checks until they pass (`--wait`), then the write checks once
+//   run-checks.ts    runs checks one after another; round.ts sends their requests, and result.ts weighs their findings
 //   *-checks.ts      make findings (finding.ts) with a `CheckContext`; judge-answer.ts compares an answer with the
 //                    contract, and records.ts reads the records in it
-//   report/          prints the verdicts (smoke-report.ts)
+//   report/          prints the results
 //
 // To add a check, write a function that gets a `CheckContext` and returns findings, and add a line to `check-table.ts`.
 
@@ -67,6 +66,8 @@ export interface CheckContext {
   readonly address: SocketAddress;
   /** The header of the token. */
   readonly tokenHeader: TokenHeader;
+  /** The headers of all answers of the round. */
+  readonly heads: readonly HttpHeaders[];
   /** Aborted when the checks are stopped. */
   readonly signal: AbortSignal;
   /** The time limit of one call, with its retries. */
@@ -97,15 +98,11 @@ export interface Check {
   readonly isPrerequisite?: boolean | undefined;
   /** The ids of earlier checks. If one of them fails, this check is skipped. */
   readonly needs?: readonly string[] | undefined;
-  /** The reason why this check never runs, a clause. It is listed as skipped. */
-  readonly skipReason?: string | undefined;
-  /** Whether only an answer shows if there is something to check. `--dry-run` does not list such a check. */
-  readonly isOptional?: boolean | undefined;
-  /** Runs the check. If it returns no findings, there was nothing to check, and no report has the check. */
+  /** Runs the check. If it returns no finding, there was nothing to check. */
   run(context: CheckContext): Promise<Finding | readonly Finding[]>;
 }
 
-/** Makes a check that is only listed. @param skipReason the reason, a clause. */
-export function createSkippedCheck(id: string, skipReason: string): Check {
-  return { id, skipReason, run: async () => [] };
+/** Makes a check that is only listed. @param reason why it is skipped, a clause */
+export function createSkippedCheck(id: string, reason: string): Check {
+  return { id, run: async () => skip(reason) };
 }

@@ -162,75 +162,58 @@ const minLookMs = 1000;
 
 const rolloutHint = 'is the rollout done, on every replica?';
 
-/** Makes the check that the service is the deployment of `--wait-for`. */
-export function createVersionCheck(options: VersionOptions): Check {
+/** Makes the check that the service is the deployment of `--wait-for`, in ten answers and in all answers of the round. */
+export function createVersionCheck({ waitFor, waitMs }: VersionOptions): Check {
   const passed = pass(`held in ${lookCount} answers in a row, each on a new connection`);
   return {
     id: 'reach/version',
     isPrerequisite: true,
-    run: async (context) => (await checkVersion(context, options)) ?? passed,
+    async run(context) {
+      const timeoutMs = Math.min(context.timeoutMs, Math.max(waitMs, minLookMs));
+      try {
+        const faults: Finding[] = [];
+        for (let count = 0; count < lookCount; count += 1)
+          faults.push(...(await look(context, waitFor, timeoutMs)));
+        const [fault] = faults;
+        if (!fault) return foreignAnswer(waitFor, context.heads) ?? passed;
+        const reason = `${fault.reason}, in ${faults.length} of ${lookCount} answers`;
+        return fail(reason, { ...fault, hint: rolloutHint });
+      } catch (error) {
+        context.signal.throwIfAborted();
+        return { ...findingOfError(error), exitCode: undefined };
+      }
+    },
   };
 }
 
 /**
- * Compares the service with every condition, each time on a new connection, because one replica of the new version must
- * not speak for the others.
+ * Compares the service with every condition once, on a new connection, because one replica of the new version must not speak
+ * for the others. Conditions on the same path share a request.
  *
- * @returns the failure, with the number of answers that differ; undefined if every condition held every time.
+ * @returns the first failure, or nothing.
  */
-export async function checkVersion(
-  context: CheckContext,
-  { waitFor, waitMs }: VersionOptions,
-): Promise<Finding | undefined> {
-  const lookMs = Math.min(context.timeoutMs, Math.max(waitMs, minLookMs));
-  const faults: Finding[] = [];
-  for (let count = 0; count < lookCount; count += 1) {
-    try {
-      const fault = await look(context, waitFor, lookMs);
-      if (fault) faults.push(fault);
-    } catch (error) {
-      context.signal.throwIfAborted();
-      const { exitCode, ...finding } = findingOfError(error);
-      return finding;
-    }
-  }
-  const [fault] = faults;
-  return (
-    fault &&
-    fail(`${fault.reason}, in ${faults.length} of ${lookCount} answers`, { ...fault, hint: rolloutHint })
-  );
-}
-
-/** Compares the service with every condition once. Conditions on the same path share a request. */
 async function look(
   context: CheckContext,
   conditions: readonly Condition[],
   timeoutMs: number,
-): Promise<Finding | undefined> {
+): Promise<Finding[]> {
   const answers = new Map<string | undefined, RawAnswer>();
   for (const condition of conditions) {
     const options = { timeoutMs, changes: { connection: 'close' } };
     const answer = answers.get(condition.path) ?? (await askFor(context, condition, options));
     answers.set(condition.path, answer);
     const difference = differenceTo(condition, answer, context.mask);
-    if (difference) return { ...difference, ...detailsOf(answer) };
+    if (difference) return [{ ...difference, ...detailsOf(answer) }];
   }
-  return undefined;
+  return [];
 }
 
-/**
- * Finds answers of another deployment among the answers to the checks: a condition on a header, without a path, holds in
- * every answer that has the header.
- */
-export function foreignAnswers(
-  waitFor: readonly Condition[],
-  heads: readonly HttpHeaders[],
-): Finding | undefined {
+/** Finds answers to the checks that contradict a condition on a header. Errors of a proxy may lack the header. */
+function foreignAnswer(waitFor: readonly Condition[], heads: readonly HttpHeaders[]): Finding | undefined {
   const conditions = waitFor.filter(({ path }) => path === undefined);
-  const reasons = heads.flatMap((headers) => {
-    const found = conditions.flatMap((condition) => contradictionOf(condition, headers) ?? []);
-    return found.slice(0, 1);
-  });
+  const reasons = heads.flatMap((headers) =>
+    conditions.flatMap((condition) => contradictionOf(condition, headers) ?? []).slice(0, 1),
+  );
   const [reason] = reasons;
   return reason === undefined
     ? undefined

@@ -3,10 +3,11 @@ import { headerValue } from '../api/http.ts';
 import { nouns } from '../api/nouns.ts';
 import { type Operation, operations } from '../api/operations.ts';
 import { isSameValue } from '../api/values.ts';
+import { CliError } from '../process/errors.ts';
 import { printJson } from '../process/exact-json.ts';
 import { counted, dayOf } from '../process/text.ts';
 import { type Check, type CheckAnswer, type CheckContext, createSkippedCheck } from './check.ts';
-import { type Finding, flaky, pass, skip, statusText, warn } from './finding.ts';
+import { type Finding, FindingError, flaky, pass, skip, statusText, warn } from './finding.ts';
 import { judge } from './judge-answer.ts';
 import { faultsOfList } from './list-checks.ts';
 import { findIds, idsIn, idsOf, inputsFor, recordOf, recordsOf } from './records.ts';
@@ -106,41 +107,40 @@ function faultAgainstList(answer: CheckAnswer, listAnswer: CheckAnswer): Finding
   });
 }
 
-/**
- * Makes a check for every GET. No report has the check unless the description marks the operation as deprecated, or its
- * answer has a Deprecation or Sunset header.
- */
-export function createLifecycleChecks(reads: readonly Operation[]): Check[] {
-  return reads.map((operation) => ({
-    id: `lifecycle/${operation.id}`,
-    operation,
-    needs: [`op/${operation.id}`],
-    isOptional: !operation.isDeprecated,
+/** Makes the check that every GET is marked as deprecated by its description and by a header, or by neither. */
+export function createLifecycleCheck(reads: readonly Operation[]): Check {
+  return {
+    id: 'lifecycle/marks',
     async run(context) {
-      const [input] = await inputsFor(context, operation);
-      const answer = await context.askOnce(operation, input);
-      const { status } = answer;
-      if (status >= 400 && status !== 410) return skip(`${operation.id} answered ${statusText(status)}`);
-      return judgeMarks(answer, context.now());
+      const findings: Finding[] = [];
+      for (const operation of reads)
+        try {
+          const [input] = await inputsFor(context, operation);
+          const answer = await context.askOnce(operation, input);
+          if (answer.status < 400 || answer.status === 410)
+            findings.push(...judgeMarks(answer, context.now()));
+        } catch (error) {
+          // Without an answer the check of the operation says so.
+          if (!(error instanceof FindingError || error instanceof CliError)) throw error;
+        }
+      return findings.length > 0 ? findings : pass('header and description agree');
     },
-  }));
+  };
 }
 
 /** Compares the headers Deprecation and Sunset with the mark of the description. @see RFC 9745, RFC 8594 */
 function judgeMarks(answer: CheckAnswer, now: Date): Finding[] {
   const { operation, headers } = answer;
   const header = headerValue(headers, 'deprecation') ?? headerValue(headers, 'sunset');
-  if (!operation.isDeprecated && header === undefined) return [];
-  const details = { ...detailsOf(answer), got: header };
-  const findings: Finding[] = [];
-  if (!operation.isDeprecated)
-    findings.push(warn('deprecated by its header, not by the description', details));
-  if (header === undefined) findings.push(warn('deprecated by the description, not by a header', details));
-  const sunsetDay = passedSunset(answer, now);
-  if (sunsetDay) findings.push(warn(`its sunset passed on ${sunsetDay}`, details));
-  return findings.length > 0
-    ? findings
-    : [pass('deprecated by the description and by a header', detailsOf(answer))];
+  const day = passedSunset(answer, now);
+  const warning = (text: string) =>
+    warn(`${operation.id} ${text}`, { ...detailsOf(answer), operation, got: header });
+  const differs = operation.isDeprecated !== (header !== undefined);
+  const [here, there] = operation.isDeprecated ? ['description', 'a header'] : ['header', 'the description'];
+  return [
+    ...(differs ? [warning(`is deprecated by its ${here}, not by ${there}`)] : []),
+    ...(day === undefined ? [] : [warning(`has a sunset that passed on ${day}`)]),
+  ];
 }
 
 /** Returns the day of a sunset that has passed, by the header of the answer, or else by the description. */

@@ -93,12 +93,13 @@ export function createAuthChecks(reads: readonly Operation[]): Check[] {
   const id = 'auth/missing';
   if (securedReads.length > 0) return [{ id, run: (context) => checkAuth(context, securedReads) }];
   if (!operation) return [];
-  return [{ id, operation, isOptional: true, run: (context) => checkWithoutToken(context, operation) }];
+  return [{ id, operation, run: (context) => checkWithoutToken(context, operation) }];
 }
 
 /** Warns if a request without the token succeeds, because the service may have lost its authentication. */
-async function checkWithoutToken(context: CheckContext, operation: Operation): Promise<Finding | []> {
-  if (context.client.credential === undefined) return [];
+async function checkWithoutToken(context: CheckContext, operation: Operation): Promise<Finding> {
+  if (context.client.credential === undefined)
+    return skip('the description declares no security, and no token was given');
   const answer = await askWithoutCredential(context, operation, guessInput(operation));
   if (answer.status >= 400) return pass(statusText(answer.status), detailsOf(answer));
   const reason = `${operation.id} answered ${statusText(answer.status)} without the token, and the description declares no security`;

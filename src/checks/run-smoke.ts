@@ -1,26 +1,47 @@
 import { embeddedOrigin } from '../api/http.ts';
-import { monotonicMs, sleep } from '../process/deadline.ts';
+import { longestTimerMs, monotonicMs, sleep } from '../process/deadline.ts';
 import { exitCodes, InterruptedError, type Signal } from '../process/errors.ts';
 import { type Interrupts, inTwoSteps, StoppedError } from '../process/signals.ts';
 import { counted, durationText } from '../process/text.ts';
-import { groupOf } from './check.ts';
-import { type CheckResult, verdictOf } from './check-result.ts';
-import { hasReachPattern, type SmokeOptions } from './check-table.ts';
-import { fail, isRed } from './finding.ts';
-import { createSmokeReport, type SmokeReport } from './report/smoke-report.ts';
-import type { Service } from './round.ts';
+import { groupOf, groups } from './check.ts';
 import {
-  abortLater,
-  addWriteChecks,
-  type Observer,
-  type RoundResult,
-  runReadChecks,
-  type SmokeSetup,
-  stopReasonOf,
-} from './run-round.ts';
+  createReadChecks,
+  createSelectedWriteChecks,
+  hasReachPattern,
+  type SmokeOptions,
+} from './check-table.ts';
+import { fail, isRed, skip } from './finding.ts';
+import type { SmokeReport } from './report/human-report.ts';
+import { type CheckResult, exitCodeOf, resultOf } from './result.ts';
+import { createCheckContext, createRound, type Round, type Service } from './round.ts';
+import { runChecks, stopReasonOf } from './run-checks.ts';
+import { cleanUp, type TestRecord } from './test-records.ts';
+
+/** Shows the progress of the checks on the terminal. */
+export interface Observer {
+  /** Shows the check that begins. @param number its number in the round, from 1, of `count` */
+  onBegin(id: string, number: number, count: number): void;
+  /** Prints a line for people. */
+  print(line: string): Promise<void>;
+}
+
+/** What all rounds share. */
+interface Setup {
+  readonly service: Service;
+  readonly options: SmokeOptions;
+  readonly observer: Observer;
+  /** Aborted by the first signal of the user, or when the time is over. The reason of the abort says which. */
+  readonly stopped: AbortSignal;
+  /** Aborted a little later than `stopped`, so that the answer to a create can still name the record to remove. */
+  readonly writeSignal: AbortSignal;
+  /** Aborted by the second signal of the user, which also ends the cleanup. */
+  readonly abandoned: AbortSignal;
+}
 
 /** A pending create may still be answered for this long after the checks were stopped. */
 const createMs = 2000;
+/** The time limit of the cleanup. */
+const cleanUpMs = 10_000;
 
 /**
  * Runs the read checks, with `--wait` until they pass, then the write checks once, and cleans up. The first signal stops the
@@ -32,53 +53,60 @@ export async function runSmoke(
   observer: Observer,
   interrupts: Interrupts,
 ): Promise<SmokeReport> {
-  const { maxTimeMs, write, strict } = options;
-  const stopController = new AbortController();
-  const createController = new AbortController();
-  const abandonController = new AbortController();
+  const { maxTimeMs, write } = options;
+  const [stop, stopWrites, abandon] = [new AbortController(), new AbortController(), new AbortController()];
   let signal: Signal | undefined;
   const steps = {
     stop(name: Signal) {
       signal = name;
-      stopController.abort(new StoppedError('the run was interrupted'));
+      stop.abort(new StoppedError('the run was interrupted'));
       const choice = signal === 'SIGINT' ? '; Ctrl-C again leaves them' : '';
       if (write) void observer.print(`stopped: removing the records of this run${choice}`);
     },
-    abandon: () => abandonController.abort(new StoppedError('stopped by a second signal')),
+    abandon: () => abandon.abort(new StoppedError('stopped by a second signal')),
   };
   if (maxTimeMs !== undefined)
-    abortLater(stopController, maxTimeMs, `the time of ${durationText(maxTimeMs)} is over (--max-time)`);
-  const { signal: stopped } = stopController;
-  const { signal: abandoned } = abandonController;
-  stopped.addEventListener('abort', () => abortLater(createController, createMs, 'the run was interrupted'));
-  const createSignal = AbortSignal.any([createController.signal, abandoned]);
-  const setup: SmokeSetup = { service, options, observer, stopped, createSignal, abandoned };
+    abortLater(stop, maxTimeMs, `the time of ${durationText(maxTimeMs)} is over (--max-time)`);
+  const { signal: stopped } = stop;
+  const { signal: abandoned } = abandon;
+  stopped.addEventListener('abort', () => abortLater(stopWrites, createMs, 'the run was interrupted'));
+  const writeSignal = AbortSignal.any([stopWrites.signal, abandoned]);
+  const setup: Setup = { service, options, observer, stopped, writeSignal, abandoned };
   const startedAt = service.now();
   const startedMs = monotonicMs();
   return inTwoSteps({ interrupts }, steps, async () => {
-    const { rounds, skipReason, ...last } = await runUntilGreen(setup);
-    const results = await addWriteChecks(setup, last, skipReason);
-    const failure = failureOfCommand(options, results, stopReasonOf(stopped), signal);
+    const { rounds, round, reads, skipReason } = await runUntilGreen(setup);
+    const run = [...reads, ...(await runWriteChecks(setup, round, reads, skipReason))];
+    const failure = failureOfCommand(setup, run, signal);
+    const unordered = [...(failure ? [failure] : []), ...run];
     const { baseUrl } = service.client;
-    return createSmokeReport({
+    return {
       target: baseUrl === embeddedOrigin ? 'the embedded store' : baseUrl,
       startedAt,
       elapsedMs: monotonicMs() - startedMs,
       write,
       rounds,
-      results: [...results, ...(failure ? [failure] : [])],
-      strict,
+      results: groups.flatMap((group) => unordered.filter(({ id }) => groupOf(id) === group)),
+      exitCode: exitCodeOf(unordered),
       signal,
-    });
+    };
   });
+}
+
+/** Aborts a controller after a time. @param why a clause */
+function abortLater(controller: AbortController, ms: number, why: string): void {
+  setTimeout(() => controller.abort(new StoppedError(why)), Math.min(ms, longestTimerMs)).unref();
 }
 
 /** The pause after the first round of a wait. It doubles after each round, up to the longest pause. */
 const firstPauseMs = 1000;
 const longestPauseMs = 5000;
 
-interface WaitResult extends RoundResult {
+/** The last round of the read checks. */
+interface ReadResults {
+  readonly round: Round;
   readonly rounds: number;
+  readonly reads: readonly CheckResult[];
   /** The reason why the write checks must not follow, a clause. */
   readonly skipReason?: string;
 }
@@ -87,23 +115,47 @@ interface WaitResult extends RoundResult {
  * Runs rounds of the read checks until they pass or the time of `--wait` is over; without `--wait`, one round. A 401, a 403
  * and a TLS error end the wait, because they do not pass with time.
  */
-async function runUntilGreen(setup: SmokeSetup): Promise<WaitResult> {
-  const { options, stopped, observer } = setup;
-  const { waitMs, strict } = options;
+async function runUntilGreen({ service, options, stopped, observer }: Setup): Promise<ReadResults> {
+  const { waitMs } = options;
   const endMs = monotonicMs() + waitMs;
   for (let rounds = 1, pauseMs = firstPauseMs; ; rounds += 1, pauseMs *= 2) {
-    const round = await runReadChecks(setup);
-    const failure = round.results.map((result) => verdictOf(result, strict)).find(isRed);
-    if (waitMs === 0 || !failure || stopped.aborted) return { ...round, rounds };
+    const round = createRound(service);
+    const { onBegin } = observer;
+    const reads = await runChecks(createReadChecks(options), { round, stopped, onBegin });
+    const failure = reads.find(isRed);
+    if (waitMs === 0 || !failure || stopped.aborted) return { round, rounds, reads };
     const [{ isLasting, reason }] = failure.findings;
     const skipReason = 'the read checks did not pass';
     const remainingMs = endMs - monotonicMs();
-    if (isLasting || remainingMs <= 0) return { ...round, rounds, skipReason };
+    if (isLasting || remainingMs <= 0) return { round, rounds, reads, skipReason };
     if (rounds === 1)
       await observer.print(`waiting up to ${durationText(waitMs)} for the service: ${failure.id}: ${reason}`);
     await sleep(Math.min(pauseMs, longestPauseMs, remainingMs), stopped).catch(() => {});
-    if (stopped.aborted) return { ...round, rounds, skipReason };
+    if (stopped.aborted) return { round, rounds, reads, skipReason };
   }
+}
+
+/** Runs the write checks and removes the records that they made. @param skipReason why they must not run, a clause */
+async function runWriteChecks(
+  { options, observer, service, stopped, writeSignal, abandoned }: Setup,
+  round: Round,
+  earlierResults: readonly CheckResult[],
+  skipReason: string | undefined,
+): Promise<readonly CheckResult[]> {
+  const records = new Set<TestRecord>();
+  const checks = createSelectedWriteChecks(options, records);
+  if (checks.length === 0) return [];
+  const { onBegin } = observer;
+  const runner = { round, stopped, writeSignal, earlierResults, skipReason, onBegin };
+  const results = await runChecks(checks, runner);
+  const startedMs = monotonicMs();
+  const limit = new AbortController();
+  abortLater(limit, cleanUpMs, 'the time for cleaning up is over');
+  const { context, attempts } = createCheckContext(round, AbortSignal.any([abandoned, limit.signal]));
+  const hasWritten = results.some(({ requests }) => requests > 0);
+  const findings = [hasWritten ? await cleanUp(context, records) : skip('nothing was written')];
+  const run = { elapsedMs: monotonicMs() - startedMs, findings, attempts };
+  return [...results, resultOf({ id: 'write/cleanup' }, run, service)];
 }
 
 /**
@@ -111,25 +163,26 @@ async function runUntilGreen(setup: SmokeSetup): Promise<WaitResult> {
  * must not be green.
  */
 function failureOfCommand(
-  options: SmokeOptions,
+  { service, options, stopped }: Setup,
   results: readonly CheckResult[],
-  stopReason: string | undefined,
   signal: Signal | undefined,
 ): CheckResult | undefined {
-  const check = { id: 'run/complete', isPrerequisite: true, elapsedMs: 0, requests: 0 };
+  const failure = (reason: string, exitCode: SmokeReport['exitCode']) =>
+    resultOf(
+      { id: 'run/complete', isPrerequisite: true },
+      { elapsedMs: 0, findings: [fail(reason, { exitCode })], attempts: [] },
+      service,
+    );
+  const stopReason = stopReasonOf(stopped);
   if (stopReason !== undefined) {
-    const skips = results.filter(({ skipReason }) => skipReason === stopReason).length;
+    const skips = results.filter(({ findings }) => findings[0].reason === stopReason).length;
     const suffix = skips === 0 ? '' : ` before ${counted(skips, 'check', 'checks')}`;
     const exitCode = signal ? new InterruptedError(signal).exitCode : exitCodes['check-failed'];
-    const reason = `${signal ? `stopped by ${signal}` : stopReason}${suffix}`;
-    return { ...check, findings: [fail(reason, { exitCode })] };
+    return failure(`${signal ? `stopped by ${signal}` : stopReason}${suffix}`, exitCode);
   }
-  const isTest = ({ id, findings }: CheckResult) =>
-    findings.some(
-      ({ state }) =>
-        state !== 'skip' && (hasReachPattern(options) || groupOf(id) !== 'reach' || state === 'fail'),
-    );
-  if (results.some(isTest)) return undefined;
-  const reason = 'no check besides reach ran: every one was skipped';
-  return { ...check, findings: [fail(reason, { exitCode: exitCodes.usage })] };
+  const isEnough = ({ id, state }: CheckResult) =>
+    state !== 'skip' && (hasReachPattern(options) || groupOf(id) !== 'reach' || state === 'fail');
+  return results.some(isEnough)
+    ? undefined
+    : failure('no check besides reach ran: every one was skipped', exitCodes.usage);
 }

@@ -35,18 +35,18 @@ describe.concurrent('what a description says, and what it does not', () => {
       on(/^\/store\/inventory\?.*status=/, (answer) => withBody(answer, [])),
     ],
     [
-      'lifecycle/listCategories',
-      /^deprecated by its header, not by the description$/,
+      'lifecycle/marks',
+      /^listCategories is deprecated by its header, not by the description$/,
       on('/categories', (answer) => withHeaders(answer, { deprecation })),
     ],
     [
-      'lifecycle/getPet',
-      /^deprecated by the description, not by a header$/,
+      'lifecycle/marks',
+      /^getPet is deprecated by its description, not by a header$/,
       on('/pets/1', (answer) => withHeaders(answer, { deprecation: undefined, sunset: undefined })),
     ],
     [
-      'lifecycle/getPet',
-      /^its sunset passed on 2025-01-02$/,
+      'lifecycle/marks',
+      /^getPet has a sunset that passed on 2025-01-02$/,
       on('/pets/1', (answer) => withHeaders(answer, { sunset })),
     ],
   ])('a suspicion is a warning of %s: %s', async (id, reason, spoil) => {

@@ -61,7 +61,6 @@ describe.concurrent('the wait for a service', () => {
       const run = await smokeOf(on(place, spoil), ['--wait', '30s', '--retries', '0']);
       expect(run.code).toBe(0);
       expect(run.rounds).toBeGreaterThan(1);
-      expect(run.checks).toHaveLength(14);
     },
   );
 
@@ -136,14 +135,6 @@ describe.concurrent('the wait for a deployment', () => {
     const run = await smokeOf(spoil, [...waitForNew, '--wait', '30s']);
     expect(run.code).toBe(0);
     expect(run.rounds).toBeGreaterThan(1);
-  });
-
-  test('an answer of another deployment to a write is red', async () => {
-    const spoil: Change = (answer, request) =>
-      showing(request.method === 'PUT' ? 'old' : 'new')(answer, request);
-    const run = await smokeOf(spoil, [...waitForNew, '--write', '--only', 'write/category']);
-    expect(run.code).toBe(7);
-    expect(run.check('reach/version').reason).toMatch(/^x-commit is old, in 1 of \d+ answers to the checks$/);
   });
 
   test('a header condition with a path says nothing about the answers to other paths', async () => {

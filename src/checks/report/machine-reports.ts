@@ -8,8 +8,8 @@ import { ensureFolder, writeFileAtomic } from '../../process/files.ts';
 import { fileError } from '../../process/system-error.ts';
 import { escapeMarkup } from '../../process/text.ts';
 import { groupOf } from '../check.ts';
-import type { CheckVerdict } from '../check-result.ts';
 import type { Finding, State } from '../finding.ts';
+import type { CheckResult } from '../result.ts';
 import {
   causesOf,
   labelledDetails,
@@ -18,11 +18,11 @@ import {
   type SmokeReport,
   toHumanReport,
   totalsOf,
-} from './smoke-report.ts';
+} from './human-report.ts';
 
 /** Formats the report as one JSON document. */
 export function toJsonReport(report: SmokeReport, indent: number): string {
-  const { target, startedAt, elapsedMs, write, rounds, exitCode, signal, verdicts } = report;
+  const { target, startedAt, elapsedMs, write, rounds, exitCode, signal, results } = report;
   const document = {
     tool: 'petstore smoke',
     version,
@@ -33,14 +33,14 @@ export function toJsonReport(report: SmokeReport, indent: number): string {
     rounds,
     exitCode,
     signal,
-    totals: totalsOf(verdicts),
-    checks: verdicts.map(toCheck),
+    totals: totalsOf(results),
+    checks: results.map(toCheck),
   };
   return `${printJson(document, indent)}\n`;
 }
 
-/** Turns a verdict into its JSON form: its gravest finding, and all findings if there are several. */
-function toCheck({ id, elapsedMs, operation, repeatedOutcome, findings }: CheckVerdict) {
+/** Turns a result into its JSON form: its gravest finding, and all findings if there are several. */
+function toCheck({ id, elapsedMs, operation, repeatedOutcome, findings }: CheckResult) {
   const group = groupOf(id);
   const { result, ...gravest } = toFinding(findings[0]);
   return {
@@ -69,26 +69,26 @@ function seconds(ms: number): number {
  * Formats the report as JUnit XML, with a test suite for each group. A warning is the output of a test that passed. The XML
  * keeps to what the schemas of Jenkins' xUnit plugin and of Surefire have in common, but for `timestamp`.
  */
-function toJunitReport({ target, startedAt, elapsedMs, verdicts }: SmokeReport): string {
+function toJunitReport({ target, startedAt, elapsedMs, results }: SmokeReport): string {
   const property = `<property${attributes({ name: 'target', value: target })}/>`;
   const head = `    <properties>${property}</properties>\n`;
   const timestamp = startedAt.toISOString();
-  const groups = [...new Set(verdicts.map(({ id }) => groupOf(id)))];
+  const groups = [...new Set(results.map(({ id }) => groupOf(id)))];
   const suites = groups.map((name) => {
-    const cases = verdicts.filter(({ id }) => groupOf(id) === name);
-    const ms = cases.reduce((sum, verdict) => sum + verdict.elapsedMs, 0);
+    const cases = results.filter(({ id }) => groupOf(id) === name);
+    const ms = cases.reduce((sum, result) => sum + result.elapsedMs, 0);
     const { skip: skipped } = totalsOf(cases);
     const suite = attributes({ name, ...countsOf(cases), skipped, time: xmlSeconds(ms), timestamp });
     return `  <testsuite${suite}>\n${head}${cases.map(testCase).join('')}  </testsuite>\n`;
   });
-  const all = { name: `petstore smoke ${version}`, ...countsOf(verdicts), time: xmlSeconds(elapsedMs) };
+  const all = { name: `petstore smoke ${version}`, ...countsOf(results), time: xmlSeconds(elapsedMs) };
   const document = `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites${attributes(all)}>\n${suites.join('')}</testsuites>\n`;
   // XML 1.0 forbids these characters even as references. After `lineText`, only U+FFFE and U+FFFF can be left.
   return document.replace(/[^\t\n\x20-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu, '');
 }
 
-function countsOf(verdicts: readonly CheckVerdict[]) {
-  const { checks: tests, fail: failures, error: errors } = totalsOf(verdicts);
+function countsOf(results: readonly CheckResult[]) {
+  const { checks: tests, fail: failures, error: errors } = totalsOf(results);
   return { tests, failures, errors };
 }
 
@@ -97,17 +97,17 @@ function xmlSeconds(ms: number): string {
   return (ms / 1000).toFixed(3);
 }
 
-function testCase(verdict: CheckVerdict): string {
-  const { id, title, elapsedMs } = verdict;
+function testCase(result: CheckResult): string {
+  const { id, title, elapsedMs } = result;
   const values = {
     name: title === undefined ? id : `${id} ${title}`,
     classname: `petstore.smoke.${groupOf(id)}`,
     time: xmlSeconds(elapsedMs),
   };
-  return `    <testcase${attributes(values)}>${testResult(verdict)}</testcase>\n`;
+  return `    <testcase${attributes(values)}>${testResult(result)}</testcase>\n`;
 }
 
-function testResult({ state, findings }: CheckVerdict): string {
+function testResult({ state, findings }: CheckResult): string {
   const text = findings.flatMap(findingLines).map(escapeMarkup).join('\n');
   const message = findings[0].reason;
   if (state === 'skip') return `<skipped${attributes({ message })}>${text}</skipped>`;
@@ -136,13 +136,13 @@ const levels: Partial<Record<State, string>> = {
 };
 
 /** Formats annotations for the log of GitHub: one for each cause. */
-export function toAnnotations({ verdicts }: SmokeReport): string {
-  const lines = causesOf(verdicts).map(({ finding, subject, verdicts: members }) => {
+export function toAnnotations({ results }: SmokeReport): string {
+  const lines = causesOf(results).map(({ finding, subject, ids }) => {
     const level = levels[finding.state];
-    const ids = members.length > 1 ? ` (${members.map(({ id }) => id).join(', ')})` : '';
+    const members = ids.length > 1 ? ` (${ids.join(', ')})` : '';
     // The title needs more escapes than the message.
     const title = escapeCommand(`smoke ${subject}`).replaceAll(':', '%3A').replaceAll(',', '%2C');
-    return level && `::${level} title=${title}::${escapeCommand(`${reasonText(finding)}${ids}`)}\n`;
+    return level && `::${level} title=${title}::${escapeCommand(`${reasonText(finding)}${members}`)}\n`;
   });
   return lines.join('');
 }

@@ -2,17 +2,11 @@ import { existsSync } from 'node:fs';
 import { builtInContract } from '../../api/contract.ts';
 import { bareHost, isLoopbackHost } from '../../api/http.ts';
 import { operations } from '../../api/operations.ts';
-import {
-  type CheckVerdict,
-  exitCodeOf,
-  resultOf,
-  skippedResult,
-  verdictOf,
-} from '../../checks/check-result.ts';
 import { createReachChecks } from '../../checks/check-table.ts';
 import { type Finding, findingOfError, isRed, pass, type State, warn } from '../../checks/finding.ts';
+import { type CheckResult, exitCodeOf, resultOf, skippedResult } from '../../checks/result.ts';
 import { createRound } from '../../checks/round.ts';
-import { runChecks } from '../../checks/run-round.ts';
+import { runChecks } from '../../checks/run-checks.ts';
 import { action } from '../../cli/verb.ts';
 import { decideTokenUse } from '../../config/credential.ts';
 import { resolvePaths } from '../../config/paths.ts';
@@ -34,7 +28,10 @@ export const doctor = action({
     let label = 'checking config';
     const hide = context.quiet ? () => {} : context.liveLine.show(() => label);
     const run = { elapsedMs: 0, findings: await checkConfig(context), attempts: [] };
-    const config = resultOf({ id: 'config', isPrerequisite: true }, run, secrets.mask);
+    const config = resultOf({ id: 'config', isPrerequisite: true }, run, {
+      mask: secrets.mask,
+      strict: false,
+    });
     const checks = createReachChecks(hasTls(settings));
     const service = await openService(context).catch(() => undefined);
     const results = service
@@ -49,9 +46,9 @@ export const doctor = action({
       : checks.map((check) => skippedResult(check, 'config failed'));
     interrupts.signal.throwIfAborted();
     hide();
-    const verdicts = [config, ...results].map((result) => verdictOf(result, false));
-    context.setExitCode(exitCodeOf(verdicts));
-    return { pages: [verdicts.map(toRow)] };
+    const all = [config, ...results];
+    context.setExitCode(exitCodeOf(all));
+    return { pages: [all.map(toRow)] };
   },
 });
 
@@ -119,7 +116,7 @@ function connectionFindings({ settings, io: { env } }: Context): Finding[] {
   ];
 }
 
-/** A row of the output: a check and its verdict. */
+/** A row of the output: a check and its result. */
 interface Row {
   readonly check: string;
   readonly state: State;
@@ -138,14 +135,14 @@ const rowsView: View<Row> = {
 };
 
 /** Makes the row of a check. If a finding needs attention, the row has only such findings. */
-function toRow({ id, state, findings, skipReason }: CheckVerdict): Row {
+function toRow({ id, state, findings }: CheckResult): Row {
   const notable = findings.filter((finding) => isRed(finding) || /^(warn|flaky)$/.test(finding.state));
   const summarized = notable.length > 0 ? notable : findings;
   const hints = summarized.flatMap(({ hint }) => hint ?? []);
   return {
     check: id,
     state,
-    reason: skipReason ?? summarized.map(({ reason }) => reason).join('; '),
+    reason: summarized.map(({ reason }) => reason).join('; '),
     hint: hints.length > 0 ? hints.join('; ') : null,
   };
 }

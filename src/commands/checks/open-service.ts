@@ -9,7 +9,7 @@ import type { Context } from '../../context.ts';
 const defaults = { timeoutMs: 10_000, retries: 1 };
 
 /** Opens the service for the checks. @throws UsageError if nothing says which service, or a setting is wrong. */
-export async function openService(context: Context): Promise<Service> {
+export async function openService(context: Context, strict = false): Promise<Service> {
   const { settings, secrets, now } = context;
   const client = await context.client();
   const timeout = settings.explain('timeout');
@@ -21,6 +21,7 @@ export async function openService(context: Context): Promise<Service> {
     address: (await openAddress(context, timeoutMs)) as SocketAddress,
     mask: secrets.mask,
     now,
+    strict,
     timeoutMs,
     sendsEtags: settings.get('etags'),
     retries: retries.source === 'default' ? defaults.retries : retries.value,

@@ -6,6 +6,7 @@ import {
   createSelectedWriteChecks,
   type SmokeOptions,
 } from '../../checks/check-table.ts';
+import { type SmokeReport, toHumanReport } from '../../checks/report/human-report.ts';
 import {
   parseReports,
   prepareReports,
@@ -14,9 +15,7 @@ import {
   toJsonReport,
   writeReports,
 } from '../../checks/report/machine-reports.ts';
-import { type SmokeReport, toHumanReport } from '../../checks/report/smoke-report.ts';
-import type { Observer } from '../../checks/run-round.ts';
-import { runSmoke } from '../../checks/run-smoke.ts';
+import { type Observer, runSmoke } from '../../checks/run-smoke.ts';
 import type { Context } from '../../context.ts';
 import { errorText } from '../../output/error.ts';
 import type { Output } from '../../output/print.ts';
@@ -42,7 +41,7 @@ export async function runSmokeCommand(context: Context, flags: SmokeFlags): Prom
   checkSelection(options, checks);
   if (context.flags.dryRun) return { pages: [toListRecords(checks)] };
   if (options.write) await confirmWrite(context, { what: 'write test records and remove them' });
-  const service = await openService(context);
+  const service = await openService(context, flags.strict);
   // Throws if a path leads out of the service.
   for (const { path } of [...options.waitFor, ...options.expect])
     if (path !== undefined) service.client.toRawRequest({ method: 'GET', path });
@@ -54,7 +53,7 @@ export async function runSmokeCommand(context: Context, flags: SmokeFlags): Prom
   let label = '';
   const hide = quiet ? () => {} : liveLine.show(() => label);
   const observer: Observer = {
-    showCheck(id, number, count) {
+    onBegin(id, number, count) {
       label = `${id} (${number} of ${count})`;
     },
     print,
@@ -87,7 +86,6 @@ async function toSmokeOptions(context: Context, flags: SmokeFlags): Promise<Smok
     only: only.flat(),
     skip: skip.flat(),
     hasTls: hasTls(context.settings),
-    strict: flags.strict === true,
     write: flags.write === true,
     maxTimeMs: flags.maxTime ?? (waitMs > 0 ? undefined : defaults.maxTimeMs),
   };
@@ -116,8 +114,9 @@ async function printReport(
 
 /** Returns the list of `--dry-run`. */
 function toListRecords(checks: readonly Check[]) {
-  const plannedChecks = checks.filter(({ isOptional }) => !isOptional);
-  return plannedChecks.map(({ id, operation }) => ({
+  // A check that runs twice has one result.
+  const planned = new Map(checks.map((check) => [check.id, check]));
+  return [...planned.values()].map(({ id, operation }) => ({
     id,
     operation: operation?.id ?? null,
     stability: operation?.stability ?? null,
@@ -127,7 +126,7 @@ function toListRecords(checks: readonly Check[]) {
 /** Sets the exit code of the checks. If it is 0, the first report that could not be written decides. */
 async function endWithVerdicts(
   context: Context,
-  { exitCode, signal, verdicts }: SmokeReport,
+  { exitCode, signal, results }: SmokeReport,
   reportErrors: readonly Error[],
 ): Promise<void> {
   const [firstError] = reportErrors;
@@ -137,6 +136,6 @@ async function endWithVerdicts(
     if (error instanceof CliError) await context.io.stderr.write(errorText(error, style));
   if (signal) throw new InterruptedError(signal);
   if (exitCode === exitCodes.usage)
-    throw new UsageError(verdicts.at(-1)?.findings[0].reason ?? 'no check ran');
+    throw new UsageError(results.at(-1)?.findings[0].reason ?? 'no check ran');
   context.setExitCode(exitCode);
 }

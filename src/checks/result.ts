@@ -1,0 +1,105 @@
+import { shownUrl } from '../api/http.ts';
+import type { Attempt } from '../client/attempt.ts';
+import { type ExitCode, exitCodes } from '../process/errors.ts';
+import type { Mask } from '../process/secrets.ts';
+import { excerpt } from '../process/text.ts';
+import type { Check } from './check.ts';
+import { type Finding, isRed, type State, skip, states, statusText } from './finding.ts';
+
+/** The parts of a check that its result has too. */
+type CheckHead = Pick<Check, 'id' | 'title' | 'operation' | 'isPrerequisite'>;
+
+/** What one check saw. */
+export interface CheckResult extends CheckHead {
+  /** The state of the gravest finding. */
+  readonly state: State;
+  /** The gravest first, with the secrets masked. */
+  readonly findings: readonly [Finding, ...Finding[]];
+  readonly elapsedMs: number;
+  /** The number of requests that were sent. */
+  readonly requests: number;
+  /** The status or the error of the first attempt that was repeated; undefined if none was. */
+  readonly repeatedOutcome?: string | undefined;
+}
+
+/** How findings become a result. */
+export interface Weights {
+  /** Whether warnings, flaky passes, and failures of operations that are not stable are failures. */
+  readonly strict: boolean;
+  readonly mask: Mask;
+}
+
+/** What a check did. */
+interface CheckRun {
+  readonly elapsedMs: number;
+  readonly findings: readonly Finding[];
+  readonly attempts: readonly Attempt[];
+}
+
+/**
+ * Makes the result of a check. A failure of an operation that is not stable is a warning, and a check that passes is flaky if
+ * one of its requests was repeated.
+ */
+export function resultOf(
+  { id, title, operation, isPrerequisite }: CheckHead,
+  { elapsedMs, findings, attempts }: CheckRun,
+  { strict, mask }: Weights,
+): CheckResult {
+  const repeated = attempts.find(({ nextDelayMs }) => nextDelayMs !== undefined);
+  const { response, error } = repeated ?? {};
+  const outcome = response ? statusText(response.status) : (error?.message ?? 'no answer');
+  const repeatedOutcome = repeated && mask(outcome);
+  const hasPassed = findings.every(({ state }) => state === 'pass' || state === 'skip');
+  const weigh = (finding: Finding): Finding => {
+    const { state, reason, operation: checked = operation } = finding;
+    if (state === 'pass' && hasPassed && repeatedOutcome !== undefined)
+      return weigh({ ...finding, state: 'flaky', reason: `${repeatedOutcome} first, then: ${reason}` });
+    if (strict && state === 'flaky') return { ...finding, state: 'fail', reason: `flaky: ${reason}` };
+    if (strict && state === 'warn') return { ...finding, state: 'fail' };
+    if (strict || !isRed(finding) || !checked || checked.stability === 'stable') return finding;
+    return { ...finding, state: 'warn', reason: `${reason} (${checked.id} is ${checked.stability})` };
+  };
+  const weighed = findings.map((finding) => weigh(toSafe(finding, mask)));
+  const sorted = states.flatMap((state) => weighed.filter((finding) => finding.state === state));
+  const [gravest = skip('there is nothing to check'), ...others] = sorted;
+  return {
+    ...{ id, title, operation, isPrerequisite, state: gravest.state, findings: [gravest, ...others] },
+    ...{ elapsedMs, requests: attempts.length, repeatedOutcome },
+  };
+}
+
+/** Makes the result of a check that did not begin. @param reason a short clause */
+export function skippedResult(check: CheckHead, reason: string): CheckResult {
+  const run = { elapsedMs: 0, findings: [skip(reason)], attempts: [] };
+  return resultOf(check, run, { strict: false, mask: String });
+}
+
+/**
+ * Masks the secrets in the texts of a finding, and shortens its values. Both happen here, because the escapes of a report
+ * would hide a secret from the mask, and so would a cut in the middle of a secret.
+ */
+function toSafe(finding: Finding, mask: Mask): Finding {
+  const { expected, got } = finding;
+  const shortFinding = {
+    ...finding,
+    expected: expected && excerpt(expected, mask),
+    got: got === undefined ? undefined : excerpt(got, mask),
+  };
+  const safe = (value: unknown): unknown =>
+    Array.isArray(value) ? value.map(safe) : typeof value === 'string' ? mask(shownUrl(value)) : value;
+  const entries = Object.entries(shortFinding).map(([name, value]) =>
+    name === 'state' ? [name, value] : [name, safe(value)],
+  );
+  return Object.fromEntries(entries) as Finding;
+}
+
+/**
+ * Returns the exit code for these results. A failure of a check that all others need, such as `reach/http`, has an exit code
+ * of its own, which says whether the service answered; any other failure is 7.
+ */
+export function exitCodeOf(results: readonly CheckResult[]): ExitCode {
+  const red = results.filter(isRed);
+  if (red.length === 0) return exitCodes.done;
+  const prerequisite = red.find(({ isPrerequisite }) => isPrerequisite);
+  return prerequisite?.findings.find(isRed)?.exitCode ?? exitCodes['check-failed'];
+}
