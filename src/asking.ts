@@ -1,4 +1,5 @@
-import { offlineProfile, type Settings } from './config/settings.ts';
+import { offlineProfile } from './config/file.ts';
+import type { Settings } from './config/settings.ts';
 import type { Context } from './context.ts';
 import type { Prompt } from './input/prompt.ts';
 import { UsageError } from './process/errors.ts';

@@ -1,8 +1,7 @@
 import type { Contract } from './api/contract.ts';
 import type { GlobalFlags } from './cli/global-flags.ts';
 import type { Client } from './client/client.ts';
-import type { Settings } from './config/settings.ts';
-import type { TokenSource } from './config/token-source.ts';
+import type { Settings, TokenSource } from './config/settings.ts';
 import type { Prompt } from './input/prompt.ts';
 import type { Notices } from './output/notices.ts';
 import type { Printer } from './output/print.ts';
@@ -57,7 +56,7 @@ export interface Context extends Runtime, Pick<Notices, 'print' | 'tell' | 'warn
 
 /** Writes a command line of this program that has the same target as this one. */
 export function followUpCommand({ flags }: Pick<Context, 'flags'>, words: readonly string[]): string {
-  const { profile, baseUrl, offline } = flags;
+  const { profile, 'base-url': baseUrl, offline } = flags;
   const targetFlags = [
     ...(profile === undefined ? [] : ['--profile', profile]),
     ...(baseUrl === undefined ? [] : ['--base-url', baseUrl]),

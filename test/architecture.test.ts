@@ -24,7 +24,7 @@ const owners: Readonly<Record<string, { readonly files: readonly string[]; reado
   undici: { files: ['src/client/transport/undici-parts.ts', 'src/client/transport/undici.ts'] },
   chalk: { files: ['src/output/style.ts'], heavy: true },
   'cli-table3': { files: ['src/output/table.ts'], heavy: true },
-  conf: { files: ['src/config/config-store.ts'] },
+  conf: { files: ['src/config/file.ts'] },
   '@inquirer/prompts': { files: ['src/input/inquirer.ts'] },
 };
 

@@ -13,7 +13,7 @@ export function keyFlag(key: SettingKey): Flag<string | undefined> {
 /** The flags that every command takes, before or after its words. */
 export const globalFlags = {
   profile: value('--profile <name>', 'use this profile', { offers: 'profile' }),
-  baseUrl: keyFlag('base-url'),
+  'base-url': keyFlag('base-url'),
   offline: flag('--offline', 'use the embedded store instead of a service'),
   output: { ...keyFlag('output'), syntax: '-o, --output <format>' },
   json: { ...flag('--json', 'short for -o json'), key: 'output', parse: () => 'json' },

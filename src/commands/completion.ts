@@ -5,9 +5,8 @@ import type { Category, Order, Pet } from '../api/schemas.ts';
 import { argument, type LookUpKind, parseWord } from '../cli/flag.ts';
 import { action, type Cursor, isGroup, type Offer } from '../cli/verb.ts';
 import { collectRecords } from '../client/whole-list.ts';
-import { readConfigFile } from '../config/file.ts';
+import { offlineProfile, readConfigFile } from '../config/file.ts';
 import { isSettingKey, keyRules } from '../config/keys.ts';
-import { offlineProfile } from '../config/settings.ts';
 import type { Context } from '../context.ts';
 import { caseless, countCaseless } from '../process/text.ts';
 

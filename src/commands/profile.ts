@@ -6,15 +6,13 @@ import { profileScope, removeContract } from '../config/contract-file.ts';
 import {
   activate,
   addProfile,
-  checkProfileName,
   dropProfile,
   editConfig,
   requireProfile,
   toStoredValue,
 } from '../config/edit.ts';
-import { readConfigFile, unreadableConfigError } from '../config/file.ts';
+import { offlineProfile, readConfigFile } from '../config/file.ts';
 import { maskValue } from '../config/keys.ts';
-import { offlineProfile } from '../config/settings.ts';
 import type { Context } from '../context.ts';
 import { propertyColumns, type View } from '../output/columns.ts';
 import { UsageError } from '../process/errors.ts';
@@ -87,16 +85,15 @@ async function createProfile(
   { name, tokenFile }: { readonly name: string; readonly tokenFile?: string | undefined },
 ): Promise<void> {
   const { io, flags, print } = context;
-  checkProfileName(name);
   if (flags.offline)
     throw new UsageError(
       'profile create: --offline needs no profile',
       'use the built-in one: `petstore profile use offline`',
     );
-  if (flags.baseUrl === undefined)
+  if (flags['base-url'] === undefined)
     throw new UsageError('profile create: --base-url is missing', 'give --base-url <url>');
   const section = {
-    'base-url': toStoredValue('base-url', flags.baseUrl, '--base-url', io.cwd),
+    'base-url': toStoredValue('base-url', flags['base-url'], '--base-url', io.cwd),
     ...(tokenFile !== undefined && {
       'token-file': toStoredValue('token-file', tokenFile, '--token-file', io.cwd),
     }),
@@ -153,9 +150,8 @@ async function readProfile(
   const profile = { name, active: name === active?.value };
   if (name === offlineProfile) return profile;
   const file = await readConfigFile(io);
-  if (file.problem !== undefined) throw unreadableConfigError(file);
-  requireProfile(file, name);
-  const entries = Object.entries(file.profiles[name] ?? {});
+  if (file.problem) throw file.problem;
+  const entries = Object.entries(requireProfile(file, name));
   return { ...profile, ...Object.fromEntries(entries.map(([key, value]) => [key, maskValue(key, value)])) };
 }
 
@@ -169,12 +165,11 @@ const remove = verb({
   async run(context, { name }) {
     const { io, print } = context;
     const file = await readConfigFile(io);
-    if (file.problem === undefined) {
-      requireProfile(file, name);
-      await confirmDestruction(context, `delete profile ${name}`);
-    }
-    const wasActive = await editConfig(io, (config) => dropProfile(config, name));
+    if (file.problem) throw file.problem;
+    requireProfile(file, name);
+    await confirmDestruction(context, `delete profile ${name}`);
     await removeContract(io, profileScope(name));
+    const wasActive = await editConfig(io, (config) => dropProfile(config, name));
     await print(`deleted profile ${name}${wasActive ? '; no profile is active now' : ''}`);
   },
 });

@@ -6,9 +6,9 @@ import { parseJson, printJson } from '../process/exact-json.ts';
 import type { Io } from '../process/io.ts';
 import { fileError, isMissing, systemReason } from '../process/system-error.ts';
 import { shellWord } from '../process/text.ts';
+import { readTrusted } from './file.ts';
 import { resolvePaths } from './paths.ts';
 import type { Settings } from './settings.ts';
-import { readTrusted } from './trusted-file.ts';
 
 /** The contract that `api bind` made of a service's own description. */
 interface BoundContract {
@@ -112,8 +112,10 @@ export async function writeContract(io: Io, scope: BindingScope, bound: BoundCon
   await writeFileAtomic(path, `${printJson(toStored(bound))}\n`);
   const { profile } = scope;
   if (profile === undefined) return;
-  const { editConfig, setValue } = await import('./edit.ts');
-  await editConfig(io, (config) => setValue(config, { profile, key: 'contract' }, scope.path));
+  const { editConfig, sectionOf } = await import('./edit.ts');
+  await editConfig(io, (config) => {
+    sectionOf(config, profile).contract = scope.path;
+  });
 }
 
 /** Removes a contract and its name in the profile. Returns whether there was a contract. */
@@ -124,7 +126,7 @@ export async function removeContract(io: Io, scope: BindingScope): Promise<boole
   const { profile } = scope;
   if (profile !== undefined) {
     const { editConfig, unsetValue } = await import('./edit.ts');
-    wasNamed = await editConfig(io, (config) => unsetValue(config, { profile, key: 'contract' }));
+    wasNamed = await editConfig(io, (config) => unsetValue(config, profile, 'contract'));
   }
   return await unlink(path).then(
     () => true,

@@ -3,14 +3,13 @@ import type { TokenHeader } from '../api/operations.ts';
 import { CliError, UsageError } from '../process/errors.ts';
 import type { Io } from '../process/io.ts';
 import type { Secrets } from '../process/secrets.ts';
-import type { Settings } from './settings.ts';
-import type { TokenSource } from './token-source.ts';
+import type { Settings, TokenSource } from './settings.ts';
 
 interface TokenDestination {
   readonly baseUrl: string;
   /** The header that the service's description names, if it is not that of the settings. */
   readonly header: TokenHeader | undefined;
-  /** Whether the user asked to send the token to this origin, whatever origins it belongs to. */
+  /** Whether the user asked to send the token to this origin, whatever origin it belongs to. */
   readonly isNamed?: boolean | undefined;
 }
 
@@ -27,7 +26,7 @@ type TokenUse =
   | { readonly kind: 'sent'; readonly source: TokenSource; readonly header: TokenHeader };
 
 /**
- * Decides whether the token is sent to a base URL; undefined if there is no token. A token is sent only to the origins that
+ * Decides whether the token is sent to a base URL; undefined if there is no token. A token is sent only to the origin that
  * it belongs to.
  */
 export function decideTokenUse(
@@ -37,17 +36,13 @@ export function decideTokenUse(
   const { token: source } = settings;
   if (source === undefined) return undefined;
   const { origin, protocol, hostname } = new URL(baseUrl);
-  const { origins } = source;
-  if (!isNamed && origins.length > 0 && !origins.includes(origin))
-    return {
-      kind: 'withheld',
-      source,
-      why:
-        source.kind === 'variable'
-          ? `it is meant for ${origins[0]}; set PETSTORE_BASE_URL to the address that it is for`
-          : `it is meant for ${origins[0]}; create a profile for ${origin} to use another`,
-      isInsecure: false,
-    };
+  if (!isNamed && source.origin !== undefined && source.origin !== origin) {
+    const way =
+      source.kind === 'variable'
+        ? 'set PETSTORE_BASE_URL to the address that it is for'
+        : `create a profile for ${origin} to use another`;
+    return { kind: 'withheld', source, why: `it is meant for ${source.origin}; ${way}`, isInsecure: false };
+  }
   const isPlain = protocol === 'http:' && !isLoopbackHost(bareHost(hostname));
   if (isPlain && !settings.get('allow-insecure-http'))
     return {

@@ -3,25 +3,16 @@ import { messageOf, UsageError } from '../process/errors.ts';
 import type { JsonObject, JsonValue } from '../process/exact-json.ts';
 import type { Io } from '../process/io.ts';
 import { fileError } from '../process/system-error.ts';
-import { closestWord } from '../process/text.ts';
-import { readConfigFile, unreadableConfigError } from './file.ts';
+import { offlineProfile, openStore, readConfigFile, unknownProfileError } from './file.ts';
 import { keyRules, parseSetting, type SettingKey } from './keys.ts';
 import { resolvePaths } from './paths.ts';
 import { parseName } from './setting-values.ts';
-import { offlineProfile } from './settings.ts';
 
 /** The content of the config file, to be changed in place. */
 interface ConfigDraft {
   profile?: string;
   profiles?: Record<string, JsonObject>;
   [key: string]: JsonValue | undefined;
-}
-
-/** The place of a value: a key of the top level, or of a profile. */
-interface KeyPath {
-  readonly profile: string | undefined;
-  /** Unchecked: a file may hold an unknown key. */
-  readonly key: string;
 }
 
 /** A value in the config file. */
@@ -39,16 +30,15 @@ export async function editConfig<Value>(io: Io, edit: (config: ConfigDraft) => V
   // Loaded here, because commands that only read settings do not need these files.
   const { ensurePrivateFolder, realFile } = await import('../process/files.ts');
   const { withLock } = await import('../process/lock.ts');
-  const { openStore } = await import('./config-store.ts');
   await ensurePrivateFolder(dirname(configFile), 'PETSTORE_CONFIG_DIR names another folder');
   return withLock(configFile, async () => {
     const file = await readConfigFile(io);
-    if (file.problem !== undefined) throw unreadableConfigError(file, '; it stays as it is');
+    if (file.problem) throw file.problem;
     const draft = structuredClone(file.content) as ConfigDraft;
     const value = edit(draft);
     try {
       // conf would replace a symbolic link by a file.
-      openStore(realFile(configFile)).store = draft as JsonObject;
+      (await openStore(realFile(configFile))).store = draft as JsonObject;
     } catch (error) {
       throw fileError('write', configFile, error);
     }
@@ -56,23 +46,17 @@ export async function editConfig<Value>(io: Io, edit: (config: ConfigDraft) => V
   });
 }
 
-/** Sets a value; creates the profile if it is missing. */
-export function setValue(config: ConfigDraft, { profile, key }: KeyPath, value: StoredValue): void {
-  if (profile !== undefined && !hasProfile(config, profile)) addProfile(config, profile, {});
-  const section = sectionOf(config, profile);
-  if (section) section[key] = value;
+/** Returns the values of a profile, or of the top level, to be changed in place. @throws UsageError for an unknown profile. */
+export function sectionOf(config: ConfigDraft, profile: string | undefined): ConfigDraft {
+  return profile === undefined ? config : requireProfile(config, profile);
 }
 
-/** Removes a value. Returns whether it was set. */
-export function unsetValue(config: ConfigDraft, { profile, key }: KeyPath): boolean {
+/** Removes a value. Returns whether it was set. @throws UsageError for an unknown profile. */
+export function unsetValue(config: ConfigDraft, profile: string | undefined, key: string): boolean {
   const section = sectionOf(config, profile);
-  if (!section || !Object.hasOwn(section, key)) return false;
+  const wasSet = Object.hasOwn(section, key);
   delete section[key];
-  return true;
-}
-
-function sectionOf(config: ConfigDraft, profile: string | undefined): ConfigDraft | undefined {
-  return profile === undefined ? config : config.profiles?.[profile];
+  return wasSet;
 }
 
 /** Adds a profile. @throws UsageError if it exists, or if the name is not valid. */
@@ -82,7 +66,7 @@ export function addProfile(
   section: Readonly<Record<string, StoredValue>>,
 ): void {
   checkProfileName(name);
-  if (hasProfile(config, name))
+  if (Object.hasOwn(config.profiles ?? {}, name))
     throw new UsageError(
       `profile '${name}': it already exists`,
       `change it with \`petstore config set --profile ${name} <key> <value>\``,
@@ -105,24 +89,20 @@ export function dropProfile(config: ConfigDraft, name: string): boolean {
   return wasActive;
 }
 
-/** Checks that the config has a profile. @throws UsageError. */
-export function requireProfile(config: Pick<ConfigDraft, 'profiles'>, name: string): void {
+/** Returns the values of a profile. @throws UsageError if the config does not have it. */
+export function requireProfile<Section>(
+  { profiles = {} }: { readonly profiles?: Readonly<Record<string, Section>> },
+  name: string,
+): Section {
   if (name === offlineProfile)
     throw new UsageError(`profile '${name}': it is built in and has no settings of its own`);
-  if (hasProfile(config, name)) return;
-  const near = closestWord(name, Object.keys(config.profiles ?? {}));
-  throw new UsageError(
-    `there is no profile '${name}'`,
-    `${near ? `did you mean ${near}? ` : ''}see \`petstore profile list\`, or create it with \`petstore profile create ${name} --base-url <url>\``,
-  );
-}
-
-function hasProfile(config: Pick<ConfigDraft, 'profiles'>, name: string): boolean {
-  return config.profiles !== undefined && Object.hasOwn(config.profiles, name);
+  const section = Object.hasOwn(profiles, name) ? profiles[name] : undefined;
+  if (!section) throw unknownProfileError({ profiles }, name);
+  return section;
 }
 
 /** Checks that a new profile can have this name. @throws UsageError. */
-export function checkProfileName(name: string): void {
+function checkProfileName(name: string): void {
   if (name === offlineProfile)
     throw new UsageError(`profile '${name}': that name is the built-in profile of the embedded store`);
   try {

@@ -1,9 +1,14 @@
-import { InputError, type UsageError } from '../process/errors.ts';
-import { isJsonObject, type JsonObject } from '../process/exact-json.ts';
-import type { Io } from '../process/io.ts';
-import { isMissing, systemCode, systemReason } from '../process/system-error.ts';
+import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats } from 'node:fs';
+import { basename, dirname } from 'node:path';
+import { InputError, messageOf, type UsageCode, UsageError } from '../process/errors.ts';
+import { isJsonObject, type JsonObject, parseJson } from '../process/exact-json.ts';
+import { type Io, userId } from '../process/io.ts';
+import { isMissing, systemReason } from '../process/system-error.ts';
+import { closestWord, shellWord } from '../process/text.ts';
 import { resolvePaths } from './paths.ts';
-import { checkTrusted, UntrustedFileError } from './trusted-file.ts';
+
+/** The built-in profile: the embedded store. */
+export const offlineProfile = 'offline';
 
 /** The top level of a config file, or one profile; its values are unchecked. */
 export type Section = Readonly<JsonObject>;
@@ -18,37 +23,36 @@ export interface ConfigFile {
   readonly profiles: Readonly<Record<string, Section>>;
   /** The top level without `profile` and `profiles`. */
   readonly defaults: Section;
-  /** The reason why the file could not be read, as a clause. The members above are empty then. A missing file is not a problem. */
-  readonly problem: string | undefined;
-  /** What the user can do about the problem; empty without one. */
-  readonly remedy: string;
+  /** Why the file could not be read. The members above are empty then. A missing file is not a problem. */
+  readonly problem: UsageError | undefined;
 }
 
-/** Reads the config file. It never throws; the reason for a failure is in `problem`. */
+/** Reads the config file. It never throws; the error is in `problem`. */
 export async function readConfigFile(io: Io): Promise<ConfigFile> {
   const empty = emptyConfigFile(io);
   try {
     return { ...empty, ...(await readContent(empty.path)) };
   } catch (error) {
     if (isMissing(error)) return empty;
-    const remedy =
-      error instanceof UntrustedFileError
-        ? error.remedy
-        : systemCode(error) === 'EACCES'
-          ? 'let your user read it, or name another folder with PETSTORE_CONFIG_DIR'
-          : 'correct the file, or move it away to start again';
-    return { ...empty, problem: systemReason(error), remedy };
+    const hint = 'correct the file, or name another folder with PETSTORE_CONFIG_DIR';
+    const problem = new InputError(`${empty.path}: ${systemReason(error)}`, hint);
+    return { ...empty, problem };
   }
+}
+
+/** Returns an empty config. Commands that do not read the file use it. */
+export function emptyConfigFile(io: Io): ConfigFile {
+  const path = resolvePaths(io).configFile;
+  return { path, content: {}, active: undefined, profiles: {}, defaults: {}, problem: undefined };
 }
 
 /** Reads and checks the content. @throws the error of the system; Error with a clause as its message. */
 async function readContent(path: string): Promise<Partial<ConfigFile>> {
-  checkTrusted(path);
   // Without a file, conf would make the folder, and nothing needs to load it.
-  const { openStore } = await import('./config-store.ts');
-  const content = openStore(path).store;
+  withTrusted(path, () => {});
+  const content = (await openStore(path)).store;
   // conf opens the path anew, so it may have read another file.
-  checkTrusted(path);
+  withTrusted(path, () => {});
   const { profile, profiles = {}, ...defaults } = content;
   if (profile !== undefined && typeof profile !== 'string') throw new Error('"profile" is not text');
   if (!isJsonObject(profiles)) throw new Error('"profiles" is not an object');
@@ -57,13 +61,85 @@ async function readContent(path: string): Promise<Partial<ConfigFile>> {
   return { content, active: profile, profiles: profiles as Record<string, Section>, defaults };
 }
 
-/** Returns an empty config. Commands that do not read the file use it. */
-export function emptyConfigFile(io: Io): ConfigFile {
-  const path = resolvePaths(io).configFile;
-  return { path, content: {}, active: undefined, profiles: {}, defaults: {}, problem: undefined, remedy: '' };
+/**
+ * Opens a config file with conf: `store` reads the whole file each time, and an assignment to it replaces the file. conf
+ * makes the folder if it is missing. The caller checks who may write the file, and holds its lock while it writes.
+ *
+ * @throws the error of the system; Error with a clause as its message if the text is not a JSON object. So does `store`.
+ */
+export async function openStore(path: string): Promise<{ store: JsonObject }> {
+  const { default: Conf } = await import('conf');
+  return new Conf<JsonObject>({
+    cwd: dirname(path),
+    configName: basename(path),
+    fileExtension: '',
+    configFileMode: 0o600,
+    // The name of a profile may have a dot.
+    accessPropertiesByDotNotation: false,
+    deserialize: parseContent,
+    serialize: (content) => `${JSON.stringify(content, undefined, 2)}\n`,
+  });
 }
 
-/** Makes the error about a config file with a problem. @param outcome a clause about the file, such as `; it stays as it is`. */
-export function unreadableConfigError({ path, problem, remedy }: ConfigFile, outcome = ''): UsageError {
-  return new InputError(`${path}: ${problem}${outcome}`, remedy);
+/** Parses the text of a config file; an empty text is an empty config. */
+function parseContent(text: string): JsonObject {
+  if (text.trim() === '') return {};
+  try {
+    const content = parseJson(text);
+    if (isJsonObject(content)) return content;
+  } catch (error) {
+    throw new Error(`it is not valid JSON: ${messageOf(error)}`);
+  }
+  throw new Error('it is not a JSON object');
+}
+
+/**
+ * Reads a file that says where requests go and which commands run. It reads synchronously, because loading
+ * `node:fs/promises` takes longer.
+ *
+ * @throws the error of the system; Error with a clause as its message if the path is no file, or if another user owns or may
+ *   write it.
+ */
+export function readTrusted(path: string): string {
+  return withTrusted(path, (file) => readFileSync(file, 'utf8'));
+}
+
+function withTrusted<Value>(path: string, use: (file: number) => Value): Value {
+  // Without O_NONBLOCK, opening a pipe that has no writer would block the process.
+  const file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+  try {
+    rejectUntrusted(path, fstatSync(file));
+    return use(file);
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** Checks that this user or root owns the file, and that nobody else may write it. Windows has no owners. */
+function rejectUntrusted(path: string, stats: Stats): void {
+  if (!stats.isFile()) throw new Error('is not a regular file');
+  const { uid, mode } = stats;
+  const user = userId();
+  if (user === undefined) return;
+  const access = `(owner ${uid}, mode ${(mode & 0o777).toString(8).padStart(4, '0')}), so none of it is used`;
+  if (uid !== user && uid !== 0) throw new Error(`belongs to another user ${access}`);
+  if ((mode & 0o022) !== 0)
+    throw new Error(
+      `others may write it ${access}; look at what it holds, then \`chmod 600 ${shellWord(path)}\``,
+    );
+}
+
+/** Makes the error for a profile that the config does not have. @param givenBy the flag, variable or file that names it. */
+export function unknownProfileError(
+  { profiles = {} }: { readonly profiles?: object },
+  name: string,
+  { givenBy, code }: { readonly givenBy?: string; readonly code?: UsageCode } = {},
+): UsageError {
+  const near = closestWord(name, [...Object.keys(profiles), offlineProfile]);
+  return new UsageError(
+    `${givenBy === undefined ? '' : `${givenBy}: `}there is no profile '${name}'`,
+    `${near ? `did you mean ${near}? ` : ''}see \`petstore profile list\`; \`petstore profile use <name>\` chooses one, ` +
+      '`petstore profile create <name> --base-url <url>` creates one',
+    code,
+  );
 }

@@ -141,15 +141,9 @@ export type SettingValues = {
     | ((typeof rules)[Key] extends { defaultText: string } ? never : undefined);
 };
 
-type CamelCase<Text extends string> = Text extends `${infer Word}-${infer Rest}`
-  ? `${Word}${Capitalize<CamelCase<Rest>>}`
-  : Text;
-
-/** The settings that are set by flags, by their keys in camel case: texts, or true for a switch. */
+/** The settings that are set by flags: texts, or true for a switch. */
 export type KeyFlags = {
-  readonly [Key in SettingKey as CamelCase<Key>]?:
-    | (SettingValues[Key] extends boolean ? boolean | string : string)
-    | undefined;
+  readonly [Key in SettingKey]?: (SettingValues[Key] extends boolean ? boolean | string : string) | undefined;
 };
 
 export const keyRules: Readonly<Record<SettingKey, KeyRule>> = rules;
@@ -158,11 +152,6 @@ export const settingKeys = Object.keys(keyRules) as SettingKey[];
 
 export function isSettingKey(key: string): key is SettingKey {
   return Object.hasOwn(keyRules, key);
-}
-
-/** The property of `KeyFlags` that holds a key's flag: `baseUrl` for `base-url`. */
-export function flagKey(key: SettingKey): keyof KeyFlags {
-  return key.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase()) as keyof KeyFlags;
 }
 
 /** The environment variable that sets a key: `PETSTORE_BASE_URL` for `base-url`. */

@@ -3,7 +3,6 @@ import { InputError, type UsageCode, UsageError } from '../process/errors.ts';
 import type { Io } from '../process/io.ts';
 import type { ConfigFile } from './file.ts';
 import {
-  flagKey,
   type KeyFlags,
   keyRules,
   parseSetting,
@@ -37,81 +36,23 @@ export function rankOf({ source }: { readonly source: SettingSource }): number {
   return sources.indexOf(source);
 }
 
-/** Whether the config file gives the value, in a profile or at its top level. */
-export function isInConfig({ source }: { readonly source: SettingSource }): boolean {
-  return source === 'profile' || source === 'config';
-}
-
 /** Returns the code of an error in a value from this source. */
 export function usageCodeOf(source: SettingSource): UsageCode {
   return source === 'flag' ? 'invalid_flag' : 'invalid_input';
 }
 
-/** The values that one source gives. */
-interface Layer {
-  readonly source: SettingSource;
-  /** The folder to which its relative paths are relative. */
-  readonly folder: string;
-  find(key: SettingKey): RawValue | undefined;
-}
-
 /** A value as a source gives it. */
 interface RawValue {
+  readonly source: SettingSource;
   /** Undefined if the source does not set the key. */
   readonly raw: unknown;
   /** The flag, variable, profile or file that gives the value; empty for a default. */
   readonly givenBy: string;
-  /** The name of the value in errors, if that is longer: `timeout of profile staging in /…/config.json`. */
-  readonly label?: string;
+  /** The name of the value in errors. */
+  readonly label: string;
 }
 
-/** Returns the chain of layers; an earlier one takes precedence. @param profile the profile whose values count, if any. */
-function layersOf({ io, flags, file }: SettingInputs, profile: string | undefined): readonly Layer[] {
-  const section = profile === undefined ? {} : (file.profiles[profile] ?? {});
-  const label = (key: string, place = '') => `${key}${place} in ${file.path}`;
-  const folder = dirname(file.path);
-  return [
-    {
-      source: 'flag',
-      folder: io.cwd,
-      find: (key) => ({ raw: flags[flagKey(key)], givenBy: `--${key}` }),
-    },
-    {
-      source: 'environment',
-      folder: io.cwd,
-      find: (key) => variableOf(key, io),
-    },
-    {
-      source: 'profile',
-      folder,
-      find: (key) => ({
-        raw: section[key],
-        givenBy: `profile ${profile}`,
-        label: label(key, ` of profile ${profile}`),
-      }),
-    },
-    {
-      source: 'config',
-      folder,
-      find: (key) => ({ raw: file.defaults[key], givenBy: file.path, label: label(key) }),
-    },
-    {
-      source: 'default',
-      folder,
-      find: (key) => ({ raw: keyRules[key].defaultText, givenBy: '' }),
-    },
-  ];
-}
-
-/** Finds the variable that sets a key. An empty variable counts as not set. */
-function variableOf(key: SettingKey, { env }: Io): RawValue | undefined {
-  const name = variableName(key);
-  if (env[name]) return { raw: env[name], givenBy: name };
-  const color = key === 'color' ? colorVariable(env) : undefined;
-  return color && { raw: color.value, givenBy: color.name };
-}
-
-/** A value of a layer, checked. */
+/** A value of a source, checked. */
 export interface Setting<Value> {
   readonly value: Value;
   /** The value as the user wrote it; empty if there is no value. */
@@ -123,28 +64,74 @@ export interface Setting<Value> {
   readonly problem?: UsageError;
 }
 
-/** The values that the layers give for each key, in the order of their precedence. The last one has no problem. */
+/** The values that the sources give for each key, in the order of their precedence. The last one has no problem. */
 export type Candidates = ReadonlyMap<SettingKey, readonly Setting<unknown>[]>;
 
 /**
- * Reads all layers. Each value is checked, even if another value takes precedence.
+ * Reads the values of all sources. Each value is checked, even if another value takes precedence.
  *
  * @param profile the profile whose values count; undefined for none.
  */
 export function readLayers(inputs: SettingInputs, profile: string | undefined): Candidates {
-  const layers = layersOf(inputs, profile);
-  return new Map(settingKeys.map((key) => [key, candidatesFor(key, layers, inputs.io)]));
+  return new Map(settingKeys.map((key) => [key, candidatesFor(key, inputs, profile)]));
 }
 
-function candidatesFor(key: SettingKey, layers: readonly Layer[], io: Io): readonly Setting<unknown>[] {
-  const candidates = layers.flatMap((layer) => {
-    const value = layer.find(key);
-    return value?.raw === undefined ? [] : [toSetting(key, value, layer, io)];
-  });
-  return candidates.at(-1)?.source === 'default' ? candidates : [...candidates, noSetting];
+function candidatesFor(
+  key: SettingKey,
+  { io, flags, file }: SettingInputs,
+  profile = '',
+): readonly Setting<unknown>[] {
+  const variable = variableOf(key, io);
+  const ofProfile = file.profiles[profile]?.[key];
+  const given: readonly RawValue[] = [
+    { source: 'flag', raw: flags[key], givenBy: `--${key}`, label: `--${key}` },
+    { source: 'environment', raw: variable.raw, givenBy: variable.name, label: variable.name },
+    {
+      source: 'profile',
+      raw: ofProfile,
+      givenBy: `profile ${profile}`,
+      label: `${key} of profile ${profile} in ${file.path}`,
+    },
+    { source: 'config', raw: file.defaults[key], givenBy: file.path, label: `${key} in ${file.path}` },
+    { source: 'default', raw: keyRules[key].defaultText, givenBy: '', label: key },
+  ];
+  const settings = given.filter(({ raw }) => raw !== undefined).map((each) => toSetting(key, each, io, file));
+  return settings.at(-1)?.source === 'default' ? settings : [...settings, noSetting];
 }
 
 const noSetting: Setting<undefined> = { value: undefined, text: '', source: 'default', givenBy: '' };
+
+/** Finds the variable that sets a key. An empty variable counts as not set. */
+function variableOf(key: SettingKey, { env }: Io): { readonly name: string; readonly raw?: string } {
+  const name = variableName(key);
+  if (env[name]) return { name, raw: env[name] };
+  const color = key === 'color' ? colorVariable(env) : undefined;
+  return color ? { name: color.name, raw: color.value } : { name };
+}
+
+/** Parses a value. */
+function toSetting(
+  key: SettingKey,
+  { source, raw, givenBy, label }: RawValue,
+  io: Io,
+  file: ConfigFile,
+): Setting<unknown> {
+  const text = String(raw);
+  const setting = { value: undefined, text, source, givenBy };
+  try {
+    if (typeof raw === 'object') throw new InputError(`${label}: must be text, a number, true or false`);
+    const value = parseSetting(key, text, label, usageCodeOf(source));
+    const folder = source === 'flag' || source === 'environment' ? io.cwd : dirname(file.path);
+    return { ...setting, value: keyRules[key].isFile ? resolve(folder, expandHome(text, io)) : value };
+  } catch (problem) {
+    if (!(problem instanceof UsageError)) throw problem;
+    return { ...setting, problem };
+  }
+}
+
+function expandHome(path: string, io: Io): string {
+  return path.startsWith('~/') ? join(homeFolder(io), path.slice(2)) : path;
+}
 
 /** Returns the settings of a key that have a value, in the order of their precedence. */
 export function validSettings<Key extends SettingKey>(candidates: Candidates, key: Key) {
@@ -155,27 +142,4 @@ export function validSettings<Key extends SettingKey>(candidates: Candidates, ke
 /** Returns the setting that takes precedence. */
 export function firstValid<Key extends SettingKey>(candidates: Candidates, key: Key) {
   return candidates.get(key)?.find(({ problem }) => !problem) as Setting<SettingValues[Key]>;
-}
-
-/** Parses a value of a layer. */
-function toSetting(
-  key: SettingKey,
-  { raw, givenBy, label = givenBy }: RawValue,
-  { source, folder }: Layer,
-  io: Io,
-): Setting<unknown> {
-  const text = String(raw);
-  const setting = { value: undefined, text, source, givenBy };
-  try {
-    if (typeof raw === 'object') throw new InputError(`${label}: must be text, a number, true or false`);
-    const value = parseSetting(key, text, label, usageCodeOf(source));
-    return { ...setting, value: keyRules[key].isFile ? resolve(folder, expandHome(text, io)) : value };
-  } catch (problem) {
-    if (!(problem instanceof UsageError)) throw problem;
-    return { ...setting, problem };
-  }
-}
-
-function expandHome(path: string, io: Io): string {
-  return path.startsWith('~/') ? join(homeFolder(io), path.slice(2)) : path;
 }

@@ -1,20 +1,21 @@
-import { spawn } from 'node:child_process';
+import { type ExecFileException, execFile } from 'node:child_process';
 import { withinLimits } from '../process/deadline.ts';
-import { CliError, messageOf } from '../process/errors.ts';
-import { endGroup, type Io } from '../process/io.ts';
+import { CliError } from '../process/errors.ts';
+import type { Io } from '../process/io.ts';
 import { readWhole } from '../process/read-file.ts';
 import { createSecrets } from '../process/secrets.ts';
-import { systemCode, systemReason } from '../process/system-error.ts';
+import { systemReason } from '../process/system-error.ts';
 import { formatBytes, sanitize, secondsText } from '../process/text.ts';
 import { splitWords } from './setting-values.ts';
 
 const maxBytes = 64 * 1024;
 
-/**
- * The longest time between the end of a command and the end of its output, in milliseconds. A child process of the command
- * can keep the output open.
- */
-const outputMs = 100;
+/** What a command printed, and its error. */
+interface CommandEnd {
+  readonly error: ExecFileException | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
 
 /**
  * Runs a command and returns its stdout. The command runs without a shell and with an empty stdin. Its stderr is shown after
@@ -29,56 +30,36 @@ export async function runTokenCommand(
   { io, signal, limitMs }: { readonly io: Io; readonly signal: AbortSignal; readonly limitMs: number },
 ): Promise<string> {
   const [command, ...words] = splitWords(line);
-  // A process group, so that all processes which the command has started end with it.
-  const child = startCommand(command, words, io);
-  const output = { stdout: '', stderr: '' };
-  const end = new Promise<string | undefined>((resolve) => {
-    for (const name of ['stdout', 'stderr'] as const)
-      child[name].setEncoding('utf8').on('data', (text: string) => {
-        output[name] += text;
-        if (output[name].length > maxBytes) resolve(`printed more than ${formatBytes(maxBytes)}`);
-      });
-    child.on('error', (error) => {
-      const reason = systemReason(error, 'command');
-      resolve(systemCode(error) === 'ENOENT' ? `there is ${reason}` : reason);
-    });
-    child.on('exit', (code, killer) => {
-      const problem =
-        code === 0 ? undefined : code === null ? `was ended by ${killer}` : `exited with ${code}`;
-      child.on('close', () => resolve(problem));
-      setTimeout(() => resolve(problem), outputMs);
-    });
-    signal.addEventListener('abort', () => resolve('was interrupted'));
+  const { cwd, env } = io;
+  const options = { cwd, env, signal, timeout: limitMs, maxBuffer: maxBytes, windowsHide: true };
+  const { error, stdout, stderr } = await new Promise<CommandEnd>((resolve) => {
+    const end = (problem: ExecFileException | null, output = '', notes = '') =>
+      resolve({ error: problem, stdout: output, stderr: notes });
+    try {
+      execFile(command, words, { ...options, killSignal: 'SIGKILL' }, end).stdin?.end();
+    } catch (thrown) {
+      // This Node may not start commands.
+      end(thrown as ExecFileException);
+    }
   });
-  const timedOut = () => new Error(`took longer than ${secondsText(limitMs)}`);
-  const problem = await withinLimits({ limitMs, timedOut }, () => end).catch(messageOf);
-  child.kill('SIGKILL');
-  endGroup(child.pid);
   signal.throwIfAborted();
   // The output may hold the token even if the command failed.
   const secrets = createSecrets();
-  for (const text of output.stdout.split('\n')) secrets.add(text.trim());
-  for (const text of secrets.mask(output.stderr).trimEnd().split(/\r?\n/))
+  for (const text of stdout.split('\n')) secrets.add(text.trim());
+  for (const text of secrets.mask(stderr).trimEnd().split(/\r?\n/))
     if (text !== '') await io.stderr.write(`${sanitize(text)}\n`).catch(() => {});
-  if (problem !== undefined) throw new CliError('auth', `token-command ${command}: ${problem}`);
-  return output.stdout;
+  if (error) throw new CliError('auth', `token-command ${command}: ${problemOf(error, limitMs)}`);
+  return stdout;
 }
 
-/** @throws CliError `auth` if this Node may not start commands. */
-function startCommand(command: string, words: readonly string[], { cwd, env }: Io) {
-  try {
-    return spawn(command, words, {
-      cwd,
-      env,
-      detached: true,
-      windowsHide: true,
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-  } catch (error) {
-    throw new CliError('auth', `token-command ${command}: ${systemReason(error, 'command')}`, {
-      cause: error,
-    });
-  }
+/** Says in a clause why a command has no result. */
+function problemOf(error: ExecFileException, limitMs: number): string {
+  const { code, killed, signal } = error;
+  if (typeof code === 'number') return `exited with ${code}`;
+  if (code === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER') return `printed more than ${formatBytes(maxBytes)}`;
+  if (code === 'ENOENT') return `there is ${systemReason(error, 'command')}`;
+  if (killed) return `took longer than ${secondsText(limitMs)}`;
+  return signal ? `was ended by ${signal}` : systemReason(error, 'command');
 }
 
 /**

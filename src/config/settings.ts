@@ -2,36 +2,45 @@ import { UsageError } from '../process/errors.ts';
 import type { JsonValue } from '../process/exact-json.ts';
 import type { Io } from '../process/io.ts';
 import { closestWord } from '../process/text.ts';
-import { type ConfigFile, type Section, unreadableConfigError } from './file.ts';
+import { type ConfigFile, offlineProfile, unknownProfileError } from './file.ts';
 import { isSettingKey, maskValue, type SettingKey, type SettingValues, settingKeys } from './keys.ts';
 import {
   type Candidates,
   firstValid,
-  isInConfig,
   rankOf,
   readLayers,
   type Setting,
   type SettingFlags,
   type SettingInputs,
+  type SettingSource,
   usageCodeOf,
   validSettings,
 } from './layers.ts';
-import { findToken, originOf, type TokenSource, unsetLine } from './token-source.ts';
 
 // The files of this folder:
-// - values: `keys.ts` lists the settings; `setting-values.ts` and `column-map.ts` parse their values.
-// - the config file: `paths.ts` says where it is, `trusted-file.ts` who may write it. `config-store.ts` opens it with conf, `file.ts`
-//   reads it, `edit.ts` changes it. `contract-file.ts` keeps the bindings of services beside it.
-// - precedence: `layers.ts` is the chain of flags, variables, profile, config and defaults. This file resolves all settings
-//   of a command.
-// - the token: `token-source.ts` says which token the settings name, and to which origins it belongs. `credential.ts`
-//   decides whether the token goes to the service, and in which place of a request. `read-token.ts` reads it.
-
-/** The built-in profile: the embedded store. */
-export const offlineProfile = 'offline';
+// - values: `keys.ts` lists the settings; `setting-values.ts` parses their values.
+// - the config file: `paths.ts` says where it is, `file.ts` reads it and says who may write it, `edit.ts` changes it.
+//   `contract-file.ts` keeps the bindings of services beside it.
+// - precedence: `layers.ts` reads flags, variables, profile, config and defaults. This file resolves all settings of a command,
+//   says which token they name, and to which origin it belongs.
+// - the token: `credential.ts` decides whether the token goes to the service, and in which header. `read-token.ts` reads it.
 
 /** The name of a profile, and the flag, variable or file that gave it. */
 type ProfileChoice = Omit<Setting<string>, 'text'>;
+
+/** The source of the token. The file has not been read yet, and the command has not run. */
+export interface TokenSource {
+  readonly kind: 'variable' | 'file' | 'command';
+  /** The value of the variable, which is the token itself; the path of the file; or the command line. */
+  readonly text: string;
+  /** The source as messages name it: `PETSTORE_TOKEN`, `token file /run/token`, `token-command`. */
+  readonly label: string;
+  readonly source: SettingSource;
+  /** The variable, profile or file that names the file or command. */
+  readonly givenBy: string;
+  /** The origin that the token belongs to; undefined if no base URL is set. */
+  readonly origin: string | undefined;
+}
 
 /** The resolved settings of a command. Flags take precedence, then environment, profile, top level of the config, default. */
 export interface Settings {
@@ -65,29 +74,33 @@ export interface Settings {
 export function resolveSettings(io: Io, flags: SettingFlags, file: ConfigFile): Settings {
   const inputs = { io, flags, file };
   const selection = selectedProfile(inputs);
-  const unknown = selection && unknownProfileError(selection, file);
-  // A token belongs to its profile's origin whatever the address is, so all layers name it.
-  const all = readLayers(
-    inputs,
-    unknown || selection?.value === offlineProfile ? undefined : selection?.value,
-  );
-  const { active, offline, contradiction } = chooseTarget(flags, unknown ? undefined : selection, all);
+  const isKnown =
+    !selection || selection.value === offlineProfile || Object.hasOwn(file.profiles, selection.value);
+  // A token belongs to its profile's origin whatever the address is, so the values of all sources name it.
+  const all = readLayers(inputs, selection?.value === offlineProfile ? undefined : selection?.value);
+  const { active, offline, contradiction } = chooseTarget(flags, isKnown ? selection : undefined, all);
   const hasOtherOrigin = active?.source === 'config' && isOtherOrigin(all);
   const profile = hasOtherOrigin ? undefined : active;
   const candidates = hasOtherOrigin ? readLayers(inputs, undefined) : all;
   const explain = <Key extends SettingKey>(key: Key) => firstValid(candidates, key);
+  const problems = [
+    file.problem,
+    isKnown || file.problem
+      ? undefined
+      : unknownProfileError(file, selection.value, { ...selection, code: usageCodeOf(selection.source) }),
+    contradiction,
+    ...[...candidates.values()].flat().map(({ problem }) => problem),
+  ];
   return {
     active,
     profile,
     profileNames: Object.keys(file.profiles),
-    problems: [
-      ...(file.problem === undefined ? [] : [unreadableConfigError(file)]),
-      ...[unknown, contradiction].filter((problem) => problem !== undefined),
-      ...[...candidates.values()].flat().flatMap(({ problem }) => problem ?? []),
-    ],
+    problems: problems.filter((problem) => problem !== undefined),
     warnings: [
-      ...unknownKeyWarnings(file, undefined),
-      ...(profile ? unknownKeyWarnings(file, profile.value) : []),
+      ...unknownKeyWarnings(file.path, file.defaults),
+      ...(profile
+        ? unknownKeyWarnings(`profile ${profile.value} in ${file.path}`, file.profiles[profile.value])
+        : []),
     ],
     offline,
     service: offline ? undefined : explain('base-url').value,
@@ -97,44 +110,6 @@ export function resolveSettings(io: Io, flags: SettingFlags, file: ConfigFile): 
   };
 }
 
-/** Whether a flag or variable sets an origin that does not belong to the profile. */
-function isOtherOrigin(candidates: Candidates): boolean {
-  const [url, ...beaten] = validSettings(candidates, 'base-url');
-  const configured = beaten.find(isInConfig);
-  if (!url || !configured || isInConfig(url)) return false;
-  return originOf(configured) !== originOf(url);
-}
-
-/**
- * Chooses the profile of this command, or the embedded store. If a base URL and the embedded store are both named, the
- * source with the higher precedence wins: `--base-url` beats PETSTORE_PROFILE=offline. If one source names both, that is a
- * contradiction.
- */
-function chooseTarget(
-  flags: SettingFlags,
-  active: ProfileChoice | undefined,
-  candidates: Candidates,
-): Pick<Settings, 'active' | 'offline'> & { readonly contradiction?: UsageError } {
-  const offline: ProfileChoice | undefined = flags.offline
-    ? { value: offlineProfile, source: 'flag', givenBy: '--offline' }
-    : active?.value === offlineProfile
-      ? active
-      : undefined;
-  const baseUrl = candidates.get('base-url')?.find((setting) => !isInConfig(setting));
-  if (!offline || !baseUrl || rankOf(offline) < rankOf(baseUrl)) return { active, offline };
-  const service = { active: active === offline ? undefined : active, offline: undefined };
-  if (offline.source !== baseUrl.source) return service;
-  return { ...service, contradiction: contradictionError(offline, baseUrl.givenBy) };
-}
-
-function contradictionError(offline: ProfileChoice, baseUrlGiver: string): UsageError {
-  return new UsageError(
-    `${offline.givenBy} and ${baseUrlGiver} contradict each other: one names the embedded store, the other a service`,
-    'give one of them',
-    usageCodeOf(offline.source),
-  );
-}
-
 function selectedProfile({ io, flags, file }: SettingInputs): ProfileChoice | undefined {
   const variable = io.env.PETSTORE_PROFILE;
   if (flags.profile !== undefined) return { value: flags.profile, source: 'flag', givenBy: '--profile' };
@@ -142,35 +117,96 @@ function selectedProfile({ io, flags, file }: SettingInputs): ProfileChoice | un
   return file.active === undefined ? undefined : { value: file.active, source: 'config', givenBy: file.path };
 }
 
-/** Makes the error for a profile that does not exist; undefined if it exists. */
-function unknownProfileError(
-  { value, givenBy, source }: ProfileChoice,
-  file: ConfigFile,
-): UsageError | undefined {
-  if (value === offlineProfile || Object.hasOwn(file.profiles, value)) return undefined;
-  const names = [...Object.keys(file.profiles), offlineProfile];
-  const near = closestWord(value, names);
-  const way =
-    source === 'config'
-      ? 'choose one with `petstore profile use <name>`, or none with `petstore config unset profile`'
-      : 'create one with `petstore profile create <name> --base-url <url>`';
-  return new UsageError(
-    `${givenBy}: there is no profile '${value}'${file.problem ? `, because of ${file.path}: ${file.problem}` : ''}`,
-    `${near ? `did you mean ${near}? ` : ''}the profiles are ${names.slice(0, 20).join(', ')}${names.length > 20 ? ', …' : ''}; ${way}`,
-    usageCodeOf(source),
+/** Whether the config file gives the value, in a profile or at its top level. */
+function isInConfig({ source }: { readonly source: SettingSource }): boolean {
+  return source === 'profile' || source === 'config';
+}
+
+/** Whether a flag or variable sets an origin that does not belong to the profile. */
+function isOtherOrigin(candidates: Candidates): boolean {
+  const [url, ...beaten] = validSettings(candidates, 'base-url');
+  const configured = beaten.find(isInConfig);
+  return !!url && !!configured && !isInConfig(url) && originOf(configured) !== originOf(url);
+}
+
+/**
+ * Chooses the profile of this command, or the embedded store. If a base URL and the embedded store are both named, the
+ * source with the higher precedence wins: `--base-url` beats PETSTORE_PROFILE=offline. One source that names both is an error,
+ * because nobody could say where a write went.
+ */
+function chooseTarget(
+  flags: SettingFlags,
+  active: ProfileChoice | undefined,
+  candidates: Candidates,
+): Pick<Settings, 'active' | 'offline'> & { readonly contradiction?: UsageError } {
+  const named = active?.value === offlineProfile ? active : undefined;
+  const offline: ProfileChoice | undefined = flags.offline
+    ? { value: offlineProfile, source: 'flag', givenBy: '--offline' }
+    : named;
+  const baseUrl = candidates
+    .get('base-url')
+    ?.find(({ source }) => source === 'flag' || source === 'environment');
+  if (!offline || !baseUrl || rankOf(offline) < rankOf(baseUrl)) return { active, offline };
+  const service = { active: named ? undefined : active, offline: undefined };
+  if (offline.source !== baseUrl.source) return service;
+  const contradiction = new UsageError(
+    `${offline.givenBy} and ${baseUrl.givenBy} contradict each other: one names the embedded store, the other a service`,
+    'give one of them',
+    usageCodeOf(offline.source),
   );
+  return { ...service, contradiction };
 }
 
 /** Warns of unknown keys in the config file. They are not errors, because a newer version of the program may know them. */
-function unknownKeyWarnings(file: ConfigFile, profile: string | undefined): string[] {
-  const section: Section = profile === undefined ? file.defaults : (file.profiles[profile] ?? {});
+function unknownKeyWarnings(place: string, section: object = {}): string[] {
   const unknown = Object.keys(section).filter((key) => !isSettingKey(key));
   return unknown.map((key) => {
     const near = closestWord(key, settingKeys);
-    const place = profile === undefined ? file.path : `profile ${profile} in ${file.path}`;
-    const remedy = `${near ? `did you mean ${near}? ` : ''}\`${unsetLine(key, profile)}\` removes it`;
-    return `${place}: unknown key '${key}' is not used; ${remedy}`;
+    return `${place}: unknown key '${key}' is not used; ${near ? `did you mean ${near}? ` : ''}\`petstore config unset\` removes it`;
   });
+}
+
+/** Finds the source of the token: PETSTORE_TOKEN, else token-file or token-command, whichever takes precedence, or the file. */
+function findToken({ env }: Io, candidates: Candidates): TokenSource | undefined {
+  const variable = env.PETSTORE_TOKEN;
+  const [file] = validSettings(candidates, 'token-file');
+  const [command] = validSettings(candidates, 'token-command');
+  const isFile = file && (!command || rankOf(file) <= rankOf(command));
+  const configured = isFile ? file : command;
+  const source = variable ? 'environment' : configured?.source;
+  if (source === undefined) return undefined;
+  const origin = originOfToken(source, validSettings(candidates, 'base-url'));
+  if (variable) {
+    const name = 'PETSTORE_TOKEN';
+    return { kind: 'variable', text: variable, label: name, givenBy: name, source, origin };
+  }
+  const { value: text = '', givenBy = '' } = configured ?? {};
+  return isFile
+    ? { kind: 'file', text, label: `token file ${text}`, givenBy, source, origin }
+    : { kind: 'command', text, label: 'token-command', givenBy, source, origin };
+}
+
+type SourcedValue = Pick<Setting<string>, 'value' | 'source'>;
+
+/**
+ * Returns the origin that a token belongs to:
+ * - a token from the environment: PETSTORE_BASE_URL, if it is set.
+ * - a token at the top level of the config: the base URL at the top level.
+ * - any other token: the base URL of the active profile, or else of the top level.
+ * - if none of these is set: the base URL of the environment or of the command line.
+ *
+ * @param source the source of the token.
+ * @param baseUrls the base URLs of all sources, in the order of their precedence.
+ */
+export function originOfToken(source: SettingSource, baseUrls: readonly SourcedValue[]): string | undefined {
+  const from = (...places: SettingSource[]) => baseUrls.find((url) => places.includes(url.source));
+  const beside = source === 'environment' || source === 'config' ? from(source) : undefined;
+  const owner = beside ?? from('profile', 'config') ?? from('environment') ?? baseUrls[0];
+  return owner && originOf(owner);
+}
+
+function originOf({ value }: { readonly value: string }): string {
+  return new URL(value).origin;
 }
 
 /** Writes a setting as people do: a duration with its unit, an absolute path; null if it has no value. */

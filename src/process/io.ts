@@ -182,15 +182,6 @@ export function processId(): number {
   return process.pid;
 }
 
-/** Kills a detached process and its process group. Does nothing if they have ended. */
-export function endGroup(id: number | undefined): void {
-  try {
-    if (id !== undefined) process.kill(-id, 'SIGKILL');
-  } catch {
-    // They have ended.
-  }
-}
-
 /**
  * Whether a process with this id exists, also if another user owns it. True for a process that has ended and is not
  * reaped.

@@ -31,13 +31,13 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 /** Another process, that holds a lock, rewrites a file again and again, or makes fifty changes of the config. */
 beforeAll(async () => {
   const contents = `
-    import { editConfig, setValue } from './src/config/edit.ts';
+    import { editConfig, addProfile } from './src/config/edit.ts';
     import { writeFileAtomic } from './src/process/files.ts';
     import { processIo } from './src/process/io.ts';
     import { withLock } from './src/process/lock.ts';
     const [, , mode, path] = process.argv;
     const hold = () => { process.stdout.write('held'); return new Promise((done) => setTimeout(done, 60000)); };
-    const set = (profile) => editConfig(processIo(), (config) => setValue(config, { profile, key: 'retries' }, 1));
+    const set = (profile) => editConfig(processIo(), (config) => addProfile(config, profile, { retries: 1 }));
     const modes = {
       hold: () => withLock(path, hold),
       rewrite: async () => { for (;;) await writeFileAtomic(path, (Math.random() < 0.5 ? 'a' : 'b').repeat(200000)); },

@@ -54,12 +54,12 @@ describe.each(possible)('a config that %s', (_, spoil, says) => {
   });
 });
 
-test('the hint has the command that makes a config private again', async () => {
+test('the error has the command that makes a config private again', async () => {
   const { folder, file } = configFolder('http://127.0.0.1:9');
   chmodSync(file, 0o666);
   const env = { PETSTORE_CONFIG_DIR: folder };
   const { stderr } = await runCli('pets list', { env });
-  const [, command = ''] = /hint: .*`(chmod 600 .*)`/.exec(stderr) ?? [];
+  const [, command = ''] = /`(chmod 600 .*)`/.exec(stderr) ?? [];
   execFileSync('sh', ['-c', command]);
   expect((await runCli('config get base-url', { env })).stdout).toBe('http://127.0.0.1:9\n');
 });

@@ -196,16 +196,10 @@ test.each(['', ' \n', '\ufeff'])(
   },
 );
 
-test.each([
-  [
-    'pets list --profile stagin',
-    'hint: did you mean staging? the profiles are staging, a, offline; create one',
-  ],
-  ['pets list --profile x', 'hint: the profiles are staging, a, offline; create one'],
-  ['pets list', '`petstore profile use <name>`, or none with `petstore config unset profile`'],
-])('%s with an unknown profile names the way out: %s', async (line, hint) => {
-  config.write({ profile: 'gone', profiles: { staging: {}, a: {} } });
-  expect((await config.run(line)).stderr).toContain(hint);
+test('an unknown profile has a hint at one that is near, and at the ways out', async () => {
+  config.write({ profiles: { staging: {} } });
+  const { stderr } = await config.run('pets list --profile stagin');
+  expect(stderr).toContain('hint: did you mean staging? see `petstore profile list`; `petstore profile use');
 });
 
 const address = { PETSTORE_BASE_URL: 'http://a' };

@@ -1,14 +1,7 @@
 import { argument, choice } from '../../cli/flag.ts';
 import { verb } from '../../cli/verb.ts';
-import { decideTokenUse, describeHeader } from '../../config/credential.ts';
-import {
-  activate,
-  editConfig,
-  requireProfile,
-  setValue,
-  toStoredValue,
-  unsetValue,
-} from '../../config/edit.ts';
+import { decideTokenUse } from '../../config/credential.ts';
+import { activate, editConfig, sectionOf, toStoredValue, unsetValue } from '../../config/edit.ts';
 import { readConfigFile } from '../../config/file.ts';
 import { describeKey, maskValue, requireKey, settingKeys } from '../../config/keys.ts';
 import { resolvePaths } from '../../config/paths.ts';
@@ -89,8 +82,7 @@ async function setKey(context: Context, text: string, value: string): Promise<vo
   const key = requireKey(text);
   const storedValue = toStoredValue(key, value, key, io.cwd);
   await editConfig(io, (config) => {
-    if (profile !== undefined) requireProfile(config, profile);
-    setValue(config, { profile, key }, storedValue);
+    sectionOf(config, profile)[key] = storedValue;
   });
   await context.print(`${key}${ofProfile(profile)} is ${maskValue(key, storedValue)}`);
 }
@@ -119,8 +111,7 @@ const unset = verb({
 async function unsetKey({ io, flags, print }: Context, key: string): Promise<void> {
   const profile = key === 'profile' ? undefined : flags.profile;
   const wasSet = await editConfig(io, (config) => {
-    if (profile !== undefined) requireProfile(config, profile);
-    const wasInFile = unsetValue(config, { profile, key });
+    const wasInFile = unsetValue(config, profile, key);
     // An unknown key of the file can be removed. A key that is neither known nor in the file is a typo.
     if (!wasInFile && key !== 'profile') requireKey(key);
     return wasInFile;
@@ -189,26 +180,18 @@ const explain = verb({
         const setting = settings.explain(key);
         return { key, value: formatSetting(key, setting), ...sourceOf(setting) };
       }),
-      {
-        key: 'token',
-        value: token ? await describeTokenUse(context, settings) : 'not set',
-        ...sourceOf(token),
-      },
+      { key: 'token', value: describeToken(settings), ...sourceOf(token) },
     ];
     return { pages: [records] };
   },
 });
 
-/** Says whether the token is sent, and where. */
-async function describeTokenUse({ contract }: Context, settings: Settings): Promise<string> {
-  const { service: baseUrl } = settings;
-  if (baseUrl === undefined) return 'set';
-  const { tokenHeader } = await contract();
-  const use = decideTokenUse(settings, { baseUrl, header: tokenHeader });
+/** Says whether there is a token, and whether it is sent. */
+function describeToken(settings: Settings): string {
+  const { service: baseUrl, token } = settings;
+  const use = baseUrl === undefined ? undefined : decideTokenUse(settings, { baseUrl, header: undefined });
   if (use?.kind === 'withheld') return `set, not sent: ${use.why}`;
-  // The row of auth-header shows the place of the token, unless the service's description moves it.
-  const isMoved = use?.kind === 'sent' && use.header === tokenHeader;
-  return isMoved ? `set, sent in ${describeHeader(use.header)}` : 'set';
+  return token ? 'set' : 'not set';
 }
 
 /** Returns the columns that say where a value comes from. */
