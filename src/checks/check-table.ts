@@ -5,7 +5,7 @@ import type { Condition } from './condition.ts';
 import { checkHttp, createExpectChecks, createVersionCheck, type VersionOptions } from './first-answer.ts';
 import { createLifecycleCheck, createOperationChecks } from './operation-checks.ts';
 import { checkConnection, checkDns, tlsChecks } from './reach.ts';
-import { createAuthChecks, createErrorChecks } from './refusal-checks.ts';
+import { createAuthCheck, createErrorChecks } from './refusal-checks.ts';
 import { readsOf } from './round.ts';
 import type { TestRecord } from './test-records.ts';
 import { createWriteChecks } from './write-checks.ts';
@@ -52,7 +52,7 @@ export function createReadChecks(options: SmokeOptions): Check[] {
     ...createOperationChecks(contract),
     ...createErrorChecks(reads),
     createLifecycleCheck(reads),
-    ...createAuthChecks(reads),
+    createAuthCheck(reads),
     ...createExpectChecks(expect),
     // Another deployment may have answered since.
     ...version,

@@ -8,21 +8,13 @@ import { isJsonObject } from '../process/exact-json.ts';
 import { withArticle } from '../process/text.ts';
 import type { AskOptions, Check, CheckContext, RawAnswer } from './check.ts';
 import { type Condition, contradictionOf, differenceTo, meetsStatus } from './condition.ts';
-import {
-  type Details,
-  type Finding,
-  fail,
-  findingOfError,
-  isRed,
-  pass,
-  statusText,
-  warn,
-} from './finding.ts';
+import { type Finding, fail, findingOfError, isRed, pass, statusText, warn } from './finding.ts';
 import { faultOfNextLink } from './list-checks.ts';
 import { detailsOf, guessInput, idParameter, reachOperation, wordsOf } from './round.ts';
 
 const { auth, unavailable, 'check-failed': checkFailed } = exitCodes;
-const loginHint = 'does the service want a login, and does the base URL belong to its API?';
+const otherHint =
+  'is the base URL that of the API, without a login? If the API has other paths, `petstore api bind` reads them from its description';
 
 /**
  * Checks that the API answers, and not a web page, a login, a gateway or another address.
@@ -34,15 +26,15 @@ export async function checkHttp(context: CheckContext, fallback?: Condition): Pr
     const operation = reachOperation(context.reads);
     const asking = operation ? context.askOnce(operation, guessInput(operation)) : askFor(context, fallback);
     const answer = await asking;
-    const link = operation?.isList ? faultOfNextLink(answer) : undefined;
     const first = judgeFirstAnswer(context, operation, answer);
-    return [first, ...(link && !isRed(first) ? [warn(link.reason, { ...detailsOf(answer), ...link })] : [])];
+    const link = operation?.isList && !isRed(first) ? faultOfNextLink(answer) : undefined;
+    return [first, ...(link ? [warn(link.reason, link)] : [])];
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
     context.signal.throwIfAborted();
     const finding: Finding = { ...findingOfError(error), state: 'fail', exitCode: unavailable };
     if (error.details.reason !== 'redirect') return [finding];
-    const { reason, hint = loginHint } = finding;
+    const { reason, hint = otherHint } = finding;
     return [{ ...finding, reason: `${reason}; ${tokenClause(context)}`, hint, exitCode: checkFailed }];
   }
 }
@@ -52,31 +44,33 @@ function judgeFirstAnswer(
   operation: Operation | undefined,
   answer: RawAnswer,
 ): Finding {
-  const { status, url, isRedirected } = answer;
+  const { status, url, isRedirected, error, attempts } = answer;
   const clause = `${operation?.id ?? url} answered ${statusText(status)}`;
-  // Without an operation there are no requirements: any answer shows that the service is there.
-  if (!operation) return pass(clause, detailsOf(answer));
   // A guessed id may belong to no record. Then the service itself says so.
-  const isGuess = idParameter(operation) !== undefined;
-  if (isGuess && status === 404 && answer.attempts.at(-1)?.author === 'service')
-    return pass(clause, detailsOf(answer));
+  const isUnknownId =
+    operation && idParameter(operation) && status === 404 && attempts.at(-1)?.author === 'service';
+  // Without an operation there are no requirements: any answer shows that the service is there.
+  if (!operation || isUnknownId) return pass(clause, detailsOf(answer));
   const isSuccess = status >= 200 && status < 300;
-  const otherBody = isSuccess ? describeOtherBody(answer, operation) : wordsOfError(answer);
+  const otherBody = isSuccess ? describeOtherBody(answer, operation) : error && `: ${error.message}`;
   if (isSuccess && otherBody === undefined) return pass(clause, detailsOf(answer));
   const redirect = isRedirected ? `, redirected to ${url}` : '';
-  const consequence = consequenceOf(answer);
+  const isRefused = status === 401 || status === 403;
+  const isElsewhere = isSuccess || isRedirected || status === 404 || status === 410;
   return fail(`${clause}${otherBody ?? ''}${redirect}; ${tokenClause(context)}`, {
     ...detailsOf(answer),
     expected: isSuccess ? `${operation.isList ? 'a list' : 'a record'} of the API` : undefined,
     got: wordsOf(answer),
-    ...consequence,
+    hint: isElsewhere ? otherHint : error?.details.hint,
+    exitCode: isRefused ? auth : status >= 500 ? unavailable : checkFailed,
+    isLasting: isRefused || undefined,
   });
 }
 
 /** Describes the body of a success if it is of another kind than that of the operation. Undefined if it is of that kind. */
 function describeOtherBody(answer: RawAnswer, operation: Operation): string | undefined {
   const { json, text, mediaType } = answer;
-  if (isPage(answer)) return ' with a web page';
+  if (/html/.test(mediaType) || /^\s*<(!doctype|html)/i.test(text.slice(0, 100))) return ' with a web page';
   if (text === '') return ' without a body';
   if (json === undefined) return ` with a body that is not JSON${mediaType ? `, but ${mediaType}` : ''}`;
   const { singular, plural, idField } = nouns[operation.noun];
@@ -85,36 +79,6 @@ function describeOtherBody(answer: RawAnswer, operation: Operation): string | un
     return Array.isArray(content) ? undefined : ` with JSON that is not a list of ${plural}`;
   const isRecord = isJsonObject(content) && content[idField] !== undefined;
   return isRecord ? undefined : ` with JSON that is not ${withArticle(singular)}`;
-}
-
-function isPage({ mediaType, text }: RawAnswer): boolean {
-  return /html/.test(mediaType) || /^\s*<(!doctype|html)/i.test(text.slice(0, 100));
-}
-
-/** Says what an error means, in the words of the service, or for an answer of a gateway in ours. */
-function wordsOfError({ error }: RawAnswer): string | undefined {
-  return error && `: ${error.message}`;
-}
-
-/** Returns the exit code and the hint for an answer that is not one of the API. */
-function consequenceOf(answer: RawAnswer): Details {
-  const { status, isRedirected, error } = answer;
-  const errorHint = error?.details.hint;
-  if (status === 401 || status === 403) return { exitCode: auth, hint: errorHint, isLasting: true };
-  if (status >= 502 && status <= 504)
-    return { exitCode: unavailable, hint: 'nothing answers behind the gateway; --wait waits for it' };
-  if (status >= 500) return { exitCode: unavailable, hint: 'the log of the service says why' };
-  // The hint of a 404 leads to doctor, which runs this check.
-  const hint = status === 404 || status === 410 ? hintOf(answer) : (errorHint ?? hintOf(answer));
-  return { exitCode: checkFailed, hint: isRedirected ? loginHint : hint };
-}
-
-function hintOf(answer: RawAnswer): string {
-  if (answer.status === 429) return 'the service limits the rate: try again later';
-  if (answer.status === 421) return 'does the service know itself by the host of the base URL?';
-  if (isPage(answer))
-    return 'does the base URL belong to the API, and is the deployment done? --wait waits for it';
-  return 'is the path of the base URL right? If the service has other paths, `petstore api bind` reads them from its description';
 }
 
 /** Says whether a token was sent, where in the request it was, and which setting it comes from. */

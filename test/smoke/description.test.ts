@@ -22,14 +22,6 @@ describe.concurrent('what a description says, and what it does not', () => {
   const sunset = 'Thu, 02 Jan 2025 00:00:00 GMT';
   test.each<[id: string, reason: RegExp, spoil: Change]>([
     [
-      'op/listCategories',
-      /^the next page repeats records of the page before$/,
-      on(
-        /^\/categories\?.*after=/,
-        changing((json: object[]) => [{ ...json[0], id: 1 }, ...json.slice(1)]),
-      ),
-    ],
-    [
       'op/listInventory',
       /^the filter status=\w+ finds nothing, although listInventory shows a record with it$/,
       on(/^\/store\/inventory\?.*status=/, (answer) => withBody(answer, [])),
