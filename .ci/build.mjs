@@ -118,19 +118,18 @@ const { prepare, program } = createRequire(import.meta.url)(tree);
 await rm(tree);
 for (const [name, text] of Object.entries(await prepare(program))) await writeFile(join(outdir, name), text);
 
-/** Returns the names of the packages in a bundle. */
+/** Returns the folders of the packages in a bundle. */
 function packagesIn({ metafile }) {
   return Object.values(metafile.outputs)
     .flatMap(({ inputs }) => Object.entries(inputs))
     .filter(([, { bytesInOutput }]) => bytesInOutput > 0)
-    .flatMap(([input]) => /.*node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(input)?.[1] ?? []);
+    .flatMap(([input]) => /.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(input)?.[0] ?? []);
 }
 
 /** Returns the licence texts of the packages. The licences require them beside the code. */
-function licencesOf(names) {
-  const texts = [...new Set(names)].sort().map((name) => {
-    const folder = join('node_modules', name);
-    const { version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+function licencesOf(folders) {
+  const texts = [...new Set(folders)].sort().map((folder) => {
+    const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
     const file = readdirSync(folder).find((each) => /^licen[cs]e/i.test(each));
     return `${name} ${version} (${license})\n\n${file ? readFileSync(join(folder, file), 'utf8').trim() : ''}\n`;
   });

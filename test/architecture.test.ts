@@ -20,7 +20,7 @@ const owners: Readonly<Record<string, { readonly files: readonly string[]; reado
   valibot: { files: ['src/api', 'src/client', 'src/server', 'src/records'] },
   yaml: { files: ['src/process/exact-yaml.ts'], heavy: true },
   '@scalar/openapi-upgrader': { files: ['src/binding/description.ts'], heavy: true },
-  'string-width': { files: ['src/output/width.ts'], heavy: true },
+  'fast-string-width': { files: ['src/output/table.ts'], heavy: true },
   undici: { files: ['src/client/transport/undici-parts.ts', 'src/client/transport/undici.ts'] },
   chalk: { files: ['src/output/style.ts'], heavy: true },
   'cli-table3': { files: ['src/output/table.ts'], heavy: true },

@@ -17,7 +17,7 @@ import { createStyle } from './style.ts';
 import { createAlignedWriter, createTableWriter } from './table.ts';
 
 // This file prints records. `columns.ts` picks the columns, and a writer of `formats.ts` or `table.ts` turns the records into
-// text. `width.ts` measures and breaks cells, and `style.ts` colours them. `error.ts` and `notices.ts` print on stderr.
+// text. `style.ts` colours it. `error.ts` and `notices.ts` print on stderr.
 // `streams.ts` makes both streams safe to write to, and redraws one line of a terminal, such as the bar of `progress.ts`.
 
 interface PrinterOptions {

@@ -2,11 +2,12 @@ import { minuteText, sanitize } from '../process/text.ts';
 import { type Column, cellText } from './columns.ts';
 import type { PrintJob, Writer } from './formats.ts';
 import { paintStatus } from './style.ts';
-import { createMeasure, wrapLines } from './width.ts';
 
 /** The most records, and the most lines, of a frame: cli-table3 takes quadratic time. */
 const maxFramedRecords = 300;
 const maxFrameLines = 1000;
+/** The longest text in a frame, in characters: to find where a text may break takes quadratic time. */
+const maxFramedLength = 5000;
 
 /**
  * Creates a writer of framed tables, whose cells are wrapped to fit the terminal. It keeps the records until the end,
@@ -63,6 +64,15 @@ export function createAlignedWriter<Entity>(job: PrintJob<Entity>): Writer<Entit
   return { print, end: () => (isFirst ? print([]) : '') };
 }
 
+/** Measures a text without controls in columns of a terminal. */
+type Measure = (text: string) => number;
+
+/** Creates a measure for these texts. Loads a package only if one of them has characters beyond ASCII. */
+async function createMeasure(texts: readonly string[]): Promise<Measure> {
+  if (texts.every((text) => /^[\x20-\x7e]*$/.test(text))) return (text) => text.length;
+  return (await import('fast-string-width')).default;
+}
+
 /** Prints a cell as text that is safe to show. */
 function safeText<Entity>({ isTerminal }: PrintJob<Entity>, column: Column<Entity>, record: Entity): string {
   const text = cellText(column.value(record));
@@ -80,6 +90,7 @@ async function drawFrame<Entity>(
 ): Promise<string | undefined> {
   const { columns, header, style } = job;
   const rows = records.map((record) => columns.map((column) => safeText(job, column, record)));
+  if (rows.flat().some(({ length }) => length > maxFramedLength)) return undefined;
   if (header) rows.unshift(columns.map(({ name }) => name));
   const measure = await createMeasure(rows.flat());
   const natural = columns.map((_, at) =>
@@ -108,6 +119,26 @@ async function drawFrame<Entity>(
   for (const line of lines)
     table.push(line.map((text, at) => (columns[at]?.isStatus ? paintStatus(style, text) : text)));
   return `${table.toString()}\n`;
+}
+
+/**
+ * Breaks a text into lines of at most `width` columns: at a space, or within a word that is longer than a line. A character
+ * as people count them (grapheme cluster) that is wider than a line stays.
+ */
+function wrapLines(text: string, width: number, measure: Measure): string[] {
+  if (measure(text) <= width) return [text];
+  const lines: string[] = [];
+  let line = '';
+  for (const { segment } of new Intl.Segmenter().segment(text)) {
+    if (measure(line + segment) > width && line !== '') {
+      const space = segment === ' ' ? line.length : line.lastIndexOf(' ');
+      lines.push(space > 0 ? line.slice(0, space) : line);
+      line = space > 0 ? line.slice(space + 1) : '';
+      if (segment === ' ') continue;
+    }
+    line += segment;
+  }
+  return [...lines, line];
 }
 
 /** Narrows the widest column until all fit: columns of text first. Undefined if that does not suffice. */

@@ -1,4 +1,4 @@
-import stringWidth from 'string-width';
+import stringWidth from 'fast-string-width';
 import { expect, test } from 'vitest';
 import { listed, listPages, mia, rex, terminal } from '../helpers/list-pets.ts';
 
