@@ -6,7 +6,7 @@ import type { OutputFormat } from './config/setting-values.ts';
 import type { Settings, TokenSource } from './config/settings.ts';
 import type { ClientUse, Context, Runtime } from './context.ts';
 import type { Notices } from './output/notices.ts';
-import { Printer } from './output/print.ts';
+import { createPrinter } from './output/print.ts';
 import { openStreams } from './output/streams.ts';
 import { createStyle } from './output/style.ts';
 import { exitCodes } from './process/errors.ts';
@@ -61,7 +61,7 @@ export function openContext(
     prompt: () => (canAsk(context) ? openPrompt() : undefined),
     style: memoizeByFirst((stream) => createStyle(io[stream], io.env, settings.get('color'))),
     async printer() {
-      return new Printer(io, {
+      return createPrinter(io, {
         format: (flags.output === undefined && defaultFormat) || settings.get('output'),
         fields: flags.fields,
         sort: flags.sort,

@@ -1,6 +1,6 @@
 import { type JsonValue, printJson } from '../process/exact-json.ts';
 import { loadYaml } from '../process/exact-yaml.ts';
-import { counted, escapeSurrogates, sanitize, sanitizeExcept } from '../process/text.ts';
+import { escapeSurrogates, sanitize, sanitizeExcept } from '../process/text.ts';
 import { type Column, cellText } from './columns.ts';
 import type { Style } from './style.ts';
 
@@ -17,71 +17,56 @@ export interface PrintJob<Entity> {
   value(record: Entity): unknown;
 }
 
-/** Turns records into text, piece by piece. */
-export interface Writer<Entity> {
-  /** Returns the text of some records, of which there is at least one. */
-  print(records: readonly Entity[]): string | Promise<string>;
-  end(): string | Promise<string>;
-  /**
-   * Returns the rest of the text after an error has ended the records. A JSON document stays unclosed, so that a parser
-   * notices that it is incomplete.
-   */
-  abandon?(): string | Promise<string>;
-  /** Returns a line for people and for the logs of programs, after the end of the text. */
-  warning?(): string | undefined;
-}
+/** Turns pieces of records, of which none is empty, into text. After an error in them the text ends where it is. */
+export type Print = <Entity>(
+  job: PrintJob<Entity>,
+  pieces: AsyncIterable<readonly Entity[]>,
+) => AsyncGenerator<string>;
 
-/** Creates a writer of one JSON document: an array, or an object. It is indented on a terminal, and compact elsewhere. */
-export function createJsonWriter<Entity>(job: PrintJob<Entity>): Writer<Entity> {
+/** Prints one JSON document: an array, or an object. It is indented on a terminal, and compact elsewhere. */
+export const printJsonDocument: Print = async function* (job, pieces) {
   const indent = job.isTerminal ? 2 : 0;
-  const toText = (record: Entity) => printJson(job.value(record), indent);
-  if (job.shape === 'record') return { print: (records) => records.map(toText).join(''), end: () => '\n' };
+  const isList = job.shape === 'list';
   const [open, next, close] = job.isTerminal ? ['[\n  ', ',\n  ', '\n]\n'] : ['[', ',', ']\n'];
-  const item = job.isTerminal ? (record: Entity) => toText(record).replaceAll('\n', '\n  ') : toText;
   let separator = open;
-  return {
-    print(records) {
-      const text = separator + records.map(item).join(next);
-      separator = next;
-      return text;
-    },
-    end: () => (separator === open ? '[]\n' : close),
-  };
-}
+  for await (const records of pieces) {
+    const texts = records.map((record) => printJson(job.value(record), indent));
+    if (!isList) yield texts.join('');
+    else yield separator + texts.map((text) => (indent ? text.replaceAll('\n', '\n  ') : text)).join(next);
+    separator = next;
+  }
+  if (!isList) yield '\n';
+  else yield separator === open ? '[]\n' : close;
+};
 
-/** Creates a writer of JSON Lines: one record a line. */
-export function createJsonLinesWriter<Entity>(job: PrintJob<Entity>): Writer<Entity> {
-  return {
-    print: (records) => records.map((record) => `${printJson(job.value(record))}\n`).join(''),
-    end: () => '',
-  };
-}
+/** Prints JSON Lines: one record a line. */
+export const printJsonLines: Print = async function* ({ value }, pieces) {
+  for await (const records of pieces) yield records.map((record) => `${printJson(value(record))}\n`).join('');
+};
 
-/** Creates a writer of one YAML document: a sequence of mappings, or a mapping. */
-export function createYamlWriter<Entity>(job: PrintJob<Entity>): Writer<Entity> {
+/** Prints one YAML document: a sequence of mappings, or a mapping. */
+export const printYaml: Print = async function* (job, pieces) {
+  const { print } = await loadYaml();
+  const toText = (value: unknown) => (job.isTerminal ? sanitizeExcept(print(value), '\n') : print(value));
   let isEmpty = true;
-  return {
-    async print(records) {
-      isEmpty = false;
-      const { print } = await loadYaml();
-      const values = records.map(job.value);
-      const toText = (value: unknown) => (job.isTerminal ? sanitizeExcept(print(value), '\n') : print(value));
-      return job.shape === 'list' ? toText(values) : values.map(toText).join('');
-    },
-    end: () => (isEmpty ? '[]\n' : ''),
-  };
-}
+  for await (const records of pieces) {
+    isEmpty = false;
+    const values = records.map(job.value);
+    yield job.shape === 'list' ? toText(values) : values.map(toText).join('');
+  }
+  if (isEmpty) yield '[]\n';
+};
 
 /**
- * Creates a writer of CSV as in RFC 4180, but with LF at the end of a line. Text that a spreadsheet would run as a formula
- * gets a leading `'`.
+ * Prints CSV as in RFC 4180, but with LF at the end of a line. Text that a spreadsheet would run as a formula gets a leading
+ * `'`.
  */
-export function createCsvWriter<Entity>(job: PrintJob<Entity>): Writer<Entity> {
+export const printCsv: Print = (job, pieces) => {
   const toSafe = safeText(job, '\t\n');
-  return createDelimitedWriter(job, ',', (value) =>
+  return printDelimited(job, pieces, ',', (value) =>
     quoteCell(toSafe(typeof value === 'string' ? withGuard(value) : cellText(value)), ','),
   );
-}
+};
 
 /** Puts a cell in quotes if RFC 4180 asks for them, or, between tabs, if a reader could take a backslash for an escape. */
 export function quoteCell(cell: string, delimiter: string): string {
@@ -116,33 +101,21 @@ export function tsvCell(text: string): string {
   return text.replace(/[\t\n\r\\]|^"/g, (character) => tsvEscapes[character] ?? character);
 }
 
-/** Creates a writer of tab-separated text. It writes tab, newline, CR, backslash and a leading quote as `\t \n \r \\ \"`. */
-export function createTsvWriter<Entity>(job: PrintJob<Entity>): Writer<Entity> {
+/** Prints tab-separated text. It writes tab, newline, CR, backslash and a leading quote as `\t \n \r \\ \"`. */
+export const printTsv: Print = (job, pieces) => {
   const toSafe = safeText(job, '');
-  return createDelimitedWriter(job, '\t', (value) => toSafe(tsvCell(cellText(value))));
-}
+  return printDelimited(job, pieces, '\t', (value) => toSafe(tsvCell(cellText(value))));
+};
 
-/** Creates a writer of the first column, one id a line. It leaves out records without an id; a warning counts them. */
-export function createIdsWriter<Entity>(job: PrintJob<Entity>): Writer<Entity> {
-  const [column] = job.columns;
+/** Prints the first column, one id a line. It leaves out records without an id. */
+export const printIds: Print = async function* (job, pieces) {
   const toSafe = safeText(job, '');
-  let withoutId = 0;
-  const line = (record: Entity) => {
-    const value = cellText(column?.value(record));
+  for await (const records of pieces) {
+    const ids = records.map((record) => cellText(job.columns[0]?.value(record))).filter((id) => id !== '');
     // A line break would make one value two.
-    const text = /[\r\n]/.test(value) ? sanitize(value) : toSafe(value);
-    if (text === '') withoutId += 1;
-    return text === '' ? '' : `${text}\n`;
-  };
-  return {
-    print: (records) => records.map(line).join(''),
-    end: () => '',
-    warning: () =>
-      withoutId === 0
-        ? undefined
-        : `warning: left out ${counted(withoutId, 'record', 'records')} without ${column?.name}`,
-  };
-}
+    yield ids.map((id) => `${/[\r\n]/.test(id) ? sanitize(id) : toSafe(id)}\n`).join('');
+  }
+};
 
 /**
  * Returns a function that makes the text of a cell safe to show on a terminal. In a file or a pipe the text is data, and
@@ -157,18 +130,18 @@ function safeText(
   return isTerminal ? (text) => sanitizeExcept(text, allowed) : escapeSurrogates;
 }
 
-function createDelimitedWriter<Entity>(
+async function* printDelimited<Entity>(
   { columns, header }: PrintJob<Entity>,
+  pieces: AsyncIterable<readonly Entity[]>,
   delimiter: string,
   toCell: (value: JsonValue | undefined) => string,
-): Writer<Entity> {
+): AsyncGenerator<string> {
   let head = header ? `${columns.map(({ name }) => name).join(delimiter)}\n` : '';
-  const takeHead = () => {
-    const text = head;
-    head = '';
-    return text;
-  };
   const line = (record: Entity) =>
     `${columns.map((column) => toCell(column.value(record))).join(delimiter)}\n`;
-  return { print: (records) => takeHead() + records.map(line).join(''), end: takeHead };
+  for await (const records of pieces) {
+    yield head + records.map(line).join('');
+    head = '';
+  }
+  yield head;
 }

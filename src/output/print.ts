@@ -1,22 +1,23 @@
 import { originalOf } from '../api/contract.ts';
 import type { ColorMode, OutputFormat } from '../config/setting-values.ts';
 import type { Io } from '../process/io.ts';
-import { sanitize } from '../process/text.ts';
-import { type Column, compareBy, pickColumns, pickFields, type View } from './columns.ts';
+import type { OutputStream } from '../process/output-stream.ts';
+import { counted } from '../process/text.ts';
+import { type Column, cellText, compareBy, pickColumns, pickFields, type View } from './columns.ts';
 import {
-  createCsvWriter,
-  createIdsWriter,
-  createJsonLinesWriter,
-  createJsonWriter,
-  createTsvWriter,
-  createYamlWriter,
+  type Print,
   type PrintJob,
-  type Writer,
+  printCsv,
+  printIds,
+  printJsonDocument,
+  printJsonLines,
+  printTsv,
+  printYaml,
 } from './formats.ts';
 import { createStyle } from './style.ts';
-import { createAlignedWriter, createTableWriter } from './table.ts';
+import { printAligned, printFramed } from './table.ts';
 
-// This file prints records. `columns.ts` picks the columns, and a writer of `formats.ts` or `table.ts` turns the records into
+// This file prints records. `columns.ts` picks the columns, and a format of `formats.ts` or `table.ts` turns the records into
 // text. `style.ts` colours it. `error.ts` and `notices.ts` print on stderr.
 // `streams.ts` makes both streams safe to write to, and redraws one line of a terminal, such as the bar of `progress.ts`.
 
@@ -55,10 +56,14 @@ interface RecordOutput {
   readonly view?: View<object>;
 }
 
-/** Values that are not records: see `Printer.documents`. */
+/**
+ * Values that are not records, such as requests: printed as data in JSON and YAML, as `text` in the other formats. `--fields`
+ * and `--sort` do not apply.
+ */
 interface DocumentsOutput {
   readonly documents: readonly unknown[];
   readonly text: string;
+  /** Whether a list is printed even of a single value. */
   readonly asList?: boolean;
 }
 
@@ -66,154 +71,116 @@ interface DocumentsOutput {
 interface Format {
   /** What it prints: text for people, or data: cells under a header, ids, or whole records. */
   readonly content: 'text' | 'cells' | 'ids' | 'documents';
-  createWriter<Entity>(job: PrintJob<Entity>): Writer<Entity>;
+  readonly print: Print;
 }
 
 const formats: Readonly<Record<OutputFormat, Format>> = {
   table: {
     content: 'text',
-    createWriter: (job) => (job.isTerminal ? createTableWriter(job) : createAlignedWriter(job)),
+    print: (job, pieces) => (job.isTerminal ? printFramed(job, pieces) : printAligned(job, pieces)),
   },
-  json: { content: 'documents', createWriter: createJsonWriter },
-  jsonl: { content: 'documents', createWriter: createJsonLinesWriter },
-  csv: { content: 'cells', createWriter: createCsvWriter },
-  tsv: { content: 'cells', createWriter: createTsvWriter },
-  yaml: { content: 'documents', createWriter: createYamlWriter },
-  ids: { content: 'ids', createWriter: createIdsWriter },
+  json: { content: 'documents', print: printJsonDocument },
+  jsonl: { content: 'documents', print: printJsonLines },
+  csv: { content: 'cells', print: printCsv },
+  tsv: { content: 'cells', print: printTsv },
+  yaml: { content: 'documents', print: printYaml },
+  ids: { content: 'ids', print: printIds },
 };
 
-/** Prints records to stdout in the chosen format, page by page if the format and the sorting allow it. */
-export class Printer {
-  private readonly format: Format;
-  private readonly io: Io;
-  private readonly options: PrinterOptions;
+export type Printer = ReturnType<typeof createPrinter>;
 
-  constructor(io: Io, options: PrinterOptions) {
-    this.format = formats[options.format];
-    this.io = io;
-    this.options = options;
-  }
+/** Creates what prints records to stdout in the chosen format, page by page if the format and the sorting allow it. */
+export function createPrinter(io: Io, options: PrinterOptions) {
+  const { fields, sort, quiet, header, color } = options;
+  const { content, print } = formats[options.format];
 
-  get content(): Format['content'] {
-    return this.format.content;
-  }
-
-  /** Whether a column is printed or sorted by, so that fetching its data is worth it. */
-  shows<Entity>(view: View<Entity>, column: string): boolean {
-    const { fields, sort } = this.options;
-    const hasColumns = this.content === 'text' || this.content === 'cells';
-    const columns = fields || hasColumns ? pickColumns(view, fields) : [];
-    return columns.some(({ name }) => name === column) || sort?.replace(/^-/, '') === column;
-  }
-
-  /** Prints the output of a command. @param declaredView the view of records that have none of their own. */
-  async output(output: Output, declaredView: View<object> | undefined): Promise<void> {
-    if ('documents' in output) return this.documents(output.documents, output.text, output.asList);
-    const view = output.view ?? declaredView;
-    if (!view) throw new Error('records are printed without a view');
-    return 'record' in output ? this.record(output.record, view) : this.records(output.pages, view, output);
-  }
-
-  async record<Entity>(record: Entity, view: View<Entity>): Promise<void> {
-    await this.print([[record]], view, 'record');
-  }
-
-  async records<Entity>(
-    pages: Pages<Entity>,
-    view: View<Entity>,
-    { limit }: Pick<RecordsOutput, 'limit'> = {},
-  ): Promise<void> {
-    const { sort } = this.options;
-    const sortedPages = sort === undefined ? pages : sortPages(pages, compareBy(view, sort));
-    const printedPages = limit === undefined ? sortedPages : firstOf(sortedPages, limit);
-    await this.print(printedPages, view, 'list');
-  }
-
-  /**
-   * Prints values that are not records, such as requests: as data in JSON and YAML, as `text` in the other formats.
-   * `--fields` and `--sort` do not apply.
-   *
-   * @param asList whether to print a list even of a single value.
-   */
-  async documents(values: readonly unknown[], text: string, asList = values.length > 1): Promise<void> {
-    const { io, format } = this;
-    if (format.content !== 'documents') return io.stdout.write(text);
-    const job = await this.createJob<unknown>([], asList ? 'list' : 'record', (value) => value);
-    await writeAll(io, [values], format.createWriter(job), true);
-  }
-
-  /** Returns the table of some records as text, as `records` prints it on stdout, or would print it on stderr. */
-  async tableText<Entity>(
+  async function createJob<Entity>(
     columns: readonly Column<Entity>[],
-    records: readonly Entity[],
-    stream: 'stdout' | 'stderr' = 'stdout',
-  ): Promise<string> {
-    const writer = formats.table.createWriter(await this.createJob(columns, 'list', undefined, stream));
-    return (records.length > 0 ? await writer.print(records) : '') + (await writer.end());
-  }
-
-  private async print<Entity>(
-    pages: Pages<Entity>,
-    view: View<Entity>,
-    shape: 'list' | 'record',
-  ): Promise<void> {
-    const { io, format } = this;
-    const { fields, quiet } = this.options;
-    const columns = pickColumns(view, fields);
-    const writer = format.createWriter(
-      await this.createJob(columns, shape, (record) =>
-        fields ? pickFields(columns, record) : originalOf(record as object),
-      ),
-    );
-    const isText = format.content === 'text';
-    const count = await writeAll(io, pages, writer, !isText);
-    if (quiet) return;
-    const lines = [writer.warning?.(), count === 0 && isText && io.stderr.isTerminal && `no ${view.plural}`];
-    for (const line of lines) if (line) await io.stderr.write(`${sanitize(line)}\n`);
-  }
-
-  private async createJob<Entity>(
-    columns: readonly Column<Entity>[],
-    shape: 'list' | 'record',
+    shape: PrintJob<Entity>['shape'],
     value: (record: Entity) => unknown = (record) => record,
-    stream: 'stdout' | 'stderr' = 'stdout',
+    target: OutputStream = io.stdout,
   ): Promise<PrintJob<Entity>> {
-    const { [stream]: target, env } = this.io;
-    const { header, color } = this.options;
-    return {
-      columns,
-      shape,
-      header,
-      isTerminal: target.isTerminal,
-      width: target.width ?? 80,
-      style: await createStyle(target, env, color),
-      value,
-    };
+    const style = await createStyle(target, io.env, color);
+    return { columns, shape, header, isTerminal: target.isTerminal, width: target.width ?? 80, style, value };
   }
+
+  async function printPages<Entity>(
+    pages: Pages<Entity>,
+    view: View<Entity>,
+    shape: PrintJob<Entity>['shape'],
+  ): Promise<void> {
+    const columns = pickColumns(view, fields);
+    const toValue = (record: Entity) => (fields ? pickFields(columns, record) : originalOf(record as object));
+    let [count, idCount] = [0, 0];
+    async function* pieces(): AsyncGenerator<readonly Entity[]> {
+      for await (const page of pages) {
+        yield* inPages(page);
+        count += page.length;
+        if (content === 'ids') idCount += page.filter((record) => cellText(columns[0]?.value(record))).length;
+      }
+    }
+    const isRaw = content !== 'text';
+    for await (const text of print(await createJob(columns, shape, toValue), pieces()))
+      if (text !== '') await io.stdout.write(text, { isRaw });
+    if (quiet) return;
+    if (content === 'ids' && idCount < count) {
+      const without = counted(count - idCount, 'record', 'records');
+      await io.stderr.write(`warning: left out ${without} without ${columns[0]?.name}\n`);
+    }
+    if (count === 0 && !isRaw && io.stderr.isTerminal) await io.stderr.write(`no ${view.plural}\n`);
+  }
+
+  const record = <Entity>(one: Entity, view: View<Entity>) => printPages([[one]], view, 'record');
+
+  async function records<Entity>(
+    pages: Pages<Entity>,
+    view: View<Entity>,
+    limit?: number | undefined,
+  ): Promise<void> {
+    const sorted = sort === undefined ? pages : sortPages(pages, compareBy(view, sort));
+    await printPages(limit === undefined ? sorted : firstOf(sorted, limit), view, 'list');
+  }
+
+  async function documents({ documents: values, text, asList }: DocumentsOutput): Promise<void> {
+    if (content !== 'documents') return io.stdout.write(text);
+    const job = await createJob<unknown>([], (asList ?? values.length > 1) ? 'list' : 'record');
+    for await (const piece of print(job, onePiece(values))) await io.stdout.write(piece, { isRaw: true });
+  }
+
+  return {
+    content,
+    record,
+    records,
+    documents,
+    /** Whether a column is printed or sorted by, so that fetching its data is worth it. */
+    shows<Entity>(view: View<Entity>, column: string): boolean {
+      const hasColumns = content === 'text' || content === 'cells';
+      const columns = fields || hasColumns ? pickColumns(view, fields) : [];
+      return columns.some(({ name }) => name === column) || sort?.replace(/^-/, '') === column;
+    },
+    /** Prints the output of a command. @param declaredView the view of records that have none of their own. */
+    async output(output: Output, declaredView: View<object> | undefined): Promise<void> {
+      if ('documents' in output) return documents(output);
+      const view = output.view ?? declaredView;
+      if (!view) throw new Error('records are printed without a view');
+      return 'record' in output ? record(output.record, view) : records(output.pages, view, output.limit);
+    },
+    /** Returns the table of some records as text, as `records` prints it on stdout, or would print it on stderr. */
+    async tableText<Entity>(
+      columns: readonly Column<Entity>[],
+      rows: readonly Entity[],
+      stream: 'stdout' | 'stderr' = 'stdout',
+    ): Promise<string> {
+      let table = '';
+      const job = await createJob(columns, 'list', undefined, io[stream]);
+      for await (const text of formats.table.print(job, onePiece(rows))) table += text;
+      return table;
+    },
+  };
 }
 
-/** Writes all records, a thousand at a time, and returns how many there were. @param isRaw whether they are data */
-async function writeAll<Entity>(
-  io: Io,
-  pages: Pages<Entity>,
-  writer: Writer<Entity>,
-  isRaw: boolean,
-): Promise<number> {
-  let count = 0;
-  const write = async (text: string | undefined) => {
-    if (text) await io.stdout.write(text, { isRaw });
-  };
-  try {
-    for await (const page of pages) {
-      for (const piece of inPages(page)) await write(await writer.print(piece));
-      count += page.length;
-    }
-  } catch (error) {
-    await write(await writer.abandon?.());
-    throw error;
-  }
-  await write(await writer.end());
-  return count;
+async function* onePiece<Entity>(records: readonly Entity[]): AsyncGenerator<readonly Entity[]> {
+  if (records.length > 0) yield records;
 }
 
 async function* sortPages<Entity>(

@@ -1,6 +1,6 @@
 import { minuteText, sanitize } from '../process/text.ts';
 import { type Column, cellText } from './columns.ts';
-import type { PrintJob, Writer } from './formats.ts';
+import type { Print, PrintJob } from './formats.ts';
 import { paintStatus } from './style.ts';
 
 /** The most records, and the most lines, of a frame: cli-table3 takes quadratic time. */
@@ -10,59 +10,65 @@ const maxFrameLines = 1000;
 const maxFramedLength = 5000;
 
 /**
- * Creates a writer of framed tables, whose cells are wrapped to fit the terminal. It keeps the records until the end,
- * because their widths decide those of the columns. It prints a list of more than 300 records as aligned columns instead,
- * page by page.
+ * Prints a framed table, whose cells are wrapped to fit the terminal. It keeps the records until the end, because their
+ * widths decide those of the columns. It prints a list of more than 300 records as aligned columns instead, piece by piece.
  */
-export function createTableWriter<Entity>(job: PrintJob<Entity>): Writer<Entity> {
-  let buffer: readonly Entity[] = [];
-  const aligned = createAlignedWriter(job);
-  let isAligned = false;
-  const drawBuffer = async () =>
-    (await drawFrame(job, buffer)) ?? (await aligned.print(buffer)) + (await aligned.end());
-  return {
-    async print(records) {
-      if (isAligned) return aligned.print(records);
-      buffer = [...buffer, ...records];
-      isAligned = buffer.length > maxFramedRecords;
-      return isAligned ? aligned.print(buffer) : '';
-    },
-    end: () => (isAligned || buffer.length === 0 ? aligned.end() : drawBuffer()),
-    abandon: () => (isAligned || buffer.length === 0 ? '' : drawBuffer()),
-  };
+export const printFramed: Print = async function* <Entity>(
+  job: PrintJob<Entity>,
+  pieces: AsyncIterable<readonly Entity[]>,
+) {
+  const iterator = pieces[Symbol.asyncIterator]();
+  const records: Entity[] = [];
+  while (records.length <= maxFramedRecords) {
+    const { done, value } = await iterator.next();
+    if (done) {
+      const frame = records.length > 0 ? await drawFrame(job, records) : undefined;
+      if (frame === undefined) yield* printAligned(job, piecesOf(records));
+      else yield frame;
+      return;
+    }
+    records.push(...value);
+  }
+  yield* printAligned(job, piecesOf(records, iterator));
+};
+
+async function* piecesOf<Entity>(
+  first: readonly Entity[],
+  others?: AsyncIterator<readonly Entity[]>,
+): AsyncGenerator<readonly Entity[]> {
+  if (first.length > 0) yield first;
+  for (let next = await others?.next(); next && !next.done; next = await others?.next()) yield next.value;
 }
 
 /**
- * Creates a writer of columns that are separated by two spaces. It cuts nothing, and ends no line with spaces. A column is
- * as wide as its widest cell so far, because the first lines are printed before the last records have come.
+ * Prints columns that are separated by two spaces. It cuts nothing, and ends no line with spaces. A column is as wide as its
+ * widest cell so far, because the first lines are printed before the last records have come.
  */
-export function createAlignedWriter<Entity>(job: PrintJob<Entity>): Writer<Entity> {
+export const printAligned: Print = async function* (job, pieces) {
   const { columns, header, style } = job;
   const names = columns.map(({ name }) => name);
   const widths = names.map((name) => (header ? name.length : 0));
-  let isFirst = true;
-  const print = async (records: readonly Entity[]) => {
-    const lines = records.map((record) => columns.map((column) => safeText(job, column, record)));
-    const measure = await createMeasure(lines.flat());
-    for (const texts of lines)
-      for (const [at, text] of texts.entries()) widths[at] = Math.max(widths[at] ?? 0, measure(text));
-    const fill = (text: string, at: number) => {
+  const toLine = (texts: readonly string[], measure: Measure) => {
+    const cells = texts.map((text, at) => {
       const { align, isStatus } = columns[at] ?? {};
       const space = ' '.repeat(Math.max(0, (widths[at] ?? 0) - measure(text)));
       const painted = isStatus ? paintStatus(style, text) : text;
       return align === 'right' ? space + painted : painted + space;
-    };
-    const toLine = (texts: readonly string[]) =>
-      texts
-        .map(fill)
-        .join('  ')
-        .replace(/(?<! ) +$/, '');
-    const head = header && isFirst ? [style.bold(toLine(names))] : [];
-    isFirst = false;
-    return [...head, ...lines.map(toLine)].map((line) => `${line}\n`).join('');
+    });
+    return cells.join('  ').replace(/(?<! ) +$/, '');
   };
-  return { print, end: () => (isFirst ? print([]) : '') };
-}
+  const headOf = () => (header ? `${style.bold(toLine(names, ({ length }) => length))}\n` : '');
+  let isFirst = true;
+  for await (const records of pieces) {
+    const lines = records.map((record) => columns.map((column) => safeText(job, column, record)));
+    const measure = await createMeasure(lines.flat());
+    for (const texts of lines)
+      for (const [at, text] of texts.entries()) widths[at] = Math.max(widths[at] ?? 0, measure(text));
+    yield (isFirst ? headOf() : '') + lines.map((texts) => `${toLine(texts, measure)}\n`).join('');
+    isFirst = false;
+  }
+  if (isFirst) yield headOf();
+};
 
 /** Measures a text without controls in columns of a terminal. */
 type Measure = (text: string) => number;

@@ -56,7 +56,7 @@ async function printOnce(access: Access, { intervalMs, limit, read }: WatchOptio
     const store = settings.offline ? 'the embedded store' : (settings.get('base-url') ?? '');
     const title = `${noun.plural} of ${sanitize(store)} at ${clock}, every ${secondsText(intervalMs)}`;
     await io.stdout.write(`${clearScreen}${bold(title)}\n`);
-    await (await context.printer()).records([records], view, { limit });
+    await (await context.printer()).records([records], view, limit);
   } catch (error) {
     if (!(error instanceof CliError) || error.kind === 'usage') throw error;
     await io.stdout.write(`${red(`${clock}: ${sanitize(errorSentence(error))}`)}\n`);

@@ -111,7 +111,7 @@ async function reportNothing(
   if (!info) {
     await context.print(`no run on this target: there is nothing to ${verb}`);
     const printer = await context.printer();
-    return printer.content === 'text' ? undefined : printer.documents([{ rows: 0 }], '');
+    return printer.content === 'text' ? undefined : printer.documents({ documents: [{ rows: 0 }], text: '' });
   }
   const { undoes } = info.header;
   const isUndone = verb === 'undo' && undoes !== null;
