@@ -206,7 +206,7 @@ export function toRunError(
     ...(stop && facts ? [facts] : []),
   ];
   return new CliError(
-    stop && stop.kind !== 'partial' ? stop.kind : kindOf(counts, header.kind === 'undo'),
+    stop && outranksRows(stop) ? stop.kind : kindOf(counts, header.kind === 'undo'),
     clauses.join('; '),
     {
       hint,
@@ -214,6 +214,11 @@ export function toRunError(
       applied: unknown > 0 ? 'unknown' : undefined,
     },
   );
+}
+
+/** Whether a stop says more than its rows do. A full disk and a redirect do not: rows may have been written before. */
+function outranksRows({ kind }: StopReason): boolean {
+  return kind !== 'partial' && kind !== 'failed';
 }
 
 /** An undo that leaves every row alone has done its work. A run of which nothing is known is not refused. */

@@ -284,9 +284,9 @@ function endDecided(known: Known, outcome: Outcome, record: JsonObject | undefin
 
 /** Ends a row that is not sent again. */
 function endRefused(known: Known): Next {
-  const { last, reading } = known;
-  if (!isCertain(known) || (last && last.status !== 412 && last.verdict !== 'gone'))
-    return endUnsettled(known);
+  const { row, last, reading } = known;
+  const isStale = row.intent.kind !== 'create' && (!last || last.status === 412 || last.verdict === 'gone');
+  if (!isCertain(known) || !isStale) return endUnsettled(known);
   const age = reading?.age === undefined ? '' : `; the reading is ${reading.age} s old`;
   return endUnsettled(known, 'stale', `${stale}${age}`);
 }
@@ -317,7 +317,9 @@ function endUnsettled(
   const reason = { ...words, message, ...factsOf(old, cause) };
   if (isCertain(old)) {
     const error = cause ?? old.last?.error;
-    const passes = code === 'stale' || (error !== undefined && errorPasses(error));
+    // A create that conflicts is final: a gateway may have sent it twice.
+    const isFinal = old.row.intent.kind === 'create' && old.last?.verdict === 'conflict';
+    const passes = code === 'stale' || (!isFinal && error !== undefined && errorPasses(error));
     return end(old, { outcome: { state: 'failed', reason: { ...reason, passes } }, error });
   }
   const known = old.isRefused ? uncertain(old, false) : old;

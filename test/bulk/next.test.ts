@@ -24,7 +24,8 @@ const verdicts: readonly Verdict[] = [
 const answers: readonly Event[] = verdicts.flatMap((verdict) =>
   (statuses[verdict] ?? [400]).flatMap((status) =>
     [7n, undefined].map((id): Event => {
-      const attempted: Attempted = { verdict, status, id, code: 'rejected', why: 'no' };
+      const error = new CliError('failed', 'no', { status });
+      const attempted: Attempted = { verdict, status, id, code: 'rejected', why: 'no', error };
       return { at: 'sent', attempted };
     }),
   ),
@@ -114,6 +115,14 @@ function faultOf(known: Known, event: Event, [after, step]: ReturnType<typeof ne
     outcome !== 'applied'
   )
     return 'a row is certain after an attempt that may have been applied';
+  const mayBeResumed = step.do === 'end' && step.outcome?.reason?.passes === true;
+  if (
+    intent.kind === 'create' &&
+    event.at === 'sent' &&
+    event.attempted.verdict === 'conflict' &&
+    mayBeResumed
+  )
+    return 'a create that was refused with 409 or 412 is left for a resume';
   if (step.do !== 'write') return undefined;
   if (isUncertain(after.row) && intent.kind === 'create') return 'a create is sent again after a doubt';
   if (state.at === 'uncertain' && step.planned.after !== state.after)

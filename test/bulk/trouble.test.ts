@@ -45,6 +45,18 @@ const stops: readonly Stop[] = [
     words: oneByOne,
     summary: { code: 1, failed: 1, unknown: 0, unprocessed: 99 },
   },
+  {
+    what: 'a redirect after other rows',
+    begin: (shop) => trouble(shop, (_, __, all) => (all > 30 ? 307 : undefined)),
+    words: oneByOne,
+    summary: { code: 3, applied: 30, failed: 1, unprocessed: 69 },
+  },
+  {
+    what: 'a redirect of which nobody knows what it did',
+    begin: (shop) => trouble(shop, () => 301),
+    words: oneByOne,
+    summary: { code: 3, failed: 0, unknown: 1, unprocessed: 99 },
+  },
   ...(
     [
       ['5', 5],
