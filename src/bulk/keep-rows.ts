@@ -34,7 +34,7 @@ export function* markBeforeSending(
       journal.keep({ kind: 'mark', rows });
       journal.sync();
     } catch (error) {
-      stop.stop({ kind: 'failed', message: messageOf(error) });
+      stop.stop({ kind: 'partial', message: messageOf(error) });
       return;
     }
     yield* rows;

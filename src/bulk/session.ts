@@ -149,7 +149,7 @@ export class Session {
     } catch (error) {
       // A journal that cannot be written stops the run, and what was written is told.
       if (!(error instanceof CliError || error instanceof StoppedError)) throw error;
-      if (error instanceof CliError) stop.stop({ kind: error.kind, message: messageOf(error) });
+      if (error instanceof CliError) stop.stop({ kind: 'partial', message: messageOf(error) });
     } finally {
       clearTimeout(grace);
       await keepOutcome();
