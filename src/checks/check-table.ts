@@ -1,6 +1,5 @@
 import type { Contract } from '../api/contract.ts';
-import { UsageError } from '../process/errors.ts';
-import { type Check, groupOf, groups } from './check.ts';
+import { type Check, groupOf } from './check.ts';
 import type { Condition } from './condition.ts';
 import { checkHttp, createExpectChecks, createVersionCheck, type VersionOptions } from './first-answer.ts';
 import { createLifecycleCheck, createOperationChecks } from './operation-checks.ts';
@@ -66,24 +65,6 @@ export function createSelectedWriteChecks(options: SmokeOptions, records: Set<Te
   return checks.filter(({ id }) => isSelected(id, options));
 }
 
-/**
- * Refuses a selection by `--only` and `--skip` that is surely a mistake.
- *
- * @param checks the selected checks.
- * @throws UsageError if a pattern matches no group, or if only checks of reach are selected.
- */
-export function checkSelection({ only, skip }: SmokeOptions, checks: readonly Check[]): void {
-  const groupList = `the groups are ${groups.filter((group) => group !== 'run').join(', ')}`;
-  for (const pattern of [...only, ...skip])
-    if (!matchesGroup(pattern)) throw new UsageError(`no check has an id like '${pattern}'`, groupList);
-  const ids = checks.map(({ id }) => id);
-  if (!hasReachPattern({ only }) && ids.every((id) => groupOf(id) === 'reach'))
-    throw new UsageError(
-      'no check is left to run besides reach',
-      `${groupList}; write needs --write, expect --expect, tls an https service`,
-    );
-}
-
 /** Whether `--only` names reach, so that the checks of reach alone are enough. */
 export function hasReachPattern({ only }: Pick<SmokeOptions, 'only'>): boolean {
   return only.some((pattern) => pattern.split('/', 1)[0] === 'reach');
@@ -99,18 +80,9 @@ function isSelected(id: string, { only, skip }: Pick<SmokeOptions, 'only' | 'ski
 }
 
 function matches(id: string, pattern: string): boolean {
-  return toRegExp(pattern.includes('/') ? pattern : `${pattern}/*`).test(id);
-}
-
-function matchesGroup(pattern: string): boolean {
-  const [group = ''] = pattern.split('/');
-  return groups.some((name) => toRegExp(group).test(name));
-}
-
-function toRegExp(pattern: string): RegExp {
-  const expression = pattern
+  const expression = (pattern.includes('/') ? pattern : `${pattern}/*`)
     .replace(/[.+^${}()|[\]\\]/g, '\\$&')
     .replaceAll('?', '.')
     .replace(/\*+/g, '.*');
-  return new RegExp(`^${expression}$`);
+  return new RegExp(`^${expression}$`).test(id);
 }

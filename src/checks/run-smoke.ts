@@ -181,8 +181,8 @@ function failureOfCommand(
     return failure(`${signal ? `stopped by ${signal}` : stopReason}${suffix}`, exitCode);
   }
   const isEnough = ({ id, state }: CheckResult) =>
-    state !== 'skip' && (hasReachPattern(options) || groupOf(id) !== 'reach' || state === 'fail');
+    state !== 'skip' && (hasReachPattern(options) || groupOf(id) !== 'reach' || isRed({ state }));
   return results.some(isEnough)
     ? undefined
-    : failure('no check besides reach ran: every one was skipped', exitCodes.usage);
+    : failure('no check besides reach ran: none is selected, or every one was skipped', exitCodes.usage);
 }

@@ -1,21 +1,15 @@
+import { appendFile } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
 import { confirmWrite } from '../../asking.ts';
-import type { Check } from '../../checks/check.ts';
-import {
-  checkSelection,
-  createReadChecks,
-  createSelectedWriteChecks,
-  type SmokeOptions,
-} from '../../checks/check-table.ts';
+import { createReadChecks, createSelectedWriteChecks, type SmokeOptions } from '../../checks/check-table.ts';
 import { type SmokeReport, toHumanReport } from '../../checks/report/human-report.ts';
 import {
-  parseReports,
-  prepareReports,
-  rejectionsOf,
   toAnnotations,
   toJsonReport,
-  writeReports,
+  toJunitReport,
+  toStepSummary,
 } from '../../checks/report/machine-reports.ts';
-import { type Observer, runSmoke } from '../../checks/run-smoke.ts';
+import { runSmoke } from '../../checks/run-smoke.ts';
 import type { Context } from '../../context.ts';
 import { errorText } from '../../output/error.ts';
 import type { Output } from '../../output/print.ts';
@@ -26,7 +20,9 @@ import {
   OutputClosedError,
   UsageError,
 } from '../../process/errors.ts';
+import { ensureFolder, writeFileAtomic } from '../../process/files.ts';
 import { inTwoSteps } from '../../process/signals.ts';
+import { fileError } from '../../process/system-error.ts';
 import { hasTls, openService } from './open-service.ts';
 import type { SmokeFlags } from './smoke-flags.ts';
 
@@ -34,43 +30,31 @@ const defaults = { waitForMs: 60_000, maxTimeMs: 600_000 };
 
 /** Runs the checks, shows their progress, writes the reports, and sets the exit code. */
 export async function runSmokeCommand(context: Context, flags: SmokeFlags): Promise<Output | undefined> {
-  const { io, interrupts, liveLine, print, quiet } = context;
+  const { interrupts, liveLine, print, quiet } = context;
   const options = await toSmokeOptions(context, flags);
-  const reports = parseReports(flags.report ?? [], io.cwd);
-  const checks = [...createReadChecks(options), ...createSelectedWriteChecks(options, new Set())];
-  checkSelection(options, checks);
-  if (context.flags.dryRun) return { pages: [toListRecords(checks)] };
+  const files = parseReports(flags.report);
+  // Only the flag counts here. A format in the config or the environment is for records.
+  const { output = 'table' } = context.flags;
+  if (output !== 'table' && output !== 'json')
+    throw new UsageError(`-o ${output}: smoke prints a report for people, or with -o json the JSON report`);
+  if (context.flags.dryRun) return { pages: [toListRecords(options)] };
   if (options.write) await confirmWrite(context, { what: 'write test records and remove them' });
   const service = await openService(context, flags.strict);
   // Throws if a path leads out of the service.
   for (const { path } of [...options.waitFor, ...options.expect])
     if (path !== undefined) service.client.toRawRequest({ method: 'GET', path });
-  await prepareReports(reports);
-  // Only the flag counts here. A format in the config or the environment is for records.
-  const { output = 'table' } = context.flags;
-  if (output !== 'table' && output !== 'json')
-    throw new UsageError(`-o ${output}: smoke prints a report for people, or with -o json the JSON report`);
   let label = '';
   const hide = quiet ? () => {} : liveLine.show(() => label);
-  const observer: Observer = {
-    onBegin(id, number, count) {
-      label = `${id} (${number} of ${count})`;
-    },
-    print,
+  const onBegin = (id: string, number: number, count: number) => {
+    label = `${id} (${number} of ${count})`;
   };
-  const report = await runSmoke(service, options, observer, interrupts);
+  const report = await runSmoke(service, options, { onBegin, print }, interrupts);
   hide();
   // A signal does not end the reports at once, but a pipe may have no reader.
   const steps = { stop: () => {}, stopMs: 1000 };
-  const reportErrors = await inTwoSteps(context, steps, async () => [
-    ...(await printReport(context, report, {
-      ...reports,
-      brief: flags.brief === true,
-      isJson: output === 'json',
-    })),
-    ...(await writeReports(report, reports, io.env.GITHUB_STEP_SUMMARY)),
-  ]);
-  await endWithVerdicts(context, report, reportErrors);
+  const isJson = output === 'json';
+  const errors = await inTwoSteps(context, steps, () => deliver(context, flags, report, files, isJson));
+  await endWithResults(context, report, errors);
   return undefined;
 }
 
@@ -91,40 +75,77 @@ async function toSmokeOptions(context: Context, flags: SmokeFlags): Promise<Smok
   };
 }
 
-/**
- * Prints the report for people on stdout, or on stderr if stdout has the JSON report.
- *
- * @returns the first error, unless a reader closed its pipe.
- */
-async function printReport(
-  context: Context,
-  report: SmokeReport,
-  { brief, isJson, github }: { readonly brief: boolean; readonly isJson: boolean; readonly github: boolean },
-): Promise<Error[]> {
-  const { io, quiet } = context;
-  const name = isJson ? 'stderr' : 'stdout';
-  const layout = { style: await context.style(name), brief };
-  const errors = await rejectionsOf([
-    !(isJson && quiet) && io[name].write(toHumanReport(report, layout)),
-    github && io[name].write(toAnnotations(report), { isRaw: true }),
-    isJson && io.stdout.write(toJsonReport(report, io.stdout.isTerminal ? 2 : 0), { isRaw: true }),
-  ]);
-  return errors.filter((error) => !(error instanceof OutputClosedError)).slice(0, 1);
-}
-
 /** Returns the list of `--dry-run`. */
-function toListRecords(checks: readonly Check[]) {
+function toListRecords(options: SmokeOptions) {
+  const checks = [...createReadChecks(options), ...createSelectedWriteChecks(options, new Set())];
   // A check that runs twice has one result.
   const planned = new Map(checks.map((check) => [check.id, check]));
-  return [...planned.values()].map(({ id, operation }) => ({
+  return Array.from(planned.values(), ({ id, operation }) => ({
     id,
     operation: operation?.id ?? null,
     stability: operation?.stability ?? null,
   }));
 }
 
+/** A report that goes to a file. */
+interface FileReport {
+  readonly path: string;
+  print(report: SmokeReport): string;
+}
+
+/** Reads the values `junit=<file>` and `json=<file>` of `--report`. @throws UsageError for anything else but `github` */
+function parseReports(values: readonly string[] = []): FileReport[] {
+  return values
+    .filter((value) => value !== 'github')
+    .map((value) => {
+      const [, format, path = ''] = /^(junit|json)=(.+)$/s.exec(value) ?? [];
+      if (format === undefined)
+        throw new UsageError(`--report '${value}': must be github, junit=<file> or json=<file>`);
+      return { path, print: format === 'junit' ? toJunitReport : (report) => toJsonReport(report, 2) };
+    });
+}
+
+/**
+ * Prints the report for people on stdout, or on stderr if stdout has the JSON report, and writes the others.
+ *
+ * @returns the errors. One does not keep the next report from its place, and a reader may close its pipe.
+ */
+async function deliver(
+  context: Context,
+  flags: SmokeFlags,
+  report: SmokeReport,
+  files: readonly FileReport[],
+  isJson: boolean,
+): Promise<Error[]> {
+  const { io, quiet } = context;
+  const stream = isJson ? io.stderr : io.stdout;
+  const layout = { style: await context.style(isJson ? 'stderr' : 'stdout'), brief: flags.brief === true };
+  const summary = io.env.GITHUB_STEP_SUMMARY;
+  const settlements = await Promise.allSettled([
+    !(isJson && quiet) && stream.write(toHumanReport(report, layout)),
+    flags.report?.includes('github') && stream.write(toAnnotations(report), { isRaw: true }),
+    isJson && io.stdout.write(toJsonReport(report, io.stdout.isTerminal ? 2 : 0), { isRaw: true }),
+    ...files.map((file) => writeReport(resolve(io.cwd, file.path), file.print(report))),
+    flags.report?.includes('github') && summary && appendSummary(summary, toStepSummary(report)),
+  ]);
+  return settlements
+    .flatMap((settlement) => (settlement.status === 'rejected' ? [settlement.reason as Error] : []))
+    .filter((error) => !(error instanceof OutputClosedError));
+}
+
+async function writeReport(path: string, text: string): Promise<void> {
+  await ensureFolder(dirname(path));
+  await writeFileAtomic(path, text, 0o644);
+}
+
+async function appendSummary(path: string, text: string): Promise<void> {
+  await appendFile(path, text).catch((error) => {
+    throw fileError('write', path, error);
+  });
+}
+
 /** Sets the exit code of the checks. If it is 0, the first report that could not be written decides. */
-async function endWithVerdicts(
+async function endWithResults(
   context: Context,
   { exitCode, signal, results }: SmokeReport,
   reportErrors: readonly Error[],
@@ -136,6 +157,6 @@ async function endWithVerdicts(
     if (error instanceof CliError) await context.io.stderr.write(errorText(error, style));
   if (signal) throw new InterruptedError(signal);
   if (exitCode === exitCodes.usage)
-    throw new UsageError(results.at(-1)?.findings[0].reason ?? 'no check ran');
+    throw new UsageError(results.at(-1)?.findings[0].reason ?? '', '`petstore help checks` lists the checks');
   context.setExitCode(exitCode);
 }
