@@ -51,7 +51,9 @@ export async function readCommandLine(argv: readonly string[], program: Program)
   try {
     return { ...common, ...toActionTask(line) };
   } catch (error) {
-    return { ...common, usesConfig: true, run: () => Promise.reject(error) };
+    const run = ({ io }: Context) =>
+      Promise.reject(withPlace(error, line, argv, join(io.packageDir, 'dist')));
+    return { ...common, usesConfig: true, run };
   }
 }
 
@@ -161,4 +163,19 @@ function wordsError({ path, problem }: ParsedLine): UsageError {
     .split(/\n\(Did you mean (.*)\)$/);
   const hint = suggestion === undefined ? `see \`${name} --help\`` : `did you mean ${suggestion}`;
   return new UsageError(`${name}: ${sentence}`, hint);
+}
+
+/** Adds to the error of an unknown flag the command behind which it belongs, if the line has that command. */
+function withPlace(error: unknown, { problem, path }: ParsedLine, argv: readonly string[], dist: string) {
+  const name = /unknown option '(--[\w-]+)/.exec(problem?.message ?? '')?.[1];
+  if (!(error instanceof UsageError) || name === undefined) return error;
+  const { flags, commands } = readTable(dist);
+  const [place] = Object.values(commands)
+    .filter((command) => command.flags.some((at) => flags[at] && nameOf(flags[at]) === name))
+    .map((command) => command.path)
+    .filter((words) => words !== path.join(' ') && words.split(' ').every((word) => argv.includes(word)))
+    .sort((one, other) => other.length - one.length);
+  return place === undefined
+    ? error
+    : new UsageError(error.message, `it belongs behind the command: petstore ${place} ${name}`);
 }

@@ -13,7 +13,7 @@ import type { Context } from '../context.ts';
 import { InputError, UsageError } from '../process/errors.ts';
 import { fileError } from '../process/system-error.ts';
 import { counted } from '../process/text.ts';
-import type { PulledRecords } from '../server/pulled-store.ts';
+import type { PulledRecords } from '../server/store-file.ts';
 
 const pull = verb({
   name: 'pull',
@@ -41,17 +41,16 @@ const pull = verb({
       throw new UsageError(`--to ${to}: the file exists`, 'name a new one', 'file_exists');
     const client = await context.client();
     const records = await readAll(client);
-    const { replaceStore, toPulledStore } = await import('../server/pulled-store.ts');
+    const { printStore, toPulledStore } = await import('../server/store-file.ts');
     const store = toPulledStore(records, client.baseUrl);
-    if (to === undefined) await replaceStore(file, store);
-    else {
-      const { printStore } = await import('../server/store-file.ts');
+    if (to === undefined) await (await import('../server/offline.ts')).replaceStore(file, store);
+    else
       await writeFile(file, printStore(store), { flag: 'wx', flush: true }).catch((error: unknown) => {
         throw fileError('write', to, error);
       });
-    }
+    const count = Object.values(records).flat().length;
     await context.print(
-      `pulled ${summarize(records)} from ${client.baseUrl} into ${to ?? 'the embedded store'}`,
+      `pulled ${counted(count, 'record', 'records')} from ${client.baseUrl} into ${to ?? 'the embedded store'}`,
     );
   },
 });
@@ -63,7 +62,7 @@ const reset = verb({
   async run(context) {
     const file = storeFile(context, 'offline reset');
     await confirmDestruction(context, 'reset the embedded store');
-    const { replaceStore } = await import('../server/pulled-store.ts');
+    const { replaceStore } = await import('../server/offline.ts');
     const { seedStore } = await import('../server/seed.ts');
     await replaceStore(file, seedStore());
     await context.print('the embedded store has been reset to its seed');
@@ -79,15 +78,6 @@ async function readAll(client: Client): Promise<PulledRecords> {
   const orders = await read('listOrders');
   const pets = await read('listPets');
   return { inventory, orders, pets, categories: await read('listCategories') };
-}
-
-function summarize({ categories, pets, orders, inventory }: PulledRecords): string {
-  const parts = [
-    counted(pets.length, 'pet', 'pets'),
-    counted(categories.length, 'category', 'categories'),
-    counted(orders.length, 'order', 'orders'),
-  ];
-  return `${parts.join(', ')} and ${counted(inventory.length, 'inventory entry', 'inventory entries')}`;
 }
 
 function storeFile(context: Context, command: string): string {

@@ -41,6 +41,10 @@ const flags = {
   cors: values('--cors <origin>', 'let pages of this origin use the server; can be repeated', {
     parse: parseOrigin,
   }),
+  trustProxy: flag(
+    '--trust-proxy',
+    'build links from X-Forwarded-Proto, -Host and -Prefix, which a gateway in front sets',
+  ),
   log: flag('--log', 'one line per request on stderr'),
 };
 

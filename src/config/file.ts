@@ -3,7 +3,7 @@ import { basename, dirname } from 'node:path';
 import { InputError, messageOf, type UsageCode, UsageError } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../process/exact-json.ts';
 import { type Io, userId } from '../process/io.ts';
-import { isMissing, systemReason } from '../process/system-error.ts';
+import { isMissing, systemCode, systemReason } from '../process/system-error.ts';
 import { closestWord, shellWord } from '../process/text.ts';
 import { resolvePaths } from './paths.ts';
 
@@ -34,7 +34,8 @@ export async function readConfigFile(io: Io): Promise<ConfigFile> {
     return { ...empty, ...(await readContent(empty.path)) };
   } catch (error) {
     if (isMissing(error)) return empty;
-    const hint = 'correct the file, or name another folder with PETSTORE_CONFIG_DIR';
+    const way = systemCode(error) === 'EACCES' ? 'let your user read it' : 'correct the file';
+    const hint = `${way}, or name another folder with PETSTORE_CONFIG_DIR`;
     const problem = new InputError(`${empty.path}: ${systemReason(error)}`, hint);
     return { ...empty, problem };
   }

@@ -9,7 +9,7 @@ import type { Problem } from '../input/record.ts';
 import { CliError, FieldError } from '../process/errors.ts';
 import { ExactNumber, isJsonObject, type JsonObject, type JsonValue } from '../process/exact-json.ts';
 import type { Access } from './access.ts';
-import { checkFields, fieldSchemas, typeOfField } from './body-fields.ts';
+import { checkFields, typeOfField } from './body-fields.ts';
 import { isName } from './names.ts';
 import { isIdText, parseTyped } from './parse-values.ts';
 import { type Body, columnOf, type Field, fieldKinds, type RecordNoun } from './record-nouns.ts';
@@ -154,12 +154,10 @@ function toFields(
 ): Body {
   const { client, noun, operation } = access;
   const isNew = operation.id === noun.operations.create;
-  // In JSON the id of a new order is part of its body. In a table, as `list -o csv` prints it, the id only tells rows apart.
-  const keepsId = isNew && !isOfTable && Object.hasOwn(fieldSchemas(noun), 'id');
   // Without a prototype, because a field of the service may be called `constructor`.
   const fields: Record<string, unknown> = Object.create(null);
   for (const [name, value] of Object.entries(values)) {
-    if (name === 'id' && !keepsId) continue;
+    if (name === 'id') continue;
     const field = noun.fields.find((candidate) => candidate.name === name);
     // A list shows null for a value that a record does not have.
     if (value === null && field && isNew) continue;

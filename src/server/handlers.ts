@@ -1,6 +1,5 @@
 import { nouns } from '../api/nouns.ts';
 import type { Input, NounName, OperationId } from '../api/operations.ts';
-import { idRequirement } from '../api/values.ts';
 import { Refusal } from './refusal.ts';
 import { type PageQuery, type RecordPage, type Store, type StoredRecord, toPet } from './store.ts';
 
@@ -56,13 +55,9 @@ export const handlers: { readonly [K in OperationId]: Handler<K> } = {
 
   listOrders: list('orders'),
   getOrder: get('orders'),
-  createOrder(store, { body: { id: chosenId, complete = false, ...fields } }) {
+  createOrder(store, { body: { id: _, complete = false, ...fields } }) {
     if (fields.petId !== undefined) requireRecord(store, 'pets', fields.petId, '/petId');
-    if (chosenId !== undefined && chosenId < 0n)
-      throw new Refusal('validation_failed', `/id: ${idRequirement}`);
-    if (chosenId !== undefined && !store.orders.isUnused(chosenId))
-      throw new Refusal('already_exists', `order ${chosenId} exists or existed before`);
-    const id = chosenId ?? store.orders.takeId();
+    const id = store.orders.takeId();
     return created(store.orders.put(id, { id, ...fields, complete }));
   },
   updateOrder(store, { id, body: { id: bodyId = id, ...fields } }) {

@@ -192,3 +192,20 @@ class FileStore {
     this.saved = { version, revision: this.current.revision };
   }
 }
+
+/**
+ * Writes another store to the file of the embedded store, which only its owner can read.
+ *
+ * @throws InputError if the file does not hold a store, CliError `failed` if it cannot be written; it then stays as it is.
+ */
+export async function replaceStore(file: string, store: Store): Promise<void> {
+  const { randomUUID } = await import('node:crypto');
+  const { ensurePrivateFolder, writeFileAtomic } = await import('../process/files.ts');
+  const { withLock } = await import('../process/lock.ts');
+  await ensurePrivateFolder(dirname(file));
+  await withLock(file, async () => {
+    readStore(file);
+    store.id = randomUUID();
+    await writeFileAtomic(file, printStore(store));
+  });
+}

@@ -72,11 +72,15 @@ export function seedStore(now = new Date()): Store {
   }
   for (const [pet, quantity, shipDate] of completeOrders)
     addOrder(store, { petId: BigInt(pet), quantity, shipDate, complete: true });
-  for (const [pet, quantity, days] of openOrders) {
-    const shipDate = quarterHourFrom(startOfDay(now), days * quartersOfDay + nineOClock);
-    addOrder(store, { petId: BigInt(pet), quantity, shipDate, complete: false });
-  }
+  for (const [pet, quantity, days] of openOrders)
+    addOrder(store, { petId: BigInt(pet), quantity, shipDate: shipDateOf(now, days), complete: false });
   return store;
+}
+
+/** Returns nine o'clock in UTC, some days after a day, as RFC 3339. */
+function shipDateOf(day: Date, days: number): string {
+  const date = new Date(Date.UTC(day.getUTCFullYear(), day.getUTCMonth(), day.getUTCDate() + days, 9));
+  return date.toISOString().replace('.000', '');
 }
 
 function addOrder(store: Store, order: Omit<NewOrder, 'id'>): void {
@@ -92,30 +96,8 @@ function addCategories(store: Store): void {
   }
 }
 
-const names = (
-  'Ace Apollo Archie Bailey Bear Bella Blue Bruno Buddy Casper Charlie Chester Cleo Cocoa Cooper Daisy ' +
-  'Dexter Duke Ella Felix Finn Frankie George Ginger Gizmo Hazel Henry Honey Iris Ivy Jack Jasper ' +
-  'Jasmine Kiki Leo Lily Lola Louie Lucky Lucy Luna Maggie Maple Marley Max Mia Milo Misty Molly Moose ' +
-  'Nala Nemo Nova Olive Oliver Oreo Oscar Otis Patches Peanut Penny Pepper Pippin Poppy Remy Rocky ' +
-  'Romeo Rosie Ruby Rusty Sadie Sasha Shadow Simba Smokey Sophie Stella Sunny Teddy Thor Tiger Toby ' +
-  'Tucker Waffles Willow Ziggy'
-).split(' ');
-
 /** The day on which the first complete order of a generated store shipped. */
-const firstShipDay = Date.UTC(2026, 0, 5);
-const quarterHourMs = 15 * 60 * 1000;
-const quartersOfDay = 96;
-const nineOClock = 36;
-
-/** Returns the moment that is some quarters of an hour after another, as RFC 3339. */
-function quarterHourFrom(momentMs: number, quarters: number): string {
-  return new Date(momentMs + quarters * quarterHourMs).toISOString().replace('.000', '');
-}
-
-/** Returns midnight in UTC of a day, in milliseconds of Unix time. */
-function startOfDay(moment: Date): number {
-  return Date.UTC(moment.getUTCFullYear(), moment.getUTCMonth(), moment.getUTCDate());
-}
+const firstShipDay = new Date('2026-01-05');
 
 /** Creates a store of `count` pets. It is the same each time, except that its open orders ship around now. */
 export function generateStore(count: number, now = new Date()): Store {
@@ -128,8 +110,9 @@ export function generateStore(count: number, now = new Date()): Store {
 
 function addPet(store: Store, random: Random, now: Date): void {
   const id = store.pets.takeId();
+  const [name] = pick(random, pets);
   const categoryId = BigInt(1 + randomBelow(random, categories.length));
-  const pet: StoredPet = { id, name: pick(random, names), categoryId, status: pickStatus(random) };
+  const pet: StoredPet = { id, name, categoryId, status: pickStatus(random) };
   store.pets.put(id, pet);
   const quantity = pet.status === 'sold' ? 0 : 1 + randomBelow(random, 40);
   store.inventory.put(id, { petId: id, quantity, status: pet.status });
@@ -146,8 +129,8 @@ function pickStatus(random: Random): PetStatus {
 function createOrder(pet: StoredPet, random: Random, now: Date): Omit<NewOrder, 'id'> {
   const complete = pet.status === 'sold';
   const shipDate = complete
-    ? quarterHourFrom(firstShipDay, randomBelow(random, 200 * quartersOfDay))
-    : quarterHourFrom(startOfDay(now), randomBelow(random, 28 * quartersOfDay) - 7 * quartersOfDay);
+    ? shipDateOf(firstShipDay, randomBelow(random, 200))
+    : shipDateOf(now, randomBelow(random, 28) - 7);
   return { petId: pet.id, quantity: 1 + randomBelow(random, 5), shipDate, complete };
 }
 

@@ -54,6 +54,33 @@ const preflightHeaders: HttpHeaders = {
   'access-control-max-age': '600',
 };
 
+/**
+ * Builds the links of the answers as a client sees them behind a gateway, from X-Forwarded-Proto, X-Forwarded-Host and
+ * X-Forwarded-Prefix. Only a gateway may set them: with another client they lead wherever it likes.
+ */
+export function withForwarded(app: App): App {
+  return async (request) => {
+    const forwarded = (name: string, form: RegExp) =>
+      form.exec(headerValue(request.headers, `x-forwarded-${name}`)?.split(',')[0]?.trim() ?? '')?.[0];
+    const own = new URL(request.url);
+    const scheme = forwarded('proto', /^https?$/) ?? 'http';
+    const origin = `${scheme}://${forwarded('host', /^[\w.:[\]-]+$/) ?? own.host}`;
+    const prefix = forwarded('prefix', /^(\/[\w.~-]+)+$/) ?? '';
+    const url = origin + request.url.slice(own.origin.length);
+    const { headers, ...response } = await app({ ...request, url });
+    return {
+      ...response,
+      headers: {
+        ...headers,
+        ...('link' in headers && {
+          link: `${headers.link}`.replace(/<(https?:\/\/[^/>]+)?\//g, `<$1${prefix}/`),
+        }),
+        ...('location' in headers && { location: `${prefix}${headers.location}` }),
+      },
+    };
+  };
+}
+
 /** Faults that `serve` injects on purpose, for the test of a client. */
 export interface Faults {
   /** The wait before each response. */

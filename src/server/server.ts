@@ -9,7 +9,14 @@ import { type App, createApp } from './app.ts';
 import { withDocuments } from './documents.ts';
 import { maxBodyBytes, Refusal, toRefusal } from './refusal.ts';
 import { createRandom } from './seed.ts';
-import { type Faults, withCors, withFaults, withoutWrites, withToken } from './serve-options.ts';
+import {
+  type Faults,
+  withCors,
+  withFaults,
+  withForwarded,
+  withoutWrites,
+  withToken,
+} from './serve-options.ts';
 import type { Store } from './store.ts';
 
 interface ServerOptions extends ListenOptions {
@@ -18,6 +25,8 @@ interface ServerOptions extends ListenOptions {
   /** The token that a request to the API must bear. */
   readonly token?: string | undefined;
   readonly faults?: Faults | undefined;
+  /** Whether a gateway in front says how clients reach the server. */
+  readonly trustProxy?: boolean | undefined;
 }
 
 export interface ListenOptions {
@@ -53,13 +62,14 @@ const closingGraceMs = 1000;
 
 /** Starts the local server: the app of the store, with its faults and its documents, on a socket. */
 export function startServer(options: ServerOptions): Promise<Listening> {
-  const { store, readOnly, token, origins, faults = {} } = options;
+  const { store, readOnly, token, origins, faults = {}, trustProxy } = options;
   let app: App = createApp({ ...options, store: () => store });
   if (readOnly) app = withoutWrites(app);
   if (token !== undefined) app = withToken(app, token);
   // With a fixed seed, the same requests meet the same faults each time.
   app = withFaults(app, faults, createRandom(1));
   app = withDocuments(app, options);
+  if (trustProxy) app = withForwarded(app);
   if (origins) app = withCors(app, origins);
   return listen(app, options);
 }

@@ -2,22 +2,19 @@ import { isUtf8 } from 'node:buffer';
 import { readFileSync, statSync } from 'node:fs';
 import * as v from 'valibot';
 import { Id, NewCategory, NewOrder, NewPet, PetStatus, Quantity } from '../api/schemas.ts';
-import { idRequirement } from '../api/values.ts';
-import { InputError } from '../process/errors.ts';
+import { idRequirement, int64Max } from '../api/values.ts';
+import { CliError, InputError } from '../process/errors.ts';
 import { isJsonObject, parseJson, printJson } from '../process/exact-json.ts';
 import { systemCode, systemReason } from '../process/system-error.ts';
 import { describeIssues } from './read-input.ts';
 import { type Collection, Store, toPet } from './store.ts';
 
 const StoredId = v.pipe(Id, v.minValue(0n, idRequirement));
-const UsedIds = v.optional(
-  v.object({ next: v.pipe(StoredId, v.minValue(1n)), retired: v.optional(v.array(StoredId), []) }),
-  { next: 1 },
-);
+const UsedIds = v.optional(v.object({ next: v.pipe(StoredId, v.minValue(1n)) }), { next: 1 });
 
 /**
  * The format of a store in a file: a list of records for each noun. Every list is optional. If `inventory` is missing, every
- * pet has an entry of quantity 0. If `ids` is missing, new ids begin at the lowest free id.
+ * pet has an entry of quantity 0. New ids begin behind the largest one, or at `ids`.
  */
 const StoreFile = v.strictObject({
   id: v.optional(v.string()),
@@ -34,7 +31,7 @@ const StoreFile = v.strictObject({
 });
 
 /** The error of a value that is not a store, or whose records do not fit together. The message is the reason. */
-export class InvalidStore extends Error {}
+class InvalidStore extends Error {}
 
 const nounsWithIds = ['categories', 'pets', 'orders'] as const;
 
@@ -87,7 +84,7 @@ function readBytes(file: string): Buffer | undefined {
  *
  * @throws InvalidStore if the content breaks the format, or if its records do not fit together.
  */
-export function createStore(content: object): Store {
+function createStore(content: object): Store {
   const result = v.safeParse(StoreFile, content);
   if (!result.success) throw new InvalidStore(describeIssues(result.issues));
   const { id: storeId, categories, pets, orders, inventory, ids } = result.output;
@@ -117,10 +114,43 @@ export function createStore(content: object): Store {
     add(store.inventory, petId, { petId, quantity, status: pet.status }, `/inventory/${at}/petId`);
   });
   for (const noun of nounsWithIds) {
-    store[noun].nextId = ids[noun].next;
-    store[noun].retiredIds = new Set(ids[noun].retired);
+    const last = store[noun].all.at(-1)?.id ?? 0n;
+    const { next } = ids[noun];
+    // No id follows the largest int64. New ones then take the lowest that is free.
+    store[noun].nextId = last < int64Max && last >= next ? last + 1n : next;
   }
   return store;
+}
+
+/** The records of a service, as its lists return them. */
+export type PulledRecords = Readonly<
+  Record<'categories' | 'pets' | 'orders' | 'inventory', readonly object[]>
+>;
+
+/**
+ * Creates a store with the records of a service.
+ *
+ * @throws CliError `failed` if the records break the rules of the local server.
+ */
+export function toPulledStore({ inventory, ...lists }: PulledRecords, from: string): Store {
+  // The status of an entry is that of its pet, which may have changed between the two lists.
+  const items = inventory.map((item) => ({ ...item, status: undefined }));
+  const entries = Object.entries({ ...lists, inventory: items });
+  try {
+    return createStore(Object.fromEntries(entries.map(([name, list]) => [name, list.map(withoutNulls)])));
+  } catch (error) {
+    if (!(error instanceof InvalidStore)) throw error;
+    throw new CliError('failed', `pull ${from}: its records cannot be kept as they are: ${error.message}`, {
+      hint: 'pull again if the service was changed meanwhile',
+    });
+  }
+}
+
+/** Removes the fields that are null or undefined: the store leaves out a field without a value. */
+function withoutNulls(record: object): object {
+  return Object.fromEntries(
+    Object.entries(record).filter(([, value]) => value !== null && value !== undefined),
+  );
 }
 
 /** Adds a record. @param pointer the JSON pointer of its id in the file. */
@@ -141,9 +171,7 @@ export function printStore({ id, ...collections }: Store): string {
     return `"${noun}":${lines.length === 0 ? '[]' : `[\n${lines.join(',\n')}\n]`}`;
   });
   const ids = nounsWithIds.map((noun) => {
-    const next = collections[noun].skipUsedIds();
-    const retired = [...collections[noun].retiredIds];
-    return `"${noun}":${printJson(retired.length === 0 ? { next } : { next, retired })}`;
+    return `"${noun}":${printJson({ next: collections[noun].nextId })}`;
   });
   const parts = [
     ...(id === undefined ? [] : [`"id":${printJson(id)}`]),

@@ -50,14 +50,12 @@ export interface RecordPage<Value extends object = object> {
   readonly after: bigint | undefined;
 }
 
-/** The records of one noun in the order of their ids, and the ids that are used up. */
+/** The records of one noun in the order of their ids. */
 export class Collection<Value extends object = object> {
   /** How often a record was added, replaced or removed. */
   changes = 0;
   /** The search for the next free id begins here. Ids below it are never assigned again. */
   nextId = 1n;
-  /** The ids of deleted records that `nextId` has not passed, because clients chose them. They are not assigned again. */
-  retiredIds = new Set<bigint>();
   private readonly ordered: StoredRecord<Value>[] = [];
 
   get all(): readonly StoredRecord<Value>[] {
@@ -81,7 +79,6 @@ export class Collection<Value extends object = object> {
     if (!this.get(id)) return;
     this.ordered.splice(this.indexOf(id), 1);
     this.changes += 1;
-    if (this.isAhead(id)) this.retiredIds.add(id);
   }
 
   page({ limit = 100, after = -1n, ...filters }: PageQuery): RecordPage<Value> {
@@ -106,25 +103,10 @@ export class Collection<Value extends object = object> {
   }
 
   takeId(): bigint {
-    const id = this.skipUsedIds();
+    while (this.get(this.nextId)) this.nextId += 1n;
+    const id = this.nextId;
     this.nextId += 1n;
     return id;
-  }
-
-  /** Moves `nextId` to the next free id, and returns it. */
-  skipUsedIds(): bigint {
-    while (this.get(this.nextId) || this.retiredIds.delete(this.nextId)) this.nextId += 1n;
-    return this.nextId;
-  }
-
-  /** Whether no record has or had this id. */
-  isUnused(id: bigint): boolean {
-    return this.isAhead(id) && !this.retiredIds.has(id) && !this.get(id);
-  }
-
-  /** Whether counting has not passed the id. Counting begins at 1, so it never passes 0. */
-  private isAhead(id: bigint): boolean {
-    return id >= this.nextId || id === 0n;
   }
 
   /** Finds the index of the first record with this id or a higher one, by binary search. Most records come at the end. */

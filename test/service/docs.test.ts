@@ -199,11 +199,11 @@ describe.skipIf(browserPath === undefined)('in a browser (needs chromium)', () =
 
   test('keeps every digit, and shows hostile names as text', async () => {
     const name = '<img src=x onerror=alert(1)></pre><script>alert(2)</script>';
-    const body = `{"id":9223372036854775807,"petId":1,"quantity":9007199254740991}`;
-    const created = await tryOut('createOrder', { body });
-    expect(created.body).toContain('"id": 9223372036854775807,');
-    const got = await tryOut('getOrder', { orderId: '9223372036854775807' });
-    expect(got.body).toContain('"id": 9223372036854775807,');
+    const written = '{"id":9223372036854775807,"quantity":-0.10}';
+    const answer = { contentType: 'application/json', body: written };
+    await page.route('**/store/orders/1', (route) => route.fulfill(answer));
+    const got = await tryOut('getOrder', { orderId: '1' });
+    expect(got.body).toBe('{\n  "id": 9223372036854775807,\n  "quantity": -0.10\n}');
     await tryOut('createCategory', { body: JSON.stringify({ name }) });
     expect(await page.locator('#createCategory pre.body').innerText()).toContain(name);
     expect(await page.locator('.answer img, .answer script').count()).toBe(0);

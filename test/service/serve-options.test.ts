@@ -107,3 +107,43 @@ describe('an app with faults', () => {
     expect((await run(2)).all).not.toEqual(all);
   });
 });
+
+describe('a server behind a gateway', () => {
+  const forwarded = {
+    'x-forwarded-proto': 'https',
+    'x-forwarded-host': 'shop.example.com',
+    'x-forwarded-prefix': '/api/shop',
+  };
+  const linksOf = async (trustProxy: boolean, headers: Record<string, string>) => {
+    const server = await startServer({ host: '127.0.0.1', port: 0, trustProxy, store: seedStore() });
+    const list = await fetch(`${server.url}/pets?limit=2`, { headers });
+    const body = '{"name":"Rex","categoryId":1}';
+    const made = await fetch(`${server.url}/pets`, {
+      method: 'POST',
+      body,
+      headers: { ...headers, 'content-type': 'application/json' },
+    });
+    await server.close();
+    return [list.headers.get('link'), made.headers.get('location')].map((text) =>
+      text?.replace(server.url, 'own'),
+    );
+  };
+
+  test('builds its links as the gateway says with --trust-proxy, and without it as it is called', async () => {
+    expect(await linksOf(true, forwarded)).toEqual([
+      '<https://shop.example.com/api/shop/pets?limit=2&after=2>; rel="next"',
+      '/api/shop/pets/26',
+    ]);
+    expect(await linksOf(true, {})).toEqual(['<own/pets?limit=2&after=2>; rel="next"', '/pets/26']);
+    expect(await linksOf(false, forwarded)).toEqual(['<own/pets?limit=2&after=2>; rel="next"', '/pets/26']);
+  });
+
+  test('takes no header that is no scheme, host or path', async () => {
+    const wrong = {
+      'x-forwarded-proto': 'javascript',
+      'x-forwarded-host': 'a b',
+      'x-forwarded-prefix': 'http://x',
+    };
+    expect(await linksOf(true, wrong)).toEqual(['<own/pets?limit=2&after=2>; rel="next"', '/pets/26']);
+  });
+});
