@@ -121,7 +121,9 @@ function brokenRule(schema: JsonObject, value: JsonValue, { isLenient }: Compari
   if (typeof number !== 'number' && typeof number !== 'bigint') return undefined;
   const [least, most] = (typeof format === 'string' && integerBounds.get(format)) || [];
   if (least !== undefined && most !== undefined && (number < least || number > most)) return typeText(schema);
-  const { minimum, maximum } = schema;
+  const { minimum, maximum, exclusiveMinimum: above, exclusiveMaximum: below } = schema;
+  if (isNumber(above) && number <= above) return `a number above ${above}`;
+  if (isNumber(below) && number >= below) return `a number below ${below}`;
   if (isNumber(minimum) && number < minimum) return `a number of at least ${minimum}`;
   return isNumber(maximum) && number > maximum ? `a number of at most ${maximum}` : undefined;
 }
