@@ -17,7 +17,7 @@ interface RunnerOptions {
   /** The reason for which no check must begin, a clause. */
   readonly skipReason?: string | undefined;
   /** Called when a check begins. @param number its number, from 1, of `count` */
-  onBegin(id: string, number: number, count: number): void;
+  onBegin?(id: string, number: number, count: number): void;
 }
 
 /** Returns the reason for which checks were stopped, a clause; undefined if they were not. */
@@ -39,7 +39,7 @@ export async function runChecks(checks: readonly Check[], options: RunnerOptions
     const others = results.filter(({ id }) => id !== check.id);
     const skipReason = failed ? `${failed.id} failed` : (stopReasonOf(stopped) ?? options.skipReason);
     if (skipReason === undefined) {
-      onBegin(check.id, index + 1, checks.length);
+      onBegin?.(check.id, index + 1, checks.length);
       const { context, attempts } = createCheckContext(round, stopped, options.writeSignal);
       const startedMs = monotonicMs();
       const findings = await check.run(context).catch((error: unknown) => {
