@@ -56,28 +56,33 @@ export interface AskOptions extends Pick<CallOptions, 'isUnchecked' | 'timeoutMs
   isExpected?(status: number): boolean;
 }
 
-/** The service and the functions that a check uses. Each call has the deadline and the retries of the command. */
-export interface CheckContext {
-  /** Its calls have the limits of the check, but end a little later than `signal`: an answer may name a record to remove. */
+/** The service under test, and the limits of each call. */
+export interface Service {
   readonly client: Client;
-  /** The GET operations of the service. */
-  readonly reads: readonly Operation[];
   /** The address of the service, for the checks of its socket. */
   readonly address: SocketAddress;
   /** The header of the token. */
   readonly tokenHeader: TokenHeader;
-  /** The headers of all answers of the round. */
-  readonly heads: readonly HttpHeaders[];
-  /** Aborted when the checks are stopped. */
-  readonly signal: AbortSignal;
   /** The time limit of one call, with its retries. */
   readonly timeoutMs: number;
   readonly retries: number;
   /** False if the profile says that the ETags of the service are of no use. */
   readonly sendsEtags: boolean;
+  /** Whether warnings, flaky passes, and failures of operations that are not stable are failures. */
+  readonly strict: boolean;
   now(): Date;
   /** Masks the known secrets. */
   mask(text: string): string;
+}
+
+/** The service and the functions that a check uses. The calls of the client may end a little later than `signal`. */
+export interface CheckContext extends Service {
+  /** The GET operations of the service. */
+  readonly reads: readonly Operation[];
+  /** The headers of all answers of the round. */
+  readonly heads: readonly HttpHeaders[];
+  /** Aborted when the checks are stopped. */
+  readonly signal: AbortSignal;
   /** Sends the request of an operation. @throws CliError if no answer came. */
   ask(operation: Operation, input: CallInput, options?: AskOptions): Promise<CheckAnswer>;
   /** Sends a GET for a path below the base URL, or for a URL of the service. */

@@ -1,9 +1,8 @@
 import { shownUrl } from '../api/http.ts';
 import type { Attempt } from '../client/attempt.ts';
 import { type ExitCode, exitCodes } from '../process/errors.ts';
-import type { Mask } from '../process/secrets.ts';
 import { excerpt } from '../process/text.ts';
-import type { Check } from './check.ts';
+import type { Check, Service } from './check.ts';
 import { type Finding, isRed, type State, skip, states, statusText } from './finding.ts';
 
 /** The parts of a check that its result has too. */
@@ -22,13 +21,6 @@ export interface CheckResult extends CheckHead {
   readonly repeatedOutcome?: string | undefined;
 }
 
-/** How findings become a result. */
-export interface Weights {
-  /** Whether warnings, flaky passes, and failures of operations that are not stable are failures. */
-  readonly strict: boolean;
-  readonly mask: Mask;
-}
-
 /** What a check did. */
 interface CheckRun {
   readonly elapsedMs: number;
@@ -43,7 +35,7 @@ interface CheckRun {
 export function resultOf(
   { id, title, operation, isPrerequisite }: CheckHead,
   { elapsedMs, findings, attempts }: CheckRun,
-  { strict, mask }: Weights,
+  { strict, mask }: Pick<Service, 'strict' | 'mask'>,
 ): CheckResult {
   const repeated = attempts.find(({ nextDelayMs }) => nextDelayMs !== undefined);
   const { response, error } = repeated ?? {};
@@ -78,7 +70,7 @@ export function skippedResult(check: CheckHead, reason: string): CheckResult {
  * Masks the secrets in the texts of a finding, and shortens its values. Both happen here, because the escapes of a report
  * would hide a secret from the mask, and so would a cut in the middle of a secret.
  */
-function toSafe(finding: Finding, mask: Mask): Finding {
+function toSafe(finding: Finding, mask: Service['mask']): Finding {
   const { expected, got } = finding;
   const shortFinding = {
     ...finding,

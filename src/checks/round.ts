@@ -8,17 +8,8 @@ import { titleOr } from '../client/error-body.ts';
 import { type CallInput, recordIdOf } from '../client/request.ts';
 import { messageOf, UsageError } from '../process/errors.ts';
 import { parseJson } from '../process/exact-json.ts';
-import type { AskOptions, CheckAnswer, CheckContext, RawAnswer } from './check.ts';
+import type { AskOptions, CheckAnswer, CheckContext, RawAnswer, Service } from './check.ts';
 import { type Details, type Finding, FindingError, fail, skip } from './finding.ts';
-import type { Weights } from './result.ts';
-
-/** The service under test, and the limits of each call. */
-export interface Service
-  extends Weights,
-    Pick<
-      CheckContext,
-      'client' | 'address' | 'tokenHeader' | 'now' | 'timeoutMs' | 'retries' | 'sendsEtags'
-    > {}
 
 /** One pass over the checks: the service, and the answers that several checks share. */
 export interface Round extends Service {

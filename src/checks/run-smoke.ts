@@ -3,7 +3,7 @@ import { longestTimerMs, monotonicMs, sleep } from '../process/deadline.ts';
 import { exitCodes, InterruptedError, type Signal } from '../process/errors.ts';
 import { type Interrupts, inTwoSteps, StoppedError } from '../process/signals.ts';
 import { counted, durationText } from '../process/text.ts';
-import { groupOf, groups } from './check.ts';
+import { groupOf, groups, type Service } from './check.ts';
 import {
   createReadChecks,
   createSelectedWriteChecks,
@@ -13,7 +13,7 @@ import {
 import { fail, isRed, skip } from './finding.ts';
 import type { SmokeReport } from './report/human-report.ts';
 import { type CheckResult, exitCodeOf, resultOf } from './result.ts';
-import { createCheckContext, createRound, type Round, type Service } from './round.ts';
+import { createCheckContext, createRound, type Round } from './round.ts';
 import { runChecks, stopReasonOf } from './run-checks.ts';
 import { cleanUp, type TestRecord } from './test-records.ts';
 

@@ -1,4 +1,4 @@
-import type { Service } from '../../checks/round.ts';
+import type { Service } from '../../checks/check.ts';
 import type { SocketAddress } from '../../client/transport/sockets.ts';
 import { chooseTokenHeader } from '../../config/credential.ts';
 import type { Settings } from '../../config/settings.ts';
