@@ -75,7 +75,7 @@ export interface Service {
   mask(text: string): string;
 }
 
-/** The service and the functions that a check uses. The calls of the client may end a little later than `signal`. */
+/** The service and the functions that a check uses. */
 export interface CheckContext extends Service {
   /** The GET operations of the service. */
   readonly reads: readonly Operation[];

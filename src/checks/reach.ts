@@ -7,7 +7,7 @@ import {
   resolveHost,
 } from '../client/transport/sockets.ts';
 import { transportError } from '../client/transport/transport-error.ts';
-import { exitCodes } from '../process/errors.ts';
+import { type CliError, exitCodes } from '../process/errors.ts';
 import { counted, dayOf } from '../process/text.ts';
 import type { Check, CheckContext } from './check.ts';
 import { type Finding, fail, pass, skip, warn } from './finding.ts';
@@ -17,61 +17,64 @@ import { type Finding, fail, pass, skip, warn } from './finding.ts';
 /** The part of a context that these checks use. */
 type SocketContext = Pick<CheckContext, 'address' | 'signal' | 'now'>;
 
-const exitCode = exitCodes.unavailable;
+const { unavailable: exitCode } = exitCodes;
 
-export async function checkDns({ address, signal }: SocketContext): Promise<Finding> {
-  const { skipReason, host } = address;
-  if (skipReason) return skip(skipReason);
-  if (isIP(host)) return pass(`${host} is an address`);
+/** Does what a check of a socket does. @param explain makes the finding of an error */
+async function probe(
+  { address, signal }: SocketContext,
+  work: () => Finding | Promise<Finding>,
+  explain: (error: CliError) => Finding,
+): Promise<Finding> {
+  if (address.skipReason) return skip(address.skipReason);
   try {
-    const addresses = await resolveHost(address, signal);
-    return pass(`${host} is ${addresses.slice(0, 4).join(', ')}${addresses.length > 4 ? ', …' : ''}`);
+    return await work();
   } catch (error) {
     signal.throwIfAborted();
-    const { message } = transportError(error as Error);
-    return fail(`${host} has no address: ${message}`, {
-      hint: 'is the host of the base URL right?',
-      exitCode,
-    });
+    return explain(transportError(error as Error, { namesPlace: false }));
   }
 }
 
-export async function checkConnection({ address, signal }: SocketContext): Promise<Finding> {
-  const { skipReason, host, port } = address;
-  if (skipReason) return skip(skipReason);
+export function checkDns(context: SocketContext): Promise<Finding> {
+  const { address, signal } = context;
+  const { host } = address;
+  const resolve = async () => {
+    if (isIP(host)) return pass(`${host} is an address`);
+    const addresses = await resolveHost(address, signal);
+    return pass(`${host} is ${addresses.slice(0, 4).join(', ')}${addresses.length > 4 ? ', …' : ''}`);
+  };
+  return probe(context, resolve, ({ message }) =>
+    fail(`${host} has no address: ${message}`, { hint: 'is the host of the base URL right?', exitCode }),
+  );
+}
+
+export function checkConnection(context: SocketContext): Promise<Finding> {
+  const { address, signal } = context;
+  const { host, port } = address;
   const endpoint = `${host.includes(':') ? `[${host}]` : host}:${port}`;
-  try {
+  const connect = async () => {
     await openConnection(address, signal);
     return pass(`${endpoint} accepts connections`);
-  } catch (error) {
-    signal.throwIfAborted();
-    const { message, details } = transportError(error as Error, { namesPlace: false });
-    const hint =
-      details.reason === 'timeout'
-        ? 'is there a firewall, or a proxy that is not configured, in between?'
-        : 'is the service running, and the port of the base URL right?';
-    return fail(`${endpoint}: ${message}`, { hint, exitCode });
-  }
+  };
+  const hint = 'is the service running behind this port, and no firewall in between?';
+  return probe(context, connect, ({ message }) => fail(`${endpoint}: ${message}`, { hint, exitCode }));
 }
 
 type JudgeHandshake = (handshake: Handshake, context: SocketContext) => Finding;
 
 /** Performs a handshake and judges its result. */
-async function checkTls(context: SocketContext, judge: JudgeHandshake): Promise<Finding> {
+function checkTls(context: SocketContext, judge: JudgeHandshake): Promise<Finding> {
   const { address, signal } = context;
-  if (address.skipReason) return skip(address.skipReason);
-  try {
-    return judge(await performHandshake(address, signal), context);
-  } catch (error) {
-    signal.throwIfAborted();
-    const failure = transportError(error as Error, { namesPlace: false });
-    return fail(`the TLS handshake failed: ${failure.message}`, {
-      expected: `a certificate for ${address.host} that is trusted`,
-      hint: hintOf({ error: failure }),
-      exitCode,
-      isLasting: true,
-    });
-  }
+  return probe(
+    context,
+    async () => judge(await performHandshake(address, signal), context),
+    (error) =>
+      fail(`the TLS handshake failed: ${error.message}`, {
+        expected: `a certificate for ${address.host} that is trusted`,
+        hint: hintOf({ error }),
+        exitCode,
+        isLasting: true,
+      }),
+  );
 }
 
 /** The checks of a handshake, in their order: the date of a certificate means nothing without trust. */

@@ -33,7 +33,6 @@ const smokeRetriedStatuses = [429, 502, 503, 504];
 export function createCheckContext(
   round: Round,
   signal: AbortSignal,
-  writeSignal = signal,
 ): { readonly context: CheckContext; readonly attempts: readonly Attempt[] } {
   const { client, heads, timeoutMs, retries } = round;
   const attempts: Attempt[] = [];
@@ -50,14 +49,13 @@ export function createCheckContext(
       if (attempt.response) heads.push(attempt.response.headers);
     },
   });
-  const writeOptions = { ...callOptions(), signal: writeSignal };
   const context: CheckContext = {
     ...round,
     signal,
     reads: readsOf(client.contract),
     client: {
       ...client,
-      call: (id, input, options) => client.call(id, input, { ...writeOptions, ...options }),
+      call: (id, input, options) => client.call(id, input, { ...callOptions(), ...options }),
       list: (id, filters, options) => client.list(id, filters, { ...callOptions(), ...options }),
       note: () => {},
     },

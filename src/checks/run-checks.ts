@@ -10,8 +10,6 @@ interface RunnerOptions {
   readonly round: Round;
   /** Aborted when the checks are stopped; the reason is a StoppedError with a clause. */
   readonly stopped: AbortSignal;
-  /** Ends the writes; by default `stopped`. */
-  readonly writeSignal?: AbortSignal;
   /** The results of checks that these checks may need. */
   readonly earlierResults?: readonly CheckResult[];
   /** The reason for which no check must begin, a clause. */
@@ -40,7 +38,7 @@ export async function runChecks(checks: readonly Check[], options: RunnerOptions
     const skipReason = failed ? `${failed.id} failed` : (stopReasonOf(stopped) ?? options.skipReason);
     if (skipReason === undefined) {
       onBegin?.(check.id, index + 1, checks.length);
-      const { context, attempts } = createCheckContext(round, stopped, options.writeSignal);
+      const { context, attempts } = createCheckContext(round, stopped);
       const startedMs = monotonicMs();
       const findings = await check.run(context).catch((error: unknown) => {
         // A call that was cut off says nothing about the service.

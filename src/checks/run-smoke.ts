@@ -32,14 +32,10 @@ interface Setup {
   readonly observer: Observer;
   /** Aborted by the first signal of the user, or when the time is over. The reason of the abort says which. */
   readonly stopped: AbortSignal;
-  /** Aborted a little later than `stopped`, so that the answer to a create can still name the record to remove. */
-  readonly writeSignal: AbortSignal;
   /** Aborted by the second signal of the user, which also ends the cleanup. */
   readonly abandoned: AbortSignal;
 }
 
-/** A pending create may still be answered for this long after the checks were stopped. */
-const createMs = 2000;
 /** The time limit of the cleanup. */
 const cleanUpMs = 10_000;
 
@@ -54,7 +50,7 @@ export async function runSmoke(
   interrupts: Interrupts,
 ): Promise<SmokeReport> {
   const { maxTimeMs, write } = options;
-  const [stop, stopWrites, abandon] = [new AbortController(), new AbortController(), new AbortController()];
+  const [stop, abandon] = [new AbortController(), new AbortController()];
   let signal: Signal | undefined;
   const steps = {
     stop(name: Signal) {
@@ -67,11 +63,8 @@ export async function runSmoke(
   };
   if (maxTimeMs !== undefined)
     abortLater(stop, maxTimeMs, `the time of ${durationText(maxTimeMs)} is over (--max-time)`);
-  const { signal: stopped } = stop;
-  const { signal: abandoned } = abandon;
-  stopped.addEventListener('abort', () => abortLater(stopWrites, createMs, 'the run was interrupted'));
-  const writeSignal = AbortSignal.any([stopWrites.signal, abandoned]);
-  const setup: Setup = { service, options, observer, stopped, writeSignal, abandoned };
+  const [stopped, abandoned] = [stop.signal, abandon.signal];
+  const setup: Setup = { service, options, observer, stopped, abandoned };
   const startedAt = service.now();
   const startedMs = monotonicMs();
   return inTwoSteps({ interrupts }, steps, async () => {
@@ -137,7 +130,7 @@ async function runUntilGreen({ service, options, stopped, observer }: Setup): Pr
 
 /** Runs the write checks and removes the records that they made. @param skipReason why they must not run, a clause */
 async function runWriteChecks(
-  { options, observer, service, stopped, writeSignal, abandoned }: Setup,
+  { options, observer, service, stopped, abandoned }: Setup,
   round: Round,
   earlierResults: readonly CheckResult[],
   skipReason: string | undefined,
@@ -146,8 +139,7 @@ async function runWriteChecks(
   const checks = createSelectedWriteChecks(options, records);
   if (checks.length === 0) return [];
   const { onBegin } = observer;
-  const runner = { round, stopped, writeSignal, earlierResults, skipReason, onBegin };
-  const results = await runChecks(checks, runner);
+  const results = await runChecks(checks, { round, stopped, earlierResults, skipReason, onBegin });
   const startedMs = monotonicMs();
   const limit = new AbortController();
   abortLater(limit, cleanUpMs, 'the time for cleaning up is over');

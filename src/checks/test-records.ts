@@ -74,13 +74,15 @@ function portOf({ client, sendsEtags }: CheckContext, { nounName }: WritableNoun
  *
  * @returns a warning if a success does not show what was written, and a flaky finding if it took several attempts.
  * @throws FindingError if the record was not written, may not have been, or was written although the answer is an error.
+ * StoppedError if the checks were stopped before the answer came.
  */
 export function judgeSettled(
-  { client }: CheckContext,
+  { client, signal }: CheckContext,
   { noun }: TestRecord,
   step: 'create' | 'update' | 'delete',
   { outcome: { state, reason }, attempted, retries }: SettledRecord,
 ): Finding[] {
+  if (attempted?.verdict === 'stopped' && signal.aborted) throw signal.reason;
   const isWritten = state === 'applied' || state === 'unchanged';
   const suffix = isWritten ? `, although the ${noun.name} was written` : '';
   if (isWritten && attempted?.verdict === 'unclear') return [warn(`${step}: ${attempted.why}${suffix}`)];

@@ -456,13 +456,6 @@ describe.concurrent('a signal', () => {
     expect(run.stdout.replace(/\s+/g, ' ')).toMatch(/left: .*pet petstore-smoke-\S+ \(id \d+\)/);
   });
 
-  test('a create that is answered soon after the signal is removed by its id', async () => {
-    const run = await interrupted((raise) =>
-      on('/categories', raising(raise, 'SIGTERM', later(150)), 'POST'),
-    );
-    expect(run).toMatchObject({ code: 143, leavesNothing: true });
-  });
-
   test('SIGTERM to the built program leaves the cleanup the time that it needs, and exits 143', async () => {
     let child: ReturnType<typeof startCli> | undefined;
     const slowly = later(700);
