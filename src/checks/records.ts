@@ -30,7 +30,7 @@ export function idsOf(answer: CheckAnswer): bigint[] {
 }
 
 /** Returns the value of a field as an id; undefined if it is not an integer. */
-export function jsonId(value: JsonValue | undefined): bigint | undefined {
+function jsonId(value: JsonValue | undefined): bigint | undefined {
   const isInteger = typeof value === 'bigint' || (typeof value === 'number' && Number.isInteger(value));
   return isInteger ? BigInt(value) : undefined;
 }

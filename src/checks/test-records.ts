@@ -1,7 +1,6 @@
-import { canBeginAfterId } from '../api/contract.ts';
 import { nouns } from '../api/nouns.ts';
-import type { ListId } from '../api/operations.ts';
-import { messageOf } from '../process/errors.ts';
+import { readFromList } from '../client/read-record.ts';
+import { CliError, messageOf, UsageError } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
 import { Stop, StoppedError } from '../process/signals.ts';
 import { counted } from '../process/text.ts';
@@ -10,7 +9,6 @@ import { createRecordPort, type Reading, type RecordPort, requestDetails } from 
 import { type Settled, settle } from '../writes/settle.ts';
 import type { CheckContext } from './check.ts';
 import { type Finding, FindingError, fail, flaky, pass, statusText, warn } from './finding.ts';
-import { jsonId } from './records.ts';
 import type { WritableNoun } from './writable-nouns.ts';
 
 /**
@@ -131,7 +129,7 @@ export async function removeRecord(
     const cache = age === undefined ? '' : `, from a cache (Age: ${age})`;
     throw new FindingError(fail(`gone: ${noun.name} ${id} is deleted, and a read still shows it${cache}`));
   }
-  if ((await findInList(context, noun, id)).record)
+  if (await isListed(context, noun, id))
     throw new FindingError(
       fail(`gone: a read does not find ${noun.name} ${id}, and ${noun.list?.id} still has it`, {
         operation: noun.list,
@@ -140,35 +138,21 @@ export async function removeRecord(
   return state === 'unchanged' ? undefined : findings;
 }
 
-/** The result of a search for a record in its list. */
-interface ListSearch {
-  readonly record?: JsonObject;
-  /** False if the record may be on a page that was not read. */
-  readonly isComplete: boolean;
-}
-
-/** The most pages that a search reads. */
-const maxPages = 20;
-
-/** Searches a list for the record with this id: on one page if the list can begin at an id, else on the first pages. */
-export async function findInList(
+/** Whether the list of a noun shows a record. Undefined if the service has no such list, or if it may be cut. */
+export async function isListed(
   { client }: CheckContext,
-  { list }: WritableNoun,
+  { nounName, list }: WritableNoun,
   id: bigint,
-): Promise<ListSearch> {
-  if (!list) return { isComplete: false };
-  const beginsAtId = canBeginAfterId(list) && id > 0n;
-  const options = beginsAtId ? { after: id - 1n, limit: 1 } : {};
-  let pages = 0;
-  for await (const page of client.list(list.id as ListId, {}, options)) {
-    const record = (page as readonly JsonObject[]).find(
-      (candidate) => jsonId(candidate[nouns[list.noun].idField]) === id,
-    );
-    if (record) return { record, isComplete: true };
-    pages += 1;
-    if (beginsAtId || pages === maxPages) return { isComplete: beginsAtId };
+): Promise<boolean | undefined> {
+  if (!list) return undefined;
+  try {
+    await readFromList(client, nounName, id, { whole: true });
+    return true;
+  } catch (error) {
+    if (error instanceof CliError && error.kind === 'not-found') return false;
+    if (error instanceof UsageError) return undefined;
+    throw error;
   }
-  return { isComplete: list.paging?.kind !== 'unknown' || list.paging.by === undefined };
 }
 
 /** Deletes the test records. The finding names each record that is left, or may be left because its id is unknown. */

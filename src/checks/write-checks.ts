@@ -7,7 +7,7 @@ import { type Check, type CheckContext, createSkippedCheck } from './check.ts';
 import { type Finding, FindingError, fail, findingOfError, flaky, pass } from './finding.ts';
 import {
   type CreatedRecord,
-  findInList,
+  isListed,
   judgeSettled,
   readTestRecord,
   removeRecord,
@@ -132,10 +132,9 @@ const searchPauseMs = 1000;
 /** Checks that a new record is in its list. A service may take a moment to show it. */
 async function checkListed(context: CheckContext, { noun, id }: CreatedRecord): Promise<Finding[]> {
   const { list, name } = noun;
-  const { record, isComplete } = await findInList(context, noun, id);
-  if (!list || record || !isComplete) return [];
+  if ((await isListed(context, noun, id)) !== false) return [];
   await sleep(searchPauseMs, context.signal);
-  if ((await findInList(context, noun, id)).record)
-    return [flaky(`create: ${list.id} shows the ${name} only after a while`)];
-  throw new FindingError(fail(`create: ${list.id} does not show ${name} ${id}`, { operation: list }));
+  if (await isListed(context, noun, id))
+    return [flaky(`create: ${list?.id} shows the ${name} only after a while`)];
+  throw new FindingError(fail(`create: ${list?.id} does not show ${name} ${id}`, { operation: list }));
 }

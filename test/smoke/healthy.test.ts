@@ -107,7 +107,8 @@ function growingShop(): ServiceOptions {
         [String(categoryId), null].includes(query.get('categoryId')),
     );
     const page = matching.toReversed().slice(offset, offset + limit);
-    const link = `</pets?limit=${limit}&offset=${offset + limit}>; rel="next"`;
+    const link =
+      page.length === 0 ? undefined : `</pets?limit=${limit}&offset=${offset + limit}>; rel="next"`;
     return { ...withHeaders(answer, { link }), body: printJson(page) };
   };
   return { store, spoil: on('/pets', change) };
