@@ -32,13 +32,7 @@ export function responseError(call: Call, attempts: Attempts, response: HttpResp
     author,
     code,
     serviceMessage: message,
-    hint: hintOf({
-      call,
-      response,
-      author,
-      kind,
-      mayBeApplied: mayHaveBeenApplied(call.request.method, attempts),
-    }),
+    hint: hintOf({ call, response, author, kind }),
     retryable: statusRule(status, author).again !== 'never' && isSafeAgain(call, attempts),
   });
 }

@@ -13,8 +13,6 @@ interface Failure {
   readonly response?: HttpResponse | undefined;
   readonly author?: Author | undefined;
   readonly kind?: ErrorKind | undefined;
-  /** Whether an attempt of a write may have been applied. */
-  readonly mayBeApplied?: boolean | undefined;
 }
 
 /** Returns what the user can do about a failure, one sentence: the first line of the table that fits. */
@@ -38,15 +36,15 @@ const forWords =
     return typeof text === 'string' ? text : text();
   };
 
-const authorityHint = 'if you trust its authority, name it in the setting ca-cert (PETSTORE_CA_CERT=<file>)';
 const alertOfCertificate =
   /alert[ _](certificate[ _](required|unknown)|handshake[ _]failure|bad[ _]certificate|unknown[ _]ca)/i;
 
 /** One line for each cause. A certificate, a token and a cache come before the guesses. */
 const hints: readonly Hint[] = [
-  forWords(/ERR_ACCESS_DENIED/, 'start Node with that flag, or without --permission'),
-  forWords(/certificate.* through the proxy/, `the certificate may be that of the proxy: ${authorityHint}`),
-  forWords(/SELF_SIGNED|UNABLE_TO_(GET_ISSUER|VERIFY)/, authorityHint),
+  forWords(
+    /SELF_SIGNED|UNABLE_TO_(GET_ISSUER|VERIFY)/,
+    'if you trust its authority, name it in the setting ca-cert (PETSTORE_CA_CERT=<file>)',
+  ),
   forWords(
     /CERT_(NOT_YET_VALID|HAS_EXPIRED)/,
     () => `the clock here says ${new Date().toISOString().slice(0, 16)}Z: is it right?`,
@@ -61,7 +59,6 @@ const hints: readonly Hint[] = [
   basic,
   token,
   cache,
-  changed,
   largeHeader,
   plainToTls,
   rule,
@@ -107,13 +104,6 @@ function cache({ response }: Failure): string | undefined {
   const age = response && headerValue(response.headers, 'age');
   if (response?.status !== 412 || age === undefined) return undefined;
   return `a cache before the service has answered (Age: ${age}): let it pass on what has If-Match`;
-}
-
-function changed({ response, mayBeApplied }: Failure): string | undefined {
-  if (response?.status !== 412) return undefined;
-  return mayBeApplied
-    ? 'an earlier attempt may have changed it: read it again, then decide'
-    : 'it was changed in the meantime: read it again, then decide';
 }
 
 /** Many gateways take 8 KB of headers. */
