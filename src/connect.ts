@@ -1,11 +1,10 @@
 import { version } from '../package.json';
-import { builtInContract, type Contract } from './api/contract.ts';
+import { builtInContract } from './api/contract.ts';
 import { embeddedOrigin, type Transport } from './api/http.ts';
 import { describeLifecycle } from './api/lifecycle.ts';
-import type { OperationId, TokenHeader } from './api/operations.ts';
+import type { OperationId } from './api/operations.ts';
 import type { ClientEvent, ClientOptions } from './client/call.ts';
-import type { Client } from './client/client.ts';
-import { createClient } from './client/client.ts';
+import { type Client, createClient } from './client/client.ts';
 import { type Header, parseHeaderFlag, rejectInsecure, toHeaders } from './client/headers.ts';
 import { showWaiting, traceOf } from './client/shown-calls.ts';
 import { findProxy } from './client/transport/proxy.ts';
@@ -20,22 +19,22 @@ import type { Secrets } from './process/secrets.ts';
 
 /** Makes the client of the service at the base URL, or, for the embedded store, of the server in this process. */
 export async function connect(context: Context, use: ClientUse): Promise<Client> {
-  const { settings, flags } = context;
+  const { settings, flags, io } = context;
   const address = settings.offline ? embeddedOrigin : settings.service;
   if (!address) throw await noTargetError(context);
   const contract = await context.contract();
   const baseUrl = new URL(address).pathname === '/' ? address + contract.basePath : address;
-  const header = contract.tokenHeader;
-  const sendsToken = !settings.offline;
-  const extras = await readExtras(context, { baseUrl, headers: flags.headers ?? [], header, sendsToken });
+  const token = settings.offline ? 'none' : 'owned';
+  const extras = await readExtras(context, { baseUrl, contract, headers: flags.headers ?? [], token });
+  // The error that names the holder of the lock comes before that of the deadline.
+  const lockWaitMs = settings.get('timeout') * 0.9;
   const transport = settings.offline
     ? await (await import('./server/offline.ts')).createOfflineTransport(
-        resolvePaths(context.io).offlineStore,
-        // The error that names the holder of the lock comes before that of the deadline.
-        settings.get('timeout') * 0.9,
+        resolvePaths(io).offlineStore,
+        lockWaitMs,
       )
     : await openTransport(context, baseUrl, await openTlsFiles(context, baseUrl), use);
-  return openClient(context, { baseUrl, contract, ...extras, transport, use });
+  return openClient(context, { baseUrl, contract, ...extras, transport }, use);
 }
 
 /**
@@ -47,45 +46,39 @@ export async function connectToDocuments(
   origin: string,
   { withToken }: { readonly withToken: boolean },
 ): Promise<Client> {
-  const baseUrl = context.settings.get('base-url');
+  const { settings, flags } = context;
+  const baseUrl = settings.get('base-url');
   const isServiceOrigin = baseUrl !== undefined && new URL(baseUrl).origin === origin;
+  const headers = isServiceOrigin || baseUrl === undefined ? (flags.headers ?? []) : [];
   // An unreadable contract must not stop the user from binding again.
-  const bound = withToken ? await context.contract().catch(() => builtInContract) : undefined;
-  const headers = isServiceOrigin || baseUrl === undefined ? (context.flags.headers ?? []) : [];
-  const header = bound?.tokenHeader;
-  const extras = await readExtras(context, {
-    baseUrl: origin,
-    headers,
-    header,
-    sendsToken: withToken,
-    isNamed: withToken,
-  });
+  const contract = withToken ? await context.contract().catch(() => builtInContract) : builtInContract;
+  const token = withToken ? 'named' : 'none';
+  const extras = await readExtras(context, { baseUrl: origin, contract, headers, token });
   const { cert, key, ...trust } = await openTlsFiles(context, origin);
   const tls = isServiceOrigin ? { ...trust, cert, key } : trust;
   const transport = await openTransport(context, origin, tls, 'records');
-  const contract = builtInContract;
-  return openClient(context, { baseUrl: origin, contract, ...extras, transport, use: 'records' });
+  return openClient(context, { baseUrl: origin, contract, ...extras, transport }, 'records');
 }
 
-interface Connection extends RequestExtras {
-  readonly baseUrl: string;
-  readonly contract: Contract;
-  readonly transport: Transport;
-  readonly use: ClientUse;
-}
+/** The headers and the credential that every request carries. */
+type RequestExtras = Pick<ClientOptions, 'headers' | 'openHeaders' | 'credential' | 'whyNoCredential'>;
 
-async function openClient(context: Context, connection: Connection): Promise<Client> {
+async function openClient(
+  context: Context,
+  service: RequestExtras & Pick<ClientOptions, 'baseUrl' | 'contract' | 'transport'>,
+  use: ClientUse,
+): Promise<Client> {
   const { io, flags, liveLine, settings } = context;
   const level = flags.verbose ?? 0;
   // A command for bulk work shows its own progress.
-  const isShown = connection.use === 'records' && liveLine.canDraw && !context.quiet;
-  const show = isShown ? showWaiting(liveLine, new URL(connection.baseUrl).host) : undefined;
+  const isShown = use === 'records' && liveLine.canDraw && !context.quiet;
+  const show = isShown ? showWaiting(liveLine, new URL(service.baseUrl).host) : undefined;
   return createClient({
-    ...connection,
+    ...service,
     doctor: followUpCommand(context, ['doctor']),
     timeoutMs: settings.get('timeout'),
     retries: settings.get('retries'),
-    retriesUnreachable: connection.use === 'bulk' || settings.explain('retries').source !== 'default',
+    retriesUnreachable: use === 'bulk' || settings.explain('retries').source !== 'default',
     signal: context.interrupts.signal,
     secrets: context.secrets,
     observe: createObserver(context, (event) => {
@@ -132,41 +125,32 @@ const commonHeaders = [
   { name: 'accept', value: 'application/json', source: 'petstore' },
 ];
 
-/** The headers and the credential that every request carries. */
-type RequestExtras = Pick<ClientOptions, 'headers' | 'openHeaders' | 'credential' | 'whyNoCredential'>;
-
-interface ExtrasInputs {
-  readonly baseUrl: string;
+interface ExtrasInputs extends Pick<ClientOptions, 'baseUrl' | 'contract'> {
   readonly headers: readonly string[];
-  /** The header of the token in the service's description. */
-  readonly header: TokenHeader | undefined;
-  readonly sendsToken: boolean;
-  readonly isNamed?: boolean | undefined;
+  /** Which tokens are sent: those that belong to the origin, or, if the user named the origin for it, any. */
+  readonly token: 'none' | 'owned' | 'named';
 }
 
 /** Collects the common headers, the credential, and the headers of the user. */
 async function readExtras(
   { secrets, mention, readToken, settings }: Context,
-  { baseUrl, headers, header, sendsToken, isNamed }: ExtrasInputs,
+  { baseUrl, contract: { tokenHeader: described }, headers, token }: ExtrasInputs,
 ): Promise<RequestExtras> {
   const userHeaders = headers.map(parseHeaderFlag);
-  for (const name of [settings.get('auth-header'), header?.name ?? []].flat()) secrets.addHeader(name);
+  for (const name of [settings.get('auth-header'), described?.name ?? []].flat()) secrets.addHeader(name);
   if (baseUrl !== embeddedOrigin && !settings.get('allow-insecure-http'))
     rejectInsecure(userHeaders, baseUrl, secrets);
   for (const header of userHeaders) addSecrets(secrets, header);
-  let whyNoCredential: string | undefined;
-  const withheld = (why: string) => {
-    whyNoCredential = why;
-    return mention(`warning: ${why}`);
-  };
-  const destination = { baseUrl, header, isNamed };
-  const credential = sendsToken
-    ? await readCredential(settings, destination, { readToken, secrets, withheld })
-    : undefined;
-  const tokenHeader = credential ? [{ ...credential, source: 'the token' }] : [];
+  const destination = { baseUrl, header: described, isNamed: token === 'named' };
+  const found =
+    token === 'none' ? undefined : await readCredential(settings, destination, { readToken, secrets });
+  const whyNoCredential = found?.kind === 'withheld' ? found.why : undefined;
+  if (whyNoCredential !== undefined) await mention(`warning: ${whyNoCredential}`);
+  const credential = found?.kind === 'sent' ? found : undefined;
+  const tokenHeaders = credential ? [{ ...credential, source: 'the token' }] : [];
   const isAdded = userHeaders.some(({ name }) => name.toLowerCase() === 'authorization');
   return {
-    headers: toHeaders([...commonHeaders, ...tokenHeader, ...userHeaders]),
+    headers: toHeaders([...commonHeaders, ...tokenHeaders, ...userHeaders]),
     openHeaders: toHeaders([...commonHeaders, ...userHeaders]),
     credential: isAdded ? '--header' : credential?.source,
     whyNoCredential,

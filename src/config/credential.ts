@@ -67,26 +67,21 @@ export function describeHeader({ name, scheme }: TokenHeader): string {
   return scheme ? `the header ${name} as ${scheme}` : `the header ${name}`;
 }
 
-/** The token as a header. */
-interface Credential {
-  readonly name: string;
-  /** The value, including the scheme. */
-  readonly value: string;
-  /** Its source, such as `token file /run/token`. */
-  readonly source: string;
-}
-
-interface CredentialReader {
-  readToken(source: TokenSource): Promise<string>;
-  /** Keeps the token, so that it is masked. */
-  readonly secrets: Secrets;
-  /** Called with a sentence that says why a token is not sent. */
-  withheld(why: string): Promise<void>;
-}
+/** The token as a header, or why it is not sent. */
+type Credential =
+  | {
+      readonly kind: 'sent';
+      readonly name: string;
+      /** The value, including the scheme. */
+      readonly value: string;
+      /** Its source, such as `token file /run/token`. */
+      readonly source: string;
+    }
+  | { readonly kind: 'withheld'; readonly why: string };
 
 /**
- * Reads the credential for requests to a base URL; undefined if there is no token, or if it belongs to another service. A
- * token that will not be sent is not read.
+ * Reads the credential for requests to a base URL; undefined if there is no token. A token that will not be sent is
+ * not read.
  *
  * @throws UsageError if the token would go over plain http; CliError `auth` if it cannot be read, or is not valid in a
  *   header.
@@ -94,7 +89,7 @@ interface CredentialReader {
 export async function readCredential(
   settings: Settings,
   destination: TokenDestination,
-  reader: CredentialReader,
+  { readToken, secrets }: { readToken(source: TokenSource): Promise<string>; readonly secrets: Secrets },
 ): Promise<Credential | undefined> {
   const use = decideTokenUse(settings, destination);
   if (use === undefined) return undefined;
@@ -107,15 +102,14 @@ export async function readCredential(
         'insecure',
       );
     const { origin } = new URL(destination.baseUrl);
-    await reader.withheld(`${source} is not sent to ${origin}: ${use.why}`);
-    return undefined;
+    return { kind: 'withheld', why: `${source} is not sent to ${origin}: ${use.why}` };
   }
-  const secret = await reader.readToken(use.source);
+  const secret = await readToken(use.source);
   checkSendable(secret, source);
-  reader.secrets.add(secret);
+  secrets.add(secret);
   // The header has the token as base64 if the scheme is Basic.
-  reader.secrets.add(toBasic(secret));
-  return { name: use.header.name, value: headerText(use.header, secret, settings), source };
+  secrets.add(toBasic(secret));
+  return { kind: 'sent', name: use.header.name, value: headerText(use.header, secret, settings), source };
 }
 
 /** Writes the token as the header needs it. The setting auth-scheme applies only to the header that auth-header names. */
