@@ -148,7 +148,7 @@ export async function createJournal(
         throw error;
       }
     },
-    { waitMs: 120_000 },
+    120_000,
   );
 }
 

@@ -6,11 +6,6 @@ import { realFile } from './files.ts';
 import { processExists, processId } from './io.ts';
 import { fileError, systemCode } from './system-error.ts';
 
-interface LockOptions {
-  /** The longest wait for another owner, in milliseconds. */
-  readonly waitMs?: number | undefined;
-}
-
 /**
  * Does `work` while no other process, and nothing else in this one, holds the lock of the file at `path`. Links to one
  * file share one lock, `<real path>.lock`: a file with the id of its process, the start of that process and the host. The
@@ -21,9 +16,9 @@ interface LockOptions {
 export async function withLock<Value>(
   path: string,
   work: () => Promise<Value>,
-  options: LockOptions = {},
+  waitMs?: number,
 ): Promise<Value> {
-  const release = await takeLock(path, options);
+  const release = await takeLock(path, waitMs);
   try {
     return await work();
   } finally {
@@ -31,8 +26,8 @@ export async function withLock<Value>(
   }
 }
 
-/** Takes the lock of the file at `path`, and returns the function that releases it. @see withLock */
-export function takeLock(path: string, { waitMs = 30_000 }: LockOptions = {}): Promise<() => void> {
+/** Takes the lock of the file at `path` within `waitMs`, and returns the function that releases it. @see withLock */
+export function takeLock(path: string, waitMs = 30_000): Promise<() => void> {
   return acquire(lockOf(path), monotonicMs() + waitMs);
 }
 

@@ -154,7 +154,7 @@ class FileStore {
     const { ensurePrivateFolder } = await import('../process/files.ts');
     const { takeLock } = await import('../process/lock.ts');
     await ensurePrivateFolder(dirname(this.file));
-    const release = await takeLock(this.file, { waitMs: this.lockWaitMs });
+    const release = await takeLock(this.file, this.lockWaitMs);
     try {
       this.load();
     } catch (error) {
