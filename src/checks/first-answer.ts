@@ -1,6 +1,7 @@
 import type { HttpHeaders } from '../api/http.ts';
 import { nouns } from '../api/nouns.ts';
 import type { Operation } from '../api/operations.ts';
+import { titleOr } from '../client/error-body.ts';
 import { fromWire } from '../client/read-answer.ts';
 import { describeHeader } from '../config/credential.ts';
 import { CliError, exitCodes } from '../process/errors.ts';
@@ -10,7 +11,7 @@ import type { AskOptions, Check, CheckContext, RawAnswer } from './check.ts';
 import { type Condition, contradictionOf, differenceTo, meetsStatus } from './condition.ts';
 import { type Finding, fail, findingOfError, isRed, pass, statusText, warn } from './finding.ts';
 import { faultOfNextLink } from './list-checks.ts';
-import { detailsOf, guessInput, idParameter, reachOperation, wordsOf } from './round.ts';
+import { detailsOf, guessInput, idParameter, reachOperation } from './round.ts';
 
 const { auth, unavailable, 'check-failed': checkFailed } = exitCodes;
 const otherHint =
@@ -60,7 +61,7 @@ function judgeFirstAnswer(
   return fail(`${clause}${otherBody ?? ''}${redirect}; ${tokenClause(context)}`, {
     ...detailsOf(answer),
     expected: isSuccess ? `${operation.isList ? 'a list' : 'a record'} of the API` : undefined,
-    got: wordsOf(answer),
+    got: titleOr(answer.text),
     hint: isElsewhere ? otherHint : error?.details.hint,
     exitCode: isRefused ? auth : status >= 500 ? unavailable : checkFailed,
     isLasting: isRefused || undefined,

@@ -105,14 +105,9 @@ export function faultOf(answer: CheckAnswer, reason: string, details: Details = 
   return fail(reason, {
     ...detailsOf(answer),
     operation: answer.operation,
-    got: wordsOf(answer),
+    got: titleOr(answer.text),
     ...details,
   });
-}
-
-/** Returns the text of an answer; of a web page its title. */
-export function wordsOf({ text }: RawAnswer): string {
-  return titleOr(text);
 }
 
 /** Returns the GET operations, in the order of the contract. */

@@ -23,7 +23,8 @@ export function responseError(call: Call, attempts: Attempts, response: HttpResp
       attempts,
       invalidResponse(`the answer is ${status}, which is neither a success nor an error`),
     );
-  const { author, why, code, message } = readErrorBody(response, call.client.secrets.mask, call.operation);
+  const author = attempts.at(-1)?.author ?? 'unknown';
+  const { why, code, message } = readErrorBody(response, author, call.client.secrets.mask);
   const kind = kindOf(call, status, author);
   const orMissing = isMissing(status) && kind === 'unavailable' ? missingClause(call) : '';
   return new CliError(kind, withCircumstances(`${why}${orMissing}`, call, attempts, author), {

@@ -32,7 +32,6 @@ export function authorOf({ status, headers, body }: HttpResponse, operation?: Op
 
 /** The error that a service describes in a body of any shape. */
 interface DescribedError {
-  readonly author: Author;
   /** The service's message. Without one, a sentence of the program. */
   readonly why: string;
   /** The service's own code. */
@@ -47,27 +46,26 @@ interface DescribedError {
  *
  * @param mask masks the secrets in the body before the body is cut.
  */
-export function readErrorBody(response: HttpResponse, mask: Mask, operation?: Operation): DescribedError {
-  const { status, headers, body } = response;
-  const author = authorOf(response, operation);
-  if (author === 'unknown') {
-    const encoding = encodingOf(headers);
-    const why = encoding === undefined ? 'with no reason given' : `with a body encoded as ${encoding}`;
-    return { author, why: `the answer is ${status}, ${why}` };
-  }
-  const type = headerValue(headers, 'content-type');
+export function readErrorBody(
+  { status, headers, body }: HttpResponse,
+  author: Author | undefined,
+  mask: Mask,
+): DescribedError {
+  const encoding = body.length === 0 ? encodingOf(headers) : undefined;
+  if (encoding !== undefined) return { why: `the answer is ${status}, with a body encoded as ${encoding}` };
   const value = author === 'service' ? tryJson(body) : undefined;
   const words = messageIn(value);
-  if (words === undefined && isJsonObject(value) && typeof value.message === 'string')
-    return { author, why: `the answer is ${status}, with no reason given`, code: codeIn(value) };
+  const code = codeIn(value);
+  const shownCode = code && oneLine(mask(code), 100);
   if (words !== undefined) {
     const message = oneLine(mask(words));
-    const code = codeIn(value);
-    return { author, why: message, code: code && oneLine(mask(code), 100), message };
+    return { why: message, code: shownCode, message };
   }
-  const what = type === undefined ? 'no content type' : withoutParameters(type);
-  if (what === 'text/plain') return { author, why: beginningOf(body, mask) };
-  return { author, why: `the answer is ${status} with ${what}: ${beginningOf(body, mask)}` };
+  if (body.length === 0 || (isJsonObject(value) && typeof value.message === 'string'))
+    return { why: `the answer is ${status}, with no reason given`, code: shownCode };
+  const type = withoutParameters(headerValue(headers, 'content-type') ?? 'no content type');
+  const beginning = beginningOf(body, mask);
+  return { why: type === 'text/plain' ? beginning : `the answer is ${status} with ${type}: ${beginning}` };
 }
 
 function tryJson(body: HttpResponse['body']): JsonValue | undefined {
@@ -106,8 +104,6 @@ const faultLists = [
   'details',
   'message',
 ];
-/** The most faults that a message names. */
-const maxFaults = 5;
 
 /** Lists what a body says is wrong with the request, as one text: `name: must not be blank; age: must be at least 1`. */
 function inputFaults(value: JsonObject): string | undefined {
@@ -117,9 +113,7 @@ function inputFaults(value: JsonObject): string | undefined {
   const texts = [
     ...new Set(isFields ? faultsIn(value) : faultLists.flatMap((name) => faultsIn(value[name]))),
   ];
-  if (texts.length === 0) return undefined;
-  const rest = texts.length > maxFaults ? [`and ${texts.length - maxFaults} more`] : [];
-  return [...texts.slice(0, maxFaults), ...rest].join('; ');
+  return texts.length === 0 ? undefined : texts.join('; ');
 }
 
 function faultsIn(list: JsonValue | undefined): string[] {

@@ -1,9 +1,7 @@
-import type { HttpResponse } from '../api/http.ts';
 import { monotonicMs, sleep } from '../process/deadline.ts';
 import type { ErrorKind } from '../process/errors.ts';
 import { type Stop, StoppedError } from '../process/signals.ts';
 import type { Attempt } from './attempt.ts';
-import { authorOf } from './error-body.ts';
 
 /** The reason why a run stopped before its last row. */
 export interface StopReason {
@@ -69,7 +67,8 @@ export class Pace {
   }
 
   /** Notes an attempt that has ended. Call it after each attempt. */
-  observe({ response, error, retryAfterMs, nextDelayMs }: Attempt): void {
+  observe(attempt: Attempt): void {
+    const { response, error, retryAfterMs, nextDelayMs } = attempt;
     this.inFlight -= 1;
     const status = response?.status ?? 0;
     const isBusy = status === 429 || status === 503;
@@ -77,7 +76,7 @@ export class Pace {
       this.stop.stop(tooLongWait(status, retryAfterMs));
     const pauseMs = status >= 400 ? (retryAfterMs ?? (isBusy ? nextDelayMs : undefined) ?? 0) : 0;
     if (pauseMs > 0) this.pausedUntil = Math.max(this.pausedUntil, monotonicMs() + pauseMs);
-    this.unanswered = response && isOfService(response) ? 0 : this.unanswered + 1;
+    this.unanswered = isOfService(attempt) ? 0 : this.unanswered + 1;
     if (this.unanswered >= maxUnanswered)
       this.stop.stop({
         kind: 'unavailable',
@@ -118,10 +117,9 @@ export class Pace {
 }
 
 /** Whether the service itself has answered, and not a gateway that has no way to it. */
-function isOfService(response: HttpResponse): boolean {
-  const { status } = response;
-  if (status === 502 || status === 503 || status === 504) return false;
-  return status < 400 || authorOf(response) !== 'gateway';
+function isOfService({ response, author }: Attempt): boolean {
+  const { status = 0 } = response ?? {};
+  return status > 0 && status !== 502 && status !== 503 && status !== 504 && author !== 'gateway';
 }
 
 /**

@@ -48,7 +48,10 @@ test('a page of a gateway and a lost connection are no answers of the service', 
   const page = { status: 403, headers: { 'content-type': 'text/html' }, body: '<p>no' };
   const error = unansweredError('reset', 'the connection was closed before an answer came');
   for (let time = 0; time < 10; time += 1)
-    for (const more of [{ response: page }, { response: undefined, error }]) {
+    for (const more of [
+      { response: page, author: 'gateway' as const },
+      { response: undefined, error },
+    ]) {
       void pace.waitForTurn();
       pace.observe(attempt(0, more));
     }
