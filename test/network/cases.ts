@@ -254,6 +254,11 @@ export const cases: readonly Case[] = [
   ),
   list('does not speak HTTP', mode.writes('SSH-2.0-OpenSSH_9.2\r\n'), notHttp),
   list(
+    'answers with an alert of TLS',
+    mode.writes('\x15\x03\x03\0\x02\x02\n'),
+    /the port speaks TLS, not plain http \(GET .*\)\nhint: begin the base URL with https:/,
+  ),
+  list(
     'switches to another protocol',
     mode.writesOn('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n'),
     /^error: /,

@@ -80,13 +80,6 @@ test('the error of the embedded store names a path, not an address', async () =>
   expect(JSON.parse(stderr).error).toMatchObject({ status: 404, url: '/pets/999' });
 });
 
-test('an untrusted certificate reads the same on every Node', () => {
-  const why =
-    'self-signed certificate; if the root CA is installed locally, try running Node.js with --use-system-ca';
-  const error = Object.assign(new Error(why), { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' });
-  expect(transportError(error).message).toBe('TLS: self-signed certificate');
-});
-
 const give =
   'give a token: PETSTORE_TOKEN together with PETSTORE_BASE_URL, or token-file in the profile of this service';
 const token = { PETSTORE_TOKEN: 's3cret' };
@@ -125,27 +118,35 @@ test.each([
   expect(hintOf({ error })).toMatch(hint);
 });
 
+const http2 = 'the service speaks only HTTP/2';
+const alert = 'error:0A000460:SSL routines:ssl3_read_bytes:tlsv1 alert no application protocol:../deps/x';
+
 test.each([
-  ['node:http', { rawPacket: Buffer.from([0, 0, 18, 4, 0, 0, 0, 0, 0]) }],
-  ['undici', { data: '\0\0\x12\x04\0\0\0\0\0' }],
-])('a service that sends frames of HTTP/2 over %s is told so', (_, bytes) => {
-  const error = Object.assign(new Error('Parse Error'), { code: 'HPE_INVALID_CONSTANT', ...bytes });
-  expect(transportError(error).message).toBe('the service speaks only HTTP/2');
-});
-
-test('a service that refuses HTTP/1.1 in the handshake speaks only HTTP/2', () => {
-  const line =
-    'write EPROTO 40A7:error:0A000460:SSL routines:ssl3_read_bytes:tlsv1 alert no application protocol:../deps/x';
-  const error = Object.assign(new Error(line), { code: 'EPROTO' });
-  expect(transportError(error)).toMatchObject({
-    message: 'the service speaks only HTTP/2',
-    details: { reason: 'tls' },
-  });
-});
-
-test('a connection that the permission model of Node forbids names the flag', () => {
-  const error = Object.assign(new Error('restricted'), { code: 'ERR_ACCESS_DENIED', permission: 'Net' });
-  expect(transportError(error).message).toBe(
+  [
+    'an untrusted certificate, in the words of Node 24',
+    'self-signed certificate; if the root CA is installed locally, try running Node.js with --use-system-ca',
+    { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' },
+    'TLS: self-signed certificate',
+  ],
+  [
+    'frames of HTTP/2 over node:http',
+    'Parse Error',
+    { code: 'HPE_INVALID_CONSTANT', rawPacket: Buffer.from([0, 0, 18, 4, 0, 0, 0, 0, 0]) },
+    http2,
+  ],
+  [
+    'frames of HTTP/2 over undici',
+    'Parse Error',
+    { code: 'HPE_INVALID_CONSTANT', data: '\0\0\x12\x04\0\0\0\0\0' },
+    http2,
+  ],
+  ['a handshake that refuses HTTP/1.1', `write EPROTO 40A7:${alert}`, { code: 'EPROTO' }, http2],
+  [
+    'a connection that the permission model of Node forbids',
+    'restricted',
+    { code: 'ERR_ACCESS_DENIED', permission: 'Net' },
     'the permissions of this Node do not allow it: it needs --allow-net',
-  );
+  ],
+])('the error of %s', (_, words, details, message) => {
+  expect(transportError(Object.assign(new Error(words), details)).message).toBe(message);
 });

@@ -18,20 +18,20 @@ function namedPipe(): string {
   return pipe;
 }
 
-const tls = 'pets list --base-url https://127.0.0.1:1';
-
 describe.concurrent('a signal ends at its named pipe', () => {
   test.each([
-    ['pets create --offline --yes --from', 'SIGINT', 130],
-    ['inventory apply --offline --yes', 'SIGTERM', 143],
-    ['api request POST /pets --offline --input', 'SIGHUP', 129],
-    ['api bind', 'SIGINT', 130],
-    ['smoke --offline --report', 'SIGTERM', 143],
-  ] as const)('petstore %s <pipe>', async (line, signal, code) => {
+    ['pets create --offline --yes --from <file>', 'SIGINT', 130],
+    ['inventory apply --offline --yes <file>', 'SIGTERM', 143],
+    ['api request POST /pets --offline --input <file>', 'SIGHUP', 129],
+    ['api bind <file>', 'SIGINT', 130],
+    ['smoke --offline --report json=<file>', 'SIGTERM', 143],
+    ['pets list --base-url https://127.0.0.1:1', 'SIGTERM', 143, 'PETSTORE_CA_CERT'],
+    ['pets list --base-url https://127.0.0.1:1', 'SIGTERM', 143, 'PETSTORE_CLIENT_CERT'],
+  ] as const)('petstore %s, case %#', async (line, signal, code, variable: string = 'UNUSED') => {
     const pipe = namedPipe();
     const cwd = join(pipe, '..');
-    const words = [...line.split(' '), line.endsWith('--report') ? `json=${pipe}` : pipe];
-    const child = startCli(words, { cwd, env: { PETSTORE_STATE_DIR: join(cwd, 'state') } });
+    const env = { PETSTORE_STATE_DIR: join(cwd, 'state'), [variable]: pipe };
+    const child = startCli(line.replace('<file>', pipe).split(' '), { cwd, env });
     const outcome = outcomeOf(child);
     await handlesSignals(child);
     await sleep(300);
@@ -40,37 +40,17 @@ describe.concurrent('a signal ends at its named pipe', () => {
   });
 });
 
-test.each([
-  'inventory apply /dev/zero --offline --yes',
-  'api request POST /pets --input /dev/zero --offline',
-  'api bind /dev/zero',
-])('petstore %s ends with a message of its size', async (line) => {
-  const { code, stderr } = await runCli(line);
+test.each<readonly [line: string, env: Readonly<Record<string, string>>]>([
+  ['inventory apply /dev/zero --offline --yes', {}],
+  ['api request POST /pets --input /dev/zero --offline', {}],
+  ['api bind /dev/zero', {}],
+  ['pets list --base-url https://127.0.0.1:1', { PETSTORE_CA_CERT: '/dev/zero' }],
+  ['pets list --base-url https://127.0.0.1:1', { PETSTORE_CLIENT_CERT: '/dev/zero' }],
+])('petstore %s ends with a message of the size of its file, case %#', async (line, env) => {
+  const { code, stderr } = await runCli(line, { env });
   expect(code).toBe(2);
   expect(stderr).toMatch(/\/dev\/zero: is longer than \d+ [KMG]iB/);
 });
-
-test.each(['PETSTORE_CA_CERT', 'PETSTORE_CLIENT_CERT'])(
-  'a signal ends the reading of a pipe that %s names',
-  async (name) => {
-    const pipe = namedPipe();
-    const child = startCli(tls.split(' '), { env: { [name]: pipe } });
-    const outcome = outcomeOf(child);
-    await handlesSignals(child);
-    await sleep(300);
-    child.kill('SIGTERM');
-    expect(await outcome).toMatchObject({ code: 143 });
-  },
-);
-
-test.each(['PETSTORE_CA_CERT', 'PETSTORE_CLIENT_CERT'])(
-  '%s=/dev/zero ends with a message of its size',
-  async (name) => {
-    const { code, stderr } = await runCli(tls, { env: { [name]: '/dev/zero' } });
-    expect(code).toBe(2);
-    expect(stderr).toMatch(/\/dev\/zero: is longer than \d+ [KMG]iB/);
-  },
-);
 
 test('a pipe that a writer leaves empty has nothing to do, and is not waited for', async () => {
   const pipe = namedPipe();

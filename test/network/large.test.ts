@@ -11,21 +11,9 @@ test('a page of 150,000 categories is read', async () => {
   expect(server.calls()).toContain('GET /pets?categoryId=149999&limit=1000');
 });
 
-/** One record has a number that a double cannot hold. */
-function page(length: number): string {
-  const rows = Array.from({ length }, (_, id) => `{"petId":${id},"quantity":1,"status":"available"}`);
-  return `[${rows.join(',')},{"petId":12345678901234567,"quantity":1,"status":"sold"}]`;
-}
-
-test('a page that is longer than 32 MiB is refused', async () => {
-  const long = page(700_000);
-  await using server = await misbehave({ onRequest: (exchange) => answerJson(exchange, long) });
-  const run = await runAt(server, 'inventory list -o ids --retries 0');
-  expect(run).toMatchObject({ code: 6, stdout: '', stderr: expect.stringContaining('longer than 32 MiB') });
-});
-
 test('every digit of a large page is kept', async () => {
-  const large = page(50_000);
+  const rows = Array.from({ length: 50_000 }, (_, id) => `{"petId":${id},"quantity":1,"status":"available"}`);
+  const large = `[${rows.join(',')},{"petId":12345678901234567,"quantity":1,"status":"sold"}]`;
   await using server = await misbehave({ onRequest: (exchange) => answerJson(exchange, large) });
   const { code, stdout } = await runAt(server, 'inventory list -o ids --timeout 60s');
   expect(code).toBe(0);
