@@ -10,7 +10,6 @@
 
 import { UsageError } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
-import { lowerFirst } from '../process/text.ts';
 import { nouns } from './nouns.ts';
 import {
   type NounName,
@@ -58,7 +57,8 @@ export const builtInContract: Contract = {
 export function offeredOperation(contract: Contract, id: OperationId): Operation {
   const operation = contract.operations.get(id);
   if (operation) return operation;
-  const action = lowerFirst(operations[id].summary);
+  const { summary } = operations[id];
+  const action = summary.charAt(0).toLowerCase() + summary.slice(1);
   throw new UsageError(
     `the service offers no way to ${action}: ${contract.missing.get(id)?.why ?? 'its description has none'} (${id})`,
     'see `petstore api operations`',

@@ -69,14 +69,6 @@ function parameterValue(input: CallInput, { name, constant }: Parameter): unknow
   return constant ?? input.query?.[name] ?? (name === 'id' ? input.id : undefined);
 }
 
-/** Whether a URL is below the base URL: same origin, and a path below its path after dot segments are resolved. */
-function isBelow(url: string, baseUrl: string): boolean {
-  if (!URL.canParse(url)) return false;
-  const { origin, pathname } = new URL(url);
-  const base = new URL(baseUrl);
-  return origin === base.origin && pathname.startsWith(`${base.pathname.replace(/\/$/, '')}/`);
-}
-
 /** Matches a path with a dot segment, also an escaped one, or with a control, which the URL parser would drop. */
 const unsafePath = /(?:^|[/\\])(?:\.|%2e){1,2}(?=[/\\?#]|$)|[\x00-\x1f]/i;
 
@@ -165,12 +157,14 @@ function rawUrl(path: string, baseUrl: string): URL {
   const text = isAbsolute ? path : `${baseUrl}/${path.replace(/^\/+/, '')}`;
   if (!URL.canParse(text)) throw new UsageError(`${path}: not a path or URL`);
   const url = new URL(text);
-  if (url.origin !== new URL(baseUrl).origin)
+  const base = new URL(baseUrl);
+  if (url.origin !== base.origin)
     throw new UsageError(
       `${path}: not of the origin of ${baseUrl}`,
       'a request goes to the service only; choose another with --base-url',
     );
-  if (!isAbsolute && !isBelow(text, baseUrl))
+  // The URL parser has resolved dot segments.
+  if (!isAbsolute && !url.pathname.startsWith(`${base.pathname.replace(/\/$/, '')}/`))
     throw new UsageError(
       `${path}: leads out of the path of ${baseUrl}`,
       `if this is intended, give the whole URL: ${url.href}`,

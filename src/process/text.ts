@@ -118,10 +118,6 @@ export function countCaseless(texts: Iterable<string>): ReadonlyMap<string, numb
   return counts;
 }
 
-export function lowerFirst(text: string): string {
-  return text.charAt(0).toLowerCase() + text.slice(1);
-}
-
 /** Writes a text as one word of a POSIX shell, quoted if necessary, because people copy the commands of hints. */
 export function shellWord(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;

@@ -73,13 +73,11 @@ function isExempt(host: string, port: number, list = ''): boolean {
   });
 }
 
-/** Whether an error of undici says that a proxy has answered in place of the service. */
-export function isRefusalOfProxy({ message }: Error): boolean {
-  return statusIn(message) !== undefined;
-}
-
-/** Finds the status in `Proxy response (502) !== 200 when HTTP Tunneling` and `Proxy Authentication Required (407)`. */
-function statusIn(message: string): number | undefined {
+/**
+ * Returns the status by which a proxy has answered in place of the service. Undefined for any other error. The messages of
+ * undici are `Proxy response (502) !== 200 when HTTP Tunneling` and `Proxy Authentication Required (407)`.
+ */
+export function statusOfProxy({ message }: Error): number | undefined {
   const status = /^Proxy .*\((\d+)\)/.exec(message)?.[1];
   return status === undefined ? undefined : Number(status);
 }
@@ -87,7 +85,7 @@ function statusIn(message: string): number | undefined {
 /** Makes the error of a proxy that cannot be reached, or does not lead to the service. @param error of undici or of a socket. */
 export function proxyFailure({ source, label, authorization }: HttpProxy, error: Error): CliError {
   const name = `the proxy ${label} (${source})`;
-  const status = statusIn(error.message);
+  const status = statusOfProxy(error);
   if (status !== undefined) {
     const hint = authorization
       ? `it does not accept the user name and password of ${source}`

@@ -4,7 +4,7 @@ import type { buildConnector, Dispatcher } from 'undici';
 import { bareHost, reachableHost, type SendOptions, type Transport } from '../../api/http.ts';
 import { v8Version } from '../../process/io.ts';
 import { pathOf, type TransportOptions } from './node-http.ts';
-import { type HttpProxy, isRefusalOfProxy, proxyFailure } from './proxy.ts';
+import { type HttpProxy, proxyFailure, statusOfProxy } from './proxy.ts';
 import { ResponseCollector } from './response.ts';
 
 /** The transport for many requests, and for all that go through a proxy: slower to load, and much faster than node:http once it runs. */
@@ -117,7 +117,8 @@ class Handler implements Dispatcher.DispatchHandler {
   }
 
   onError(error: Error): void {
-    this.collector.fail(this.proxy && isRefusalOfProxy(error) ? proxyFailure(this.proxy, error) : error);
+    const isOfProxy = this.proxy && statusOfProxy(error) !== undefined;
+    this.collector.fail(isOfProxy ? proxyFailure(this.proxy, error) : error);
   }
 }
 
