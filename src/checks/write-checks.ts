@@ -41,15 +41,11 @@ async function checkLife(
   noun: WritableNoun,
 ): Promise<Finding[]> {
   const { change, name } = noun;
-  const parent = await createParent(context, records, noun.parent);
-  const isEntry = noun.nounName === 'inventory';
-  // A service may create an inventory entry together with its pet.
-  if (isEntry && parent) await removeRecord(context, { noun, fields: {}, parent, id: parent.id });
-  const { created, findings } = await createRecord(context, records, noun, parent);
+  const { created, findings } = await createRecord(context, records, noun);
   findings.push(...(await checkListed(context, created)));
   const isUpdated = Object.keys(change).length > 0;
   if (isUpdated) {
-    const value = isEntry ? Number(change.quantity) : change;
+    const value = noun.nounName === 'inventory' ? Number(change.quantity) : change;
     const settled = await writeRecord(context, created, { kind: 'set', value });
     findings.push(...judgeSettled(context, created, 'update', settled));
     await checkShown(context, created, { ...created.fields, ...change });
@@ -61,35 +57,24 @@ async function checkLife(
   return [pass(words), ...findings, ...removal];
 }
 
-/** Creates the record that the records of a noun refer to. It stays until the cleanup. */
-async function createParent(
-  context: CheckContext,
-  records: Set<TestRecord>,
-  noun: WritableNoun | undefined,
-): Promise<CreatedRecord | undefined> {
-  if (!noun) return undefined;
-  const grandparent = await createParent(context, records, noun.parent);
-  try {
-    return (await createRecord(context, records, noun, grandparent)).created;
-  } catch (error) {
-    const finding = findingOfError(error);
-    throw new FindingError({ ...finding, reason: `no ${noun.name} to work with: ${finding.reason}` });
-  }
-}
-
-/** Creates a record and reads it back. Whatever becomes of it, the records of the round have it if it may exist. */
+/**
+ * Creates a record, after the record that it refers to, and reads it back. Whatever becomes of it, the records of the round
+ * have it if it may exist, and the parent stays until the cleanup.
+ */
 async function createRecord(
   context: CheckContext,
   records: Set<TestRecord>,
   noun: WritableNoun,
-  parent: CreatedRecord | undefined,
 ): Promise<{ readonly created: CreatedRecord; readonly findings: Finding[] }> {
+  const parent = noun.parent && (await createRecord(context, records, noun.parent)).created;
+  const isEntry = noun.nounName === 'inventory';
+  // A service may create an inventory entry together with its pet.
+  if (isEntry && parent) await removeRecord(context, { noun, fields: {}, parent, id: parent.id });
   const fields = {
     ...(noun.isNamed && { name: createName(context.now()) }),
     ...(parent && { [nouns[parent.noun.nounName].idName]: parent.id }),
     ...noun.fields,
   };
-  const isEntry = noun.nounName === 'inventory';
   const record: TestRecord = { noun, fields, parent, id: isEntry ? parent?.id : undefined };
   records.add(record);
   const settled = await writeRecord(context, record, { kind: 'create', fields }).finally(() =>
