@@ -24,9 +24,7 @@ export function recordOf({ operation, json = null }: CheckAnswer): JsonObject | 
 
 /** Returns the ids of the records in the answer of a list. */
 export function idsOf(answer: CheckAnswer): bigint[] {
-  const { idField } = nouns[answer.operation.noun];
-  const ids = recordsOf(answer).map((record) => jsonId(record[idField]));
-  return ids.filter((id) => id !== undefined);
+  return idsIn(answer, nouns[answer.operation.noun].idName);
 }
 
 /** Returns the value of a field as an id; undefined if it is not an integer. */
@@ -79,5 +77,5 @@ export function idsIn(answer: CheckAnswer, name: string): bigint[] {
   const ids = recordsOf(answer).map((record) =>
     jsonId(record[name] ?? (idName === name ? record[idField] : undefined)),
   );
-  return [...new Set(ids)].filter((id) => id !== undefined);
+  return ids.filter((id) => id !== undefined);
 }

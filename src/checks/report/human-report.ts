@@ -1,15 +1,11 @@
 import type { Style } from '../../output/style.ts';
 import type { ExitCode, Signal } from '../../process/errors.ts';
-import { counted, durationText, sanitize } from '../../process/text.ts';
+import { breakRunnerCommands, counted, durationText, sanitize } from '../../process/text.ts';
 import { type Finding, isRed, type State, states } from '../finding.ts';
 import type { CheckResult } from '../result.ts';
 
-/** The number of checks in each state. */
-type Totals = Readonly<Record<State | 'checks', number>>;
-
 /** The words for the totals, in the order of the reports. */
-const totalNames: Readonly<Record<keyof Totals, string>> = {
-  checks: 'checks',
+const totalNames: Readonly<Record<State, string>> = {
   pass: 'passed',
   flaky: 'flaky',
   warn: 'warned',
@@ -35,20 +31,16 @@ export interface SmokeReport {
   readonly signal?: Signal | undefined;
 }
 
-/** Counts the checks in each state. */
-export function totalsOf(results: readonly CheckResult[]): Totals {
-  const names = Object.keys(totalNames) as (keyof Totals)[];
-  const countOf = (name: keyof Totals) =>
-    name === 'checks' ? results.length : results.filter(({ state }) => state === name).length;
-  return Object.fromEntries(names.map((name) => [name, countOf(name)])) as Totals;
+/** Counts the checks, and those in each state. */
+export function totalsOf(results: readonly CheckResult[]): Readonly<Record<State | 'checks', number>> {
+  const count = (wanted: State) => results.filter(({ state }) => state === wanted).length;
+  const entries = (Object.keys(totalNames) as State[]).map((state) => [state, count(state)]);
+  return { checks: results.length, ...(Object.fromEntries(entries) as Record<State, number>) };
 }
 
-/**
- * Turns text of the service into one line of a log: makes control characters visible, and breaks up commands to a CI runner
- * (`##[`, `##vso[`).
- */
+/** Turns text of the service into one line of a log. */
 export function lineText(text: string): string {
-  return sanitize(text).replace(/##(?=\w*\[)/g, '#\\x23');
+  return breakRunnerCommands(sanitize(text));
 }
 
 /** Returns the reason and the hint of a finding, in one line. */
@@ -69,34 +61,31 @@ export function labelledDetails(finding: Finding): [label: string, text: string]
   return details.flatMap(([label, text]) => (text === undefined ? [] : [[label, lineText(text)]]));
 }
 
-/** Findings with the same reason, which a report tells once. */
+/** A finding, and the ids of the checks that have one with the same reason. A report tells it once. */
 interface Cause {
   readonly finding: Finding;
-  /** The ids of the checks that have such a finding. */
   readonly ids: readonly string[];
-  /** The id of the check, or the number of checks, such as `5 checks`. */
-  readonly subject: string;
 }
 
-/** Groups the findings that are no pass by their cause: failures first, then warnings, flaky passes and skips. */
+/** Groups the findings that are no pass by their cause, the gravest first. */
 export function causesOf(results: readonly CheckResult[]): Cause[] {
-  const causes = new Map<string, { readonly finding: Finding; readonly ids: Set<string> }>();
+  const causes = new Map<string, { readonly finding: Finding; readonly ids: string[] }>();
   for (const { id, findings } of results)
     for (const finding of findings) {
       const key = `${finding.state} ${finding.reason}`;
-      const cause = causes.get(key) ?? { finding, ids: new Set() };
-      causes.set(key, { ...cause, ids: cause.ids.add(id) });
+      const cause = causes.get(key) ?? { finding, ids: [] };
+      causes.set(key, cause);
+      if (!cause.ids.includes(id)) cause.ids.push(id);
     }
-  const sorted = states.flatMap((state) =>
-    [...causes.values()].filter((each) => each.finding.state === state),
-  );
-  return sorted
-    .filter(({ finding }) => finding.state !== 'pass')
-    .map(({ finding, ids: [first = '', ...others] }) => ({
-      finding,
-      ids: [first, ...others],
-      subject: others.length === 0 ? first : `${others.length + 1} checks`,
-    }));
+  const all = [...causes.values()];
+  return states
+    .filter((state) => state !== 'pass')
+    .flatMap((state) => all.filter(({ finding }) => finding.state === state));
+}
+
+/** Returns the id of the only check, or the number of checks, such as `5 checks`. */
+export function subjectOf({ ids }: Cause): string {
+  return ids.length === 1 ? String(ids[0]) : `${ids.length} checks`;
 }
 
 interface Layout {
@@ -108,10 +97,9 @@ interface Layout {
 // The widths of the columns.
 
 const timeWidth = 7;
-const gapWidth = 2;
 const stateWidth = 'flaky'.length;
 const labelWidth = 'request id'.length;
-const detailIndent = stateWidth + gapWidth;
+const detailIndent = ' '.repeat(stateWidth + 2);
 
 /** Formats the report for people: each cause of failures once, then a line for each check, then the total. */
 export function toHumanReport(report: SmokeReport, { style, brief }: Layout): string {
@@ -126,50 +114,33 @@ export function toHumanReport(report: SmokeReport, { style, brief }: Layout): st
 }
 
 /** Formats a cause of failures with all its details. If several checks ran into it, they are named. */
-function causeText({ finding, subject, ids }: Cause, style: Style): string {
+function causeText(cause: Cause, style: Style): string {
+  const { finding, ids } = cause;
   const checks = ids.length > 1 ? [['checks', ids.join(', ')] as const] : [];
   const lines = [...checks, ...labelledDetails(finding)].map(
-    ([label, text]) => `${' '.repeat(detailIndent)}${style.dim(label.padEnd(labelWidth))}  ${text}\n`,
+    ([label, text]) => `${detailIndent}${style.dim(label.padEnd(labelWidth))}  ${text}\n`,
   );
-  return `${stateCell(finding.state, style)}  ${subject}: ${reasonText(finding)}\n${lines.join('')}`;
+  const state = paint(finding.state, finding.state.padEnd(stateWidth), style);
+  return `${state}  ${subjectOf(cause)}: ${reasonText(finding)}\n${lines.join('')}`;
 }
 
-/** Formats a line for each check. The checks that were skipped for the same reason share a line. */
+/** Formats a line for each check, with the reasons that the part about failures does not have. */
 function checkLines(results: readonly CheckResult[], style: Style): string {
-  const begun = results.filter(({ state }) => state !== 'skip');
-  const skipped = causesOf(results).filter(({ finding }) => finding.state === 'skip');
-  const idWidth = Math.max(
-    0,
-    ...begun.map(({ id }) => id.length),
-    ...skipped.map(({ subject }) => subject.length),
-  );
-  const line = (state: State, subject: string, time: string, text: string) => {
-    const color = state === 'warn' || state === 'flaky' ? style.yellow : style.dim;
+  const idWidth = Math.max(...results.map(({ id }) => id.length));
+  const lines = results.map(({ id, state, elapsedMs, findings }) => {
+    const notable = findings.filter((finding) => /^(warn|flaky)$/.test(finding.state));
+    const told = notable.length > 0 || isRed({ state }) ? notable : findings;
+    const text = [...new Set(told.map(reasonText))].join('; ');
+    const time = state === 'skip' ? '-' : durationText(elapsedMs);
     const cells = [
-      stateCell(state, style),
-      subject.padEnd(idWidth),
+      paint(state, state.padEnd(stateWidth), style),
+      id.padEnd(idWidth),
       style.dim(time.padStart(timeWidth)),
-      color(text),
+      notable.length > 0 ? style.yellow(text) : style.dim(text),
     ];
     return `${cells.join('  ').trimEnd()}\n`;
-  };
-  return [
-    ...begun.map((result) =>
-      line(result.state, result.id, durationText(result.elapsedMs), summaryText(result)),
-    ),
-    ...skipped.map(({ finding, subject }) => line('skip', subject, '-', reasonText(finding))),
-  ].join('');
-}
-
-/** Returns the reasons of the findings that the part about failures does not have. */
-function summaryText({ state, findings }: CheckResult): string {
-  const notable = findings.filter((finding) => /^(warn|flaky)$/.test(finding.state));
-  const summarized = notable.length > 0 || isRed({ state }) ? notable : findings;
-  return [...new Set(summarized.map(reasonText))].join('; ');
-}
-
-function stateCell(state: State, style: Style): string {
-  return paint(state, state.padEnd(stateWidth), style);
+  });
+  return lines.join('');
 }
 
 function paint(state: State, text: string, { green, yellow, red, dim }: Style): string {

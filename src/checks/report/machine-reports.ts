@@ -11,6 +11,7 @@ import {
   lineText,
   reasonText,
   type SmokeReport,
+  subjectOf,
   toHumanReport,
   totalsOf,
 } from './human-report.ts';
@@ -124,11 +125,14 @@ const levels: Partial<Record<State, string>> = {
 
 /** Formats annotations for the log of GitHub: one for each cause. */
 export function toAnnotations({ results }: SmokeReport): string {
-  const lines = causesOf(results).map(({ finding, subject, ids }) => {
+  const lines = causesOf(results).map((cause) => {
+    const { finding, ids } = cause;
     const level = levels[finding.state];
     const members = ids.length > 1 ? ` (${ids.join(', ')})` : '';
     // The title needs more escapes than the message.
-    const title = escapeCommand(`smoke ${subject}`).replaceAll(':', '%3A').replaceAll(',', '%2C');
+    const title = escapeCommand(`smoke ${subjectOf(cause)}`)
+      .replaceAll(':', '%3A')
+      .replaceAll(',', '%2C');
     return level && `::${level} title=${title}::${escapeCommand(`${reasonText(finding)}${members}`)}\n`;
   });
   return lines.join('');
