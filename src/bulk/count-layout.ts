@@ -62,7 +62,7 @@ const sharedIntents: CountIntent[] = [];
 function toSetRow(record: InputRecord, marks: NumberMarks): CountRow | Problem {
   const { line, values } = record;
   const { petId = null, quantity = null } = values;
-  const id = readId(petId, 'pets');
+  const id = readId(petId);
   if (typeof id === 'object') return numberProblem(record, 'petId', id);
   const value = readCount(quantity, marks);
   if (typeof value === 'object') return numberProblem(record, 'quantity', withChangeHint(quantity, value));
@@ -82,7 +82,7 @@ function withChangeHint(quantity: JsonValue, fault: NumberFault): NumberFault {
 function toChangeRow(record: InputRecord, marks: NumberMarks): CountRow | Problem {
   const { line, values } = record;
   const { petId = null, quantity = null } = values;
-  const id = readId(petId, 'pets');
+  const id = readId(petId);
   if (typeof id === 'object') return numberProblem(record, 'petId', id);
   const change = readChange(quantity, marks);
   if (typeof change === 'object') return numberProblem(record, 'quantity', change);

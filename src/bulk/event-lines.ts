@@ -1,4 +1,4 @@
-import type { Issue } from '../input/issues.ts';
+import type { Issue } from '../input/read-rows.ts';
 import {
   isJsonObject,
   type JsonObject,

@@ -1,5 +1,4 @@
-import type { Issue } from '../input/issues.ts';
-import type { Originals } from '../input/read-rows.ts';
+import type { Issue, Originals } from '../input/read-rows.ts';
 import type { JsonValue } from '../process/exact-json.ts';
 import {
   newState,

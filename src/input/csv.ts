@@ -16,6 +16,7 @@ import {
  */
 export class CsvSplitter implements RecordSplitter {
   private readonly delimiter: string;
+  private readonly cell: RegExp;
   /** The line on which the next record begins. */
   private line = 1;
   /** The text from that line on. */
@@ -26,6 +27,7 @@ export class CsvSplitter implements RecordSplitter {
 
   constructor(delimiter: string) {
     this.delimiter = delimiter;
+    this.cell = cellPattern(delimiter);
   }
 
   push(piece: string): SplitRecord[] {
@@ -61,7 +63,7 @@ export class CsvSplitter implements RecordSplitter {
       let nextLine = this.line + 1;
       let record: SplitRecord | undefined;
       if (text[end] === '"') {
-        const result = readQuotedRecord(text, at, delimiter);
+        const result = readQuotedRecord(text, at, this.cell, delimiter);
         if (!result.cells) {
           if (result.openQuote !== undefined)
             this.quoteLine = this.line + lineEndsIn(text.slice(at, result.openQuote));
@@ -99,30 +101,25 @@ type QuotedRecord =
   | { readonly cells: readonly string[]; readonly end: number; readonly problem: Problem | undefined }
   | { readonly cells?: undefined; readonly openQuote?: number };
 
-/** Reads the record that begins at an index, and that may have quotes. */
-function readQuotedRecord(text: string, from: number, delimiter: string): QuotedRecord {
-  const cells: string[] = [];
-  let isBroken = false;
-  for (let at = from; ; at += 1) {
-    const start = at;
-    const isQuoted = text[start] === '"';
-    const close = isQuoted ? closingQuote(text, start) : -1;
-    if (isQuoted && close === -1) return { openQuote: start };
-    at = cellEnd(text, close === -1 ? start : close + 1, delimiter);
-    if (at === text.length) return {};
-    isBroken ||= close !== -1 && at > close + 1;
-    cells.push(close === -1 ? text.slice(start, at) : text.slice(start + 1, close).replaceAll('""', '"'));
-    if (text[at] === delimiter) continue;
-    const problem = isBroken ? textAfterQuote : undefined;
-    return { cells, end: at, problem };
-  }
+/** Matches a cell: what is in quotes, the closing quote (empty if the text ends before it), and what is outside of quotes. */
+function cellPattern(delimiter: string): RegExp {
+  return new RegExp(`(?:"([^"]*(?:""[^"]*)*)("?))?([^${delimiter}\\n\\r]*)`, 'y');
 }
 
-/** Finds the quote that closes the one at an index; -1 if there is none. A doubled quote closes nothing. */
-function closingQuote(text: string, open: number): number {
-  let close = text.indexOf('"', open + 1);
-  while (close !== -1 && text[close + 1] === '"') close = text.indexOf('"', close + 2);
-  return close;
+/** Reads the record that begins at an index, and that may have quotes. */
+function readQuotedRecord(text: string, from: number, cell: RegExp, delimiter: string): QuotedRecord {
+  const cells: string[] = [];
+  let problem: Problem | undefined;
+  for (let start = from; ; start = cell.lastIndex + 1) {
+    cell.lastIndex = start;
+    const [, quoted, closing, plain = ''] = cell.exec(text) ?? [];
+    const end = cell.lastIndex;
+    if (closing === '') return { openQuote: start };
+    if (end === text.length) return {};
+    if (quoted !== undefined && plain !== '') problem = textAfterQuote;
+    cells.push(quoted?.replaceAll('""', '"') ?? plain);
+    if (text[end] !== delimiter) return { cells, end, problem };
+  }
 }
 
 const textAfterQuote: Problem = {
@@ -130,54 +127,18 @@ const textAfterQuote: Problem = {
   hint: 'within quotes, a quote is written twice',
 };
 
-function cellEnd(text: string, from: number, delimiter: string): number {
-  const delimiterCode = delimiter.charCodeAt(0);
-  for (let at = from; at < text.length; at += 1) {
-    const code = text.charCodeAt(at);
-    if (code === delimiterCode || code === 0x0a || code === 0x0d) return at;
-  }
-  return text.length;
-}
-
-/**
- * How the cells of tab-separated text are written. `quoted`: as spreadsheets and databases write them, a cell in quotes if
- * it needs them. `escaped`: as `-o tsv` writes them. `plain`: neither, so that a backslash is a backslash.
- */
-type TsvDialect = 'quoted' | 'escaped' | 'plain';
-
-/**
- * Finds the dialect of a text by all of its cells. `-o tsv` writes no cell that begins with a quote, and no backslash that
- * begins no escape. `\N` alone is how databases write a cell without a value.
- */
-export function tsvDialect(text: string): TsvDialect {
-  if (hasQuotedCell(text)) return 'quoted';
-  if (!text.includes('\\')) return 'escaped';
-  // Two backslashes are one character, so that the second one begins no escape.
-  const isForeign = /\\(?:[^tnrN\\"]|$)|[^\t\r\n]\\"|[^\t\r\n]\\N|\\N[^\t\r\n]/.test(
-    text.replaceAll('\\\\', ''),
-  );
-  return isForeign ? 'plain' : 'escaped';
-}
-
-/** Whether a cell begins and ends with a quote. A cell of several lines has only doubled ones between. */
-function hasQuotedCell(text: string): boolean {
-  for (const { index, 0: opening } of text.matchAll(/(?:^|[\t\r\n])"/g)) {
-    const start = index + opening.length - 1;
-    const end = cellEnd(text, start, '\t');
-    if (end - start > 1 && text[end - 1] === '"') return true;
-    const close = closingQuote(text, start);
-    if (close === -1) return false;
-    if (close === text.length - 1 || /[\t\r\n]/.test(text.charAt(close + 1))) return true;
-  }
-  return false;
+/** Whether tab-separated text has a cell that begins and ends with a quote. A cell of several lines has only doubled ones between. */
+export function hasQuotedCell(text: string): boolean {
+  return /(?:^|[\t\r\n])"(?:[^\t\r\n]*|[^"]*(?:""[^"]*)*)"(?=[\t\r\n]|$)/.test(text);
 }
 
 const escapes: Readonly<Record<string, string>> = { t: '\t', n: '\n', r: '\r', '\\': '\\', '"': '"' };
 
-/** Splits tab-separated text without quotes: a record on each line. */
-export function createTsvSplitter(dialect: 'escaped' | 'plain'): RecordSplitter {
+/** Splits tab-separated text as `-o tsv` writes it: a record on each line. */
+export function createTsvSplitter(): RecordSplitter {
   const lines = createLineSplitter();
-  const toCell = dialect === 'escaped' ? unescapeCell : (cell: string) => cell;
+  const toCell = (cell: string) =>
+    cell.replace(/\\([tnr\\"])/g, (_, letter: string) => escapes[letter] ?? '');
   const toRecord = (record: SplitRecord): SplitRecord => {
     const { line, text, problem } = record;
     return problem ? record : { line, text, cells: text.split('\t').map(toCell) };
@@ -186,10 +147,4 @@ export function createTsvSplitter(dialect: 'escaped' | 'plain'): RecordSplitter 
     push: (piece) => lines.push(piece).map(toRecord),
     end: () => lines.end().map(toRecord),
   };
-}
-
-function unescapeCell(cell: string): string {
-  if (!cell.includes('\\')) return cell;
-  if (cell === '\\N') return '';
-  return cell.replace(/\\([tnr\\"])/g, (_, letter: string) => escapes[letter] ?? '');
 }

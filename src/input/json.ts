@@ -1,5 +1,5 @@
 import { InputError, messageOf } from '../process/errors.ts';
-import { endsTooEarly, type JsonItem, parseItem, parseItems } from '../process/exact-json.ts';
+import { type JsonItem, parseItem, parseItems } from '../process/exact-json.ts';
 import { maxRecordLength, overlongRecord, type RecordSplitter, type SplitRecord } from './record.ts';
 
 /** Splits text into its lines that are not blank. */
@@ -19,18 +19,6 @@ export function createLineSplitter(): RecordSplitter {
     return rest.length > maxRecordLength ? [...records, overlongRecord(line)] : records;
   };
   return { push, end: () => push('\n') };
-}
-
-/** Splits JSON lines: every line that is not blank is a record. If the last one ends too early, it is broken. */
-export function createJsonLineSplitter(): RecordSplitter {
-  const lines = createLineSplitter();
-  const markCut = (record: SplitRecord): SplitRecord => {
-    const item = record.problem ? undefined : toItem(record.text);
-    if (!item || !('problem' in item) || !item.problem.endsWith(endsTooEarly)) return record;
-    const problem = { message: 'the value that begins here is never closed' };
-    return { ...record, problem, isBroken: true };
-  };
-  return { push: (piece) => lines.push(piece), end: () => lines.end().map(markCut) };
 }
 
 /** Parses the text of a record, or says why it is no JSON. */

@@ -1,11 +1,5 @@
-import type { NounName } from '../api/operations.ts';
-import { toChange, toId, toQuantity, withoutLeadingZeros } from '../api/values.ts';
-import {
-  type DecimalMark,
-  decimalMarks,
-  type ThousandsSeparator,
-  thousandsSeparators,
-} from '../config/setting-values.ts';
+import { idRequirement, toChange, toId, toQuantity, withoutLeadingZeros } from '../api/values.ts';
+import type { DecimalMark, ThousandsSeparator } from '../config/setting-values.ts';
 import type { JsonValue } from '../process/exact-json.ts';
 import { type InputRecord, quoteValue } from './read-records.ts';
 import type { Problem } from './record.ts';
@@ -24,22 +18,14 @@ export interface NumberFault {
   readonly hint?: string | undefined;
 }
 
-const idRule = 'must be a whole number from 0 to 9223372036854775807';
 const countRule = 'must be a whole number from 0 to 9007199254740991';
 const changeRule = 'must be a whole number with or without a sign in front, such as 24, +24 or -3';
 
-/** Reads an id. @param noun the noun whose list has the ids, for the hint at a name */
-export function readId(value: JsonValue, noun: Exclude<NounName, 'inventory'>): bigint | NumberFault {
+/** Reads an id. */
+export function readId(value: JsonValue): bigint | NumberFault {
   const text = String(value);
   // Most ids are digits, and a file may have a million.
-  return toId(text) ?? toId(plainNumber(text, noMarks)) ?? { rule: idRule, hint: idHint(text.trim(), noun) };
-}
-
-function idHint(text: string, noun: NounName): string | undefined {
-  if (/^\p{L}/u.test(text)) return `a file needs ids in place of names: \`petstore ${noun} list\` shows both`;
-  if (/^\d([.,]\d+)?e\+?\d+$/i.test(text) || /^\d{16,}[.,]0+$|^\d{16,}000$/.test(text))
-    return 'a spreadsheet or a script has rounded this id: import the column as text';
-  return undefined;
+  return toId(text) ?? toId(plainNumber(text, noMarks)) ?? { rule: idRequirement };
 }
 
 /** Reads a count. @param marks those of the flags; undefined if the command has none */
@@ -61,29 +47,19 @@ function readNumber(
   // JSON numbers have one notation (RFC 8259, 6), in which 8.000 is 8.
   const ownMarks = typeof value === 'string' ? (marks ?? noMarks) : noMarks;
   const number = toNumber(text) ?? toNumber(plainNumber(text, ownMarks));
-  return number ?? { rule, hint: signHint(text) ?? (marks && marksHint(text, marks, toNumber)) };
+  return number ?? { rule, hint: signHint(text) ?? (marks && marksHint(text, marks)) };
 }
 
-/** Returns the flags with which a text is a number: `--decimal . reads 8, --thousands . reads 8000`. */
-function marksHint(
-  text: string,
-  { thousands, decimal }: NumberMarks,
-  toNumber: (text: string) => number | undefined,
-): string | undefined {
+/** Returns the flags that say what the first mark of a number means: `8.000` without them is no number. */
+function marksHint(text: string, { thousands, decimal }: NumberMarks): string | undefined {
+  const [, mark] = /^[+-]?\d{1,3}([.,' \u00a0\u202f])\d{3}/.exec(text.trim()) ?? [];
+  if (mark === undefined || thousands !== null) return undefined;
+  const word = mark === "'" ? `"'"` : mark.trim() || '" "';
   const ways = [
-    ...(thousands === null && decimal === null ? decimalMarks : []).map(
-      (mark) => ['--decimal', mark, { thousands, decimal: mark }] as const,
-    ),
-    ...(thousands === null ? thousandsSeparators : []).map(
-      (mark) => ['--thousands', mark, { thousands: mark, decimal }] as const,
-    ),
-  ].filter(([, mark]) => new RegExp(separatorClasses[mark]).test(text));
-  const hints = ways.flatMap(([flag, mark, marks]) => {
-    const number = toNumber(plainNumber(text, marks));
-    const word = mark === ' ' ? '" "' : mark === "'" ? `"'"` : mark;
-    return number === undefined ? [] : [`${flag} ${word} reads ${number}`];
-  });
-  return hints.length === 0 ? undefined : hints.join(', ');
+    ...(/[.,]/.test(mark) && decimal === null ? [`--decimal ${word} if a fraction follows the mark`] : []),
+    `--thousands ${word} if it separates thousands`,
+  ];
+  return ways.join(', ');
 }
 
 /** Names a sign or a dash that is no hyphen-minus, which looks like one. */

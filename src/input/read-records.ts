@@ -188,7 +188,7 @@ function columnsOf(
 }
 
 /** Reads JSON records. Most have the keys of the record before, so that the fields of keys are kept. */
-function objectReader(layout: ColumnRules & { bareField?: string }): RecordReader {
+function objectReader(layout: ColumnRules): RecordReader {
   let keys: readonly string[] = [];
   let fields: FieldNames | Problem | undefined;
   let columns: Readonly<Record<string, string>> = {};
@@ -196,12 +196,8 @@ function objectReader(layout: ColumnRules & { bareField?: string }): RecordReade
     if ('problem' in item) return { message: item.problem, kind: 'no JSON' };
     const { value, twice } = item;
     if (twice !== undefined) return { message: `the key ${twice} is there twice`, kind: 'twice' };
-    if (!isJsonObject(value)) {
-      const { bareField } = layout;
-      if (bareField !== undefined && !Array.isArray(value))
-        return { line, text, values: { [bareField]: value }, columns: {}, isOfTable: false };
+    if (!isJsonObject(value))
       return { message: `${quoteValue(text)} is not a JSON object`, kind: 'no object' };
-    }
     const ownKeys = Object.keys(value);
     if (!fields || !isSameList(keys, ownKeys)) {
       keys = ownKeys;

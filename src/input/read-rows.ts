@@ -1,16 +1,16 @@
 import { setFlagsFromString } from 'node:v8';
-import { InputError } from '../process/errors.ts';
+import { InputError, ManyError } from '../process/errors.ts';
 import { counted } from '../process/text.ts';
 import type { InputFile } from './input-file.ts';
-import { conflict, examplesOf, type Issue, invalidInputError, issueText } from './issues.ts';
 import { type InputRow, isProblem, type RowLayout, readRecords } from './read-records.ts';
-import type { InputFormat } from './split-input.ts';
+import type { Problem } from './record.ts';
+import { type InputFormat, recordPlace } from './split-input.ts';
 
 // How a file becomes rows: `input-file.ts` opens and decodes it, `split-input.ts` finds its format and splits it with
 // `csv.ts` (tables) or `json.ts` into records (`record.ts`). `field-columns.ts` finds the fields of columns and keys.
 // `read-records.ts` names the values of each record by the fields, and turns them into a row with a layout, which belongs to
 // a command; `numbers.ts` reads ids and counts. This file collects the rows of an input, one for each id. A problem and its
-// line are an issue (`issues.ts`). `rejects.ts` writes the rows that were not done, as they were read.
+// line are an issue. `rejects.ts` writes the rows that were not done, as they were read.
 
 /** A complete input, read and checked. */
 export interface RowInput<Row extends InputRow> {
@@ -64,11 +64,7 @@ export async function readRows<Row extends InputRow>(
   const { format, issues, conflicting, total, repeats, additions, originals } = table;
   if (!format && path !== undefined && !layout.mayBeEmpty) throw new InputError(`${name}: is empty`);
   const input = { name, format: format ?? { kind: 'csv' as const, delimiter: ',' } };
-  if (issues.length > 0 && !skipInvalid) {
-    const canSkip = skipInvalid !== undefined && issues.every(({ hint }) => hint === undefined);
-    const hint = canSkip && issues.length * 20 <= total ? '--skip-invalid leaves them out' : undefined;
-    throw invalidInputError(input, issues, hint);
-  }
+  if (issues.length > 0 && !skipInvalid) throw invalidInputError(input, issues);
   const isWhole = !isSelected && conflicting.size === 0;
   const rows = isWhole
     ? table.rows
@@ -146,4 +142,59 @@ async function collectRows<Row extends InputRow>(inputFile: InputFile, layout: R
   issues.sort((a, b) => a.line - b.line);
   const originals = { header: header(), texts };
   return { format, rows, issues, conflicting, total, repeats, additions, originals };
+}
+
+/** A problem and the line of its record. In a JSON document it is the number of the record. */
+export interface Issue extends Problem {
+  readonly line: number;
+  /** The text of the record, for a reject of another session. */
+  readonly text: string;
+}
+
+/** The kind of a row that contradicts another row of the same record. */
+const conflict = 'conflict';
+
+/** The input in messages. */
+interface NamedInput {
+  readonly name: string;
+  readonly format: InputFormat;
+}
+
+/** `pets.csv:3: status must be …`. */
+function issueText({ name, format }: NamedInput, { line, message }: Issue): string {
+  return `${recordPlace(name, format, line)}: ${message}`;
+}
+
+/** Returns the first issue of each kind, with the number of further issues of the kind. */
+export function examplesOf(issues: readonly Issue[]): Issue[] {
+  const groups = new Map<string, Issue[]>();
+  const conflicts = new Set<string>();
+  for (const issue of issues) {
+    const { kind = issue.message } = issue;
+    const group = groups.get(kind) ?? [];
+    groups.set(kind, group);
+    // The two rows of a conflict share its message.
+    if (kind === conflict && conflicts.has(issue.message)) continue;
+    if (kind === conflict) conflicts.add(issue.message);
+    group.push(issue);
+  }
+  return Array.from(groups.values(), ([first, ...others]) => {
+    const more = others.length === 0 ? '' : ` (and ${others.length} more like this)`;
+    return { ...(first as Issue), message: `${first?.message}${more}` };
+  });
+}
+
+/**
+ * Returns the error for an input with invalid rows. On a terminal it shows an example of each kind and the numbers; in JSON
+ * it has every issue.
+ */
+function invalidInputError(input: NamedInput, issues: readonly Issue[]): InputError | ManyError {
+  const { name } = input;
+  const [first, ...others] = issues;
+  const message = `${name}: ${counted(issues.length, 'row is', 'rows are')} invalid; nothing was sent`;
+  const toError = (issue: Issue) => new InputError(issueText(input, issue), issue.hint, issue.line);
+  if (first && others.length === 0) return toError(first);
+  const summary = new InputError(message);
+  const examples = [...examplesOf(issues).map(toError), summary];
+  return new ManyError(message, issues.map(toError), 0, { ...summary.details, examples });
 }

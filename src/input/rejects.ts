@@ -131,10 +131,5 @@ function objectText(text: string): string {
   if ('problem' in item || item.twice !== undefined || !isJsonObject(item.value))
     return printJson({ [textColumn]: text });
   const entries = Object.entries(item.value);
-  const own = entries.filter(([name]) => !isRejectColumn(name));
-  if (own.length < entries.length) return printJson(Object.fromEntries(own));
-  return text
-    .trim()
-    .split(/\s*[\r\n]\s*/)
-    .join(' ');
+  return printJson(Object.fromEntries(entries.filter(([name]) => !isRejectColumn(name))));
 }

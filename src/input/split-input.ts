@@ -1,7 +1,7 @@
 import { extname } from 'node:path';
-import { CsvSplitter, createTsvSplitter, tsvDialect } from './csv.ts';
+import { CsvSplitter, createTsvSplitter, hasQuotedCell } from './csv.ts';
 import { decodeUtf8, type InputFile, readText } from './input-file.ts';
-import { createJsonLineSplitter, splitJson } from './json.ts';
+import { createLineSplitter, splitJson } from './json.ts';
 import type { RecordSplitter, SplitRecord } from './record.ts';
 
 /** The format of an input. */
@@ -32,7 +32,7 @@ export function recordPlace(name: string, { kind }: InputFormat, line: number): 
 
 /**
  * Splits CSV, tab-separated text, JSON lines or JSON into records. CSV and JSON lines are read as a stream, with at most one
- * record in memory. JSON, and tab-separated text, whose dialect its last cell may tell, are read whole.
+ * record in memory. JSON, and tab-separated text, whose last cell may tell whether it has quotes, are read whole.
  *
  * @param file its ending decides the format; without a known ending the text does.
  * @param isColumn whether the command reads a column of this name. The delimiter that makes most of them is that of the input.
@@ -47,14 +47,13 @@ export async function splitInput(
   if (head.trim() === '') return { format: undefined, pages: pagesOf([]) };
   const { kind, delimiter, text } = detectFormat(head, name, isColumn);
   if (kind === 'jsonl')
-    return { format: { kind, delimiter }, pages: splitPieces(text, pieces, createJsonLineSplitter()) };
+    return { format: { kind, delimiter }, pages: splitPieces(text, pieces, createLineSplitter()) };
   if (kind === 'csv' && delimiter !== '\t')
     return { format: { kind, delimiter }, pages: splitPieces(text, pieces, new CsvSplitter(delimiter)) };
   const whole = await readText(text, pieces, name);
   if (kind === 'json') return { format: { kind, delimiter }, pages: pagesOf(splitJson(whole, name)) };
-  const dialect = tsvDialect(whole);
-  const isQuoted = dialect === 'quoted';
-  const splitter = isQuoted ? new CsvSplitter(delimiter) : createTsvSplitter(dialect);
+  const isQuoted = hasQuotedCell(whole);
+  const splitter = isQuoted ? new CsvSplitter(delimiter) : createTsvSplitter();
   const format = { kind: isQuoted ? ('csv' as const) : ('tsv' as const), delimiter };
   return { format, pages: splitPieces('', piecesOf(slicesOf(whole)), splitter) };
 }

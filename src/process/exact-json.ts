@@ -332,7 +332,7 @@ class Reader {
 }
 
 /** The message of a text that is cut off. */
-export const endsTooEarly = 'it ends too early';
+const endsTooEarly = 'it ends too early';
 const lastComma = 'a comma after the last item';
 
 function isDigit(unit: number): boolean {

@@ -1,5 +1,4 @@
 import { lackingFields, takesField } from '../api/contract.ts';
-import { referenceFields } from '../api/nouns.ts';
 import type { Bounds } from '../api/schemas.ts';
 import { ValueError } from '../config/setting-values.ts';
 import type { ColumnRules } from '../input/field-columns.ts';
@@ -7,12 +6,12 @@ import { type NumberFault, readCount, readId } from '../input/numbers.ts';
 import type { InputRecord, InputRow, RecordValues, RowLayout } from '../input/read-records.ts';
 import type { Problem } from '../input/record.ts';
 import { CliError, FieldError } from '../process/errors.ts';
-import { ExactNumber, isJsonObject, type JsonObject, type JsonValue } from '../process/exact-json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-json.ts';
 import type { Access } from './access.ts';
 import { checkFields, typeOfField } from './body-fields.ts';
 import { isName } from './names.ts';
 import { isIdText, parseTyped } from './parse-values.ts';
-import { type Body, columnOf, type Field, fieldKinds, type RecordNoun } from './record-nouns.ts';
+import { type Body, columnOf, type Field, fieldKinds } from './record-nouns.ts';
 
 /** A record of a file. */
 export interface RecordRow extends InputRow {
@@ -27,7 +26,7 @@ export interface RecordRow extends InputRow {
 }
 
 /**
- * Returns the layout of files of records. A deletion also reads the output of `-o ids`, and a JSON array of ids.
+ * Returns the layout of files of records. A deletion also reads the output of `-o ids`.
  *
  * @param extra fields of `--field`, for every record that does not have them.
  */
@@ -52,7 +51,7 @@ export function createRecordLayout(
         const used = Object.fromEntries(Object.entries(values).filter(([name]) => isUsed(name)));
         return {
           line,
-          id: kind === 'create' ? undefined : idFrom(values, noun),
+          id: kind === 'create' ? undefined : idFrom(values),
           fields: hasFields ? toFields(access, { values: used, columns, isOfTable }, extra) : {},
           hasId: values.id !== undefined,
           unused: Object.keys(values).filter((name) => !isUsed(name)),
@@ -97,21 +96,11 @@ function toRowOrProblem<Row>(toRow: () => Row): Row | Problem {
 
 /** Returns the values of a record. An empty cell of a table is no value. */
 function valuesOf(values: RecordValues, isOfTable: boolean): JsonObject {
-  const entries = Object.entries(values).filter(
-    (entry): entry is [string, JsonValue] => entry[1] !== undefined && !(isOfTable && entry[1] === ''),
-  );
-  if (isOfTable) return Object.fromEntries(entries);
   return Object.fromEntries(
-    entries.map(([name, value]) => [name, name === 'id' ? value : withoutExponents(value)]),
+    Object.entries(values).filter(
+      (entry): entry is [string, JsonValue] => entry[1] !== undefined && !(isOfTable && entry[1] === ''),
+    ),
   );
-}
-
-/** Makes numbers with an exponent plain numbers, as the answers of the service have them. Only of an id it is a fault. */
-function withoutExponents(value: JsonValue): JsonValue {
-  if (value instanceof ExactNumber) return /e/i.test(value.digits) ? Number(value.digits) : value;
-  if (Array.isArray(value)) return value.map(withoutExponents);
-  if (!isJsonObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, withoutExponents(inner)]));
 }
 
 /** Finds a word that databases and R write without quotes for a cell without a value. */
@@ -122,9 +111,9 @@ function findNullText(values: RecordValues, text: string): string | undefined {
 }
 
 /** Returns the id of a record. @throws FieldError if it is missing or not valid. */
-function idFrom({ id = null }: RecordValues, { name }: RecordNoun): bigint {
+function idFrom({ id = null }: RecordValues): bigint {
   if (id === null) throw new FieldError('id is required', 'id');
-  return validNumber('id', String(id), readId(id, name === 'inventory' ? 'pets' : name));
+  return validNumber('id', String(id), readId(id));
 }
 
 /** Returns a number that was read. @throws FieldError that names the column and the text if it is none. */
@@ -190,7 +179,7 @@ function fromText(field: Field | undefined, type: Bounds['type'], text: string, 
   if (field.kind === 'quantity') return validNumber(column, text, readCount(text));
   // A name stands for a category alone.
   if (field.kind === 'reference' && (field.name !== 'categoryId' || isIdText(text)))
-    return validNumber(column, text, readId(text, referenceFields[field.name] ?? 'pets'));
+    return validNumber(column, text, readId(text));
   const { parse, parseCell = parse } = fieldKinds[field.kind];
   return parseNamed(column, text, parseCell);
 }

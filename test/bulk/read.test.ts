@@ -227,11 +227,6 @@ test.each<[text: string, message: string | RegExp, options?: Options]>([
     'stock.csv:2: the record is longer than 1 MiB',
     { skipInvalid: true },
   ],
-  [
-    '{"petId":1,"quantity":5}\n{"petId":2,"quan',
-    'a.jsonl:2: the value that begins here is never closed',
-    { ...lines, skipInvalid: true },
-  ],
   ['PK\u0003\u0004rest', 'stock.xlsx: is a workbook or another ZIP archive', { name: 'stock.xlsx' }],
 ])('refuses all of %.40j', async (text, message, options) => {
   await expect(read(text, options)).rejects.toThrow(message);
@@ -276,34 +271,22 @@ test.each([
   expect(parse).toThrow(message);
 });
 
+const pointHint = '--decimal . if a fraction follows the mark, --thousands . if it separates thousands';
+
 test.each<[text: string, hint: string | undefined, options?: Options]>([
-  ['petId,quantity\n1,8.000\n', '--decimal . reads 8, --thousands . reads 8000'],
-  ['petId;quantity\n1;1.250,00\n2;abc\n', '--thousands . reads 1250'],
-  ["petId,quantity\n1,1'234\n", `--thousands "'" reads 1234`],
-  ['petId,quantity\n1,1 234\n', '--thousands " " reads 1234'],
-  ['petId,change\n1,-1.234\n', '--thousands . reads -1234', relative],
+  ['petId;quantity\n1;1.250,00\n2;abc\n', pointHint],
+  ["petId,quantity\n1,1'234\n", `--thousands "'" if it separates thousands`],
+  ['petId,quantity\n1,1 234\n', '--thousands " " if it separates thousands'],
+  ['petId,change\n1,-1.234\n', pointHint, relative],
   ['petId,change\n1,−3\n', 'the sign is U+2212: write - in its place', relative],
-  ['petId,quantity\n1,8.000\n', '--decimal . reads 8, --thousands . reads 8000'],
+  ['petId,quantity\n1,8.000\n', pointHint],
   ['petId,quantity\n1,1.5\n', undefined],
   ['petId,quantity\n1,-3\n', 'if the rows are changes, add --relative --delivery <number>'],
   ['petId,change\n1,5\n', 'if the rows are changes, add --relative --delivery <number>'],
   ['sku,quantity\n1,5\n', 'name the columns with --map petId=<column>,quantity=<column>'],
   ['petId,change\n1,+5\n1,+3\n', '--sum adds up the rows of a pet', relative],
   ['petId,quantity\n1,5\n1,3\n', '--sum adds up the rows of a pet'],
-  [
-    'petId,quantity\n1.23456789012346E+018,5\n',
-    'a spreadsheet or a script has rounded this id: import the column as text',
-  ],
-  [
-    'petId,quantity\n9223372036854776000,5\n',
-    'a spreadsheet or a script has rounded this id: import the column as text',
-  ],
-  ['petId,quantity\nRex,5\n', 'a file needs ids in place of names: `petstore pets list` shows both'],
   ['petId,quantity\n"1"x,5\n', 'within quotes, a quote is written twice'],
-  [
-    `petId,quantity\n1,x\n${Array.from({ length: 30 }, (_, at) => `${at + 2},1\n`).join('')}`,
-    '--skip-invalid leaves them out',
-  ],
 ])('the hint fits what is wrong: %.60j', async (text, hint, options) => {
   const error = await refusal(text, options);
   const [first = error] = error instanceof ManyError ? error.errors : [];

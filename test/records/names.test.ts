@@ -112,21 +112,6 @@ test.each([
   expect(run).toMatchObject({ code: 0, stdout, stderr: expect.stringContaining(note) });
 });
 
-test.each([
-  ['inventory apply - --relative --delivery LS-1 --yes', 'petId,change\nLuna,+24\nMax,-3\n', 'pets'],
-  ['inventory apply - --yes', 'petId,quantity\nLuna,24\n', 'pets'],
-  ['pets update --from - --yes', 'id,status\nLuna,sold\n', 'pets'],
-  ['categories delete --from - --yes', 'Dogs\nCats\n', 'categories'],
-  ['orders create --from - --yes', 'pet,quantity\nLuna,1\n', 'pets'],
-])('%s wants ids in its file, and names the command that lists them', async (line, stdin, noun) => {
-  using shop = openShop();
-  const { code, stdout, stderr } = await shop.run(line, { stdin });
-  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
-  expect(stderr).toContain(
-    `hint: a file needs ids in place of names: \`petstore ${noun} list\` shows both\n`,
-  );
-});
-
 test('names that cannot be read are not told if the records cannot be read either', async () => {
   await using server = await recordingServer({}, () => ({
     status: 403,
