@@ -1,7 +1,16 @@
 import { describe, expect, test } from 'vitest';
 import type { HttpResponse } from '../../src/api/http.ts';
 import { bindTo, configured, type Description, smoke, smokeOf } from './run.ts';
-import { type Change, changing, on, refusing, startService, withBody, withHeaders } from './service.ts';
+import {
+  type Change,
+  changing,
+  counting,
+  on,
+  refusing,
+  startService,
+  withBody,
+  withHeaders,
+} from './service.ts';
 
 describe.concurrent('what a description says, and what it does not', () => {
   test('operations that are not bound are listed as skipped, with the reason', async () => {
@@ -45,6 +54,43 @@ describe.concurrent('what a description says, and what it does not', () => {
     const run = await smokeOf(spoil, ['--only', id]);
     expect(run.code).toBe(0);
     expect(run.check(id)).toMatchObject({ result: 'warn', reason: expect.stringMatching(reason) });
+  });
+
+  const stale = changing((record: object) => ({ ...record, name: 'Before' }));
+  test.each<[id: string, reason: RegExp, place: string | RegExp, fault: Change]>([
+    [
+      'op/getCategory',
+      /^name differs from what listCategories shows, once in 2 looks$/,
+      '/categories/1',
+      stale,
+    ],
+    [
+      'op/getCategory',
+      /^answered 404 Not Found, and listCategories shows categoryId 1, once in 2 looks$/,
+      '/categories/1',
+      refusing(404),
+    ],
+    ['op/listOrders', /^503 Service Unavailable first, then: /, /orders/, refusing(503)],
+  ])('a fault of %s that is seen once is flaky: %s', async (id, reason, place, fault) => {
+    const spoil = () =>
+      on(
+        place,
+        counting((count) => count === 1, fault),
+      );
+    const run = await smokeOf(spoil(), []);
+    expect(run.code).toBe(0);
+    expect(run.check(id)).toMatchObject({ result: 'flaky', reason: expect.stringMatching(reason) });
+    expect(run.ids('flaky')).toEqual([id]);
+    expect((await smokeOf(spoil(), ['--strict'])).code).toBe(7);
+  });
+
+  test('one replica of ten that answers 500 is red', async () => {
+    const run = await smokeOf(
+      counting((count) => count % 10 === 4, refusing(500)),
+      [],
+    );
+    expect(run.code).toBe(7);
+    expect(run.ids('fail').join()).toMatch(/op|error/);
   });
 
   test('an error of another shape is a warning for a bound service, a 5xx a failure', async () => {

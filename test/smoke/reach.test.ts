@@ -116,6 +116,19 @@ describe('tls', () => {
     expect(run.check('tls/protocol').reason).toBe('the service speaks TLSv1.1');
   });
 
+  test('a client certificate is used by every check', async () => {
+    const { cert, key } = await makeCertificate(90);
+    const mutual = { cert, key, ca: cert, requestCert: true, rejectUnauthorized: true };
+    const { service, trusting } = await secured(mutual);
+    await using _ = service;
+    const keyFile = join(newFolder(), 'key.pem');
+    writeFileSync(keyFile, key);
+    const { PETSTORE_CA_CERT } = trusting.env;
+    const env = { ...trusting.env, PETSTORE_CLIENT_CERT: PETSTORE_CA_CERT, PETSTORE_CLIENT_KEY: keyFile };
+    expect((await smoke(service.url, ['--strict'], { env })).code).toBe(0);
+    expect((await smoke(service.url, [], trusting)).code).toBe(6);
+  });
+
   test('through a proxy the requests say what is wrong with the certificate or the proxy, and tls is skipped', async () => {
     const { service, trusting } = await secured(await makeCertificate(90, 'shop.example'));
     await using _ = service;

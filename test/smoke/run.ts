@@ -7,15 +7,6 @@ import type { JsonObject } from '../../src/process/exact-json.ts';
 import { type RunOptions, runCli } from '../helpers/run-cli.ts';
 import { type Change, type ReceivedRequest, startService } from './service.ts';
 
-/** No flags, and all other flags together. No flag hides what another flag would find. */
-export const flagSets: readonly (readonly string[])[] = [
-  [],
-  [
-    ...['--retries', '0', '--strict', '--brief', '--max-time', '10m'],
-    ...['--only', '**', '--skip', 'write', '--expect', 'GET /pets'],
-  ],
-];
-
 /** A check in the JSON report: the fields that tests look at. */
 interface Check extends Readonly<Record<'id' | 'result' | 'reason', string>> {
   readonly expected?: string;
