@@ -49,19 +49,16 @@ test('the embedded store passes without network checks, and each check comes aft
   ]);
 });
 
-test('a service that answers passes every check, and gets one request', async () => {
+test('a service that answers passes every check, gets one request, and its token is named by its source', async () => {
   await using server = await healthy();
-  const { code, states, findings } = await examine(`--base-url ${server.url}`);
+  const token = { PETSTORE_TOKEN: 's3cret' };
+  const { code, states, findings, stdout } = await examine(`--base-url ${server.url}`, token);
+  expect(findings.config?.reason).toContain('PETSTORE_TOKEN is sent as Authorization');
+  expect(stdout).not.toContain('s3cret');
   const inOrder = { 'reach/dns': 'pass', 'reach/connect': 'pass', 'reach/http': 'pass' };
   expect({ code, ...states }).toMatchObject({ code: 0, ...inOrder });
   expect(findings['reach/http']?.reason).toBe('listPets answered 200 OK');
   expect(server.seen.map(({ method, path }) => `${method} ${path}`)).toEqual(['GET /pets']);
-});
-
-test('a name below localhost is this machine, for every command', async () => {
-  await using server = await healthy();
-  const { code, states } = await examine(`--base-url http://shop.localhost:${new URL(server.url).port}`);
-  expect({ code, ...states }).toMatchObject({ code: 0, 'reach/dns': 'pass', 'reach/http': 'pass' });
 });
 
 test('the hint of a refused connection is a command line that checks the same address', async () => {
@@ -76,17 +73,13 @@ const refusal = (status: number): Reply => ({ status, body: { code: 'x', message
 
 /** Services that answer everything in one way, which is not that of the API. */
 const wrongAnswers: readonly (readonly [title: string, reply: Reply, code: number, reason: RegExp])[] = [
-  ['400', refusal(400), 7, /^listPets answered 400 Bad Request: no; no token was sent$/],
   ['401', refusal(401), 4, /^listPets answered 401 Unauthorized: no; no token was sent$/],
-  ['403', refusal(403), 4, /403/],
-  ['404', refusal(404), 7, /404/],
   [
     '421',
     { status: 421, body: { code: 'misdirected', message: 'this host is not served here', status: 421 } },
     7,
     /^listPets answered 421 Misdirected Request: this host is not served here; no token was sent$/,
   ],
-  ['429', refusal(429), 7, /429/],
   ['500', refusal(500), 6, /500/],
   ['204', { status: 204 }, 7, /^listPets answered 204 No Content without a body; no token was sent$/],
   [
@@ -176,13 +169,6 @@ test('ALL_PROXY alone is a warning, because no proxy is used', async () => {
     HTTP_PROXY: 'http://127.0.0.1:1',
   });
   expect(both.findings.config?.state).toBe('pass');
-});
-
-test('a token is named by its source, and its value is never shown', async () => {
-  await using server = await healthy();
-  const { findings, stdout } = await examine(`--base-url ${server.url}`, { PETSTORE_TOKEN: 's3cret' });
-  expect(findings.config?.reason).toContain('PETSTORE_TOKEN is sent as Authorization');
-  expect(stdout).not.toContain('s3cret');
 });
 
 test('without a base URL doctor exits 2 and names the remedies', async () => {

@@ -9,18 +9,16 @@ import { makeCertificate } from '../helpers/certificate.ts';
 import { listenHere } from '../helpers/listen.ts';
 import { fakeIo, runCli } from '../helpers/run-cli.ts';
 import { bindTo, newFolder, requireToken, smoke } from './run.ts';
-import { type Change, refusal, startService, withHeaders } from './service.ts';
+import { type Change, refusal, startService } from './service.ts';
 
 describe('a service that is not reached', () => {
   test('a refused connection is in the first line only, skips the other checks and exits 6', async () => {
-    for (const flags of [['--write'], ['--only', 'op/listPets'], ['--skip', 'reach'], ['--brief']]) {
-      const { code, stdout } = await runCli(['smoke', '--base-url', 'http://127.0.0.1:1', ...flags]);
-      expect(code).toBe(6);
-      expect(stdout).toMatch(
-        /^fail {3}reach\/connect: 127\.0\.0\.1:1: connection refused; is the service running behind this port/,
-      );
-      expect(stdout.match(/connection refused/g)).toHaveLength(1);
-    }
+    const { code, stdout } = await runCli('smoke --base-url http://127.0.0.1:1 --write --skip reach');
+    expect(code).toBe(6);
+    expect(stdout).toMatch(
+      /^fail {3}reach\/connect: 127\.0\.0\.1:1: connection refused; is the service running behind this port/,
+    );
+    expect(stdout.match(/connection refused/g)).toHaveLength(1);
   });
 
   test('a name that does not exist fails reach/dns and exits 6', async () => {
@@ -171,36 +169,11 @@ describe('tls', () => {
       hint: 'is the base URL http:// instead?',
     });
   });
-
-  test('a link of http behind an https proxy is reported once, with its cause', async () => {
-    const { service, trusting } = await secured(await makeCertificate(90), undefined, (answer) =>
-      withHeaders(answer, { link: answer.headers.link?.toString().replace('https:', 'http:') }),
-    );
-    await using _ = service;
-    const { stdout, code } = await runCli(['smoke', '--base-url', service.url], trusting);
-    expect(code).toBe(7);
-    expect(stdout).toMatch(
-      /^fail {3}4 checks: the next link is http, although the service is reached by https; /,
-    );
-  });
 });
 
 describe('auth', () => {
   test.each<[title: string, withoutToken: Change, reason: RegExp]>([
     ['lets anybody in', (answer) => answer, /^answered 200 OK without a credential: listPets, getPet, /],
-    [
-      'breaks without one',
-      (answer) => refusal(answer, 500),
-      /^answered 500 Internal Server Error without a credential: listPets, /,
-    ],
-    [
-      'redirects to a login',
-      (answer, { target }) =>
-        target === '/login'
-          ? { ...answer, status: 200 }
-          : { ...withHeaders(answer, { location: '/login' }), status: 302 },
-      /^answered 200 OK without a credential: listPets, /,
-    ],
     [
       'lets anybody read orders',
       (answer, { target }) => (target.startsWith('/store/orders') ? answer : refusal(answer, 401)),

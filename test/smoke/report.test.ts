@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { main } from '../../src/main.ts';
@@ -97,13 +97,6 @@ test('one cause is reported once, with the ids and the request id', async () => 
   );
   expect(stdout.match(/request id {2}req-7/g)).toHaveLength(1);
   expect(stdout.match(/answered 500 Internal/g)).toHaveLength(1);
-});
-
-test.each(['junit', 'json'])('a %s report replaces the file of an earlier run', async (format) => {
-  const file = join(newFolder(), 'report');
-  writeFileSync(file, `${'older '.repeat(10_000)}`);
-  expect((await run(['--only', 'op/listPets', '--report', `${format}=${file}`])).code).toBe(0);
-  expect(readFileSync(file, 'utf8')).not.toContain('older');
 });
 
 test('reports are also written if the service cannot be reached, and are not green', async () => {
