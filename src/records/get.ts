@@ -3,8 +3,7 @@ import { readRecord } from '../client/read-record.ts';
 import type { Context } from '../context.ts';
 import type { View } from '../output/columns.ts';
 import type { Output } from '../output/print.ts';
-import { CliError } from '../process/errors.ts';
-import { type Access, openAccess, openView } from './access.ts';
+import { openAccess, openView } from './access.ts';
 import type { IdOrName } from './parse-values.ts';
 import { readEach } from './read-each.ts';
 import { namedNoun, type RecordNoun, recordView } from './record-nouns.ts';
@@ -20,37 +19,18 @@ export async function getRecords(
   idsOrNames: readonly IdOrName[],
 ): Promise<Output> {
   const access = await openAccess(context, noun, await readOperation(context, noun));
-  const read = async (target: bigint | CliError) => {
-    if (target instanceof CliError) throw target;
-    return (await readRecord(access.client, noun.name, target)).value;
-  };
-  const targets = await resolveIds(access, idsOrNames);
+  const { client, names } = access;
+  const read = async (idOrName: IdOrName) =>
+    (await readRecord(client, noun.name, await names.idOf(namedNoun(noun), idOrName))).value;
   const atOnce = context.settings.get('concurrency');
   const [{ values: found, error }, { view, readNames }] = await Promise.all([
-    readEach(targets, read, { unit: noun.plural, atOnce }),
+    readEach(idsOrNames, read, { unit: noun.plural, atOnce }),
     openView(access, false),
   ]);
   const [first] = found;
   if (first === undefined) throw error;
   for (const record of found) await readNames(record);
-  await access.names.tellUnread();
   return idsOrNames.length > 1 ? { pages: [found], view, error } : { record: first, view, error };
-}
-
-/** Returns the id of each argument. An unknown name gives its error, so that the other records are still printed. */
-async function resolveIds(
-  { names, noun }: Access,
-  idsOrNames: readonly IdOrName[],
-): Promise<(bigint | CliError)[]> {
-  const ids: (bigint | CliError)[] = [];
-  for (const idOrName of idsOrNames) {
-    const id = await names.idOf(namedNoun(noun), idOrName).catch((error: unknown) => {
-      if (error instanceof CliError && error.kind === 'not-found') return error;
-      throw error;
-    });
-    ids.push(id);
-  }
-  return ids;
 }
 
 /** The operation that reads a record. A service that has only a list is asked for that. */

@@ -49,7 +49,6 @@ export async function listRecords(
   const { view, readNames } = await openView(access, true);
   // The first page and the names are read at the same time.
   const [first] = await Promise.all([pages.next(), readNames()]);
-  await access.names.tellUnread();
   let isEmpty = true;
   async function* pagesWithFirst() {
     for (let page = first; !page.done; page = await pages.next()) {

@@ -26,8 +26,6 @@ export class Names {
   private readonly context: Context;
   private readonly client: Client;
   private readonly lists = new Map<NamedNoun, Promise<PetOrCategory[]>>();
-  /** The reasons why names could not be read, of which no note has told yet. */
-  private readonly unread = new Map<NamedNoun, unknown>();
 
   constructor(context: Context, client: Client) {
     this.context = context;
@@ -109,49 +107,31 @@ export class Names {
     return Object.fromEntries(resolved);
   }
 
-  /**
-   * Reads the names of all pets or all categories, by id. There are none if the service has no such list, or if it cannot be
-   * read: see `tellUnread`. Never rejects.
-   */
+  /** Reads the names of all pets or all categories, by id. A note says if they cannot be read. Never rejects. */
   async namesOf(noun: NamedNoun): Promise<ReadonlyMap<bigint, string>> {
     if (!this.hasList(noun)) return new Map();
     try {
       const records = await this.list(noun);
       return new Map(records.map(({ id, name }) => [id, name]));
     } catch (error) {
-      this.unread.set(noun, error);
+      await this.context.warn(`note: names of ${noun} could not be read: ${messageOf(error)}`);
       return new Map();
     }
   }
 
   /**
-   * Reads the name of a pet; undefined if there is no such pet. It requests a list of one pet that begins after the id
-   * before, because the operation that reads one pet is deprecated. If the list cannot begin at an id, or if it was read
-   * already, it uses the whole list. Never rejects.
+   * Reads the name of a pet; undefined if there is no such pet, or if it cannot be read. It requests a list of one pet that
+   * begins after the id before, because the operation that reads one pet is deprecated. If the list cannot begin at an id, or
+   * if it was read already, it uses the whole list.
    */
   async nameOfPet(id: bigint): Promise<string | undefined> {
-    const { client } = this;
-    const list = client.contract.operations.get('listPets');
-    const canReadAlone = list !== undefined && canBeginAfterId(list) && id > 0n;
-    if (!canReadAlone || this.lists.has('pets')) return (await this.namesOf('pets')).get(id);
-    try {
-      const pet = await readFromList<PetOrCategory>(client, 'pets', id, { limit: 1 });
-      return pet.value.name;
-    } catch (error) {
-      if (!(error instanceof CliError && error.kind === 'not-found')) this.unread.set('pets', error);
-      return undefined;
-    }
-  }
-
-  /** Notes the names that could not be read. Call it once the records are there, because their error says more. */
-  async tellUnread(): Promise<void> {
-    for (const [noun, error] of this.unread)
-      await this.context.warn(
-        noun === 'pets'
-          ? `note: names of pets are left empty because they could not be read: ${messageOf(error)}`
-          : `note: categories are shown by id because their names could not be read: ${messageOf(error)}`,
-      );
-    this.unread.clear();
+    const list = this.client.contract.operations.get('listPets');
+    if (!list || !canBeginAfterId(list) || id === 0n || this.lists.has('pets'))
+      return (await this.namesOf('pets')).get(id);
+    const pet = await readFromList<PetOrCategory>(this.client, 'pets', id, { limit: 1 }).catch(
+      () => undefined,
+    );
+    return pet?.value.name;
   }
 
   private async categoryOf(name: string): Promise<{ readonly id?: bigint; readonly name: string }> {

@@ -1,5 +1,5 @@
 import { eachAtPace } from '../client/pace.ts';
-import { CliError, InterruptedError, ManyError } from '../process/errors.ts';
+import { CliError, InterruptedError, ManyError, UsageError } from '../process/errors.ts';
 
 /** What was read of several items. */
 interface Readings<Value> {
@@ -21,7 +21,8 @@ export async function readEach<Item, Value>(
       const value = await read(item);
       if (value !== undefined) values.set(index, value);
     } catch (error) {
-      if (!(error instanceof CliError) || error instanceof InterruptedError) throw error;
+      if (!(error instanceof CliError) || error instanceof InterruptedError || error instanceof UsageError)
+        throw error;
       errors.set(index, error);
     }
   });

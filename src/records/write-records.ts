@@ -159,7 +159,6 @@ async function toOutput(access: Access, ending: Ending, options: WriteOptions): 
   }
   const { view, readNames } = await openView(access, false);
   for (const record of records) await readNames(record);
-  await access.names.tellUnread();
   if (options.asList) {
     const doneNote = `note: ${records.length} of ${rows.length} ${noun.plural} were written`;
     return { pages: [records], view, notes, doneNote, error };

@@ -97,26 +97,17 @@ test.each([
     [{ petId: 1, quantity: 2, status: 'sold' }],
     'inventory list --fields petId,name',
     'petId,name\n1,\n',
-    'note: names of pets are left empty because they could not be read: ',
+    'note: names of pets could not be read: ',
   ],
   [
     '/pets',
     [{ id: 1, name: 'Rex', categoryId: 9007199254740, status: 'sold' }],
     'pets list',
     'id,name,category,status\n1,Rex,9007199254740,sold\n',
-    'note: categories are shown by id because their names could not be read: ',
+    'note: names of categories could not be read: ',
   ],
 ])('if only %s can be read, names are left out, with a note', async (path, body, line, stdout, note) => {
   await using server = await recordingServer({ [path]: body });
   const run = await runAt(server, `${line} -o csv`);
   expect(run).toMatchObject({ code: 0, stdout, stderr: expect.stringContaining(note) });
-});
-
-test('names that cannot be read are not told if the records cannot be read either', async () => {
-  await using server = await recordingServer({}, () => ({
-    status: 403,
-    body: { code: 'x', message: 'no', status: 403 },
-  }));
-  const { stderr } = await runAt(server, 'pets list');
-  expect(stderr).toMatch(/^error: [^\n]*\n(hint: [^\n]*\n)?$/);
 });

@@ -55,9 +55,7 @@ interface EditText {
 async function readText(context: Context, { below, ...filter }: EditFilter): Promise<EditText> {
   const client = await context.client();
   const status = toStatusWords(client.contract, 'inventory', filter.status);
-  const names = new Names(context, client);
-  const nameById = await names.namesOf('pets');
-  await names.tellUnread();
+  const nameById = await new Names(context, client).namesOf('pets');
   const counts = new Map<bigint, Value>();
   const lines = ['petId,name,quantity,expected,status'];
   for await (const page of client.list('listInventory', {}, { whole: true }))

@@ -29,11 +29,8 @@ export async function exportInventory(context: Context, withExpected: boolean): 
   const names = new Map<bigint, string>();
   const view = exportView(withExpected, names);
   const client = await context.client();
-  if (printer.shows(view, 'name')) {
-    const reader = new Names(context, client);
-    for (const [id, name] of await reader.namesOf('pets')) names.set(id, name);
-    await reader.tellUnread();
-  }
+  if (printer.shows(view, 'name'))
+    for (const [id, name] of await new Names(context, client).namesOf('pets')) names.set(id, name);
   const list: AsyncIterable<JsonObject[]> = client.list('listInventory', {}, { whole: true });
   async function* pages(): AsyncGenerator<JsonObject[]> {
     for await (const page of list)

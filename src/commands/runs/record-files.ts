@@ -69,8 +69,7 @@ async function noteValues(
   { file: { name } }: RowInput<RecordRow>,
   rows: readonly RecordRow[],
 ): Promise<void> {
-  const withId =
-    kind === 'create' ? rows.filter(({ hasId, fields }) => hasId && fields.id === undefined) : [];
+  const withId = kind === 'create' ? rows.filter(({ hasId }) => hasId) : [];
   if (withId.length > 0)
     await context.warn(
       `note: the ids of ${counted(withId.length, 'record', 'records')} in the file are left out because the service gives each new ${noun.singular} its own`,
