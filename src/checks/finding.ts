@@ -48,14 +48,11 @@ export const pass = createFindingFactory('pass');
 export const flaky = createFindingFactory('flaky');
 export const warn = createFindingFactory('warn');
 export const fail = createFindingFactory('fail');
+export const skip = createFindingFactory('skip');
 
 function createFindingFactory(state: State): (reason: string, details?: Details) => Finding {
   // The details may be another finding.
   return (reason, details) => ({ ...details, state, reason });
-}
-
-export function skip(reason: string): Finding {
-  return { state: 'skip', reason };
 }
 
 /** Whether a finding or a verdict makes the command fail. */

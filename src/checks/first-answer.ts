@@ -93,12 +93,19 @@ export function createExpectChecks(conditions: readonly Condition[]): Check[] {
   return conditions.map((condition, index) => ({
     id: `expect/${index + 1}`,
     title: condition.text,
-    async run(context) {
-      const answer = await askFor(context, condition);
-      const difference = differenceTo(condition, answer, context.mask);
-      return { ...(difference ?? pass(condition.text)), ...detailsOf(answer) };
-    },
+    run: (context) => compare(context, condition),
   }));
+}
+
+/** Compares an answer of the service with a condition. */
+async function compare(
+  context: CheckContext,
+  condition: Condition,
+  options: AskOptions = {},
+): Promise<Finding> {
+  const answer = await askFor(context, condition, options);
+  const difference = differenceTo(condition, answer, context.mask);
+  return { ...(difference ?? pass(condition.text)), ...detailsOf(answer) };
 }
 
 /** Sends the request of a condition. A status that the condition requires is not retried. */
@@ -127,7 +134,10 @@ const minLookMs = 1000;
 
 const rolloutHint = 'is the rollout done, on every replica?';
 
-/** Makes the check that the service is the deployment of `--wait-for`, in ten answers and in all answers of the round. */
+/**
+ * Makes the check that the service is the deployment of `--wait-for`, in ten answers and in all answers of the round. Each of
+ * the ten has a new connection, because one replica of the new version must not speak for the others.
+ */
 export function createVersionCheck({ waitFor, waitMs }: VersionOptions): Check {
   const passed = pass(`held in ${lookCount} answers in a row, each on a new connection`);
   return {
@@ -135,42 +145,27 @@ export function createVersionCheck({ waitFor, waitMs }: VersionOptions): Check {
     isPrerequisite: true,
     async run(context) {
       const timeoutMs = Math.min(context.timeoutMs, Math.max(waitMs, minLookMs));
+      const options = { timeoutMs, changes: { connection: 'close' } };
+      const faults: Finding[] = [];
       try {
-        const faults: Finding[] = [];
-        for (let count = 0; count < lookCount; count += 1)
-          faults.push(...(await look(context, waitFor, timeoutMs)));
-        const [fault] = faults;
-        if (!fault) return foreignAnswer(waitFor, context.heads) ?? passed;
-        const reason = `${fault.reason}, in ${faults.length} of ${lookCount} answers`;
-        return fail(reason, { ...fault, hint: rolloutHint });
+        for (let count = 0; count < lookCount; count += 1) {
+          let fault: Finding | undefined;
+          for (const condition of waitFor) {
+            const finding = fault ?? (await compare(context, condition, options));
+            if (isRed(finding)) fault = finding;
+          }
+          if (fault) faults.push(fault);
+        }
       } catch (error) {
         context.signal.throwIfAborted();
         return { ...findingOfError(error), exitCode: undefined };
       }
+      const [fault] = faults;
+      if (!fault) return foreignAnswer(waitFor, context.heads) ?? passed;
+      const reason = `${fault.reason}, in ${faults.length} of ${lookCount} answers`;
+      return fail(reason, { ...fault, hint: rolloutHint });
     },
   };
-}
-
-/**
- * Compares the service with every condition once, on a new connection, because one replica of the new version must not speak
- * for the others. Conditions on the same path share a request.
- *
- * @returns the first failure, or nothing.
- */
-async function look(
-  context: CheckContext,
-  conditions: readonly Condition[],
-  timeoutMs: number,
-): Promise<Finding[]> {
-  const answers = new Map<string | undefined, RawAnswer>();
-  for (const condition of conditions) {
-    const options = { timeoutMs, changes: { connection: 'close' } };
-    const answer = answers.get(condition.path) ?? (await askFor(context, condition, options));
-    answers.set(condition.path, answer);
-    const difference = differenceTo(condition, answer, context.mask);
-    if (difference) return [{ ...difference, ...detailsOf(answer) }];
-  }
-  return [];
 }
 
 /** Finds answers to the checks that contradict a condition on a header. Errors of a proxy may lack the header. */

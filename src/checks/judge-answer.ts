@@ -18,26 +18,16 @@ interface Expectation {
   readonly status?: string;
   /** The step of a check, such as `delete`. The reason of a fault begins with it. */
   readonly step?: string;
-  /** Whether another check compares the body with its schema. */
-  readonly skipsSchema?: boolean;
-}
-
-/** The body of an answer that meets its expectation. */
-interface JudgedBody {
-  /** The value of the body; undefined if the description documents no JSON. */
-  readonly json?: JsonValue;
-  /** What is worth a warning, a clause. */
-  readonly remark?: string | undefined;
 }
 
 /**
  * Checks the status of an answer, then its media type, then its body, which must be about the requested record.
  *
+ * @returns what is worth a warning, a clause.
  * @throws FindingError with the first fault; CliError if the schema of the description is itself wrong.
  */
-export function judge(answer: CheckAnswer, expectation: Expectation = {}): JudgedBody {
+export function judge(answer: CheckAnswer, { status, step }: Expectation = {}): string | undefined {
   const { operation, mediaType, json, recordId } = answer;
-  const { status, step, skipsSchema = false } = expectation;
   const fault = (reason: string, details: Details) =>
     new FindingError(faultOf(answer, step ? `${step}: ${reason}` : reason, details));
   const isExpected = status ? isStatus(answer.status, status) : operation.success.includes(answer.status);
@@ -46,15 +36,15 @@ export function judge(answer: CheckAnswer, expectation: Expectation = {}): Judge
       expected: status ?? operation.success.join(' or '),
     });
   const { schema, mediaTypes: ranges = [] } = documentedResponse(answer) ?? {};
-  if (ranges.length === 0) return {};
+  if (ranges.length === 0) return undefined;
   if (!ranges.some((range) => isWithin(mediaType, range)))
     throw fault(mediaType ? `the content type is ${mediaType}` : 'the answer has no content type', {
       expected: ranges.join(' or '),
     });
-  if (!/[/+]json$/.test(mediaType)) return {};
+  if (!/[/+]json$/.test(mediaType)) return undefined;
   if (!isUtf8(answer.body)) throw fault('the body is not UTF-8', { expected: 'UTF-8' });
   if (json === undefined) throw fault(`the body is not JSON: ${answer.jsonFault}`, { expected: 'JSON' });
-  const result = schema && !skipsSchema ? compareWithSchema(answer, schema, json) : {};
+  const result = schema ? compareWithSchema(answer, schema, json) : {};
   if (result.fault) {
     const { reason, got, ...details } = result.fault;
     throw fault(reason, { ...details, got: printJson(got) });
@@ -66,7 +56,7 @@ export function judge(answer: CheckAnswer, expectation: Expectation = {}): Judge
     const details = { expected: String(recordId), pointer: `/${idField}`, got };
     throw fault('the answer is about another record', details);
   }
-  return { json, remark: result.remark };
+  return result.remark;
 }
 
 /** The document to which the schemas of the service's specification refer. In an answer, a quantity may be any integer. */

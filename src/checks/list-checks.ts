@@ -47,8 +47,7 @@ async function pageWithNext(context: CheckContext, list: CheckAnswer): Promise<C
   const limit = Number(size?.bounds?.minimum ?? 1);
   if (!size || nextOf(list) !== undefined || recordsOf(list).length <= limit) return list;
   const page = await context.ask(operation, { query: { limit } });
-  // Its records are in the list too, whose schema was checked.
-  judge(page, { skipsSchema: true });
+  judge(page);
   return page;
 }
 
@@ -81,7 +80,7 @@ async function faultOfFilter(context: CheckContext, list: CheckAnswer): Promise<
     if (value === undefined) continue;
     const answer = await context.ask(operation, { query: { [name]: value } }, { isUnchecked: true });
     const subject = `the filter ${wireName}=${value}`;
-    judge(answer, { step: subject, skipsSchema: true });
+    judge(answer, { step: subject });
     const records = recordsOf(answer);
     const details = { expected: 'only records with it' };
     if (records.length === 0) {

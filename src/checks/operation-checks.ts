@@ -73,7 +73,7 @@ function isSameFault(first: Finding, second: Finding | undefined): boolean {
 /** Checks the answer to a GET. @throws FindingError if the answer is not as documented. */
 function judgeRead(answer: CheckAnswer): Finding {
   const { operation, status } = answer;
-  const { remark } = judge(answer);
+  const remark = judge(answer);
   const count = operation.isList ? `, ${counted(recordsOf(answer).length, 'record', 'records')}` : '';
   const text = `${statusText(status)}${count}`;
   if (remark === undefined) return pass(text, detailsOf(answer));

@@ -100,7 +100,7 @@ const unknownId = (change: Change) => on(/^\/categories\/\d{4,}$/, change);
 const sunset = 'Wed, 31 Dec 2098 00:00:00 GMT';
 
 const others: Faults = {
-  'error/not-found: an unknown id is answered as if it were found': unknownId((answer, { target }) => ({
+  'error/not-found: answered 200 OK': unknownId((answer, { target }) => ({
     ...withBody(answer, `{"id":${target.replace('/categories/', '')},"name":"Dogs"}`),
     status: 200,
   })),
