@@ -9,6 +9,7 @@ import {
 } from '../process/exact-json.ts';
 import { memberPointer, toPointer, valueAt } from '../process/pointer.ts';
 import { secondsText, withArticle } from '../process/text.ts';
+import type { Finding } from './finding.ts';
 
 /** The result of a comparison of a body with a schema. */
 export interface BodyResult {
@@ -17,16 +18,8 @@ export interface BodyResult {
   readonly remark?: string | undefined;
 }
 
-/** A value in a body that breaks a rule of its schema. */
-interface SchemaFault {
-  /** The rule that the value breaks, a clause. */
-  readonly reason: string;
-  /** JSON pointer into the body (RFC 6901). */
-  readonly pointer: string;
-  readonly expected: string;
-  /** The value at the pointer; for a missing field, the object that lacks it. */
-  readonly got: JsonValue;
-}
+/** A value in a body that breaks a rule of its schema. For a missing field, `got` is the object that lacks it. */
+type SchemaFault = Pick<Finding, 'reason' | 'pointer' | 'expected' | 'got'>;
 
 /** What all parts of a comparison share. */
 interface Comparison {
@@ -85,7 +78,7 @@ function faultIn(
 }
 
 function violation(expected: string, got: JsonValue, pointer: string): SchemaFault {
-  return { reason: `${pointer || 'the body'} must be ${expected}`, pointer, expected, got };
+  return { reason: `${pointer || 'the body'} must be ${expected}`, pointer, expected, got: printJson(got) };
 }
 
 function firstFault<Item>(
@@ -192,7 +185,7 @@ function faultOfMembers(
   if (missing !== undefined) {
     const expected = `the field ${JSON.stringify(missing)}`;
     const reason = `${pointer || 'the body'} lacks ${expected}`;
-    return { reason, pointer: memberPointer(pointer, missing), expected, got: value };
+    return { reason, pointer: memberPointer(pointer, missing), expected, got: printJson(value) };
   }
   return firstFault(Object.entries(value), ([name, member]) => {
     if (Object.hasOwn(properties, name)) {

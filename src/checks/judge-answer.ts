@@ -45,10 +45,7 @@ export function judge(answer: CheckAnswer, { status, step }: Expectation = {}): 
   if (!isUtf8(answer.body)) throw fault('the body is not UTF-8', { expected: 'UTF-8' });
   if (json === undefined) throw fault(`the body is not JSON: ${answer.jsonFault}`, { expected: 'JSON' });
   const result = schema ? compareWithSchema(answer, schema, json) : {};
-  if (result.fault) {
-    const { reason, got, ...details } = result.fault;
-    throw fault(reason, { ...details, got: printJson(got) });
-  }
+  if (result.fault) throw fault(result.fault.reason, result.fault);
   const record = answer.status < 300 ? recordOf(answer) : undefined;
   if (record && otherRecord(operation, recordId, record)) {
     const { idField } = nouns[operation.noun];

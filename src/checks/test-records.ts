@@ -2,7 +2,7 @@ import { nouns } from '../api/nouns.ts';
 import { readFromList } from '../client/read-record.ts';
 import { CliError, messageOf, UsageError } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
-import { Stop, StoppedError } from '../process/signals.ts';
+import { StoppedError } from '../process/signals.ts';
 import { counted } from '../process/text.ts';
 import { type Intent, newState, type Outcome } from '../writes/decide.ts';
 import { createRecordPort, type Reading, type RecordPort, requestDetails } from '../writes/port.ts';
@@ -43,16 +43,16 @@ export async function writeRecord(
 ): Promise<SettledRecord> {
   const { signal, timeoutMs, retries } = context;
   const port = portOf(context, noun);
-  const stop = new Stop<unknown>();
-  const stopNow = () => stop.stop(signal.reason);
-  if (signal.aborted) stopNow();
-  else signal.addEventListener('abort', stopNow, { once: true });
+  const stop = {
+    stopped: signal,
+    get reason(): unknown {
+      return signal.reason;
+    },
+  };
   // As in an undo, a record is removed if it has what is expected, whatever else it has got since.
   const rules = { mayCreate: false, isUndo: true, createsByPut: port.createsByPut };
   const limits = { rules, retries, retriesUnreachable: false, stop, timeoutMs };
-  const settled = await settle(port, { line: 0, id, intent, state: newState }, limits).finally(() =>
-    signal.removeEventListener('abort', stopNow),
-  );
+  const settled = await settle(port, { line: 0, id, intent, state: newState }, limits);
   const { outcome } = settled;
   if (!outcome) throw settled.error ?? new StoppedError();
   return { ...settled, outcome };

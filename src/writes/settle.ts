@@ -11,7 +11,7 @@ import type { Attempted, RecordPort, Write } from './port.ts';
 export interface RowLimits
   extends Pick<Circumstances, 'rules' | 'retries' | 'retriesUnreachable' | 'isFirstCount' | 'isConfirmed'> {
   /** After its stop no request begins. */
-  readonly stop: Stop<unknown>;
+  readonly stop: Pick<Stop<unknown>, 'reason' | 'stopped'>;
   /** Set for a row without a journal: the deadline of all its requests, in milliseconds. */
   readonly timeoutMs?: number | undefined;
   /** False if the row is only decided: the write that comes next is returned. */
@@ -85,7 +85,7 @@ async function perform(
   port: RecordPort,
   { row, reading }: Known,
   step: Exclude<Step, { do: 'end' }>,
-  stop: Stop<unknown>,
+  stop: RowLimits['stop'],
   startedMs: number | undefined,
 ): Promise<Event> {
   if (step.waitMs > 0 && !stop.reason) await sleep(step.waitMs, stop.stopped).catch(() => {});

@@ -20,14 +20,14 @@ test('the fault is the innermost, through references and compositions', () => {
     reason: '/1/a~1b ~0c must be a string',
     pointer: '/1/a~1b ~0c',
     expected: 'a string',
-    got: 5,
+    got: '5',
   });
 });
 
 test('if all alternatives fail, the fault blames none of them, and shows every digit', () => {
   const schema = { properties: { id: { anyOf: [{ type: 'string' }, { type: 'null' }] } } };
   const { fault } = check(schema, '{"id":9007199254740993}');
-  expect(fault).toMatchObject({ pointer: '/id', got: 9007199254740993n });
+  expect(fault).toMatchObject({ pointer: '/id', got: '9007199254740993' });
 });
 
 test.each([
