@@ -1,7 +1,7 @@
 import type { Contract } from '../api/contract.ts';
 import { type Check, groupOf } from './check.ts';
 import type { Condition } from './condition.ts';
-import { checkHttp, createExpectChecks, createVersionCheck, type VersionOptions } from './first-answer.ts';
+import { checkHttp, createExpectChecks, createVersionCheck } from './first-answer.ts';
 import { createLifecycleCheck, createOperationChecks } from './operation-checks.ts';
 import { checkConnection, checkDns, tlsChecks } from './reach.ts';
 import { createAuthCheck, createErrorChecks } from './refusal-checks.ts';
@@ -10,7 +10,7 @@ import type { TestRecord } from './test-records.ts';
 import { createWriteChecks } from './write-checks.ts';
 
 /** The selection of the checks, and their limits. */
-export interface SmokeOptions extends VersionOptions {
+export interface SmokeOptions {
   readonly contract: Contract;
   /** Whether the service is reached over TLS. */
   readonly hasTls: boolean;
@@ -19,6 +19,9 @@ export interface SmokeOptions extends VersionOptions {
   /** Patterns of the ids to leave out. */
   readonly skip: readonly string[];
   readonly write: boolean;
+  /** The conditions of `--wait-for`, and the time of the wait. */
+  readonly waitFor: readonly Condition[];
+  readonly waitMs: number;
   /** The conditions of `--expect`, each of which is a check. */
   readonly expect: readonly Condition[];
   /** The time limit of the command; undefined if it has none. */
@@ -41,10 +44,10 @@ export function createReachChecks(hasTls: boolean, fallback?: Condition): Check[
 
 /** Makes the read checks, in order: the checks of reach, which always run, and the selected checks. */
 export function createReadChecks(options: SmokeOptions): Check[] {
-  const { contract, hasTls, expect, waitFor } = options;
+  const { contract, hasTls, expect, waitFor, waitMs } = options;
   const reads = readsOf(contract);
   const fallback = expect.find(({ path }) => path !== undefined);
-  const version = waitFor.length > 0 ? [createVersionCheck(options)] : [];
+  const version = waitFor.length > 0 ? [createVersionCheck(waitFor, waitMs)] : [];
   const checks: Check[] = [
     ...createReachChecks(hasTls, fallback),
     ...version,
@@ -66,19 +69,18 @@ export function createSelectedWriteChecks(options: SmokeOptions, records: Set<Te
 }
 
 /** Whether `--only` names reach, so that the checks of reach alone are enough. */
-export function hasReachPattern({ only }: Pick<SmokeOptions, 'only'>): boolean {
+export function hasReachPattern({ only }: SmokeOptions): boolean {
   return only.some((pattern) => pattern.split('/', 1)[0] === 'reach');
 }
 
-/**
- * Whether a check is selected. In a pattern, `*` matches any text, and `?` one character. A pattern without a slash selects groups. `--only` does not leave out the checks of `--expect`.
- */
-function isSelected(id: string, { only, skip }: Pick<SmokeOptions, 'only' | 'skip'>): boolean {
-  const matchesOnly = only.some((pattern) => matches(id, pattern));
-  const isIncluded = only.length === 0 || groupOf(id) === 'expect' || matchesOnly;
+/** Whether a check is selected. `--only` does not leave out the checks of `--expect`. */
+function isSelected(id: string, { only, skip }: SmokeOptions): boolean {
+  const isIncluded =
+    only.length === 0 || groupOf(id) === 'expect' || only.some((pattern) => matches(id, pattern));
   return isIncluded && !skip.some((pattern) => matches(id, pattern));
 }
 
+/** In a pattern, `*` is any text, and `?` one character. A pattern without a slash selects groups. */
 function matches(id: string, pattern: string): boolean {
   const expression = (pattern.includes('/') ? pattern : `${pattern}/*`)
     .replace(/[.+^${}()|[\]\\]/g, '\\$&')

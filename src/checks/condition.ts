@@ -63,11 +63,9 @@ export function parseCondition(text: string, flag: string): Condition {
 export function differenceTo(condition: Condition, answer: ConditionAnswer, mask: Mask): Finding | undefined {
   const { path, status, comparisons } = condition;
   const text = answer.text.trim();
-  if (!meetsStatus(condition, answer.status)) {
-    const reason = `${path === undefined ? 'it' : `GET ${path}`} answered ${statusText(answer.status)}`;
-    return fail(reason, { expected: status ?? 'a 2xx', got: text });
-  }
   const prefix = path === undefined ? '' : `GET ${path}: `;
+  if (!meetsStatus(condition, answer.status))
+    return fail(`${prefix}answered ${statusText(answer.status)}`, { expected: status ?? 'a 2xx', got: text });
   for (const { part, name, operator, value } of comparisons) {
     if (part === 'value' && answer.json === undefined)
       return fail(`${prefix}the body is not JSON`, { expected: 'JSON', got: text });

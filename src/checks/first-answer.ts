@@ -121,12 +121,6 @@ async function askFor(
   return context.get(condition?.path ?? context.client.baseUrl, { ...options, isExpected });
 }
 
-/** The conditions of `--wait-for`, and the time of the wait. */
-export interface VersionOptions {
-  readonly waitFor: readonly Condition[];
-  readonly waitMs: number;
-}
-
 /** How often the service is compared with the conditions, before the checks of a round and again after them. */
 const lookCount = 10;
 /** The shortest time limit of a look. A longer one ends with the time of the wait. */
@@ -138,7 +132,7 @@ const rolloutHint = 'is the rollout done, on every replica?';
  * Makes the check that the service is the deployment of `--wait-for`, in ten answers and in all answers of the round. Each of
  * the ten has a new connection, because one replica of the new version must not speak for the others.
  */
-export function createVersionCheck({ waitFor, waitMs }: VersionOptions): Check {
+export function createVersionCheck(waitFor: readonly Condition[], waitMs: number): Check {
   const passed = pass(`held in ${lookCount} answers in a row, each on a new connection`);
   return {
     id: 'reach/version',

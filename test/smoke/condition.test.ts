@@ -41,8 +41,8 @@ test.each([
 });
 
 test.each([
-  ['GET /version 404', 'GET /version answered 200 OK'],
-  ['GET /version 4xx', 'GET /version answered 200 OK'],
+  ['GET /version 404', 'GET /version: answered 200 OK'],
+  ['GET /version 4xx', 'GET /version: answered 200 OK'],
   ['header x-commit=new', 'x-commit is 4f2a9c1'],
   ['header x-gone=1', 'x-gone is absent'],
   ['/n!=5', '/n is 5'],
@@ -55,7 +55,7 @@ test.each([
 });
 
 test('a condition on a path without a status needs a 2xx', () => {
-  expect(reasonOf('GET /version /status=ok', 503)).toBe('GET /version answered 503 Service Unavailable');
+  expect(reasonOf('GET /version /status=ok', 503)).toBe('GET /version: answered 503 Service Unavailable');
   expect(reasonOf('/status=ok', 503)).toBeUndefined();
 });
 

@@ -128,7 +128,7 @@ describe.concurrent('the wait for a deployment', () => {
 
   test.each([
     ['header x-commit=nope', 'x-commit is old', []],
-    ['GET /nowhere', '/nowhere answered 404 Not Found', ['--only', 'op/*']],
+    ['GET /nowhere', '/nowhere: answered 404 Not Found', ['--only', 'op/*']],
   ] as const)(
     'a service with another version than %s is exit 7, whatever is left out: %s, %j',
     async (condition, reason, flags) => {

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { builtInContract, type Contract } from '../../api/contract.ts';
 import { operations } from '../../api/operations.ts';
 import { createReachChecks } from '../../checks/check-table.ts';
-import { type Finding, findingOfError, pass, type State, warn } from '../../checks/finding.ts';
+import { type Finding, findingOfError, pass, warn } from '../../checks/finding.ts';
 import { type CheckResult, exitCodeOf, resultOf, skippedResult } from '../../checks/result.ts';
 import { createRound } from '../../checks/round.ts';
 import { runChecks } from '../../checks/run-checks.ts';
@@ -11,7 +11,8 @@ import { decideTokenUse } from '../../config/credential.ts';
 import { resolvePaths } from '../../config/paths.ts';
 import type { Settings } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
-import type { View } from '../../output/columns.ts';
+import { propertyColumns } from '../../output/columns.ts';
+import type { JsonObject } from '../../process/exact-json.ts';
 import { hasTls, openService } from './open-service.ts';
 
 export const doctor = action({
@@ -22,7 +23,7 @@ export const doctor = action({
     'for the token or if the service refuses it, 6 if the service cannot be reached, 7 if something else than its API ' +
     'answers.',
   examples: ['petstore doctor', 'petstore doctor --profile staging', 'petstore doctor --offline -o json'],
-  view: () => rowsView,
+  view: () => ({ plural: 'checks', columns: propertyColumns(['check', 'state', 'reason', 'hint']) }),
   async run(context) {
     const { secrets, interrupts, settings } = context;
     const weights = { mask: secrets.mask, strict: false };
@@ -89,32 +90,10 @@ function isProxyIgnored(env: Context['io']['env']): boolean {
   return isSet('ALL_PROXY') && !isSet('HTTP_PROXY') && !isSet('HTTPS_PROXY');
 }
 
-/** A row of the output: a check and its result. */
-interface Row {
-  readonly check: string;
-  readonly state: State;
-  readonly reason: string;
-  readonly hint: string | null;
-}
-
-const rowsView: View<Row> = {
-  plural: 'checks',
-  columns: [
-    { name: 'check', value: ({ check }) => check },
-    { name: 'state', value: ({ state }) => state, isStatus: true },
-    { name: 'reason', value: ({ reason }) => reason },
-    { name: 'hint', value: ({ hint }) => hint },
-  ],
-};
-
 /** Makes the row of a check, from the findings that are as grave as the check. */
-function toRow({ id, state, findings }: CheckResult): Row {
+function toRow({ id, state, findings }: CheckResult): JsonObject {
   const gravest = findings.filter((finding) => finding.state === state);
-  const hints = gravest.flatMap(({ hint }) => hint ?? []);
-  return {
-    check: id,
-    state,
-    reason: gravest.map(({ reason }) => reason).join('; '),
-    hint: hints.length > 0 ? hints.join('; ') : null,
-  };
+  const reason = gravest.map((finding) => finding.reason).join('; ');
+  const hint = gravest.flatMap((finding) => finding.hint ?? []).join('; ');
+  return { check: id, state, reason, hint: hint || null };
 }
