@@ -68,17 +68,16 @@ export async function runSmoke(
   const startedAt = service.now();
   const startedMs = monotonicMs();
   return inTwoSteps({ interrupts }, steps, async () => {
-    const { rounds, round, reads, skipReason } = await runUntilGreen(setup);
-    const run = [...reads, ...(await runWriteChecks(setup, round, reads, skipReason))];
-    const failure = failureOfCommand(setup, run, signal);
-    const unordered = [...(failure ? [failure] : []), ...run];
+    const last = await runUntilGreen(setup);
+    const run = [...last.reads, ...(await runWriteChecks(setup, last))];
+    const unordered = [...failureOfCommand(setup, run, signal), ...run];
     const { baseUrl } = service.client;
     return {
       target: baseUrl === embeddedOrigin ? 'the embedded store' : baseUrl,
       startedAt,
       elapsedMs: monotonicMs() - startedMs,
       write,
-      rounds,
+      rounds: last.rounds,
       results: groups.flatMap((group) => unordered.filter(({ id }) => groupOf(id) === group)),
       exitCode: exitCodeOf(unordered),
       signal,
@@ -100,8 +99,6 @@ interface ReadResults {
   readonly round: Round;
   readonly rounds: number;
   readonly reads: readonly CheckResult[];
-  /** The reason why the write checks must not follow, a clause. */
-  readonly skipReason?: string;
 }
 
 /**
@@ -110,36 +107,38 @@ interface ReadResults {
  */
 async function runUntilGreen({ service, options, stopped, observer }: Setup): Promise<ReadResults> {
   const { waitMs } = options;
+  const { onBegin, print } = observer;
   const endMs = monotonicMs() + waitMs;
   for (let rounds = 1, pauseMs = firstPauseMs; ; rounds += 1, pauseMs *= 2) {
     const round = createRound(service);
-    const { onBegin } = observer;
     const reads = await runChecks(createReadChecks(options), { round, stopped, onBegin });
     const failure = reads.find(isRed);
-    if (waitMs === 0 || !failure || stopped.aborted) return { round, rounds, reads };
-    const [{ isLasting, reason }] = failure.findings;
-    const skipReason = 'the read checks did not pass';
     const remainingMs = endMs - monotonicMs();
-    if (isLasting || remainingMs <= 0) return { round, rounds, reads, skipReason };
-    if (rounds === 1)
-      await observer.print(`waiting up to ${durationText(waitMs)} for the service: ${failure.id}: ${reason}`);
+    const isOver = remainingMs <= 0 || stopped.aborted || failure?.findings[0].isLasting;
+    if (!failure || isOver) return { round, rounds, reads };
+    const first = `${failure.id}: ${failure.findings[0].reason}`;
+    if (rounds === 1) await print(`waiting up to ${durationText(waitMs)} for the service: ${first}`);
     await sleep(Math.min(pauseMs, longestPauseMs, remainingMs), stopped).catch(() => {});
-    if (stopped.aborted) return { round, rounds, reads, skipReason };
+    if (stopped.aborted) return { round, rounds, reads };
   }
 }
 
-/** Runs the write checks and removes the records that they made. @param skipReason why they must not run, a clause */
+/** Runs the write checks and removes the records that they made. With `--wait` they follow only read checks that passed. */
 async function runWriteChecks(
   { options, observer, service, stopped, abandoned }: Setup,
-  round: Round,
-  earlierResults: readonly CheckResult[],
-  skipReason: string | undefined,
+  { round, reads }: ReadResults,
 ): Promise<readonly CheckResult[]> {
   const records = new Set<TestRecord>();
   const checks = createSelectedWriteChecks(options, records);
   if (checks.length === 0) return [];
-  const { onBegin } = observer;
-  const results = await runChecks(checks, { round, stopped, earlierResults, skipReason, onBegin });
+  const isEarly = options.waitMs > 0 && reads.some(isRed);
+  const results = await runChecks(checks, {
+    round,
+    stopped,
+    earlierResults: reads,
+    skipReason: isEarly ? 'the read checks did not pass' : undefined,
+    onBegin: observer.onBegin,
+  });
   const startedMs = monotonicMs();
   const limit = new AbortController();
   abortLater(limit, cleanUpMs, 'the time for cleaning up is over');
@@ -158,23 +157,21 @@ function failureOfCommand(
   { service, options, stopped }: Setup,
   results: readonly CheckResult[],
   signal: Signal | undefined,
-): CheckResult | undefined {
-  const failure = (reason: string, exitCode: SmokeReport['exitCode']) =>
-    resultOf(
-      { id: 'run/complete', isPrerequisite: true },
-      { elapsedMs: 0, findings: [fail(reason, { exitCode })], attempts: [] },
-      service,
-    );
+): CheckResult[] {
   const stopReason = stopReasonOf(stopped);
-  if (stopReason !== undefined) {
-    const skips = results.filter(({ findings }) => findings[0].reason === stopReason).length;
-    const suffix = skips === 0 ? '' : ` before ${counted(skips, 'check', 'checks')}`;
-    const exitCode = signal ? new InterruptedError(signal).exitCode : exitCodes['check-failed'];
-    return failure(`${signal ? `stopped by ${signal}` : stopReason}${suffix}`, exitCode);
-  }
   const isEnough = ({ id, state }: CheckResult) =>
     state !== 'skip' && (hasReachPattern(options) || groupOf(id) !== 'reach' || isRed({ state }));
-  return results.some(isEnough)
-    ? undefined
-    : failure('no check besides reach ran: none is selected, or every one was skipped', exitCodes.usage);
+  if (stopReason === undefined && results.some(isEnough)) return [];
+  const skips = results.filter(({ findings }) => findings[0].reason === stopReason).length;
+  const suffix = skips === 0 ? '' : ` before ${counted(skips, 'check', 'checks')}`;
+  const finding =
+    stopReason === undefined
+      ? fail('no check besides reach ran: none is selected, or every one was skipped', {
+          exitCode: exitCodes.usage,
+        })
+      : fail(`${signal ? `stopped by ${signal}` : stopReason}${suffix}`, {
+          exitCode: signal && new InterruptedError(signal).exitCode,
+        });
+  const run = { elapsedMs: 0, findings: [finding], attempts: [] };
+  return [resultOf({ id: 'run/complete', isPrerequisite: true }, run, service)];
 }
