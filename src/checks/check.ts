@@ -11,7 +11,7 @@ import { type Finding, skip } from './finding.ts';
 //
 //   check-table.ts   makes the checks from the flags and the contract
 //   run-smoke.ts     runs the read checks until they pass (`--wait`), then the write checks once
-//   run-checks.ts    runs checks one after another; round.ts sends their requests, and result.ts weighs their findings
+//   round.ts         runs checks one after another and sends their requests; result.ts weighs their findings
 //   *-checks.ts      make findings (finding.ts) with a `CheckContext`; judge-answer.ts compares an answer with the
 //                    contract, and records.ts reads the records in it
 //   report/          prints the results

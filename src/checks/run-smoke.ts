@@ -13,8 +13,7 @@ import {
 import { fail, isRed, skip } from './finding.ts';
 import type { SmokeReport } from './report/human-report.ts';
 import { type CheckResult, exitCodeOf, resultOf } from './result.ts';
-import { createCheckContext, createRound, type Round } from './round.ts';
-import { runChecks, stopReasonOf } from './run-checks.ts';
+import { createCheckContext, createRound, type Round, runChecks, stopReasonOf } from './round.ts';
 import { cleanUp, type TestRecord } from './test-records.ts';
 
 /** Shows the progress of the checks on the terminal. */
