@@ -23,29 +23,23 @@ const reasonOf = (text: string, status = 200) =>
 
 test.each([
   'GET /version',
-  'GET /version 200',
   'GET /version 2xx header x-commit=4f2a9c1 /status=ok text*=4f2',
-  'header X-Commit*=a9c',
   'header x-gone!=anything',
-  '/n=5',
   '/big=9007199254740993',
   'header x-commit=4f2a9c1 header x-load!=1',
   '/none=null',
   '/parts/0/up=true',
   '/gone!=x',
   'text="4f2a9c1 release"',
-  'text*=release',
   '/status!=DOWN',
 ])('%s holds', (text) => {
   expect(reasonOf(text)).toBeUndefined();
 });
 
 test.each([
-  ['GET /version 404', 'GET /version: answered 200 OK'],
   ['GET /version 4xx', 'GET /version: answered 200 OK'],
   ['header x-commit=new', 'x-commit is 4f2a9c1'],
   ['header x-gone=1', 'x-gone is absent'],
-  ['/n!=5', '/n is 5'],
   ['/big=9007199254740992', '/big is 9007199254740993'],
   ['/gone=1', '/gone is absent'],
   ['/status!=ok', '/status is ok'],
@@ -61,15 +55,12 @@ test('a condition on a path without a status needs a 2xx', () => {
 
 test.each([
   ['', "at ''"],
-  ['GET version', "at 'GET version'"],
   ['POST /pets 201', 'only GET is sent'],
   ['GET http://elsewhere.example/health 200', "at 'GET http://elsewhere.example/health 200'"],
   ['GET /health 700', "at '700'"],
-  ['GET /health ok', "at 'ok'"],
   ['GET /health 200 204', "at '204'"],
   ['x-commit=4f2a9c1', "at 'x-commit=4f2a9c1'"],
   ['/status=not ok', "at 'ok'"],
-  ['/n<5', "at '/n<5'"],
   ['/status~=ok', "at '/status~=ok'"],
   ['200 GET /health', "at 'GET /health'"],
 ])('%j is refused, with the place where it stopped and the grammar', (text, why) => {
@@ -82,7 +73,6 @@ test.each([
 test.each([
   ['header x-commit=4f2a9c1', undefined],
   ['header x-commit=new', 'x-commit is 4f2a9c1'],
-  ['header x-gone=1', undefined],
   ['/status=ok', undefined],
 ])('%s is contradicted only by an answer that has the header: %s', (text, reason) => {
   expect(contradictionOf(parseCondition(text, '--wait-for'), answer.headers)).toBe(reason);

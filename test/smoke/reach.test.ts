@@ -159,16 +159,6 @@ describe('tls', () => {
     proxy.closeAllConnections();
     proxy.close();
   });
-
-  test('https on a port for http fails with a reason that says so', async () => {
-    await using service = await startService();
-    const run = await smoke(service.url.replace('http:', 'https:'));
-    expect(run.code).toBe(6);
-    expect(run.check('tls/valid')).toMatchObject({
-      reason: 'the TLS handshake failed: wrong version number',
-      hint: 'is the base URL http:// instead?',
-    });
-  });
 });
 
 describe('auth', () => {

@@ -1,9 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { main } from '../../src/main.ts';
-import { CliError } from '../../src/process/errors.ts';
-import { fakeIo, runCli } from '../helpers/run-cli.ts';
+import { runCli } from '../helpers/run-cli.ts';
 import { newFolder, readXml, smoke } from './run.ts';
 import { on, refusal, type Service, startService, withBody, withHeaders } from './service.ts';
 
@@ -131,20 +129,6 @@ test('a report or a step summary that cannot be written is exit 1, after the rep
   expect(failed.code).toBe(7);
 });
 
-test('a full disk under stdout ends neither the checks nor the reports', async () => {
-  const report = join(newFolder(), 'full.json');
-  const io = fakeIo();
-  const stdout = {
-    ...io.stdout,
-    write: () => Promise.reject(new CliError('failed', 'write to stdout: full')),
-  };
-  const argv = ['smoke', '--base-url', service.url, '--report', `json=${report}`, '--only'];
-  expect(await main([...argv, 'op/getPet'], { ...io, stdout })).toBe(1);
-  expect(io.written('stderr')).toBe('error: write to stdout: full\n');
-  expect(JSON.parse(readFileSync(report, 'utf8'))).toMatchObject({ exitCode: 0 });
-  expect(await main([...argv, 'op/getCategory'], { ...io, stdout })).toBe(7);
-});
-
 test('text of the service cannot begin a line, move the cursor or command a CI runner, in any report', async () => {
   const hostile = '\x1b[31m\u202e\n::error::x ##[error] ##vso[task] %0A </script>|`<b>';
   await using evil = await startService({
@@ -226,9 +210,4 @@ test('-o json puts the JSON report on stdout, and the report for people on stder
   const times = / *[\d.]+ m?s/g;
   expect(json.stderr.replace(times, '')).toBe(human.stdout.replace(times, ''));
   expect((await run([...only, '-o', 'json', '-q'])).stderr).toBe('');
-});
-
-test('a format in the config is for records, so smoke ignores it', async () => {
-  const configured = await run(['--only', 'op/getPet'], { PETSTORE_OUTPUT: 'csv' });
-  expect(configured).toMatchObject({ code: 0, stdout: expect.stringMatching(/4 passed\n$/) });
 });
