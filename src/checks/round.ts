@@ -36,8 +36,6 @@ interface RunnerOptions {
   readonly earlierResults?: readonly CheckResult[];
   /** The reason for which no check must begin, a clause. */
   readonly skipReason?: string | undefined;
-  /** Called when a check begins. @param number its number, from 1, of `count` */
-  onBegin?(id: string, number: number, count: number): void;
 }
 
 /** Returns the reason for which checks were stopped, a clause; undefined if they were not. */
@@ -50,16 +48,15 @@ export function stopReasonOf(stopped: AbortSignal): string | undefined {
  * replaces its earlier result.
  */
 export async function runChecks(checks: readonly Check[], options: RunnerOptions): Promise<CheckResult[]> {
-  const { round, stopped, earlierResults = [], onBegin } = options;
+  const { round, stopped, earlierResults = [] } = options;
   let results: CheckResult[] = [];
-  for (const [index, check] of checks.entries()) {
+  for (const check of checks) {
     const failed = [...earlierResults, ...results].find(
       (result) => isRed(result) && (result.isPrerequisite || check.needs?.includes(result.id)),
     );
     const others = results.filter(({ id }) => id !== check.id);
     const skipReason = failed ? `${failed.id} failed` : (stopReasonOf(stopped) ?? options.skipReason);
     if (skipReason === undefined) {
-      onBegin?.(check.id, index + 1, checks.length);
       const { context, attempts } = createCheckContext(round, stopped);
       const startedMs = monotonicMs();
       const findings = await check.run(context).catch((error: unknown) => {

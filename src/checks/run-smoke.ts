@@ -16,19 +16,12 @@ import { type CheckResult, exitCodeOf, resultOf } from './result.ts';
 import { createCheckContext, createRound, type Round, runChecks, stopReasonOf } from './round.ts';
 import { cleanUp, type TestRecord } from './test-records.ts';
 
-/** Shows the progress of the checks on the terminal. */
-export interface Observer {
-  /** Shows the check that begins. @param number its number in the round, from 1, of `count` */
-  onBegin(id: string, number: number, count: number): void;
-  /** Prints a line for people. */
-  print(line: string): Promise<void>;
-}
-
 /** What all rounds share. */
 interface Setup {
   readonly service: Service;
   readonly options: SmokeOptions;
-  readonly observer: Observer;
+  /** Prints a line for people. */
+  readonly print: (line: string) => Promise<void>;
   /** Aborted by the first signal of the user, or when the time is over. The reason of the abort says which. */
   readonly stopped: AbortSignal;
   /** Aborted by the second signal of the user, which also ends the cleanup. */
@@ -45,7 +38,7 @@ const cleanUpMs = 10_000;
 export async function runSmoke(
   service: Service,
   options: SmokeOptions,
-  observer: Observer,
+  print: Setup['print'],
   interrupts: Interrupts,
 ): Promise<SmokeReport> {
   const { maxTimeMs, write } = options;
@@ -56,14 +49,14 @@ export async function runSmoke(
       signal = name;
       stop.abort(new StoppedError('the run was interrupted'));
       const choice = signal === 'SIGINT' ? '; Ctrl-C again leaves them' : '';
-      if (write) void observer.print(`stopped: removing the records of this run${choice}`);
+      if (write) void print(`stopped: removing the records of this run${choice}`);
     },
     abandon: () => abandon.abort(new StoppedError('stopped by a second signal')),
   };
   if (maxTimeMs !== undefined)
     abortLater(stop, maxTimeMs, `the time of ${durationText(maxTimeMs)} is over (--max-time)`);
   const [stopped, abandoned] = [stop.signal, abandon.signal];
-  const setup: Setup = { service, options, observer, stopped, abandoned };
+  const setup: Setup = { service, options, print, stopped, abandoned };
   const startedAt = service.now();
   const startedMs = monotonicMs();
   return inTwoSteps({ interrupts }, steps, async () => {
@@ -104,13 +97,12 @@ interface ReadResults {
  * Runs rounds of the read checks until they pass or the time of `--wait` is over; without `--wait`, one round. A 401, a 403
  * and a TLS error end the wait, because they do not pass with time.
  */
-async function runUntilGreen({ service, options, stopped, observer }: Setup): Promise<ReadResults> {
+async function runUntilGreen({ service, options, stopped, print }: Setup): Promise<ReadResults> {
   const { waitMs } = options;
-  const { onBegin, print } = observer;
   const endMs = monotonicMs() + waitMs;
   for (let rounds = 1, pauseMs = firstPauseMs; ; rounds += 1, pauseMs *= 2) {
     const round = createRound(service);
-    const reads = await runChecks(createReadChecks(options), { round, stopped, onBegin });
+    const reads = await runChecks(createReadChecks(options), { round, stopped });
     const failure = reads.find(isRed);
     const remainingMs = endMs - monotonicMs();
     const isOver = remainingMs <= 0 || stopped.aborted || failure?.findings[0].isLasting;
@@ -124,7 +116,7 @@ async function runUntilGreen({ service, options, stopped, observer }: Setup): Pr
 
 /** Runs the write checks and removes the records that they made. With `--wait` they follow only read checks that passed. */
 async function runWriteChecks(
-  { options, observer, service, stopped, abandoned }: Setup,
+  { options, service, stopped, abandoned }: Setup,
   { round, reads }: ReadResults,
 ): Promise<readonly CheckResult[]> {
   const records = new Set<TestRecord>();
@@ -136,7 +128,6 @@ async function runWriteChecks(
     stopped,
     earlierResults: reads,
     skipReason: isEarly ? 'the read checks did not pass' : undefined,
-    onBegin: observer.onBegin,
   });
   const startedMs = monotonicMs();
   const limit = new AbortController();

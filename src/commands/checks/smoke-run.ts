@@ -30,7 +30,7 @@ const defaults = { waitForMs: 60_000, maxTimeMs: 600_000 };
 
 /** Runs the checks, shows their progress, writes the reports, and sets the exit code. */
 export async function runSmokeCommand(context: Context, flags: SmokeFlags): Promise<Output | undefined> {
-  const { interrupts, liveLine, print, quiet } = context;
+  const { interrupts, print } = context;
   const options = await toSmokeOptions(context, flags);
   const files = parseReports(flags.report);
   // Only the flag counts here. A format in the config or the environment is for records.
@@ -43,13 +43,7 @@ export async function runSmokeCommand(context: Context, flags: SmokeFlags): Prom
   // Throws if a path leads out of the service.
   for (const { path } of [...options.waitFor, ...options.expect])
     if (path !== undefined) service.client.toRawRequest({ method: 'GET', path });
-  let label = '';
-  const hide = quiet ? () => {} : liveLine.show(() => label);
-  const onBegin = (id: string, number: number, count: number) => {
-    label = `${id} (${number} of ${count})`;
-  };
-  const report = await runSmoke(service, options, { onBegin, print }, interrupts);
-  hide();
+  const report = await runSmoke(service, options, print, interrupts);
   // A signal does not end the reports at once, but a pipe may have no reader.
   const steps = { stop: () => {}, stopMs: 1000 };
   const isJson = output === 'json';
