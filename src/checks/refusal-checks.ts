@@ -74,7 +74,7 @@ export function createAuthCheck(reads: readonly Operation[]): Check {
     id: 'auth/missing',
     async run(context) {
       if (!isDeclared && context.client.credential === undefined)
-        return skip('the description declares no security, and no token was given');
+        return skip('no security is declared, and no token given');
       const answers: CheckAnswer[] = [];
       for (const operation of asked) {
         const answer = await askWithoutCredential(context, operation);
