@@ -109,14 +109,17 @@ await build({
   plugins: [rawText, leanConf],
   stdin: {
     contents: `export { prepare } from './cli/prepare.ts';
+      export { createStyle } from './output/style.ts';
       export { program } from './commands/index.ts';`,
     resolveDir: 'src',
   },
   outfile: tree,
 });
-const { prepare, program } = createRequire(import.meta.url)(tree);
+const { prepare, createStyle, program } = createRequire(import.meta.url)(tree);
 await rm(tree);
-for (const [name, text] of Object.entries(await prepare(program))) await writeFile(join(outdir, name), text);
+const { bold } = await createStyle({}, {}, 'always');
+for (const [name, text] of Object.entries(await prepare(program, bold)))
+  await writeFile(join(outdir, name), text);
 
 /** Returns the folders of the packages in a bundle. */
 function packagesIn({ metafile }) {

@@ -9,6 +9,7 @@ import {
   readPage,
   readTable,
 } from './cli/command-words.ts';
+import { isColored } from './output/style.ts';
 
 /**
  * Answers a line that needs no program: help, a completion of fixed words, or a name of a command that is wrong. bin/petstore.js
@@ -27,23 +28,30 @@ export function answer(words: readonly string[], dist: string): number | undefin
   if (words.some((word) => word.startsWith('-') && word !== '--help' && word !== '-h')) return undefined;
   if (asksForHelp(words)) {
     const help = findHelp(table, words);
-    if (help.is === 'page') return write(1, readPage(dist, help.name), 0);
+    if (help.is === 'page') return write(1, readPage(dist, help.name, isStyled(1)), 0);
     return refuse(help);
   }
   const { command, operands } = locate(table, words);
   const unknown = findUnknown(table, command, operands);
   if (unknown) return refuse(unknown);
   if (command.acts) return undefined;
-  return write(2, readPage(dist, command.path), 2);
+  return write(2, readPage(dist, command.path, isStyled(2)), 2);
 }
 
 function refuse({ message, hint }: { readonly message: string; readonly hint: string }): number | undefined {
-  const { FORCE_COLOR, PETSTORE_OUTPUT, PETSTORE_TOKEN = '' } = process.env;
-  // The program makes any other text safe to show, and can print the error in colour or as JSON.
+  const { PETSTORE_OUTPUT, PETSTORE_TOKEN = '' } = process.env;
+  // The program makes any other text safe to show, and can print the error as JSON.
   const isPlain =
     /^[\w .:`'?-]*$/.test(message) && (PETSTORE_TOKEN === '' || !message.includes(PETSTORE_TOKEN));
-  if (PETSTORE_OUTPUT || FORCE_COLOR || !isPlain || fstatSync(2).isCharacterDevice()) return undefined;
+  if (PETSTORE_OUTPUT || !isPlain || isStyled(2)) return undefined;
   return write(2, `error: ${message}\nhint: ${hint}\n`, 2);
+}
+
+/** Whether a stream shows colours. Only a device can be a terminal, and to ask it loads Node's terminals. */
+function isStyled(descriptor: number): boolean {
+  const stream = descriptor === 1 ? 'stdout' : 'stderr';
+  const isTerminal = fstatSync(descriptor).isCharacterDevice() && process[stream].isTTY;
+  return isColored({ isTerminal }, process.env, 'auto');
 }
 
 /** @returns undefined if the stream does not take the text, and the program must say why. */

@@ -65,9 +65,9 @@ type Offered =
 
 /** The files that the build writes beside the bundle, with `prepare.ts`. */
 export const tableFile = 'words.json';
-export const pagesFile = 'help.txt';
+export const pageFiles = { plain: 'help.txt', styled: 'help-styled.txt' } as const;
 
-/** The mark before each page of help. A page has no form feed. */
+/** The mark between pages of help. A page has no form feed. */
 export const pageMark = '\f';
 
 /** Reads the table of commands, flags and fixed values. @param dist the folder of the bundle. */
@@ -75,10 +75,10 @@ export function readTable(dist: string): WordTable {
   return JSON.parse(readFileSync(join(dist, tableFile), 'utf8'));
 }
 
-/** Reads a page of help. */
-export function readPage(dist: string, name: string): string {
+/** Reads a page of help. @param isStyled whether its titles are bold. */
+export function readPage(dist: string, name: string, isStyled: boolean): string {
   const heading = `${name}\n`;
-  const pages = readFileSync(join(dist, pagesFile), 'utf8').split(pageMark);
+  const pages = readFileSync(join(dist, pageFiles[isStyled ? 'styled' : 'plain']), 'utf8').split(pageMark);
   const page = pages.find((text) => text.startsWith(heading));
   if (page === undefined) throw new Error(`help has no page '${name}'`);
   return page.slice(heading.length);

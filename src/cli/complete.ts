@@ -4,36 +4,22 @@ import { withinLimits } from '../process/deadline.ts';
 import { sanitize } from '../process/text.ts';
 import { fixedWords, offersAt, printOffers, readTable } from './command-words.ts';
 import type { LookUpKind } from './flag.ts';
-import { type ParsedLine, parseLine } from './parse-line.ts';
+import type { ParsedLine } from './parse-line.ts';
 import type { Program } from './verb.ts';
 
 /** The longest time that a Tab waits for names from the service, in milliseconds. */
 const patienceMs = 300;
 
-/** Stands for the word at the cursor. Commander puts it into the flag or argument that the word belongs to. */
-const cursorMark = '\0';
-
-/** A command line that is being typed. */
-interface UnfinishedLine {
-  /** The words, the last one as far as it is typed. */
-  readonly words: readonly string[];
-  /** The line before the cursor, for the flags that choose the service and the columns. */
-  readonly line: ParsedLine;
-}
-
-/** Reads a line that is not finished. @param argv `-- <words> <current>`; the shell has removed their quotes. */
-export async function readUnfinished(argv: readonly string[], program: Program): Promise<UnfinishedLine> {
-  const words = argv.slice(argv[0] === '--' ? 1 : 0);
-  const [attached = ''] = /^--[\w-]+=/.exec(words.at(-1) ?? '') ?? [];
-  return { words, line: await parseLine(program, [...words.slice(0, -1), attached + cursorMark]) };
-}
-
 /**
  * Prints the possible completions of a command line, one a line: the word, and after a tab its description. The line `:file`
  * asks the shell for file names. It offers only words that begin like the current word.
+ *
+ * @param words the words of the line without their quotes, the last one as far as it is typed.
+ * @param line the words before the last one.
  */
 export async function complete(
-  { words, line }: UnfinishedLine,
+  words: readonly string[],
+  line: ParsedLine,
   context: Context,
   program: Program,
 ): Promise<void> {

@@ -4,6 +4,7 @@ import type { OutputFormat } from '../config/setting-values.ts';
 import type { Context } from '../context.ts';
 import { checkColumns, type View } from '../output/columns.ts';
 import type { Output } from '../output/print.ts';
+import { plainStyle } from '../output/style.ts';
 import { exitCodes, OutputClosedError, UsageError } from '../process/errors.ts';
 import { asksForHelp, findHelp, readPage, readTable } from './command-words.ts';
 import { nameOf } from './flag.ts';
@@ -34,10 +35,12 @@ interface CommandLine {
 /** Reads the words of a command line. It never throws: if the words are wrong, `run` throws the error. */
 export async function readCommandLine(argv: readonly string[], program: Program): Promise<CommandLine> {
   if (argv[0] === '__complete') {
-    const { complete, readUnfinished } = await import('./complete.ts');
-    const unfinished = await readUnfinished(argv.slice(1), program);
-    const run = (context: Context) => complete(unfinished, context, program);
-    return { flags: unfinished.line.flags, name: '', usesConfig: true, run };
+    const { complete } = await import('./complete.ts');
+    const words = argv.slice(argv[1] === '--' ? 2 : 1);
+    // The flags before the cursor choose the service and the columns.
+    const line = await parseLine(program, words.slice(0, -1));
+    const run = (context: Context) => complete(words, line, context, program);
+    return { flags: line.flags, name: '', usesConfig: true, run };
   }
   const line = await parseLine(program, argv);
   const { flags, path, command, problem } = line;
@@ -67,7 +70,8 @@ async function answerHelp(context: Context, argv: readonly string[]): Promise<vo
   if (help.is === 'wrong') throw new UsageError(help.message, help.hint);
   const stream = asksForHelp(argv) ? 'stdout' : 'stderr';
   if (stream === 'stderr') context.setExitCode(exitCodes.usage);
-  await context.io[stream].write(readPage(dist, help.name));
+  const isStyled = (await context.style(stream)) !== plainStyle;
+  await context.io[stream].write(readPage(dist, help.name, isStyled));
 }
 
 type Task = Pick<CommandLine, 'usesConfig' | 'defaultFormat' | 'run'>;

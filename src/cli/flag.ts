@@ -13,7 +13,6 @@ type OfferKind =
   | 'pet'
   | 'profile'
   | 'run'
-  | 'settingValue'
   | 'status';
 
 /** The kinds of values that must be looked up. */

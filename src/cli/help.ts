@@ -28,8 +28,15 @@ Work with yours:
 petstore --help lists every command; petstore <command> --help shows one.
 `;
 
-/** Lets commander format the help of a command: usage, description, arguments, flags or verbs. Examples follow. */
-export function formatCommandHelp({ path, entry, command }: CommandNode): string {
+/**
+ * Lets commander format the help of a command: usage, description, arguments, flags or verbs. Examples follow.
+ *
+ * @param styleTitle makes a title such as `Usage:` bold.
+ */
+export function formatCommandHelp(
+  { path, entry, command }: CommandNode,
+  styleTitle: (title: string) => string,
+): string {
   const page = new Command(entry.name)
     .usage(usageOf(path, command))
     .description(descriptionOf(entry, command).map(formatBlock).join('\n\n'))
@@ -48,8 +55,9 @@ export function formatCommandHelp({ path, entry, command }: CommandNode): string
     helpWidth,
     commandUsage: () => page.usage(),
     subcommandTerm: (verb: Command) => [verb.name(), ...verb.aliases()].join(', '),
+    styleTitle,
   });
-  const examples = ['Examples:', ...command.examples].join('\n  ');
+  const examples = [styleTitle('Examples:'), ...command.examples].join('\n  ');
   return `${help.formatHelp(page, help)}\n${examples}\n\n${formatBlock(footerOf(path, command))}\n`;
 }
 

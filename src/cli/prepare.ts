@@ -1,7 +1,7 @@
 import {
   type CommandWords,
+  pageFiles,
   pageMark,
-  pagesFile,
   tableFile,
   type WordSlot,
   type WordTable,
@@ -11,21 +11,25 @@ import { formatCommandHelp, introduction } from './help.ts';
 import { formatTopic, readTopics, topicNames } from './topics.ts';
 import { type CommandNode, commandsOf, flagsOf, isGroup, type Program } from './verb.ts';
 
-/** Makes the files of help and completion, by their names. Only the build and its test call it. */
-export async function prepare(program: Program): Promise<Readonly<Record<string, string>>> {
+/** Makes the files of help and completion, by their names. Only the build and its test call it. @param bold styles a title. */
+export async function prepare(
+  program: Program,
+  bold: (text: string) => string,
+): Promise<Readonly<Record<string, string>>> {
   const nodes: CommandNode[] = [{ path: [], entry: program, command: program }];
   for await (const node of commandsOf(program)) nodes.push(node);
   const topics = await readTopics();
-  const pages: [name: string, text: string][] = [
-    ['introduction', introduction],
-    ...topicNames.map((name): [string, string] => [`help ${name}`, formatTopic(topics[name])]),
-    ...nodes.map((node): [string, string] => [node.path.join(' '), formatCommandHelp(node)]),
+  const pages = (style: (text: string) => string) => [
+    `introduction\n${introduction}`,
+    ...topicNames.map((name) => `help ${name}\n${formatTopic(topics[name])}`),
+    ...nodes.map((node) => `${node.path.join(' ')}\n${formatCommandHelp(node, style)}`),
   ];
   const table = tableOf(nodes);
   const acting = Object.values(table.commands).flatMap(({ path, acts }) => (acts ? path : []));
   return {
     [tableFile]: JSON.stringify(table),
-    [pagesFile]: pages.map(([name, text]) => `${pageMark}${name}\n${text}`).join(''),
+    [pageFiles.plain]: pages((text) => text).join(pageMark),
+    [pageFiles.styled]: pages(bold).join(pageMark),
     // bin/petstore.js names a code cache after the first that a line names: `pets list` comes before `runs`, which is a command
     // and a group.
     'commands.txt': acting.sort((one, other) => other.split(' ').length - one.split(' ').length).join('\n'),

@@ -6,7 +6,6 @@ import { argument, type LookUpKind, parseWord } from '../cli/flag.ts';
 import { action, type Cursor, isGroup, type Offer } from '../cli/verb.ts';
 import { collectRecords } from '../client/whole-list.ts';
 import { offlineProfile, readConfigFile } from '../config/file.ts';
-import { isSettingKey, keyRules } from '../config/keys.ts';
 import type { Context } from '../context.ts';
 import { caseless, countCaseless } from '../process/text.ts';
 
@@ -48,7 +47,6 @@ type LookUp = (context: Context, cursor: Cursor) => readonly Offer[] | Promise<r
 /** The functions that find the possible values of each kind. */
 export const lookUps: Readonly<Record<LookUpKind, LookUp>> = {
   profile: profileNames,
-  settingValue: settingValues,
   category: async (context, cursor) => namedOffers(await readAll(context, 'listCategories'), cursor),
   pet: async (context, cursor) => namedOffers(await readAll(context, 'listPets'), cursor),
   order: async (context) =>
@@ -61,12 +59,6 @@ export const lookUps: Readonly<Record<LookUpKind, LookUp>> = {
 
 async function profileNames({ io }: Context): Promise<Offer[]> {
   return [...Object.keys((await readConfigFile(io)).profiles), offlineProfile];
-}
-
-/** Offers the values of the key before the cursor: `config set output <Tab>`. */
-async function settingValues(context: Context, { operands: [key = ''] }: Cursor): Promise<readonly Offer[]> {
-  if (key === 'profile') return profileNames(context);
-  return (isSettingKey(key) && keyRules[key].choices) || [];
 }
 
 /** Reads a whole list. With a token-command it is empty, because the command may ask the user and may run longer than the Tab. */

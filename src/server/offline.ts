@@ -71,9 +71,6 @@ class FileStore {
   private readonly lockWaitMs: number | undefined;
   /** The version of the file, and the revision of the store that it holds; undefined if the file must be read again. */
   private saved: { readonly version: string; readonly revision: number } | undefined;
-  /** Changes that wait for the file. */
-  private changes: (() => void)[] = [];
-  private nextChanges: Promise<void> | undefined;
   /** Whether changes are answered before they are saved. */
   private isDeferred = false;
   /** Releases the lock of the file. Set from the lock until the next save, while memory may be ahead of the file. */
@@ -108,19 +105,17 @@ class FileStore {
   }
 
   /**
-   * Carries out work that changes the store while no other process can, and saves the store. Changes that arrive during a
-   * save are saved together.
+   * Carries out work that changes the store while no other process can, and saves the store.
    *
    * @throws CliError `failed` if the file cannot be written; the file then stays as it was.
    */
-  async change<Value>(work: () => Value): Promise<Value> {
-    let value: Value | undefined;
-    this.changes.push(() => {
-      value = work();
+  change<Value>(work: () => Value): Promise<Value> {
+    return this.inTurn(async () => {
+      await this.lock();
+      const value = work();
+      if (!this.isDeferred) await this.save();
+      return value;
     });
-    this.nextChanges ??= this.inTurn(() => this.carryOutChanges());
-    await this.nextChanges;
-    return value as Value;
   }
 
   /** Answers changes before they are saved from now on. @returns a function that saves them. */
@@ -136,15 +131,6 @@ class FileStore {
     });
     this.lastTurn = turn.catch(() => {});
     return turn;
-  }
-
-  private async carryOutChanges(): Promise<void> {
-    const { changes } = this;
-    this.changes = [];
-    this.nextChanges = undefined;
-    await this.lock();
-    for (const change of changes) change();
-    if (!this.isDeferred) await this.save();
   }
 
   /** Keeps other processes from the file until the next save. */

@@ -35,8 +35,6 @@ const none = { code: 0, stdout: '', stderr: '' };
 const named = (...names: readonly string[]) => names.map((name, at) => ({ id: at + 1, name }));
 
 test.each([
-  ['config set out', ['output']],
-  ['config set --profile a quiet ', ['true', 'false']],
   ['pets list --fields ', ['id', 'name', 'category', 'status', 'categoryId']],
   ['pets list --fields id,n', ['id,name']],
   ['pets list --status=s', ['--status=sold']],

@@ -216,7 +216,7 @@ test('explain shows whether the token is sent, and never the token', async () =>
   config.write({ profile: 'p', profiles: { p: { 'base-url': 'https://shop.example' } } });
   const env = { PETSTORE_TOKEN: 's3cret' };
   const { stdout } = await run('explain -o tsv', env);
-  expect(stdout).toMatch(/^token\tset\tenvironment\tPETSTORE_TOKEN$/m);
+  expect(stdout).toMatch(/^token\tset, sent in the header Authorization\tenvironment\tPETSTORE_TOKEN$/m);
   expect(stdout).not.toContain('s3cret');
   const elsewhere = await run('explain --base-url https://other.example -o tsv', env);
   expect(elsewhere.stdout).toMatch(/^token\tset, not sent: it is meant for https:\/\/shop\.example/m);

@@ -6,9 +6,10 @@ import { readTopics, topicNames } from '../../src/cli/topics.ts';
 import { commandsOf } from '../../src/cli/verb.ts';
 import { program } from '../../src/commands/index.ts';
 import { outputFormats } from '../../src/config/setting-values.ts';
+import { createStyle } from '../../src/output/style.ts';
 import { exitCodes } from '../../src/process/errors.ts';
 import { recordingServer } from '../helpers/recording-server.ts';
-import { runCli } from '../helpers/run-cli.ts';
+import { fakeIo, type RunOptions, runCli } from '../helpers/run-cli.ts';
 import { spawnCli } from '../helpers/spawn-cli.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
@@ -35,7 +36,8 @@ test('the help of a command is 80 columns wide, but for examples, and 24 lines l
 });
 
 test('the files that the build made are those of the commands as they are', async () => {
-  for (const [name, text] of Object.entries(await prepare(program)))
+  const { bold } = await createStyle(fakeIo().stdout, {}, 'always');
+  for (const [name, text] of Object.entries(await prepare(program, bold)))
     expect(readFileSync(join('dist', name), 'utf8') === text, name).toBe(true);
 });
 
@@ -63,6 +65,18 @@ test('flags of the command itself come first, and a status names its words', asy
   expect(stdout.replace(/\s+/g, ' ')).toContain(
     'its status: available, pending or sold, or a word of the service',
   );
+});
+
+test.each<readonly [isBold: boolean, line: string, options: RunOptions]>([
+  [true, 'pets list --help', { terminals: ['stdout'] }],
+  [true, 'pets list --help --color always', {}],
+  [false, 'pets list --help', {}],
+  [false, 'pets list --help', { terminals: ['stdout'], env: { NO_COLOR: '1' } }],
+  // It goes to stderr.
+  [true, 'pets', { terminals: ['stderr'] }],
+])('the titles of a help are bold, %s, with petstore %s and %j', async (isBold, line, options) => {
+  const { stdout, stderr } = await runCli(line, options);
+  expect((stdout + stderr).includes('\x1b[1mUsage:\x1b[22m')).toBe(isBold);
 });
 
 describe.each(topicNames)('help %s', (topic) => {

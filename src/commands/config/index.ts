@@ -1,11 +1,11 @@
 import { argument, choice } from '../../cli/flag.ts';
 import { verb } from '../../cli/verb.ts';
-import { decideTokenUse } from '../../config/credential.ts';
+import { decideTokenUse, describeHeader } from '../../config/credential.ts';
 import { activate, editConfig, sectionOf, toStoredValue, unsetValue } from '../../config/edit.ts';
 import { readConfigFile } from '../../config/file.ts';
 import { describeKey, maskValue, requireKey, settingKeys } from '../../config/keys.ts';
 import { resolvePaths } from '../../config/paths.ts';
-import { formatSetting, resolveSettings, type Settings } from '../../config/settings.ts';
+import { formatSetting, resolveSettings } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
 import { propertyColumns } from '../../output/columns.ts';
 import type { Output } from '../../output/print.ts';
@@ -67,7 +67,7 @@ const set = verb({
   ],
   args: {
     key: argument('<key>', 'the key to set', { offers: keyNames }),
-    value: argument('<value>', 'its new value', { offers: 'settingValue' }),
+    value: argument('<value>', 'its new value'),
   },
   run: (context, { key, value: text }) => setKey(context, key, text),
 });
@@ -180,18 +180,18 @@ const explain = verb({
         const setting = settings.explain(key);
         return { key, value: formatSetting(key, setting), ...sourceOf(setting) };
       }),
-      { key: 'token', value: describeToken(settings), ...sourceOf(token) },
+      { key: 'token', value: await describeToken(context), ...sourceOf(token) },
     ];
     return { pages: [records] };
   },
 });
 
-/** Says whether there is a token, and whether it is sent. */
-function describeToken(settings: Settings): string {
+/** Says whether there is a token, and whether and in which header it is sent. */
+async function describeToken({ settings, contract }: Context): Promise<string> {
   const { service: baseUrl, token } = settings;
-  const use = baseUrl === undefined ? undefined : decideTokenUse(settings, { baseUrl, header: undefined });
-  if (use?.kind === 'withheld') return `set, not sent: ${use.why}`;
-  return token ? 'set' : 'not set';
+  if (!token || baseUrl === undefined) return token ? 'set' : 'not set';
+  const use = decideTokenUse(settings, { baseUrl, header: (await contract()).tokenHeader });
+  return use?.kind === 'sent' ? `set, sent in ${describeHeader(use.header)}` : `set, not sent: ${use?.why}`;
 }
 
 /** Returns the columns that say where a value comes from. */
