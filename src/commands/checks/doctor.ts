@@ -1,18 +1,20 @@
 import { existsSync } from 'node:fs';
 import { builtInContract, type Contract } from '../../api/contract.ts';
 import { operations } from '../../api/operations.ts';
+import type { Service } from '../../checks/check.ts';
 import { createReachChecks } from '../../checks/check-table.ts';
 import { type Finding, findingOfError, pass, warn } from '../../checks/finding.ts';
 import { type CheckResult, exitCodeOf, resultOf, skippedResult } from '../../checks/result.ts';
 import { createRound, runChecks } from '../../checks/round.ts';
 import { action } from '../../cli/verb.ts';
-import { decideTokenUse } from '../../config/credential.ts';
+import type { SocketAddress } from '../../client/transport/sockets.ts';
+import { chooseTokenHeader, decideTokenUse } from '../../config/credential.ts';
 import { resolvePaths } from '../../config/paths.ts';
 import type { Settings } from '../../config/settings.ts';
+import { openAddress } from '../../connect.ts';
 import type { Context } from '../../context.ts';
 import { propertyColumns } from '../../output/columns.ts';
 import type { JsonObject } from '../../process/exact-json.ts';
-import { hasTls, openService } from './open-service.ts';
 
 export const doctor = action({
   wrongSettings: 'ignore',
@@ -95,4 +97,33 @@ function toRow({ id, state, findings }: CheckResult): JsonObject {
   const reason = gravest.map((finding) => finding.reason).join('; ');
   const hint = gravest.flatMap((finding) => finding.hint ?? []).join('; ');
   return { check: id, state, reason, hint: hint || null };
+}
+
+/** The limits of a call, if no setting has others: checks shall say soon that something is wrong. */
+const defaults = { timeoutMs: 10_000, retries: 1 };
+
+/** Opens the service for the checks. @throws UsageError if nothing says which service, or a setting is wrong. */
+export async function openService(context: Context, strict = false): Promise<Service> {
+  const { settings, secrets, now } = context;
+  const client = await context.client();
+  const timeout = settings.explain('timeout');
+  const timeoutMs = timeout.source === 'default' ? defaults.timeoutMs : timeout.value;
+  const retries = settings.explain('retries');
+  return {
+    client,
+    // There is an address, because there is a client.
+    address: (await openAddress(context, timeoutMs)) as SocketAddress,
+    mask: secrets.mask,
+    now,
+    strict,
+    timeoutMs,
+    sendsEtags: settings.get('etags'),
+    retries: retries.source === 'default' ? defaults.retries : retries.value,
+    tokenHeader: chooseTokenHeader(settings, client.contract.tokenHeader),
+  };
+}
+
+/** Whether the service is reached by TLS. */
+export function hasTls({ offline, service }: Settings): boolean {
+  return !offline && service?.startsWith('https:') === true;
 }

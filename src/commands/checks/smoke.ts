@@ -1,6 +1,78 @@
+import { appendFile } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import { confirmWrite } from '../../asking.ts';
+import { createReadChecks, createSelectedWriteChecks, type SmokeOptions } from '../../checks/check-table.ts';
+import { parseCondition } from '../../checks/condition.ts';
+import { type SmokeReport, toHumanReport } from '../../checks/report/human-report.ts';
+import {
+  toAnnotations,
+  toJsonReport,
+  toJunitReport,
+  toStepSummary,
+} from '../../checks/report/machine-reports.ts';
+import { runSmoke } from '../../checks/run-smoke.ts';
+import { flag, type ValuesOf, value, values } from '../../cli/flag.ts';
+import { writeFlags } from '../../cli/global-flags.ts';
 import { action } from '../../cli/verb.ts';
+import { parseDuration } from '../../config/setting-values.ts';
+import type { Context } from '../../context.ts';
 import { propertyColumns } from '../../output/columns.ts';
-import { smokeFlags } from './smoke-flags.ts';
+import { errorText } from '../../output/error.ts';
+import type { Output } from '../../output/print.ts';
+import {
+  CliError,
+  exitCodes,
+  InterruptedError,
+  OutputClosedError,
+  UsageError,
+} from '../../process/errors.ts';
+import { ensureFolder, writeFileAtomic } from '../../process/files.ts';
+import { inTwoSteps } from '../../process/signals.ts';
+import { fileError } from '../../process/system-error.ts';
+import { hasTls, openService } from './doctor.ts';
+
+const smokeFlags = {
+  wait: value('--wait <duration>', 'run the read checks again for up to this long, until they pass', {
+    parse: parseDuration,
+  }),
+  waitFor: values(
+    '--wait-for <condition>',
+    "wait for this deployment (60s without --wait), such as 'header x-commit=4f2a9c1' or 'GET /version text*=4f2a9c1'; can be repeated",
+    { parse: parseCondition },
+  ),
+  expect: values(
+    '--expect <condition>',
+    "a check of your own, such as 'GET /healthz 200 /status=ok'; can be repeated",
+    { parse: parseCondition },
+  ),
+  write: flag('--write', 'also create, change and delete records of its own, and clean up'),
+  only: values('--only <glob>', 'run only these checks, such as op or op/get*; can be repeated', {
+    parse: splitPatterns,
+    offers: 'check',
+    isList: true,
+  }),
+  skip: values('--skip <glob>', 'leave these checks out; can be repeated', {
+    parse: splitPatterns,
+    offers: 'check',
+    isList: true,
+  }),
+  strict: flag('--strict', 'fail also on warnings, flaky passes, and beta and experimental operations'),
+  maxTime: value('--max-time <duration>', 'end the run, as failed, after this time (10m without --wait)', {
+    parse: parseDuration,
+  }),
+  report: values('--report <report>', 'junit=<file>, json=<file>, or github; can be repeated'),
+  brief: flag('--brief', 'show failures and the total only'),
+  dryRun: flag('--dry-run', 'list the checks, send nothing'),
+  confirm: writeFlags.confirm,
+};
+
+type SmokeFlags = ValuesOf<typeof smokeFlags>;
+
+/** Splits a text into patterns at its commas. */
+function splitPatterns(text: string): string[] {
+  const patterns = text.split(',').map((pattern) => pattern.trim());
+  return patterns.filter((pattern) => pattern !== '');
+}
 
 export const smoke = action({
   description:
@@ -17,5 +89,134 @@ export const smoke = action({
   flags: smokeFlags,
   view: ({ flags: { dryRun } }) =>
     dryRun ? { plural: 'checks', columns: propertyColumns(['id', 'operation', 'stability']) } : undefined,
-  run: async (context, flags) => (await import('./smoke-run.ts')).runSmokeCommand(context, flags),
+  run: runSmokeCommand,
 });
+
+const defaults = { waitForMs: 60_000, maxTimeMs: 600_000 };
+
+/** Runs the checks, shows their progress, writes the reports, and sets the exit code. */
+async function runSmokeCommand(context: Context, flags: SmokeFlags): Promise<Output | undefined> {
+  const { interrupts, print } = context;
+  const options = await toSmokeOptions(context, flags);
+  const files = parseReports(flags.report);
+  // Only the flag counts here. A format in the config or the environment is for records.
+  const { output = 'table' } = context.flags;
+  if (output !== 'table' && output !== 'json')
+    throw new UsageError(`-o ${output}: smoke prints a report for people, or with -o json the JSON report`);
+  if (context.flags.dryRun) return { pages: [toListRecords(options)] };
+  if (options.write) await confirmWrite(context, { what: 'write test records and remove them' });
+  const service = await openService(context, flags.strict);
+  // Throws if a path leads out of the service.
+  for (const { path } of [...options.waitFor, ...options.expect])
+    if (path !== undefined) service.client.toRawRequest({ method: 'GET', path });
+  const report = await runSmoke(service, options, print, interrupts);
+  // A signal does not end the reports at once, but a pipe may have no reader.
+  const steps = { stop: () => {}, stopMs: 1000 };
+  const isJson = output === 'json';
+  const errors = await inTwoSteps(context, steps, () => deliver(context, flags, report, files, isJson));
+  await endWithResults(context, report, errors);
+  return undefined;
+}
+
+/** Makes the options from flags and settings. */
+async function toSmokeOptions(context: Context, flags: SmokeFlags): Promise<SmokeOptions> {
+  const { waitFor = [], expect = [], only = [], skip = [] } = flags;
+  const waitMs = flags.wait ?? (waitFor.length > 0 ? defaults.waitForMs : 0);
+  return {
+    contract: await context.contract(),
+    waitMs,
+    waitFor,
+    expect,
+    only: only.flat(),
+    skip: skip.flat(),
+    hasTls: hasTls(context.settings),
+    write: flags.write === true,
+    maxTimeMs: flags.maxTime ?? (waitMs > 0 ? undefined : defaults.maxTimeMs),
+  };
+}
+
+/** Returns the list of `--dry-run`. */
+function toListRecords(options: SmokeOptions) {
+  const checks = [...createReadChecks(options), ...createSelectedWriteChecks(options, new Set())];
+  // A check that runs twice has one result.
+  const planned = new Map(checks.map((check) => [check.id, check]));
+  return Array.from(planned.values(), ({ id, operation }) => ({
+    id,
+    operation: operation?.id ?? null,
+    stability: operation?.stability ?? null,
+  }));
+}
+
+/** A report that goes to a file. */
+interface FileReport {
+  readonly path: string;
+  print(report: SmokeReport): string;
+}
+
+/** Reads the values `junit=<file>` and `json=<file>` of `--report`. @throws UsageError for anything else but `github` */
+function parseReports(values: readonly string[] = []): FileReport[] {
+  return values
+    .filter((value) => value !== 'github')
+    .map((value) => {
+      const [, format, path = ''] = /^(junit|json)=(.+)$/s.exec(value) ?? [];
+      if (format === undefined)
+        throw new UsageError(`--report '${value}': must be github, junit=<file> or json=<file>`);
+      return { path, print: format === 'junit' ? toJunitReport : (report) => toJsonReport(report, 2) };
+    });
+}
+
+/**
+ * Prints the report for people on stdout, or on stderr if stdout has the JSON report, and writes the others.
+ *
+ * @returns the errors. One does not keep the next report from its place, and a reader may close its pipe.
+ */
+async function deliver(
+  context: Context,
+  flags: SmokeFlags,
+  report: SmokeReport,
+  files: readonly FileReport[],
+  isJson: boolean,
+): Promise<Error[]> {
+  const { io, quiet } = context;
+  const stream = isJson ? io.stderr : io.stdout;
+  const layout = { style: await context.style(isJson ? 'stderr' : 'stdout'), brief: flags.brief === true };
+  const summary = io.env.GITHUB_STEP_SUMMARY;
+  const settlements = await Promise.allSettled([
+    !(isJson && quiet) && stream.write(toHumanReport(report, layout)),
+    flags.report?.includes('github') && stream.write(toAnnotations(report), { isRaw: true }),
+    isJson && io.stdout.write(toJsonReport(report, io.stdout.isTerminal ? 2 : 0), { isRaw: true }),
+    ...files.map((file) => writeReport(resolve(io.cwd, file.path), file.print(report))),
+    flags.report?.includes('github') && summary && appendSummary(summary, toStepSummary(report)),
+  ]);
+  return settlements
+    .flatMap((settlement) => (settlement.status === 'rejected' ? [settlement.reason as Error] : []))
+    .filter((error) => !(error instanceof OutputClosedError));
+}
+
+async function writeReport(path: string, text: string): Promise<void> {
+  await ensureFolder(dirname(path));
+  await writeFileAtomic(path, text, 0o644);
+}
+
+async function appendSummary(path: string, text: string): Promise<void> {
+  await appendFile(path, text).catch((error) => {
+    throw fileError('write', path, error);
+  });
+}
+
+/** Sets the exit code of the checks. If it is 0, the first report that could not be written decides. */
+async function endWithResults(
+  context: Context,
+  { exitCode, signal, results }: SmokeReport,
+  reportErrors: readonly Error[],
+): Promise<void> {
+  const [firstError] = reportErrors;
+  if (firstError && exitCode === exitCodes.done) throw firstError;
+  const style = await context.style('stderr');
+  for (const error of reportErrors)
+    if (error instanceof CliError) await context.io.stderr.write(errorText(error, style));
+  if (signal) throw new InterruptedError(signal);
+  if (exitCode === exitCodes.usage)
+    throw new UsageError(results.at(-1)?.findings[0].reason ?? '', '`petstore help checks` lists the checks');
+  context.setExitCode(exitCode);
+}
