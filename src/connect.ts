@@ -6,7 +6,7 @@ import type { OperationId } from './api/operations.ts';
 import type { ClientEvent, ClientOptions } from './client/call.ts';
 import { type Client, createClient } from './client/client.ts';
 import { type Header, parseHeaderFlag, rejectInsecure, toHeaders } from './client/headers.ts';
-import { showWaiting, traceOf } from './client/shown-calls.ts';
+import { traceOf } from './client/shown-calls.ts';
 import { findProxy } from './client/transport/proxy.ts';
 import type { SocketAddress } from './client/transport/sockets.ts';
 import type { TlsFiles } from './client/transport/tls.ts';
@@ -68,11 +68,7 @@ async function openClient(
   service: RequestExtras & Pick<ClientOptions, 'baseUrl' | 'contract' | 'transport'>,
   use: ClientUse,
 ): Promise<Client> {
-  const { io, flags, liveLine, settings } = context;
-  const level = flags.verbose ?? 0;
-  // A command for bulk work shows its own progress.
-  const isShown = use === 'records' && liveLine.canDraw && !context.quiet;
-  const show = isShown ? showWaiting(liveLine, new URL(service.baseUrl).host) : undefined;
+  const { settings } = context;
   return createClient({
     ...service,
     doctor: followUpCommand(context, ['doctor']),
@@ -81,26 +77,21 @@ async function openClient(
     retriesUnreachable: use === 'bulk' || settings.explain('retries').source !== 'default',
     signal: context.interrupts.signal,
     secrets: context.secrets,
-    observe: createObserver(context, (event) => {
-      show?.(event);
-      if (level > 0 && event.kind === 'attempt')
-        void io.stderr.write(traceOf(event.attempt, level, context.secrets)).catch(() => {});
-    }),
+    observe: createObserver(context),
   });
 }
 
 /**
- * Makes the observer of a client. The first answer of an operation tells whether it is deprecated or may change; an answer
- * with a status of 500 or above does not count.
+ * Makes the observer of a client, which prints the trace of -v. The first answer of an operation tells whether it is
+ * deprecated or may change; an answer with a status of 500 or above does not count.
  */
-function createObserver(
-  { mention, warn }: Context,
-  show: (event: ClientEvent) => void,
-): (event: ClientEvent) => void {
+function createObserver({ mention, warn, io, flags, secrets }: Context): (event: ClientEvent) => void {
+  const level = flags.verbose ?? 0;
   const read = new Set<OperationId>();
   return (event) => {
-    show(event);
     if (event.kind === 'note') void warn(event.line);
+    if (event.kind === 'attempt' && level > 0)
+      void io.stderr.write(traceOf(event.attempt, level, secrets)).catch(() => {});
     if (event.kind !== 'response' || read.has(event.operation.id) || event.response.status >= 500) return;
     const { operation, response } = event;
     read.add(operation.id);

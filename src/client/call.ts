@@ -40,13 +40,12 @@ export interface ClientOptions {
   readonly signal: AbortSignal;
   /** The secrets to mask in each text of the service that an error quotes. */
   readonly secrets: Secrets;
-  /** Called with every event, for traces, the waiting line and notices. */
+  /** Called with every event, for traces and notices. */
   observe?: ((event: ClientEvent) => void) | undefined;
 }
 
-/** An event of a client: a call begins or ends, an attempt has ended, an operation has its response, or a note for the user. */
+/** An event of a client: an attempt has ended, an operation has its response, or a note for the user. */
 export type ClientEvent =
-  | { readonly kind: 'begin' | 'end' }
   | { readonly kind: 'attempt'; readonly attempt: Attempt }
   | { readonly kind: 'response'; readonly operation: Operation; readonly response: HttpResponse }
   | { readonly kind: 'note'; readonly line: string };

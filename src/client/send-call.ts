@@ -31,7 +31,6 @@ export async function sendCall(call: Call): Promise<CallResponse> {
   const signals = [client.signal, options.signal, pace?.abandoned].filter((signal) => signal !== undefined);
   const attempts: Attempt[] = [];
   let remainingMs = timeoutOf(call) - (options.spentMs ?? 0);
-  client.observe?.({ kind: 'begin' });
   try {
     for (;;) {
       const turn = pace?.waitForTurn();
@@ -54,8 +53,6 @@ export async function sendCall(call: Call): Promise<CallResponse> {
     }
   } catch (error) {
     throw withAttempts(client.signal.aborted ? client.signal.reason : error, call, attempts);
-  } finally {
-    client.observe?.({ kind: 'end' });
   }
 }
 

@@ -1,45 +1,7 @@
 import { type HttpHeaders, headerLines, shownUrl } from '../api/http.ts';
-import type { LiveLine } from '../output/streams.ts';
-import { monotonicMs } from '../process/deadline.ts';
 import type { Secrets } from '../process/secrets.ts';
 import { sanitize } from '../process/text.ts';
 import type { Attempt } from './attempt.ts';
-import type { ClientEvent } from './call.ts';
-
-// What people see of calls while they run: the line that says what is waited for, and the trace of -v.
-
-/**
- * Shows on the live line what the calls of a client wait for, once that takes more than a second.
- *
- * @param host of the service that should answer.
- * @returns the observer of the client.
- */
-export function showWaiting(line: LiveLine, host: string): (event: ClientEvent) => void {
-  let calls = 0;
-  let sinceMs = 0;
-  let retry = '';
-  let hide = () => {};
-  const text = () => {
-    const seconds = Math.floor((monotonicMs() - sinceMs) / 1000);
-    return seconds === 0 ? undefined : `waiting for ${sanitize(host)} ${seconds} s${retry}`;
-  };
-  return (event) => {
-    if (event.kind === 'begin') {
-      calls += 1;
-      if (calls > 1) return;
-      sinceMs = monotonicMs();
-      hide = line.show(text);
-    } else if (event.kind === 'end') {
-      calls -= 1;
-      sinceMs = monotonicMs();
-      retry = '';
-      if (calls === 0) hide();
-    } else if (event.kind === 'attempt' && event.attempt.nextDelayMs !== undefined) {
-      const { number, response } = event.attempt;
-      retry = `, attempt ${number + 1} after ${response ? `status ${response.status}` : 'no answer'}`;
-    }
-  };
-}
 
 /**
  * Formats an attempt for `-v` as one line. For `-vv` it adds the headers of the request and of the response, with

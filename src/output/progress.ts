@@ -50,10 +50,10 @@ export async function withProgress<Value>(
     ];
     return texts.filter((text) => text !== '');
   };
-  let stop: () => void;
+  let timer: NodeJS.Timeout | undefined;
   if (liveLine.canDraw) {
     const { green, dim } = await style('stderr');
-    stop = liveLine.show((width) => {
+    liveLine.show((width) => {
       if (monotonicMs() < startMs + delayMs) return undefined;
       const state = read();
       const texts = textsOf(state).join('  ');
@@ -63,15 +63,15 @@ export async function withProgress<Value>(
       return [label, ...(state.total && fits ? [bar] : []), texts].join('  ');
     });
   } else {
-    const timer = setInterval(() => {
+    timer = setInterval(() => {
       const time = new Date().toISOString().replace(/\.\d+/, '');
       void stderr.write(`${time} ${label}: ${textsOf(read()).join(', ')}\n`).catch(() => {});
     }, plainIntervalMs).unref();
-    stop = () => clearInterval(timer);
   }
   try {
     return await work();
   } finally {
-    stop();
+    liveLine.close();
+    clearInterval(timer);
   }
 }

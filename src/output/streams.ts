@@ -30,17 +30,16 @@ export function openStreams(io: Io, { mask }: Secrets): { readonly io: Io; reado
   };
 }
 
-/** A line at the end of the terminal that shows the current activity, and is redrawn in place. */
+/** A line at the end of the terminal that is redrawn in place, such as a bar. */
 export interface LiveLine {
   /** Whether stderr is a terminal on which a line can be redrawn. If not, nothing is drawn. */
   readonly canDraw: boolean;
   /**
-   * Shows an activity until the returned function is called. An activity that begins while another one is shown is not shown.
+   * Draws the line ten times a second until it is closed.
    *
-   * @param text called ten times a second with the columns of the terminal. It returns undefined while there is nothing to
-   *   show.
+   * @param text called with the columns of the terminal. It returns undefined while there is nothing to show.
    */
-  show(text: (width: number) => string | undefined): () => void;
+  show(text: (width: number) => string | undefined): void;
   /** Erases the line before other output; the next drawing restores it. */
   clear(): void;
   close(): void;
@@ -57,17 +56,11 @@ function createLiveLine({ stderr, env, mask }: Pick<Io, 'stderr' | 'env' | 'mask
     if (visibleText !== undefined) write(eraseLine);
     visibleText = undefined;
   };
-  const close = () => {
-    clear();
-    clearInterval(timer);
-    timer = undefined;
-  };
   return {
     get canDraw() {
       return stderr.isTerminal && !env.CI && env.TERM !== 'dumb';
     },
     show(text) {
-      if (!this.canDraw || timer) return () => {};
       const draw = () => {
         const width = stderr.width ?? 80;
         const line = text(width);
@@ -75,14 +68,15 @@ function createLiveLine({ stderr, env, mask }: Pick<Io, 'stderr' | 'env' | 'mask
         const plain = withoutColor(line);
         // The ^C that a terminal shows after the line must not wrap it.
         const fitting = plain.length < width - 2 ? line : plain.slice(0, width - 3);
-        if (fitting === visibleText) return;
-        write(eraseLine + fitting);
+        if (fitting !== visibleText) write(eraseLine + fitting);
         visibleText = fitting;
       };
       timer = setInterval(draw, redrawIntervalMs).unref();
-      return close;
     },
     clear,
-    close,
+    close() {
+      clear();
+      clearInterval(timer);
+    },
   };
 }

@@ -4,7 +4,7 @@ import type { Client } from '../client/client.ts';
 import { readFromList } from '../client/read-record.ts';
 import { collectRecords } from '../client/whole-list.ts';
 import { type Context, followUpCommand } from '../context.ts';
-import { CliError, messageOf, UsageError } from '../process/errors.ts';
+import { CliError, InterruptedError, messageOf, UsageError } from '../process/errors.ts';
 import { isJsonObject, type JsonValue } from '../process/exact-json.ts';
 import { caseless, groupDigits, joinFirst } from '../process/text.ts';
 import type { IdOrName } from './parse-values.ts';
@@ -114,7 +114,8 @@ export class Names {
       const records = await this.list(noun);
       return new Map(records.map(({ id, name }) => [id, name]));
     } catch (error) {
-      await this.context.warn(`note: names of ${noun} could not be read: ${messageOf(error)}`);
+      if (!(error instanceof InterruptedError))
+        await this.context.warn(`note: names of ${noun} could not be read: ${messageOf(error)}`);
       return new Map();
     }
   }

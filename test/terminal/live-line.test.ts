@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { showWaiting } from '../../src/client/shown-calls.ts';
 import { type ProgressState, withProgress } from '../../src/output/progress.ts';
 import { openStreams } from '../../src/output/streams.ts';
 import { plainStyle } from '../../src/output/style.ts';
@@ -25,16 +24,6 @@ function open(run: RunOptions = terminal) {
     last: () => written().split(erase).at(-1),
   };
 }
-
-test('the activity that began first is shown until it ends', async () => {
-  const { line, drawn } = open();
-  const hideFirst = line.show(() => 'first');
-  line.show(() => 'second');
-  await vi.advanceTimersByTimeAsync(100);
-  hideFirst();
-  await vi.advanceTimersByTimeAsync(1000);
-  expect(drawn()).toEqual(['', 'first', '']);
-});
 
 test('a text is drawn again only if it changes, or after other output, which replaces it', async () => {
   const { io, line, written } = open({ ...terminal, columns: 10 });
@@ -98,59 +87,4 @@ test.each<[string, RunOptions, object, string]>([
   expect(written()).toBe(`2027-11-21T02:15:10Z applying: ${facts}\n`);
   await vi.advanceTimersByTimeAsync(10_000);
   expect(written()).toContain('\n2027-11-21T02:15:20Z applying: ');
-});
-
-const wait = (ms: number) => new Promise<void>((resolve) => void setTimeout(resolve, ms));
-
-/** What is shown of a client, and a call of it that takes as long as it is told. */
-function follow() {
-  const shown = open();
-  const observe = showWaiting(shown.line, 'shop.example');
-  const call = async (ms: number) => {
-    observe({ kind: 'begin' });
-    await wait(ms);
-    observe({ kind: 'end' });
-  };
-  return { ...shown, observe, call };
-}
-
-test.each([
-  [900, ['']],
-  [2500, ['', 'waiting for shop.example 1 s', 'waiting for shop.example 2 s', '']],
-])('a call of %i ms names the host once it takes more than a second', async (ms, lines) => {
-  const { call, drawn } = follow();
-  const work = call(ms);
-  await vi.advanceTimersByTimeAsync(ms);
-  await work;
-  expect(drawn()).toEqual(lines);
-});
-
-test('the wait of several calls is the time since the last answer', async () => {
-  const { call, last } = follow();
-  void call(800);
-  void call(3000);
-  await vi.advanceTimersByTimeAsync(1700);
-  expect(last()).toBe('');
-  await vi.advanceTimersByTimeAsync(200);
-  expect(last()).toBe('waiting for shop.example 1 s');
-});
-
-test('a repeated attempt is named with its reason', async () => {
-  const { call, observe, last } = follow();
-  void call(2500);
-  const request = { method: 'GET', url: 'http://shop.example/pets', headers: {} };
-  const response = { status: 503, headers: {}, body: '' };
-  const attempt = {
-    request,
-    response,
-    isRedirected: false,
-    isSent: true,
-    number: 1,
-    elapsedMs: 10,
-    latencyMs: 10,
-    nextDelayMs: 2000,
-  };
-  observe({ kind: 'attempt', attempt });
-  await vi.advanceTimersByTimeAsync(1500);
-  expect(last()).toBe('waiting for shop.example 1 s, attempt 2 after status 503');
 });
