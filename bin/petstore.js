@@ -10,8 +10,6 @@ const bundle = join(dist, 'petstore.js');
 const words = process.argv.slice(2);
 /** What dist/answer.js may answer without the program. */
 const answered = ['help', 'complete', 'other'];
-/** The most caches that a folder has. */
-const mostCaches = 40;
 
 if (words.length === 1 && words[0] === '--version') {
   fs.writeSync(1, `${require('../package.json').version}\n`);
@@ -93,7 +91,6 @@ function writeCache(file, build, script) {
   try {
     const folder = dirname(file);
     fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
-    removeOldest(folder);
     fs.writeFileSync(temporary, Buffer.concat([script.createCachedData(), Buffer.from(build)]), {
       flag: 'wx',
       mode: 0o600,
@@ -106,15 +103,4 @@ function writeCache(file, build, script) {
       fs.unlinkSync(temporary);
     } catch {}
   }
-}
-
-/** Makes room for one more cache: those of an earlier version of Node go first, because nothing writes them again. */
-function removeOldest(folder) {
-  const caches = fs
-    .readdirSync(folder)
-    .filter((name) => name.endsWith('.cache'))
-    .map((name) => join(folder, name))
-    .map((path) => ({ path, writtenMs: fs.statSync(path).mtimeMs }))
-    .sort((one, other) => one.writtenMs - other.writtenMs);
-  for (const { path } of caches.slice(0, Math.max(0, caches.length - mostCaches + 1))) fs.unlinkSync(path);
 }

@@ -69,7 +69,7 @@ const create = verb({
   description:
     'Creates a profile for a service. It becomes the active profile if none is active. Its other settings: ' +
     '`petstore config set --profile <name> <key> <value>`. To rename a profile, change its name in the file that ' +
-    '`petstore config path config` prints.',
+    '`petstore config path` names.',
   examples: [
     'petstore profile create staging --base-url https://staging.example.com/v1',
     'petstore profile create prod --base-url https://api.example.com --token-file ~/.petstore-token',

@@ -15,10 +15,6 @@ interface BoundContract {
   readonly contract: Contract;
   /** The origin to which the contract applies. */
   readonly origin: string;
-  /** The URL or the path of the description. */
-  readonly source: string;
-  /** RFC 3339. */
-  readonly boundAt: string;
 }
 
 /**
@@ -138,28 +134,21 @@ export async function removeContract(io: Io, scope: BindingScope): Promise<boole
 }
 
 /** A contract as JSON. Maps are arrays. */
-interface StoredContract extends Omit<BoundContract, 'contract'>, Omit<Contract, 'operations' | 'missing'> {
+interface StoredContract extends Omit<Contract, 'operations' | 'missing'> {
   readonly version: number;
+  readonly origin: string;
   readonly operations: readonly Operation[];
   readonly missing: readonly (readonly [OperationId, MissingReason])[];
 }
 
-function toStored({ contract, ...binding }: BoundContract): StoredContract {
+function toStored({ contract, origin }: BoundContract): StoredContract {
   const operations = [...contract.operations.values()];
-  return { version, ...binding, ...contract, operations, missing: [...contract.missing] };
+  return { version, origin, ...contract, operations, missing: [...contract.missing] };
 }
 
 function fromStored(json: StoredContract): BoundContract {
   if (json?.version !== version) throw new Error('another version of this program wrote it');
-  const { origin, source, boundAt, operations, missing, ...contract } = json;
-  return {
-    origin,
-    source,
-    boundAt,
-    contract: {
-      ...contract,
-      operations: new Map(operations.map((operation) => [operation.id, operation])),
-      missing: new Map(missing),
-    },
-  };
+  const { origin, operations, missing, ...contract } = json;
+  const byId = new Map(operations.map((operation) => [operation.id, operation]));
+  return { origin, contract: { ...contract, operations: byId, missing: new Map(missing) } };
 }

@@ -13,7 +13,6 @@ import {
   rmSync,
   statSync,
   truncateSync,
-  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -121,21 +120,6 @@ test('a cache is named after its command, never after a value', async () => {
     await run(line);
   const names = caches().map((path) => /([\w-]+?)-\d/.exec(basename(path))?.[1]);
   expect(names.toSorted()).toEqual(['config-get', 'pets-list']);
-});
-
-test('there are at most forty caches: a new one takes the place of the oldest', async () => {
-  await run(list);
-  const [path = ''] = caches();
-  for (let copy = 0; copy < 60; copy += 1) {
-    const name = path.replace('pets-list', `${copy}`);
-    copyFileSync(path, name);
-    utimesSync(name, copy, copy);
-  }
-  expect(await run('config path')).toMatchObject({ code: 0 });
-  const names = caches().map((path) => basename(path));
-  expect(names).toHaveLength(40);
-  expect(names.some((name) => name.startsWith('config-path-'))).toBe(true);
-  expect(names.some((name) => name.startsWith('0-'))).toBe(false);
 });
 
 testAsRoot()(

@@ -251,7 +251,6 @@ describe.skipIf(browserPath === undefined)('in a browser (needs chromium)', () =
 
   test.each([
     ['light', 360],
-    ['light', 768],
     ['light', 1440],
     ['dark', 1440],
   ] as const)(
@@ -269,7 +268,6 @@ describe.skipIf(browserPath === undefined)('in a browser (needs chromium)', () =
         expect(page.url()).toMatch(/#getOrder$/);
         expect(await page.locator('.menu').getAttribute('open')).toBeNull();
       }
-      if (width === 768) return;
       await page.evaluate(
         readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8'),
       );

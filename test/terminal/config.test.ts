@@ -73,19 +73,11 @@ describe('the file', () => {
 
 test.each([
   ['{\n  "profile": "a",\n  "timeout": "5s",\n}\n', 'a comma after the last item at line 3, column 18'],
-  ['{"profiles": {\n  "a": {"retries": 1},\n}}', 'a comma after the last item at line 2, column 22'],
-  ['{"import-map": ["a=b",]}', 'a comma after the last item at line 1, column 22'],
   ["{\n  'timeout': '5s'\n}", 'an unexpected character at line 2, column 3'],
-  ['{\n  "timeout": 5s\n}', 'an unexpected character at line 2, column 15'],
   ['{\n  "timeout": "5s"\n', 'it ends too early'],
 ])('a file that does not parse is named with the line: %j', async (text, place) => {
   config.write(text);
-  for (const line of [
-    'pets list',
-    'pets list --base-url http://127.0.0.1:9',
-    'config set timeout 5s',
-    'profile show a',
-  ]) {
+  for (const line of ['pets list', 'config set timeout 5s', 'profile show a']) {
     const run = await config.run(line);
     expect(run).toMatchObject({ code: 2, stdout: '' });
     expect(run.stderr).toContain(`${config.path}: it is not valid JSON: ${place}`);
@@ -116,7 +108,6 @@ test.each([
   ['set import-map petId=a,petId=b', "import-map 'petId=a,petId=b': gives petId two columns"],
   ['set timeot 3s', "unknown key 'timeot'"],
   ['get timeot', "unknown key 'timeot'"],
-  ['path nowhere', "what 'nowhere': must be one of config, state, offline-store"],
   ['unset timeot', "unknown key 'timeot'"],
   ['set --profile gone timeout 3s', "--profile: there is no profile 'gone'"],
   ['set profile gone', "there is no profile 'gone'"],
@@ -127,11 +118,6 @@ test.each([
   expect(stderr.split('\n')[0]).toBe(`error: ${message}`);
   expect(stderr).not.toContain('s3cret');
   expect(existsSync(config.path)).toBe(false);
-});
-
-test('the error about storing a token names the three ways to give one', async () => {
-  const { stderr } = await run('set token s3cret');
-  for (const way of ['PETSTORE_TOKEN', 'token-file', 'token-command']) expect(stderr).toContain(way);
 });
 
 test('--profile puts a value into a profile', async () => {
@@ -146,9 +132,6 @@ test('--profile puts a value into a profile', async () => {
 test('one value is printed bare in any configured format, unless a flag or variable asks for another', async () => {
   config.write({ output: 'json', retries: 0 });
   expect((await run('get output')).stdout).toBe('json\n');
-  expect((await run('path config')).stdout).toBe(`${config.path}\n`);
-  const store = { PETSTORE_OFFLINE_STORE: '/shop.json' };
-  expect((await run('path offline-store', store)).stdout).toBe('/shop.json\n');
   expect((await run('get output', { PETSTORE_OUTPUT: 'json' })).stdout).toBe('{"output":"json"}\n');
   expect((await run('get retries -o json')).stdout).toBe('{"retries":0}\n');
 });

@@ -54,15 +54,7 @@ export async function bindDescription(
   const { profile } = settings;
   const scope = profile ? profileScope(profile.value) : originScope(origin);
   const { dryRun } = context.flags;
-  if (!dryRun) {
-    const boundAt = context.now().toISOString();
-    await writeContract(context.io, scope, {
-      contract: { ...contract, basePath },
-      origin,
-      source: description.url,
-      boundAt,
-    });
-  }
+  if (!dryRun) await writeContract(context.io, scope, { contract: { ...contract, basePath }, origin });
   const outcome = dryRun ? 'nothing stored (--dry-run)' : `stored for ${scope.name}`;
   const isAsBuiltIn = operationIds.every((id) => {
     const { method, path } = contract.operations.get(id) ?? {};

@@ -1,4 +1,4 @@
-import { argument, choice } from '../../cli/flag.ts';
+import { argument } from '../../cli/flag.ts';
 import { verb } from '../../cli/verb.ts';
 import { decideTokenUse, describeHeader } from '../../config/credential.ts';
 import { activate, editConfig, sectionOf, toStoredValue, unsetValue } from '../../config/edit.ts';
@@ -8,7 +8,6 @@ import { resolvePaths } from '../../config/paths.ts';
 import { formatSetting, resolveSettings } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
 import { propertyColumns } from '../../output/columns.ts';
-import type { Output } from '../../output/print.ts';
 import { CliError } from '../../process/errors.ts';
 import { type JsonValue, printJson } from '../../process/exact-json.ts';
 import { sanitize } from '../../process/text.ts';
@@ -35,7 +34,12 @@ const get = verb({
       throw new CliError('not-found', `${key}: is not set`, {
         hint: `set it with \`petstore config set ${key} <value>\``,
       });
-    return toOutput(context, key, value);
+    const text = `${sanitize(typeof value === 'string' ? value : printJson(value))}\n`;
+    const { source } = context.settings.explain('output');
+    // The format in the config is meant for tables.
+    if (source === 'flag' || source === 'environment') return { documents: [{ [key]: value }], text };
+    await context.io.stdout.write(text);
+    return undefined;
   },
 });
 
@@ -119,37 +123,24 @@ async function unsetKey({ io, flags, print }: Context, key: string): Promise<voi
   await print(`${key}${ofProfile(profile)} ${wasSet ? 'is no longer set' : 'was not set'}`);
 }
 
-const pathNames = ['config', 'state', 'offline-store'] as const;
-
 const path = verb({
   name: 'path',
   wrongSettings: 'warn',
   summary: 'Show the paths of the config, the state and the embedded store',
   description:
     'Shows the paths of the config, the state and the embedded store, whether they exist or not. Deleting the embedded store starts it again.',
-  examples: ['petstore config path', 'rm "$(petstore config path offline-store)"'],
-  args: { what: choice('[what]', 'print this path alone', pathNames) },
-  view: (_, { what }) => (what ? undefined : { plural: 'paths', columns: propertyColumns(['what', 'path']) }),
-  async run(context, { what }) {
-    const { configFile, stateDir, offlineStore } = resolvePaths(context.io);
-    const paths = { config: configFile, state: stateDir, 'offline-store': offlineStore };
-    if (what) return toOutput(context, what, paths[what]);
-    const records = pathNames.map((name) => ({ what: name, path: paths[name] }));
+  examples: ['petstore config path', 'petstore config path -o json'],
+  view: () => ({ plural: 'paths', columns: propertyColumns(['what', 'path']) }),
+  async run({ io }) {
+    const { configFile, stateDir, offlineStore } = resolvePaths(io);
+    const records = [
+      { what: 'config', path: configFile },
+      { what: 'state', path: stateDir },
+      { what: 'offline-store', path: offlineStore },
+    ];
     return { pages: [records] };
   },
 });
-
-/**
- * Prints one bare value, for scripts. If a flag or a variable sets the format to json, jsonl or yaml, the value is a field of an
- * object. The format in the config has no effect, because it is meant for tables.
- */
-async function toOutput(context: Context, name: string, value: JsonValue): Promise<Output | undefined> {
-  const text = `${sanitize(typeof value === 'string' ? value : printJson(value))}\n`;
-  const { source } = context.settings.explain('output');
-  if (source === 'flag' || source === 'environment') return { documents: [{ [name]: value }], text };
-  await context.io.stdout.write(text);
-  return undefined;
-}
 
 interface SettingRecord {
   readonly key: string;
