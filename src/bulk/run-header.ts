@@ -99,6 +99,6 @@ export function deliveryKey(number: string): string {
   return number
     .normalize('NFKC')
     .toLowerCase()
-    .replace(/\p{Pd}/gu, '-')
+    .replace(/\p{Dash}/gu, '-')
     .trim();
 }

@@ -173,7 +173,7 @@ stories({
 
 test('a delivery is one whatever the case, the spaces and the dash of its number', async () => {
   await using shop = await stockShop([5], delivery('1,+1'));
-  const forms = ['LS-1', ' LS-1 ', 'ls-1', 'LS\u20131', 'LS\u20101', '\uff2c\uff33-1'];
+  const forms = ['LS-1', ' LS-1 ', 'ls-1', 'LS\u20131', 'LS\u20101', 'LS\u22121', '\uff2c\uff33-1'];
   for (const [at, number] of forms.entries()) {
     const words = ['inventory', 'apply', 'd.csv', '--relative', '--delivery', number, '--yes'];
     expect(await shop.report(words)).toMatchObject(
