@@ -71,18 +71,13 @@ export function skippedResult(check: CheckHead, reason: string): CheckResult {
  * would hide a secret from the mask, and so would a cut in the middle of a secret.
  */
 function toSafe(finding: Finding, mask: Service['mask']): Finding {
-  const { expected, got } = finding;
-  const shortFinding = {
-    ...finding,
-    expected: expected && excerpt(expected, mask),
-    got: got === undefined ? undefined : excerpt(got, mask),
+  const safe = (value: unknown, name: string): unknown => {
+    if (Array.isArray(value)) return value.map((item) => safe(item, name));
+    if (typeof value !== 'string') return value;
+    return name === 'expected' || name === 'got' ? excerpt(value, mask) : mask(shownUrl(value));
   };
-  const safe = (value: unknown): unknown =>
-    Array.isArray(value) ? value.map(safe) : typeof value === 'string' ? mask(shownUrl(value)) : value;
-  const entries = Object.entries(shortFinding).map(([name, value]) =>
-    name === 'state' ? [name, value] : [name, safe(value)],
-  );
-  return Object.fromEntries(entries) as Finding;
+  const entries = Object.entries(finding).map(([name, value]) => [name, safe(value, name)]);
+  return { ...Object.fromEntries(entries), state: finding.state } as Finding;
 }
 
 /**

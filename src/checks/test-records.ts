@@ -157,7 +157,7 @@ export async function isListed(
 
 /** Deletes the test records. The finding names each record that is left, or may be left because its id is unknown. */
 export async function cleanUp(context: CheckContext, records: ReadonlySet<TestRecord>): Promise<Finding> {
-  const leftovers: string[] = [];
+  const left: string[] = [];
   let removed = 0;
   // The newest come first, because a record may refer to an older one.
   for (const record of [...records].reverse()) {
@@ -165,20 +165,19 @@ export async function cleanUp(context: CheckContext, records: ReadonlySet<TestRe
     const name = noun.isNamed ? `${fields.name} ` : parent ? `of ${parent.noun.name} ${parent.id} ` : '';
     const label = `${noun.name} ${name}(id ${id ?? 'unknown'})`;
     if (id === undefined) {
-      leftovers.push(`perhaps ${label}: ${why ?? 'no answer to its create says whether it was made'}`);
+      left.push(`perhaps ${label}: ${why ?? 'no answer to its create says whether it was made'}`);
       continue;
     }
     try {
       if (await removeRecord(context, { ...record, id })) removed += 1;
     } catch (error) {
-      leftovers.push(`${label}: ${messageOf(error)}`);
+      left.push(`${label}: ${messageOf(error)}`);
     }
   }
-  if (leftovers.length === 0)
-    return pass(removed === 0 ? 'nothing was left to remove' : `${removed} removed`);
-  const count = counted(leftovers.length, 'record is', 'records are');
-  return fail(`${count} or may be left: ${leftovers.join('; ')}`, {
+  if (left.length === 0) return pass(removed === 0 ? 'nothing was left to remove' : `${removed} removed`);
+  const count = counted(left.length, 'record is', 'records are');
+  return fail(`${count} or may be left: ${left.join('; ')}`, {
     hint: 'delete the records that are named here',
-    leftovers,
+    left,
   });
 }

@@ -18,17 +18,11 @@ import {
 
 /** Formats the report as one JSON document. */
 export function toJsonReport(report: SmokeReport, indent: number): string {
-  const { target, startedAt, elapsedMs, write, rounds, exitCode, signal, results } = report;
+  const { startedAt, elapsedMs, results, ...run } = report;
   const document = {
-    tool: 'petstore smoke',
-    version,
-    target,
+    ...{ tool: 'petstore smoke', version, ...run },
     startedAt: startedAt.toISOString(),
     seconds: seconds(elapsedMs),
-    write,
-    rounds,
-    exitCode,
-    signal,
     totals: totalsOf(results),
     checks: results.map(toCheck),
   };
@@ -37,18 +31,15 @@ export function toJsonReport(report: SmokeReport, indent: number): string {
 
 /** Turns a result into its JSON form: its gravest finding, and all findings if there are several. */
 function toCheck({ id, elapsedMs, operation, repeatedOutcome, findings }: CheckResult) {
+  const { operation: atFault = operation?.id, ...gravest } = toFinding(findings[0]);
   return {
-    id,
-    seconds: seconds(elapsedMs),
-    operation: operation?.id,
-    first: repeatedOutcome,
-    ...toFinding(findings[0]),
+    ...{ id, seconds: seconds(elapsedMs), operation: atFault, first: repeatedOutcome, ...gravest },
     findings: findings.length > 1 ? findings.map(toFinding) : undefined,
   };
 }
 
-function toFinding({ state, operation, leftovers, exitCode, isLasting, ...details }: Finding) {
-  return { result: state, ...(operation && { operation: operation.id }), ...details, left: leftovers };
+function toFinding({ state, operation, exitCode, isLasting, ...details }: Finding) {
+  return { result: state, operation: operation?.id, ...details };
 }
 
 /** Returns a time in seconds, rounded to microseconds, for JSON. */
