@@ -47,8 +47,8 @@ export function checkBody(
   root: JsonObject = schema,
 ): BodyResult {
   const compare = (): BodyResult => {
-    const strict = faultIn(schema, body, '', { root, isLenient: false });
-    const fault = strict && faultIn(schema, body, '', { root, isLenient: true });
+    const [strict] = faultsIn(schema, body, '', { root, isLenient: false });
+    const [fault] = strict ? faultsIn(schema, body, '', { root, isLenient: true }) : [];
     return fault ? { fault } : { remark: strict?.reason };
   };
   return runWithinTime(limitMs, compare, () => ({
@@ -56,40 +56,31 @@ export function checkBody(
   }));
 }
 
-/** Finds the first value that breaks a rule of a schema. @param pointer the place of the value in the body */
-function faultIn(
+/** Finds the values that break a rule of a schema. @param pointer the place of the value in the body */
+function* faultsIn(
   schema: JsonValue,
   value: JsonValue,
   pointer: string,
   comparison: Comparison,
-): SchemaFault | undefined {
-  if (schema === false) return violation('absent', value, pointer);
-  if (!isJsonObject(schema)) return undefined;
+): Generator<SchemaFault> {
+  if (schema === false) yield violation('absent', value, pointer);
+  if (!isJsonObject(schema)) return;
   const expected = brokenRule(schema, value, comparison);
-  if (expected !== undefined) return violation(expected, value, pointer);
-  const { $ref: reference, allOf } = schema;
-  const required = typeof reference === 'string' ? [targetOf(reference, comparison)] : [];
-  if (Array.isArray(allOf)) required.push(...allOf);
-  return (
-    firstFault(required, (part) => faultIn(part, value, pointer, comparison)) ??
-    faultOfAlternatives(schema, value, pointer, comparison) ??
-    faultOfMembers(schema, value, pointer, comparison)
-  );
+  if (expected !== undefined) yield violation(expected, value, pointer);
+  const { $ref: reference, allOf, anyOf, oneOf } = schema;
+  const required = Array.isArray(allOf) ? allOf : [];
+  const target = typeof reference === 'string' ? [targetOf(reference, comparison)] : [];
+  for (const part of [...target, ...required]) yield* faultsIn(part, value, pointer, comparison);
+  const isValid = (part: JsonValue) => faultsIn(part, value, pointer, comparison).next().done === true;
+  // If a value fits none of its alternatives, no single alternative is blamed.
+  for (const alternatives of [anyOf, oneOf])
+    if (Array.isArray(alternatives) && !alternatives.some(isValid))
+      yield violation(alternativesText(alternatives), value, pointer);
+  yield* faultsOfMembers(schema, value, pointer, comparison);
 }
 
 function violation(expected: string, got: JsonValue, pointer: string): SchemaFault {
   return { reason: `${pointer || 'the body'} must be ${expected}`, pointer, expected, got: printJson(got) };
-}
-
-function firstFault<Item>(
-  items: readonly Item[],
-  check: (item: Item, index: number) => SchemaFault | undefined,
-): SchemaFault | undefined {
-  for (const [index, item] of items.entries()) {
-    const fault = check(item, index);
-    if (fault) return fault;
-  }
-  return undefined;
 }
 
 function targetOf(reference: string, { root }: Comparison): JsonValue {
@@ -152,48 +143,34 @@ function isEqual(expected: JsonValue, actual: JsonValue): boolean {
   return printJson(expected) === printJson(actual);
 }
 
-/** If a value fits none of its alternatives, no single alternative is blamed. */
-function faultOfAlternatives(
-  { anyOf, oneOf }: JsonObject,
-  value: JsonValue,
-  pointer: string,
-  comparison: Comparison,
-): SchemaFault | undefined {
-  return firstFault([anyOf, oneOf], (alternatives) => {
-    if (!Array.isArray(alternatives)) return undefined;
-    if (alternatives.some((each) => !faultIn(each, value, pointer, comparison))) return undefined;
-    const types = alternatives.map((each) => isJsonObject(each) && each.type !== undefined && typeText(each));
-    const expected = types.every(Boolean) ? types.join(' or ') : `one of ${types.length} alternatives`;
-    return violation(expected, value, pointer);
-  });
+function alternativesText(alternatives: readonly JsonValue[]): string {
+  const types = alternatives.map((each) => isJsonObject(each) && each.type !== undefined && typeText(each));
+  return types.every(Boolean) ? types.join(' or ') : `one of ${types.length} alternatives`;
 }
 
-/** Finds the first fault in the items of an array or the fields of an object. */
-function faultOfMembers(
-  { items, required, properties = {}, additionalProperties, patternProperties }: JsonObject,
+/** Finds the faults of the items of an array or the fields of an object. */
+function* faultsOfMembers(
+  { items = true, required, properties = {}, additionalProperties = true, patternProperties }: JsonObject,
   value: JsonValue,
   pointer: string,
   comparison: Comparison,
-): SchemaFault | undefined {
-  const check = (schema: JsonValue, member: JsonValue, name: string | number) =>
-    faultIn(schema, member, memberPointer(pointer, String(name)), comparison);
-  if (Array.isArray(value))
-    return items === undefined ? undefined : firstFault(value, (item, index) => check(items, item, index));
-  if (!isJsonObject(value) || !isJsonObject(properties)) return undefined;
-  const names = Array.isArray(required) ? required.map(String) : [];
-  const missing = names.find((name) => !Object.hasOwn(value, name));
-  if (missing !== undefined) {
-    const expected = `the field ${JSON.stringify(missing)}`;
+): Generator<SchemaFault> {
+  const isObject = isJsonObject(value) && isJsonObject(properties);
+  const names = isObject && Array.isArray(required) ? required.map(String) : [];
+  for (const name of names.filter((each) => isObject && !Object.hasOwn(value, each))) {
+    const expected = `the field ${JSON.stringify(name)}`;
     const reason = `${pointer || 'the body'} lacks ${expected}`;
-    return { reason, pointer: memberPointer(pointer, missing), expected, got: printJson(value) };
+    yield { reason, pointer: memberPointer(pointer, name), expected, got: printJson(value) };
   }
-  return firstFault(Object.entries(value), ([name, member]) => {
-    if (Object.hasOwn(properties, name)) {
-      const isLiberty = comparison.isLenient && member === null && !names.includes(name);
-      return isLiberty ? undefined : check(properties[name] ?? true, member, name);
-    }
-    // A pattern of names is not compared, so every further name may match it.
-    const isOpen = additionalProperties === undefined || patternProperties !== undefined;
-    return isOpen ? undefined : check(additionalProperties, member, name);
-  });
+  // A pattern of names is not compared, so every further name may match it.
+  const further = patternProperties === undefined ? additionalProperties : true;
+  const schemaOf = (name: string, member: JsonValue): JsonValue => {
+    if (!isObject) return items;
+    if (!Object.hasOwn(properties, name)) return further;
+    const isLiberty = comparison.isLenient && member === null && !names.includes(name);
+    return isLiberty ? true : (properties[name] ?? true);
+  };
+  const members = isObject || Array.isArray(value) ? Object.entries(value) : [];
+  for (const [name, member] of members)
+    yield* faultsIn(schemaOf(name, member), member, memberPointer(pointer, name), comparison);
 }
