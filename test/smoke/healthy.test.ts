@@ -134,16 +134,6 @@ const variants: Readonly<Record<string, Variant>> = {
     },
     flags: strict,
   },
-  'a list on one page in any order': {
-    spoil: on(
-      '/categories',
-      changing((records: object[]) => records.toReversed()),
-    ),
-    bind({ paths }) {
-      const list = paths['/categories']?.get;
-      if (list) list.parameters = [];
-    },
-  },
   'ids of int32': {
     spoil: (answer, { target }) =>
       Number(/\d{5,}/.exec(target)?.[0] ?? 0) > 2 ** 31 - 1 ? refusal(answer, 400) : answer,
