@@ -1,5 +1,5 @@
 import { int64Max, isDateTime, isDay } from '../api/values.ts';
-import { runWithinTime } from '../process/deadline.ts';
+import { monotonicMs } from '../process/deadline.ts';
 import {
   ExactNumber,
   isJsonObject,
@@ -30,13 +30,18 @@ interface Comparison {
    * required, and a time without an offset.
    */
   readonly isLenient: boolean;
+  /** The moment when the comparison is given up: alternatives within alternatives can take years. */
+  readonly untilMs: number;
 }
+
+/** The time of a comparison is over. */
+class LateError extends Error {}
 
 /**
  * Checks a body against a JSON Schema of draft 2020-12, by the keywords that descriptions of answers use. A keyword that is
  * not known here allows everything. Integers are compared exactly.
  *
- * @param limitMs the time limit. Alternatives within alternatives can take years.
+ * @param limitMs the time limit.
  * @param root the document to which the references of the schema refer; by default the schema itself.
  * @throws Error if a reference leads nowhere or only to itself.
  */
@@ -46,14 +51,15 @@ export function checkBody(
   limitMs: number,
   root: JsonObject = schema,
 ): BodyResult {
-  const compare = (): BodyResult => {
-    const [strict] = faultsIn(schema, body, '', { root, isLenient: false });
-    const [fault] = strict ? faultsIn(schema, body, '', { root, isLenient: true }) : [];
+  const untilMs = monotonicMs() + limitMs;
+  try {
+    const [strict] = faultsIn(schema, body, '', { root, isLenient: false, untilMs });
+    const [fault] = strict ? faultsIn(schema, body, '', { root, isLenient: true, untilMs }) : [];
     return fault ? { fault } : { remark: strict?.reason };
-  };
-  return runWithinTime(limitMs, compare, () => ({
-    remark: `the body could not be checked within ${secondsText(limitMs)}`,
-  }));
+  } catch (error) {
+    if (!(error instanceof LateError)) throw error;
+    return { remark: `the body could not be checked within ${secondsText(limitMs)}` };
+  }
 }
 
 /** Finds the values that break a rule of a schema. @param pointer the place of the value in the body */
@@ -63,6 +69,7 @@ function* faultsIn(
   pointer: string,
   comparison: Comparison,
 ): Generator<SchemaFault> {
+  if (monotonicMs() > comparison.untilMs) throw new LateError();
   if (schema === false) yield violation('absent', value, pointer);
   if (!isJsonObject(schema)) return;
   const expected = brokenRule(schema, value, comparison);
