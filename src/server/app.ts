@@ -104,31 +104,20 @@ function nextPage({ origin, path, query }: UrlParts, after: bigint): string {
 }
 
 /**
- * Refuses a change of a record whose ETag is not in If-Match, which no record that does not exist has, and a change of a
- * record whose ETag is in If-None-Match, where `*` is that of every record.
+ * Refuses a change of a record whose ETag is not in If-Match, which no record that does not exist has, and of a record that
+ * exists if If-None-Match is `*`.
  *
  * @see RFC 9110, 13.1.1 and 13.1.2
  */
 function checkPreconditions({ headers }: HttpRequest, stored: StoredRecord | undefined): void {
-  const ifMatch = headerValue(headers, 'if-match');
-  if (ifMatch !== undefined && !isListed(ifMatch, stored))
+  const tags = headerValue(headers, 'if-match')
+    ?.trim()
+    .split(/\s*,\s*/);
+  if (tags && !(stored && tags.some((tag) => tag === '*' || tag === stored.tag)))
     throw new Refusal(
       'precondition_failed',
       stored ? `the record has changed: its ETag is ${stored.tag}` : 'the record does not exist (If-Match)',
     );
-  const ifNoneMatch = headerValue(headers, 'if-none-match');
-  if (ifNoneMatch !== undefined && isListed(ifNoneMatch.replaceAll('W/"', '"'), stored))
+  if (stored && headerValue(headers, 'if-none-match') === '*')
     throw new Refusal('precondition_failed', 'the record exists (If-None-Match)');
-}
-
-/** Whether a list of entity tags has that of the record. */
-function isListed(tags: string, stored: StoredRecord | undefined): boolean {
-  return (
-    stored !== undefined &&
-    (tags.trim() === '*' ||
-      tags
-        .trim()
-        .split(/\s*,\s*/)
-        .includes(stored.tag))
-  );
 }

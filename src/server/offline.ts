@@ -6,7 +6,6 @@ import {
   type SendOptions,
   type Transport,
 } from '../api/http.ts';
-import { CliError } from '../process/errors.ts';
 import { createApp } from './app.ts';
 import { seedStore } from './seed.ts';
 import { Store } from './store.ts';
@@ -31,13 +30,6 @@ export async function createOfflineTransport(file: string, lockWaitMs?: number):
     close: async () => {},
     ...(fileStore && { deferSaves: () => fileStore.deferSaves() }),
   };
-}
-
-/** Adds a hint to the error of a store that cannot be used, unless the error has a hint. */
-function withHint(error: unknown): unknown {
-  if (!(error instanceof CliError) || error.details.hint !== undefined) return error;
-  const hint = 'PETSTORE_OFFLINE_STORE names another file, or :memory: for a store that keeps nothing';
-  return error.with({ hint });
 }
 
 type Send = (request: HttpRequest, options: SendOptions) => HttpResponse | Promise<HttpResponse>;
@@ -126,9 +118,7 @@ class FileStore {
 
   /** Begins work when all earlier reads and changes have ended. */
   private inTurn<Value>(work: () => Value | Promise<Value>): Promise<Value> {
-    const turn = this.lastTurn.then(work).catch((error) => {
-      throw withHint(error);
-    });
+    const turn = this.lastTurn.then(work);
     this.lastTurn = turn.catch(() => {});
     return turn;
   }

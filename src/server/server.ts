@@ -104,17 +104,14 @@ export async function listen(app: App, options: ListenOptions): Promise<Listenin
       send(response, toRefusal(error, onDefect).toResponse());
     }
   };
-  // More than one only if a client sends requests before it has the answers.
-  const openResponses = new WeakMap<Socket, readonly ServerResponse[]>();
-  const openOn = (socket: Socket) =>
-    (openResponses.get(socket) ?? []).filter(({ writableFinished }) => !writableFinished);
+  const carriedOut = new WeakSet<Socket>();
   server.on('request', (request, response) => {
-    openResponses.set(request.socket, [...openOn(request.socket), response]);
+    request.once('end', () => carriedOut.add(request.socket));
     void respond(request, response);
   });
   server.on('clientError', (error, socket) => {
     // An error in place of the answer to a request that is carried out would be false.
-    if (openOn(socket as Socket).some(({ req }) => req.complete)) socket.destroy();
+    if (carriedOut.has(socket as Socket)) socket.destroy();
     else answerMalformed(error, socket as Socket);
   });
   await once(server.listen({ host, port }), 'listening').catch((error) => {
