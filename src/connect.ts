@@ -1,14 +1,14 @@
 import { version } from '../package.json';
 import { builtInContract } from './api/contract.ts';
-import { embeddedOrigin, type Transport } from './api/http.ts';
+import { bareHost, embeddedOrigin, type Transport } from './api/http.ts';
 import { describeLifecycle } from './api/lifecycle.ts';
 import type { OperationId } from './api/operations.ts';
+import type { SocketAddress } from './checks/check.ts';
 import type { ClientEvent, ClientOptions } from './client/call.ts';
 import { type Client, createClient } from './client/client.ts';
 import { type Header, parseHeaderFlag, rejectInsecure, toHeaders } from './client/headers.ts';
 import { traceOf } from './client/shown-calls.ts';
-import { findProxy } from './client/transport/proxy.ts';
-import type { SocketAddress } from './client/transport/sockets.ts';
+import { findProxy, portOf } from './client/transport/proxy.ts';
 import type { TlsFiles } from './client/transport/tls.ts';
 import { readCredential } from './config/credential.ts';
 import { readConfigFile } from './config/file.ts';
@@ -197,16 +197,18 @@ async function openTlsFiles(context: Context, baseUrl: string): Promise<TlsFiles
   return (await import('./client/transport/tls.ts')).readTlsFiles(files);
 }
 
-/**
- * Returns the address of the service for the checks of DNS, TCP and TLS. Undefined if no base URL is set.
- *
- * @param timeoutMs the deadline of each of these.
- */
-export async function openAddress(context: Context, timeoutMs: number): Promise<SocketAddress | undefined> {
+/** Returns the address of the service for the checks of DNS, TCP and TLS. Undefined if no base URL is set. */
+export async function openAddress(context: Context): Promise<SocketAddress | undefined> {
   const { settings, io } = context;
+  const { env } = io;
   const baseUrl = settings.offline === undefined ? settings.service : embeddedOrigin;
   if (baseUrl === undefined) return undefined;
-  const { toAddress } = await import('./client/transport/sockets.ts');
+  const url = new URL(baseUrl);
+  const isEmbedded = url.origin === embeddedOrigin;
+  const proxy = isEmbedded ? undefined : findProxy(url, env);
+  const skipReason = isEmbedded
+    ? 'the embedded store has no socket'
+    : proxy && `requests go through the proxy ${proxy.label}`;
   const tls = await openTlsFiles(context, baseUrl);
-  return toAddress(baseUrl, { tls, env: io.env, timeoutMs });
+  return { host: bareHost(url.hostname), port: portOf(url), skipReason, tls, env };
 }

@@ -3,8 +3,9 @@ import type { Operation, TokenHeader } from '../api/operations.ts';
 import type { CallOptions } from '../client/call.ts';
 import type { Client, RawResponse } from '../client/client.ts';
 import type { CallInput, HeaderChanges } from '../client/request.ts';
-import type { SocketAddress } from '../client/transport/sockets.ts';
+import type { TlsFiles } from '../client/transport/tls.ts';
 import type { JsonObject, JsonValue } from '../process/exact-json.ts';
+import type { Io } from '../process/io.ts';
 import { type Finding, skip } from './finding.ts';
 
 // How checks become reports, of `smoke` and of `doctor`:
@@ -54,6 +55,16 @@ export interface AskOptions extends Pick<CallOptions, 'isUnchecked' | 'timeoutMs
   readonly changes?: HeaderChanges | undefined;
   /** Returns true for a status that the check expects, which is not retried. */
   isExpected?(status: number): boolean;
+}
+
+/** The address of a service, and how its sockets are opened. */
+export interface SocketAddress {
+  readonly host: string;
+  readonly port: number;
+  /** The reason why the host and the port cannot be checked, a clause; undefined if they can. */
+  readonly skipReason: string | undefined;
+  readonly tls: TlsFiles;
+  readonly env: Io['env'];
 }
 
 /** The service under test, and the limits of each call. */

@@ -1,13 +1,12 @@
 import { existsSync } from 'node:fs';
 import { builtInContract, type Contract } from '../../api/contract.ts';
 import { operations } from '../../api/operations.ts';
-import type { Service } from '../../checks/check.ts';
+import type { Service, SocketAddress } from '../../checks/check.ts';
 import { createReachChecks } from '../../checks/check-table.ts';
 import { type Finding, findingOfError, pass, warn } from '../../checks/finding.ts';
 import { type CheckResult, exitCodeOf, resultOf, skippedResult } from '../../checks/result.ts';
 import { createRound, runChecks } from '../../checks/round.ts';
 import { action } from '../../cli/verb.ts';
-import type { SocketAddress } from '../../client/transport/sockets.ts';
 import { chooseTokenHeader, decideTokenUse } from '../../config/credential.ts';
 import { resolvePaths } from '../../config/paths.ts';
 import type { Settings } from '../../config/settings.ts';
@@ -112,7 +111,7 @@ export async function openService(context: Context, strict = false): Promise<Ser
   return {
     client,
     // There is an address, because there is a client.
-    address: (await openAddress(context, timeoutMs)) as SocketAddress,
+    address: (await openAddress(context)) as SocketAddress,
     mask: secrets.mask,
     now,
     strict,
