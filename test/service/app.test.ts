@@ -148,8 +148,6 @@ const stories: Readonly<Record<string, readonly string[]>> = {
   ],
   '__proto__ is never a prototype, in a body or a path': [
     'POST /pets {"__proto__":{"name":"Rex","categoryId":1},"id":1} -> 422 validation_failed',
-    'POST /pets {"__proto__":{"name":"Rex","categoryId":1},"id":9223372036854775807} -> 422 validation_failed',
-    'POST /pets/__proto__ {} -> 405',
     '__proto__ /pets -> 405',
     'GET /__proto__ -> 404',
   ],

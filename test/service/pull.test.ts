@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -118,21 +117,6 @@ test('--to writes a new file for serve --data, and never one that exists', async
   await using served = await serve(`--data ${file}`);
   const pets = await fetch(`${served.url}/pets?limit=1&after=1099`);
   expect(await pets.json()).toMatchObject([{ id: 1100 }]);
-});
-
-test('a pipe as the embedded store is refused at once', async () => {
-  execFileSync('mkfifo', [shop.file]);
-  for (const argv of [
-    ['pets', 'list'],
-    ['offline', 'reset', '--yes'],
-  ]) {
-    const refused = await shop.run(argv);
-    const { code, stderr } = refused;
-    expect({ code, line: stderr.split('\n')[0] }).toEqual({
-      code: 2,
-      line: `error: ${shop.file}: is not a regular file`,
-    });
-  }
 });
 
 test('reset asks, then starts the store again with its seed', async () => {

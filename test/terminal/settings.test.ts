@@ -1,7 +1,6 @@
 import { dirname, isAbsolute, join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { settingKeys } from '../../src/config/keys.ts';
-import { parseDuration } from '../../src/config/setting-values.ts';
 import { type ConfigFolder, openConfig } from '../helpers/config-folder.ts';
 
 type Env = Readonly<Record<string, string>>;
@@ -83,13 +82,6 @@ describe('a value comes from', () => {
 });
 
 test.each([
-  ['500ms', 500],
-  ['2m', 120_000],
-  ['1.5', 1500],
-  ['1h', 3_600_000],
-])('the duration %s is %i ms', (text, ms) => expect(parseDuration(text)).toBe(ms));
-
-test.each([
   ['HTTP://Shop.Example:80/api//', 'http://shop.example/api'],
   ['https://[::1]:8443', 'https://[::1]:8443'],
 ])('the base URL %s is %s', async (url, read) => {
@@ -143,7 +135,6 @@ describe('a wrong setting', () => {
   test.each([
     [list, { PETSTORE_TIMEOUT: 'soon' }, "PETSTORE_TIMEOUT 'soon': is not a duration"],
     [`${list} --timeout 5s`, { PETSTORE_TIMEOUT: 'soon' }, "PETSTORE_TIMEOUT 'soon': is not a duration"],
-    ['overview --offline', { PETSTORE_RETRIES: 'x' }, "PETSTORE_RETRIES 'x': must be a whole number"],
     ['pets list', { PETSTORE_BASE_URL: 'http://a', PETSTORE_PROFILE: 'offline' }, contradict],
     ['pets list', { PETSTORE_PROFILE: 'gone' }, "PETSTORE_PROFILE: there is no profile 'gone'"],
   ])('of the environment ends %s with 2 and is named with its value: %j', async (line, env, message) => {
@@ -152,15 +143,11 @@ describe('a wrong setting', () => {
 
   test.each([
     [{ timeout: '3x' }, "timeout in <path> '3x': is not a duration"],
-    [{ rate: '2/m' }, "rate in <path> '2/m': must be a number of requests a second"],
     [{ retries: [1] }, 'retries in <path>: must be text, a number, true or false'],
     [{ profile: 'p', profiles: { p: { rate: -1 } } }, "rate of profile p in <path> '-1': must be a number"],
     [{ profile: 'gone' }, "<path>: there is no profile 'gone'"],
     ['{"a', '<path>: it is not valid JSON'],
-    ['"text"', '<path>: '],
-    ['{"profiles": []}', '<path>: '],
     ['{"profiles": {"a": 1}}', '<path>: '],
-    ['{"profile": 3}', '<path>: '],
   ])('in the file, %j, ends a command with 2 and is a warning of explain', async (content, message) => {
     config.write(content);
     const stderr = expect.stringContaining(message.replace('<path>', config.path));
