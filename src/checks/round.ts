@@ -6,6 +6,7 @@ import type { CallOptions } from '../client/call.ts';
 import type { RawResponse } from '../client/client.ts';
 import { titleOr } from '../client/error-body.ts';
 import { type CallInput, recordIdOf } from '../client/request.ts';
+import { pageSize } from '../client/whole-list.ts';
 import { monotonicMs } from '../process/deadline.ts';
 import { messageOf, UsageError } from '../process/errors.ts';
 import { parseJson } from '../process/exact-json.ts';
@@ -108,7 +109,7 @@ export function createCheckContext(
     },
     async ask(operation, input, options = {}) {
       const { id, method } = operation;
-      const sending = client.send(id, input, callOptions(options), options.changes);
+      const sending = client.send(id, withPageSize(operation, input), callOptions(options), options.changes);
       const response = await sending.catch((error: unknown) => {
         // The contract requires a parameter for which the check has no value.
         throw error instanceof UsageError ? new FindingError(skip(error.message)) : error;
@@ -130,6 +131,12 @@ export function createCheckContext(
     },
   };
   return { context, attempts };
+}
+
+/** Adds the page size, if the service requires one. */
+function withPageSize(operation: Operation, input: CallInput): CallInput {
+  const isRequired = operation.parameters.some(({ name, required }) => name === 'limit' && required);
+  return isRequired ? { ...input, query: { limit: pageSize(operation), ...input.query } } : input;
 }
 
 function parseBody({ headers, body }: RawResponse) {

@@ -83,6 +83,8 @@ export function judgeSettled(
   if (attempted?.verdict === 'stopped' && signal.aborted) throw signal.reason;
   const isWritten = state === 'applied' || state === 'unchanged';
   const suffix = isWritten ? `, although the ${noun.name} was written` : '';
+  // The body of the answer to a DELETE is no record, and a reading has shown that the record is gone.
+  if (isWritten && attempted?.verdict === 'unclear' && step === 'delete') return [];
   if (isWritten && attempted?.verdict === 'unclear') return [warn(`${step}: ${attempted.why}${suffix}`)];
   if (isWritten && !attempted?.error)
     return retries > 0 ? [flaky(`${step}: written in ${retries + 1} attempts`)] : [];

@@ -127,7 +127,7 @@ const largestPage = 1000;
  * Returns the page size to ask for: a part of the limit, or the largest size. Undefined if the service has no page size, or
  * if it may answer with all records.
  */
-function pageSize(operation: Operation, limit: number | undefined): number | undefined {
+export function pageSize(operation: Operation, limit?: number): number | undefined {
   const size = operation.parameters.find(({ name }) => name === 'limit');
   if (!size) return undefined;
   const { minimum = 1, maximum } = size.bounds ?? {};

@@ -165,6 +165,26 @@ describe.concurrent('what a description says, and what it does not', () => {
     const unbound = await smoke(service.url, flags, { env: configured({}) });
     expect(unbound.check('write/category').reason).toMatch(/^create: .*no description/);
   });
+
+  test('a page size that the service requires is sent, and a delete may answer anything if it states nothing', async () => {
+    const spoil: Change = (answer, { method, target }) => {
+      if (method === 'DELETE' && answer.status === 204)
+        return withBody({ ...answer, status: 200 }, { deleted: true });
+      return /^\/categories(\?(?!.*limit=)|$)/.test(target) && method === 'GET'
+        ? refusing(422)(answer)
+        : answer;
+    };
+    await using service = await startService({ spoil });
+    const env = await bindTo(service.url, ({ paths }) => {
+      const parameters = paths['/categories']?.get?.parameters as { name: string; required?: boolean }[];
+      for (const parameter of parameters) parameter.required = parameter.name === 'limit';
+      const { responses, ...bare } = paths['/categories/{categoryId}']?.delete ?? {};
+      Object.assign(paths['/categories/{categoryId}'] ?? {}, { delete: bare });
+    });
+    const run = await smoke(service.url, ['--write', '--only', 'op/*Categor*,write/category'], { env });
+    for (const id of ['op/listCategories', 'op/getCategory', 'write/category'])
+      expect(run.check(id)).toMatchObject({ result: 'pass' });
+  });
 });
 
 function withoutDescription(json: object): unknown {
