@@ -16,6 +16,8 @@ export interface SimulatedProcess {
   readonly dieAt: number;
   /** The operation from which on the disk is full for it; 0 for none. */
   readonly fullAt: number;
+  /** Whether a write has failed because the disk was full. */
+  isFull: boolean;
   /** The share of the last write that still reaches the disk. */
   readonly tornShare: number;
   /** The files that it wrote to. */
@@ -92,7 +94,8 @@ function admit(name: string, file: unknown, args: readonly unknown[]): void {
     die(process);
     throw systemError('EIO', 'the process is dead');
   }
-  if (isWrite && fullAt > 0 && operations >= fullAt) throw systemError('ENOSPC', 'no space left on device');
+  process.isFull ||= isWrite && fullAt > 0 && operations >= fullAt;
+  if (isWrite && process.isFull) throw systemError('ENOSPC', 'no space left on device');
   const moved = name === 'rename' ? durable.contents.get(String(file)) : undefined;
   if (moved) durable.contents.set(path, moved);
 }

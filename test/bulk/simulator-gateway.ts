@@ -69,6 +69,8 @@ export class Gateway {
   private pending = 0;
   private fresh = 1_000_000;
   private isWell = false;
+  /** The writes of the last command that came after a write to its disk had failed. */
+  unkept = 0;
 
   constructor(shape: ServiceShape, stock: ReadonlyMap<string, number>) {
     this.shape = shape;
@@ -90,6 +92,7 @@ export class Gateway {
 
   /** The command whose requests come from now on. */
   admit(visitor: Pick<Visitor, 'command' | 'process' | 'conduct' | 'raise'>): void {
+    this.unkept = 0;
     this.visitor = { ...visitor, requests: 0, seen: new Map() };
   }
 
@@ -114,7 +117,7 @@ export class Gateway {
     if (this.disputed.has(id)) return;
     this.fresh += 1000;
     if (!entry) {
-      if (service.isGuarded && this.shape.noun === 'inventory' && random.chance(0.2))
+      if (service.isGuarded && this.shape.noun === 'inventory' && random.chance(0.6))
         service.change(id, { value: this.fresh, rest: 0 });
     } else if (this.shape.noun === 'pets' && random.chance(0.3))
       service.change(id, { ...entry, rest: this.fresh });
@@ -177,6 +180,7 @@ export class Gateway {
     const facts = { number, command, method, id, url: pathname, query, entry, headers };
     const request = { ...facts, isOfNoun, reading, random };
     if (method !== 'GET') this.writes.push(request);
+    if (method !== 'GET' && this.visitor?.process.isFull) this.unkept += 1;
     return request;
   }
 

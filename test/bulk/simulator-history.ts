@@ -149,9 +149,16 @@ function createStep(seed: string, plotted: string | undefined, facts: StepFacts)
   };
 }
 
+export const maxConcurrency = 6;
+
 function createWords(kind: Step['kind'], { shards }: StepFacts, random: Random): string[] {
   if (kind === 'settle') return [];
-  const words = ['--concurrency', String(1 + random.below(6)), '--retries', String(random.below(3))];
+  const words = [
+    '--concurrency',
+    String(1 + random.below(maxConcurrency)),
+    '--retries',
+    String(random.below(3)),
+  ];
   if (random.chance(0.25)) words.push('--max-errors', String(1 + random.below(3)));
   if (kind !== 'apply') return words;
   words.push(

@@ -150,6 +150,9 @@ export class Ledger {
       if (isLost || (before && after && before.rest !== after.rest))
         throw new Violation(`${place}: somebody's change is lost`);
     }
+    const undo = this.runs.find((each) => each.undone === run);
+    if (undo && Math.min(...undo.commands) < cause.command)
+      throw new Violation(`${place}, although ${undo.id} has begun to undo it`);
     if (run.undone) this.checkUndoing(run, run.undone, change, place);
     else if (kind === 'creates') this.checkMaking(run, change, place);
     else if (!typed) throw new Violation(`${place}, which is not in the file`);
@@ -200,10 +203,12 @@ export class Ledger {
 
   /** Whether a run has written a record, or may have, and nobody has taken that back. */
   private hasWritten(run: RunRecord, id: string): boolean {
-    const isUndone = this.runs.some(
-      ({ undone, rows }) => undone === run && done.includes(rows.get(id)?.state ?? ''),
-    );
-    return !isUndone && ['applied', 'unknown'].includes(run.rows.get(id)?.state ?? '');
+    return ['applied', 'unknown'].includes(run.rows.get(id)?.state ?? '') && !this.isTakenBack(run, id);
+  }
+
+  /** Whether the undo of a run has set back a record. */
+  isTakenBack(run: RunRecord, id: string): boolean {
+    return this.runs.some(({ undone, rows }) => undone === run && done.includes(rows.get(id)?.state ?? ''));
   }
 }
 

@@ -1,5 +1,5 @@
 import { type Command, type ListedRun, namedCommand, openStates, Violation } from './simulator-command.ts';
-import type { Step } from './simulator-history.ts';
+import { maxConcurrency, type Step } from './simulator-history.ts';
 import { Ledger, type RunRecord } from './simulator-ledger.ts';
 import { checkReport, checkRows } from './simulator-report.ts';
 import type { World } from './simulator-world.ts';
@@ -42,6 +42,9 @@ export class Model {
       checkRows(ledger, run, earlier, command);
     }
     for (const change of ledger.changes) ledger.checkChange(change);
+    // So many may be in flight.
+    if (world.gateway.unkept > maxConcurrency)
+      throw new Violation(`command ${command.number} goes on, although nothing can be kept`);
     const run = ledger.runOf(command.number);
     this.checkRejects(run);
     if (command.hasCrashed) return;

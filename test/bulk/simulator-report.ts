@@ -98,6 +98,8 @@ export function checkRows(
     if (wanted === 'any' || isMade || writes.some(({ after }) => after?.value === wanted)) continue;
     if (!wasShown(ledger, run, row.id, state === 'applied', wanted))
       fail(`${wanted} was neither written nor shown`);
+    const writer = ledger.runOf(ledger.lastOf(key)?.cause?.command);
+    if (state === 'applied' && writer && writer !== run) fail(`${writer.id} has written it since`);
     ledger.believe(run, key);
   }
 }
@@ -150,6 +152,7 @@ function isBooked(ledger: Ledger, run: RunRecord, id: string): boolean {
       other !== run &&
       !other.undone &&
       other.file.number === run.file.number &&
+      !ledger.isTakenBack(other, id) &&
       (other.rows.get(id)?.state === 'applied' || ledger.writesOf(other, id).length > 0),
   );
 }

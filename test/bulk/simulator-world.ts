@@ -164,7 +164,7 @@ export class World {
       died = resolve;
     });
     const process: SimulatedProcess = {
-      ...{ folder: this.folder, isDead: false, operations: 0, dieAt, fullAt, tornShare },
+      ...{ folder: this.folder, isDead: false, isFull: false, operations: 0, dieAt, fullAt, tornShare },
       ...{ touched: new Set(), onDeath: () => died() },
     };
     const raise = () => {
@@ -182,7 +182,7 @@ export class World {
     ];
     const ended = running.run(process, () => main([...words, ...plumbing], io));
     const code = await Promise.race([ended, death.then(() => -1)]);
-    const { isDead, operations, touched } = process;
+    const { isDead, isFull, touched } = process;
     if (isDead) {
       // Nothing that it does from now on has an effect, and it comes to its end.
       io.raise('SIGINT');
@@ -192,7 +192,7 @@ export class World {
     die(process);
     const command: Command = {
       ...{ number, words, step, file, typed, code, wasSignalled, hasCrashed: isDead },
-      isFull: fullAt > 0 && operations >= fullAt,
+      isFull,
       stderr: io.written('stderr'),
       summary: isDead ? undefined : (parseJson(io.written('stdout')) as Command['summary']),
       error: isDead ? undefined : errorOf(io.written('stderr')),
