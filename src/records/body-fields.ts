@@ -1,14 +1,13 @@
-import * as v from 'valibot';
 import { type Contract, fieldBounds, takesField } from '../api/contract.ts';
-import { type NounName, type Operation, operations } from '../api/operations.ts';
-import { type Bounds, bodySchemas } from '../api/schemas.ts';
-import { idRequirement } from '../api/values.ts';
+import type { NounName, Operation } from '../api/operations.ts';
+import type { Bounds } from '../api/schemas.ts';
 import { ValueError, wrongValueError } from '../config/setting-values.ts';
+import { type NumberFault, readCount, readId } from '../input/numbers.ts';
 import { FieldError, messageOf, UsageError } from '../process/errors.ts';
-import { parseJson } from '../process/exact-json.ts';
+import { isJsonObject, type JsonValue, parseJson } from '../process/exact-json.ts';
 import type { Access } from './access.ts';
-import { inForm, parseTyped, wordOf } from './parse-values.ts';
-import { type Body, columnOf, findField, flagOf, type RecordNoun } from './record-nouns.ts';
+import { inForm, isIdText, parseDay, parseTruth, parseTyped, wordOf } from './parse-values.ts';
+import { type Body, columnOf, type Field, findField, flagOf, type RecordNoun } from './record-nouns.ts';
 
 /** The input of a create or an update: the values of flags, or a file of records. */
 export interface RecordFlags {
@@ -75,44 +74,75 @@ export function typeOfField({ body }: Operation, name: string): Bounds['type'] {
   return body && Object.hasOwn(body.fields, name) ? body.fields[name]?.bounds?.type : undefined;
 }
 
-/** Returns the schemas of the fields in the body of a new record. The words of a status and dates are the description's. */
-export function fieldSchemas({ operations: { create }, fields }: RecordNoun): v.ObjectEntries {
-  const { body } = operations[create] as Operation;
-  const texts = fields.filter(({ kind }) => kind === 'status' || kind === 'date');
-  const textSchemas = Object.fromEntries(texts.map(({ name }) => [name, v.string('must be a string')]));
-  return body ? { ...bodySchemas[body.name].entries, ...textSchemas } : {};
-}
-
 /**
- * Checks fields against their schemas, and returns them with ids as bigints.
+ * Checks fields of a file or of an edited text, and returns our fields as the service has them: ids as bigints, and dates and
+ * words of a status in its form. A name may still stand for an id. Null and further fields stay.
  *
  * @param missingNames the names of the required fields that are missing.
+ * @param columns the column or key of a field, for errors, if it is not the name.
  * @throws FieldError that names each field that is missing or wrong.
  */
 export function checkFields(
   { noun, client }: Pick<Access, 'noun' | 'client'>,
   fields: Body,
   missingNames: readonly string[],
+  columns: Readonly<Record<string, string>> = {},
 ): Body {
-  const entries = fieldSchemas(noun);
-  const { output, issues = [] } = v.safeParse(v.partial(v.object(entries)), fields);
-  const problems = new Map(missingNames.map((name) => [name, `${name} is required`]));
-  for (const issue of issues) {
-    const path = v.getDotPath(issue) ?? 'record';
-    problems.set(path, `${path} ${issue.message}`);
+  const problems = missingNames.map((name) => new FieldError(`${name} is required`, name));
+  const values: Record<string, unknown> = { ...fields };
+  for (const field of noun.fields) {
+    const { name } = field;
+    const value = fields[name] as JsonValue | undefined;
+    if (value === undefined || value === null) continue;
+    try {
+      values[name] = inColumn(columns[name] ?? name, value, () =>
+        readValue(field, value, client.contract, noun),
+      );
+    } catch (error) {
+      if (!(error instanceof FieldError)) throw error;
+      problems.push(error);
+    }
   }
-  const values = issues.length > 0 ? {} : (output as Body);
-  // The schema is that of answers, in which an id may be negative. In a request it may not.
-  for (const [name, value] of Object.entries(values))
-    if (typeof value === 'bigint' && value < 0n) problems.set(name, `${name} ${idRequirement}`);
-  if (problems.size > 0) {
-    const names = [...new Set(['id', ...Object.keys(entries), ...problems.keys()])];
-    const wrongNames = names.filter((name) => problems.has(name));
-    const message = wrongNames.map((name) => problems.get(name)).join('; ');
-    throw new FieldError(message, wrongNames[0] ?? '');
+  const [first, ...others] = problems;
+  if (!first) return values;
+  if (others.length === 0) throw first;
+  throw new FieldError(problems.map(({ message }) => message).join('; '), first.field);
+}
+
+/** Reads a value. @throws FieldError that names the column, and the value if it is a text. */
+export function inColumn<Value>(column: string, value: unknown, read: () => Value): Value {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof ValueError)) throw error;
+    const text = typeof value === 'string' ? ` '${value}':` : '';
+    throw new FieldError(`${column}${text} ${error.message}`, column, `${column} ${error.message}`);
   }
-  // The output of the schema lacks the fields that the schema does not have.
-  return toServiceValues(client.contract, noun, { ...fields, ...values });
+}
+
+/**
+ * Reads a value of a field as the service has it: a text, such as the cell of a table, or a JSON value.
+ *
+ * @throws ValueError
+ */
+function readValue({ name, kind }: Field, value: JsonValue, contract: Contract, noun: RecordNoun): JsonValue {
+  if (kind === 'quantity') return validNumber(readCount(value));
+  if (kind === 'reference') {
+    // A name or an object stands for a category alone.
+    const isName = typeof value === 'string' ? !isIdText(value) : isJsonObject(value);
+    return name === 'categoryId' && isName ? value : validNumber(readId(value));
+  }
+  if (kind === 'truth') return parseTruth(String(value));
+  if (typeof value !== 'string') throw new ValueError('must be a string');
+  const bounds = fieldBounds(contract, noun.name, name);
+  if (kind === 'status') return wordOf(value, bounds?.enum);
+  return kind === 'date' ? inForm(parseDay(value), bounds) : value;
+}
+
+/** Returns a number that was read. @throws ValueError if it is none. */
+export function validNumber<Value extends bigint | number>(read: Value | NumberFault): Value {
+  if (typeof read === 'object') throw new ValueError(read.rule);
+  return read;
 }
 
 // The values of a field are the description's: the words of its enumeration, and a day or an instant.
@@ -129,30 +159,25 @@ export function toStatusWords<Words extends readonly string[] | undefined>(
   words: Words,
 ): Words {
   const choices = statusWords(contract, noun);
-  return words?.map((word) => {
-    const { value = word, problem } = wordOf(word, choices);
-    if (problem !== undefined) throw wrongValueError('--status', word, problem);
-    return value;
-  }) as Words;
+  return words?.map((word) => inFlag('--status', word, () => wordOf(word, choices))) as Words;
 }
 
-/**
- * Writes the values of our fields as the service has them.
- *
- * @param isFlags whether the values are those of flags, which the error then names.
- * @throws UsageError, or FieldError for the fields of a file: a word or a date that the service does not have.
- */
-export function toServiceValues(contract: Contract, noun: RecordNoun, body: Body, isFlags = false): Body {
+/** Returns the values of flags as the service has them. @throws UsageError for a word or a date that it does not have. */
+export function toServiceValues(contract: Contract, noun: RecordNoun, body: Body): Body {
   const values: Record<string, unknown> = { ...body };
   for (const field of noun.fields) {
-    const { name, kind } = field;
-    const text = values[name];
-    if (typeof text !== 'string' || (kind !== 'status' && kind !== 'date')) continue;
-    const bounds = fieldBounds(contract, noun.name, name);
-    const { value = text, problem } = kind === 'status' ? wordOf(text, bounds?.enum) : inForm(text, bounds);
-    if (problem === undefined) values[name] = value;
-    else if (isFlags) throw wrongValueError(flagOf(field), text, problem);
-    else throw new FieldError(`${name} ${problem}`, name);
+    const text = values[field.name];
+    if (typeof text === 'string' && (field.kind === 'status' || field.kind === 'date'))
+      values[field.name] = inFlag(flagOf(field), text, () => readValue(field, text, contract, noun));
   }
   return values;
+}
+
+/** Reads the text of a flag. @throws UsageError that names the flag. */
+function inFlag<Value>(flag: string, text: string, read: () => Value): Value {
+  try {
+    return read();
+  } catch (error) {
+    throw error instanceof ValueError ? wrongValueError(flag, text, error.message) : error;
+  }
 }

@@ -35,7 +35,7 @@ export async function createRecord(
   flags: RecordFlags,
 ): Promise<Output | undefined> {
   const contract = await context.contract();
-  const given = toServiceValues(contract, noun, flagFields(noun, flags.values), true);
+  const given = toServiceValues(contract, noun, flagFields(noun, flags.values));
   const access = await openAccess(context, noun, noun.operations.create);
   const extra = extraFields(access, flags.fieldTexts);
   const fields = { ...given, ...extra };
@@ -46,7 +46,7 @@ export async function createRecord(
   const prompt = await context.prompt();
   if (prompt)
     for (const field of fieldsToAsk) values[columnOf(field)] = await askField(prompt, access, field);
-  const all = toServiceValues(contract, noun, flagFields(noun, values), true);
+  const all = toServiceValues(contract, noun, flagFields(noun, values));
   const body = await access.names.resolve({ ...all, ...extra });
   const intent = { kind: 'create', fields: body as Fields } as const;
   return writeRecords(access, [{ intent }], { asList: false });

@@ -9,7 +9,7 @@ import { isJsonObject, type JsonObject, printJson } from '../process/exact-json.
 import { loadYaml } from '../process/exact-yaml.ts';
 import type { Fields } from '../writes/value.ts';
 import { type Access, openAccess } from './access.ts';
-import { checkFields, fieldSchemas } from './body-fields.ts';
+import { checkFields } from './body-fields.ts';
 import type { IdOrName } from './parse-values.ts';
 import { type Body, namedNoun, type RecordNoun } from './record-nouns.ts';
 import { writeRecords } from './write-records.ts';
@@ -66,7 +66,7 @@ function checkRecord(access: Access, before: JsonObject, record: JsonObject): Bo
   // Null removes a field that the program knows, as if its line were deleted.
   const remaining = Object.fromEntries(
     Object.entries(record).filter(
-      ([name, value]) => value !== null || !Object.hasOwn(fieldSchemas(noun), name),
+      ([name, value]) => value !== null || !noun.fields.some((field) => field.name === name),
     ),
   );
   const fields = checkFields(access, remaining, lackingFields(operation, remaining));

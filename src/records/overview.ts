@@ -6,8 +6,8 @@ import { collectRecords } from '../client/whole-list.ts';
 import type { Context } from '../context.ts';
 import { errorSentence } from '../output/error.ts';
 import { CliError } from '../process/errors.ts';
+import { caseless } from '../process/text.ts';
 import { statusWords } from './body-fields.ts';
-import { wordOf } from './parse-values.ts';
 
 /** The most counts, and the most orders, that the overview lists. */
 const maxRows = 10;
@@ -72,7 +72,8 @@ export async function readOverview(context: Context, client: Client, below: numb
 function countStatuses(pets: readonly Pet[], words: readonly string[] = []) {
   const totals = new Map(words.map((word) => [word, 0]));
   for (const { status } of pets) {
-    const { value: word = status ?? 'available' } = wordOf(status ?? 'available', words);
+    const shown = status ?? 'available';
+    const word = words.find((each) => caseless(each) === caseless(shown)) ?? shown;
     totals.set(word, (totals.get(word) ?? 0) + 1);
   }
   return Array.from(totals, ([status, total]) => ({ status, total }));

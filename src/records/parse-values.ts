@@ -104,27 +104,19 @@ function withoutSpace(text: string): string {
   return day === undefined ? text : `${day}T${time?.replace(/[+-]\d\d$/, '$&:00')}`;
 }
 
-/** A value as the service has it, or the reason why it has no such value, a clause. */
-interface ServiceValue {
-  readonly value?: string;
-  readonly problem?: string;
-}
-
-/** Finds a word in the spelling of the service, without regard to case. */
-export function wordOf(text: string, choices: readonly string[] | undefined): ServiceValue {
-  if (choices === undefined || choices.includes(text)) return { value: text };
+/** Returns a word in the spelling of the service, found without regard to case. @throws ValueError if it is none. */
+export function wordOf(text: string, choices: readonly string[] | undefined): string {
+  if (choices === undefined || choices.includes(text)) return text;
   const match = choices.find((word) => caseless(word) === caseless(text));
-  return match === undefined ? { problem: `must be one of ${choices.join(', ')}` } : { value: match };
+  if (match === undefined) throw new ValueError(`must be one of ${choices.join(', ')}`);
+  return match;
 }
 
-/** Writes a day or an instant in the form that the service has: a day has no time, and an instant begins a day. */
-export function inForm(value: string, bounds: Bounds | undefined): ServiceValue {
-  const text = withoutSpace(value);
-  if (!isDay(text) && !isDateTime(text)) return { problem: 'must be an RFC 3339 date-time' };
-  if (bounds?.format !== 'date') return { value: isDay(text) ? `${text}T00:00:00Z` : text };
-  return isDay(text)
-    ? { value: text }
-    : { problem: 'must be a day such as 2027-01-15: the service has no times' };
+/** Writes a day or a date-time in the form that the service has. @throws ValueError for a time if the service has days. */
+export function inForm(text: string, bounds: Bounds | undefined): string {
+  if (bounds?.format !== 'date') return isDay(text) ? `${text}T00:00:00Z` : text;
+  if (!isDay(text)) throw new ValueError('must be a day such as 2027-01-15: the service has no times');
+  return text;
 }
 
 /** Parses `true` or `false` in any case, because spreadsheets write TRUE and FALSE. @throws ValueError. */

@@ -1,17 +1,15 @@
 import { lackingFields, takesField } from '../api/contract.ts';
-import type { Bounds } from '../api/schemas.ts';
-import { ValueError } from '../config/setting-values.ts';
 import type { ColumnRules } from '../input/field-columns.ts';
-import { type NumberFault, readCount, readId } from '../input/numbers.ts';
+import { readId } from '../input/numbers.ts';
 import type { InputRecord, InputRow, RecordValues, RowLayout } from '../input/read-records.ts';
 import type { Problem } from '../input/record.ts';
 import { CliError, FieldError } from '../process/errors.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-json.ts';
+import type { JsonObject, JsonValue } from '../process/exact-json.ts';
 import type { Access } from './access.ts';
-import { checkFields, typeOfField } from './body-fields.ts';
+import { checkFields, inColumn, typeOfField, validNumber } from './body-fields.ts';
 import { isName } from './names.ts';
-import { isIdText, parseTyped } from './parse-values.ts';
-import { type Body, columnOf, type Field, fieldKinds } from './record-nouns.ts';
+import { parseTyped } from './parse-values.ts';
+import { type Body, columnOf } from './record-nouns.ts';
 
 /** A record of a file. */
 export interface RecordRow extends InputRow {
@@ -113,18 +111,7 @@ function findNullText(values: RecordValues, text: string): string | undefined {
 /** Returns the id of a record. @throws FieldError if it is missing or not valid. */
 function idFrom({ id = null }: RecordValues): bigint {
   if (id === null) throw new FieldError('id is required', 'id');
-  return validNumber('id', String(id), readId(id));
-}
-
-/** Returns a number that was read. @throws FieldError that names the column and the text if it is none. */
-function validNumber<Value extends bigint | number>(
-  column: string,
-  text: string,
-  value: Value | NumberFault,
-): Value {
-  if (typeof value !== 'object') return value;
-  const { rule, hint } = value;
-  throw new FieldError(`${column} '${text}': ${rule}`, column, `${column} ${rule}`, hint);
+  return inColumn('id', String(id), () => validNumber(readId(id)));
 }
 
 /**
@@ -134,11 +121,7 @@ function validNumber<Value extends bigint | number>(
  */
 function toFields(
   access: Access,
-  {
-    values,
-    columns,
-    isOfTable,
-  }: Pick<InputRecord, 'columns' | 'isOfTable'> & { readonly values: JsonObject },
+  { values, columns, isOfTable }: Pick<InputRecord, 'values' | 'columns' | 'isOfTable'>,
   extra: Body,
 ): Body {
   const { client, noun, operation } = access;
@@ -147,50 +130,19 @@ function toFields(
   const fields: Record<string, unknown> = Object.create(null);
   for (const [name, value] of Object.entries(values)) {
     if (name === 'id') continue;
-    const field = noun.fields.find((candidate) => candidate.name === name);
+    const isOurs = noun.fields.some((candidate) => candidate.name === name);
     // A list shows null for a value that a record does not have.
-    if (value === null && field && isNew) continue;
-    const isText = typeof value === 'string' && (isOfTable || field !== undefined);
-    fields[name] = isText
-      ? fromText(field, typeOfField(operation, name), value, columns[name] ?? name)
+    if (value === null && isOurs && isNew) continue;
+    const isCell = typeof value === 'string' && isOfTable && !isOurs;
+    fields[name] = isCell
+      ? inColumn(name, value, () => parseTyped(value, typeOfField(operation, name)))
       : value;
   }
   for (const [name, value] of Object.entries(extra)) fields[name] ??= value;
-  const names = Object.entries(fields).filter(
-    ([name, value]) => isName(name, value) || (name === 'categoryId' && isJsonObject(value as JsonValue)),
-  );
   const missing = isNew ? lackingFields(operation, fields) : [];
-  const unset = Object.entries(fields).filter(([, value]) => value === null);
-  // The schema wants ids, so 0 stands for each name.
-  const withIds = { ...fields, ...Object.fromEntries(names.map(([name]) => [name, 0n])) };
-  const withValues = Object.entries(withIds).filter(([, value]) => value !== null);
-  const checked = {
-    ...checkFields(access, Object.fromEntries(withValues), missing),
-    ...Object.fromEntries(unset),
-  };
-  // To make the request checks the input by the contract.
-  if (isNew) client.toRequest(operation.id, { body: checked });
-  return { ...checked, ...Object.fromEntries(names) };
-}
-
-/** Reads a cell of a table, or a JSON string as the value of a field of ours. */
-function fromText(field: Field | undefined, type: Bounds['type'], text: string, column: string): unknown {
-  if (!field) return parseNamed(column, text, (cell) => parseTyped(cell, type));
-  if (field.kind === 'quantity') return validNumber(column, text, readCount(text));
-  // A name stands for a category alone.
-  if (field.kind === 'reference' && (field.name !== 'categoryId' || isIdText(text)))
-    return validNumber(column, text, readId(text));
-  const { parse, parseCell = parse } = fieldKinds[field.kind];
-  return parseNamed(column, text, parseCell);
-}
-
-/** Parses the text of a column. @throws FieldError that names the column and the text. */
-function parseNamed<Value>(column: string, text: string, parse: (text: string) => Value): Value {
-  try {
-    return parse(text);
-  } catch (error) {
-    if (!(error instanceof ValueError)) throw error;
-    const why = error.message;
-    throw new FieldError(`${column} '${text}': ${why}`, column, `${column} ${why}`);
-  }
+  const checked = checkFields(access, fields, missing, columns);
+  // To make the request checks the input by the contract, which wants ids: 0 stands for each name.
+  const withIds = Object.entries(checked).map(([name, value]) => [name, isName(name, value) ? 0n : value]);
+  if (isNew) client.toRequest(operation.id, { body: Object.fromEntries(withIds) });
+  return checked;
 }

@@ -31,8 +31,6 @@ interface FieldKindRules {
   readonly offers?: 'status';
   /** Parses a flag or an answer. @throws ValueError. */
   readonly parse: (text: string) => unknown;
-  /** Parses a cell of a file; by default as a flag. */
-  readonly parseCell?: (text: string) => unknown;
   /** Whether a person may leave a question for it empty. */
   readonly isOptional?: true;
   readonly column?: Pick<Column<JsonObject>, 'align' | 'isStatus' | 'isTime'>;
@@ -41,7 +39,7 @@ interface FieldKindRules {
 const asText = (text: string) => text;
 
 export const fieldKinds: Readonly<Record<FieldKind, FieldKindRules>> = {
-  name: { placeholder: 'name', parse: parseText, parseCell: asText },
+  name: { placeholder: 'name', parse: parseText },
   text: { placeholder: 'text', parse: asText, isOptional: true },
   reference: { placeholder: 'id or name', parse: parseIdOrName, column: { align: 'right' } },
   status: { placeholder: 'status', offers: 'status', parse: parseText, column: { isStatus: true } },

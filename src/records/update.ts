@@ -22,7 +22,7 @@ export async function updateRecords(
   idsOrNames: readonly IdOrName[],
   { fieldTexts, values }: RecordFlags,
 ): Promise<Output | undefined> {
-  const flagged = toServiceValues(await context.contract(), noun, flagFields(noun, values), true);
+  const flagged = toServiceValues(await context.contract(), noun, flagFields(noun, values));
   checkUpdate(noun, idsOrNames, { ...flagged, ...(fieldTexts && { fieldTexts }) });
   const access = await openAccess(context, noun, noun.operations.update);
   const body = { ...flagged, ...extraFields(access, fieldTexts) };
