@@ -197,12 +197,9 @@ async function openTlsFiles(context: Context, baseUrl: string): Promise<TlsFiles
   return (await import('./client/transport/tls.ts')).readTlsFiles(files);
 }
 
-/** Returns the address of the service for the checks of DNS, TCP and TLS. Undefined if no base URL is set. */
-export async function openAddress(context: Context): Promise<SocketAddress | undefined> {
-  const { settings, io } = context;
-  const { env } = io;
-  const baseUrl = settings.offline === undefined ? settings.service : embeddedOrigin;
-  if (baseUrl === undefined) return undefined;
+/** Returns the address of the service for the checks of DNS, TCP and TLS. */
+export async function openAddress(context: Context, baseUrl: string): Promise<SocketAddress> {
+  const { env } = context.io;
   const url = new URL(baseUrl);
   const isEmbedded = url.origin === embeddedOrigin;
   const proxy = isEmbedded ? undefined : findProxy(url, env);

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { builtInContract, type Contract } from '../../api/contract.ts';
 import { operations } from '../../api/operations.ts';
-import type { Service, SocketAddress } from '../../checks/check.ts';
+import type { Service } from '../../checks/check.ts';
 import { createReachChecks } from '../../checks/check-table.ts';
 import { type Finding, findingOfError, pass, warn } from '../../checks/finding.ts';
 import { type CheckResult, exitCodeOf, resultOf, skippedResult } from '../../checks/result.ts';
@@ -110,8 +110,7 @@ export async function openService(context: Context, strict = false): Promise<Ser
   const retries = settings.explain('retries');
   return {
     client,
-    // There is an address, because there is a client.
-    address: (await openAddress(context)) as SocketAddress,
+    address: await openAddress(context, client.baseUrl),
     mask: secrets.mask,
     now,
     strict,
