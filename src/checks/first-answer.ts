@@ -10,7 +10,7 @@ import { withArticle } from '../process/text.ts';
 import type { AskOptions, Check, CheckContext, RawAnswer } from './check.ts';
 import { type Condition, contradictionOf, differenceTo, meetsStatus } from './condition.ts';
 import { type Finding, fail, findingOfError, isRed, pass, statusText, warn } from './finding.ts';
-import { faultOfNextLink } from './list-checks.ts';
+import { faultOfNextLink } from './operation-checks.ts';
 import { detailsOf, guessInput, idParameter, reachOperation } from './round.ts';
 
 const { auth, unavailable, 'check-failed': checkFailed } = exitCodes;
