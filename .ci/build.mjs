@@ -108,7 +108,7 @@ await build({
   alias,
   plugins: [rawText, leanConf],
   stdin: {
-    contents: `export { prepare } from './cli/prepare.ts';
+    contents: `export { prepare } from './cli/help.ts';
       export { createStyle } from './output/style.ts';
       export { program } from './commands/index.ts';`,
     resolveDir: 'src',

@@ -58,12 +58,11 @@ type Offered =
   | {
       readonly is: 'values';
       readonly kind: string;
-      readonly operands: readonly string[];
       /** The part of the current word that stays: `--status=`, or `sold,` in a list. */
       readonly stem: string;
     };
 
-/** The files that the build writes beside the bundle, with `prepare.ts`. */
+/** The files that the build writes beside the bundle, with `help.ts`. */
 export const tableFile = 'words.json';
 export const pageFiles = { plain: 'help.txt', styled: 'help-styled.txt' } as const;
 
@@ -150,7 +149,7 @@ export function offersAt(table: WordTable, words: readonly string[]): Offered {
     attached === '' ? open : flags.find((each) => `${nameOf(each)}=` === attached && takesValue(each.syntax));
   if (flag) {
     const end = flag.isList ? Math.max(attached.length, current.lastIndexOf(',') + 1) : attached.length;
-    return valuesAt(table, flag, operands, current.slice(0, end), current);
+    return valuesAt(table, flag, current.slice(0, end), current);
   }
   if (current.startsWith('-'))
     return fixedWords(
@@ -162,23 +161,17 @@ export function offersAt(table: WordTable, words: readonly string[]): Offered {
     return fixedWords(operands.length === 0 ? verbOffers(table, command) : [], '', current);
   const last = command.args.at(-1);
   const argument = command.args[operands.length] ?? (last?.syntax.includes('...') ? last : undefined);
-  return argument ? valuesAt(table, argument, operands, '', current) : { is: 'words', words: [] };
+  return argument ? valuesAt(table, argument, '', current) : { is: 'words', words: [] };
 }
 
-function valuesAt(
-  table: WordTable,
-  { offers }: WordSlot,
-  operands: readonly string[],
-  stem: string,
-  current: string,
-): Offered {
+function valuesAt(table: WordTable, { offers }: WordSlot, stem: string, current: string): Offered {
   if (offers === 'file') return { is: 'files' };
   if (offers === 'command') {
     const verbs = verbOffers(table, table.commands[''] as CommandWords);
     const topics = table.topics.filter((topic) => verbs.every(({ word }) => word !== topic));
     return fixedWords([...verbs, ...topics.map((word) => ({ word, summary: '' }))], stem, current);
   }
-  if (typeof offers === 'string') return { is: 'values', kind: offers, operands, stem };
+  if (typeof offers === 'string') return { is: 'values', kind: offers, stem };
   return fixedWords(
     offers.map((word) => ({ word, summary: '' })),
     stem,

@@ -16,9 +16,8 @@ import { type Action, commandName, flagsOf, isGroup, type Program } from './verb
 // - `verb.ts` and `flag.ts` define a command as data. `global-flags.ts` has the flags of all commands.
 // - `parse-line.ts` lets commander read the words. This file decides whether the line runs a command, shows help, or is
 //   wrong; it runs the command, and prints what it returns.
-// - `command-words.ts` answers help, unknown commands and the Tab key from a table and from pages that `prepare.ts` makes for the build:
-//   `help.ts` the help of a command, `topics.ts` and `topics.txt` the help that several commands share.
-// - `complete.ts` looks up values for the Tab key.
+// - `command-words.ts` answers help, unknown commands and the Tab key from a table and from pages that `help.ts` makes for the build:
+//   `topics.ts` and `topics.txt` the help that several commands share.
 
 /** A command line that has been read and not yet run. */
 interface CommandLine {
@@ -35,12 +34,11 @@ interface CommandLine {
 /** Reads the words of a command line. It never throws: if the words are wrong, `run` throws the error. */
 export async function readCommandLine(argv: readonly string[], program: Program): Promise<CommandLine> {
   if (argv[0] === '__complete') {
-    const { complete } = await import('./complete.ts');
     const words = argv.slice(argv[1] === '--' ? 2 : 1);
     // The flags before the cursor choose the service and the columns.
-    const line = await parseLine(program, words.slice(0, -1));
-    const run = (context: Context) => complete(words, line, context, program);
-    return { flags: line.flags, name: '', usesConfig: true, run };
+    const { flags, args, path, command } = await parseLine(program, words.slice(0, -1));
+    const line = { words, path, command, values: { ...args, ...flags } };
+    return { flags, name: '', usesConfig: true, run: (context) => program.complete(line, context) };
   }
   const line = await parseLine(program, argv);
   const { flags, path, command, problem } = line;

@@ -2,7 +2,7 @@ import type { OutputFormat } from '../config/setting-values.ts';
 import type { Context } from '../context.ts';
 import type { View } from '../output/columns.ts';
 import type { Output } from '../output/print.ts';
-import type { Argument, Flag, LookUpKind, ValuesOf } from './flag.ts';
+import type { Argument, Flag, ValuesOf } from './flag.ts';
 import { globalFlags, writeFlags } from './global-flags.ts';
 import type { Block } from './topics.ts';
 
@@ -60,21 +60,19 @@ type Command = Verb | (CommandEntry & Group) | (CommandEntry & { load(): Promise
 
 /** The group of the top-level commands: see `src/commands/index.ts`. */
 export interface Program extends CommandEntry, Group {
-  lookUp(kind: LookUpKind, context: Context, cursor: Cursor): Promise<readonly Offer[]>;
+  /** Prints what may stand in the place of the last word. */
+  complete(line: UnfinishedLine, context: Context): Promise<void>;
 }
 
-/** A word that completion offers, alone or with its description. */
-export type Offer = string | { readonly word: string; readonly summary: string };
-
-/** The command line before the word that is being completed. */
-export interface Cursor {
+/** A command line that is being typed. */
+export interface UnfinishedLine {
+  /** The words of the line without their quotes, the last one as far as it is typed. */
+  readonly words: readonly string[];
   /** The names of the command: `['pets', 'list']`. */
   readonly path: readonly string[];
   readonly command: Action | Group;
+  /** The values of the flags and arguments before the last word. */
   readonly values: Values;
-  readonly operands: readonly string[];
-  /** The word at the cursor, as far as it is typed. */
-  readonly prefix: string;
 }
 
 export async function loadCommand(command: Command): Promise<Action | Group> {

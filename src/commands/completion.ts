@@ -2,12 +2,14 @@ import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { ListId, Result } from '../api/operations.ts';
 import type { Category, Order, Pet } from '../api/schemas.ts';
+import { fixedWords, offersAt, printOffers, readTable } from '../cli/command-words.ts';
 import { argument, type LookUpKind, parseWord } from '../cli/flag.ts';
-import { action, type Cursor, isGroup, type Offer } from '../cli/verb.ts';
+import { action, isGroup, type UnfinishedLine } from '../cli/verb.ts';
 import { collectRecords } from '../client/whole-list.ts';
 import { offlineProfile, readConfigFile } from '../config/file.ts';
 import type { Context } from '../context.ts';
-import { caseless, countCaseless } from '../process/text.ts';
+import { withinLimits } from '../process/deadline.ts';
+import { caseless, countCaseless, sanitize } from '../process/text.ts';
 
 /** The scripts in `completions/`. zsh requires the name `_petstore`. */
 const scripts = {
@@ -42,10 +44,44 @@ export const completion = action({
   },
 });
 
+/** The longest time that a Tab waits for names from the service, in milliseconds. */
+const patienceMs = 300;
+
+/**
+ * Prints the possible completions of a command line, one a line: the word, and after a tab its description. The line `:file`
+ * asks the shell for file names. It offers only words that begin like the current word.
+ */
+export async function complete(line: UnfinishedLine, context: Context): Promise<void> {
+  const { io } = context;
+  const offered = offersAt(readTable(join(io.packageDir, 'dist')), line.words);
+  if (offered.is !== 'values') return io.stdout.write(printOffers(offered));
+  const { kind, stem } = offered;
+  const current = line.words.at(-1) ?? '';
+  const cursor = { ...line, prefix: current.slice(stem.length) };
+  // A completion reports no error: what is not there in time is not offered.
+  const found = await withinLimits({ limitMs: patienceMs }, async () =>
+    lookUps[kind as LookUpKind](context, cursor),
+  ).catch(() => []);
+  const offers = found
+    .map((offer) => (typeof offer === 'string' ? { word: offer, summary: '' } : offer))
+    // A name with unsafe characters can neither be shown nor typed.
+    .filter(({ word }) => sanitize(word) === word)
+    .map(({ word, summary }) => ({ word, summary: sanitize(summary) }));
+  await io.stdout.write(printOffers(fixedWords(offers, stem, current)));
+}
+
+interface Cursor extends UnfinishedLine {
+  /** The value at the cursor, as far as it is typed. */
+  readonly prefix: string;
+}
+
+/** A word that completion offers, alone or with its description. */
+type Offer = string | { readonly word: string; readonly summary: string };
+
 type LookUp = (context: Context, cursor: Cursor) => readonly Offer[] | Promise<readonly Offer[]>;
 
 /** The functions that find the possible values of each kind. */
-export const lookUps: Readonly<Record<LookUpKind, LookUp>> = {
+const lookUps: Readonly<Record<LookUpKind, LookUp>> = {
   profile: profileNames,
   category: async (context, cursor) => namedOffers(await readAll(context, 'listCategories'), cursor),
   pet: async (context, cursor) => namedOffers(await readAll(context, 'listPets'), cursor),

@@ -41,7 +41,7 @@ export const program: Program = {
     'petstore inventory apply stock.csv',
   ],
   flags: programFlags,
-  lookUp: async (kind, context, cursor) => (await import('./completion.ts')).lookUps[kind](context, cursor),
+  complete: async (line, context) => (await import('./completion.ts')).complete(line, context),
   verbs: [
     {
       name: 'pets',
@@ -113,7 +113,7 @@ export const program: Program = {
     },
     {
       name: 'profile',
-      summary: 'List, create, use, show and delete profiles of services',
+      summary: 'List, create, use and delete profiles of services',
       load: () => import('./profile.ts'),
     },
     {

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { prepare } from '../../src/cli/prepare.ts';
+import { prepare } from '../../src/cli/help.ts';
 import { readTopics, topicNames } from '../../src/cli/topics.ts';
 import { commandsOf } from '../../src/cli/verb.ts';
 import { program } from '../../src/commands/index.ts';
