@@ -78,7 +78,8 @@ export function namedCommand({ error, summary, stderr }: Command): string[] | un
     /petstore ((?:resume|undo|inventory apply|pets (?:update|create|delete) --from)\b[^"`;,()\n]*)/;
   for (const text of [error?.hint, error?.message, summary?.next, stderr]) {
     const match = pattern.exec(String(text ?? ''));
-    if (match?.[1]) return match[1].trim().replace(/[.:]$/, '').split(/\s+/);
+    // The usual place of rejects is free again.
+    if (match?.[1]) return match[1].replace('--rejects <file>', '').trim().replace(/[.:]$/, '').split(/\s+/);
   }
   return undefined;
 }

@@ -36,10 +36,7 @@ function hashOf(keys: readonly (number | string)[]): number {
 
 const bodies = {
   failure: '{"success":false,"error":"the record is locked"}',
-  accepted: '{"success":true}',
-  problem: '{"type":"about:blank","title":"locked","status":423}',
   array: '[]',
-  null: 'null',
   object: '{}',
   html: '<html><title>please log in</title></html>',
   plain: '404 page not found\n',
@@ -55,10 +52,6 @@ export interface Fault {
   /** Undefined: the record of a success, the service's own error of a failure. */
   readonly body?: keyof typeof bodies | 'other record' | 'other value' | 'cut' | undefined;
   readonly retryAfter?: string | undefined;
-  /** The request stays without an answer until the client gives up. */
-  readonly hangs?: boolean;
-  /** A gateway sends the request twice, and passes on the answer to the second one. */
-  readonly isTwice?: boolean;
 }
 
 type Body = Fault['body'];
@@ -74,7 +67,7 @@ function faults(
 }
 
 const pages: readonly Body[] = ['html', 'plain', 'nothing'];
-const noRecords: readonly Body[] = ['failure', 'array', 'null', 'cut', 'html', 'other record'];
+const noRecords: readonly Body[] = ['failure', 'array', 'cut', 'html', 'other record'];
 
 export const writeFaults: readonly Fault[] = [
   // The service itself refuses. The 412 among them is one without cause.
@@ -86,12 +79,11 @@ export const writeFaults: readonly Fault[] = [
   ...faults('open', [403, 404, 410], pages),
   ...faults('open', [503], [...pages, undefined], '0'),
   ...faults('open', [503], ['html'], '300'),
-  ...([{ fate: 'open' }, { fate: 'open' }, { fate: 'late' }, { fate: 'open', hangs: true }] as const),
+  ...([{ fate: 'open' }, { fate: 'open' }, { fate: 'late' }] as const),
   // A success shows something else than was asked for.
-  ...faults('open', [200], [...noRecords, 'accepted', 'problem', 'object', 'other value']),
+  ...faults('open', [200], [...noRecords, 'object', 'other value']),
   ...faults('done', [200, 201, 204], ['nothing']),
-  // A write is done, and is then refused: it was sent twice, or the service says so.
-  { fate: 'done', isTwice: true },
+  // A write is done, and is then refused: a gateway has sent it twice.
   ...faults('done', [409, 412]),
 ];
 
@@ -100,12 +92,12 @@ export const readFaults: readonly Fault[] = [
   ...['0', '300'].flatMap((seconds) => faults('refused', [503], [undefined], seconds)),
   ...faults('refused', [200], noRecords),
   ...faults('refused', [404, 410], pages),
-  ...([{ fate: 'refused' }, { fate: 'refused' }, { fate: 'refused', hangs: true }] as const),
+  ...([{ fate: 'refused' }, { fate: 'refused' }] as const),
 ];
 
 /** Whether the answer to a write that was done is a refusal. */
-export function isDisputed({ fate, status = 0, isTwice = false }: Fault): boolean {
-  return isTwice || (fate === 'done' && status >= 400);
+export function isDisputed({ fate, status = 0 }: Fault): boolean {
+  return fate === 'done' && status >= 400;
 }
 
 /** Whether nobody doubts that a write with this answer of the service itself was refused. */

@@ -251,7 +251,7 @@ export class Gateway {
   private misbehave(request: Request, response: ServerResponse, fault: faults.Fault): void {
     // A create that was not done is answered with an id that no record has.
     const { method, id = String(900_000 + request.number), random } = request;
-    const { status, retryAfter, hangs = false, isTwice = false } = fault;
+    const { status, retryAfter } = fault;
     const { service } = this;
     const fate = fault.fate === 'open' ? random.pick(['done', 'refused', 'late'] as const) : fault.fate;
     let own: Answer | undefined;
@@ -259,9 +259,7 @@ export class Gateway {
       if (fate === 'late') this.delay(request);
       else if (fate === 'done') own = service.perform(request);
       if (faults.isDisputed(fault)) this.disputed.add(id);
-      if (isTwice) reply(response, service.perform(request));
     }
-    if (isTwice || hangs) return;
     if (status === undefined) {
       response.destroy();
       return;

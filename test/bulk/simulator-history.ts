@@ -45,23 +45,14 @@ export function createHistory(seed: number, round: number): History {
   const isLong = random.chance(0.25);
   const pets = isLong ? 101 + random.below(5) : 1 + random.below(6);
   const ids = Array.from({ length: pets }, (_, at) => String(at + 1));
-  const first = random.pick([
-    'delivery',
-    'delivery',
-    'delivery',
-    'count',
-    'records',
-    'creates',
-    'removes',
-  ] as const);
+  const others = ['count', 'records', 'creates', 'removes'] as const;
+  const first = random.chance(0.45) ? 'delivery' : random.pick(others);
   const isInventory = first === 'delivery' || first === 'count';
-  const others = isInventory
-    ? (['delivery', 'count'] as const)
-    : (['records', 'creates', 'removes'] as const);
-  const kinds: readonly FileKind[] = random.chance(0.5) ? [first] : [first, random.pick(others)];
+  const second = random.pick(isInventory ? (['delivery', 'count'] as const) : others.slice(1));
+  const kinds: readonly FileKind[] = random.chance(0.5) ? [first] : [first, second];
   const noun = isInventory ? 'inventory' : 'pets';
   const etags = random.pick(['version', 'version', 'content', 'content', 'none', 'random'] as const);
-  const service = { noun, etags, putCreates: random.chance(0.7), hasLocation: random.chance(0.5) } as const;
+  const service = { noun, etags, putCreates: random.chance(0.7) } as const;
   const stock = new Map<string, number>();
   for (const id of ids) if (random.chance(isLong ? 0.99 : 0.9)) stock.set(id, random.below(30));
   const files = kinds.map((kind, at) => createFile(kind, at, ids, stock, random));

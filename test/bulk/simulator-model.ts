@@ -52,7 +52,7 @@ export class Model {
     const written = rows.filter((key) => run && ledger.writesOf(run, key).length > 0).length;
     const hasSent = world.gateway.writes.some((request) => request.command === command.number);
     const listed = this.runs.find(({ id }) => id === run?.id);
-    checkReport(command, { listed, hasSent, written });
+    checkReport(command, listed, hasSent, written);
   }
 
   /** What a run adds or creates is not in its rejects: it must not be done both ways. */

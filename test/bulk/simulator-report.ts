@@ -9,17 +9,19 @@ import {
 } from './simulator-command.ts';
 import { isOf, type Ledger, type RunRecord } from './simulator-ledger.ts';
 
-interface Facts {
-  /** The run as it is listed afterwards. */
-  readonly listed: ListedRun | undefined;
-  /** Whether the command sent a write. */
-  readonly hasSent: boolean;
-  /** How many rows of the run were written. */
-  readonly written: number;
-}
-
-/** Checks the sums, the exit code and the way on that a command reports. */
-export function checkReport(command: Command, { listed, hasSent, written }: Facts): void {
+/**
+ * Checks the sums, the exit code and the way on that a command reports.
+ *
+ * @param listed the run as it is listed afterwards.
+ * @param hasSent whether the command sent a write.
+ * @param written how many rows of the run were written.
+ */
+export function checkReport(
+  command: Command,
+  listed: ListedRun | undefined,
+  hasSent: boolean,
+  written: number,
+): void {
   const { number, words, code, summary, error, stderr, isFull } = command;
   const place = `command ${number}, exit ${code}`;
   if (/internal:|TypeError|RangeError/.test(stderr)) throw new Violation(`${place}: ${stderr}`);
@@ -31,37 +33,35 @@ export function checkReport(command: Command, { listed, hasSent, written }: Fact
     if (code === 0 && error) throw new Violation(`${place}: ${stderr}`);
     return;
   }
-  const count = (name: string) => Number(summary[name] ?? 0);
-  const total = (names: readonly string[]) => names.reduce((sum, name) => sum + count(name), 0);
+  const total = (names: readonly string[]) => totalOf(summary, names);
   const sum = total([...rightStates, ...wrongStates]);
   if (sum !== summary.rows) throw new Violation(`${place}: ${summary.rows} rows, and the states make ${sum}`);
   for (const name of ['rows', ...rightStates, ...wrongStates])
-    if (listed?.id === summary.id && Number(listed?.[name] ?? 0) !== count(name) && !isFull)
+    if (listed?.id === summary.id && Number(listed?.[name] ?? 0) !== total([name]) && !isFull)
       throw new Violation(
         `${place}: ${name} is ${summary[name]} in the summary and ${listed?.[name]} in runs`,
       );
   const others = total(['failed', 'invalid', 'unprocessed', 'booked', 'skipped']);
   if (others > summary.rows - written)
     throw new Violation(`${place}: ${others} of ${summary.rows} rows were not written, and ${written} were`);
-  checkExit(command, count, total, place);
+  checkExit(command, place);
   const isInWords = /look|wait|by hand/.test(String(error?.hint));
-  if (count('unprocessed') > 0 && summary.id !== undefined && !namedCommand(command) && !isInWords)
+  if (total(['unprocessed']) > 0 && summary.id !== undefined && !namedCommand(command) && !isInWords)
     throw new Violation(`${place}: rows are left, and no way on is named: ${stderr}`);
 }
 
-function checkExit(
-  { code, error, wasSignalled, isFull, summary }: Command,
-  count: (name: string) => number,
-  total: (names: readonly string[]) => number,
-  place: string,
-): void {
+function totalOf(summary: Command['summary'], names: readonly string[]): number {
+  return names.reduce((sum, name) => sum + Number(summary?.[name] ?? 0), 0);
+}
+
+function checkExit({ code, error, wasSignalled, isFull, summary }: Command, place: string): void {
   if (wasSignalled && code === 130) return;
-  const wrong = total(wrongStates);
-  const isNoneRight = wrong > 0 && total(['applied', 'unchanged', 'booked']) === 0;
-  const noneRight = count('unknown') === wrong ? 6 : count('unknown') > 0 ? 3 : 1;
+  const [wrong, unknown] = [totalOf(summary, wrongStates), totalOf(summary, ['unknown'])];
+  const isNoneRight = wrong > 0 && totalOf(summary, ['applied', 'unchanged', 'booked']) === 0;
+  const noneRight = unknown === wrong ? 6 : unknown > 0 ? 3 : 1;
   const expected = isNoneRight ? noneRight : wrong > 0 ? 3 : 0;
   // A stop outranks the rows.
-  const isStopped = isFull || count('unprocessed') > 0 || /stopped/.test(`${error?.message}`);
+  const isStopped = isFull || totalOf(summary, ['unprocessed']) > 0 || /stopped/.test(`${error?.message}`);
   const isStop = isStopped && [1, 3, 4, 6].includes(code);
   const isUndo = summary?.kind === 'undo' && wrong > 0 && code === 3;
   if (code !== expected && !isStop && !isUndo)
@@ -139,8 +139,7 @@ function isDoubtful({ world }: Ledger, run: RunRecord, key: string, code: string
   return (
     own.some((number) => world.gateway.doubtful.has(`${number} ${id}`)) ||
     world.commands.some(({ number, hasCrashed, isFull }) => (hasCrashed || isFull) && own.includes(number)) ||
-    // Nobody heard an answer that came after the time was over or a second Ctrl-C.
-    code === 'timeout' ||
+    // Nobody heard an answer that came after a second Ctrl-C.
     code === 'interrupted'
   );
 }

@@ -45,8 +45,6 @@ export interface ServiceShape {
   readonly etags: 'version' | 'content' | 'random' | 'none';
   /** Whether a PUT creates a missing entry; else it is answered 404, and a POST creates it. */
   readonly putCreates: boolean;
-  /** Whether an answer to a POST has `Location`. */
-  readonly hasLocation: boolean;
 }
 
 export interface Request {
@@ -147,8 +145,7 @@ export class Service {
     if (!after) return { status: 204, body: '' };
     const answer = this.recordAnswer(key, this.versionOf(key));
     if (!isNew) return answer;
-    const location: Record<string, string> = this.shape.hasLocation ? { location: `${url}/${key}` } : {};
-    return { ...answer, status: 201, headers: { ...answer.headers, ...location } };
+    return { ...answer, status: 201, headers: { ...answer.headers, location: `${url}/${key}` } };
   }
 
   private read(request: Request, id: string): Answer {

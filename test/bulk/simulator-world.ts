@@ -122,16 +122,7 @@ export class World {
     if (kind === 'follow') {
       const last = this.commands.at(-1);
       const named = last && namedCommand(last);
-      // The place of rejects is left to the person.
-      const run = this.commands.find(({ touched, file }) => file && touched.includes(named?.[1] ?? ''));
-      const place = `place-${files.indexOf(run?.file as InputFile)}-${this.numbers}.rejects.csv`;
-      return (
-        named &&
-        withFlags(
-          step,
-          named.map((word) => (word.includes('<file>') ? place : word)),
-        )
-      );
+      return named && withFlags(step, named);
     }
     if (kind === 'settle') return words.length > 0 ? withFlags(step, []) : undefined;
     const ids = this.runIds();
@@ -172,14 +163,7 @@ export class World {
       io.raise('SIGINT');
     };
     this.gateway.admit({ command: number, process, conduct, raise });
-    const hangs = conduct.writeFaults + conduct.readFaults > 0;
-    const plumbing = [
-      '-o',
-      'json',
-      '-H',
-      `${commandHeader}: ${number}`,
-      ...(hangs ? ['--timeout', '300ms'] : []),
-    ];
+    const plumbing = ['-o', 'json', '-H', `${commandHeader}: ${number}`];
     const ended = running.run(process, () => main([...words, ...plumbing], io));
     const code = await Promise.race([ended, death.then(() => -1)]);
     const { isDead, isFull, touched } = process;
