@@ -4,19 +4,15 @@ import { isJsonObject, type JsonValue } from './exact-json.ts';
 
 /** Returns the value at a JSON pointer; undefined if there is none. @see RFC 6901, 4 */
 export function valueAt(body: JsonValue, pointer: string): JsonValue | undefined {
-  return pointerSegments(pointer).reduce(memberOf, body as JsonValue | undefined);
+  const segments = pointer.split('/').slice(1);
+  const keys = segments.map((segment) => segment.replaceAll('~1', '/').replaceAll('~0', '~'));
+  return keys.reduce(memberOf, body as JsonValue | undefined);
 }
 
 /** Returns a field of an object or an item of an array; undefined if there is none. */
-export function memberOf(value: JsonValue | undefined, key: string): JsonValue | undefined {
+function memberOf(value: JsonValue | undefined, key: string): JsonValue | undefined {
   if (Array.isArray(value)) return /^(0|[1-9]\d*)$/.test(key) ? value[Number(key)] : undefined;
   return isJsonObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
-}
-
-/** Returns the names and indices in a pointer. */
-export function pointerSegments(pointer: string): string[] {
-  const segments = pointer.split('/').slice(1);
-  return segments.map((segment) => segment.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
 /** Returns the pointer to a field of the object at a pointer. */
