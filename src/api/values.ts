@@ -104,6 +104,3 @@ export function comparedValues(
 function isNothing(value: JsonValue | undefined): boolean {
   return value === undefined || value === null;
 }
-
-/** The keywords of a schema, and the extensions of a description, whose value is data: no keyword or `$ref` in it counts. */
-export const dataKeywords = /^(enum|const|default|examples?|x-.*)$/;

@@ -1,4 +1,3 @@
-import { dataKeywords } from '../api/values.ts';
 import { InputError } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-json.ts';
 import { valueAt } from '../process/pointer.ts';
@@ -15,6 +14,9 @@ interface References {
 /** The members whose names are chosen by the author, so that none of them is an extension or an example. */
 const maps =
   /^(properties|patternProperties|headers|schemas|parameters|responses|requestBodies|paths|content|\$defs)$/;
+
+/** The keywords of a schema, and the extensions of a description, whose value is data: no keyword or `$ref` in it counts. */
+const dataKeywords = /^(enum|const|default|examples?|x-.*)$/;
 
 /** The keywords that say which values a schema takes. Beside a reference they count as well: JSON Schema 2020-12, 8.2.3.1. */
 const assertions =
