@@ -101,7 +101,7 @@ test('what a delete removed is printed as records that create takes, and nothing
   expect(await shop.report('pets create --from again.json --yes')).toMatchObject({ code: 0, applied: 1 });
 });
 
-test('an undo removes a record whose id a person has told, also if its category was given by name', async () => {
+test('an undo removes a record whose id a person tells after it has begun, also if its category was given by name', async () => {
   await using shop = await recordShop({ '/pets': pets, '/categories': [{ id: 1, name: 'dogs' }] });
   shop.write('new.csv', 'name,category\nLuna,dogs\nRex,dogs\n');
   let made = 0;
@@ -113,6 +113,7 @@ test('an undo removes a record whose id a person has told, also if its category 
   };
   expect(await shop.report('pets create --from new.csv --yes --concurrency 1')).toMatchObject({ unknown: 1 });
   const [, , rex] = [...shop.stored.values()].filter(({ id = 0 }) => id > 2);
+  expect(await shop.report('undo r1 --yes')).toMatchObject({ code: 3, applied: 1, failed: 1 });
   expect(await shop.report(`runs settle r1 line:3=${rex?.id} --as applied`)).toMatchObject({ code: 0 });
   expect(await shop.report('undo r1 --yes')).toMatchObject({ code: 0, applied: 2 });
   expect(shop.stored.size).toBe(pets.length + 1);
