@@ -1,4 +1,4 @@
-import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../process/exact-json.ts';
+import { isJsonObject, type JsonObject, type JsonValue, jsonIn } from '../process/exact-json.ts';
 import { shorten } from '../process/text.ts';
 import { type HttpHeaders, headerValue, linkTarget } from './http.ts';
 
@@ -140,20 +140,12 @@ function headerFields(headers: HttpHeaders): Field[] {
     const name = compactName(header)
       .replace(/^(xms|opc|x)/, '')
       .replace(/^pagination(?=.)/, '');
-    if (name === 'pagination' && value.startsWith('{')) return fieldsIn(tryJson(value), `${label} `);
+    if (name === 'pagination' && value.startsWith('{')) return fieldsIn(jsonIn(value), `${label} `);
     // `X-Link` and `Links` are written like `Link`.
     const next = /^links?$/.test(name) ? linkTarget(value, 'next') : undefined;
     if (next !== undefined) return [{ label, name: 'next', value: next }];
     return [{ label, name, value }];
   });
-}
-
-function tryJson(text: string): JsonValue | undefined {
-  try {
-    return parseJson(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Lists the fields of an object and of the objects in it, up to two deeper, that may tell of the pages. */

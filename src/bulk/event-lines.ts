@@ -1,11 +1,5 @@
 import type { Issue } from '../input/read-rows.ts';
-import {
-  isJsonObject,
-  type JsonObject,
-  type JsonValue,
-  parseJson,
-  printJson,
-} from '../process/exact-json.ts';
+import { isJsonObject, type JsonObject, type JsonValue, jsonIn, printJson } from '../process/exact-json.ts';
 import { type Intent, newState, type Outcome, type Planned, type RowState } from '../writes/decide.ts';
 import { fromJsonValue, toJsonValue } from '../writes/value.ts';
 import { keyOf, type RowKey, type RunEnd, type RunEvent, type RunRow } from './run.ts';
@@ -95,12 +89,7 @@ export type EventLine =
 
 /** Reads a line. Undefined if it is not an event. */
 export function parseEvent(text: string): EventLine | undefined {
-  let line: JsonValue;
-  try {
-    line = parseJson(text);
-  } catch {
-    return undefined;
-  }
+  const line = jsonIn(text);
   if (!isJsonObject(line)) return undefined;
   const { kind, ...members } = line;
   const { row, rows, outcome, planned, number, header } = members;

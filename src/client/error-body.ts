@@ -1,6 +1,6 @@
 import { type HttpResponse, headerValue, withoutParameters } from '../api/http.ts';
 import type { Operation } from '../api/operations.ts';
-import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../process/exact-json.ts';
+import { isJsonObject, type JsonObject, type JsonValue, jsonIn } from '../process/exact-json.ts';
 import type { Mask } from '../process/secrets.ts';
 import { shorten } from '../process/text.ts';
 import { encodingOf } from './transport/response.ts';
@@ -23,7 +23,7 @@ export function authorOf({ status, headers, body }: HttpResponse, operation?: Op
   const stated = responses[status] ?? responses[`${String(status).charAt(0)}XX`];
   const type = withoutParameters(headerValue(headers, 'content-type') ?? '').toLowerCase();
   if (!isJsonType(type) && stated?.mediaTypes.includes(type)) return 'service';
-  const value = tryJson(body);
+  const value = jsonIn(bodyText(body));
   // A page such as `404` or `null` is JSON by chance, if no content type says that it is.
   const isJson =
     isJsonType(headerValue(headers, 'content-type')) || (typeof value === 'object' && value !== null);
@@ -53,7 +53,7 @@ export function readErrorBody(
 ): DescribedError {
   const encoding = body.length === 0 ? encodingOf(headers) : undefined;
   if (encoding !== undefined) return { why: `the answer is ${status}, with a body encoded as ${encoding}` };
-  const value = author === 'service' ? tryJson(body) : undefined;
+  const value = author === 'service' ? jsonIn(bodyText(body)) : undefined;
   const words = messageIn(value);
   const code = codeIn(value);
   const shownCode = code && oneLine(mask(code), 100);
@@ -68,20 +68,12 @@ export function readErrorBody(
   return { why: type === 'text/plain' ? beginning : `the answer is ${status} with ${type}: ${beginning}` };
 }
 
-function tryJson(body: HttpResponse['body']): JsonValue | undefined {
-  try {
-    return parseJson(bodyText(body));
-  } catch {
-    return undefined;
-  }
-}
-
 /** Finds the message in a body of any shape. */
 export function messageIn(value: JsonValue | undefined): string | undefined {
   if (Array.isArray(value)) return messageIn(value[0]);
   if (!isJsonObject(value)) return undefined;
   const { message, detail, error_description, title, error, errors } = value;
-  const inner = isWords(message) && /^\s*[[{]/.test(message) ? tryJson(message) : undefined;
+  const inner = isWords(message) && /^\s*[[{]/.test(message) ? jsonIn(bodyText(message)) : undefined;
   if (inner !== undefined) return messageIn({ ...value, message: inner });
   const words = [message, detail, error_description, title, error].find(isWords);
   const faults = inputFaults(value);

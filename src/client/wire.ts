@@ -7,7 +7,7 @@ import { nouns } from '../api/nouns.ts';
 import { type Operation, operations, type RequestBody } from '../api/operations.ts';
 import { isDay } from '../api/values.ts';
 import { UsageError } from '../process/errors.ts';
-import { isJsonObject, type JsonObject, type JsonValue, parseJson, valueIn } from '../process/exact-json.ts';
+import { isJsonObject, type JsonObject, type JsonValue, jsonIn, valueIn } from '../process/exact-json.ts';
 
 /**
  * Translates a record of the service into our field names. A record of the built-in contract stays as it is.
@@ -104,14 +104,6 @@ function inTypeOf(old: JsonValue | undefined, name: string, value: JsonValue): J
   if (typeof old === 'string') return value;
   const parsed = jsonIn(value);
   return kindOf(parsed) === kindOf(old) ? (parsed ?? value) : value;
-}
-
-function jsonIn(text: string): JsonValue | undefined {
-  try {
-    return parseJson(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function kindOf(value: JsonValue | undefined): string {

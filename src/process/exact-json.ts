@@ -33,6 +33,15 @@ const longNumber = /[\d.]{16}|[eE][+-]?\d{3}/;
 /** Characters that JSON strings hold unescaped: ASCII without controls, quote and backslash. */
 const plainText = /^[ !#-[\]-~]*$/;
 
+/** Parses a JSON text; undefined if it is none. @see parseJson */
+export function jsonIn(text: string): JsonValue | undefined {
+  try {
+    return parseJson(text);
+  } catch {
+    return undefined;
+  }
+}
+
 /**
  * Parses a JSON text. Numbers are exact, and a leading BOM is dropped. Takes linear time.
  *

@@ -2,7 +2,7 @@ import type { Bounds } from '../api/schemas.ts';
 import { idRequirement, isDateTime, isDay, toChange, toId, toQuantity } from '../api/values.ts';
 import { blankValue, ValueError } from '../config/setting-values.ts';
 import { UsageError } from '../process/errors.ts';
-import { type JsonValue, parseJson } from '../process/exact-json.ts';
+import { type JsonValue, jsonIn } from '../process/exact-json.ts';
 import { caseless, withArticle } from '../process/text.ts';
 
 /** The id of a record, or a name that is looked up. */
@@ -140,16 +140,8 @@ export function parseText(text: string): string {
 export function parseTyped(text: string, type: Bounds['type']): JsonValue {
   if (type === undefined || type === 'string') return text;
   if (type === 'boolean') return parseTruth(text);
-  const value = jsonOrText(text);
-  if (typeof value === 'string') throw new ValueError(`must be ${withArticle(type)} in JSON`);
+  const value = jsonIn(text);
+  if (value === undefined || typeof value === 'string')
+    throw new ValueError(`must be ${withArticle(type)} in JSON`);
   return value;
-}
-
-/** Returns the value of a JSON text, or the text itself if it is not JSON. */
-export function jsonOrText(text: string): JsonValue {
-  try {
-    return parseJson(text);
-  } catch {
-    return text;
-  }
 }

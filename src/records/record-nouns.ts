@@ -17,7 +17,6 @@ import { parseDay, parseIdOrName, parseQuantity, parseText, parseTruth } from '.
 //   `record-layout.ts`. `names.ts` finds the ids of names.
 // - writing: `write-records.ts` settles the rows of a command with ids, and `write-errors.ts` has its errors.
 //   Many records of a file are a run: see `bulk/`.
-// - printing: `show-requests.ts` shows what `--dry-run` would send.
 
 /**
  * How people write the values of a field: as a flag, as an answer to a question, as a cell of a file. A `name` tells

@@ -1,5 +1,6 @@
 import type { HttpRequest } from '../api/http.ts';
 import type { StopReason } from '../client/pace.ts';
+import { toRequestDocuments } from '../client/shown-calls.ts';
 import { cellText } from '../output/columns.ts';
 import type { Output } from '../output/print.ts';
 import { withProgress } from '../output/progress.ts';
@@ -12,7 +13,6 @@ import type { Settled } from '../writes/settle.ts';
 import { createTotals, type Kept, settleAll } from '../writes/settle-all.ts';
 import { type Access, openView } from './access.ts';
 import { joinErrors } from './read-each.ts';
-import { toRequestDocuments } from './show-requests.ts';
 import { rowError } from './write-errors.ts';
 
 // A command with ids settles its rows as a run does, but without a journal: what becomes of a row is printed. A dry run is the

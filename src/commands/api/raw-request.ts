@@ -7,6 +7,7 @@ import { bodyTypes } from '../../api/schemas.ts';
 import { confirmWrite } from '../../asking.ts';
 import type { Client, RawResponse } from '../../client/client.ts';
 import { type RawRequest, rawMethods } from '../../client/request.ts';
+import { toRequestDocuments } from '../../client/shown-calls.ts';
 import type { Context } from '../../context.ts';
 import type { Output } from '../../output/print.ts';
 import { CliError, messageOf, UsageError } from '../../process/errors.ts';
@@ -14,7 +15,6 @@ import { type JsonValue, parseJson, printJson } from '../../process/exact-json.t
 import { collectBytes, readWhole } from '../../process/read-file.ts';
 import { systemReason } from '../../process/system-error.ts';
 import { sanitizeExcept } from '../../process/text.ts';
-import { toRequestDocuments } from '../../records/show-requests.ts';
 
 /** The arguments of `api request`. */
 interface RequestArguments {
