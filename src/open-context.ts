@@ -91,7 +91,7 @@ async function readContract(io: Io, settings: Settings): Promise<Contract> {
 }
 
 async function readTokenOf({ io, interrupts }: Runtime, settings: Settings, source: TokenSource) {
-  const { readToken } = await import('./config/credential.ts');
+  const { readToken } = await import('./config/read-token.ts');
   return readToken(source, { io, signal: interrupts.signal, timeoutMs: settings.get('timeout') });
 }
 

@@ -93,15 +93,27 @@ function parseHost(text: string): string {
   throw new ValueError('must be an address or a name, without a port');
 }
 
-/** Serves the store until a signal comes, or until the command has ended. */
+/** Serves the store until a signal comes, or until the command has ended. Prints the URL when the server accepts connections. */
 async function runServe(context: Context, flags: ServeFlags, command: readonly string[]): Promise<void> {
   const store = createStore(context, flags);
-  const stop = nextSignal(context);
+  const { host } = flags;
+  const stop = new Promise<void>((done) => context.interrupts.takeOver(() => done()));
   const server = await openServer(context, flags, store);
   try {
-    await announce(context, flags, server.url, command.length === 0);
-    if (command.length === 0) await stop;
-    else context.setExitCode(await runChildCommand(context, command, server.url));
+    if (host !== undefined && !isLoopbackHost(host))
+      print(
+        context,
+        `warning: --host ${host}: everybody who can reach this machine can read and change the store`,
+      );
+    if (command.length === 0) {
+      await context.io.stdout.write(`${server.url}\n`);
+      await context.print(`documentation: ${server.url}/docs`);
+      await stop;
+    } else {
+      // stdout belongs to the command.
+      await context.print(`serving ${server.url}`);
+      context.setExitCode(await runChildCommand(context, command, server.url));
+    }
   } finally {
     await server.close();
   }
@@ -168,7 +180,6 @@ async function runChildCommand(
     env: { ...env, PETSTORE_BASE_URL: baseUrl, [builtInVariable]: '1' },
     stdio: 'inherit',
   });
-  // Signals stay taken over: a signal right after the end of the command must not interrupt the last save.
   context.interrupts.takeOver((signal) => passSignal(context, signal, child));
   return new Promise((resolve, reject) => {
     child.once('error', (error) => reject(new UsageError(`run ${file}: ${systemReason(error, 'command')}`)));
@@ -182,29 +193,6 @@ function passSignal({ io }: Context, signal: Signal, child: ChildProcess): void 
     signal === 'SIGINT' && [io.stdin, io.stdout, io.stderr].some((stream) => stream.isTerminal);
   if (!isFromTerminal) child.kill(signal);
   if (signal !== 'SIGINT') setTimeout(() => child.kill('SIGKILL'), graceMs).unref();
-}
-
-/** Announces that the server accepts connections: prints its URL, and notes for people. */
-async function announce(
-  context: Context,
-  { host }: ServeFlags,
-  url: string,
-  isAlone: boolean,
-): Promise<void> {
-  if (host !== undefined && !isLoopbackHost(host))
-    print(
-      context,
-      `warning: --host ${host}: everybody who can reach this machine can read and change the store`,
-    );
-  // With a command, stdout belongs to that command.
-  if (isAlone) await context.io.stdout.write(`${url}\n`);
-  await context.print(isAlone ? `documentation: ${url}/docs` : `serving ${url}`);
-}
-
-function nextSignal({ interrupts }: Context): Promise<void> {
-  return new Promise((done) => {
-    interrupts.takeOver(() => done());
-  });
 }
 
 /** Prints a line that --quiet does not hide. */

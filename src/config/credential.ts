@@ -1,7 +1,6 @@
 import { bareHost, isLoopbackHost } from '../api/http.ts';
 import type { TokenHeader } from '../api/operations.ts';
 import { CliError, UsageError } from '../process/errors.ts';
-import type { Io } from '../process/io.ts';
 import type { Secrets } from '../process/secrets.ts';
 import type { Settings, TokenSource } from './settings.ts';
 
@@ -123,29 +122,6 @@ function headerText(header: TokenHeader, secret: string, settings: Settings): st
 /** Encodes a name and a password as base64. A secret without a colon is base64 already. @see RFC 7617, 2 */
 function toBasic(secret: string): string {
   return secret.includes(':') ? Buffer.from(secret).toString('base64') : secret;
-}
-
-/** The longest time that reading a token may take. */
-const longestReadMs = 10_000;
-
-/**
- * Reads the token of a source. One newline at the end of a file or of a command's output is dropped.
- *
- * @param signal ends a token-command.
- * @throws CliError `auth` if it cannot be read, or if that takes longer than a call may take or longer than 10 s.
- */
-export async function readToken(
-  { kind, text }: TokenSource,
-  { io, signal, timeoutMs }: { readonly io: Io; readonly signal: AbortSignal; readonly timeoutMs: number },
-): Promise<string> {
-  if (kind === 'variable') return text;
-  const limitMs = Math.min(timeoutMs, longestReadMs);
-  const { readTokenFile, runTokenCommand } = await import('./read-token.ts');
-  const output =
-    kind === 'file'
-      ? await readTokenFile(text, limitMs)
-      : await runTokenCommand(text, { io, signal, limitMs });
-  return output.replace(/\r?\n$/, '');
 }
 
 /** Checks that a header can carry the token. @see RFC 9110, 5.5 @throws CliError `auth`. */

@@ -7,8 +7,31 @@ import { createSecrets } from '../process/secrets.ts';
 import { systemReason } from '../process/system-error.ts';
 import { formatBytes, sanitize, secondsText } from '../process/text.ts';
 import { splitWords } from './setting-values.ts';
+import type { TokenSource } from './settings.ts';
 
 const maxBytes = 64 * 1024;
+
+/** The longest time that reading a token may take. */
+const longestReadMs = 10_000;
+
+/**
+ * Reads the token of a source. One newline at the end of a file or of a command's output is dropped.
+ *
+ * @param signal ends a token-command.
+ * @throws CliError `auth` if it cannot be read, or if that takes longer than a call may take or longer than 10 s.
+ */
+export async function readToken(
+  { kind, text }: TokenSource,
+  { io, signal, timeoutMs }: { readonly io: Io; readonly signal: AbortSignal; readonly timeoutMs: number },
+): Promise<string> {
+  if (kind === 'variable') return text;
+  const limitMs = Math.min(timeoutMs, longestReadMs);
+  const output =
+    kind === 'file'
+      ? await readTokenFile(text, limitMs)
+      : await runTokenCommand(text, { io, signal, limitMs });
+  return output.replace(/\r?\n$/, '');
+}
 
 /** What a command printed, and its error. */
 interface CommandEnd {
