@@ -84,15 +84,6 @@ describe.concurrent('what a description says, and what it does not', () => {
     expect((await smokeOf(spoil(), ['--strict'])).code).toBe(7);
   });
 
-  test('one replica of ten that answers 500 is red', async () => {
-    const run = await smokeOf(
-      counting((count) => count % 10 === 4, refusing(500)),
-      [],
-    );
-    expect(run.code).toBe(7);
-    expect(run.ids('fail').join()).toMatch(/op|error/);
-  });
-
   test('an error of another shape is a warning for a bound service, a 5xx a failure', async () => {
     const wrong = (status: number) =>
       on(/^\/categories\/(1006|not-a-number)$/, (answer) => ({

@@ -117,18 +117,6 @@ test.each(wrongAnswers)(
   },
 );
 
-test('a token that cannot be read exits 4, and nothing is sent', async () => {
-  await using server = await healthy();
-  const run = await examine(`--base-url ${server.url}`, { PETSTORE_TOKEN_FILE: '/nonexistent/token' });
-  expect({ code: run.code, ...run.states }).toMatchObject({
-    code: 4,
-    config: 'fail',
-    'reach/http': 'skip',
-  });
-  expect(run.findings.config?.reason).toContain('/nonexistent/token');
-  expect(server.seen).toEqual([]);
-});
-
 test('the binding is named with the number of its operations', async () => {
   await using server = await healthy();
   const unbound = await examine(`--base-url ${server.url}`);
@@ -171,17 +159,23 @@ test('ALL_PROXY alone is a warning, because no proxy is used', async () => {
   expect(both.findings.config?.state).toBe('pass');
 });
 
-test('without a base URL doctor exits 2 and names the remedies', async () => {
-  const { code, findings } = await examine('');
-  expect(code).toBe(2);
-  expect(findings.config).toMatchObject({ state: 'fail', hint: containing('--offline') });
-  expect(findings['reach/http']).toMatchObject({ state: 'skip', reason: 'config failed' });
-});
-
-test('a wrong config is a failure of its check', async () => {
-  writeConfig({ timeout: 'often' });
-  const { code, findings } = await examine('--offline');
-  expect(code).toBe(2);
-  expect(findings.config).toMatchObject({ state: 'fail', reason: containing("'often'") });
-  expect(findings['reach/http']?.state).toBe('skip');
+test.each<
+  [title: string, code: number, reason: string, words: string, env: RunOptions['env'], config: object]
+>([
+  ['no base URL', 2, 'base URL', '', {}, {}],
+  ['a wrong setting', 2, "'often'", '--offline', {}, { timeout: 'often' }],
+  [
+    'a token that cannot be read',
+    4,
+    '/nonexistent/token',
+    '--base-url http://127.0.0.1:1',
+    { PETSTORE_TOKEN_FILE: '/nonexistent/token' },
+    {},
+  ],
+])('%s is a failure of the config, and nothing is sent', async (_, code, reason, words, env, config) => {
+  writeConfig(config);
+  const run = await examine(words, env);
+  expect(run.code).toBe(code);
+  expect(run.findings.config).toMatchObject({ state: 'fail', reason: containing(reason) });
+  expect(run.findings['reach/http']).toMatchObject({ state: 'skip', reason: 'config failed' });
 });

@@ -327,16 +327,6 @@ describe('limits of writes by a description and a profile', () => {
     },
   );
 
-  test('an id that the schema of a create requires is left to the service', async () => {
-    const { ids } = await bound(({ components: { schemas } }) => {
-      const { NewPet } = schemas;
-      if (!NewPet) return;
-      NewPet.properties.id = { type: 'integer' };
-      (NewPet.required as string[]).push('id');
-    });
-    expect(ids('pass').filter((id) => id.startsWith('write/'))).toHaveLength(5);
-  });
-
   test('a protected profile refuses --write without its name, and nothing is sent', async () => {
     await using service = await startService();
     const env = configured({ profiles: { live: { 'base-url': service.url, protected: true } } });
