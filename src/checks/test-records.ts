@@ -8,7 +8,7 @@ import { type Intent, newState, type Outcome } from '../writes/decide.ts';
 import { createRecordPort, type Reading, type RecordPort, requestDetails } from '../writes/port.ts';
 import { type Settled, settle } from '../writes/settle.ts';
 import type { CheckContext } from './check.ts';
-import { type Finding, FindingError, fail, flaky, pass, statusText, warn } from './finding.ts';
+import { type Finding, fail, failure, flaky, pass, statusText, warn } from './finding.ts';
 import type { WritableNoun } from './writable-nouns.ts';
 
 /**
@@ -91,14 +91,12 @@ export function judgeSettled(
   const status = attempted?.status ?? reason?.status;
   const answered = status === undefined ? '' : `answered ${statusText(status)}: `;
   const message = reason?.message ?? attempted?.error?.message ?? 'it was not written';
-  throw new FindingError(
-    fail(`${step}: ${answered}${message}${suffix}`, {
-      ...(attempted && requestDetails(attempted)),
-      status,
-      requestId: attempted?.requestId,
-      operation: client.contract.operations.get(nouns[noun.nounName].operations[step]),
-    }),
-  );
+  throw failure(`${step}: ${answered}${message}${suffix}`, {
+    ...(attempted && requestDetails(attempted)),
+    status,
+    requestId: attempted?.requestId,
+    operation: client.contract.operations.get(nouns[noun.nounName].operations[step]),
+  });
 }
 
 /** Whether a record shows our name now. @throws CliError if it cannot be read. */
@@ -119,7 +117,7 @@ export async function removeRecord(
   created: CreatedRecord,
 ): Promise<Finding[] | undefined> {
   const { noun, id, fields, parent } = created;
-  const foreign = new FindingError(fail(`not deleted, because ${noun.name} ${id} is not certainly ours`));
+  const foreign = failure(`not deleted, because ${noun.name} ${id} is not certainly ours`);
   if (!noun.isNamed && !(parent && (await isOurs(context, parent)))) throw foreign;
   const marks = noun.isNamed ? { name: fields.name } : { petId: parent?.id };
   const settled = await writeRecord(context, created, { kind: 'remove', expected: marks });
@@ -129,14 +127,12 @@ export async function removeRecord(
   const { record, age } = await readTestRecord(context, created);
   if (record) {
     const cache = age === undefined ? '' : `, from a cache (Age: ${age})`;
-    throw new FindingError(fail(`gone: ${noun.name} ${id} is deleted, and a read still shows it${cache}`));
+    throw failure(`gone: ${noun.name} ${id} is deleted, and a read still shows it${cache}`);
   }
   if (await isListed(context, noun, id))
-    throw new FindingError(
-      fail(`gone: a read does not find ${noun.name} ${id}, and ${noun.list?.id} still has it`, {
-        operation: noun.list,
-      }),
-    );
+    throw failure(`gone: a read does not find ${noun.name} ${id}, and ${noun.list?.id} still has it`, {
+      operation: noun.list,
+    });
   return state === 'unchanged' ? undefined : findings;
 }
 

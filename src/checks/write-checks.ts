@@ -4,7 +4,7 @@ import { comparedValues, isSameValue } from '../api/values.ts';
 import { sleep } from '../process/deadline.ts';
 import { type JsonObject, printJson } from '../process/exact-json.ts';
 import { type Check, type CheckContext, createSkippedCheck } from './check.ts';
-import { type Finding, FindingError, fail, findingOfError, flaky, pass } from './finding.ts';
+import { type Finding, FindingError, failure, findingOfError, flaky, pass } from './finding.ts';
 import {
   type CreatedRecord,
   isListed,
@@ -51,7 +51,7 @@ async function checkLife(
     await checkShown(context, created, { ...created.fields, ...change });
   }
   const removal = await removeRecord(context, created);
-  if (!removal) throw new FindingError(fail(`delete: ${name} ${created.id} was not there any more`));
+  if (!removal) throw failure(`delete: ${name} ${created.id} was not there any more`);
   records.delete(created);
   const words = isUpdated ? 'created, read, updated, read, deleted, gone' : 'created, read, deleted, gone';
   return [pass(words), ...findings, ...removal];
@@ -85,8 +85,7 @@ async function createRecord(
   const created = id === undefined ? undefined : { ...record, id };
   if (state !== 'failed') records.add(created ?? { ...record, why: reason?.message });
   const findings = judgeSettled(context, record, 'create', settled);
-  if (!created)
-    throw new FindingError(fail('create: the answer does not say what was created', { expected: 'its id' }));
+  if (!created) throw failure('create: the answer does not say what was created', { expected: 'its id' });
   await checkShown(context, created, fields);
   return { created, findings };
 }
@@ -107,7 +106,7 @@ async function checkShown(context: CheckContext, created: CreatedRecord, sent: J
     if (isSameValue(expected, actual)) continue;
     const got = actual === undefined ? 'no such field' : printJson(actual);
     const details = { pointer: `/${name}`, expected: printJson(expected), got };
-    throw new FindingError(fail(`read back: ${name} of ${noun.name} ${id} is not what was sent`, details));
+    throw failure(`read back: ${name} of ${noun.name} ${id} is not what was sent`, details);
   }
 }
 
@@ -121,5 +120,5 @@ async function checkListed(context: CheckContext, { noun, id }: CreatedRecord): 
   await sleep(searchPauseMs, context.signal);
   if (await isListed(context, noun, id))
     return [flaky(`create: ${list?.id} shows the ${name} only after a while`)];
-  throw new FindingError(fail(`create: ${list?.id} does not show ${name} ${id}`, { operation: list }));
+  throw failure(`create: ${list?.id} does not show ${name} ${id}`, { operation: list });
 }
