@@ -94,12 +94,6 @@ test.each([
   if (answers.length === 0) expect(run.stderr).toBe('');
 });
 
-test('Ctrl-C at a question exits 130 and creates nothing', async () => {
-  using shop = openShop();
-  expect(await shop.typing('pets create', [['Name', '\x03']])).toMatchObject({ code: 130, stdout: '' });
-  expect(await shop.json('pets list')).toHaveLength(25);
-});
-
 test('a dry run shows the request as on the wire, its credential masked, and sends nothing', async () => {
   await using server = await recordingServer({});
   const env = { PETSTORE_TOKEN: 's3cret' };

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { bindTo } from '../helpers/bound.ts';
+import { runTyping } from '../helpers/person.ts';
 import { recordingServer } from '../helpers/recording-server.ts';
 import { runAt } from '../helpers/run-cli.ts';
 import { openShop } from '../helpers/shop.ts';
@@ -106,4 +107,29 @@ test('a 404 page that the description states says that the pet does not exist; a
     const run = await shop.run('pets get 99');
     expect({ code: run.code, words: run.words }).toEqual({ code, words: expect.stringContaining(words) });
   }
+});
+
+const shownPet = { id: 1, name: 'Rex', categoryId: 1 };
+const changedPet = { ...shownPet, status: 'pending' };
+
+/** A service without ETags whose pet has a status from its second reading on. */
+function serviceOfAnother() {
+  let readings = 0;
+  return recordingServer({}, ({ method, path }) => {
+    if (method !== 'GET') return method === 'DELETE' ? { status: 204 } : { body: changedPet };
+    if (path !== '/pets/1') return { status: 404, body: { code: 'not_found', message: 'no', status: 404 } };
+    readings += 1;
+    return { body: readings === 1 ? shownPet : changedPet };
+  });
+}
+
+test('a pet that has got a field since the question is not deleted', async () => {
+  await using server = await serviceOfAnother();
+  const run = await runTyping(
+    ['pets', 'delete', '1', '--base-url', server.url],
+    [['Delete pet 1 (Rex) on', 'y\r']],
+  );
+  expect(run.code).toBe(1);
+  expect(run.stderr).toContain('pet 1 was changed in the meantime: status "pending" now');
+  expect(server.calls()).not.toContain('DELETE /pets/1');
 });

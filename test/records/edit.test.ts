@@ -140,13 +140,6 @@ test.each([
   expect(keptText(run.stderr)).toContain('name: "Bella"');
 });
 
-test('an editor that removes the file sends nothing and exits 1', async () => {
-  using shop = openShop();
-  const run = await shop.run('pets edit 1', { env: editor('rm "$1"') });
-  expect(run).toMatchObject({ code: 1, stdout: '' });
-  expect(run.stderr).toMatch(/^error: read .*pet-1\.yaml: no such file/);
-});
-
 test('a dry run shows the request, sends nothing and keeps the text', async () => {
   using shop = openShop();
   const env = editor(`sed -i 's/Bella/Bello/' "$1"`);

@@ -129,11 +129,6 @@ test.each([
   expect(server.seen).toEqual([]);
 });
 
-test('names a file that does not exist', async () => {
-  const run = await runCli('--offline pets create --from /nonexistent/pets.json');
-  expect(run).toMatchObject({ code: 2, stdout: '', stderr: 'error: /nonexistent/pets.json: no such file\n' });
-});
-
 test('names the place of an unknown category before any write', async () => {
   using shop = openShop();
   const run = await shop.run('pets update --from -', { stdin: 'id,category\n1,Cats\n2,Dragons\n' });

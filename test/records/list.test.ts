@@ -1,8 +1,6 @@
 import { writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { listenHere } from '../helpers/listen.ts';
 import { recordingServer } from '../helpers/recording-server.ts';
 import { runAt, runCli } from '../helpers/run-cli.ts';
 import { openShop } from '../helpers/shop.ts';
@@ -129,22 +127,6 @@ test.each([
   const run = await runAt(server, `${words} -o ids`);
   expect(run).toMatchObject({ code: 0, stdout: ids.replace(/(\d+) ?/g, '$1\n') });
   expect(server.seen[0]?.path).toBe(path);
-});
-
-test.each([
-  ['list -o csv', '[{"id":1,"name":"Rex","categoryId":2}]', 'id,name,category,status\n1,Rex,Cats,\n'],
-  ['get 1 -o csv', '{"id":1,"name":"Rex","categoryId":2}', 'id,name,category,status\n1,Rex,Cats,\n'],
-])('pets %s requests the categories at the same time as the pets', async (words, pets, stdout) => {
-  const waiting: (() => void)[] = [];
-  const server = createServer(({ url = '' }, response) => {
-    response.setHeader('content-type', 'application/json');
-    waiting.push(() => response.end(url.startsWith('/pets') ? pets : '[{"id":2,"name":"Cats"}]'));
-    if (waiting.length === 2) for (const answer of waiting) answer();
-  });
-  const port = await listenHere(server);
-  const run = await runAt({ url: `http://127.0.0.1:${port}` }, `pets ${words} --timeout 2s`);
-  server.close();
-  expect(run).toMatchObject({ code: 0, stdout });
 });
 
 test.each([

@@ -1,10 +1,6 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { toOpenApi } from '../../src/api/openapi.ts';
 import { recordingServer } from '../helpers/recording-server.ts';
 import { runAt } from '../helpers/run-cli.ts';
-import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 const past = '2020-01-02T00:00:00Z';
 const future = '2999-01-02T00:00:00Z';
@@ -118,21 +114,4 @@ test('if no part can be read, the overview fails with the code of the first', as
   const run = await runAt(server, 'overview');
   expect(run).toMatchObject({ code: 4, stdout: '' });
   expect(run.stderr).toMatch(/^error: /m);
-});
-
-test('counts the statuses that only a bound service has', async () => {
-  const folder = temporaryFolder();
-  const env = { PETSTORE_CONFIG_DIR: folder };
-  const description = join(folder, 'openapi.json');
-  writeFileSync(description, JSON.stringify(toOpenApi()));
-  const pets = [{ id: 1, name: 'Luna', categoryId: 1, status: 'lost' }];
-  await using server = await recordingServer({}, ({ path }) => ({
-    body: path.startsWith('/pets') ? pets : [],
-  }));
-  await runAt(server, ['api', 'bind', description], { env });
-  const run = await runAt(server, 'overview -o json', { env });
-  const totals = [0, 0, 0, 1];
-  expect(JSON.parse(run.stdout).pets).toEqual(
-    ['available', 'pending', 'sold', 'lost'].map((status, at) => ({ status, total: totals[at] })),
-  );
 });

@@ -58,13 +58,6 @@ test.each(writes)(
   },
 );
 
-test('a dry run of several prints a list, even of one', async () => {
-  using shop = openShop();
-  const run = await shop.run('pets update 1 999 --status sold --dry-run -o json');
-  expect(run.code).toBe(3);
-  expect(JSON.parse(run.stdout)).toMatchObject([{ method: 'PUT' }]);
-});
-
 const full = new CliError('failed', 'write to stdout: no space left on device');
 const error = `error: ${full.message}\n`;
 const closed = new OutputClosedError();
