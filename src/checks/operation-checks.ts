@@ -7,6 +7,7 @@ import { faultOfNext } from '../client/page-walk.ts';
 import { CliError } from '../process/errors.ts';
 import { type JsonValue, printJson } from '../process/exact-json.ts';
 import { counted, dayOf } from '../process/text.ts';
+import { findIds, idsIn, idsOf, inputsFor, judge, recordOf, recordsOf } from './answers.ts';
 import {
   type Check,
   type CheckAnswer,
@@ -15,8 +16,6 @@ import {
   type RawAnswer,
 } from './check.ts';
 import { type Finding, FindingError, fail, flaky, pass, skip, statusText, warn } from './finding.ts';
-import { judge } from './judge-answer.ts';
-import { findIds, idsIn, idsOf, inputsFor, recordOf, recordsOf } from './records.ts';
 import { detailsOf, faultOf, idParameter } from './round.ts';
 
 /**
