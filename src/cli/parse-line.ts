@@ -88,7 +88,7 @@ function mayHaveFlags(command: Action | Group, words: readonly string[]): boolea
 }
 
 /** Flags that switch a question or a guard off. A typo must not lead to them. */
-const guardedFlags: readonly string[] = ['yes', 'force', 'again'];
+const guardedFlags: readonly string[] = ['yes', 'again'];
 
 function toOption(key: string, { syntax, conflicts = [], key: otherKey, parse }: Flag): Option {
   // Commander suggests no hidden option.

@@ -1,6 +1,5 @@
 import { type NamedNoun, nouns } from '../api/nouns.ts';
 import { argument, choice, value, values } from '../cli/flag.ts';
-import { valueProblem } from '../config/keys.ts';
 import { parseDuration, ValueError } from '../config/setting-values.ts';
 import { parseIdOrName, parsePositiveQuantity, parseQuantity, parseText } from '../records/parse-values.ts';
 
@@ -34,10 +33,9 @@ export const listFlags = {
 
 /** Parses the interval of --watch. @returns milliseconds @throws ValueError. */
 function parseInterval(text: string): number {
-  if (text === '') return 5000;
-  const intervalMs = valueProblem('timeout', text) === undefined ? parseDuration(text) : 0;
-  if (intervalMs >= 1000) return intervalMs;
-  throw new ValueError('must be a duration of at least 1s and at most 24h, such as 5s or 2m');
+  const intervalMs = text === '' ? 5000 : parseDuration(text);
+  if (intervalMs < 1000) throw new ValueError('must be a duration of at least 1s');
+  return intervalMs;
 }
 
 /** Creates `--category <id or name>` or `--pet <id or name>`. */

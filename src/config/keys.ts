@@ -16,29 +16,34 @@ interface KeyRule {
   readonly isFile?: true;
 }
 
-function choiceRule<Word extends string>(choices: readonly Word[]) {
-  return { parse: (text: string) => parse.parseChoice(text, choices), choices };
+function choiceRule<Word extends string>(
+  summary: string,
+  choices: readonly Word[],
+  placeholder: string,
+  defaultText: string,
+) {
+  return {
+    summary,
+    parse: (text: string) => parse.parseChoice(text, choices),
+    choices,
+    placeholder,
+    defaultText,
+  };
 }
 
-const switchRule = {
-  parse: (text: string) => parse.parseChoice(text, ['true', 'false']) === 'true',
-  choices: ['true', 'false'],
-};
-const pathRule = { parse: parse.parsePath, placeholder: '<file>', isFile: true } as const;
+function switchRule(summary: string, defaultText: 'true' | 'false') {
+  const isTrue = (text: string) => parse.parseChoice(text, ['true', 'false']) === 'true';
+  return { summary, parse: isTrue, choices: ['true', 'false'], defaultText };
+}
+
+function fileRule(summary: string) {
+  return { summary, parse: parse.parsePath, placeholder: '<file>', isFile: true } as const;
+}
 
 /** The keys that the config file and a profile may hold. Each row also makes a variable, and some make a flag. */
 const rules = {
-  'base-url': {
-    summary: 'address of the service',
-    parse: parse.parseBaseUrl,
-    placeholder: '<url>',
-  },
-  output: {
-    summary: 'format of the output',
-    ...choiceRule(parse.outputFormats),
-    placeholder: '<format>',
-    defaultText: 'table',
-  },
+  'base-url': { summary: 'address of the service', parse: parse.parseBaseUrl, placeholder: '<url>' },
+  output: choiceRule('format of the output', parse.outputFormats, '<format>', 'table'),
   timeout: {
     summary: 'deadline of a call, retries included',
     parse: parse.parseDuration,
@@ -62,21 +67,9 @@ const rules = {
     parse: parse.parseRate,
     placeholder: '<n>',
   },
-  color: {
-    summary: 'when to use colour',
-    ...choiceRule(parse.colorModes),
-    placeholder: '<when>',
-    defaultText: 'auto',
-  },
-  quiet: {
-    summary: 'whether to show no notices on stderr',
-    ...switchRule,
-    defaultText: 'false',
-  },
-  'token-file': {
-    summary: 'file that holds the token',
-    ...pathRule,
-  },
+  color: choiceRule('when to use colour', parse.colorModes, '<when>', 'auto'),
+  quiet: switchRule('whether to show no notices on stderr', 'false'),
+  'token-file': fileRule('file that holds the token'),
   'token-command': {
     summary: 'command that prints the token, run without a shell',
     parse: (text) => parse.splitWords(text) && text,
@@ -91,45 +84,15 @@ const rules = {
     parse: parse.parseScheme,
     defaultText: 'Bearer',
   },
-  'ca-cert': {
-    summary: 'further certificate authorities to trust (PEM)',
-    ...pathRule,
-  },
-  'client-cert': {
-    summary: 'certificate to show to the service (PEM)',
-    ...pathRule,
-  },
-  'client-key': {
-    summary: 'private key of that certificate (PEM)',
-    ...pathRule,
-  },
-  contract: {
-    summary: 'binding of the service, a file that `petstore api bind` writes',
-    ...pathRule,
-  },
-  'allow-insecure-http': {
-    summary: 'whether the token may go over plain http',
-    ...switchRule,
-    defaultText: 'false',
-  },
-  'import-map': {
-    summary: 'default of --map: columns of a bulk file',
-    parse: parse.checkColumnMap,
-  },
-  tenant: {
-    summary: 'name of the tenant, if several share an address',
-    parse: parse.parseName,
-  },
-  etags: {
-    summary: 'whether writes send the ETag of a record as If-Match',
-    ...switchRule,
-    defaultText: 'true',
-  },
-  protected: {
-    summary: "whether every write asks for the profile's name",
-    ...switchRule,
-    defaultText: 'false',
-  },
+  'ca-cert': fileRule('further certificate authorities to trust (PEM)'),
+  'client-cert': fileRule('certificate to show to the service (PEM)'),
+  'client-key': fileRule('private key of that certificate (PEM)'),
+  contract: fileRule('binding of the service, a file that `petstore api bind` writes'),
+  'allow-insecure-http': switchRule('whether the token may go over plain http', 'false'),
+  'import-map': { summary: 'default of --map: columns of a bulk file', parse: parse.checkColumnMap },
+  tenant: { summary: 'name of the tenant, if several share an address', parse: parse.parseName },
+  etags: switchRule('whether writes send the ETag of a record as If-Match', 'true'),
+  protected: switchRule("whether every write asks for the profile's name", 'false'),
 } satisfies Record<string, KeyRule>;
 
 export type SettingKey = keyof typeof rules;

@@ -34,7 +34,7 @@ const wrong: readonly (readonly [Line, string])[] = [
   ['pets list --category 99999999999999999999', 'must be an integer from 0 to 9223372036854775807'],
   ['pets list --watch', '--watch: the output must be a table on a terminal'],
   ['pets list --watch 500ms', "--watch '500ms': must be a duration of at least 1s"],
-  ['pets list --watch often', "--watch 'often': must be a duration"],
+  ['pets list --watch often', "--watch 'often': is not a duration"],
   ['categories create', 'create category: --name is missing\n'],
   ['categories update 1', 'update category: nothing to change\n'],
   ['orders create', 'create order: --pet and --quantity are missing\n'],
