@@ -61,8 +61,7 @@ export function typedRows({ kind }: InputFile, text: string): TypedRows {
     const key = kind === 'creates' ? `line:${line}` : (cell('id') ?? cell('petId') ?? '');
     const value = kind === 'removes' ? 0 : numberIn(cell(columns[kind][1]));
     const expected = cell('expected') ? Number(cell('expected')) : undefined;
-    if (!Number.isNaN(value))
-      rows.set(key, { value: value + (kind === 'delivery' ? (rows.get(key)?.value ?? 0) : 0), expected });
+    if (!Number.isNaN(value)) rows.set(key, { value, expected });
   }
   return rows;
 }

@@ -98,7 +98,7 @@ function createFile(
     // At first it takes more than there is.
     lines[0] = [first, -40];
     mended[0] = [first, -1 - random.below(3)];
-  } else if (isDelivery && random.chance(0.15)) for (const each of [lines, mended]) each.push([first, 3]);
+  }
   const spare = [...ids, '200', '201'].filter((id) => !lines.some(([other]) => other === id));
   if (isDelivery && random.chance(0.4)) mended.push([spare.at(-1) as string, 4]);
   const isInvalid = !isFew && random.chance(0.15);
@@ -128,7 +128,9 @@ function createStep(seed: string, plotted: string | undefined, facts: StepFacts)
   const kind = (plottedKind as Step['kind'] | undefined) ?? random.pick(kinds);
   const isById = !['resume', 'undo'].includes(kind) || random.chance(0.5);
   const pick = plottedPick === undefined ? random.below(5) : Number(plottedPick);
-  const trouble = random.chance(0.35) ? random.pick(['death', 'death', 'death', 'full'] as const) : undefined;
+  // A person's word that is cut short after it was kept has no rejects.
+  const isSafe = kind === 'settle' || !random.chance(0.35);
+  const trouble = isSafe ? undefined : random.pick(['death', 'death', 'death', 'full'] as const);
   const operation = 1 + random.below(random.pick([6, 20, 20, 40]));
   return {
     ...{ kind, pick: isById ? pick : undefined, isMended: random.chance(0.5) },

@@ -152,18 +152,13 @@ export class Model {
 
   /** At the end every run is finished, and each row that failed for good is in the rejects. */
   private async checkEnd(): Promise<void> {
-    const { commands } = this.world;
     const rejects = this.world.readRejects();
     this.runs = await this.world.runs();
     for (const run of this.ledger.runs) {
       const { id, undone, file } = run;
       const { state, undoneBy } = this.runs.find((each) => each.id === id) ?? {};
       if (!this.isFinished(run)) throw new Violation(`run ${id} can never be finished: it is ${state}`);
-      // A person's word that was cut short after it was kept has no rejects.
-      const isCut = commands.some(
-        ({ words, hasCrashed, isFull }) => words[0] === 'runs' && words[2] === id && (hasCrashed || isFull),
-      );
-      if (undone || state !== 'finished' || (undoneBy ?? null) !== null || isCut) continue;
+      if (undone || state !== 'finished' || (undoneBy ?? null) !== null) continue;
       const keys = rejects.flatMap((each) => (each.file === file ? each.keys : []));
       for (const [key, row] of run.rows)
         if (row.state === 'failed' && !keys.includes(key))

@@ -203,12 +203,11 @@ function withFlags({ words }: Step, typed: readonly string[]): string[] {
 }
 
 /** The words that apply a file, with its flags. */
-function inputWords({ kind, number, lines, createMissing, isInvalid }: InputFile, name: string): string[] {
+function inputWords({ kind, number, createMissing, isInvalid }: InputFile, name: string): string[] {
   const skip = isInvalid ? ['--skip-invalid'] : [];
   const verb = { records: 'update', creates: 'create', removes: 'delete', delivery: '', count: '' }[kind];
   if (verb !== '') return ['pets', verb, '--from', name, ...skip];
   const words = ['inventory', 'apply', name, ...skip, ...(createMissing ? ['--create-missing'] : [])];
   if (number === undefined) return [...words, '--allow-zero'];
-  const isRepeated = new Set(lines.map(([id]) => id)).size < lines.length;
-  return [...words, '--relative', '--delivery', number, ...(isRepeated ? ['--sum'] : [])];
+  return [...words, '--relative', '--delivery', number];
 }
