@@ -13,8 +13,8 @@ import { type Finding, skip } from './finding.ts';
 //   check-table.ts   makes the checks from the flags and the contract
 //   run-smoke.ts     runs the read checks until they pass (`--wait`), then the write checks once
 //   round.ts         runs checks one after another and sends their requests; result.ts weighs their findings
-//   *-checks.ts      make findings (finding.ts) with a `CheckContext`; answers.ts compares an answer with the contract,
-//                    and reads the records in it
+//   *-checks.ts      make findings (finding.ts) with a `CheckContext`; judge-answer.ts compares an answer with the
+//                    contract, and reads the records in it
 //   report/          prints the results
 //
 // To add a check, write a function that gets a `CheckContext` and returns findings, and add a line to `check-table.ts`.

@@ -7,7 +7,6 @@ import { faultOfNext } from '../client/page-walk.ts';
 import { CliError } from '../process/errors.ts';
 import { type JsonValue, printJson } from '../process/exact-json.ts';
 import { counted, dayOf } from '../process/text.ts';
-import { findIds, idsIn, idsOf, inputsFor, judge, recordOf, recordsOf } from './answers.ts';
 import {
   type Check,
   type CheckAnswer,
@@ -16,6 +15,7 @@ import {
   type RawAnswer,
 } from './check.ts';
 import { type Finding, FindingError, fail, flaky, pass, skip, statusText, warn } from './finding.ts';
+import { findIds, idsIn, idsOf, inputsFor, judge, recordOf, recordsOf } from './judge-answer.ts';
 import { detailsOf, faultOf, idParameter } from './round.ts';
 
 /**

@@ -1,10 +1,10 @@
 import type { Operation } from '../api/operations.ts';
 import { isJsonObject, printJson } from '../process/exact-json.ts';
 import { counted } from '../process/text.ts';
-import { idsOf, inputsFor, judge } from './answers.ts';
 import type { Check, CheckAnswer, CheckContext } from './check.ts';
 import { isStatus } from './condition.ts';
 import { type Finding, FindingError, pass, skip, statusText, warn } from './finding.ts';
+import { idsOf, inputsFor, judge } from './judge-answer.ts';
 import { detailsOf, faultOf, guessInput, idParameter, reachOperation } from './round.ts';
 
 /** Makes the checks that the service refuses wrong requests as the contract says. */
