@@ -277,16 +277,6 @@ describe.skipIf(browserPath === undefined)('in a browser (needs chromium)', () =
     },
   );
 
-  test('says in one sentence that the server has stopped', async () => {
-    const other = await serve();
-    const tab = await browser.context.newPage();
-    await tab.goto(`${other.url}/docs`);
-    await other.stop();
-    await tab.locator('#getPet form button[type=submit]').click();
-    const status = tab.locator('#getPet .answer .status');
-    expect(await status.innerText()).toBe('The server did not answer: it may have been stopped.');
-  });
-
   test('can be read without JavaScript', async () => {
     const reader = await browser.context.newPage();
     const session = await browser.context.newCDPSession(reader);

@@ -38,12 +38,6 @@ test.each(['--version', '--version -o json', '--quiet --version', '--profile non
   },
 );
 
-test('help and completion show --version, which no command takes', async () => {
-  expect((await runCli('--help')).stdout).toMatch(/^Flags:\n {2}--version +print the version$/m);
-  expect((await runCli('__complete -- --vers')).stdout).toBe('--version\tprint the version\n');
-  expect((await runCli('pets list --version')).code).toBe(2);
-});
-
 test.each([
   ['petz', 'did you mean pets?'],
   ['pets lst', 'did you mean list?'],

@@ -1,12 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { cliPath, nodeBinary, type Outcome, outcomeOf, startCli } from '../helpers/spawn-cli.ts';
-import { temporaryFolder } from '../helpers/temporary-folder.ts';
 import { testWith } from '../helpers/tools.ts';
 
 const testInBash = testWith('bash');
@@ -112,15 +109,3 @@ test.concurrent.each(['jsonl', 'table'])(
     child.stdout?.destroy();
   },
 );
-
-testInBash('api bind stores the whole binding even if the reader leaves early', async () => {
-  const folder = temporaryFolder();
-  const description = {
-    openapi: '3.1.0',
-    paths: { '/pets': { get: { operationId: 'listPets', responses: { 200: { description: 'ok' } } } } },
-  };
-  writeFileSync(join(folder, 'shop.json'), JSON.stringify(description));
-  const place = `PETSTORE_CONFIG_DIR=${folder} PETSTORE_BASE_URL=http://127.0.0.1:1`;
-  await inShell(`${place} ${nodeBinary} ${cliPath} api bind ${folder}/shop.json | true`);
-  expect(readdirSync(join(folder, 'contracts'))).toHaveLength(1);
-});
