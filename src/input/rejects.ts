@@ -77,24 +77,17 @@ function* tableLines(
   const toText = (cells: readonly string[]) => cells.map(toCell).join(delimiter);
   const noteText = (notes: readonly Note[]) =>
     toText(notes.map((note) => (typeof note === 'string' ? guard(note) : String(note ?? ''))));
-  if (!originals) {
-    const columns = [...new Set(rejects.flatMap(({ fields }) => Object.keys(fields)))];
-    yield toText([...columns, ...rejectColumns]);
-    for (const reject of rejects) {
-      const cells = columns.map((column) => {
-        const value = reject.fields[column] ?? null;
-        if (isJsonObject(value) || Array.isArray(value)) return printJson(value);
-        return value === null ? '' : typeof value === 'string' ? guard(value) : String(value);
-      });
-      yield `${toText(cells)}${delimiter}${noteText(notesOf(reject))}`;
-    }
-    return;
-  }
+  const valueText = (value: JsonValue = null) =>
+    typeof value === 'string' ? guard(value) : value === null ? '' : printJson(value);
   const cellsOf = (text: string): readonly string[] =>
     kind === 'tsv' ? text.split('\t') : (new CsvSplitter(delimiter).push(`${text}\n`)[0]?.cells ?? []);
-  const { header, texts } = originals;
+  const names = [...new Set(rejects.flatMap(({ fields }) => Object.keys(fields)))];
+  const header = originals?.header ?? toText(names);
+  const textOf = ({ line, fields }: Reject) =>
+    originals ? originals.texts[line] : toText(names.map((name) => valueText(fields[name])));
   const columns = cellsOf(header);
-  const own = columns.flatMap((column, index) => (isRejectColumn(column) ? [] : [index]));
+  // Without originals a note of ours may hold the text of a row.
+  const own = columns.flatMap((column, index) => (originals && isRejectColumn(column) ? [] : [index]));
   const join = kind === 'tsv' ? (cells: readonly string[]) => cells.join('\t') : toText;
   /** The text of a row with as many cells as the header has, so that the notes stand below their columns. */
   const inHeader = (text: string): string => {
@@ -107,29 +100,26 @@ function* tableLines(
   };
   yield `${inHeader(header)}${delimiter}${toText(rejectColumns)}`;
   for (const reject of rejects)
-    for (const text of [texts[reject.line] ?? ''].flat())
+    for (const text of [textOf(reject) ?? ''].flat())
       yield `${inHeader(text)}${delimiter}${noteText(notesOf(reject))}`;
 }
 
 function* jsonLines(rejects: readonly Reject[], originals: Originals | undefined): Generator<string> {
   for (const reject of rejects) {
-    const notes = notesOf(reject);
-    const members = rejectColumns.flatMap((name, index) =>
-      notes[index] === undefined ? [] : [`${printJson(name)}:${printJson(notes[index])}`],
-    );
+    const values = notesOf(reject);
+    const notes = rejectColumns.map((name, index) => [name, values[index]] as const);
+    const present = Object.fromEntries(notes.filter(([, note]) => note !== undefined));
     const objects = originals
-      ? [originals.texts[reject.line] ?? ''].flat().map(objectText)
-      : [printJson(reject.fields)];
-    for (const object of objects)
-      yield `{${[object.slice(1, -1), ...members].filter((part) => part.trim() !== '').join(',')}}`;
+      ? [originals.texts[reject.line] ?? ''].flat().map(withoutNotes)
+      : [reject.fields];
+    for (const object of objects) yield printJson({ ...object, ...present });
   }
 }
 
-/** Returns the text of a JSON record on one line, as an object without the notes of earlier rejects. */
-function objectText(text: string): string {
+/** Returns a JSON record without the notes of earlier rejects; its text, if it is no object. */
+function withoutNotes(text: string): Reject['fields'] {
   const item = toItem(text);
   if ('problem' in item || item.twice !== undefined || !isJsonObject(item.value))
-    return printJson({ [textColumn]: text });
-  const entries = Object.entries(item.value);
-  return printJson(Object.fromEntries(entries.filter(([name]) => !isRejectColumn(name))));
+    return { [textColumn]: text };
+  return Object.fromEntries(Object.entries(item.value).filter(([name]) => !isRejectColumn(name)));
 }

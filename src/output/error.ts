@@ -5,26 +5,16 @@ import { plainStyle } from './style.ts';
 
 /**
  * Prints an error for people: the line `error: <what is wrong> (<request and answer>)`, and a line `hint:` for each
- * different hint. A failure that several records share is one line.
+ * different hint.
  */
 export function errorText(error: CliError, style = plainStyle): string {
   const errors = error instanceof ManyError ? error.examples : [error];
+  const sentences = new Set(errors.map(errorSentence));
   const hints = new Set(errors.flatMap(({ details }) => details.hint ?? []));
-  const sentences = new Map<string, { readonly first: CliError; more: number }>();
-  for (const each of errors) {
-    const same = sentences.get(errorMessage(each));
-    if (same) same.more += 1;
-    else sentences.set(errorMessage(each), { first: each, more: 0 });
-  }
-  const lines = [
-    ...Array.from(sentences.values(), ({ first, more }) => {
-      const sentence =
-        more === 0 ? errorSentence(first) : `${errorSentence(first)}, and the same for ${more} more`;
-      return `${style.red('error:')} ${sanitize(sentence)}\n`;
-    }),
+  return [
+    ...Array.from(sentences, (sentence) => `${style.red('error:')} ${sanitize(sentence)}\n`),
     ...Array.from(hints, (hint) => `${style.cyan('hint:')} ${sanitize(hint)}\n`),
-  ];
-  return lines.join('');
+  ].join('');
 }
 
 /** Prints an error in one line: what is wrong, and its request in parentheses. */

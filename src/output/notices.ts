@@ -15,7 +15,7 @@ export interface Notices {
    * notice is then kept, and the error object carries it.
    */
   warn(line: string): Promise<void>;
-  /** Prints a notice once, on a terminal outside of CI or with -v: in a loop of a script it would come each time. */
+  /** Prints a notice on a terminal outside of CI or with -v: in a loop of a script it would come each time. */
   mention(line: string): Promise<void>;
   /** Removes and returns the kept notices. The list is empty with --quiet. */
   take(): string[];
@@ -32,7 +32,6 @@ interface NoticesOptions {
 export function createNotices(options: NoticesOptions): Notices {
   const { io, isQuiet, hasJsonErrors, showsMentions } = options;
   const keptNotices: string[] = [];
-  const mentions = new Set<string>();
   const tell = (line: string) => io.stderr.write(`${sanitize(line)}\n`).catch(() => {});
   const print = async (line: string) => {
     if (!isQuiet) await tell(line);
@@ -46,9 +45,7 @@ export function createNotices(options: NoticesOptions): Notices {
     tell,
     warn,
     async mention(line) {
-      if (!showsMentions || mentions.has(line)) return;
-      mentions.add(line);
-      await warn(line);
+      if (showsMentions) await warn(line);
     },
     take: () => keptNotices.splice(0),
   };

@@ -14,19 +14,17 @@ export async function readEach<Item, Value>(
   read: (item: Item) => Promise<Value | undefined>,
   { unit, atOnce }: { readonly unit: string; readonly atOnce: number },
 ): Promise<Readings<Value>> {
-  const values = new Map<number, Value>();
-  const errors = new Map<number, CliError>();
+  const results: (Value | CliError | undefined)[] = [];
   await eachAtPace({ max: atOnce }, items.entries(), async ([index, item]) => {
-    try {
-      const value = await read(item);
-      if (value !== undefined) values.set(index, value);
-    } catch (error) {
+    results[index] = await read(item).catch((error: unknown) => {
       if (!(error instanceof CliError) || error instanceof InterruptedError || error instanceof UsageError)
         throw error;
-      errors.set(index, error);
-    }
+      return error;
+    });
   });
-  return { values: inOrder(values), error: joinErrors(inOrder(errors), items.length, unit) };
+  const errors = results.filter((result) => result instanceof CliError);
+  const values = results.filter((result) => result !== undefined && !(result instanceof CliError));
+  return { values: values as Value[], error: joinErrors(errors, items.length, unit) };
 }
 
 /** Joins the errors of several items. The error of a lone item is its own. Undefined if there is none. */
@@ -34,8 +32,4 @@ export function joinErrors(errors: readonly CliError[], total: number, unit: str
   const [first] = errors;
   if (first === undefined || total === 1) return first;
   return new ManyError(`${errors.length} of ${total} ${unit} failed`, errors, total - errors.length);
-}
-
-function inOrder<Value>(byIndex: ReadonlyMap<number, Value>): Value[] {
-  return [...byIndex.keys()].sort((a, b) => a - b).map((index) => byIndex.get(index) as Value);
 }
