@@ -1,5 +1,5 @@
-import { createLineSplitter } from './json.ts';
 import {
+  createLineSplitter,
   maxRecordLength,
   overlongRecord,
   type Problem,

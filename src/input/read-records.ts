@@ -4,8 +4,7 @@ import { isJsonObject, type JsonValue } from '../process/exact-json.ts';
 import { shorten } from '../process/text.ts';
 import { type ColumnRules, type FieldNames, findFields, isColumn } from './field-columns.ts';
 import type { InputFile } from './input-file.ts';
-import { toItem } from './json.ts';
-import type { Problem, SplitRecord } from './record.ts';
+import { type Problem, type SplitRecord, toItem } from './record.ts';
 import { type InputFormat, isTable, recordPlace, splitInput } from './split-input.ts';
 
 /** A row of an input: the values that a command reads from a record. */

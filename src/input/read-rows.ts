@@ -7,7 +7,7 @@ import type { Problem } from './record.ts';
 import { type InputFormat, recordPlace } from './split-input.ts';
 
 // How a file becomes rows: `input-file.ts` opens and decodes it, `split-input.ts` finds its format and splits it with
-// `csv.ts` (tables) or `json.ts` into records (`record.ts`). `field-columns.ts` finds the fields of columns and keys.
+// `csv.ts` (tables) or `record.ts` (JSON) into records. `field-columns.ts` finds the fields of columns and keys.
 // `read-records.ts` names the values of each record by the fields, and turns them into a row with a layout, which belongs to
 // a command; `numbers.ts` reads ids and counts. This file collects the rows of an input, one for each id. A problem and its
 // line are an issue. `rejects.ts` writes the rows that were not done, as they were read.

@@ -6,8 +6,8 @@ import { sanitize } from '../process/text.ts';
 import { CsvSplitter } from './csv.ts';
 import { isRejectColumn, rejectColumns, textColumn } from './field-columns.ts';
 import type { InputFile } from './input-file.ts';
-import { toItem } from './json.ts';
 import type { Originals } from './read-rows.ts';
+import { toItem } from './record.ts';
 import { type InputFormat, isTable } from './split-input.ts';
 
 /** A row that was not done, and the reason. */

@@ -1,8 +1,7 @@
 import { extname } from 'node:path';
 import { CsvSplitter, createTsvSplitter, hasQuotedCell } from './csv.ts';
 import { decodeUtf8, type InputFile, readText } from './input-file.ts';
-import { createLineSplitter, splitJson } from './json.ts';
-import type { RecordSplitter, SplitRecord } from './record.ts';
+import { createLineSplitter, type RecordSplitter, type SplitRecord, splitJson } from './record.ts';
 
 /** The format of an input. */
 export interface InputFormat {

@@ -4,9 +4,8 @@ import type { Context } from '../context.ts';
 import type { Output } from '../output/print.ts';
 import { CliError } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
-import { type Access, openAccess } from './access.ts';
+import { type Access, openAccess, readEach } from './access.ts';
 import type { IdOrName } from './parse-values.ts';
-import { readEach } from './read-each.ts';
 import { nameAll, namedNoun, type RecordNoun, recordNouns } from './record-nouns.ts';
 import { writeRecords } from './write-records.ts';
 

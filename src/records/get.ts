@@ -3,9 +3,8 @@ import { readRecord } from '../client/read-record.ts';
 import type { Context } from '../context.ts';
 import type { View } from '../output/columns.ts';
 import type { Output } from '../output/print.ts';
-import { openAccess, openView } from './access.ts';
+import { openAccess, openView, readEach } from './access.ts';
 import type { IdOrName } from './parse-values.ts';
-import { readEach } from './read-each.ts';
 import { namedNoun, type RecordNoun, recordView } from './record-nouns.ts';
 
 /**

@@ -11,8 +11,7 @@ import { type Intent, newState, type Row } from '../writes/decide.ts';
 import { createRecordPort } from '../writes/port.ts';
 import type { Settled } from '../writes/settle.ts';
 import { createTotals, type Kept, settleAll } from '../writes/settle-all.ts';
-import { type Access, openView } from './access.ts';
-import { joinErrors } from './read-each.ts';
+import { type Access, joinErrors, openView } from './access.ts';
 import { rowError } from './write-errors.ts';
 
 // A command with ids settles its rows as a run does, but without a journal: what becomes of a row is printed. A dry run is the
