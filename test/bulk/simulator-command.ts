@@ -79,7 +79,12 @@ export function namedCommand({ error, summary, stderr }: Command): string[] | un
   for (const text of [error?.hint, error?.message, summary?.next, stderr]) {
     const match = pattern.exec(String(text ?? ''));
     // The usual place of rejects is free again.
-    if (match?.[1]) return match[1].replace('--rejects <file>', '').trim().replace(/[.:]$/, '').split(/\s+/);
+    if (match?.[1])
+      return match[1]
+        .replace(/ --rejects '?<file>'?/, '')
+        .trim()
+        .replace(/[.:]$/, '')
+        .split(/\s+/);
   }
   return undefined;
 }
