@@ -49,11 +49,11 @@ const list = verb({
   examples: ['petstore profile list', 'petstore profile list -o ids'],
   view: () => view,
   async run(context) {
-    const { active } = context.settings;
+    const { profile } = context.settings;
     const { profiles } = await readConfigFile(context.io);
     const profileList = [...Object.keys(profiles).sort(), offlineProfile].map((name) => ({
       name,
-      active: name === active?.value,
+      active: name === profile?.value,
       protected: String(profiles[name]?.protected) === 'true',
       'base-url': profiles[name]?.['base-url'] ?? null,
     }));
@@ -84,11 +84,6 @@ async function createProfile(
   { name, tokenFile }: { readonly name: string; readonly tokenFile?: string | undefined },
 ): Promise<void> {
   const { io, flags, print } = context;
-  if (flags.offline)
-    throw new UsageError(
-      'profile create: --offline needs no profile',
-      'use the built-in one: `petstore profile use offline`',
-    );
   if (flags['base-url'] === undefined)
     throw new UsageError('profile create: --base-url is missing', 'give --base-url <url>');
   const section = {

@@ -44,11 +44,9 @@ export interface TokenSource {
 
 /** The resolved settings of a command. Flags take precedence, then environment, profile, top level of the config, default. */
 export interface Settings {
-  /** The profile that a flag, a variable or the config names; `offline` is built in. */
-  readonly active: ProfileChoice | undefined;
   /**
-   * The active profile if its settings are used. They are not used if the config chose the profile and a flag or a variable
-   * sets a base URL of another origin.
+   * The profile that a flag, a variable or the config names; `offline` is built in. None if the config chose it and a flag or a
+   * variable sets a base URL of another origin.
    */
   readonly profile: ProfileChoice | undefined;
   /** The names of all profiles of the config. */
@@ -92,7 +90,6 @@ export function resolveSettings(io: Io, flags: SettingFlags, file: ConfigFile): 
     ...[...candidates.values()].flat().map(({ problem }) => problem),
   ];
   return {
-    active,
     profile,
     profileNames: Object.keys(file.profiles),
     problems: problems.filter((problem) => problem !== undefined),
@@ -138,7 +135,10 @@ function chooseTarget(
   flags: SettingFlags,
   active: ProfileChoice | undefined,
   candidates: Candidates,
-): Pick<Settings, 'active' | 'offline'> & { readonly contradiction?: UsageError } {
+): Pick<Settings, 'offline'> & {
+  readonly active: ProfileChoice | undefined;
+  readonly contradiction?: UsageError;
+} {
   const named = active?.value === offlineProfile ? active : undefined;
   const offline: ProfileChoice | undefined = flags.offline
     ? { value: offlineProfile, source: 'flag', givenBy: '--offline' }

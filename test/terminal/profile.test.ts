@@ -54,7 +54,6 @@ test.each([
   ['create x', 'profile create: --base-url is missing'],
   ['create x --base-url ftp://a', "--base-url 'ftp://a': must begin with http:// or https://"],
   ['create x --base-url http://a --retries many', "--retries 'many': must be a whole number"],
-  ['create x --offline', 'profile create: --offline needs no profile'],
   ['use gone', "there is no profile 'gone'"],
   ['use bb', "there is no profile 'bb'\nhint: did you mean b?"],
   ['delete bb --yes', "there is no profile 'bb'\nhint: did you mean b?"],

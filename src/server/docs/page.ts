@@ -113,17 +113,15 @@ ${renderTryIt(docsOperation, options)}
 `;
 }
 
-/** Renders the table of responses. It has a column of headers only if a response has headers. */
 function renderResponses(docsOperation: DocsOperation): Html {
   const responses = responsesOf(docsOperation);
-  const hasHeaders = responses.some(([, { headers }]) => headers);
   const cells = responses.map(([status, { description, headers = {}, content }]) => [
     html`<code>${status}</code>`,
     description,
     content ? renderType(docsOperation.document, content['application/json'].schema) : 'none',
-    ...(hasHeaders ? [renderNames(Object.keys(headers))] : []),
+    renderNames(Object.keys(headers)),
   ]);
-  const head = ['Status', 'Meaning', 'Body', ...(hasHeaders ? ['Headers'] : [])];
+  const head = ['Status', 'Meaning', 'Body', 'Headers'];
   return renderTable(`Responses of ${docsOperation.operation.operationId}`, head, cells);
 }
 
