@@ -12,7 +12,6 @@ import {
   toStoredValue,
 } from '../config/edit.ts';
 import { offlineProfile, readConfigFile } from '../config/file.ts';
-import type { Context } from '../context.ts';
 import { propertyColumns, type View } from '../output/columns.ts';
 import { UsageError } from '../process/errors.ts';
 import type { JsonValue } from '../process/exact-json.ts';
@@ -76,31 +75,25 @@ const create = verb({
   ],
   args: { name: argument('<name>', 'name of the new profile') },
   flags: { tokenFile: keyFlag('token-file') },
-  run: createProfile,
+  async run({ io, flags, print }, { name, tokenFile }) {
+    if (flags['base-url'] === undefined)
+      throw new UsageError('profile create: --base-url is missing', 'give --base-url <url>');
+    const section = {
+      'base-url': toStoredValue('base-url', flags['base-url'], '--base-url', io.cwd),
+      ...(tokenFile !== undefined && {
+        'token-file': toStoredValue('token-file', tokenFile, '--token-file', io.cwd),
+      }),
+    };
+    const isActive = await editConfig(io, (config) => {
+      addProfile(config, name, section);
+      if (config.profile === undefined) activate(config, name);
+      return config.profile === name;
+    });
+    await print(
+      `created profile ${name}${isActive ? ' (now active)' : `; \`petstore profile use ${name}\` makes it the active one`}`,
+    );
+  },
 });
-
-async function createProfile(
-  context: Context,
-  { name, tokenFile }: { readonly name: string; readonly tokenFile?: string | undefined },
-): Promise<void> {
-  const { io, flags, print } = context;
-  if (flags['base-url'] === undefined)
-    throw new UsageError('profile create: --base-url is missing', 'give --base-url <url>');
-  const section = {
-    'base-url': toStoredValue('base-url', flags['base-url'], '--base-url', io.cwd),
-    ...(tokenFile !== undefined && {
-      'token-file': toStoredValue('token-file', tokenFile, '--token-file', io.cwd),
-    }),
-  };
-  const isActive = await editConfig(io, (config) => {
-    addProfile(config, name, section);
-    if (config.profile === undefined) activate(config, name);
-    return config.profile === name;
-  });
-  await print(
-    `created profile ${name}${isActive ? ' (now active)' : `; \`petstore profile use ${name}\` makes it the active one`}`,
-  );
-}
 
 const use = verb({
   name: 'use',

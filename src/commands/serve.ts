@@ -8,7 +8,6 @@ import { parseDuration, parseInteger, ValueError } from '../config/setting-value
 import type { Context } from '../context.ts';
 import { InputError, messageOf, type Signal, UsageError } from '../process/errors.ts';
 import { systemReason } from '../process/system-error.ts';
-import { sanitize } from '../process/text.ts';
 import { generateStore, seedStore } from '../server/seed.ts';
 import { type Exchange, type Listening, startServer } from '../server/server.ts';
 import { Store } from '../server/store.ts';
@@ -101,8 +100,7 @@ async function runServe(context: Context, flags: ServeFlags, command: readonly s
   const server = await openServer(context, flags, store);
   try {
     if (host !== undefined && !isLoopbackHost(host))
-      print(
-        context,
+      await context.tell(
         `warning: --host ${host}: everybody who can reach this machine can read and change the store`,
       );
     if (command.length === 0) {
@@ -141,7 +139,7 @@ function openServer(
 ): Promise<Listening> {
   const onExchange = ({ method, target, status, elapsedMs }: Exchange): void => {
     const now = context.now().toISOString();
-    print(context, `${now} ${method} ${target} ${status} ${elapsedMs.toFixed(1)} ms`);
+    void context.tell(`${now} ${method} ${target} ${status} ${elapsedMs.toFixed(1)} ms`);
   };
   return startServer({
     ...options,
@@ -152,7 +150,7 @@ function openServer(
     origins: cors,
     faults: { latencyMs: latency, errorRate },
     onExchange: log ? onExchange : undefined,
-    onDefect: (error) => print(context, `error: internal: ${messageOf(error)}`),
+    onDefect: (error) => void context.tell(`error: internal: ${messageOf(error)}`),
   });
 }
 
@@ -193,9 +191,4 @@ function passSignal({ io }: Context, signal: Signal, child: ChildProcess): void 
     signal === 'SIGINT' && [io.stdin, io.stdout, io.stderr].some((stream) => stream.isTerminal);
   if (!isFromTerminal) child.kill(signal);
   if (signal !== 'SIGINT') setTimeout(() => child.kill('SIGKILL'), graceMs).unref();
-}
-
-/** Prints a line that --quiet does not hide. */
-function print({ io }: Context, line: string): void {
-  io.stderr.write(`${sanitize(line)}\n`).catch(() => {});
 }

@@ -73,24 +73,21 @@ const set = verb({
     key: argument('<key>', 'the key to set', { offers: keyNames }),
     value: argument('<value>', 'its new value'),
   },
-  run: (context, { key, value: text }) => setKey(context, key, text),
+  async run({ io, flags: { profile }, print }, { key: name, value }) {
+    if (name === 'profile') {
+      await editConfig(io, (config) => activate(config, value));
+      return print(`the active profile is ${value}`);
+    }
+    const key = requireKey(name);
+    const storedValue = toStoredValue(key, value, key, io.cwd);
+    await editConfig(io, (config) => {
+      sectionOf(config, profile)[key] = storedValue;
+    });
+    await print(`${key}${ofProfile(profile)} is ${maskValue(key, storedValue)}`);
+  },
 });
 
-async function setKey(context: Context, text: string, value: string): Promise<void> {
-  const { io, flags } = context;
-  if (text === 'profile') {
-    await editConfig(io, (config) => activate(config, value));
-    return context.print(`the active profile is ${value}`);
-  }
-  const { profile } = flags;
-  const key = requireKey(text);
-  const storedValue = toStoredValue(key, value, key, io.cwd);
-  await editConfig(io, (config) => {
-    sectionOf(config, profile)[key] = storedValue;
-  });
-  await context.print(`${key}${ofProfile(profile)} is ${maskValue(key, storedValue)}`);
-}
-
+/** The profile of a value as messages name it; empty for the top level. */
 function ofProfile(profile: string | undefined): string {
   return profile === undefined ? '' : ` of profile ${profile}`;
 }
@@ -109,19 +106,17 @@ const unset = verb({
       offers: keyNames,
     }),
   },
-  run: (context, { key }) => unsetKey(context, key),
+  async run({ io, flags, print }, { key }) {
+    const profile = key === 'profile' ? undefined : flags.profile;
+    const wasSet = await editConfig(io, (config) => {
+      const wasInFile = unsetValue(config, profile, key);
+      // An unknown key of the file can be removed. A key that is neither known nor in the file is a typo.
+      if (!wasInFile && key !== 'profile') requireKey(key);
+      return wasInFile;
+    });
+    await print(`${key}${ofProfile(profile)} ${wasSet ? 'is no longer set' : 'was not set'}`);
+  },
 });
-
-async function unsetKey({ io, flags, print }: Context, key: string): Promise<void> {
-  const profile = key === 'profile' ? undefined : flags.profile;
-  const wasSet = await editConfig(io, (config) => {
-    const wasInFile = unsetValue(config, profile, key);
-    // An unknown key of the file can be removed. A key that is neither known nor in the file is a typo.
-    if (!wasInFile && key !== 'profile') requireKey(key);
-    return wasInFile;
-  });
-  await print(`${key}${ofProfile(profile)} ${wasSet ? 'is no longer set' : 'was not set'}`);
-}
 
 const path = verb({
   name: 'path',
