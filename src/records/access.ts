@@ -54,15 +54,10 @@ export async function openView(
   isList: boolean,
 ): Promise<NamedView> {
   const nameById = new Map<bigint, string>();
-  const { plural, columns } = viewOf(noun, operation, nameById);
   const printer = await context.printer();
   const { field = '', column: nameColumn = '' } = noun.reference ?? {};
   const isOnTerminal = printer.content === 'text' && context.io.stdout.isTerminal;
-  const isShown = (name: string) => isOnTerminal && name === nameColumn;
-  const shownColumns = columns.map(({ isHidden, ...column }) =>
-    isHidden && !isShown(column.name) ? { ...column, isHidden } : column,
-  );
-  const view = { plural, columns: shownColumns };
+  const view = viewOf(noun, operation, nameById, isOnTerminal);
   const referenceNoun = referenceFields[field];
   if (referenceNoun === undefined || !printer.shows(view, nameColumn))
     return { view, readNames: async () => {} };

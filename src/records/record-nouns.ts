@@ -144,29 +144,33 @@ export function flagOf(field: Field): string {
  *
  * @param operation the operation that returns the records. Without it the view has our fields alone.
  * @param names the names of the records that the noun refers to, by id.
+ * @param showsNames whether the column of these names is printed without `--fields` too.
  */
 export function viewOf(
   { plural, idField, fields, reference }: RecordNoun,
   operation?: Operation,
   names: ReadonlyMap<bigint, string> = new Map(),
+  showsNames = false,
 ): View<JsonObject> {
+  const columns: Column<JsonObject>[] = [];
+  const add = (column: Column<JsonObject>, kind: FieldKind = 'text') => {
+    if (columns.every(({ name }) => name !== column.name))
+      columns.push({ ...column, ...fieldKinds[kind].column });
+  };
   const nameOf = (record: JsonObject) => names.get(record[reference?.field ?? ''] as bigint);
-  const columns = [{ name: idField, kind: 'reference' } as const, ...fields].flatMap((field: ColumnField) => {
-    const column = columnFor(field);
-    if (field.name !== reference?.field) return [column];
-    const { column: name } = reference;
-    if (name !== column.name) return [column, { name, value: nameOf, isHidden: true } as const];
+  const idColumn: Pick<Field, 'name' | 'kind' | 'column'> = { name: idField, kind: 'reference' };
+  for (const { name, kind, column = name } of [idColumn, ...fields]) {
+    const isReference = name === reference?.field;
     // A service may send the name of a category with its id.
-    return [{ name, value: (record: JsonObject) => record[name] ?? nameOf(record) ?? column.value(record) }];
-  });
-  const isColumn = (name: string) => columns.some((column) => column.name === name);
-  const furtherNames = (operation?.records.furtherFields ?? []).filter((name) => !isColumn(name));
-  const hiddenFields: ColumnField[] = [
-    ...fields.filter(({ name }) => !isColumn(name)).map(({ name, kind }) => ({ name, kind })),
-    ...furtherNames.map((name) => ({ name, kind: 'text' }) as const),
-  ];
-  const hiddenColumns = hiddenFields.map((field) => ({ ...columnFor(field), isHidden: true }) as const);
-  return { plural, columns: [...columns, ...hiddenColumns] };
+    if (isReference && column === reference.column)
+      add({ name: column, value: (record) => record[column] ?? nameOf(record) ?? record[name] });
+    else add({ name: column, value: (record) => record[name] }, kind);
+    if (isReference) add({ name: reference.column, value: nameOf, ...(!showsNames && { isHidden: true }) });
+  }
+  for (const { name, kind } of fields) add({ name, value: (record) => record[name], isHidden: true }, kind);
+  for (const name of operation?.records.furtherFields ?? [])
+    add({ name, value: (record) => record[name], isHidden: true });
+  return { plural, columns };
 }
 
 /**
@@ -180,17 +184,6 @@ export async function recordView(
   operationId: OperationId,
 ): Promise<View<object>> {
   return viewOf(noun, offeredOperation(await context.contract(), operationId));
-}
-
-type ColumnField = Pick<Field, 'name' | 'kind' | 'column'>;
-
-function columnFor(field: ColumnField): Column<JsonObject> {
-  const { name, kind } = field;
-  return {
-    name: columnOf(field),
-    value: (record) => record[name],
-    ...fieldKinds[kind].column,
-  };
 }
 
 /** The most ids that a message lists. */
