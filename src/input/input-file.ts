@@ -29,9 +29,7 @@ export async function openInputFile(io: Io, path: string): Promise<InputFile> {
   });
   if (stats.isDirectory()) throw new InputError(`${path}: is a folder`);
   const bytes = withInputName(readPieces(absolute), path);
-  // Another process has another file under a name such as /dev/stdin or /dev/fd/63.
-  const isOfProcess = /^\/(dev\/(stdin|fd)|proc)\b/.test(absolute);
-  if (stats.isFile() && !isOfProcess) return { name: path, path: absolute, bytes };
+  if (stats.isFile()) return { name: path, path: absolute, bytes };
   return { name: path, path: undefined, bytes: limited(bytes, path) };
 }
 

@@ -1,4 +1,4 @@
-import { closeSync, openSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { recordingServer } from '../helpers/recording-server.ts';
@@ -183,18 +183,6 @@ test('says what a file of ids has besides, and which texts may mean that there i
   expect(quoted.stderr).not.toContain('warning');
 });
 
-test('creates no further record after a refused token, and says how many were not sent', async () => {
-  const body = { code: 'unauthorized', message: 'no', status: 401 };
-  await using server = await recordingServer({}, () => ({ status: 401, body }));
-  const stdin = '{"name":"a","categoryId":1}\n'.repeat(5);
-  const env = { PETSTORE_STATE_DIR: temporaryFolder() };
-  const run = await runAt(server, 'pets create --from - --yes --concurrency 1', { stdin, env });
-  expect(run).toMatchObject({ code: 4 });
-  expect(run.stdout).toContain('1 failed, 4 not processed');
-  expect(run.stderr).toContain('go on with: petstore resume r1');
-  expect(server.calls().filter((call) => call.startsWith('POST'))).toHaveLength(1);
-});
-
 test('what was certainly not done goes to a file that creates the rest, and nothing twice', async () => {
   using shop = openShop();
   const cwd = temporaryFolder();
@@ -216,26 +204,6 @@ test('what was certainly not done goes to a file that creates the rest, and noth
   );
   const again = await shop.run('pets create --from new.rejects.csv --yes -o json', { cwd });
   expect(JSON.parse(again.stdout)).toMatchObject({ rows: 1, applied: 1 });
-});
-
-test('the rejects of records from a process substitution are in the current folder', async () => {
-  const cwd = temporaryFolder();
-  await using server = await recordingServer({}, ({ method, path }) => {
-    if (method === 'GET') return { body: { id: Number(path.slice(6)), name: 'x', categoryId: 1 } };
-    return path === '/pets/2'
-      ? { status: 422, body: { code: 'no', message: 'no', status: 422 } }
-      : { status: 204 };
-  });
-  const file = openSync(join(cwd, 'list'), 'w+');
-  try {
-    writeSync(file, '1\n2\n', 0);
-    const env = { PETSTORE_STATE_DIR: temporaryFolder() };
-    const run = await runAt(server, `pets delete --from /dev/fd/${file} --yes`, { cwd, env });
-    expect(run.code).toBe(3);
-    expect(readFileSync(join(cwd, 'stdin.rejects.csv'), 'utf8')).toMatch(/^2,/m);
-  } finally {
-    closeSync(file);
-  }
 });
 
 test('asks once with the number of records, and needs --yes without a terminal', async () => {

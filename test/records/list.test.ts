@@ -8,19 +8,6 @@ import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 const list = (flags: string) => runCli(`--offline pets list ${flags}`);
 
-test('shows id, name, category by its name, and status, aligned and uncoloured in a pipe', async () => {
-  const { code, stdout, stderr } = await list('--limit 4');
-  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-  expect(stdout).toMatchInlineSnapshot(`
-    "id  name     category  status
-     1  Bella    Dogs      available
-     2  Max      Dogs      available
-     3  Luna     Cats      available
-     4  Charlie  Dogs      pending
-    "
-  `);
-});
-
 test.each([
   ['pets', 'id,name,category,status\n1,Bella,Dogs,available\n'],
   ['categories', 'id,name,description\n1,Dogs,Puppies and grown dogs of every size\n'],
