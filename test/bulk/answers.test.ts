@@ -311,6 +311,21 @@ test('sends nothing if the service offers no way to read counts, or none to set 
   expect(shop.seen).toEqual([]);
 });
 
+test('an entry that a PUT creates is made where there is none, and once if its answer is lost', async () => {
+  await using shop = await stockShop([], { 'd.csv': 'petId,change\n7,3\n' });
+  const env = await bindWithout(shop, ['post', list]);
+  shop.misbehave = ({ quantity, method }, response) => {
+    if (method !== 'PUT' || shop.writes().length > 2) return undefined;
+    if (shop.writes().length === 2) shop.stock.set('7', quantity ?? 0);
+    response.destroy();
+    return true;
+  };
+  const words = 'inventory apply d.csv --relative --delivery LS-1 --create-missing --yes';
+  expect(await shop.report(words, { env })).toMatchObject({ code: 0, applied: 1 });
+  expect(shop.writes().map(({ headers }) => headers['if-none-match'])).toEqual(['*', '*']);
+  expect(shop.stock.get('7')).toBe(3);
+});
+
 test("reports the service's request id, and shows control characters", async () => {
   await using shop = await stockShop([5, 5], {
     'stock.csv': toCsv([6, 6]),
