@@ -1,12 +1,5 @@
-import { type InputField, normaliseName } from '../input/field-columns.ts';
-import {
-  type NumberFault,
-  type NumberMarks,
-  numberProblem,
-  readChange,
-  readCount,
-  readId,
-} from '../input/numbers.ts';
+import type { InputField } from '../input/field-columns.ts';
+import { type NumberMarks, numberProblem, readChange, readCount, readId } from '../input/numbers.ts';
 import type { InputRecord, RowLayout } from '../input/read-records.ts';
 import type { Problem } from '../input/record.ts';
 import type { JsonValue } from '../process/exact-json.ts';
@@ -43,10 +36,7 @@ export function countLayout({ map, relative, sum, ...marks }: RunFlags): RowLayo
   return {
     noun: 'pet',
     fields,
-    missingHint: (names) =>
-      !relative && names.some((name) => changeColumns.includes(normaliseName(name)))
-        ? 'if the rows are changes, add --relative --delivery <number>'
-        : 'name the columns with --map petId=<column>,quantity=<column>',
+    missingHint: 'name the columns with --map petId=<column>,quantity=<column>',
     toRow: relative ? (record) => toChangeRow(record, marks) : (record) => toSetRow(record, marks),
     mayRepeat: !relative,
     conflictHint: '--sum adds up the rows of a pet',
@@ -65,18 +55,13 @@ function toSetRow(record: InputRecord, marks: NumberMarks): CountRow | Problem {
   const id = readId(petId);
   if (typeof id === 'object') return numberProblem(record, 'petId', id);
   const value = readCount(quantity, marks);
-  if (typeof value === 'object') return numberProblem(record, 'quantity', withChangeHint(quantity, value));
+  if (typeof value === 'object') return numberProblem(record, 'quantity', value);
   const expected = readExpected(record, marks);
   if (typeof expected === 'object') return expected;
   if (expected !== undefined) return { line, id, intent: { kind: 'set', value, expected } };
   if (value >= maxSharedCount) return { line, id, intent: { kind: 'set', value } };
   sharedIntents[value] ??= { kind: 'set', value };
   return { line, id, intent: sharedIntents[value] };
-}
-
-function withChangeHint(quantity: JsonValue, fault: NumberFault): NumberFault {
-  if (!/^\s*[+-]\d/.test(String(quantity))) return fault;
-  return { ...fault, hint: 'if the rows are changes, add --relative --delivery <number>' };
 }
 
 function toChangeRow(record: InputRecord, marks: NumberMarks): CountRow | Problem {

@@ -14,7 +14,7 @@ export interface ColumnRules {
   /** What other columns are called in the error about them: `pets have no such field`. Undefined if they are ignored. */
   readonly refusal?: string;
   /** A hint at a column that is missing. */
-  readonly missingHint?: (names: readonly string[]) => string | undefined;
+  readonly missingHint?: string;
 }
 
 /** The columns that a file of rejects adds to a row. Every command ignores them. */
@@ -33,7 +33,7 @@ export function isRejectColumn(name: string): boolean {
 }
 
 /** Removes the differences between column names that do not count: case, spaces and underscores. */
-export function normaliseName(name: string): string {
+function normaliseName(name: string): string {
   return name.toLowerCase().replace(/[\s_]/g, '');
 }
 
@@ -76,5 +76,5 @@ export function findFields(columns: readonly string[], rules: ColumnRules): Fiel
   const [name, ...synonyms] = missing.columns;
   const others = synonyms.length > 0 ? ` (or ${synonyms.join(', ')})` : '';
   const found = columns.length === 0 ? 'it has none' : `it has: ${columns.slice(0, 20).join(', ')}`;
-  return { message: `no column ${name}${others}; ${found}`, hint: rules.missingHint?.(columns) };
+  return { message: `no column ${name}${others}; ${found}`, hint: rules.missingHint };
 }

@@ -281,8 +281,6 @@ test.each<[text: string, hint: string | undefined, options?: Options]>([
   ['petId,change\n1,−3\n', 'the sign is U+2212: write - in its place', relative],
   ['petId,quantity\n1,8.000\n', pointHint],
   ['petId,quantity\n1,1.5\n', undefined],
-  ['petId,quantity\n1,-3\n', 'if the rows are changes, add --relative --delivery <number>'],
-  ['petId,change\n1,5\n', 'if the rows are changes, add --relative --delivery <number>'],
   ['sku,quantity\n1,5\n', 'name the columns with --map petId=<column>,quantity=<column>'],
   ['petId,change\n1,+5\n1,+3\n', '--sum adds up the rows of a pet', relative],
   ['petId,quantity\n1,5\n1,3\n', '--sum adds up the rows of a pet'],
