@@ -66,7 +66,10 @@ export function recordVerbs(noun: RecordNoun, { deleteSummary, examples }: VerbT
       context: Context,
       { ids = [], from, field: fieldTexts, ...flagValues }: WriteValues,
     ): Promise<Output | undefined> => {
-      const { runFlags, values } = splitFlags(flagValues);
+      const given = Object.entries(flagValues).filter(([, value]) => value !== undefined);
+      const isOfRun = ([key]: readonly [string, unknown]) => Object.hasOwn(fileFlags, key);
+      const runFlags: ApplyFlags = Object.fromEntries(given.filter(isOfRun));
+      const values: Body = Object.fromEntries(given.filter((entry) => !isOfRun(entry)));
       if (from !== undefined) {
         const { runFile } = await import('./runs/record-files.ts');
         await runFile(context, noun, { kind, ids, from, fieldTexts, values, flags: runFlags });
@@ -172,14 +175,4 @@ function toFlag(field: Field): Flag {
   if (placeholder === undefined) return flag(name, summary);
   const syntax = `${name} <${placeholder}>`;
   return value(syntax, summary, { parse, offers });
-}
-
-/** Splits the values of flags into the flags of a run, and the values of fields. Flags that are not given are left out. */
-function splitFlags(flagValues: Body): { readonly runFlags: ApplyFlags; readonly values: Body } {
-  const entries = Object.entries(flagValues).filter(([, value]) => value !== undefined);
-  const isRunFlag = ([key]: readonly [string, unknown]) => Object.hasOwn(fileFlags, key);
-  return {
-    runFlags: Object.fromEntries(entries.filter(isRunFlag)),
-    values: Object.fromEntries(entries.filter((entry) => !isRunFlag(entry))),
-  };
 }

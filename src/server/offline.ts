@@ -103,7 +103,7 @@ class FileStore {
    */
   change<Value>(work: () => Value): Promise<Value> {
     return this.inTurn(async () => {
-      await this.lock();
+      if (!this.release) await this.lock();
       const value = work();
       if (!this.isDeferred) await this.save();
       return value;
@@ -125,7 +125,6 @@ class FileStore {
 
   /** Keeps other processes from the file until the next save. */
   private async lock(): Promise<void> {
-    if (this.release) return;
     // Most commands only read, so the modules for writing are loaded here.
     const { ensurePrivateFolder } = await import('../process/files.ts');
     const { takeLock } = await import('../process/lock.ts');
