@@ -35,7 +35,6 @@ interface Editing<Value> {
   readonly task: string;
   readonly usage: string;
   readonly originalText: string;
-  readonly unchangedMessage: string;
   /**
    * Returns the value of a text; undefined if nothing is to be sent.
    *
@@ -66,7 +65,8 @@ export async function editAndSend<Value>(context: EditorContext, editing: Editin
   const fileNote = `the text is kept in ${path}`;
   try {
     const value = await editUntilValid(context, path, editing);
-    if (value === undefined) await context.print(editing.unchangedMessage);
+    if (value === undefined)
+      await context.print(`${editing.task}: nothing was changed, and nothing was sent`);
     else {
       await editing.send(value);
       if (context.flags.dryRun) return await context.warn(`note: nothing was sent; ${fileNote}`);

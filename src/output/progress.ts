@@ -15,8 +15,6 @@ interface ProgressOptions {
   readonly label: string;
   /** The counted things, such as `rows`. */
   readonly unit: string;
-  /** The time before the bar is drawn. Work that ends sooner shows no bar. */
-  readonly delayMs?: number | undefined;
   /** Called at each drawing, so that the work only has to count. */
   read(): ProgressState;
 }
@@ -35,7 +33,7 @@ const barSize = 30;
 /** Shows the progress of long work on stderr: a bar on a terminal, elsewhere a plain line every ten seconds. */
 export async function withProgress<Value>(
   { io: { stderr }, liveLine, quiet, style }: ProgressContext,
-  { label, unit, delayMs = 0, read }: ProgressOptions,
+  { label, unit, read }: ProgressOptions,
   work: () => Promise<Value>,
 ): Promise<Value> {
   if (quiet) return work();
@@ -54,7 +52,6 @@ export async function withProgress<Value>(
   if (liveLine.canDraw) {
     const { green, dim } = await style('stderr');
     liveLine.show((width) => {
-      if (monotonicMs() < startMs + delayMs) return undefined;
       const state = read();
       const texts = textsOf(state).join('  ');
       const filled = Math.floor(Math.min(state.done / (state.total || 1), 1) * barSize);

@@ -34,12 +34,8 @@ export function openStreams(io: Io, { mask }: Secrets): { readonly io: Io; reado
 export interface LiveLine {
   /** Whether stderr is a terminal on which a line can be redrawn. If not, nothing is drawn. */
   readonly canDraw: boolean;
-  /**
-   * Draws the line ten times a second until it is closed.
-   *
-   * @param text called with the columns of the terminal. It returns undefined while there is nothing to show.
-   */
-  show(text: (width: number) => string | undefined): void;
+  /** Draws the line ten times a second until it is closed. @param text called with the columns of the terminal */
+  show(text: (width: number) => string): void;
   /** Erases the line before other output; the next drawing restores it. */
   clear(): void;
   close(): void;
@@ -64,7 +60,6 @@ function createLiveLine({ stderr, env, mask }: Pick<Io, 'stderr' | 'env' | 'mask
       const draw = () => {
         const width = stderr.width ?? 80;
         const line = text(width);
-        if (line === undefined) return clear();
         const plain = withoutColor(line);
         // The ^C that a terminal shows after the line must not wrap it.
         const fitting = plain.length < width - 2 ? line : plain.slice(0, width - 3);

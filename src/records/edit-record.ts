@@ -33,7 +33,6 @@ export async function editRecord(
     task: `edit ${subject}`,
     usage: `# ${subject}. Save to send it. If you save it unchanged or empty, nothing is sent.\n`,
     originalText: (await loadYaml()).print(before.value),
-    unchangedMessage: `${subject}: nothing was changed, and nothing was sent`,
     parse: (text) => readChanges(access, id, before.value, text),
     async send(value) {
       // The whole record is expected as it was shown, without the fields that it lacked: nothing of others is overwritten.

@@ -71,7 +71,7 @@ export async function writeRecords(
   signal.addEventListener('abort', onAbort);
   const work = () => settleAll(port, rows, { limits, atOnce: settings.get('concurrency'), totals }, keep);
   const progress = () => ({ done: totals.settled, total: rows.length, failed: totals.failed });
-  const activity = { label: 'writing', unit: noun.plural, delayMs: 1000, read: progress };
+  const activity = { label: 'writing', unit: noun.plural, read: progress };
   if (rows.length === 1) await work();
   else await workInSteps(access, stop, () => withProgress(context, activity, work));
   signal.removeEventListener('abort', onAbort);

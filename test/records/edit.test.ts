@@ -56,7 +56,7 @@ test.each([
   expect(run).toEqual({
     code: 0,
     stdout: '',
-    stderr: 'category 1: nothing was changed, and nothing was sent\n',
+    stderr: 'edit category 1: nothing was changed, and nothing was sent\n',
   });
 });
 

@@ -37,7 +37,6 @@ export async function editInventory(
     task: 'edit inventory',
     usage: instructions,
     originalText: text,
-    unchangedMessage: 'nothing was changed, and nothing was sent',
     parse: (edited) => readEdited(edited, counts),
     send: async (input) => {
       const runInput = { kind: 'edit', noun: 'inventory', input, runFlags: defaultFlags } as const;

@@ -150,7 +150,6 @@ async function planSession(context: Context, session: Session): Promise<Plan> {
   const activity = {
     label: `reading ${rowWords(run.header.noun).plural}`,
     unit: 'records',
-    delayMs: 500,
     read: () => ({ done: progress.recordsRead }),
   };
   try {
