@@ -1,10 +1,7 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { recordingServer } from '../helpers/recording-server.ts';
 import { runAt, runCli } from '../helpers/run-cli.ts';
 import { openShop } from '../helpers/shop.ts';
-import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 const list = (flags: string) => runCli(`--offline pets list ${flags}`);
 
@@ -127,14 +124,4 @@ test.each([
   const run = await runCli(`--offline ${line}`);
   expect(run).toMatchObject({ code, stderr: '' });
   expect(run.stdout).not.toBe('');
-});
-
-test('without a target, names the ways to give one, and the profiles if none is active', async () => {
-  const run = await runCli('pets list');
-  expect(run).toMatchObject({ code: 2, stdout: '' });
-  for (const way of ['--base-url', 'profile create', '--offline']) expect(run.stderr).toContain(way);
-  const folder = temporaryFolder();
-  writeFileSync(join(folder, 'config.json'), '{"profiles":{"staging":{"base-url":"http://a"}}}');
-  const { stderr } = await runCli('pets list', { env: { PETSTORE_CONFIG_DIR: folder } });
-  expect(stderr).toContain('choose a profile with --profile <name> (staging)');
 });
