@@ -44,6 +44,15 @@ stories({
     [deliver.replace('LS-1', 'LS-2'), '0: applied 2'],
     counts(7, 9),
   ],
+  'only a delivery that has come since keeps a row unknown, not one before it': [
+    { counts: [5], files: delivery('1,+1') },
+    [deliver, '0: applied 1'],
+    answering({ 1: 502 }),
+    [`${deliver.replace('LS-1', 'LS-2')} --retries 0`, '6: unknown 1'],
+    healed,
+    ['resume --yes', '0: applied 1'],
+    counts(7),
+  ],
   'a row that its delivery booked with another change is failed, and says both': [
     { counts: [5, 5], files: delivery('1,+1 2,+2') },
     [deliver, '0: applied 2'],
