@@ -7,9 +7,10 @@ import {
   operations,
 } from '../api/operations.ts';
 import { UsageError } from '../process/errors.ts';
+import { whileKillable } from '../process/io.ts';
 import { toOperation } from './bound-operation.ts';
 import { findOperationAt } from './choice.ts';
-import { type Description, readWithin } from './description.ts';
+import type { Description } from './description.ts';
 import { formatRoute, obstacleText, operationObjectsIn, operationsIn, type Route } from './document.ts';
 import { type Match, type Matches, matchOperations } from './match.ts';
 import type { TableOperation } from './record-format.ts';
@@ -42,10 +43,10 @@ interface BindResult {
  * Finds the operations of the table in a description, and makes a contract from them.
  *
  * @throws UsageError if the description lacks a route of `--map`, if a route cannot be called as its
- *   operation, if no operation has a field of `--map`, or if the work takes too long.
+ *   operation, or if no operation has a field of `--map`.
  */
 export function bind(description: Description, maps: Maps): BindResult {
-  return readWithin(description.label, () => {
+  return whileKillable(() => {
     const { document } = description;
     const security = readSecurity(document, operationObjectsIn(document));
     const documentOperations = operationsIn(description, security);

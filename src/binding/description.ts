@@ -1,9 +1,7 @@
-import { runWithinTime } from '../process/deadline.ts';
 import { InputError, messageOf } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../process/exact-json.ts';
 import { loadYaml } from '../process/exact-yaml.ts';
 import { whileKillable } from '../process/io.ts';
-import { secondsText } from '../process/text.ts';
 import { resolveReferences } from './references.ts';
 import { listOf, objectOf, type SchemaNames } from './schema.ts';
 
@@ -30,8 +28,7 @@ export interface Description extends UnresolvedDescription {
 /**
  * Converts a document to OpenAPI 3.1, and resolves its references.
  *
- * @throws InputError if the document is not OpenAPI 3 or Swagger 2.0, if reading takes too
- *   long, or if it refers to another document.
+ * @throws InputError if the document is not OpenAPI 3 or Swagger 2.0, or if it refers to another document.
  */
 export async function readDescription(source: UnresolvedDescription): Promise<Description> {
   const { url, label } = source;
@@ -43,7 +40,7 @@ export async function readDescription(source: UnresolvedDescription): Promise<De
     if (!isJsonObject(document.paths)) throw new InputError('has no paths');
     return { document, ...resolveReferences(document) };
   };
-  const { document, dangling, schemaNames } = readWithin(label, () => runParser(label, read));
+  const { document, dangling, schemaNames } = runParser(label, read);
   const schemas = objectOf(objectOf(document.components).schemas);
   for (const [name, schema] of Object.entries(schemas)) schemaNames.add(schema, name);
   return { url, label, document, note, dangling, schemaNames };
@@ -93,12 +90,8 @@ export function serversOf(
   return [...new Set(addresses)];
 }
 
-// Limits, because the documents may be hostile.
-
-/** The limit for parsing a document, and for resolving its references. */
-const readingLimitMs = 10_000;
-/** The limit for the size of one document. The largest public descriptions have a fraction of this size. */
-export const maxBytes = 64 * 1024 * 1024;
+/** The limit for the size of one document, which may be hostile. The largest public descriptions have a fraction of it. */
+export const maxBytes = 32 * 1024 * 1024;
 
 /** Decodes the bytes of a document. @throws InputError if the bytes are too many, or are not UTF-8. */
 export function decodeText(bytes: Uint8Array, label: string): string {
@@ -114,20 +107,20 @@ export function decodeText(bytes: Uint8Array, label: string): string {
 /**
  * Parses a JSON or YAML text that holds an object.
  *
- * @throws InputError for any other text, or if parsing takes too long.
+ * @throws InputError for any other text.
  */
 export async function parseDocument(text: string, label: string): Promise<JsonObject> {
   const isJson = /^\ufeff?\s*[{[]/.test(text);
   const parse = isJson ? parseJson : (await loadYaml()).parse;
-  const value = readWithin(label, () => runParser(label, () => parse(text)));
+  const value = runParser(label, () => parse(text));
   if (!isJsonObject(value)) throw new InputError(`description ${label}: is not an OpenAPI document`);
   return value;
 }
 
-/** Runs a parser and returns its value. @throws InputError if the parser rejects the document. */
+/** Runs a parser, which a signal can end, and returns its value. @throws InputError if the parser rejects the document. */
 function runParser<Value>(label: string, work: () => Value): Value {
   try {
-    return work();
+    return whileKillable(work);
   } catch (thrown) {
     const hint = thrown instanceof InputError ? thrown.details.hint : undefined;
     const isTooDeep = thrown instanceof RangeError || /call stack/.test(messageOf(thrown));
@@ -136,20 +129,4 @@ function runParser<Value>(label: string, work: () => Value): Value {
       : messageOf(thrown).split('\n')[0];
     throw new InputError(`description ${label}: ${why}`, hint);
   }
-}
-
-/**
- * Runs synchronous work on a description, which may be hostile, and returns its value.
- *
- * @throws InputError if the work takes more than 10 s.
- * @throws InterruptedError on Ctrl-C.
- */
-export function readWithin<Value>(label: string, work: () => Value): Value {
-  const fail = () => {
-    throw new InputError(
-      `description ${label}: takes longer than ${secondsText(readingLimitMs)} to read`,
-      'remove unrelated paths, or convert it to JSON',
-    );
-  };
-  return whileKillable(() => runWithinTime(readingLimitMs, work, fail, { endsOnCtrlC: true }));
 }

@@ -195,11 +195,11 @@ export function processExists(id: number): boolean {
   }
 }
 
-const endingSignals = ['SIGTERM', 'SIGHUP'] as const;
+const endingSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /**
- * Does synchronous work that leaves no files behind. SIGTERM and SIGHUP end the process at once during the work, because
- * listeners run only after it.
+ * Does synchronous work that leaves no files behind. A signal ends the process at once during the work, because listeners
+ * run only after it.
  */
 export function whileKillable<Value>(work: () => Value): Value {
   const listeners = endingSignals.map((name) => [name, process.rawListeners(name)] as const);
