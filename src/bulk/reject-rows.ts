@@ -14,7 +14,7 @@ import { failureCodeOf, isLeft, type Run } from './run.ts';
  *
  * @returns the name of the file, with a number if the name was in use. Undefined if there are no rejects.
  */
-export async function writeRunRejects(run: Run, file: FileName): Promise<string | undefined> {
+export function writeRunRejects(run: Run, file: FileName): string | undefined {
   const { format } = run.header;
   const rejects = toRejects(run);
   if (rejects.length === 0) return undefined;

@@ -170,7 +170,7 @@ export class Session {
         if (row.state.at === 'uncertain')
           journal.keep({ kind: 'outcome', row, outcome: interruptedOutcome(row.state) });
       journal.sync();
-      rejects = await writeRunRejects(run, file);
+      rejects = writeRunRejects(run, file);
       // If the rejects cannot be written, the journal gets no end, and `resume` writes them.
       endRun(run, journal, rejects);
     } catch (error) {

@@ -1,8 +1,8 @@
 import { type ExecFileException, execFile } from 'node:child_process';
 import { withinLimits } from '../process/deadline.ts';
 import { CliError } from '../process/errors.ts';
+import { readWhole } from '../process/files.ts';
 import type { Io } from '../process/io.ts';
-import { readWhole } from '../process/read-file.ts';
 import { createSecrets } from '../process/secrets.ts';
 import { systemReason } from '../process/system-error.ts';
 import { formatBytes, sanitize, secondsText } from '../process/text.ts';

@@ -1,8 +1,8 @@
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { InputError } from '../process/errors.ts';
+import { readPieces } from '../process/files.ts';
 import type { Io } from '../process/io.ts';
-import { readPieces } from '../process/read-file.ts';
 import { fileError } from '../process/system-error.ts';
 
 /** A file, a pipe or stdin. It is read once. */

@@ -44,17 +44,15 @@ export function rejectsName({ name, path }: Pick<InputFile, 'name' | 'path'>, fo
  *
  * @returns the name of the file. It has a number if the name was in use.
  */
-export async function writeRejects(
+export function writeRejects(
   file: FileName,
   format: InputFormat,
   rejects: readonly Reject[],
   originals?: Originals,
-): Promise<string> {
+): string {
   const rows = rejects.toSorted((a, b) => a.line - b.line);
   const lines = isTable(format) ? tableLines(format, rows, originals) : jsonLines(rows, originals);
-  return writeNewFile(file, async (output) => {
-    for (const line of lines) await output.write(`${line}\n`);
-  });
+  return writeNewFile(file, lines);
 }
 
 type Note = string | number | undefined;

@@ -1,10 +1,84 @@
-import { constants, existsSync, mkdirSync, readlinkSync, realpathSync, statSync } from 'node:fs';
-import { type FileHandle, open, rename, rm, stat } from 'node:fs/promises';
+import {
+  appendFile,
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  read,
+  realpathSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { basename, dirname, extname, join, resolve } from 'node:path';
 import { sleep } from './deadline.ts';
 import { UsageError } from './errors.ts';
 import { fileError, systemCode } from './system-error.ts';
-import { syncFile, syncPath, temporaryPath } from './write-file-sync.ts';
+import { formatBytes } from './text.ts';
+import { writeFileSync } from './write-file-sync.ts';
+
+/**
+ * The bytes of any file that a user names: a regular file, a pipe (also `<(command)`), a device. Each piece is valid
+ * until the next one is requested. It never blocks a thread of the process, which could not end then: a pipe without a
+ * writer is waited for, and a signal ends the wait.
+ *
+ * @throws the system's error, such as ENOENT or EISDIR.
+ */
+export async function* readPieces(path: string): AsyncGenerator<Uint8Array> {
+  // Without O_NONBLOCK, opening a pipe that has no writer blocks. Windows has neither.
+  const file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+  if (fstatSync(file).isFIFO()) {
+    const { Socket } = await import('node:net');
+    // The system reports to a socket's owner that a writer has come and that the last one has gone; a read shows neither.
+    yield* new Socket({ fd: file, readable: true, writable: false });
+    return;
+  }
+  try {
+    const buffer = Buffer.allocUnsafe(64 * 1024);
+    for (;;) {
+      const length = await readSome(file, buffer);
+      if (length === 0) return;
+      if (length === undefined) await sleep(10);
+      else yield buffer.subarray(0, length);
+    }
+  } finally {
+    closeSync(file);
+  }
+}
+
+/**
+ * The bytes of any file that a user names, whole. @see readPieces
+ *
+ * @param maxBytes a multiple of 1024.
+ * @throws the system's error, or Error if the file is longer: a device such as /dev/zero has no end.
+ */
+export async function readWhole(path: string, maxBytes: number): Promise<Buffer> {
+  return collectBytes(readPieces(path), maxBytes);
+}
+
+/** The bytes of pieces, whole. @throws Error, whose message is a clause, if there are more than `maxBytes`. */
+export async function collectBytes(pieces: AsyncIterable<Uint8Array>, maxBytes: number): Promise<Buffer> {
+  const copies: Buffer[] = [];
+  let size = 0;
+  for await (const piece of pieces) {
+    size += piece.length;
+    if (size > maxBytes) throw new Error(`is longer than ${formatBytes(maxBytes)}`);
+    copies.push(Buffer.from(piece));
+  }
+  return Buffer.concat(copies);
+}
+
+/** Reads bytes, and returns their number: 0 at the end. Undefined if there are no bytes yet. */
+function readSome(file: number, into: Buffer): Promise<number | undefined> {
+  return new Promise((resolve, reject) => {
+    read(file, into, 0, into.length, null, (error, length) => {
+      if (!error) resolve(length);
+      else if (systemCode(error) === 'EAGAIN') resolve(undefined);
+      else reject(error);
+    });
+  });
+}
 
 /**
  * Replaces the content of a file. A reader finds the old content or the new content, also after a crash, and nothing in
@@ -13,77 +87,39 @@ import { syncFile, syncPath, temporaryPath } from './write-file-sync.ts';
  *
  * @throws CliError `failed` if the file cannot be written; its old content stays.
  */
-export async function writeFileAtomic(path: string, data: FileContent, mode = 0o600): Promise<void> {
+export async function writeFileAtomic(path: string, data: string, mode = 0o600): Promise<void> {
   try {
-    const stats = await stat(path).catch(() => undefined);
-    if (stats && !stats.isFile() && !stats.isDirectory()) await fill(await openDevice(path), data);
-    else await replace(realFile(path), data, mode);
+    const stats = statSync(path, { throwIfNoEntry: false });
+    if (stats && !stats.isFile() && !stats.isDirectory()) await writeToDevice(path, data);
+    else writeFileSync(realFile(path), data, { mode });
   } catch (error) {
     throw fileError('write', path, error);
   }
 }
 
-/** The content of a file, or a function that writes it piece by piece. */
-type FileContent = string | Uint8Array | ((file: FileHandle) => Promise<void>);
-
-async function fill(file: FileHandle, data: FileContent, isSynced = false): Promise<void> {
-  try {
-    await (typeof data === 'function' ? data(file) : file.writeFile(data));
-    // Not `file.sync()`, which the files of Yarn's Plug'n'Play do not have.
-    if (isSynced) syncFile(file.fd);
-  } finally {
-    await file.close();
-  }
-}
-
-/** Opens a pipe or a device. Waits for the reader of a pipe; a signal can end the wait. */
-async function openDevice(path: string): Promise<FileHandle> {
+/** Writes to a pipe or a device. Waits for the reader of a pipe; a signal can end the wait. */
+async function writeToDevice(path: string, data: string): Promise<void> {
   for (;;) {
-    const reader = await open(path, constants.O_WRONLY | (constants.O_NONBLOCK ?? 0)).catch((error) => {
-      if (systemCode(error) === 'ENXIO') return undefined;
-      throw error;
-    });
-    // Now that there is a reader, a blocking open returns at once.
-    if (reader) return open(path, 'a').finally(() => reader.close());
+    try {
+      // Now that there is a reader, a blocking open returns at once.
+      const reader = openSync(path, constants.O_WRONLY | (constants.O_NONBLOCK ?? 0));
+      return await new Promise<void>((done, fail) => {
+        appendFile(path, data, (error) => (error ? fail(error) : done()));
+      }).finally(() => closeSync(reader));
+    } catch (error) {
+      if (systemCode(error) !== 'ENXIO') throw error;
+    }
     await sleep(20);
   }
 }
 
-async function replace(target: string, data: FileContent, mode: number): Promise<void> {
-  const temporary = temporaryPath(target);
-  const file = await open(temporary, 'wx', mode);
-  try {
-    await fill(file, data, true);
-    await rename(temporary, target);
-  } catch (error) {
-    await rm(temporary, { force: true }).catch(() => {});
-    throw error;
-  }
-  syncPath(dirname(target));
-}
-
-/** Returns the path after all symbolic links are followed. The file itself may be missing. */
+/** Returns the path after symbolic links are followed. The file itself may be missing. */
 export function realFile(path: string): string {
   try {
-    return realpathSync(path);
-  } catch (error) {
-    // Such as a loop of links: opening the file reports it.
-    if (systemCode(error) !== 'ENOENT') return path;
-  }
-  const target = symlinkTarget(path);
-  if (target !== undefined) return realFile(resolve(dirname(path), target));
-  try {
-    return join(realpathSync(dirname(path)), basename(path));
+    return existsSync(path) ? realpathSync(path) : join(realpathSync(dirname(path)), basename(path));
   } catch {
+    // Opening the file reports what is wrong.
     return path;
-  }
-}
-
-function symlinkTarget(path: string): string | undefined {
-  try {
-    return readlinkSync(path);
-  } catch {
-    return undefined;
   }
 }
 
@@ -129,40 +165,38 @@ export interface FileName {
 
 /** @throws UsageError if the folder of the file does not exist. */
 export async function checkFolder({ name, folder }: FileName, flag: string): Promise<void> {
-  const parent = await stat(dirname(resolve(folder, name))).catch(() => undefined);
-  if (!parent?.isDirectory()) throw new UsageError(`${flag} ${name}: no such folder, nothing was sent`);
+  const parent = dirname(resolve(folder, name));
+  if (!statSync(parent, { throwIfNoEntry: false })?.isDirectory())
+    throw new UsageError(`${flag} ${name}: no such folder, nothing was sent`);
 }
 
 /**
- * Creates a file with the output of `write`, and syncs it to the disk. If the name is in use, the file gets the next free
- * number: `stock.rejects.2.csv`. A link that leads nowhere uses its name too. If `write` fails, no file remains.
+ * Creates a file with these lines, and syncs it to the disk. If the name is in use, the file gets the next free number:
+ * `stock.rejects.2.csv`. If the lines cannot be written, no file remains.
  *
  * @returns the name of the file.
  * @throws CliError `failed`.
  */
-export async function writeNewFile(
-  fileName: FileName,
-  write: (file: FileHandle) => Promise<void>,
-): Promise<string> {
-  const name = await takeName(fileName);
+export function writeNewFile(fileName: FileName, lines: Iterable<string>): string {
+  const name = takeName(fileName);
   const path = resolve(fileName.folder, name);
   try {
-    await writeFileAtomic(path, write, 0o666);
+    writeFileSync(path, lines, { mode: 0o666 });
   } catch (error) {
-    await rm(path, { force: true }).catch(() => {});
-    throw error;
+    rmSync(path, { force: true });
+    throw fileError('write', path, error);
   }
   return name;
 }
 
 /** Creates an empty file, so that nobody else takes its name meanwhile. */
-async function takeName({ name, folder }: FileName): Promise<string> {
+function takeName({ name, folder }: FileName): string {
   const ending = extname(name);
   const stem = name.slice(0, name.length - ending.length);
   let candidate = name;
   for (let number = 2; ; number += 1) {
     try {
-      await (await open(resolve(folder, candidate), 'wx')).close();
+      closeSync(openSync(resolve(folder, candidate), 'wx'));
       return candidate;
     } catch (error) {
       if (systemCode(error) !== 'EEXIST') throw fileError('write', candidate, error);

@@ -7,14 +7,21 @@ import { systemCode } from './system-error.ts';
  * Replaces the content of a file, whole or not at all, also after a crash or on a full disk. conf writes with it, in place
  * of the package atomically (`.ci/lean-conf.mjs`).
  *
+ * @param data the text, or its lines without line breaks.
  * @throws the error of the system; the old content stays.
  */
-export function writeFileSync(path: string, text: string, { mode }: { readonly mode: number }): void {
-  const temporary = temporaryPath(path);
+export function writeFileSync(
+  path: string,
+  data: string | Iterable<string>,
+  { mode }: { readonly mode: number },
+): void {
+  const random = Math.random().toString(36).slice(2, 10);
+  const temporary = join(dirname(path), `.${basename(path)}.${processId()}-${random}.tmp`);
   try {
     const file = openSync(temporary, 'wx', mode);
     try {
-      fillFile(file, text);
+      if (typeof data === 'string') fillFile(file, data);
+      else for (const line of data) fillFile(file, `${line}\n`);
       syncFile(file);
     } finally {
       closeSync(file);
@@ -25,12 +32,6 @@ export function writeFileSync(path: string, text: string, { mode }: { readonly m
     throw error;
   }
   syncPath(dirname(path));
-}
-
-/** Returns a new path beside a file, for the content that will replace it. */
-export function temporaryPath(path: string): string {
-  const random = Math.random().toString(36).slice(2, 10);
-  return join(dirname(path), `.${basename(path)}.${processId()}-${random}.tmp`);
 }
 
 /** Writes the entries of a folder, or the content of a file, to the disk. Does nothing if the system does not allow it. */

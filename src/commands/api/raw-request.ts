@@ -12,7 +12,7 @@ import type { Context } from '../../context.ts';
 import type { Output } from '../../output/print.ts';
 import { CliError, messageOf, UsageError } from '../../process/errors.ts';
 import { type JsonValue, parseJson, printJson } from '../../process/exact-json.ts';
-import { collectBytes, readWhole } from '../../process/read-file.ts';
+import { collectBytes, readWhole } from '../../process/files.ts';
 import { systemReason } from '../../process/system-error.ts';
 import { sanitizeExcept } from '../../process/text.ts';
 

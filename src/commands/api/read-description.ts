@@ -12,7 +12,7 @@ import { connectToDocuments } from '../../connect.ts';
 import type { Context } from '../../context.ts';
 import { CliError, InputError, messageOf, UsageError } from '../../process/errors.ts';
 import type { JsonObject } from '../../process/exact-json.ts';
-import { collectBytes, readWhole } from '../../process/read-file.ts';
+import { collectBytes, readWhole } from '../../process/files.ts';
 import { systemReason } from '../../process/system-error.ts';
 
 /**

@@ -82,7 +82,7 @@ async function finish(context: Context, run: Run, journal: Journal): Promise<{ t
   if (open === 0) {
     const inputFile = { name: header.name, path: header.file ?? undefined };
     const file = { name: rejectsName(inputFile, header.format), folder: context.io.cwd };
-    const rejects = await writeRunRejects(run, file);
+    const rejects = writeRunRejects(run, file);
     if (rejects) await context.warn(`rejected rows are in ${rejects}`);
     endRun(run, journal, rejects);
   }
