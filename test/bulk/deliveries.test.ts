@@ -53,6 +53,16 @@ stories({
     ['resume --yes', '0: applied 1'],
     counts(7),
   ],
+  'a shard of a delivery that is not finished keeps back the whole file, not the other shards': [
+    { counts: [5, 5, 5, 5, 5], files: delivery('1,+1 2,+1 3,+1 4,+1 5,+1') },
+    answering({ 1: 401, 2: 401, 3: 401, 4: 401, 5: 401 }),
+    [`${deliver} --shard 1/2`, '4: applied 0'],
+    healed,
+    [deliver, '2:', /petstore resume r1/],
+    [`${deliver} --shard 2/2`, '0:'],
+    ['resume r1 --yes', '0:'],
+    counts(6, 6, 6, 6, 6),
+  ],
   'a row that its delivery booked with another change is failed, and says both': [
     { counts: [5, 5], files: delivery('1,+1 2,+2') },
     [deliver, '0: applied 2'],
