@@ -1,5 +1,5 @@
 import { dayOf } from '../process/text.ts';
-import { type HttpHeaders, headerValue, linkTarget } from './http.ts';
+import { type HttpHeaders, headerValue } from './http.ts';
 import type { Operation } from './operations.ts';
 
 /**
@@ -22,11 +22,7 @@ export function describeLifecycle(operation: Operation, headers: HttpHeaders): s
     isDeprecated && until && `ends on ${dayOf(until)}`,
     stability !== 'stable' && `is ${stability} and may change`,
   ].filter((clause) => typeof clause === 'string');
-  if (clauses.length === 0) return undefined;
-  // A page that a browser can open.
-  const link = linkTarget(headerValue(headers, 'link'), 'deprecation', 'sunset') ?? '';
-  const page = isDeprecated && /^https?:/.test(link) ? ` (see ${link})` : '';
-  return `${operation.id} ${clauses.join(' and ')}${page}`;
+  return clauses.length === 0 ? undefined : `${operation.id} ${clauses.join(' and ')}`;
 }
 
 function deprecationDate(text: string): Date | undefined {

@@ -1,4 +1,3 @@
-import type { Contract } from '../../api/contract.ts';
 import { nouns } from '../../api/nouns.ts';
 import { type NounName, type OperationId, operationIds, operations } from '../../api/operations.ts';
 import { bind, type Maps } from '../../binding/binding.ts';
@@ -7,7 +6,6 @@ import { mapFlag, obstacleText, type Route } from '../../binding/document.ts';
 import type { Match, Matches } from '../../binding/match.ts';
 import { recordFieldsOf } from '../../binding/record-format.ts';
 import { originScope, profileScope, removeContract, writeContract } from '../../config/contract-file.ts';
-import { chooseTokenHeader, describeHeader } from '../../config/credential.ts';
 import { valueProblem } from '../../config/keys.ts';
 import type { Settings } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
@@ -61,14 +59,14 @@ export async function bindDescription(
     return method === operations[id].method && path === operations[id].path;
   });
   const found = isAsBuiltIn ? `all ${operationIds.length} operations bound as built in` : summary(matches);
-  const notes = [`${found}; ${outcome}`, ...tokenNotes(settings, contract)];
+  const outcomeNote = `${found}; ${outcome}`;
   // A table of what is built in tells a person nothing.
   const isShort = isAsBuiltIn && settings.get('output') === 'table' && context.flags.fields === undefined;
   if (isShort) {
-    for (const line of notes) await context.warn(line);
+    await context.warn(outcomeNote);
     return undefined;
   }
-  return { pages, notes, error: tieError(matches) };
+  return { pages, notes: [outcomeNote], error: tieError(matches) };
 }
 
 /**
@@ -190,21 +188,6 @@ function addressOf(settings: Settings, description: Description, basePathFlag: s
 /** Returns the path of a URL without a trailing slash. */
 function pathOf(url: string): string {
   return new URL(url).pathname.replace(/\/$/, '');
-}
-
-/**
- * Makes a note about the header of the token, because a service that expects the token in another header refuses every
- * request.
- */
-function tokenNotes(settings: Settings, { tokenHeader }: Contract): string[] {
-  if (tokenHeader === undefined) return [];
-  const header = chooseTokenHeader(settings, tokenHeader);
-  if (header === tokenHeader)
-    return [`note: a token is sent in ${describeHeader(header)}, as the description asks`];
-  if (header.name.toLowerCase() === tokenHeader.name) return [];
-  return [
-    `note: the service takes its token in ${describeHeader(tokenHeader)}, and the config puts it in ${describeHeader(header)}`,
-  ];
 }
 
 /** Makes the error for several operations that fit the same operation of the table. Undefined if there are none. */

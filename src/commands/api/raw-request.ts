@@ -79,10 +79,6 @@ export async function sendRaw(context: Context, args: RequestArguments): Promise
     throw error;
   }
   if (response.error) throw response.error;
-  if (response.status === 304)
-    await context.warn(
-      'note: the service answered 304: nothing has changed since the version that the request names',
-    );
   return undefined;
 }
 
