@@ -16,17 +16,12 @@ export function toOperation(
   document: JsonObject,
   responseReader: ResponseReader,
 ): Operation {
-  const { id, noun, isList, fieldMap } = tableOperation;
+  const { id, noun, isList } = tableOperation;
   const { operationObject, pathItem, responses } = from;
   const success = successStatuses(responses);
   const [tag] = listOf(operationObject.tags);
   const answer = readAnswer(tableOperation, from);
   const body = readBody(tableOperation, from);
-  const isUsed = ([name, wireName]: readonly [string, string]) =>
-    [answer.records.names[name], body?.fields[name]?.wireName].includes(wireName);
-  const mappings = [...fieldMap]
-    .filter(isUsed)
-    .map(([name, wireName]) => `${name} is called ${wireName} (--map)`);
   return {
     id,
     noun,
@@ -53,7 +48,7 @@ export function toOperation(
     sunset: sunsetOf(operationObject) ?? sunsetOf(pathItem),
     hidesTryIt: hidesTryIt(document, pathItem, operationObject),
     source: 'bound',
-    why: [why, ...mappings].join('; '),
+    why,
   };
 }
 

@@ -1,5 +1,5 @@
 import type { Bounds } from '../api/schemas.ts';
-import { isJsonObject, type JsonObject, type JsonValue, printJson } from '../process/exact-json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-json.ts';
 
 /** The names that a document gives to its schemas: the name of a component, and the names in references to it. */
 export class SchemaNames {
@@ -163,8 +163,6 @@ function texts(values: JsonValue | undefined): string[] | undefined {
   return scalars.length > 0 ? scalars.map(String) : undefined;
 }
 
-const longestExample = 200;
-
 /** Returns a value that a schema states: a choice, an example or the default. Undefined if it states none. */
 function statedValue(schema: JsonObject): JsonValue | undefined {
   const [first] = listOf(schema.examples);
@@ -184,7 +182,6 @@ export function exampleOf(schema: JsonValue | undefined): JsonValue | undefined 
   const { kind } = shapeOf(schema);
   // YAML reads `example: 007` as a number, so the text that was meant is lost.
   const isLost = kind === 'string' && typeof value !== 'string';
-  const isShort = typeof value !== 'object' || printJson(value).length <= longestExample;
-  if (value !== undefined && isShort && !isLost) return value;
+  if (value !== undefined && !isLost) return value;
   return kind === 'array' && Number(objectOf(schema).minItems ?? 0) === 0 ? [] : undefined;
 }
