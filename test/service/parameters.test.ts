@@ -28,22 +28,12 @@ test.each<[what: string, Shape, queries: readonly string[]]>([
     ['page', 'size'],
   ],
   [
-    'a page that is required',
-    { parameters: [inQuery('page', integer, { required: true })], page: pagesOfTwo },
-    ['page'],
-  ],
-  [
     'a page number and a page size',
     {
       parameters: [inQuery('PageNumber', { ...integer, default: 1 }), inQuery('PageSize', size)],
       page: (records, url) => pagesOfTwo(records, new URL(url.href.replace('PageNumber', 'page'))),
     },
     ['PageNumber', 'PageSize'],
-  ],
-  [
-    'an offset and a limit',
-    { parameters: [inQuery('offset', integer), inQuery('limit', size)], page: from('offset') },
-    ['limit', 'offset'],
   ],
   [
     'skip and take',
