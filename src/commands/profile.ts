@@ -12,6 +12,8 @@ import {
   toStoredValue,
 } from '../config/edit.ts';
 import { offlineProfile, readConfigFile } from '../config/file.ts';
+import { maskValue } from '../config/keys.ts';
+import type { Context } from '../context.ts';
 import { propertyColumns, type View } from '../output/columns.ts';
 import { UsageError } from '../process/errors.ts';
 import type { JsonValue } from '../process/exact-json.ts';
@@ -111,6 +113,37 @@ const use = verb({
   },
 });
 
+const show = verb({
+  name: 'show',
+  wrongSettings: 'warn',
+  summary: 'Show what a profile holds',
+  examples: ['petstore profile show', 'petstore profile show staging -o json'],
+  args: {
+    name: argument('[profile]', 'the profile to show (default: the active one)', { offers: 'profile' }),
+  },
+  view: async (context, { name }) => ({
+    plural: 'settings',
+    columns: propertyColumns(Object.keys(await readProfile(context, name))),
+  }),
+  run: async (context, { name }) => ({ record: await readProfile(context, name) }),
+});
+
+/** Reads what a profile holds. @param chosen its name; by default the active one. @throws UsageError if there is no such profile. */
+async function readProfile(
+  { io, settings: { profile } }: Context,
+  chosen: string | undefined,
+): Promise<Readonly<Record<string, JsonValue>>> {
+  const name = chosen ?? profile?.value;
+  if (name === undefined)
+    throw new UsageError('profile show: no profile is active', 'name one; see `petstore profile list`');
+  const shown = { name, active: name === profile?.value };
+  if (name === offlineProfile) return shown;
+  const file = await readConfigFile(io);
+  if (file.problem) throw file.problem;
+  const entries = Object.entries(requireProfile(file, name));
+  return { ...shown, ...Object.fromEntries(entries.map(([key, value]) => [key, maskValue(key, value)])) };
+}
+
 const remove = verb({
   name: 'delete',
   wrongSettings: 'ignore',
@@ -138,4 +171,4 @@ export const examples = [
 
 export const alone = list;
 
-export const verbs = [list, create, use, remove];
+export const verbs = [list, create, use, show, remove];

@@ -4,9 +4,11 @@ import {
   constants,
   existsSync,
   fstatSync,
+  lstatSync,
   mkdirSync,
   openSync,
   read,
+  readlinkSync,
   realpathSync,
   rmSync,
   statSync,
@@ -116,7 +118,10 @@ async function writeToDevice(path: string, data: string): Promise<void> {
 /** Returns the path after symbolic links are followed. The file itself may be missing. */
 export function realFile(path: string): string {
   try {
-    return existsSync(path) ? realpathSync(path) : join(realpathSync(dirname(path)), basename(path));
+    if (existsSync(path)) return realpathSync(path);
+    const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink();
+    const target = isLink ? resolve(dirname(path), readlinkSync(path)) : path;
+    return join(realpathSync(dirname(target)), basename(target));
   } catch {
     // Opening the file reports what is wrong.
     return path;

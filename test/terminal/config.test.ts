@@ -150,10 +150,10 @@ test('quiet in the config silences notices', async () => {
   expect(await run('set timeout 5s')).toEqual({ code: 0, stdout: '', stderr: '' });
 });
 
-test('explain hides the arguments of token-command and unknown keys, get shows it', async () => {
+test('explain and profile show hide the arguments of token-command and unknown keys, get shows them', async () => {
   const shop = { 'base-url': 'http://a', 'token-command': 'vault s3cret', password: 's3cret' };
   config.write({ profile: 'shop', profiles: { shop } });
-  for (const line of ['config explain', 'config show', 'config explain -o json']) {
+  for (const line of ['config explain', 'config show', 'config explain -o json', 'profile show']) {
     const { stdout, stderr } = await config.run(line);
     expect(stdout).toContain('vault ***');
     expect(stdout + stderr).not.toContain('s3cret');

@@ -56,6 +56,8 @@ test.each([
   ['create x --base-url http://a --retries many', "--retries 'many': must be a whole number"],
   ['use gone', "there is no profile 'gone'"],
   ['use bb', "there is no profile 'bb'\nhint: did you mean b?"],
+  ['show toString', "there is no profile 'toString'"],
+  ['show', 'profile show: no profile is active'],
   ['delete bb --yes', "there is no profile 'bb'\nhint: did you mean b?"],
   ['delete offline --yes', "profile 'offline': it is built in"],
   ['delete a', 'delete profile a: needs confirmation, but there is no terminal'],
@@ -70,6 +72,15 @@ test.each([
 test('a profile can have the name of a property of objects', async () => {
   expect((await run('create constructor --base-url http://a')).code).toBe(0);
   expect(config.read()).toMatchObject({ profiles: { constructor: { 'base-url': 'http://a' } } });
+});
+
+test('show prints the active profile, or the profile that the line names', async () => {
+  config.write({ profile: 'a', profiles });
+  expect((await run('show')).stdout).toBe(
+    'name  active  base-url  protected\na     true    http://a  true\n',
+  );
+  const b = { name: 'b', active: false, 'base-url': 'http://b' };
+  expect(JSON.parse((await run('show b -o json')).stdout)).toEqual(b);
 });
 
 test('delete leaves no profile active if it was the active one; another can still be chosen', async () => {
