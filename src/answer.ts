@@ -47,7 +47,7 @@ function refuse({ message, hint }: { readonly message: string; readonly hint: st
   return write(2, `error: ${message}\nhint: ${hint}\n`, 2);
 }
 
-/** Whether a stream shows colours. Only a device can be a terminal, and to ask it loads Node's terminals. */
+/** Returns true if a stream shows colours. Only a device can be a terminal, and to ask it loads Node's terminals. */
 function isStyled(descriptor: number): boolean {
   const stream = descriptor === 1 ? 'stdout' : 'stderr';
   const isTerminal = fstatSync(descriptor).isCharacterDevice() && process[stream].isTTY;

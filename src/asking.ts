@@ -80,7 +80,7 @@ function serviceText(settings: Settings): string {
   return profile ? ` on ${profile.value} (${service})` : ` on ${service}`;
 }
 
-/** Whether questions are possible. */
+/** Returns true if questions are possible. */
 export function canAsk(context: Pick<Context, 'io' | 'flags'>): boolean {
   return whyNotAsked(context) === undefined;
 }

@@ -33,7 +33,7 @@ export interface Runtime {
 export interface Context extends Runtime, Pick<Notices, 'print' | 'tell' | 'warn' | 'mention'> {
   readonly flags: GlobalFlags;
   readonly settings: Settings;
-  /** Whether notices are hidden, because of --quiet or the settings. */
+  /** True if notices are hidden, because of --quiet or the settings. */
   readonly quiet: boolean;
   /** The operations that the service offers: the built-in contract, or the description that the profile is bound to. */
   contract(): Promise<Contract>;

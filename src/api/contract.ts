@@ -24,7 +24,7 @@ import type { Bounds } from './schemas.ts';
 export interface MissingReason {
   /** A clause. */
   readonly why: string;
-  /** Whether the description has an operation that `--map` can bind. The clause then names the flag. */
+  /** True if the description has an operation that `--map` can bind. The clause then names the flag. */
   readonly isMappable: boolean;
 }
 
@@ -66,12 +66,12 @@ export function offeredOperation(contract: Contract, id: OperationId): Operation
   );
 }
 
-/** Whether an operation takes a parameter that has this name in the table. */
+/** Returns true if an operation takes a parameter that has this name in the table. */
 export function takesParameter({ parameters }: Operation, name: string): boolean {
   return parameters.some((parameter) => parameter.name === name);
 }
 
-/** Whether a list can begin after an id. Such a list is ordered by id. */
+/** Returns true if a list can begin after an id. Such a list is ordered by id. */
 export function canBeginAfterId(list: Operation): boolean {
   return takesParameter(list, 'after');
 }
@@ -94,7 +94,7 @@ export function fieldBounds(
   return statements.find((bounds) => bounds?.enum ?? bounds?.format) ?? statements.find(Boolean);
 }
 
-/** Whether the body of an operation takes a field. */
+/** Returns true if the body of an operation takes a field. */
 export function takesField({ body }: Operation, name: string): boolean {
   return body !== undefined && Object.hasOwn(body.fields, name);
 }
@@ -114,7 +114,7 @@ export function lackingFields(
 }
 
 /**
- * Whether a description asks tools not to offer an operation to be tried (`x-hideTryItPanel`).
+ * Returns true if a description asks tools not to offer an operation to be tried (`x-hideTryItPanel`).
  *
  * @param levels the document, the path item and the operation object.
  */

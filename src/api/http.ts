@@ -35,7 +35,7 @@ export interface HttpResponse {
 }
 
 /**
- * Whether a text is a token, such as the name of a header or an authentication scheme.
+ * Returns true if a text is a token, such as the name of a header or an authentication scheme.
  *
  * @see RFC 9110, 5.6.2
  */
@@ -61,12 +61,12 @@ export function withoutParameters(mediaType: string): string {
   return mediaType.replace(/;.*/s, '').trim();
 }
 
-/** Whether requests with this method change nothing. @see RFC 9110, 9.2.1 */
+/** Returns true if requests with this method change nothing. @see RFC 9110, 9.2.1 */
 export function isSafeMethod(method: string): boolean {
   return isRead(method) || method === 'OPTIONS';
 }
 
-/** Whether requests with this method read a resource: GET and HEAD. */
+/** Returns true if requests with this method read a resource: GET and HEAD. */
 export function isRead(method: string): boolean {
   return method === 'GET' || method === 'HEAD';
 }
@@ -147,7 +147,7 @@ export function requestIdOf(headers: HttpHeaders): string | undefined {
   return undefined;
 }
 
-/** Whether a host name always means this machine. An IPv6 address may be in brackets. */
+/** Returns true if a host name always means this machine. An IPv6 address may be in brackets. */
 export function isLoopbackHost(host: string): boolean {
   return /^(([\w-]+\.)*localhost|::1|127(\.(25[0-5]|2[0-4]\d|1?\d?\d)){3})$/.test(bareHost(host));
 }

@@ -38,12 +38,12 @@ function compactName(name: string): string {
   return name.toLowerCase().replace(/[^a-z]/g, '');
 }
 
-/** Whether a field of an answer may hold the link or the cursor of the next page. */
+/** Returns true if a field of an answer may hold the link or the cursor of the next page. */
 export function isNextName(name: string): boolean {
   return nextNames.has(compactName(name)) || compactName(name) === 'cursor';
 }
 
-/** Whether a field of an answer may be an object that holds the link or the cursor of the next page. */
+/** Returns true if a field of an answer may be an object that holds the link or the cursor of the next page. */
 export function isOuterName(name: string): boolean {
   return outerNames.has(compactName(name));
 }
@@ -82,7 +82,7 @@ export function findListSign(
   return all.find(({ link }) => link !== undefined) ?? all[0];
 }
 
-/** Whether an answer says that the list has no more records than were read. A plain `count` may be that of the page. */
+/** Returns true if an answer says that the list has no more records than were read. A plain `count` may be that of the page. */
 export function statesWhole({ headers, envelope }: ListAnswer, count: number): boolean {
   const fields = [...headerFields(headers), ...fieldsIn(envelope)];
   const isReached = ({ name, value }: Field) =>
@@ -121,7 +121,7 @@ function signOf({ label, name, value }: Field, { count, pages }: ListProgress): 
   return { ...says(text), ...(isLink(text) && { link: text }) };
 }
 
-/** Whether a text is a link, and not a token: an absolute URL, an absolute path or a query. */
+/** Returns true if a text is a link, and not a token: an absolute URL, an absolute path or a query. */
 export function isLink(text: string): boolean {
   return /^(https?:\/)?\/|^\?/.test(text);
 }

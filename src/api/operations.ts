@@ -31,7 +31,7 @@ export interface Operation {
   readonly body?: RequestBody | undefined;
   /** The schema of the records in the answer. Undefined if the answer has no record. */
   readonly result?: ResultName | undefined;
-  /** Whether the answer is a list of `result`, read page by page. */
+  /** True if the answer is a list of `result`, read page by page. */
   readonly isList: boolean;
   /** The format of the noun's records in answers. */
   readonly records: RecordFormat;
@@ -40,11 +40,11 @@ export interface Operation {
   /** How the pages of a list follow each other. Undefined if the operation is no list. */
   readonly paging?: Paging | undefined;
   /**
-   * Whether the body of an update has only the fields that change. The body of any other update is made from
+   * True if the body of an update has only the fields that change. The body of any other update is made from
    * the record that was read.
    */
   readonly takesChangesOnly: boolean;
-  /** Whether answers are checked against the full schema. Only the built-in contract has it. */
+  /** True if answers are checked against the full schema. Only the built-in contract has it. */
   readonly hasFullSchema: boolean;
   /** Documented success statuses, the usual status first. */
   readonly success: readonly number[];
@@ -55,13 +55,13 @@ export interface Operation {
    * document has them.
    */
   readonly responses?: Readonly<Record<string, DocumentedResponse>> | undefined;
-  /** Whether requests carry the token: an operation that is open for all gets `none`. */
+  /** True if requests carry the token: an operation that is open for all gets `none`. */
   readonly credential: 'required' | 'optional' | 'none';
   readonly stability: Stability;
   readonly isDeprecated: boolean;
   /** The day after which a deprecated operation may be gone, YYYY-MM-DD. */
   readonly sunset?: string | undefined;
-  /** Whether the service asks tools not to offer this operation to be tried (`x-hideTryItPanel`). */
+  /** True if the service asks tools not to offer this operation to be tried (`x-hideTryItPanel`). */
   readonly hidesTryIt: boolean;
   /**
    * `stated` by the service's specification, `chosen` by this project, or `bound` to a service's own
@@ -119,10 +119,10 @@ export interface RequestBody {
   readonly fields: Readonly<Record<string, BodyField>>;
   /** The fields that occur only in answers, by the service's names. */
   readonly readOnlyNames: readonly string[];
-  /** Whether the body must not have other fields. */
+  /** True if the body must not have other fields. */
   readonly isClosed: boolean;
   /**
-   * Whether an update has the id of the record in the body: the path has no id, or the description requires
+   * True if an update has the id of the record in the body: the path has no id, or the description requires
    * the id in the body too.
    */
   readonly hasId: boolean;
@@ -136,9 +136,9 @@ export interface BodyField {
   readonly bounds?: Bounds | undefined;
   /** A value that the description states, or an empty list. A category that is an object is `{id, name}`. */
   readonly example?: JsonValue | undefined;
-  /** Whether a PATCH can remove the field with null. */
+  /** True if a PATCH can remove the field with null. */
   readonly isRemovable?: boolean | undefined;
-  /** Whether no answer has the field, so that it cannot be compared. @see OpenAPI 3.0.3, Schema Object, writeOnly */
+  /** True if no answer has the field, so that it cannot be compared. @see OpenAPI 3.0.3, Schema Object, writeOnly */
   readonly isWriteOnly?: boolean | undefined;
 }
 
@@ -394,7 +394,7 @@ export const operations = Object.fromEntries(
   operationIds.map((id): [OperationId, Operation] => [id, { ...table[id], id }]),
 ) as Readonly<Record<OperationId, Operation>>;
 
-/** Whether an operation of the table is about one record and takes its id. */
+/** Returns true if an operation of the table is about one record and takes its id. */
 export function takesId(id: OperationId): boolean {
   return operations[id].parameters.some((parameter) => parameter.in === 'path');
 }

@@ -39,14 +39,14 @@ export function toChange(text: string): number | undefined {
 const rfc3339 =
   /^(\d{4})-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])[Tt]([01]\d|2[0-3]):[0-5]\d:([0-5]\d|60)(\.\d+)?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)$/;
 
-/** Whether a text is a date-time of RFC 3339, 5.6. The month must have the day. */
+/** Returns true if a text is a date-time of RFC 3339, 5.6. The month must have the day. */
 export function isDateTime(value: string): boolean {
   const [, year, month, day] = rfc3339.exec(value) ?? [];
   if (year === undefined) return false;
   return new Date(Date.UTC(Number(year), Number(month) - 1, Number(day))).getUTCDate() === Number(day);
 }
 
-/** Whether a text is a day in the form of RFC 3339: YYYY-MM-DD. */
+/** Returns true if a text is a day in the form of RFC 3339: YYYY-MM-DD. */
 export function isDay(text: string): boolean {
   return /^\d{4}-\d\d-\d\d$/.test(text);
 }
@@ -58,7 +58,7 @@ function toInstant(text: string): number | undefined {
 }
 
 /**
- * Whether a field has the expected value. Dates are compared as instants, a day as its first instant in UTC, and numbers by
+ * Returns true if a field has the expected value. Dates are compared as instants, a day as its first instant in UTC, and numbers by
  * their values; anything else must be equal. Undefined and null are equal. An object may have more fields than the expected
  * object.
  */

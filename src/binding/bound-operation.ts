@@ -79,7 +79,7 @@ function readAnswer(
   return { result, records: { envelope, names: Object.fromEntries(names), furtherFields, bounds } };
 }
 
-/** Whether the body of an update has only the fields that change. */
+/** Returns true if the body of an update has only the fields that change. */
 function takesChangesOnly(
   { noun, method }: TableOperation,
   from: DocumentOperation,

@@ -33,7 +33,7 @@ export interface DocumentOperation {
   readonly bodyTypes: readonly string[];
   /** The JSON of its first success status that has any. Undefined if the document describes none. */
   readonly answer: JsonContent | undefined;
-  /** Whether the documented answer has no body, or a body that is not JSON. */
+  /** True if the documented answer has no body, or a body that is not JSON. */
   readonly answersNoJson: boolean;
   readonly responses: JsonObject;
   /** The Operation Object of the document. */
@@ -123,7 +123,7 @@ function danglingPart(
   return reference === undefined ? undefined : { why: `it refers to ${reference}, which leads nowhere` };
 }
 
-/** Whether a path can be appended to a base URL: no query, no fragment, no dot segments (`..`, `%2e%2e`). */
+/** Returns true if a path can be appended to a base URL: no query, no fragment, no dot segments (`..`, `%2e%2e`). */
 function isPath(path: string): boolean {
   return /^\/[\w\-.~!$&'()*+,;=:@%/{}]*$/.test(path) && !/\/(\.|%2e){1,2}(\/|$)/i.test(path);
 }
@@ -134,7 +134,7 @@ export interface Obstacle {
   readonly why: string;
   /** What the user can do with `--map` to bind the operation nevertheless, a clause. */
   readonly remedy?: string;
-  /** Whether the records of the noun are not ours, so that none of its writes is bound. */
+  /** True if the records of the noun are not ours, so that none of its writes is bound. */
   readonly isForeign?: boolean;
 }
 

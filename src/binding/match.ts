@@ -31,7 +31,7 @@ export type Matches = ReadonlyMap<OperationId, Match>;
 interface Candidate {
   readonly operation: DocumentOperation;
   readonly isNamed: boolean;
-  /** Whether it has our operationId or our place. Another operation is reported at most. */
+  /** True if it has our operationId or our place. Another operation is reported at most. */
   readonly isPlaced: boolean;
   readonly obstacle?: Obstacle | undefined;
 }
@@ -42,7 +42,7 @@ interface NounFacts {
   readonly collections: readonly string[];
   /** The fields of its records and bodies, as compact names. */
   readonly fields: ReadonlySet<string>;
-  /** Whether a schema says that its id is an integer. */
+  /** True if a schema says that its id is an integer. */
   readonly hasIntegerId: boolean;
 }
 
@@ -178,7 +178,7 @@ function hasMethod({ method }: TableOperation, operation: DocumentOperation): bo
   return operation.method === method || (method === 'PUT' && operation.method === 'PATCH');
 }
 
-/** Whether a schema has the name of another noun's, or a POST answers a list, as a search does. */
+/** Returns true if a schema has the name of another noun's, or a POST answers a list, as a search does. */
 function isOfAnotherNoun({ noun, method }: TableOperation, { body, answer }: DocumentOperation): boolean {
   const names = [body, answer].flatMap((content) => content?.shape.names ?? []);
   const isSearch = method === 'POST' && answer?.shape.kind === 'array';
@@ -244,7 +244,7 @@ function idObstacle(
   return { why: `its ${idName} is a ${kind}, not an integer`, isForeign: true };
 }
 
-/** Whether records have an `id` and a `petId`, so that either may be the one that a path or a body means. */
+/** Returns true if records have an `id` and a `petId`, so that either may be the one that a path or a body means. */
 function hasTwoIds(noun: NounName, { fields }: NounFacts): boolean {
   return fields.has('id') && fields.has(compactName(nouns[noun].idName));
 }
@@ -294,7 +294,7 @@ function choose({ id, noun, method }: TableOperation, candidates: readonly Candi
   };
 }
 
-/** Whether a collection is the noun alone. */
+/** Returns true if a collection is the noun alone. */
 function isNounAlone(noun: NounName, { noun: nounOfPath, collection }: PathForm): boolean {
   return nounOfPath === noun && collection === `/${noun}`;
 }

@@ -197,13 +197,13 @@ export function pagingOf(operation: DocumentOperation): Paging {
 const pagingWords = /^(page|cursor|offset|skip|start|starting|after|continuation|marker|bookmark|next)$/;
 const sizeWords = /^(size|count|per|limit|total)$/;
 
-/** Whether the name of a parameter or a header says that it leads through a list. */
+/** Returns true if the name of a parameter or a header says that it leads through a list. */
 function isPagingName(name: string): boolean {
   const words = singularWords(name);
   return words.some((word) => pagingWords.test(word)) && !words.some((word) => sizeWords.test(word));
 }
 
-/** Whether a parameter seems to lead through a list in a way that the program does not know. */
+/** Returns true if a parameter seems to lead through a list in a way that the program does not know. */
 function isOtherPaging(parameter: DocumentParameter): boolean {
   const { kind } = shapeOf(parameter.schema);
   const isDate = /date|time/.test(String(objectOf(parameter.schema).format));

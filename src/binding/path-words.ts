@@ -30,7 +30,7 @@ export function nounOfSchema(name: string): NounName | undefined {
   return match?.noun;
 }
 
-/** Whether a text has a word that means a noun: `findPetsByStatus`, `/animals`. */
+/** Returns true if a text has a word that means a noun: `findPetsByStatus`, `/animals`. */
 export function mentions(text: string, noun: NounName): boolean {
   return singularWords(text).some((word) => (nounOf(word) ?? synonyms[word]) === noun);
 }
@@ -61,7 +61,7 @@ export interface PathForm {
   readonly idName: string | undefined;
   /** The names of the parameters before the word: `storeId`. */
   readonly outerNames: readonly string[];
-  /** Whether the path leads through another noun: `/pets/{petId}/inventory`, `/pet/category`. */
+  /** True if the path leads through another noun: `/pets/{petId}/inventory`, `/pet/category`. */
   readonly isBelowNoun: boolean;
 }
 

@@ -41,7 +41,7 @@ export function fieldNamesOf(
   return isReference ? names.set('categoryId', 'category') : names;
 }
 
-/** Whether a category is an object `{id, name}`. */
+/** Returns true if a category is an object `{id, name}`. */
 export function isCategoryObject(schema: JsonValue | undefined): boolean {
   const { kind, fields } = shapeOf(schema);
   return kind === 'object' && (fields.has('id') || fields.has('name'));
@@ -64,7 +64,7 @@ export function missingKeys(tableOperation: TableOperation, shape: Shape): reado
   return missing.length > 0 ? missing : undefined;
 }
 
-/** Whether a schema describes a record of a noun, by its fields. */
+/** Returns true if a schema describes a record of a noun, by its fields. */
 export function isRecord(tableOperation: TableOperation, shape: Shape): boolean {
   return shape.kind === 'object' && missingKeys(tableOperation, shape) === undefined;
 }

@@ -28,7 +28,7 @@ export interface Shape {
   /** Schemas of an object's fields. */
   readonly fields: ReadonlyMap<string, JsonValue>;
   readonly required: ReadonlySet<string>;
-  /** Whether the object may have no other fields. */
+  /** True if the object may have no other fields. */
   readonly isClosed: boolean;
   /** Schema of an array's items. */
   readonly items: JsonValue | undefined;
@@ -117,7 +117,7 @@ function statedKind(schema: JsonObject): Shape['kind'] | undefined {
   return undefined;
 }
 
-/** Whether null is a value of a schema. */
+/** Returns true if null is a value of a schema. */
 export function takesNull(schema: JsonValue | undefined): boolean {
   const { type, enum: choices, oneOf, anyOf } = objectOf(schema);
   return (

@@ -7,7 +7,7 @@ import { listOf, objectOf } from './schema.ts';
 interface Place {
   /** `the header x-key`, `the query parameter k`. */
   readonly label: string;
-  /** Undefined if the place is no header. */
+  /** Undefined if the place is not a header. */
   readonly header: TokenHeader | undefined;
 }
 
@@ -78,7 +78,7 @@ function placeOf(scheme: JsonValue | undefined): Place | undefined {
 const reservedFields =
   /^(accept|accept-encoding|connection|content-length|content-type|cookie|expect|host|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|user-agent|__proto__)$/i;
 
-/** Whether a description may require a header with this name. @see RFC 9110, 5.1 */
+/** Returns true if a description may require a header with this name. @see RFC 9110, 5.1 */
 export function isFieldName(name: string): boolean {
   return isToken(name) && !reservedFields.test(name);
 }

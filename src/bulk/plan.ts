@@ -135,7 +135,7 @@ const noDelete: Outcome = {
   },
 };
 
-/** Whether an error says that a list may end before its last record. */
+/** Returns true if an error says that a list may end before its last record. */
 function isCutListError(error: unknown): boolean {
   return error instanceof UsageError && error.details.code === 'unbound';
 }

@@ -101,7 +101,7 @@ export interface FailureGroup {
   readonly kind: string;
   readonly state: 'failed' | 'unknown';
   readonly count: number;
-  /** Whether `resume` processes all of the rows again. */
+  /** True if `resume` processes all of the rows again. */
   readonly retryable: boolean;
   /** The first of the rows. */
   readonly example: {
@@ -159,7 +159,7 @@ function settledByOf({ state }: Row): readonly string[] | undefined {
 }
 
 /**
- * Whether the same command may end better although nobody has changed anything: a row failed for a reason that passes, and
+ * Returns true if the same command may end better although nobody has changed anything: a row failed for a reason that passes, and
  * nothing that adds or creates was sent.
  */
 function isRetryable({ kind, flags }: RunHeader, rows: readonly Row[], counts: FateCounts): boolean {
@@ -216,7 +216,7 @@ export function toRunError(
   );
 }
 
-/** Whether a stop says more than its rows do. A full disk and a redirect do not: rows may have been written before. */
+/** Returns true if a stop says more than its rows do. A full disk and a redirect do not: rows may have been written before. */
 function outranksRows({ kind }: StopReason): boolean {
   return kind !== 'partial' && kind !== 'failed';
 }

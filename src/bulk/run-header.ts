@@ -37,13 +37,13 @@ export interface RunFlags {
   readonly map: Readonly<Record<string, string>>;
   readonly thousands: ThousandsSeparator | null;
   readonly decimal: DecimalMark | null;
-  /** Whether several rows of one pet are added up. */
+  /** True if several rows of one pet are added up. */
   readonly sum: boolean;
   readonly skipInvalid: boolean;
   readonly shard: Shard | null;
-  /** Whether rows add to counts instead of setting them. */
+  /** True if rows add to counts instead of setting them. */
   readonly relative: boolean;
-  /** Whether rows that were booked before are booked again. Only with `relative`. */
+  /** True if rows that were booked before are booked again. Only with `relative`. */
   readonly again: boolean;
   readonly createMissing: boolean;
 }
@@ -73,7 +73,7 @@ export function shardOf(id: bigint, count: number): number {
   return (hash >>> 0) % count;
 }
 
-/** Whether two shards share no pet: they are different parts of the same number of parts. */
+/** Returns true if two shards share no pet: they are different parts of the same number of parts. */
 export function areDisjoint(a: Shard | null, b: Shard | null): boolean {
   return a !== null && b !== null && a.count === b.count && a.index !== b.index;
 }

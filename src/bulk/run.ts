@@ -147,7 +147,7 @@ export function createRun(
   return { header, rows, invalid: [], planned: 0, marked: new Set(), ...rest };
 }
 
-/** Whether a run has written a row, or may have. */
+/** Returns true if a run has written a row, or may have. */
 export function isAppliedOrUncertain(row: Row): boolean {
   const { state } = row;
   if (state.at === 'settled' && state.outcome.state === 'applied') return true;
@@ -183,21 +183,21 @@ export function fateOf({ state }: Pick<Row, 'state'>): Fate {
   return fate === 'unchanged' && reason?.code === bookedCode ? 'booked' : fate;
 }
 
-/** Whether a row is left for `resume`: it has no outcome, or it failed for a reason that passes. */
+/** Returns true if a row is left for `resume`: it has no outcome, or it failed for a reason that passes. */
 export function isLeft({ state }: Pick<Row, 'state'>): boolean {
   if (state.at !== 'settled') return true;
   const { state: fate, reason } = state.outcome;
   return fate === 'failed' && reason?.passes === true;
 }
 
-/** Whether a session looks at a row: it is left, or unknown. A create that is unknown is settled by a person. */
+/** Returns true if a session looks at a row: it is left, or unknown. A create that is unknown is settled by a person. */
 export function isUnfinished(row: Row): boolean {
   if (isLeft(row)) return true;
   const { state, intent } = row;
   return state.at === 'settled' && state.outcome.state === 'unknown' && intent.kind !== 'create';
 }
 
-/** Whether a person must say what happened to a row: it is unknown, and another session could not tell either. */
+/** Returns true if a person must say what happened to a row: it is unknown, and another session could not tell either. */
 export function isForPerson({ state, intent }: Pick<Row, 'state' | 'intent'>): boolean {
   if (state.at !== 'settled' || state.outcome.state !== 'unknown') return false;
   const { reason } = state.outcome;

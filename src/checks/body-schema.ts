@@ -26,7 +26,7 @@ interface Comparison {
   /** The document to which references within the schema refer. */
   readonly root: JsonObject;
   /**
-   * Whether the liberties that frameworks take with their own descriptions are allowed: null for a field that is not
+   * True if the liberties that frameworks take with their own descriptions are allowed: null for a field that is not
    * required, and a time without an offset.
    */
   readonly isLenient: boolean;
@@ -145,7 +145,7 @@ function typeText({ type = 'integer', format }: JsonObject): string {
   return names.join(' or ') + (typeof format === 'string' ? ` (${format})` : '');
 }
 
-/** Whether two values are the same, also if one is a bigint and the other a number. */
+/** Returns true if two values are the same, also if one is a bigint and the other a number. */
 function isEqual(expected: JsonValue, actual: JsonValue): boolean {
   return printJson(expected) === printJson(actual);
 }

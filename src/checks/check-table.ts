@@ -12,7 +12,7 @@ import { createWriteChecks } from './write-checks.ts';
 /** The selection of the checks, and their limits. */
 export interface SmokeOptions {
   readonly contract: Contract;
-  /** Whether the service is reached over TLS. */
+  /** True if the service is reached over TLS. */
   readonly hasTls: boolean;
   /** Patterns of the ids to run; an empty list selects all checks. */
   readonly only: readonly string[];
@@ -68,12 +68,12 @@ export function createSelectedWriteChecks(options: SmokeOptions, records: Set<Te
   return checks.filter(({ id }) => isSelected(id, options));
 }
 
-/** Whether `--only` names reach, so that the checks of reach alone are enough. */
+/** Returns true if `--only` names reach, so that the checks of reach alone are enough. */
 export function hasReachPattern({ only }: SmokeOptions): boolean {
   return only.some((pattern) => pattern.split('/', 1)[0] === 'reach');
 }
 
-/** Whether a check is selected. `--only` does not leave out the checks of `--expect`. */
+/** Returns true if a check is selected. `--only` does not leave out the checks of `--expect`. */
 function isSelected(id: string, { only, skip }: SmokeOptions): boolean {
   const isIncluded =
     only.length === 0 || groupOf(id) === 'expect' || only.some((pattern) => matches(id, pattern));

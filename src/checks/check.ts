@@ -79,7 +79,7 @@ export interface Service {
   readonly retries: number;
   /** False if the profile says that the ETags of the service are of no use. */
   readonly sendsEtags: boolean;
-  /** Whether warnings, flaky passes, and failures of operations that are not stable are failures. */
+  /** True if warnings, flaky passes, and failures of operations that are not stable are failures. */
   readonly strict: boolean;
   now(): Date;
   /** Masks the known secrets. */
@@ -110,7 +110,7 @@ export interface Check {
   readonly title?: string | undefined;
   /** The operation under test. If the operation is not stable, a failure is a warning. */
   readonly operation?: Operation | undefined;
-  /** Whether all later checks are skipped if this check fails. Its exit code is then that of the command. */
+  /** True if all later checks are skipped if this check fails. Its exit code is then that of the command. */
   readonly isPrerequisite?: boolean | undefined;
   /** The ids of earlier checks. If one of them fails, this check is skipped. */
   readonly needs?: readonly string[] | undefined;

@@ -90,7 +90,7 @@ function partOf(answer: ConditionAnswer, part: Comparison['part'], name: string)
   return value === undefined || typeof value === 'string' ? value : printJson(value);
 }
 
-/** Whether a part meets a comparison. A missing part meets only `!=`. */
+/** Returns true if a part meets a comparison. A missing part meets only `!=`. */
 function holds(operator: string, value: string, actual: string | undefined): boolean {
   if (actual === undefined) return operator === '!=';
   return operator === '*=' ? actual.includes(value) : (actual === value) === (operator === '=');
@@ -111,13 +111,13 @@ export function contradictionOf(
   return undefined;
 }
 
-/** Whether a status meets a condition. */
+/** Returns true if a status meets a condition. */
 export function meetsStatus({ path, status }: Condition, actual: number): boolean {
   const pattern = status ?? (path === undefined ? undefined : '2xx');
   return pattern === undefined || isStatus(actual, pattern);
 }
 
-/** Whether a status matches a pattern: `200`, or `2xx` for a whole class. */
+/** Returns true if a status matches a pattern: `200`, or `2xx` for a whole class. */
 export function isStatus(status: number, pattern: string): boolean {
   return new RegExp(`^${pattern.replace('xx', '\\d\\d')}$`).test(String(status));
 }

@@ -35,7 +35,7 @@ export interface Finding {
   readonly operation?: Operation | undefined;
   /** The records that the check left in the service, or may have left, a clause each. */
   readonly left?: readonly string[] | undefined;
-  /** Whether the failure does not pass with time, so that `--wait` ends: a refused credential, or a TLS error. */
+  /** True if the failure does not pass with time, so that `--wait` ends: a refused credential, or a TLS error. */
   readonly isLasting?: boolean | undefined;
   /** The exit code of the failure; 7 if undefined. */
   readonly exitCode?: ExitCode | undefined;
@@ -55,7 +55,7 @@ function createFindingFactory(state: State): (reason: string, details?: Details)
   return (reason, details) => ({ ...details, state, reason });
 }
 
-/** Whether a finding or a verdict makes the command fail. */
+/** Returns true if a finding or a verdict makes the command fail. */
 export function isRed({ state }: { readonly state: State }): boolean {
   return state === 'fail' || state === 'error';
 }

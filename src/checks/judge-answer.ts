@@ -95,7 +95,7 @@ function compareWithSchema(
   }
 }
 
-/** Whether a media type matches a range such as `application/*`. */
+/** Returns true if a media type matches a range such as `application/*`. */
 function isWithin(mediaType: string, range: string): boolean {
   const isOfType = range.endsWith('/*') && mediaType.startsWith(range.slice(0, -1));
   return range === '*/*' || range === mediaType || isOfType;
@@ -146,7 +146,7 @@ export async function findIds(
   throw new FindingError(skip(`no list shows ${withArticle(name)} that ${operation.id} takes`));
 }
 
-/** Whether an operation takes an id: an int64 from 0, within the bounds of its parameter. */
+/** Returns true if an operation takes an id: an int64 from 0, within the bounds of its parameter. */
 function isAcceptedId(operation: Operation, id: bigint): boolean {
   const { minimum = 0n, maximum = int64Max } = idParameter(operation)?.bounds ?? {};
   return id >= 0n && id >= minimum && id <= maximum;

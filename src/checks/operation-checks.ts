@@ -193,7 +193,7 @@ async function faultOfFilter(context: CheckContext, list: CheckAnswer): Promise<
   return undefined;
 }
 
-/** Whether a parameter is a filter that accepts the value of its field in a record. */
+/** Returns true if a parameter is a filter that accepts the value of its field in a record. */
 function isAccepted(
   { name, in: location, bounds = {} }: Parameter,
   { records }: Operation,

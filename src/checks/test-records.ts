@@ -83,7 +83,7 @@ export function judgeSettled(
   if (attempted?.verdict === 'stopped' && signal.aborted) throw signal.reason;
   const isWritten = state === 'applied' || state === 'unchanged';
   const suffix = isWritten ? `, although the ${noun.name} was written` : '';
-  // The body of the answer to a DELETE is no record, and a reading has shown that the record is gone.
+  // The body of the answer to a DELETE is not a record, and a reading has shown that the record is gone.
   if (isWritten && attempted?.verdict === 'unclear' && step === 'delete') return [];
   if (isWritten && attempted?.verdict === 'unclear') return [warn(`${step}: ${attempted.why}${suffix}`)];
   if (isWritten && !attempted?.error)
@@ -99,7 +99,7 @@ export function judgeSettled(
   });
 }
 
-/** Whether a record shows our name now. @throws CliError if it cannot be read. */
+/** Returns true if a record shows our name now. @throws CliError if it cannot be read. */
 async function isOurs(context: CheckContext, created: CreatedRecord): Promise<boolean> {
   const { record } = await readTestRecord(context, created);
   return record?.name === created.fields.name;
@@ -136,7 +136,7 @@ export async function removeRecord(
   return state === 'unchanged' ? undefined : findings;
 }
 
-/** Whether the list of a noun shows a record. Undefined if the service has no such list, or if it may be cut. */
+/** Returns true if the list of a noun shows a record. Undefined if the service has no such list, or if it may be cut. */
 export async function isListed(
   { client }: CheckContext,
   { nounName, list }: WritableNoun,

@@ -9,7 +9,7 @@ export interface WritableNoun {
   /** The name of its check. */
   readonly name: string;
   readonly nounName: NounName;
-  /** Whether its records have a name, which shows that smoke created them. If not, the parent shows that. */
+  /** True if its records have a name, which shows that smoke created them. If not, the parent shows that. */
   readonly isNamed: boolean;
   /** The fields of a new record, besides its name and its parent. */
   readonly fields: JsonObject;
@@ -118,7 +118,7 @@ function takenFields(values: JsonObject, operation: Operation | undefined): Json
   return Object.fromEntries(entries);
 }
 
-/** Whether a noun needs a parent record. The pets of a bound service may have no id of a category. */
+/** Returns true if a noun needs a parent record. The pets of a bound service may have no id of a category. */
 function needsParent({ nounName, parent }: Template, { operations }: Contract): boolean {
   if (parent !== 'category') return true;
   const { categoryId } = operations.get(nouns[nounName].operations.create)?.body?.fields ?? {};

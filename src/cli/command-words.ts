@@ -13,7 +13,7 @@ export interface WordSlot {
   readonly summary: string;
   /** The words that may stand here, or the kind of values that must be looked up. */
   readonly offers: readonly string[] | string;
-  /** Whether several values may stand in one word, separated by commas. */
+  /** True if several values may stand in one word, separated by commas. */
   readonly isList: boolean;
 }
 
@@ -24,7 +24,7 @@ export interface CommandWords {
   readonly aliases: readonly string[];
   readonly summary: string;
   readonly verbs: readonly string[];
-  /** Whether it does something without a verb. */
+  /** True if it does something without a verb. */
   readonly acts: boolean;
   readonly args: readonly WordSlot[];
   /** The places of its flags in the list of all flags. */
@@ -83,7 +83,7 @@ export function readPage(dist: string, name: string, isStyled: boolean): string 
   return page.slice(heading.length);
 }
 
-/** Whether a line asks for help in place of running a command. */
+/** Returns true if a line asks for help in place of running a command. */
 export function asksForHelp(words: readonly string[]): boolean {
   return words.length === 0 || words.length > withoutHelp(words).length;
 }

@@ -24,7 +24,7 @@ interface CommandLine {
   readonly flags: GlobalFlags;
   /** The names of the command, such as `pets get`; empty for a completion and for the program itself. */
   readonly name: string;
-  /** Whether the command reads the config. Help and the version do not: they work even if the config is wrong. */
+  /** True if the command reads the config. Help and the version do not: they work even if the config is wrong. */
   readonly usesConfig: boolean;
   /** The format of the output unless `--output` names another. */
   readonly defaultFormat?: OutputFormat | undefined;

@@ -170,7 +170,7 @@ export function nameOf({ syntax }: WithSyntax): string {
   return /--[\w-]+/.exec(syntax)?.[0] ?? syntax.slice(1, -1).replace('...', '');
 }
 
-/** Whether an argument takes all words that follow, such as `<id...>`. */
+/** Returns true if an argument takes all words that follow, such as `<id...>`. */
 function takesMany({ syntax }: WithSyntax): boolean {
   return syntax.includes('...');
 }

@@ -79,7 +79,7 @@ export async function parseLine(program: Program, words: readonly string[]): Pro
 }
 
 /**
- * Whether the words can have a flag of this level. They cannot if the first word names a verb, because commander then goes on
+ * Returns true if the words can have a flag of this level. They cannot if the first word names a verb, because commander then goes on
  * to that verb. The check saves a millisecond: making the options of a level takes that long.
  */
 function mayHaveFlags(command: Action | Group, words: readonly string[]): boolean {

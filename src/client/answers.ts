@@ -6,7 +6,7 @@ import type { Author } from './error-body.ts';
 
 /** What came of one attempt. */
 export interface AttemptResult {
-  /** Whether the service may have received a byte of the request. */
+  /** True if the service may have received a byte of the request. */
   readonly isSent: boolean;
   /** Undefined if there is none. */
   readonly response?: HttpResponse | undefined;
@@ -17,11 +17,11 @@ export interface AttemptResult {
 }
 
 interface AnswerRule {
-  /** Whether a write with this answer may have been applied. */
+  /** True if a write with this answer may have been applied. */
   readonly mayBeApplied: boolean;
   /** Which requests are sent again by themselves: none, those that are once if sent twice, or all. */
   readonly again: 'never' | 'idempotent' | 'always';
-  /** Whether the same request may succeed later without a change to it. */
+  /** True if the same request may succeed later without a change to it. */
   readonly passes: boolean;
   /** The kind of the error. */
   readonly kind: ErrorKind;
@@ -81,7 +81,7 @@ export function statusRule(status: number, author: Author | undefined): AnswerRu
 }
 
 /**
- * Whether a write may have been applied: at least one of its attempts was sent and not refused by the service itself. The
+ * Returns true if a write may have been applied: at least one of its attempts was sent and not refused by the service itself. The
  * answer to a later attempt does not change that.
  */
 export function mayHaveBeenApplied(method: string, attempts: readonly AttemptResult[]): boolean {
@@ -89,7 +89,7 @@ export function mayHaveBeenApplied(method: string, attempts: readonly AttemptRes
 }
 
 /**
- * Whether a request is sent again by itself.
+ * Returns true if a request is sent again by itself.
  *
  * @param retriesUnreachable whether a refused connection and an unknown host are tried again too.
  * @see RFC 9110, 9.2.2
@@ -100,23 +100,23 @@ export function isSentAgain(method: string, result: AttemptResult, retriesUnreac
   return again === 'always' || (again === 'idempotent' && isIdempotent(method));
 }
 
-/** Whether the request of an error may succeed later without a change to it. */
+/** Returns true if the request of an error may succeed later without a change to it. */
 export function errorPasses({ kind, details: { status, author } }: CliError): boolean {
   return status === undefined ? kind !== 'usage' : statusRule(status, author).passes;
 }
 
-/** Whether a reading that failed is tried again: an empty 404 and a page of a gateway say nothing of the record. */
+/** Returns true if a reading that failed is tried again: an empty 404 and a page of a gateway say nothing of the record. */
 export function isReadAgain({ details: { status, author, retryable } }: CliError): boolean {
   return retryable === true || ((status === 404 || status === 410) && author !== 'service');
 }
 
-/** Whether nobody listens at the address. */
+/** Returns true if nobody listens at the address. */
 export function isUnreachable(error: Error | undefined): boolean {
   const reason = error instanceof CliError ? error.details.reason : undefined;
   return reason === 'refused' || reason === 'dns';
 }
 
-/** Whether a request that is sent twice has the effect of one. */
+/** Returns true if a request that is sent twice has the effect of one. */
 export function isIdempotent(method: string): boolean {
   return isSafeMethod(method) || method === 'PUT' || method === 'DELETE';
 }

@@ -56,7 +56,7 @@ function missingClause({ operation, request }: Call): string {
 }
 
 /**
- * Whether a 404 or 410 is about the record, and not about the address. The service itself says so, in a reading without a
+ * Returns true if a 404 or 410 is about the record, and not about the address. The service itself says so, in a reading without a
  * word. A list is never missing, because a service answers 200 for an empty one.
  */
 function isAboutRecord({ operation, request }: Call, author: Author): boolean {
@@ -116,7 +116,7 @@ function withCircumstances(
   return `${why}${senders}${attempts.length > 1 ? `; after ${attempts.length} attempts` : ''}`;
 }
 
-/** Whether the request can be sent again and cannot be applied twice. */
+/** Returns true if the request can be sent again and cannot be applied twice. */
 function isSafeAgain({ request: { method } }: Call, attempts: Attempts): boolean {
   return isIdempotent(method) || !mayHaveBeenApplied(method, attempts);
 }

@@ -34,7 +34,7 @@ export interface ClientOptions {
   readonly transport: Transport;
   readonly timeoutMs: number;
   readonly retries: number;
-  /** Whether a refused connection and an unknown host are retried too. */
+  /** True if a refused connection and an unknown host are retried too. */
   readonly retriesUnreachable?: boolean | undefined;
   /** Aborted when the process is interrupted. */
   readonly signal: AbortSignal;
@@ -62,7 +62,7 @@ export interface CallOptions {
   readonly spentMs?: number | undefined;
   /** The most retries, instead of the client's. */
   readonly retries?: number | undefined;
-  /** Whether the caller wants an answer with this status as it is, without another attempt. */
+  /** True if the caller wants an answer with this status as it is, without another attempt. */
   isFinal?(status: number): boolean;
   /** The shortest delay before a retry after 429 or 503 without Retry-After, in milliseconds. By default 0. */
   readonly leastBusyDelayMs?: number | undefined;

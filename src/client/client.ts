@@ -211,7 +211,7 @@ function strongTag(headers: HttpHeaders): string | undefined {
 }
 
 /**
- * Whether a DELETE has succeeded because the service itself says, after an attempt that may have been applied, that there is
+ * Returns true if a DELETE has succeeded because the service itself says, after an attempt that may have been applied, that there is
  * nothing. Notes that.
  */
 function isGone({ client, request }: Call, { response, attempts }: CallResponse): boolean {

@@ -86,7 +86,7 @@ export function judgeWrite(
   };
 }
 
-/** Whether a record has a field besides its id. `{"id": 1, "deleted": false}` has none of ours. */
+/** Returns true if a record has a field besides its id. `{"id": 1, "deleted": false}` has none of ours. */
 function hasFields(operation: Operation, record: JsonObject): boolean {
   const names = Object.keys(looseResultSchemas[nouns[operation.noun].schema].entries);
   return names.some((name) => name !== nouns[operation.noun].idField && name in record);

@@ -116,7 +116,7 @@ export class Pace {
   }
 }
 
-/** Whether the service itself has answered, and not a gateway that has no way to it. */
+/** Returns true if the service itself has answered, and not a gateway that has no way to it. */
 function isOfService({ response, author }: Attempt): boolean {
   const { status = 0 } = response ?? {};
   return status > 0 && status !== 502 && status !== 503 && status !== 504 && author !== 'gateway';

@@ -125,7 +125,7 @@ interface Walk {
   readonly size: number | undefined;
   pages: number;
   count: number;
-  /** Whether a page has had a link to the next page. */
+  /** True if a page has had a link to the next page. */
   isLinked: boolean;
   /** The number of the first page: 0 or 1. Undefined until that is known. */
   firstNumber?: number | undefined;
@@ -134,7 +134,7 @@ interface Walk {
 interface Step {
   /** The URL of the next page. Undefined after the last page. */
   readonly next?: string | undefined;
-  /** Whether the URL has a number that was counted here, so that there may be no such page. */
+  /** True if the URL has a number that was counted here, so that there may be no such page. */
   readonly isCounted?: boolean;
   /** The reason why there may be more records if the list ends here, a clause. */
   readonly doubt?: string | undefined;
@@ -190,7 +190,7 @@ function nextByCursor(
   return { next: withQueryParameter(first, parameter, text) };
 }
 
-/** Whether a page has the same records as the page before. False for empty pages. */
+/** Returns true if a page has the same records as the page before. False for empty pages. */
 function isSamePage(before: readonly JsonObject[], page: readonly JsonObject[], idField: string): boolean {
   if (before.length !== page.length || page.length === 0) return false;
   return before.every(

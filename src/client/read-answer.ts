@@ -72,7 +72,7 @@ export function fromWire(operation: Operation, body: JsonValue): JsonValue | und
 
 const successes: ReadonlySet<number> = new Set([200, 201, 203, 204, 205]);
 
-/** Whether a status means success. 202 does for a write only. */
+/** Returns true if a status means success. 202 does for a write only. */
 export function isSuccess(method: string, status: number): boolean {
   return successes.has(status) || (status === 202 && !isSafeMethod(method));
 }

@@ -42,7 +42,7 @@ export async function readRecord<Record = JsonObject>(
   return readFromList(client, noun, id, { whole: true, ...options });
 }
 
-/** Whether the operation is gone, and not the record: 410, or 404 or 405 without an error code of the service. */
+/** Returns true if the operation is gone, and not the record: 410, or 404 or 405 without an error code of the service. */
 function isWithdrawn(error: unknown): error is CliError {
   if (!(error instanceof CliError)) return false;
   const { status, code } = error.details;

@@ -161,7 +161,7 @@ function timeoutError(call: Call): CliError {
   return unansweredError('timeout', `no answer within ${secondsText(timeoutOf(call))}`);
 }
 
-/** Whether a status is a redirect. A 304 is none. */
+/** Returns true if a status is a redirect. A 304 is none. */
 function isRedirect(status: number): boolean {
   return status === 301 || status === 302 || status === 303 || status === 307 || status === 308;
 }

@@ -17,7 +17,7 @@ export interface ListOptions extends CallOptions {
   readonly limit?: number | undefined;
   /** The id after which the list begins, if the list is ordered by id. */
   readonly after?: bigint | undefined;
-  /** Whether the caller needs every record: a list that may be cut is then an error, not a warning. */
+  /** True if the caller needs every record: a list that may be cut is then an error, not a warning. */
   readonly whole?: boolean | undefined;
 }
 
@@ -140,7 +140,7 @@ export function pageSize(operation: Operation, limit?: number): number | undefin
     : undefined;
 }
 
-/** Whether the records of a list have a field. */
+/** Returns true if the records of a list have a field. */
 function hasField({ records }: Operation, name: string): boolean {
   return Object.hasOwn(records.names, name);
 }

@@ -123,7 +123,7 @@ function nullFor(id: string, { fields }: RequestBody, name: string): null {
   );
 }
 
-/** Whether an update sends back a field that was read and does not change. */
+/** Returns true if an update sends back a field that was read and does not change. */
 function isSentBack(
   { id, noun, method }: Operation,
   { fields, readOnlyNames, isClosed }: RequestBody,

@@ -21,7 +21,7 @@ import type { JsonValue } from '../process/exact-json.ts';
 interface ProfileRecord {
   readonly name: string;
   readonly active: boolean;
-  /** Whether each write asks for its name. */
+  /** True if each write asks for its name. */
   readonly protected: boolean;
   /** Null for the embedded store, and if the profile has no base URL of its own. */
   readonly 'base-url': JsonValue;

@@ -8,18 +8,18 @@ interface TokenDestination {
   readonly baseUrl: string;
   /** The header that the service's description names, if it is not that of the settings. */
   readonly header: TokenHeader | undefined;
-  /** Whether the user asked to send the token to this origin, whatever origin it belongs to. */
+  /** True if the user asked to send the token to this origin, whatever origin it belongs to. */
   readonly isNamed?: boolean | undefined;
 }
 
-/** Whether and where the token is sent. This is decided before the token is read. */
+/** True if and where the token is sent. This is decided before the token is read. */
 type TokenUse =
   | {
       readonly kind: 'withheld';
       readonly source: TokenSource;
       /** A clause. */
       readonly why: string;
-      /** Whether the address is plain http. Then the command fails; it does not go on without the token. */
+      /** True if the address is plain http. Then the command fails; it does not go on without the token. */
       readonly isInsecure: boolean;
     }
   | { readonly kind: 'sent'; readonly source: TokenSource; readonly header: TokenHeader };

@@ -12,7 +12,7 @@ interface KeyRule {
   /** The value of its flag as help shows it, such as `<url>`. */
   readonly placeholder?: string;
   readonly choices?: readonly string[];
-  /** Whether the value is a path. A relative path is made absolute: see `layers.ts`. */
+  /** True if the value is a path. A relative path is made absolute: see `layers.ts`. */
   readonly isFile?: true;
 }
 

@@ -114,12 +114,12 @@ function selectedProfile({ io, flags, file }: SettingInputs): ProfileChoice | un
   return file.active === undefined ? undefined : { value: file.active, source: 'config', givenBy: file.path };
 }
 
-/** Whether the config file gives the value, in a profile or at its top level. */
+/** Returns true if the config file gives the value, in a profile or at its top level. */
 function isInConfig({ source }: { readonly source: SettingSource }): boolean {
   return source === 'profile' || source === 'config';
 }
 
-/** Whether a flag or variable sets an origin that does not belong to the profile. */
+/** Returns true if a flag or variable sets an origin that does not belong to the profile. */
 function isOtherOrigin(candidates: Candidates): boolean {
   const [url, ...beaten] = validSettings(candidates, 'base-url');
   const configured = beaten.find(isInConfig);

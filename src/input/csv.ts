@@ -127,7 +127,7 @@ const textAfterQuote: Problem = {
   hint: 'within quotes, a quote is written twice',
 };
 
-/** Whether tab-separated text has a cell that begins and ends with a quote. A cell of several lines has only doubled ones between. */
+/** Returns true if tab-separated text has a cell that begins and ends with a quote. A cell of several lines has only doubled ones between. */
 export function hasQuotedCell(text: string): boolean {
   return /(?:^|[\t\r\n])"(?:[^\t\r\n]*|[^"]*(?:""[^"]*)*)"(?=[\t\r\n]|$)/.test(text);
 }

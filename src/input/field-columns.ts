@@ -4,7 +4,7 @@ import type { Problem } from './record.ts';
 export interface InputField {
   readonly name: string;
   readonly columns: readonly string[];
-  /** Whether every record must have its column. */
+  /** True if every record must have its column. */
   readonly isRequired?: boolean;
 }
 
@@ -46,7 +46,7 @@ function fieldOf(column: string, { fields }: ColumnRules): InputField | undefine
   );
 }
 
-/** Whether a command reads a column of this name. */
+/** Returns true if a command reads a column of this name. */
 export function isColumn(name: string, rules: ColumnRules): boolean {
   return isRejectColumn(name) || fieldOf(name, rules) !== undefined;
 }

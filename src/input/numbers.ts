@@ -50,7 +50,7 @@ function readNumber(
   return number ?? { rule, hint: signHint(text) ?? (marks && marksHint(text, marks)) };
 }
 
-/** Returns the flags that say what the first mark of a number means: `8.000` without them is no number. */
+/** Returns the flags that say what the first mark of a number means: `8.000` without them is not a number. */
 function marksHint(text: string, { thousands, decimal }: NumberMarks): string | undefined {
   const [, mark] = /^[+-]?\d{1,3}([.,' \u00a0\u202f])\d{3}/.exec(text.trim()) ?? [];
   if (mark === undefined || thousands !== null) return undefined;
@@ -62,7 +62,7 @@ function marksHint(text: string, { thousands, decimal }: NumberMarks): string | 
   return ways.join(', ');
 }
 
-/** Names a sign or a dash that is no hyphen-minus, which looks like one. */
+/** Names a sign or a dash that is not a hyphen-minus, which looks like one. */
 function signHint(text: string): string | undefined {
   const [sign] = /^\s*[\u2010-\u2015\u2212\ufe58\ufe63\uff0b\uff0d]/.exec(text) ?? [];
   if (sign === undefined) return undefined;

@@ -24,7 +24,7 @@ export interface InputRecord {
   readonly values: RecordValues;
   /** The column or key of each field, as the input calls it. */
   readonly columns: Readonly<Record<string, string>>;
-  /** Whether all values are text, because the record is a row of a table. */
+  /** True if all values are text, because the record is a row of a table. */
   readonly isOfTable: boolean;
   /** The text of the record, as in the input. */
   readonly text: string;
@@ -42,9 +42,9 @@ export interface RowLayout<Row extends InputRow> extends ColumnRules {
   addUp?(first: Row, second: Row): Row | Problem;
   /** A hint at two rows of the same id that are a conflict. */
   readonly conflictHint?: string | undefined;
-  /** Whether an equal record that is repeated changes nothing, so that it counts once. */
+  /** True if an equal record that is repeated changes nothing, so that it counts once. */
   readonly mayRepeat: boolean;
-  /** Whether an empty file is an empty list, such as the ids that another command has printed. */
+  /** True if an empty file is an empty list, such as the ids that another command has printed. */
   readonly mayBeEmpty?: boolean;
 }
 
@@ -128,7 +128,7 @@ function isBlank({ cells, problem }: SplitRecord): boolean {
   return true;
 }
 
-/** Whether a table has no header: its first record is one cell, and no column. */
+/** Returns true if a table has no header: its first record is one cell, and no column. */
 function isBare({ cells = [], problem }: SplitRecord, layout: ColumnRules & { bareField?: string }): boolean {
   const [cell = '', ...others] = cells;
   return layout.bareField !== undefined && !problem && others.length === 0 && !isColumn(cell, layout);

@@ -42,9 +42,9 @@ export interface Originals {
 const largeRows = 20_000;
 
 export interface ReadOptions {
-  /** Whether invalid rows are left out, instead of refusing the input. Undefined if the command has no such flag. */
+  /** True if invalid rows are left out, instead of refusing the input. Undefined if the command has no such flag. */
   readonly skipInvalid?: boolean | undefined;
-  /** Whether a row belongs to this part of the input, by its id; by its line if it has none or is invalid. */
+  /** Returns true if a row belongs to this part of the input, by its id; by its line if it has none or is invalid. */
   readonly isSelected?: ((key: bigint) => boolean) | undefined;
 }
 

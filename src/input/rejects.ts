@@ -114,7 +114,7 @@ function* jsonLines(rejects: readonly Reject[], originals: Originals | undefined
   }
 }
 
-/** Returns a JSON record without the notes of earlier rejects; its text, if it is no object. */
+/** Returns a JSON record without the notes of earlier rejects; its text, if it is not an object. */
 function withoutNotes(text: string): Reject['fields'] {
   const item = toItem(text);
   if ('problem' in item || item.twice !== undefined || !isJsonObject(item.value))

@@ -19,7 +19,7 @@ interface SplitInput {
   readonly pages: AsyncIterable<readonly SplitRecord[]>;
 }
 
-/** Whether an input has rows of cells, which are all text. */
+/** Returns true if an input has rows of cells, which are all text. */
 export function isTable({ kind }: InputFormat): boolean {
   return kind === 'csv' || kind === 'tsv';
 }

@@ -7,11 +7,11 @@ export interface Column<Entity> {
   /** The cell's value; undefined and null print as nothing. */
   value(record: Entity): JsonValue | undefined;
   readonly align?: 'left' | 'right';
-  /** Whether the cell is a state, such as `sold` or `fail`, and is printed in its colour. */
+  /** True if the cell is a state, such as `sold` or `fail`, and is printed in its colour. */
   readonly isStatus?: true;
-  /** Whether the cell is an RFC 3339 time, of which a terminal shows day, hour and minute. */
+  /** True if the cell is an RFC 3339 time, of which a terminal shows day, hour and minute. */
   readonly isTime?: true;
-  /** Whether the column is printed only if `--fields` names it. */
+  /** True if the column is printed only if `--fields` names it. */
   readonly isHidden?: true;
 }
 

@@ -25,7 +25,7 @@ interface NoticesOptions {
   readonly io: Io;
   readonly isQuiet: boolean;
   readonly hasJsonErrors: boolean;
-  /** Whether mentions are shown: with -v, and on a terminal outside of CI. */
+  /** True if mentions are shown: with -v, and on a terminal outside of CI. */
   readonly showsMentions: boolean;
 }
 

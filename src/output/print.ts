@@ -63,7 +63,7 @@ interface RecordOutput {
 interface DocumentsOutput {
   readonly documents: readonly unknown[];
   readonly text: string;
-  /** Whether a list is printed even of a single value. */
+  /** True if a list is printed even of a single value. */
   readonly asList?: boolean;
 }
 
@@ -152,7 +152,7 @@ export function createPrinter(io: Io, options: PrinterOptions) {
     record,
     records,
     documents,
-    /** Whether a column is printed or sorted by, so that fetching its data is worth it. */
+    /** True if a column is printed or sorted by, so that fetching its data is worth it. */
     shows<Entity>(view: View<Entity>, column: string): boolean {
       const hasColumns = content === 'text' || content === 'cells';
       const columns = fields || hasColumns ? pickColumns(view, fields) : [];

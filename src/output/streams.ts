@@ -32,7 +32,7 @@ export function openStreams(io: Io, { mask }: Secrets): { readonly io: Io; reado
 
 /** A line at the end of the terminal that is redrawn in place, such as a bar. */
 export interface LiveLine {
-  /** Whether stderr is a terminal on which a line can be redrawn. If not, nothing is drawn. */
+  /** True if stderr is a terminal on which a line can be redrawn. If not, nothing is drawn. */
   readonly canDraw: boolean;
   /** Draws the line ten times a second until it is closed. @param text called with the columns of the terminal */
   show(text: (width: number) => string): void;

@@ -62,7 +62,7 @@ export function paintStatus(style: Style, state: string, text = state): string {
   return color ? style[color](text) : text;
 }
 
-/** Whether a stream shows colour. `--color` decides, then FORCE_COLOR, then NO_COLOR, then the terminal. */
+/** Returns true if a stream shows colour. `--color` decides, then FORCE_COLOR, then NO_COLOR, then the terminal. */
 export function isColored(
   { isTerminal }: Pick<OutputStream, 'isTerminal'>,
   env: Io['env'],

@@ -50,7 +50,7 @@ export interface ErrorDetails {
   readonly url?: string | undefined;
   /** The attempts of the call: see `attemptsOf` of the client. */
   readonly attempts?: readonly object[] | undefined;
-  /** Whether the same command can safely be run again and may then succeed. */
+  /** True if the same command can safely be run again and may then succeed. */
   readonly retryable?: boolean | undefined;
   /** The service's id of the request: `request-id`, `x-request-id`, `x-correlation-id` or `traceparent`. */
   readonly requestId?: string | undefined;

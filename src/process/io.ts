@@ -183,7 +183,7 @@ export function processId(): number {
 }
 
 /**
- * Whether a process with this id exists, also if another user owns it. True for a process that has ended and is not
+ * Returns true if a process with this id exists, also if another user owns it. True for a process that has ended and is not
  * reaped.
  */
 export function processExists(id: number): boolean {

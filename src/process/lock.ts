@@ -107,7 +107,7 @@ const ownerPattern = /^([1-9]\d*) (\S*) (.*)$/;
 /** The time in which a process writes its name into the lock that it has created, in milliseconds. */
 const namingMs = 10_000;
 
-/** Whether the owner of a lock has ended for certain. */
+/** Returns true if the owner of a lock has ended for certain. */
 function isAbandoned(lock: string, owner: string): boolean {
   if (owner === '')
     return Date.now() - (statSync(lock, { throwIfNoEntry: false })?.mtimeMs ?? Date.now()) > namingMs;

@@ -17,7 +17,7 @@ export interface OutputStream {
 }
 
 interface WriteOptions {
-  /** Whether it is data, or an annotation, which goes out unchanged even if a CI runner would obey it. */
+  /** True if it is data, or an annotation, which goes out unchanged even if a CI runner would obey it. */
   readonly isRaw?: boolean;
 }
 
@@ -61,7 +61,7 @@ export function processOutput(name: string, descriptor: 1 | 2, open: () => Write
   };
 }
 
-/** Whether a descriptor leads to a device, such as a terminal, and not to a file, a pipe, a socket or the null device. */
+/** Returns true if a descriptor leads to a device, such as a terminal, and not to a file, a pipe, a socket or the null device. */
 export function isDevice(descriptor: number): boolean {
   try {
     const stats = fstatSync(descriptor);

@@ -23,7 +23,7 @@ export function systemCode(error: unknown): string | undefined {
   return (error as NodeJS.ErrnoException).code;
 }
 
-/** Whether the error says that a file, or a folder on its path, does not exist. */
+/** Returns true if the error says that a file, or a folder on its path, does not exist. */
 export function isMissing(error: unknown): boolean {
   const code = systemCode(error);
   return code === 'ENOENT' || code === 'ENOTDIR';

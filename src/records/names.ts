@@ -16,7 +16,7 @@ interface PetOrCategory {
   readonly name: string;
 }
 
-/** Whether the value of a field is a name that stands for an id. */
+/** Returns true if the value of a field is a name that stands for an id. */
 export function isName(field: string, value: unknown): value is string {
   return typeof value === 'string' && Object.hasOwn(referenceFields, field);
 }

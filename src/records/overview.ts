@@ -85,12 +85,12 @@ function byShipDate(a: Order, b: Order): number {
   return time(a) - time(b);
 }
 
-/** Whether an order is open and overdue: the day of its ship date, in UTC, is over. */
+/** Returns true if an order is open and overdue: the day of its ship date, in UTC, is over. */
 export function isOverdue(order: Order, now: Date): boolean {
   return isDueBefore(order, new Date(now).setUTCHours(0, 0, 0, 0));
 }
 
-/** Whether an order is open and ships before a moment. @param momentMs in milliseconds of Unix time */
+/** Returns true if an order is open and ships before a moment. @param momentMs in milliseconds of Unix time */
 export function isDueBefore({ complete, shipDate }: Order, momentMs: number): boolean {
   return complete !== true && typeof shipDate === 'string' && Date.parse(shipDate) < momentMs;
 }

@@ -15,7 +15,7 @@ export function parseId(text: string): bigint {
   return id;
 }
 
-/** Whether a text is an id and not a name. A text without a letter, such as `-5` or `1.0`, is a mistyped id. */
+/** Returns true if a text is an id and not a name. A text without a letter, such as `-5` or `1.0`, is a mistyped id. */
 export function isIdText(text: string): boolean {
   return /^[\d\s.,+-]*$/.test(text);
 }
@@ -133,7 +133,7 @@ export function parseText(text: string): string {
 }
 
 /**
- * Parses a text as a value of the type that a description states, as JSON if it is no text. The service checks the value.
+ * Parses a text as a value of the type that a description states, as JSON if it is not a text. The service checks the value.
  *
  * @throws ValueError if it is no JSON.
  */

@@ -15,7 +15,7 @@ import { type Body, columnOf } from './record-nouns.ts';
 export interface RecordRow extends InputRow {
   /** The values in the form of a request. A name may stand for an id. */
   readonly fields: Body;
-  /** Whether the file has an id. */
+  /** True if the file has an id. */
   readonly hasId: boolean;
   /** The fields that have a value in the file and are not used. */
   readonly unused: readonly string[];
@@ -59,7 +59,7 @@ export function createRecordLayout(
   };
 }
 
-/** Returns the columns of files of records. A column that is no field is refused, because its values would be lost. */
+/** Returns the columns of files of records. A column that is not a field is refused, because its values would be lost. */
 function columnRules({ noun, operation, client }: Access): ColumnRules {
   const columns = ['id', ...noun.fields.map(columnOf)];
   const { list, get } = noun.operations;
@@ -92,7 +92,7 @@ function toRowOrProblem<Row>(toRow: () => Row): Row | Problem {
   }
 }
 
-/** Returns the values of a record. An empty cell of a table is no value. */
+/** Returns the values of a record. An empty cell of a table is not a value. */
 function valuesOf(values: RecordValues, isOfTable: boolean): JsonObject {
   return Object.fromEntries(
     Object.entries(values).filter(

@@ -30,7 +30,7 @@ interface FieldKindRules {
   readonly offers?: 'status';
   /** Parses a flag or an answer. @throws ValueError. */
   readonly parse: (text: string) => unknown;
-  /** Whether a person may leave a question for it empty. */
+  /** True if a person may leave a question for it empty. */
   readonly isOptional?: true;
   readonly column?: Pick<Column<JsonObject>, 'align' | 'isStatus' | 'isTime'>;
 }
@@ -57,7 +57,7 @@ export interface Field {
   readonly summary: string;
   /** The name of its column and flag, if they have another name: `category` for `categoryId`. */
   readonly column?: string;
-  /** Whether a person is asked for it although the service does not require it, because a record without it makes no sense. */
+  /** True if a person is asked for it although the service does not require it, because a record without it makes no sense. */
   readonly isWanted?: true;
 }
 

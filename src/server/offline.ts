@@ -63,7 +63,7 @@ class FileStore {
   private readonly lockWaitMs: number | undefined;
   /** The version of the file, and the revision of the store that it holds; undefined if the file must be read again. */
   private saved: { readonly version: string; readonly revision: number } | undefined;
-  /** Whether changes are answered before they are saved. */
+  /** True if changes are answered before they are saved. */
   private isDeferred = false;
   /** Releases the lock of the file. Set from the lock until the next save, while memory may be ahead of the file. */
   private release: (() => void) | undefined;

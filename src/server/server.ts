@@ -25,7 +25,7 @@ interface ServerOptions extends ListenOptions {
   /** The token that a request to the API must bear. */
   readonly token?: string | undefined;
   readonly faults?: Faults | undefined;
-  /** Whether a gateway in front says how clients reach the server. */
+  /** True if a gateway in front says how clients reach the server. */
   readonly trustProxy?: boolean | undefined;
 }
 

@@ -42,7 +42,7 @@ export interface Planned {
 
 /** A row that may have been written. It stays so until it is settled as applied, unchanged or failed. */
 interface Uncertain extends Planned {
-  /** Whether an attempt may have been applied. False if only a refusal that is in doubt came, such as a 412. */
+  /** True if an attempt may have been applied. False if only a refusal that is in doubt came, such as a 412. */
   readonly mayBeApplied: boolean;
 }
 
@@ -83,10 +83,10 @@ interface MadeRecord {
 
 /** What the command and the service allow. */
 export interface Rules {
-  /** Whether a row that finds no record creates it. */
+  /** True if a row that finds no record creates it. */
   readonly mayCreate: boolean;
   readonly isUndo: boolean;
-  /** Whether a missing record is created by PUT, so that sending it twice is once. */
+  /** True if a missing record is created by PUT, so that sending it twice is once. */
   readonly createsByPut: boolean;
 }
 

@@ -22,7 +22,7 @@ import { describeValue, isSame, isShown, type Value } from './value.ts';
 // The rules of one row, as a function: what is known and what has happened make what is known now, and the next step.
 // `settle` reads, waits and sends. `decide` compares a reading with what the row says.
 
-/** What is known of a row while it is settled. */
+/** The knowledge of a row while it is settled. */
 export interface Known {
   /** The row, with its state of now. An uncertain one keeps what it was first sent with. */
   readonly row: Row;
@@ -33,7 +33,7 @@ export interface Known {
   readonly before?: JsonObject | undefined;
   /** The last attempt that was sent. */
   readonly last?: Attempted | undefined;
-  /** Whether a condition was refused (409, 412) and nothing was read since: a gateway may have sent the write twice. */
+  /** True if a condition was refused (409, 412) and nothing was read since: a gateway may have sent the write twice. */
   readonly isRefused: boolean;
   readonly attempts: number;
   /** Ways back to a reading or an attempt. */
@@ -71,13 +71,13 @@ export interface Circumstances
   readonly rules: Rules;
   /** The most ways back to a reading or an attempt. */
   readonly retries: number;
-  /** Whether a refused connection and an unknown host are tried again too. */
+  /** True if a refused connection and an unknown host are tried again too. */
   readonly retriesUnreachable: boolean;
-  /** Whether the row shows whether the service sets a count that it is told to set, or adds it. */
+  /** True if the row shows whether the service sets a count that it is told to set, or adds it. */
   readonly isFirstCount?: boolean | undefined;
-  /** Whether a reading has shown that an answer without a record is to be believed. */
+  /** True if a reading has shown that an answer without a record is to be believed. */
   readonly isConfirmed?: boolean | undefined;
-  /** Whether the row has a plan in a journal. */
+  /** True if the row has a plan in a journal. */
   readonly isRun: boolean;
   /** What is left of the deadline of a single command. */
   readonly leftMs: number;
@@ -183,7 +183,7 @@ function afterReading(
   return old.aim === 'look' || isFinal ? endRefused(known) : plan(known, decision, now, all);
 }
 
-/** Whether a record has what the row writes. */
+/** Returns true if a record has what the row writes. */
 function isAsWritten({ state, intent }: Row, now: Value): boolean {
   if (intent.kind === 'remove') return now === null;
   return isSame(intent.kind === 'set' ? intent.value : (plannedOf({ state })?.after ?? null), now);
@@ -338,7 +338,7 @@ function codeOfAttempt({ last }: Known): Pick<Reason, 'code' | 'serviceCode'> {
 
 // What is known.
 
-/** Whether the row was certainly not written. */
+/** Returns true if the row was certainly not written. */
 function isCertain({ row, isRefused }: Known): boolean {
   return row.state.at !== 'uncertain' && !isRefused;
 }

@@ -78,15 +78,15 @@ export interface Attempted {
 /** A noun of a service: the only code that turns values into requests. */
 export interface RecordPort {
   readonly noun: NounName;
-  /** Whether one record can be read by itself, whether all can, and whether one can be found in either way. */
+  /** True if one record can be read by itself; if all can; if one can be found in either way. */
   readonly canGet: boolean;
   readonly canList: boolean;
   readonly canRead: boolean;
-  /** Whether a record can be removed. */
+  /** True if a record can be removed. */
   readonly canRemove: boolean;
-  /** Whether a record must be read right before it is written, because its other fields are sent with it. */
+  /** True if a record must be read right before it is written, because its other fields are sent with it. */
   readonly readsFirst: boolean;
-  /** Whether a missing record is created by PUT. */
+  /** True if a missing record is created by PUT. */
   readonly createsByPut: boolean;
   /** False for the embedded store in this process. */
   readonly hasGateway: boolean;

@@ -7,7 +7,7 @@ interface ReasonRule {
   readonly kind: ErrorKind;
   /** What the user can do, a sentence. */
   readonly hint?: string;
-  /** Whether no further reading can settle an unknown row: only a person can tell. */
+  /** True if no further reading can settle an unknown row: only a person can tell. */
   readonly isForPerson?: true;
 }
 
@@ -72,7 +72,7 @@ export interface Reason {
   readonly status?: number | undefined;
   readonly attempts?: number | undefined;
   readonly requestId?: string | undefined;
-  /** Whether the same row may succeed later without a change to it. */
+  /** True if the same row may succeed later without a change to it. */
   readonly passes?: boolean | undefined;
   /** The command that settles a row that waits for another run, as words: `resume`, `r7`. */
   readonly settledBy?: readonly string[] | undefined;

@@ -35,7 +35,7 @@ export interface Settled {
   readonly attempted?: Attempted | undefined;
   /** The number of further attempts. */
   readonly retries: number;
-  /** Whether a reading has confirmed an answer that shows no record. */
+  /** True if a reading has confirmed an answer that shows no record. */
   readonly isConfirmed: boolean;
 }
 

@@ -8,7 +8,7 @@ export type Fields = Readonly<Record<string, JsonValue | undefined>>;
 /** The part of a record that a write reads and changes: a count, some fields, or the whole record. Null if there is no record. */
 export type Value = number | bigint | Fields | null;
 
-/** Whether two values are the same: counts by number, dates as instants, everything else exactly. */
+/** Returns true if two values are the same: counts by number, dates as instants, everything else exactly. */
 export function isSame(value: Value, other: Value): boolean {
   if (value === null || other === null) return value === other;
   if (isFields(value)) {
@@ -21,7 +21,7 @@ export function isSame(value: Value, other: Value): boolean {
   return !isFields(other) && value == other;
 }
 
-/** Whether a record shows what was sent. @param writeOnly the fields that no answer has. */
+/** Returns true if a record shows what was sent. @param writeOnly the fields that no answer has. */
 export function isShown(sent: Value, shown: Value, writeOnly: ReadonlySet<string>): boolean {
   if (sent === null || !isFields(sent)) return isSame(sent, shown);
   return isSame(Object.fromEntries(Object.entries(sent).filter(([name]) => !writeOnly.has(name))), shown);

@@ -20,7 +20,7 @@ export interface SmokeReport {
   readonly target: string;
   readonly startedAt: Date;
   readonly elapsedMs: number;
-  /** Whether `--write` was given. */
+  /** True if `--write` was given. */
   readonly write: boolean;
   /** The number of rounds until the read checks passed or the time of `--wait` was over; 1 without `--wait`. */
   readonly rounds: number;
@@ -67,7 +67,7 @@ interface Cause {
   readonly ids: readonly string[];
 }
 
-/** Groups the findings that are no pass by their cause, the gravest first. */
+/** Groups the findings that are not a pass by their cause, the gravest first. */
 export function causesOf(results: readonly CheckResult[]): Cause[] {
   const causes = new Map<string, { readonly finding: Finding; readonly ids: string[] }>();
   for (const { id, findings } of results)
@@ -90,7 +90,7 @@ export function subjectOf({ ids }: Cause): string {
 
 interface Layout {
   readonly style: Style;
-  /** Whether to show failures and the total only. */
+  /** True to show failures and the total only. */
   readonly brief: boolean;
 }
 

@@ -84,7 +84,7 @@ function testCase(result: CheckResult): string {
   return `    <testcase${attributes(values)}>${testResult(result)}</testcase>`;
 }
 
-/** The elements of the states that are no pass. */
+/** The elements of the states that are not a pass. */
 const elements: Partial<Record<State, string>> = { skip: 'skipped', error: 'error', fail: 'failure' };
 
 function testResult({ state, findings }: CheckResult): string {

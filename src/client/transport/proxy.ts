@@ -59,7 +59,7 @@ function bad(source: string, why: string): InputError {
   return new InputError(`${source}: the proxy ${why}`, `as in ${source}=http://proxy.example:3128`);
 }
 
-/** Whether NO_PROXY names a host. Its entries are hosts and domains with or without a port, or `*`. */
+/** Returns true if NO_PROXY names a host. Its entries are hosts and domains with or without a port, or `*`. */
 function isExempt(host: string, port: number, list = ''): boolean {
   const entries = list
     .toLowerCase()

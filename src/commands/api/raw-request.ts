@@ -24,7 +24,7 @@ interface RequestArguments {
   readonly fields: readonly string[];
   /** A file, or `-` for stdin. */
   readonly input: string | undefined;
-  /** Whether to print the status line and the headers too. */
+  /** True to print the status line and the headers too. */
   readonly include: boolean;
 }
 
@@ -114,7 +114,7 @@ async function readBodyFile({ io }: Context, input: string): Promise<Uint8Array>
 interface RawField {
   readonly key: string;
   readonly text: string;
-  /** Whether the field has the form `key:=json`. */
+  /** True if the field has the form `key:=json`. */
   readonly isJson: boolean;
 }
 

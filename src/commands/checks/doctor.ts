@@ -121,7 +121,7 @@ export async function openService(context: Context, strict = false): Promise<Ser
   };
 }
 
-/** Whether the service is reached by TLS. */
+/** Returns true if the service is reached by TLS. */
 export function hasTls({ offline, service }: Settings): boolean {
   return !offline && service?.startsWith('https:') === true;
 }

@@ -16,7 +16,7 @@ import {
 interface PageOptions {
   /** The URL of the server, without a slash at the end, for the calls on the page. */
   readonly baseUrl: string;
-  /** Whether the page offers no form for a write. */
+  /** True if the page offers no form for a write. */
   readonly readOnly: boolean;
 }
 
