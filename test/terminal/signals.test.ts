@@ -57,7 +57,7 @@ test.concurrent.each([
   },
 );
 
-test.concurrent('Ctrl-C ends the process while it parses a long description, which a shell calls 130', async () => {
+test.concurrent('Ctrl-C ends the parsing of a long description with what a shell calls 130', async () => {
   const folder = temporaryFolder();
   const file = join(folder, 'long.yaml');
   const keys = Array.from({ length: 400_000 }, (_, at) => `  key${at}: value\n`).join('');
@@ -69,7 +69,9 @@ test.concurrent('Ctrl-C ends the process while it parses a long description, whi
   child.kill('SIGINT');
   // It is not visible from outside when the parsing begins, and a key that is pressed right before is heard only after it.
   const pressing = setInterval(() => child.kill('SIGINT'), 5000);
-  const { stderr } = await outcome;
+  const { code, stderr } = await outcome;
   clearInterval(pressing);
-  expect({ signal: child.signalCode, stderr }).toEqual({ signal: 'SIGINT', stderr: '' });
+  // Before and after the parsing the program itself ends.
+  expect(child.signalCode === 'SIGINT' ? 130 : code).toBe(130);
+  expect(stderr).toMatch(/^(error: interrupted\n)?$/);
 });
