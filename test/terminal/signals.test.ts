@@ -65,10 +65,9 @@ test.concurrent('Ctrl-C ends the parsing of a long description with what a shell
   const child = startCli(['api', 'bind', file], { env: { PETSTORE_CONFIG_DIR: folder } });
   const outcome = outcomeOf(child);
   await handlesSignals(child);
-  await sleep(1000);
-  child.kill('SIGINT');
+  await sleep(300);
   // It is not visible from outside when the parsing begins, and a key that is pressed right before is heard only after it.
-  const pressing = setInterval(() => child.kill('SIGINT'), 5000);
+  const pressing = setInterval(() => child.kill('SIGINT'), 200);
   const { code, stderr } = await outcome;
   clearInterval(pressing);
   // Before and after the parsing the program itself ends.
