@@ -12,7 +12,7 @@ interface TokenDestination {
   readonly isNamed?: boolean | undefined;
 }
 
-/** True if and where the token is sent. This is decided before the token is read. */
+/** Whether the token is sent, and to which origin. This is decided before the token is read. */
 type TokenUse =
   | {
       readonly kind: 'withheld';
