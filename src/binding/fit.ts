@@ -93,7 +93,8 @@ function lackOf(
   const usedNames = new Set(fieldNamesOf(tableOperation, shape).values());
   const candidates = [...shape.fields].flatMap(([name, schema]) => {
     const { kind } = shapeOf(schema);
-    const isSameType = isNumber(kind) === integerFields.has(field) && kind !== 'array' && kind !== 'object';
+    const isSameType =
+      isNumberKind(kind) === integerFields.has(field) && kind !== 'array' && kind !== 'object';
     // The own id of an entry is never that of its pet, and a delta is no count.
     const isOther = name.toLowerCase() === 'id' || addingWordIn(name) !== undefined;
     // Any number of an order would fit, also its total.
@@ -135,7 +136,7 @@ function recordObstacle(
 
 /** Says what a list answers in place of records. */
 function withoutRecords(tableOperation: TableOperation, answer: Shape): Obstacle {
-  if (isNumber(shapeOf(answer.values).kind) && answer.fields.size === 0)
+  if (isNumberKind(shapeOf(answer.values).kind) && answer.fields.size === 0)
     return foreign({ why: 'it answers a map of numbers, such as {"available": 7}, and no records' });
   const shapes = recordShapesIn(answer);
   const [shape, ...others] = shapes;
@@ -154,7 +155,7 @@ function foreign(obstacle: Obstacle): Obstacle {
 
 const integerFields = new Set(['id', 'petId', 'categoryId', 'quantity']);
 
-export function isNumber(kind: Shape['kind']): boolean {
+export function isNumberKind(kind: Shape['kind']): boolean {
   return kind === 'integer' || kind === 'number';
 }
 
@@ -164,7 +165,7 @@ function obstacleInTypes(tableOperation: TableOperation, shape: Shape, label: st
     if (field === 'categoryId' && isCategoryObject(shape.fields.get(name))) continue;
     const { kind } = shapeOf(shape.fields.get(name));
     const isSame = integerFields.has(field)
-      ? isNumber(kind)
+      ? isNumberKind(kind)
       : kind === (field === 'complete' ? 'boolean' : 'string');
     if (kind === 'unknown' || isSame) continue;
     return { why: `its ${label} has the field ${name} as ${withArticle(kind)}` };

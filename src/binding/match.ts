@@ -2,7 +2,7 @@ import { nouns } from '../api/nouns.ts';
 import { type NounName, type OperationId, operations, takesId } from '../api/operations.ts';
 import { joinFirst } from '../process/text.ts';
 import { type DocumentOperation, fixedRoute, formatRoute, mapFlag, type Obstacle } from './document.ts';
-import { addingWordIn, isNumber, obstacleTo } from './fit.ts';
+import { addingWordIn, isNumberKind, obstacleTo } from './fit.ts';
 import { withStatedValues } from './parameters.ts';
 import { compactName, mentions, nounOfSchema, type PathForm, readPath } from './path-words.ts';
 import { fieldNamesOf, isRecord, recordsIn, type TableOperation } from './record-format.ts';
@@ -124,7 +124,7 @@ function fieldsOf(
   return {
     fields: new Set(shapes.flatMap((shape) => [...shape.fields.keys()].map(compactName))),
     hasIntegerId: shapes.some((shape) =>
-      isNumber(shapeOf(shape.fields.get(fieldNamesOf(first, shape).get(idField) ?? '')).kind),
+      isNumberKind(shapeOf(shape.fields.get(fieldNamesOf(first, shape).get(idField) ?? '')).kind),
     ),
   };
 }

@@ -22,7 +22,7 @@ const linesOfWrite = 1000;
 
 /**
  * Appends the events of a run to its journal, and changes the run by them. The lines of one turn of the event loop are written
- * together at its end: a write for each is a tenth of the time of a row. `sync` puts all lines on the disk.
+ * together at its end, because a write for each is seven times as many calls of the system. `sync` puts all lines on the disk.
  */
 export class Journal {
   readonly path: string;

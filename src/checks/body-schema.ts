@@ -3,6 +3,7 @@ import { monotonicMs } from '../process/deadline.ts';
 import {
   ExactNumber,
   isJsonObject,
+  isNumber,
   type JsonObject,
   type JsonValue,
   printJson,
@@ -109,7 +110,7 @@ function brokenRule(schema: JsonObject, value: JsonValue, { isLenient }: Compari
     return isBroken ? `a string of the format ${format}` : undefined;
   }
   const number = value instanceof ExactNumber ? Number(value) : value;
-  if (typeof number !== 'number' && typeof number !== 'bigint') return undefined;
+  if (!isNumber(number)) return undefined;
   const [least, most] = (typeof format === 'string' && integerBounds.get(format)) || [];
   if (least !== undefined && most !== undefined && (number < least || number > most)) return typeText(schema);
   const { minimum, maximum, exclusiveMinimum: above, exclusiveMaximum: below } = schema;
@@ -124,10 +125,6 @@ const integerBounds: ReadonlyMap<string, readonly [least: bigint, most: bigint]>
   ['int32', [-(2n ** 31n), 2n ** 31n - 1n]],
   ['int64', [-int64Max - 1n, int64Max]],
 ]);
-
-function isNumber(value: JsonValue | undefined): value is number | bigint {
-  return typeof value === 'number' || typeof value === 'bigint';
-}
 
 function isOfType(value: JsonValue, type: JsonValue): boolean {
   if (type === 'null') return value === null;

@@ -113,7 +113,7 @@ export const program: Program = {
     },
     {
       name: 'profile',
-      summary: 'List, create, use and delete profiles of services',
+      summary: 'List, create, use, show and delete profiles of services',
       load: () => import('./profile.ts'),
     },
     {

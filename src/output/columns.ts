@@ -1,5 +1,5 @@
 import { UsageError } from '../process/errors.ts';
-import { type JsonObject, type JsonValue, printJson } from '../process/exact-json.ts';
+import { isNumber, type JsonObject, type JsonValue, printJson } from '../process/exact-json.ts';
 
 /** One column of a view. */
 export interface Column<Entity> {
@@ -104,10 +104,6 @@ function compareCells(left: Cell, right: Cell): number {
 function order<Value extends string | number | bigint>(left: Value, right: Value): number {
   if (left < right) return -1;
   return left > right ? 1 : 0;
-}
-
-function isNumber(cell: Cell): cell is number | bigint {
-  return typeof cell === 'number' || typeof cell === 'bigint';
 }
 
 function isAbsent(cell: Cell): boolean {

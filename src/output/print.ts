@@ -15,7 +15,7 @@ import {
   printYaml,
 } from './formats.ts';
 import { createStyle } from './style.ts';
-import { printAligned, printFramed } from './table.ts';
+import { piecesOf, printAligned, printFramed } from './table.ts';
 
 // This file prints records. `columns.ts` picks the columns, and a format of `formats.ts` or `table.ts` turns the records into
 // text. `style.ts` colours it. `error.ts` and `notices.ts` print on stderr.
@@ -144,7 +144,7 @@ export function createPrinter(io: Io, options: PrinterOptions) {
   async function documents({ documents: values, text, asList }: DocumentsOutput): Promise<void> {
     if (content !== 'documents') return io.stdout.write(text);
     const job = await createJob<unknown>([], (asList ?? values.length > 1) ? 'list' : 'record');
-    for await (const piece of print(job, onePiece(values))) await io.stdout.write(piece, { isRaw: true });
+    for await (const piece of print(job, piecesOf(values))) await io.stdout.write(piece, { isRaw: true });
   }
 
   return {
@@ -173,14 +173,10 @@ export function createPrinter(io: Io, options: PrinterOptions) {
     ): Promise<string> {
       let table = '';
       const job = await createJob(columns, 'list', undefined, io[stream]);
-      for await (const text of formats.table.print(job, onePiece(rows))) table += text;
+      for await (const text of formats.table.print(job, piecesOf(rows))) table += text;
       return table;
     },
   };
-}
-
-async function* onePiece<Entity>(records: readonly Entity[]): AsyncGenerator<readonly Entity[]> {
-  if (records.length > 0) yield records;
 }
 
 async function* sortPages<Entity>(

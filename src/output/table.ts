@@ -32,7 +32,8 @@ export const printFramed: Print = async function* <Entity>(
   yield* printAligned(job, piecesOf(records, iterator));
 };
 
-async function* piecesOf<Entity>(
+/** Yields records, and then what an iterator still has. */
+export async function* piecesOf<Entity>(
   first: readonly Entity[],
   others?: AsyncIterator<readonly Entity[]>,
 ): AsyncGenerator<readonly Entity[]> {

@@ -121,6 +121,11 @@ function printText(text: string): string {
   return plainText.test(text) ? `"${text}"` : JSON.stringify(text);
 }
 
+/** Returns true if a value is a number or a bigint. */
+export function isNumber(value: unknown): value is number | bigint {
+  return typeof value === 'number' || typeof value === 'bigint';
+}
+
 export function isJsonObject(value: unknown): value is JsonObject {
   return (
     typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof ExactNumber)
