@@ -3,17 +3,13 @@ import type { Attempt } from '../client/attempt.ts';
 import { type ExitCode, exitCodes } from '../process/errors.ts';
 import { excerpt } from '../process/text.ts';
 import type { Check, Service } from './check.ts';
-import { type Finding, isRed, type State, skip, states, statusText } from './finding.ts';
+import { type Finding, isRed, skip, states, statusText } from './finding.ts';
 
 /** The parts of a check that its result has too. */
 type CheckHead = Pick<Check, 'id' | 'title' | 'operation' | 'isPrerequisite'>;
 
-/** What one check saw. */
-export interface CheckResult extends CheckHead {
-  /** The state of the gravest finding. */
-  readonly state: State;
-  /** The gravest first, with the secrets masked. */
-  readonly findings: readonly [Finding, ...Finding[]];
+/** What one check saw: its gravest finding, with the secrets masked. */
+export interface CheckResult extends CheckHead, Finding {
   readonly elapsedMs: number;
   /** The number of requests that were sent. */
   readonly requests: number;
@@ -41,23 +37,31 @@ export function resultOf(
   const { response, error } = repeated ?? {};
   const outcome = response ? statusText(response.status) : (error?.message ?? 'no answer');
   const repeatedOutcome = repeated && mask(outcome);
-  const hasPassed = findings.every(({ state }) => state === 'pass' || state === 'skip');
   const weigh = (finding: Finding): Finding => {
     const { state, reason, operation: checked = operation } = finding;
-    if (state === 'pass' && hasPassed && repeatedOutcome !== undefined)
+    if (state === 'pass' && repeatedOutcome !== undefined)
       return weigh({ ...finding, state: 'flaky', reason: `${repeatedOutcome} first, then: ${reason}` });
     if (strict && state === 'flaky') return { ...finding, state: 'fail', reason: `flaky: ${reason}` };
     if (strict && state === 'warn') return { ...finding, state: 'fail' };
     if (strict || !isRed(finding) || !checked || checked.stability === 'stable') return finding;
     return { ...finding, state: 'warn', reason: `${reason} (${checked.id} is ${checked.stability})` };
   };
-  const weighed = findings.map((finding) => weigh(toSafe(finding, mask)));
-  const sorted = states.flatMap((state) => weighed.filter((finding) => finding.state === state));
-  const [gravest = skip('there is nothing to check'), ...others] = sorted;
+  const finding = weigh(toSafe(gravestOf(findings), mask));
   return {
-    ...{ id, title, operation, isPrerequisite, state: gravest.state, findings: [gravest, ...others] },
-    ...{ elapsedMs, requests: attempts.length, repeatedOutcome },
+    ...{ id, title, isPrerequisite, elapsedMs, requests: attempts.length, repeatedOutcome },
+    ...{ ...finding, operation: finding.operation ?? operation },
   };
+}
+
+/** Makes one finding of all that are as grave as the gravest: the first one, with the reasons and hints of all. */
+function gravestOf(findings: readonly Finding[]): Finding {
+  const state = states.find((candidate) => findings.some((finding) => finding.state === candidate));
+  const gravest = findings.filter((finding) => finding.state === state);
+  const [first = skip('there is nothing to check')] = gravest;
+  if (gravest.length < 2) return first;
+  const join = (texts: readonly string[]) => [...new Set(texts)].join('; ');
+  const hint = join(gravest.flatMap((finding) => finding.hint ?? []));
+  return { ...first, reason: join(gravest.map(({ reason }) => reason)), hint: hint || undefined };
 }
 
 /** Makes the result of a check that did not begin. @param reason a short clause */
@@ -87,6 +91,5 @@ function toSafe(finding: Finding, mask: Service['mask']): Finding {
 export function exitCodeOf(results: readonly CheckResult[]): ExitCode {
   const red = results.filter(isRed);
   if (red.length === 0) return exitCodes.done;
-  const prerequisite = red.find(({ isPrerequisite }) => isPrerequisite);
-  return prerequisite?.findings.find(isRed)?.exitCode ?? exitCodes['check-failed'];
+  return red.find(({ isPrerequisite }) => isPrerequisite)?.exitCode ?? exitCodes['check-failed'];
 }

@@ -105,9 +105,9 @@ async function runUntilGreen({ service, options, stopped, print }: Setup): Promi
     const reads = await runChecks(createReadChecks(options), { round, stopped });
     const failure = reads.find(isRed);
     const remainingMs = endMs - monotonicMs();
-    const isOver = remainingMs <= 0 || stopped.aborted || failure?.findings[0].isLasting;
+    const isOver = remainingMs <= 0 || stopped.aborted || failure?.isLasting;
     if (!failure || isOver) return { round, rounds, reads };
-    const first = `${failure.id}: ${failure.findings[0].reason}`;
+    const first = `${failure.id}: ${failure.reason}`;
     if (rounds === 1) await print(`waiting up to ${durationText(waitMs)} for the service: ${first}`);
     await sleep(Math.min(pauseMs, longestPauseMs, remainingMs), stopped).catch(() => {});
     if (stopped.aborted) return { round, rounds, reads };
@@ -152,7 +152,7 @@ function failureOfCommand(
   const isEnough = ({ id, state }: CheckResult) =>
     state !== 'skip' && (hasReachPattern(options) || groupOf(id) !== 'reach' || isRed({ state }));
   if (stopReason === undefined && results.some(isEnough)) return [];
-  const skips = results.filter(({ findings }) => findings[0].reason === stopReason).length;
+  const skips = results.filter(({ reason }) => reason === stopReason).length;
   const suffix = skips === 0 ? '' : ` before ${counted(skips, 'check', 'checks')}`;
   const finding =
     stopReason === undefined

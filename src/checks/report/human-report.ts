@@ -44,7 +44,7 @@ export function lineText(text: string): string {
 }
 
 /** Returns the reason and the hint of a finding, in one line. */
-export function reasonText({ reason, hint }: Pick<Finding, 'reason' | 'hint'>): string {
+export function reasonText({ reason, hint }: Finding): string {
   return lineText(hint === undefined ? reason : `${reason}; ${hint}`);
 }
 
@@ -61,26 +61,22 @@ export function labelledDetails(finding: Finding): [label: string, text: string]
   return details.flatMap(([label, text]) => (text === undefined ? [] : [[label, lineText(text)]]));
 }
 
-/** A finding, and the ids of the checks that have one with the same reason. A report tells it once. */
+/** A finding, and the ids of the checks with this state and reason. A report tells it once. */
 interface Cause {
   readonly finding: Finding;
-  readonly ids: readonly string[];
+  readonly ids: string[];
 }
 
-/** Groups the findings that are not a pass by their cause, the gravest first. */
+/** Groups results by their cause, the gravest first. */
 export function causesOf(results: readonly CheckResult[]): Cause[] {
-  const causes = new Map<string, { readonly finding: Finding; readonly ids: string[] }>();
-  for (const { id, findings } of results)
-    for (const finding of findings) {
-      const key = `${finding.state} ${finding.reason}`;
-      const cause = causes.get(key) ?? { finding, ids: [] };
-      causes.set(key, cause);
-      if (!cause.ids.includes(id)) cause.ids.push(id);
-    }
-  const all = [...causes.values()];
-  return states
-    .filter((state) => state !== 'pass')
-    .flatMap((state) => all.filter(({ finding }) => finding.state === state));
+  const causes = new Map<string, Cause>();
+  for (const result of states.flatMap((state) => results.filter((each) => each.state === state))) {
+    const key = `${result.state} ${result.reason}`;
+    const cause = causes.get(key) ?? { finding: result, ids: [] };
+    cause.ids.push(result.id);
+    causes.set(key, cause);
+  }
+  return [...causes.values()];
 }
 
 /** Returns the id of the only check, or the number of checks, such as `5 checks`. */
@@ -104,7 +100,7 @@ const detailIndent = ' '.repeat(stateWidth + 2);
 /** Formats the report for people: each cause of failures once, then a line for each check, then the total. */
 export function toHumanReport(report: SmokeReport, { style, brief }: Layout): string {
   const { results } = report;
-  const failures = causesOf(results).filter(({ finding }) => isRed(finding));
+  const failures = causesOf(results.filter(isRed));
   const parts = [
     failures.map((cause) => causeText(cause, style)).join(''),
     brief ? '' : checkLines(results, style),
@@ -127,16 +123,15 @@ function causeText(cause: Cause, style: Style): string {
 /** Formats a line for each check, with the reasons that the part about failures does not have. */
 function checkLines(results: readonly CheckResult[], style: Style): string {
   const idWidth = Math.max(...results.map(({ id }) => id.length));
-  const lines = results.map(({ id, state, elapsedMs, findings }) => {
-    const notable = findings.filter((finding) => /^(warn|flaky)$/.test(finding.state));
-    const told = notable.length > 0 || isRed({ state }) ? notable : findings;
-    const text = [...new Set(told.map(reasonText))].join('; ');
+  const lines = results.map((result) => {
+    const { id, state, elapsedMs } = result;
     const time = state === 'skip' ? '-' : durationText(elapsedMs);
+    const text = isRed(result) ? '' : reasonText(result);
     const cells = [
       paint(state, state.padEnd(stateWidth), style),
       id.padEnd(idWidth),
       style.dim(time.padStart(timeWidth)),
-      notable.length > 0 ? style.yellow(text) : style.dim(text),
+      state === 'warn' || state === 'flaky' ? style.yellow(text) : style.dim(text),
     ];
     return `${cells.join('  ').trimEnd()}\n`;
   });

@@ -3,7 +3,7 @@ import { plainStyle } from '../../output/style.ts';
 import { printJson } from '../../process/exact-json.ts';
 import { escapeMarkup } from '../../process/text.ts';
 import { groupOf } from '../check.ts';
-import type { Finding, State } from '../finding.ts';
+import type { State } from '../finding.ts';
 import type { CheckResult } from '../result.ts';
 import {
   causesOf,
@@ -29,17 +29,10 @@ export function toJsonReport(report: SmokeReport, indent: number): string {
   return `${printJson(document, indent)}\n`;
 }
 
-/** Turns a result into its JSON form: its gravest finding, and all findings if there are several. */
-function toCheck({ id, elapsedMs, operation, repeatedOutcome, findings }: CheckResult) {
-  const { operation: atFault = operation?.id, ...gravest } = toFinding(findings[0]);
-  return {
-    ...{ id, seconds: seconds(elapsedMs), operation: atFault, first: repeatedOutcome, ...gravest },
-    findings: findings.length > 1 ? findings.map(toFinding) : undefined,
-  };
-}
-
-function toFinding({ state, operation, exitCode, isLasting, ...details }: Finding) {
-  return { result: state, operation: operation?.id, ...details };
+function toCheck(result: CheckResult) {
+  const { id, elapsedMs, operation, repeatedOutcome: first, state, ...others } = result;
+  const { title, isPrerequisite, requests, exitCode, isLasting, ...details } = others;
+  return { id, seconds: seconds(elapsedMs), operation: operation?.id, first, result: state, ...details };
 }
 
 /** Returns a time in seconds, rounded to microseconds, for JSON. */
@@ -87,15 +80,12 @@ function testCase(result: CheckResult): string {
 /** The elements of the states that are not a pass. */
 const elements: Partial<Record<State, string>> = { skip: 'skipped', error: 'error', fail: 'failure' };
 
-function testResult({ state, findings }: CheckResult): string {
-  const lines = findings.flatMap((finding) => [
-    reasonText(finding),
-    ...labelledDetails(finding).map(([label, text]) => `${label}: ${text}`),
-  ]);
+function testResult(result: CheckResult): string {
+  const { state, reason: message } = result;
+  const lines = [reasonText(result), ...labelledDetails(result).map(([label, text]) => `${label}: ${text}`)];
   const text = lines.map(escapeMarkup).join('\n');
   const element = elements[state];
   if (element === undefined) return `<system-out>${state}: ${text}</system-out>`;
-  const message = findings[0].reason;
   const values = state === 'skip' ? { message } : { message, type: state };
   return `<${element}${attributes(values)}>${text}</${element}>`;
 }
@@ -120,11 +110,10 @@ export function toAnnotations({ results }: SmokeReport): string {
     const { finding, ids } = cause;
     const level = levels[finding.state];
     const members = ids.length > 1 ? ` (${ids.join(', ')})` : '';
-    // The title needs more escapes than the message.
-    const title = escapeCommand(`smoke ${subjectOf(cause)}`)
-      .replaceAll(':', '%3A')
-      .replaceAll(',', '%2C');
-    return level && `::${level} title=${title}::${escapeCommand(`${reasonText(finding)}${members}`)}\n`;
+    return (
+      level &&
+      `::${level} title=smoke ${subjectOf(cause)}::${escapeCommand(`${reasonText(finding)}${members}`)}\n`
+    );
   });
   return lines.join('');
 }

@@ -4,7 +4,7 @@ import { operations } from '../../api/operations.ts';
 import type { Service } from '../../checks/check.ts';
 import { createReachChecks } from '../../checks/check-table.ts';
 import { type Finding, findingOfError, pass, warn } from '../../checks/finding.ts';
-import { type CheckResult, exitCodeOf, resultOf, skippedResult } from '../../checks/result.ts';
+import { exitCodeOf, resultOf, skippedResult } from '../../checks/result.ts';
 import { createRound, runChecks } from '../../checks/round.ts';
 import { action } from '../../cli/verb.ts';
 import { chooseTokenHeader, decideTokenUse } from '../../config/credential.ts';
@@ -13,7 +13,6 @@ import type { Settings } from '../../config/settings.ts';
 import { openAddress } from '../../connect.ts';
 import type { Context } from '../../context.ts';
 import { propertyColumns } from '../../output/columns.ts';
-import type { JsonObject } from '../../process/exact-json.ts';
 
 export const doctor = action({
   wrongSettings: 'ignore',
@@ -38,7 +37,7 @@ export const doctor = action({
     stopped.throwIfAborted();
     const all = [config, ...results];
     context.setExitCode(exitCodeOf(all));
-    return { pages: [all.map(toRow)] };
+    return { pages: [all.map(({ id, state, reason, hint = null }) => ({ check: id, state, reason, hint }))] };
   },
 });
 
@@ -88,14 +87,6 @@ function tokenFinding(settings: Settings, { tokenHeader }: Contract): Finding {
 function isProxyIgnored(env: Context['io']['env']): boolean {
   const isSet = (name: string) => (env[name] ?? env[name.toLowerCase()] ?? '') !== '';
   return isSet('ALL_PROXY') && !isSet('HTTP_PROXY') && !isSet('HTTPS_PROXY');
-}
-
-/** Makes the row of a check, from the findings that are as grave as the check. */
-function toRow({ id, state, findings }: CheckResult): JsonObject {
-  const gravest = findings.filter((finding) => finding.state === state);
-  const reason = gravest.map((finding) => finding.reason).join('; ');
-  const hint = gravest.flatMap((finding) => finding.hint ?? []).join('; ');
-  return { check: id, state, reason, hint: hint || null };
 }
 
 /** The limits of a call, if no setting has others: checks shall say soon that something is wrong. */

@@ -217,6 +217,6 @@ async function endWithResults(
     if (error instanceof CliError) await context.io.stderr.write(errorText(error, style));
   if (signal) throw new InterruptedError(signal);
   if (exitCode === exitCodes.usage)
-    throw new UsageError(results.at(-1)?.findings[0].reason ?? '', '`petstore help checks` lists the checks');
+    throw new UsageError(results.at(-1)?.reason ?? '', '`petstore help checks` lists the checks');
   context.setExitCode(exitCode);
 }
