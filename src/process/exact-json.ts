@@ -139,6 +139,10 @@ export function valueIn(value: JsonValue | undefined, path: readonly string[]): 
   return inner;
 }
 
+const blanks = /[ \t\n\r]*/y;
+const word = /true|false|null/y;
+const number = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
+
 /** Reads one JSON text from its beginning to its end. @see RFC 8259 */
 class Reader {
   private readonly text: string;
@@ -150,230 +154,148 @@ class Reader {
   constructor(text: string, isInput = false) {
     this.text = text;
     this.isInput = isInput;
-    this.index = text.charCodeAt(0) === byteOrderMark ? 1 : 0;
+    this.index = text.startsWith('\ufeff') ? 1 : 0;
   }
 
   read(): JsonValue {
     const value = this.readValue(0);
-    if (this.index < this.text.length) throw this.unexpected();
+    if (this.next() !== '') throw this.unexpected();
     return value;
   }
 
   readOnlyItem(): JsonItem {
     const item = this.readItem(0);
-    if (this.index < this.text.length) throw this.unexpected();
+    if (this.next() !== '') throw this.unexpected();
     return item;
   }
 
   *readItems(): Generator<JsonItem> {
-    if (this.nextUnit() !== openBracket) {
+    if (!this.skip('[')) {
       yield this.readOnlyItem();
       return;
     }
-    this.index += 1;
-    if (this.nextUnit() === closeBracket) this.index += 1;
-    else
+    if (!this.skip(']'))
       do yield this.readItem(1);
-      while (this.hasMore(closeBracket));
-    this.nextUnit();
-    if (this.index < this.text.length) throw this.unexpected();
+      while (this.hasMore(']'));
+    if (this.next() !== '') throw this.unexpected();
   }
 
   private readItem(depth: number): JsonItem {
     this.twice = undefined;
-    const unit = this.nextUnit();
+    this.next();
     const start = this.index;
-    const value = this.readBareValue(unit, depth);
-    const text = this.text.slice(start, this.index);
-    this.nextUnit();
-    return { text, value, twice: this.twice };
+    const value = this.readValue(depth);
+    return { text: this.text.slice(start, this.index), value, twice: this.twice };
   }
 
-  /**
-   * Reads a value and the spaces around it.
-   *
-   * @param depth how many arrays and objects it is in.
-   */
+  /** @param depth how many arrays and objects the value is in. */
   private readValue(depth: number): JsonValue {
-    const value = this.readBareValue(this.nextUnit(), depth);
-    this.nextUnit();
-    return value;
-  }
-
-  private readBareValue(unit: number, depth: number): JsonValue {
-    if (unit === quote) return this.readText();
-    if (unit === openBrace || unit === openBracket) {
+    const first = this.next();
+    if (first === '"') return this.readText();
+    if (first === '{' || first === '[') {
       if (depth === maxDepth) throw new SyntaxError(`nested deeper than ${maxDepth}`);
-      return unit === openBrace ? this.readObject(depth + 1) : this.readArray(depth + 1);
+      this.index += 1;
+      return first === '{' ? this.readObject(depth + 1) : this.readArray(depth + 1);
     }
-    if (unit === minus || isDigit(unit)) return this.readNumber();
-    if (this.skipWord('true')) return true;
-    if (this.skipWord('false')) return false;
-    if (this.skipWord('null')) return null;
-    throw this.unexpected();
+    const start = this.index;
+    if (this.match(number)) return this.toNumber(start);
+    if (!this.match(word)) throw this.unexpected();
+    return first === 'n' ? null : first === 't';
   }
 
   private readArray(depth: number): JsonValue[] {
-    this.index += 1;
-    if (this.nextUnit() === closeBracket) {
-      this.index += 1;
-      return [];
-    }
+    if (this.skip(']')) return [];
     // V8 gives an empty array room for 17 items at the first push. A literal with one item has room for one.
     const items = [this.readValue(depth)];
-    for (let at = this.index; this.hasMore(closeBracket); at = this.index) {
-      if (this.nextUnit() === closeBracket) throw this.unexpected(at, lastComma);
-      items.push(this.readValue(depth));
-    }
+    while (this.hasMore(']')) items.push(this.readValue(depth));
     return items;
   }
 
   private readObject(depth: number): JsonObject {
     const object: JsonObject = {};
-    this.index += 1;
-    let at = this.index;
-    if (this.nextUnit() === closeBrace) this.index += 1;
-    else
-      do {
-        const unit = this.nextUnit();
-        if (unit === closeBrace) throw this.unexpected(at, lastComma);
-        if (unit !== quote) throw this.unexpected();
-        const key = this.readText();
-        if (this.nextUnit() !== colon) throw this.unexpected();
-        this.index += 1;
-        const value = this.readValue(depth);
-        if (this.isInput && Object.hasOwn(object, key)) this.twice ??= key;
-        // An assignment would set the prototype.
-        if (key === '__proto__')
-          Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
-        else object[key] = value;
-        at = this.index;
-      } while (this.hasMore(closeBrace));
+    if (this.skip('}')) return object;
+    do {
+      if (this.next() !== '"') throw this.unexpected();
+      const key = this.readText();
+      if (!this.skip(':')) throw this.unexpected();
+      const value = this.readValue(depth);
+      if (this.isInput && Object.hasOwn(object, key)) this.twice ??= key;
+      // An assignment would set the prototype.
+      if (key === '__proto__')
+        Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });
+      else object[key] = value;
+    } while (this.hasMore('}'));
     return object;
-  }
-
-  /** Skips a comma, or the end of an array or object. Returns true after a comma. */
-  private hasMore(close: number): boolean {
-    const unit = this.text.charCodeAt(this.index);
-    if (unit !== comma && unit !== close) throw this.unexpected();
-    this.index += 1;
-    return unit === comma;
   }
 
   private readText(): string {
     const { text } = this;
-    const start = this.index + 1;
-    let end = start;
-    let isEscaped = false;
-    for (let unit = text.charCodeAt(end); unit !== quote; unit = text.charCodeAt(end)) {
-      if (unit === backslash) {
-        isEscaped = true;
-        end += 1;
-      } else if (!(unit >= space)) throw this.unexpected(end);
-      end += 1;
-    }
+    const start = this.index;
+    let end = text.indexOf('"', start + 1);
+    while (end !== -1 && isEscaped(text, end)) end = text.indexOf('"', end + 1);
+    if (end === -1) throw this.unexpected(text.length);
     this.index = end + 1;
-    if (!isEscaped) return text.slice(start, end);
+    const content = text.slice(start + 1, end);
+    if (!/[\\\x00-\x1f]/.test(content)) return content;
     try {
-      return JSON.parse(text.slice(start - 1, end + 1)) as string;
+      return JSON.parse(text.slice(start, end + 1)) as string;
     } catch {
-      throw this.unexpected(start - 1, 'invalid text');
+      throw this.unexpected(start, 'invalid text');
     }
   }
 
-  private readNumber(): number | bigint | ExactNumber {
-    const { text } = this;
-    const start = this.index;
-    if (text.charCodeAt(start) === minus) this.index += 1;
-    const isZero = text.charCodeAt(this.index) === zero;
-    const digits = this.skipDigits();
-    if (isZero && digits > 1) throw this.unexpected(start, 'invalid number');
-    const isInteger = text.charCodeAt(this.index) !== point && !this.isAtExponent();
-    if (text.charCodeAt(this.index) === point) {
-      this.index += 1;
-      this.skipDigits();
-    }
-    const hasExponent = this.isAtExponent();
-    if (hasExponent) {
-      this.index += 1;
-      const sign = text.charCodeAt(this.index);
-      if (sign === plus || sign === minus) this.index += 1;
-      this.skipDigits();
-    }
-    const number = text.slice(start, this.index);
-    const value = Number(number);
+  /** Returns the number from `start` to here. */
+  private toNumber(start: number): number | bigint | ExactNumber {
+    const digits = this.text.slice(start, this.index);
+    const value = Number(digits);
     if (!Number.isFinite(value)) throw this.unexpected(start, 'a number that is not finite');
-    if (hasExponent && this.isInput) return new ExactNumber(number);
-    if (number.length < 16) return value;
-    if (isInteger) return Number.isSafeInteger(value) ? value : BigInt(number);
-    return String(value) === number ? value : new ExactNumber(number);
+    if (this.isInput && /e/i.test(digits)) return new ExactNumber(digits);
+    if (digits.length < 16) return value;
+    if (/^[-\d]*$/.test(digits)) return Number.isSafeInteger(value) ? value : BigInt(digits);
+    return String(value) === digits ? value : new ExactNumber(digits);
   }
 
-  private isAtExponent(): boolean {
-    return (this.text.charCodeAt(this.index) | lowerCase) === letterE;
+  /** Skips what a sticky pattern matches here. Returns true if it matches. */
+  private match(pattern: RegExp): boolean {
+    pattern.lastIndex = this.index;
+    const isMatch = pattern.test(this.text);
+    if (isMatch) this.index = pattern.lastIndex;
+    return isMatch;
   }
 
-  /** Skips digits, and returns their number: at least one. */
-  private skipDigits(): number {
-    const start = this.index;
-    while (isDigit(this.text.charCodeAt(this.index))) this.index += 1;
-    if (this.index === start) throw this.unexpected();
-    return this.index - start;
+  /** Skips blanks, and returns the character after them; empty at the end of the text. */
+  private next(): string {
+    if (this.text.charCodeAt(this.index) <= 0x20) this.match(blanks);
+    return this.text.charAt(this.index);
   }
 
-  private skipWord(word: string): boolean {
-    if (!this.text.startsWith(word, this.index)) return false;
-    this.index += word.length;
-    return true;
+  /** Skips blanks, and then this character if it follows. */
+  private skip(character: string): boolean {
+    const isNext = this.next() === character;
+    if (isNext) this.index += 1;
+    return isNext;
   }
 
-  /** Skips spaces, and returns the unit after them. NaN at the end of the text. */
-  private nextUnit(): number {
-    let unit = this.text.charCodeAt(this.index);
-    while (unit === space || unit === lineFeed || unit === carriageReturn || unit === tab) {
-      this.index += 1;
-      unit = this.text.charCodeAt(this.index);
-    }
-    return unit;
+  /** Skips a comma, or the end of an array or object. Returns true after a comma. */
+  private hasMore(close: string): boolean {
+    const isComma = this.skip(',');
+    if (!isComma && !this.skip(close)) throw this.unexpected();
+    return isComma;
   }
 
-  private unexpected(index = this.index, what?: string): SyntaxError {
-    if (index >= this.text.length) return new SyntaxError(endsTooEarly);
+  private unexpected(index = this.index, what = 'an unexpected character'): SyntaxError {
+    if (index >= this.text.length) return new SyntaxError('it ends too early');
     const lines = this.text.slice(0, index).split('\n');
-    const place = `line ${lines.length}, column ${(lines.at(-1) ?? '').length + 1}`;
-    return new SyntaxError(`${what ?? 'an unexpected character'} at ${place}`);
+    return new SyntaxError(`${what} at line ${lines.length}, column ${(lines.at(-1) ?? '').length + 1}`);
   }
 }
 
-/** The message of a text that is cut off. */
-const endsTooEarly = 'it ends too early';
-const lastComma = 'a comma after the last item';
-
-function isDigit(unit: number): boolean {
-  return unit >= zero && unit <= nine;
+/** Returns true if an odd number of backslashes precedes a character. */
+function isEscaped(text: string, at: number): boolean {
+  let start = at;
+  while (text[start - 1] === '\\') start -= 1;
+  return (at - start) % 2 === 1;
 }
-
-const tab = 0x09;
-const lineFeed = 0x0a;
-const carriageReturn = 0x0d;
-const space = 0x20;
-const quote = 0x22;
-const plus = 0x2b;
-const comma = 0x2c;
-const minus = 0x2d;
-const point = 0x2e;
-const zero = 0x30;
-const nine = 0x39;
-const colon = 0x3a;
-const openBracket = 0x5b;
-const backslash = 0x5c;
-const closeBracket = 0x5d;
-const letterE = 0x65;
-const openBrace = 0x7b;
-const closeBrace = 0x7d;
-const byteOrderMark = 0xfeff;
-/** The bit in which the lower-case form of a letter differs. */
-const lowerCase = 0x20;
 
 /** Writes each UTF-16 unit of a character as `\uXXXX`. */
 function escapeUnits(character: string): string {

@@ -72,7 +72,7 @@ describe('the file', () => {
 });
 
 test.each([
-  ['{\n  "profile": "a",\n  "timeout": "5s",\n}\n', 'a comma after the last item at line 3, column 18'],
+  ['{\n  "profile": "a",\n  "timeout": "5s",\n}\n', 'an unexpected character at line 4, column 1'],
   ["{\n  'timeout': '5s'\n}", 'an unexpected character at line 2, column 3'],
   ['{\n  "timeout": "5s"\n', 'it ends too early'],
 ])('a file that does not parse is named with the line: %j', async (text, place) => {
