@@ -1,5 +1,5 @@
 import { closeSync, fstatSync, ftruncateSync, openSync, writeSync } from 'node:fs';
-import { rm, stat } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { CliError } from '../process/errors.ts';
 import { withLock } from '../process/lock.ts';
@@ -7,15 +7,7 @@ import { fileError } from '../process/system-error.ts';
 import { syncFile, syncPath } from '../process/write-file-sync.ts';
 import { printEvent } from './event-lines.ts';
 import { applyEvent, type Run, type RunChange, type RunEvent, type RunRow } from './run.ts';
-import {
-  ensureRunFolder,
-  journalPath,
-  numberOf,
-  type RunInfo,
-  type RunList,
-  readRunIds,
-  readRunInfo,
-} from './run-store.ts';
+import { ensureRunFolder, journalPath, numberOf, readRunIds } from './run-store.ts';
 
 /** The lines of a plan that are written together. */
 const linesOfWrite = 1000;
@@ -118,64 +110,29 @@ export class Journal {
 }
 
 /**
- * Creates the journal of a new run. Removes old journals, and journals without a complete plan.
+ * Creates the journal of a new run.
  *
  * @param keepPlan must append a whole plan to the journal.
  * @throws CliError `failed`; then the run does not exist.
  */
 export async function createJournal(
-  list: RunList,
+  folder: string,
   run: Run,
   keepPlan: (journal: Journal, id: string) => void,
 ): Promise<Journal> {
-  const { folder } = list;
   await ensureRunFolder(folder);
-  // A plan is kept under this lock, so a journal without a complete plan belongs to a process that has ended.
-  return withLock(
-    join(folder, 'runs'),
-    async () => {
-      const ids = await readRunIds(folder);
-      await removeJournals(list, ids);
-      const id = `r${numberOf(ids[0] ?? 'r0') + 1}`;
-      const journal = new Journal(journalPath(folder, id), run);
-      try {
-        keepPlan(journal, id);
-        syncPath(folder);
-        return journal;
-      } catch (error) {
-        journal.close();
-        await rm(journal.path, { force: true }).catch(() => {});
-        throw error;
-      }
-    },
-    120_000,
-  );
-}
-
-/** The most bytes that all journals together may have, unless the last runs alone have more. */
-const maxJournalBytes = 2 ** 30;
-/** The number of last runs that are always kept. */
-const minKeptRuns = 50;
-
-/** Removes journals without a complete plan, and the oldest finished ones without a delivery until the others fit. */
-async function removeJournals({ folder, runs, unreadable }: RunList, ids: readonly string[]): Promise<void> {
-  const known = new Set([...runs, ...unreadable].map(({ id }) => id));
-  const sizes = new Map<string, number>();
-  for (const id of ids) {
-    const path = journalPath(folder, id);
-    const isRun = known.has(id) || (await readRunInfo(path, false, undefined).catch(() => true));
-    // A process was killed before its plan was complete, so it sent nothing.
-    if (!isRun) await rm(path, { force: true }).catch(() => {});
-    else sizes.set(id, await stat(path).then(({ size }) => size));
-  }
-  let bytes = [...sizes.values()].reduce((sum, size) => sum + size, 0);
-  const deliveryOf = ({ header }: RunInfo): string | null =>
-    header.delivery ?? runs.find((run) => run.id === header.undoes)?.header.delivery ?? null;
-  const isRemovable = (info: RunInfo) =>
-    (info.state === 'finished' || info.state === 'undone') && deliveryOf(info) === null;
-  for (const { id } of runs.slice(minKeptRuns).filter(isRemovable).reverse()) {
-    if (bytes <= maxJournalBytes) return;
-    await rm(journalPath(folder, id), { force: true }).catch(() => {});
-    bytes -= sizes.get(id) ?? 0;
+  const [id, journal] = await withLock(join(folder, 'runs'), async () => {
+    const [last = 'r0'] = await readRunIds(folder);
+    const next = `r${numberOf(last) + 1}`;
+    return [next, new Journal(journalPath(folder, next), run)] as const;
+  });
+  try {
+    keepPlan(journal, id);
+    syncPath(folder);
+    return journal;
+  } catch (error) {
+    journal.close();
+    await rm(journal.path, { force: true }).catch(() => {});
+    throw error;
   }
 }

@@ -164,7 +164,7 @@ export async function readRunIds(folder: string): Promise<string[]> {
 }
 
 /** Reads the facts of a run. Undefined if it has no complete plan. @throws CliError if its journal cannot be read. */
-export async function readRunInfo(
+async function readRunInfo(
   path: string,
   isRunning: boolean,
   undo: RunInfo | undefined,
