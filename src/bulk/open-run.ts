@@ -1,7 +1,7 @@
 import { type Intent, plannedOf, type Row } from '../writes/decide.ts';
 import { type Claims, claimsOn } from './claims.ts';
 import { createRun, isAppliedOrUncertain, keyOf, madeIdOf, newRow, type Run, type RunRow } from './run.ts';
-import { defaultFlags, type RunHeader } from './run-header.ts';
+import { defaultFlags } from './run-header.ts';
 import { type RunList, readRun } from './run-store.ts';
 import type { RunChoice } from './which-run.ts';
 
@@ -24,20 +24,17 @@ export async function openNewRun(list: RunList, run: Run): Promise<OpenRun> {
 /**
  * Opens a run to be resumed, or its undo.
  *
- * @param toPace gives the session its pace, from that of the run.
  * @throws UsageError if a journal that may be of the target cannot be read.
  */
 export async function openChosenRun(
   list: RunList,
   { action, info }: Extract<RunChoice, { action: 'resume' | 'undo' }>,
-  toPace: (earlier: RunHeader['pace']) => RunHeader['pace'],
 ): Promise<OpenRun> {
   const { run: chosen, bytes } = await readRun(list, info.id);
   const { undoes } = info.header;
   const isNew = action === 'undo';
   const undone = isNew ? chosen : undoes === null ? undefined : (await readRun(list, undoes)).run;
-  const opened = isNew ? createUndoRun(chosen) : undone ? extendUndo(chosen, undone) : chosen;
-  const run = { ...opened, header: { ...opened.header, pace: toPace(opened.header.pace) } };
+  const run = isNew ? createUndoRun(chosen) : undone ? extendUndo(chosen, undone) : chosen;
   return { run, claims: await claimsOn(list, run, undone), undone, ...(isNew ? {} : { bytes }) };
 }
 

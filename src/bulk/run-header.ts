@@ -1,12 +1,11 @@
 import type { NounName } from '../api/operations.ts';
-import type { PaceFlags } from '../client/pace.ts';
 import type { DecimalMark, ThousandsSeparator } from '../config/setting-values.ts';
 import type { InputFormat } from '../input/split-input.ts';
 
 /** What a run does. An `edit` sets counts, as an `apply` does. */
 export type RunKind = 'apply' | 'edit' | 'create' | 'update' | 'delete' | 'undo';
 
-/** The facts of a run. They are the first line of its journal; `resume` replaces the pace for its session alone. */
+/** The facts of a run. They are the first line of its journal. */
 export interface RunHeader {
   readonly kind: RunKind;
   readonly noun: NounName;
@@ -24,7 +23,6 @@ export interface RunHeader {
   /** The id of the run that an undo undoes. Null for any other run. */
   readonly undoes: string | null;
   readonly flags: RunFlags;
-  readonly pace: PaceFlags;
   /** The number of rows of the input, without a header. `invalid` and `skipped` of them are in no plan. */
   readonly rows: number;
   readonly invalid: number;

@@ -1,7 +1,7 @@
 import { offeredOperation } from '../api/contract.ts';
 import { nouns } from '../api/nouns.ts';
 import type { Client } from '../client/client.ts';
-import { Pace, type StopReason } from '../client/pace.ts';
+import { Pace, type PaceFlags, type StopReason } from '../client/pace.ts';
 import { monotonicMs } from '../process/deadline.ts';
 import { CliError, messageOf, UsageError } from '../process/errors.ts';
 import type { FileName } from '../process/files.ts';
@@ -23,6 +23,7 @@ interface SessionOptions {
   readonly client: Client;
   /** The runs on the target, as listed under its lock. */
   readonly list: RunList;
+  readonly paceFlags: PaceFlags;
   /** The run stops when this many rows have failed or are unknown in this session. */
   readonly maxErrors: number;
   /** The maximum number of retries of a row. */
@@ -50,9 +51,9 @@ export class Session {
     this.run = run;
     this.openRun = openRun;
     this.options = options;
-    const { noun, pace, kind, flags } = run.header;
-    this.pace = new Pace(pace, this.stop);
-    const { client, sendsEtags } = options;
+    const { noun, kind, flags } = run.header;
+    const { client, sendsEtags, paceFlags } = options;
+    this.pace = new Pace(paceFlags, this.stop);
     this.port = createRecordPort(client, noun, { pace: this.pace, sendsEtags });
     checkOffers(client, this.port, run);
     const { createsByPut } = this.port;

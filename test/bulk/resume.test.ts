@@ -119,13 +119,13 @@ stories({
   ],
 });
 
-test('resume keeps to the rate and to --create-missing of its run', async () => {
+test('resume keeps to --create-missing of its run, and has the rate that it is given', async () => {
   await using shop = await stockShop([1], { 'stock.csv': toCsv([5, 6, 7, 8, 9, 10]) });
   trouble(shop, () => 401);
-  await shop.report(`${apply} --rate 50 --create-missing --concurrency 1`);
+  await shop.report(`${apply} --create-missing --concurrency 1`);
   shop.misbehave = undefined;
   shop.seen.length = 0;
-  expect(await shop.report('resume --yes')).toMatchObject({ code: 0, applied: 6 });
+  expect(await shop.report('resume --yes --rate 50')).toMatchObject({ code: 0, applied: 6 });
   const times = shop.seen.map(({ at }) => at);
   expect(times.length).toBeGreaterThan(11);
   // At fifty requests a second, the last request comes no sooner than this.

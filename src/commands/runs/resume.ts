@@ -11,7 +11,7 @@ import { UsageError } from '../../process/errors.ts';
 import { counted, joinFirst, minuteText } from '../../process/text.ts';
 import { parseRunId } from '../arguments.ts';
 import { printNothing } from './report-run.ts';
-import { type ApplyFlags, resumeFlags, runPace } from './run-flags.ts';
+import { type ApplyFlags, resumeFlags } from './run-flags.ts';
 import { profilesOf } from './run-input.ts';
 import { findTarget, lockTarget, previewRun, runSession, runView } from './run-session.ts';
 
@@ -78,7 +78,7 @@ async function resumeOrUndo(
     const list = await listRuns(folder);
     const choice = choose(list, target, verb === 'undo' ? (header.undoes ?? id) : id);
     if (choice.action === 'nothing') return await reportNothing(context, list, verb, choice);
-    const openRun = await openChosenRun(list, choice, (earlier) => runPace(context, earlier));
+    const openRun = await openChosenRun(list, choice);
     await context.warn(describeOpened(openRun));
     if (choice.action === 'undo' && openRun.run.rows.length === 0) {
       await context.print(`run ${id} wrote nothing: there is nothing to undo`);

@@ -1,14 +1,7 @@
-import {
-  deliveryKey,
-  type RowLimit,
-  type RunFlags,
-  type RunHeader,
-  type Shard,
-} from '../../bulk/run-header.ts';
+import { deliveryKey, type RowLimit, type RunFlags, type Shard } from '../../bulk/run-header.ts';
 import { choice, type Flag, flag, type ValuesOf, value, values } from '../../cli/flag.ts';
 import { keyFlag } from '../../cli/global-flags.ts';
 import { decimalMarks, parseDuration, thousandsSeparators } from '../../config/setting-values.ts';
-import type { Context } from '../../context.ts';
 import { UsageError } from '../../process/errors.ts';
 import { parsePositiveQuantity } from '../../records/parse-values.ts';
 
@@ -156,13 +149,4 @@ export function toRunFlags(flags: ApplyFlags, map: RunFlags['map'], isPreview: b
       'give --delivery with the number of the note that came with it, or a date',
     );
   return { map, thousands, decimal, sum, skipInvalid, shard, relative: isRelative, again, createMissing };
-}
-
-/** Makes the pace of a run. @param earlier the pace of the run that is resumed or undone. */
-export function runPace({ settings, flags }: Context, earlier?: RunHeader['pace']): RunHeader['pace'] {
-  const { concurrency, rate } = flags;
-  return {
-    concurrency: earlier && concurrency === undefined ? earlier.concurrency : settings.get('concurrency'),
-    rate: earlier && rate === undefined ? earlier.rate : (settings.get('rate') ?? null),
-  };
 }

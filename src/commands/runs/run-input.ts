@@ -11,7 +11,7 @@ import { type RowInput, readRows } from '../../input/read-rows.ts';
 import { UsageError } from '../../process/errors.ts';
 import type { Intent } from '../../writes/decide.ts';
 import { nextHint, printNothing } from './report-run.ts';
-import { type ApplyFlags, runPace } from './run-flags.ts';
+import type { ApplyFlags } from './run-flags.ts';
 import { findTarget, lockTarget, previewRun, runSession } from './run-session.ts';
 
 /** A valid row of an input, with what it asks for. */
@@ -58,7 +58,6 @@ export async function toRun(
     file: file.path ?? null,
     undoes: null,
     delivery: flags.delivery ?? null,
-    pace: runPace(context),
     rows: rows.length + invalid.length + skipped,
     invalid: invalid.length,
     skipped,

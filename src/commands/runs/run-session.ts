@@ -132,8 +132,14 @@ async function openSession(
 ): Promise<Session> {
   const { settings } = context;
   const client = await context.client('bulk');
-  const retries = settings.get('retries');
-  return new Session(openRun, { client, list, maxErrors, retries, sendsEtags: settings.get('etags') });
+  return new Session(openRun, {
+    client,
+    list,
+    maxErrors,
+    paceFlags: { concurrency: settings.get('concurrency'), rate: settings.get('rate') ?? null },
+    retries: settings.get('retries'),
+    sendsEtags: settings.get('etags'),
+  });
 }
 
 /** Reads the records and plans. @throws InterruptedError after a signal; CliError if the run had to stop for another reason. */

@@ -78,13 +78,13 @@ export async function showLargestChanges(context: Context, header: RunHeader, pl
 /** Reads the names of the pets of some rows. A name that cannot be read is left out. */
 async function readPetNames(
   context: Context,
-  { noun, pace }: RunHeader,
+  { noun }: RunHeader,
   rows: readonly Row[],
 ): Promise<ReadonlyMap<bigint, string>> {
   const names = new Map<bigint, string>();
   if (noun !== 'inventory' && noun !== 'pets') return names;
   const reader = new Names(context, await context.client('bulk'));
-  await eachAtPace({ max: pace.concurrency }, rows, async ({ id }) => {
+  await eachAtPace({ max: context.settings.get('concurrency') }, rows, async ({ id }) => {
     if (id === undefined) return;
     const name = await reader.nameOfPet(id);
     if (name !== undefined) names.set(id, name);
