@@ -1,9 +1,9 @@
-import { stat } from 'node:fs/promises';
+import { type Stats, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { InputError } from '../process/errors.ts';
 import { readPieces } from '../process/files.ts';
 import type { Io } from '../process/io.ts';
-import { fileError } from '../process/system-error.ts';
+import { fileError, isMissing } from '../process/system-error.ts';
 
 /** A file, a pipe or stdin. It is read once. */
 export interface InputFile {
@@ -23,10 +23,13 @@ export interface InputFile {
 export async function openInputFile(io: Io, path: string): Promise<InputFile> {
   if (path === '-') return { name: 'stdin', path: undefined, bytes: limited(io.stdin.bytes(), 'stdin') };
   const absolute = resolve(io.cwd, path);
-  const stats = await stat(absolute).catch((error) => {
-    if (error.code === 'ENOENT') throw new InputError(`${path}: no such file`);
+  let stats: Stats;
+  try {
+    stats = statSync(absolute);
+  } catch (error) {
+    if (isMissing(error)) throw new InputError(`${path}: no such file`);
     throw fileError('read', path, error);
-  });
+  }
   if (stats.isDirectory()) throw new InputError(`${path}: is a folder`);
   const bytes = withInputName(readPieces(absolute), path);
   if (stats.isFile()) return { name: path, path: absolute, bytes };

@@ -1,8 +1,8 @@
 import { idRequirement, toChange, toId, toQuantity, withoutLeadingZeros } from '../api/values.ts';
 import type { DecimalMark, ThousandsSeparator } from '../config/setting-values.ts';
 import type { JsonValue } from '../process/exact-json.ts';
-import { type InputRecord, quoteValue } from './read-records.ts';
-import type { Problem } from './record.ts';
+import type { InputRecord } from './read-records.ts';
+import { type Problem, quoteValue } from './record.ts';
 
 /** How the numbers of an input are written, as `--thousands` and `--decimal` say. Null is unknown. */
 export interface NumberMarks {

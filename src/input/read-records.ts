@@ -1,10 +1,9 @@
 import { withoutGuard } from '../output/formats.ts';
 import { InputError } from '../process/errors.ts';
 import { isJsonObject, type JsonValue } from '../process/exact-json.ts';
-import { shorten } from '../process/text.ts';
 import { type ColumnRules, type FieldNames, findFields, isColumn } from './field-columns.ts';
 import type { InputFile } from './input-file.ts';
-import { type Problem, type SplitRecord, toItem } from './record.ts';
+import { type Problem, quoteValue, type SplitRecord, toItem } from './record.ts';
 import { type InputFormat, isTable, recordPlace, splitInput } from './split-input.ts';
 
 /** A row of an input: the values that a command reads from a record. */
@@ -115,11 +114,6 @@ async function* noPages(): AsyncGenerator<never> {}
 
 export function isProblem(result: object): result is Problem {
   return 'message' in result;
-}
-
-/** Quotes a value, so that spaces around it are visible. Long values are cut. */
-export function quoteValue(value: JsonValue): string {
-  return JSON.stringify(shorten(String(value), 40));
 }
 
 function isBlank({ cells, problem }: SplitRecord): boolean {

@@ -1,5 +1,6 @@
 import { InputError, messageOf } from '../process/errors.ts';
-import { type JsonItem, parseItem, parseItems } from '../process/exact-json.ts';
+import { type JsonItem, type JsonValue, parseItem, parseItems } from '../process/exact-json.ts';
+import { shorten } from '../process/text.ts';
 
 /** The reason why a record cannot be used. */
 export interface Problem {
@@ -8,6 +9,11 @@ export interface Problem {
   /** A key that all problems of the same kind share, whatever the values are. By default the message. */
   readonly kind?: string | undefined;
   readonly hint?: string | undefined;
+}
+
+/** Quotes a value, so that spaces around it are visible. Long values are cut. */
+export function quoteValue(value: JsonValue): string {
+  return JSON.stringify(shorten(String(value), 40));
 }
 
 /** A record of an input before it is parsed: a row of a table, a line of JSON lines, or an item of a JSON array. */

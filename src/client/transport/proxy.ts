@@ -1,4 +1,3 @@
-import { isIP } from 'node:net';
 import { bareHost, isLoopbackHost } from '../../api/http.ts';
 import { type CliError, InputError, unansweredError } from '../../process/errors.ts';
 import { transportError } from './transport-error.ts';
@@ -68,7 +67,7 @@ function isExempt(host: string, port: number, list = ''): boolean {
   return entries.some((entry) => {
     const [, name = entry, onlyPort] = /^(\[[^\]]+\]|[^:]+):(\d+)$/.exec(entry) ?? [];
     const domain = bareHost(name).replace(/^\*?\./, '');
-    const isNamed = host === domain || (isIP(host) === 0 && host.endsWith(`.${domain}`));
+    const isNamed = host === domain || (!/:|\.\d+$/.test(host) && host.endsWith(`.${domain}`));
     return entry === '*' || (isNamed && (onlyPort === undefined || Number(onlyPort) === port));
   });
 }
