@@ -112,8 +112,6 @@ export interface Check {
   readonly operation?: Operation | undefined;
   /** True if all later checks are skipped if this check fails. Its exit code is then that of the command. */
   readonly isPrerequisite?: boolean | undefined;
-  /** The ids of earlier checks. If one of them fails, this check is skipped. */
-  readonly needs?: readonly string[] | undefined;
   /** Runs the check. If it returns no finding, there was nothing to check. */
   run(context: CheckContext): Promise<Finding | readonly Finding[]>;
 }

@@ -11,7 +11,15 @@ import { monotonicMs } from '../process/deadline.ts';
 import { messageOf, UsageError } from '../process/errors.ts';
 import { parseJson } from '../process/exact-json.ts';
 import type { StoppedError } from '../process/signals.ts';
-import type { AskOptions, Check, CheckAnswer, CheckContext, RawAnswer, Service } from './check.ts';
+import {
+  type AskOptions,
+  type Check,
+  type CheckAnswer,
+  type CheckContext,
+  groupOf,
+  type RawAnswer,
+  type Service,
+} from './check.ts';
 import { type Details, type Finding, FindingError, fail, findingOfError, isRed, skip } from './finding.ts';
 import { type CheckResult, resultOf, skippedResult } from './result.ts';
 
@@ -45,15 +53,15 @@ export function stopReasonOf(stopped: AbortSignal): string | undefined {
 }
 
 /**
- * Runs checks one after another. If a check fails, the checks that need it are skipped. The result of a check that runs again
- * replaces its earlier result.
+ * Runs checks one after another. After the failure of a prerequisite or of a write, the rest is skipped. The result of a
+ * check that runs again replaces its earlier result.
  */
 export async function runChecks(checks: readonly Check[], options: RunnerOptions): Promise<CheckResult[]> {
   const { round, stopped, earlierResults = [] } = options;
   let results: CheckResult[] = [];
   for (const check of checks) {
     const failed = [...earlierResults, ...results].find(
-      (result) => isRed(result) && (result.isPrerequisite || check.needs?.includes(result.id)),
+      (result) => isRed(result) && (result.isPrerequisite || groupOf(result.id) === 'write'),
     );
     const others = results.filter(({ id }) => id !== check.id);
     const skipReason = failed ? `${failed.id} failed` : (stopReasonOf(stopped) ?? options.skipReason);
@@ -62,7 +70,7 @@ export async function runChecks(checks: readonly Check[], options: RunnerOptions
       const startedMs = monotonicMs();
       const findings = await check.run(context).catch((error: unknown) => {
         // A call that was cut off says nothing about the service.
-        const stopReason = error instanceof FindingError ? undefined : stopReasonOf(stopped);
+        const stopReason = stopReasonOf(stopped);
         return stopReason === undefined ? findingOfError(error) : skip(stopReason);
       });
       const run = { elapsedMs: monotonicMs() - startedMs, findings: [findings].flat(), attempts };

@@ -5,7 +5,7 @@ import type { JsonObject } from '../process/exact-json.ts';
 import { StoppedError } from '../process/signals.ts';
 import { counted } from '../process/text.ts';
 import { type Intent, newState, type Outcome } from '../writes/decide.ts';
-import { createRecordPort, type Reading, type RecordPort, requestDetails } from '../writes/port.ts';
+import { createRecordPort, type RecordPort, requestDetails } from '../writes/port.ts';
 import { type Settled, settle } from '../writes/settle.ts';
 import type { CheckContext } from './check.ts';
 import { type Finding, fail, failure, flaky, pass, statusText, warn } from './finding.ts';
@@ -58,12 +58,7 @@ export async function writeRecord(
   return { ...settled, outcome };
 }
 
-/** Reads a test record. @throws CliError if there is no reading. */
-export function readTestRecord(context: CheckContext, { noun, id }: CreatedRecord): Promise<Reading> {
-  return portOf(context, noun).read(id);
-}
-
-function portOf({ client, sendsEtags }: CheckContext, { nounName }: WritableNoun): RecordPort {
+export function portOf({ client, sendsEtags }: CheckContext, { nounName }: WritableNoun): RecordPort {
   return createRecordPort(client, nounName, { sendsEtags });
 }
 
@@ -72,37 +67,29 @@ function portOf({ client, sendsEtags }: CheckContext, { nounName }: WritableNoun
  *
  * @returns a warning if a success does not show what was written, and a flaky finding if it took several attempts.
  * @throws FindingError if the record was not written, may not have been, or was written although the answer is an error.
- * StoppedError if the checks were stopped before the answer came.
  */
 export function judgeSettled(
-  { client, signal }: CheckContext,
-  { noun }: TestRecord,
+  { client }: CheckContext,
+  { name, nounName }: WritableNoun,
   step: 'create' | 'update' | 'delete',
   { outcome: { state, reason }, attempted, retries }: SettledRecord,
 ): Finding[] {
-  if (attempted?.verdict === 'stopped' && signal.aborted) throw signal.reason;
   const isWritten = state === 'applied' || state === 'unchanged';
-  const suffix = isWritten ? `, although the ${noun.name} was written` : '';
-  // The body of the answer to a DELETE is not a record, and a reading has shown that the record is gone.
-  if (isWritten && attempted?.verdict === 'unclear' && step === 'delete') return [];
-  if (isWritten && attempted?.verdict === 'unclear') return [warn(`${step}: ${attempted.why}${suffix}`)];
-  if (isWritten && !attempted?.error)
+  if (isWritten && !attempted?.error) {
+    // The body of the answer to a DELETE is not a record.
+    if (attempted?.verdict === 'unclear' && step !== 'delete') return [warn(`${step}: ${attempted.why}`)];
     return retries > 0 ? [flaky(`${step}: written in ${retries + 1} attempts`)] : [];
+  }
   const status = attempted?.status ?? reason?.status;
   const answered = status === undefined ? '' : `answered ${statusText(status)}: `;
   const message = reason?.message ?? attempted?.error?.message ?? 'it was not written';
+  const suffix = isWritten ? `, although the ${name} was written` : '';
   throw failure(`${step}: ${answered}${message}${suffix}`, {
     ...(attempted && requestDetails(attempted)),
     status,
     requestId: attempted?.requestId,
-    operation: client.contract.operations.get(nouns[noun.nounName].operations[step]),
+    operation: client.contract.operations.get(nouns[nounName].operations[step]),
   });
-}
-
-/** Returns true if a record shows our name now. @throws CliError if it cannot be read. */
-async function isOurs(context: CheckContext, created: CreatedRecord): Promise<boolean> {
-  const { record } = await readTestRecord(context, created);
-  return record?.name === created.fields.name;
 }
 
 /**
@@ -117,30 +104,30 @@ export async function removeRecord(
   created: CreatedRecord,
 ): Promise<Finding[] | undefined> {
   const { noun, id, fields, parent } = created;
-  const foreign = failure(`not deleted, because ${noun.name} ${id} is not certainly ours`);
-  if (!noun.isNamed && !(parent && (await isOurs(context, parent)))) throw foreign;
-  const marks = noun.isNamed ? { name: fields.name } : { petId: parent?.id };
-  const settled = await writeRecord(context, created, { kind: 'remove', expected: marks });
+  const { name, isNamed, list } = noun;
+  const foreign = failure(`not deleted, because ${name} ${id} is not certainly ours`);
+  if (!isNamed) {
+    const shown = parent && (await portOf(context, parent.noun).read(parent.id)).record;
+    if (!shown || shown.name !== parent.fields.name) throw foreign;
+  }
+  const expected = isNamed ? { name: fields.name } : { petId: parent?.id };
+  const settled = await writeRecord(context, created, { kind: 'remove', expected });
   const { state, reason } = settled.outcome;
   if (state === 'failed' && reason?.code === 'changed') throw foreign;
-  const findings = judgeSettled(context, created, 'delete', settled);
-  const { record, age } = await readTestRecord(context, created);
-  if (record) {
-    const cache = age === undefined ? '' : `, from a cache (Age: ${age})`;
-    throw failure(`gone: ${noun.name} ${id} is deleted, and a read still shows it${cache}`);
-  }
-  if (await isListed(context, noun, id))
-    throw failure(`gone: a read does not find ${noun.name} ${id}, and ${noun.list?.id} still has it`, {
-      operation: noun.list,
+  const findings = judgeSettled(context, noun, 'delete', settled);
+  if ((await portOf(context, noun).read(id)).record)
+    throw failure(`gone: ${name} ${id} is deleted, and a read still shows it`);
+  if (await isListed(context, created))
+    throw failure(`gone: a read does not find ${name} ${id}, and ${list?.id} still has it`, {
+      operation: list,
     });
   return state === 'unchanged' ? undefined : findings;
 }
 
-/** Returns true if the list of a noun shows a record. Undefined if the service has no such list, or if it may be cut. */
+/** Returns true if its list shows a record. Undefined if the service has no such list, or if it may be cut. */
 export async function isListed(
   { client }: CheckContext,
-  { nounName, list }: WritableNoun,
-  id: bigint,
+  { noun: { nounName, list }, id }: CreatedRecord,
 ): Promise<boolean | undefined> {
   if (!list) return undefined;
   try {

@@ -9,12 +9,10 @@ import type { Store } from '../../src/server/store.ts';
 import { fakeIo, runCli } from '../helpers/run-cli.ts';
 import { bindTo, configured, type Description, newFolder, smoke } from './run.ts';
 import {
-  asPage,
   type Change,
   changing,
   on,
   type ReceivedRequest,
-  refusal,
   refusing,
   type ServiceOptions,
   startService,
@@ -53,7 +51,6 @@ const paths = {
 };
 const withoutLocation = (answer: HttpResponse) => withHeaders(answer, { location: undefined });
 const same: Change = (answer) => answer;
-const hang: Change = () => 'hang';
 const saying =
   (body: string): Change =>
   (answer) =>
@@ -66,13 +63,10 @@ test('the checks of each noun pass, name their records with a new UUIDv7, and le
     expect(run.check(`write/${name}`)).toMatchObject({ result: 'pass', reason });
   const names = petNames(run.requests);
   expect(names).toHaveLength(3);
-  for (const name of names) {
+  for (const name of names)
     expect(name).toMatch(
       /^petstore-smoke-[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
     );
-    const ms = Number.parseInt(name.slice(15, 28).replace('-', ''), 16);
-    expect(Math.abs(Date.now() - ms)).toBeLessThan(600_000);
-  }
 });
 
 test('without --write only GET reaches the service', async () => {
@@ -137,23 +131,15 @@ describe.concurrent('a fault of a write fails the command, and no other record i
   });
 });
 
-/** Answers a create with the id of another record. */
-const withOthersId = (path: string) =>
-  on(
-    path,
-    (answer) =>
-      changing((json: object) => ({ ...json, id: 1 }))(withHeaders(answer, { location: `${path}/1` })),
-    'POST',
-  );
-
-/** Shows the test record under the id of another record. */
+/** Answers a create with the id of another record, under which it then shows ours. */
 function movedRecord(): Change {
   let ours = '';
-  return (answer, request) => {
-    if (request.method === 'GET' && request.target === '/categories/1' && ours !== '')
-      return withBody(answer, ours);
-    if (request.method === 'POST' && request.target === '/categories') ours = String(answer.body);
-    return withOthersId('/categories')(answer, request);
+  return (answer, { method, target }) => {
+    if (method === 'GET' && target === '/categories/1' && ours !== '') return withBody(answer, ours);
+    if (method !== 'POST' || target !== '/categories') return answer;
+    ours = String(answer.body);
+    const created = withHeaders(answer, { location: '/categories/1' });
+    return changing((json: object) => ({ ...json, id: 1 }))(created);
   };
 }
 
@@ -177,71 +163,51 @@ function cached(): Change {
 }
 
 const seek = /^\/categories\?.*after=/;
-/** Shows a new category from the second search on. A search asks an empty list once more, without a page size. */
-function lateList(): Change {
-  let looks = 0;
-  return on(/^\/categories\?.*after=[6-9]/, (answer) => {
-    looks += 1;
-    return looks <= 2 ? withBody(answer, []) : answer;
-  });
-}
-const onCreate = (change: Change) => on('/categories', change, 'POST');
 const stillListed: Change = (answer, { target }) =>
   String(answer.body) === '[]'
     ? withBody(answer, [{ id: Number(/after=(\d+)/.exec(target)?.[1]) + 1, name: 'Deleted' }])
     : answer;
 
-type Scene = readonly [title: string, spoil: Change, outcome: RegExp, left?: RegExp];
-
 /**
- * Services with a fault, by the check that it concerns: the result and reason of the check, and the record that
- * `write/cleanup` names. If it names no record, no record may be left.
+ * Services with a fault: the check that it concerns, its result and reason, and the record that `write/cleanup` names. If it
+ * names no record, no record may be left.
  */
-const scenes: Readonly<Record<string, readonly Scene[]>> = {
-  category: [
-    ['a read that shows our record under another id', movedRecord(), /^fail/, /\(id 1\)/],
-    ['a record that got another name', renamedRecord(), /^fail/, /not certainly ours/],
-    [
-      'a deleted record in a cache',
-      cached(),
-      /^fail gone: category \d+ is deleted, and a read still shows it, from a cache \(Age: 30\)$/,
-      /a cache or a replica may stand between; the reading is 30 s old$/,
-    ],
-    [
-      'a create that is answered 503 after it was done',
-      onCreate((answer) => refusal(withoutLocation(answer), 503)),
-      /^fail create: answered 503/,
-      /^perhaps category petstore-smoke-\S+ \(id unknown\): /,
-    ],
-    [
-      'an id that is no integer',
-      onCreate((answer) => changing((json: object) => ({ ...json, id: 'c-7' }))(withoutLocation(answer))),
-      /^fail/,
-      /\(id unknown\): .*\/id must be an integer; it may have been made/,
-    ],
-    ['a late list', lateList(), /^flaky create: listCategories shows the category only after a while$/],
-    ['a list without a new record', on(seek, saying('[]')), /^fail create: listCategories does not show/],
-    [
-      'a list with a deleted record',
-      on(seek, stillListed),
-      /^fail gone: .*and listCategories still has it$/,
-      /still has it$/,
-    ],
+const scenes: readonly (readonly [
+  name: string,
+  title: string,
+  spoil: Change,
+  outcome: RegExp,
+  left?: RegExp,
+])[] = [
+  ['category', 'a read that shows our record under another id', movedRecord(), /^fail/, /\(id 1\)/],
+  ['category', 'a record that got another name', renamedRecord(), /^fail/, /not certainly ours/],
+  [
+    'category',
+    'a deleted record in a cache',
+    cached(),
+    /^fail gone: category \d+ is deleted, and a read still shows it$/,
+    /a cache or a replica may stand between; the reading is 30 s old$/,
   ],
-  pet: [
-    ["somebody else's id", withOthersId('/pets'), /^fail/, /pet petstore-smoke-\S+ \(id 1\)/],
-    ['a delete without an answer', on(/^\/pets\//, () => 'reset', 'DELETE'), /^fail/],
-    ['a delete that answers 500', on(/^\/pets\//, refusing(500), 'DELETE'), /^fail/],
-    ['a read that is gone', on(/^\/pets\/\d/, refusing(404)), /^fail read back: no$/, /still has it /],
+  [
+    'category',
+    'a list without a new record',
+    on(seek, saying('[]')),
+    /^fail create: listCategories does not show/,
   ],
-  order: [['a beta operation', on(/orders\//, refusing(500), 'PUT'), /^warn .*updateOrder is beta/]],
-};
+  [
+    'category',
+    'a list with a deleted record',
+    on(seek, stillListed),
+    /^fail gone: .*and listCategories still has it$/,
+    /still has it$/,
+  ],
+  ['pet', 'a delete without an answer', on(/^\/pets\//, () => 'reset', 'DELETE'), /^fail/],
+  ['pet', 'a read that is gone', on(/^\/pets\/\d/, refusing(404)), /^fail read back: no$/, /still has it /],
+  ['order', 'a beta operation', on(/orders\//, refusing(500), 'PUT'), /^warn .*updateOrder is beta/],
+];
 
 describe.concurrent('what write checks find, and what they leave', () => {
-  const rows = Object.entries(scenes).flatMap(([name, list]) =>
-    list.map((scene) => [name, ...scene] as const),
-  );
-  test.for(rows)('%s: %s', async ([name, , spoil, outcome, left]) => {
+  test.for(scenes)('%s: %s', async ([name, , spoil, outcome, left]) => {
     const run = await write({ spoil }, `write/${name}`, ['--retries', '0']);
     const { result, reason } = run.check(`write/${name}`);
     expect(`${result} ${reason}`).toMatch(outcome);
@@ -252,36 +218,15 @@ describe.concurrent('what write checks find, and what they leave', () => {
     if (left) expect(cleanup.left?.join(' ')).toMatch(left);
     else expect(run.leavesNothing).toBe(true);
   });
-
-  test('a page of a gateway in place of a read does not prove that a record is gone', async () => {
-    const noList = ({ paths }: Description) => {
-      for (const path of ['/categories', '/pets', '/store/orders', '/store/inventory'])
-        delete paths[path]?.get;
-    };
-    let isLost = false;
-    const spoil: Change = (answer, { method, target }) => {
-      if (method === 'DELETE') isLost = true;
-      return isLost && target.startsWith('/categories/')
-        ? { ...asPage(answer, '<h1>404 page not found'), status: 404 }
-        : answer;
-    };
-    await using service = await startService({ spoil });
-    const env = await bindTo(service.url, noList);
-    const run = await smoke(service.url, ['--write', '--only', 'write/category'], { env });
-    expect(run.code).toBe(7);
-    expect(run.check('write/cleanup').left?.join(' ')).toMatch(/^category petstore-smoke-\S+ \(id \d+\): /);
-  });
 });
 
 describe('limits of writes by a description and a profile', () => {
   /** Runs the write checks against a service that is bound to a changed description. */
-  async function bound(change: (document: Description) => void, options: ServiceOptions = {}) {
-    await using service = await startService(options);
+  async function bound(change: (document: Description) => void) {
+    await using service = await startService();
     const env = await bindTo(service.url, change);
-    return {
-      ...(await smoke(service.url, ['--write', '--only', 'write'], { env })),
-      requests: service.requests,
-    };
+    const run = await smoke(service.url, ['--write', '--only', 'write'], { env });
+    return { ...run, requests: service.requests };
   }
 
   const requiring =
@@ -375,26 +320,30 @@ describe.concurrent('a signal', () => {
     expect(readFileSync(xml, 'utf8')).toMatch(/<testsuites [^>]*failures="1"/);
   });
 
-  const signals = [
+  test.each([
     ['SIGTERM', 143],
-    ['SIGINT', 130],
     ['SIGHUP', 129],
-  ] as const;
-
-  test.each(signals)(
-    '%s while a create is unanswered names what may have been made',
-    async (signal, code) => {
-      const run = await interrupted((raise) => on('/pets', raising(raise, signal, hang), 'POST'));
-      expect(run.code).toBe(code);
-      expect(run.stdout).toMatch(new RegExp(`^fail {3}run/complete: stopped by ${signal}`, 'm'));
-      expect(run.stdout.replace(/\s+/g, ' ')).toMatch(/perhaps pet petstore-smoke-\S+ \(id unknown\)/);
-    },
-  );
+  ] as const)('%s while a create is unanswered names what may have been made', async (signal, code) => {
+    const run = await interrupted((raise) =>
+      on(
+        '/pets',
+        raising(raise, signal, () => 'hang'),
+        'POST',
+      ),
+    );
+    expect(run.code).toBe(code);
+    expect(run.stdout).toMatch(new RegExp(`^fail {3}run/complete: stopped by ${signal}`, 'm'));
+    expect(run.stdout.replace(/\s+/g, ' ')).toMatch(/perhaps pet petstore-smoke-\S+ \(id unknown\)/);
+  });
 
   test('a second Ctrl-C ends at once and names the records that are left', async () => {
     const run = await interrupted((raise) => (answer, request) => {
       const first = on(/^\/pets\//, raising(raise, 'SIGINT', same), 'PUT');
-      const second = on(/^\/pets\//, raising(raise, 'SIGINT', hang), 'DELETE');
+      const second = on(
+        /^\/pets\//,
+        raising(raise, 'SIGINT', () => 'hang'),
+        'DELETE',
+      );
       return request.method === 'DELETE' ? second(answer, request) : first(answer, request);
     });
     expect(run.code).toBe(130);
