@@ -42,7 +42,7 @@ export async function writeRecord(
   intent: Intent,
 ): Promise<SettledRecord> {
   const { signal, timeoutMs, retries } = context;
-  const port = portOf(context, noun);
+  const port = recordPortOf(context, noun);
   const stop = {
     stopped: signal,
     get reason(): unknown {
@@ -58,7 +58,7 @@ export async function writeRecord(
   return { ...settled, outcome };
 }
 
-export function portOf({ client, sendsEtags }: CheckContext, { nounName }: WritableNoun): RecordPort {
+export function recordPortOf({ client, sendsEtags }: CheckContext, { nounName }: WritableNoun): RecordPort {
   return createRecordPort(client, nounName, { sendsEtags });
 }
 
@@ -107,7 +107,7 @@ export async function removeRecord(
   const { name, isNamed, list } = noun;
   const foreign = failure(`not deleted, because ${name} ${id} is not certainly ours`);
   if (!isNamed) {
-    const shown = parent && (await portOf(context, parent.noun).read(parent.id)).record;
+    const shown = parent && (await recordPortOf(context, parent.noun).read(parent.id)).record;
     if (!shown || shown.name !== parent.fields.name) throw foreign;
   }
   const expected = isNamed ? { name: fields.name } : { petId: parent?.id };
@@ -115,7 +115,7 @@ export async function removeRecord(
   const { state, reason } = settled.outcome;
   if (state === 'failed' && reason?.code === 'changed') throw foreign;
   const findings = judgeSettled(context, noun, 'delete', settled);
-  if ((await portOf(context, noun).read(id)).record)
+  if ((await recordPortOf(context, noun).read(id)).record)
     throw failure(`gone: ${name} ${id} is deleted, and a read still shows it`);
   if (await isListed(context, created))
     throw failure(`gone: a read does not find ${name} ${id}, and ${list?.id} still has it`, {

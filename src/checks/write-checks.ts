@@ -8,7 +8,7 @@ import {
   type CreatedRecord,
   isListed,
   judgeSettled,
-  portOf,
+  recordPortOf,
   removeRecord,
   type TestRecord,
   writeRecord,
@@ -87,7 +87,7 @@ async function checkShown(
   { noun, id }: CreatedRecord,
   sent: JsonObject,
 ): Promise<void> {
-  const { record, missing } = await portOf(context, noun).read(id);
+  const { record, missing } = await recordPortOf(context, noun).read(id);
   if (!record)
     throw new FindingError({
       ...findingOfError(missing),
