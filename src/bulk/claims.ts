@@ -6,10 +6,9 @@ import {
   fateOf,
   isAppliedOrUncertain,
   isUnfinished,
-  keyOf,
-  madeIdOf,
   type Run,
   type RunRow,
+  rowName,
 } from './run.ts';
 import { areDisjoint } from './run-header.ts';
 import { type RunInfo, type RunList, readRun, runsOfDelivery, runsOnTarget, runTime } from './run-store.ts';
@@ -125,11 +124,11 @@ async function claimPlannedLater(
   rows: readonly RunRow[],
   undone: Run | undefined,
 ): Promise<readonly Claim[]> {
-  const sentBy = new Map(undone?.rows.map((row) => [row.id, row.sentBy]));
+  const sentBy = new Map(undone?.rows.map((row) => [row.line, row.sentBy]));
   const asked = rows.flatMap((row) => {
     const isUncertain = uncertaintyOf(row) !== undefined;
     if (row.id === undefined || (!isUncertain && (!undone || row.intent.kind === 'add'))) return [];
-    return [{ row, id: row.id, isUncertain, since: (isUncertain ? row.sentBy : sentBy.get(row.id)) ?? 0 }];
+    return [{ row, id: row.id, isUncertain, since: (isUncertain ? row.sentBy : sentBy.get(row.line)) ?? 0 }];
   });
   if (asked.length === 0) return [];
   const oldest = asked.reduce((least, { since }) => Math.min(least, since), Number.POSITIVE_INFINITY);
@@ -167,13 +166,13 @@ function writtenLater(info: RunInfo): Outcome {
 
 /** An undo takes back what was applied. It leaves alone a row of which nobody knows, until that is settled in its own run. */
 function claimNotApplied({ id = '', rows: undoneRows }: Run, rows: readonly RunRow[]): readonly Claim[] {
-  const byKey = new Map(undoneRows.map((row) => [madeKeyOf(row), row]));
+  const byLine = new Map(undoneRows.map((row) => [row.line, row]));
   return rows.flatMap((row): Claim[] => {
-    const undone = byKey.get(keyOf(row));
+    const undone = byLine.get(row.line);
     if (!undone || uncertaintyOf(row)) return [];
     const fate = fateOf(undone);
     if (fate === 'applied' && row.id !== undefined) return [];
-    const name = String(keyOf(undone));
+    const name = rowName(undone);
     if (fate === 'failed') return [[row, { state: 'unchanged' }]];
     const [code, message] =
       fate === 'applied'
@@ -185,9 +184,4 @@ function claimNotApplied({ id = '', rows: undoneRows }: Run, rows: readonly RunR
     const settledBy = ['runs', 'settle', id, fate === 'applied' ? `${name}=<id>` : name, '--as', 'applied'];
     return [[row, { state: 'failed', reason: { code, message, passes: true, settledBy } }]];
   });
-}
-
-/** The name of a row in an undo: the id of the record, also of one that was created. */
-function madeKeyOf(row: Row): bigint | string {
-  return row.id ?? madeIdOf(row) ?? keyOf(row);
 }

@@ -2,7 +2,6 @@ import type { InputField } from '../input/field-columns.ts';
 import { type NumberMarks, numberProblem, readChange, readCount, readId } from '../input/numbers.ts';
 import type { InputRecord, RowLayout } from '../input/read-records.ts';
 import type { Problem } from '../input/record.ts';
-import type { JsonValue } from '../process/exact-json.ts';
 import type { Intent } from '../writes/decide.ts';
 import type { Value } from '../writes/value.ts';
 import type { RunFlags } from './run-header.ts';
@@ -101,17 +100,4 @@ function addUp(first: CountRow, second: CountRow): CountRow | Problem {
 
 function countOf(intent: CountIntent): Value {
   return intent.kind === 'add' ? intent.change : intent.value;
-}
-
-/** The columns that the command reads, with the values of a row of counts. */
-export function countFieldsOf({
-  id,
-  intent,
-}: Pick<CountRow, 'id' | 'intent'>): Readonly<Record<string, JsonValue>> {
-  const { expected } = intent;
-  return {
-    petId: id,
-    [intent.kind === 'add' ? 'change' : 'quantity']: countOf(intent) as number,
-    ...(expected !== undefined && { expected: expected as number }),
-  };
 }

@@ -1,19 +1,21 @@
 import type { Issue } from '../input/read-rows.ts';
-import { isJsonObject, type JsonObject, type JsonValue, jsonIn, printJson } from '../process/exact-json.ts';
-import { type Intent, newState, type Outcome, type Planned, type RowState } from '../writes/decide.ts';
+import { isJsonObject, jsonIn, printJson } from '../process/exact-json.ts';
+import type { Outcome, Planned } from '../writes/decide.ts';
 import { fromJsonValue, toJsonValue } from '../writes/value.ts';
-import { keyOf, type RowKey, type RunEnd, type RunEvent, type RunRow } from './run.ts';
+import { newRow, type RunEnd, type RunEvent, type RunRow } from './run.ts';
 import type { RunHeader } from './run-header.ts';
 
 // An event is one line of JSON, and its member `kind` says which event it is:
 //
 //   begin      the version of the format, the id of the run and its header
 //   invalid    a row of the input that is in no plan
-//   plan       a row with its intent, and with its state unless that is `new`
+//   plan       a row with its intent, its text and its state
 //   planned    ends a plan, and has its number among all plans on the target: the commit point
 //   mark       rows that may go out now, or one row that goes out with other values than planned
 //   outcome    what became of a row
 //   end        the totals of the run at the end of a session
+//
+// A row is named by its line of the input, in its run and in the undo of its run.
 
 /** The version of the format. A journal of another version is not read. */
 export const journalVersion = 7;
@@ -24,25 +26,13 @@ export function printEvent(event: RunEvent): string {
     case 'begin':
       return printJson({ ...event, journal: journalVersion });
     case 'plan': {
-      const { id, line, intent, state, stock } = event.row;
-      const stateJson = state.at === 'new' ? undefined : convertState(state, toJsonValue);
-      return printJson({
-        kind: 'plan',
-        id,
-        line,
-        intent: convert(intent, toJsonValue),
-        state: stateJson,
-        stock,
-      });
+      const { line, id, intent, state, stock, text } = event.row;
+      return printJson(convert({ kind: 'plan', line, id, intent, state, stock, text }, toMember));
     }
-    case 'mark': {
-      const planned = event.planned && convert(event.planned, toJsonValue);
-      return printJson({ kind: 'mark', rows: event.rows.map(keyOf), planned });
-    }
-    case 'outcome': {
-      const outcome = convertOutcome(event.outcome, toJsonValue);
-      return printJson({ kind: 'outcome', row: keyOf(event.row), outcome });
-    }
+    case 'mark':
+      return printJson({ ...convert(event, toMember), rows: event.rows.map(({ line }) => line) });
+    case 'outcome':
+      return printJson(convert({ ...event, row: event.row.line }, toMember));
     case 'end':
       return printJson({ kind: 'end', ...event.end });
     default:
@@ -50,124 +40,75 @@ export function printEvent(event: RunEvent): string {
   }
 }
 
-const valueNames = ['value', 'fields', 'expected', 'created', 'before', 'after'] as const;
+type Member = (name: string, value: never) => unknown;
 
-/** Makes the values in an object JSON, or reads them. */
-function convert<Part extends object>(part: Part, toValue: (value: never) => unknown): Part {
-  const result = { ...part } as Record<string, unknown>;
-  for (const name of valueNames)
-    if (result[name] !== undefined) result[name] = toValue(result[name] as never);
-  return result as Part;
+const toMember: Member = (name, value) => (name === 'id' ? value : toJsonValue(value));
+const fromMember: Member = (name, value) => (name === 'id' ? BigInt(value) : fromJsonValue(value));
+
+/** The members of an event whose values JSON cannot hold as they are. */
+const valueNames = new Set(['id', 'value', 'fields', 'expected', 'created', 'before', 'after']);
+/** The members that have such members. */
+const partNames = new Set(['intent', 'state', 'planned', 'outcome', 'made']);
+
+/** Makes the values in an event JSON, or reads them. */
+function convert(part: object, toValue: Member): Record<string, unknown> {
+  const result: Record<string, unknown> = {};
+  for (const [name, member] of Object.entries(part)) {
+    const isPart = partNames.has(name) && typeof member === 'object';
+    if (isPart) result[name] = convert(member, toValue);
+    else
+      result[name] = valueNames.has(name) && member !== undefined ? toValue(name, member as never) : member;
+  }
+  return result;
 }
 
-function convertState<State extends object>(state: State, toValue: (value: never) => unknown): State {
-  const result = convert(state, toValue) as { planned?: Planned; outcome?: Outcome };
-  if (result.planned) result.planned = convert(result.planned, toValue);
-  if (result.outcome) result.outcome = convertOutcome(result.outcome, toValue);
-  return result as State;
-}
+/** The members of a line. Which of them are there depends on its kind. */
+type Line = Partial<Pick<RunRow, 'line' | 'id' | 'intent' | 'state' | 'stock' | 'text'>> & {
+  readonly journal?: unknown;
+  readonly run?: string;
+  readonly started?: string;
+  readonly header?: RunHeader;
+  readonly issue?: Issue;
+  readonly number?: number;
+  readonly rows?: readonly number[];
+  readonly row?: number;
+  readonly planned?: Planned;
+  readonly outcome?: Outcome;
+};
 
-function convertOutcome(outcome: Outcome, toValue: (value: never) => unknown): Outcome {
-  return outcome.made ? { ...outcome, made: convert(outcome.made, toValue) } : outcome;
-}
+const rowStates: readonly unknown[] = ['planned', 'uncertain', 'settled'];
+const outcomeStates: readonly unknown[] = ['applied', 'unchanged', 'failed', 'unknown'];
 
-/** An event as its line says it. It names rows by their keys. */
-export type EventLine =
-  | {
-      readonly kind: 'begin';
-      readonly version: unknown;
-      readonly run: string;
-      readonly started: string;
-      readonly header: RunHeader;
-    }
-  | { readonly kind: 'invalid'; readonly issue: Issue }
-  | { readonly kind: 'plan'; readonly row: RunRow; readonly state: RowState }
-  | { readonly kind: 'planned'; readonly number: number }
-  | { readonly kind: 'mark'; readonly rows: readonly RowKey[]; readonly planned: Planned | undefined }
-  | { readonly kind: 'outcome'; readonly row: RowKey; readonly outcome: Outcome }
-  | { readonly kind: 'end'; readonly end: RunEnd };
-
-/** Reads a line. Undefined if it is not an event. */
-export function parseEvent(text: string): EventLine | undefined {
-  const line = jsonIn(text);
-  if (!isJsonObject(line)) return undefined;
-  const { kind, ...members } = line;
-  const { row, rows, outcome, planned, number, header } = members;
+/** Reads a line. Undefined if it is not an event, or names a row that is not planned. @param known the planned rows by their lines. */
+export function parseEvent(text: string, known: ReadonlyMap<number, RunRow>): RunEvent | undefined {
+  const json = jsonIn(text);
+  if (!isJsonObject(json)) return undefined;
+  const { kind, ...members } = convert(json, fromMember);
+  const { journal, run = '', started = '', header, issue, number, rows, planned, ...rest } = members as Line;
+  const { line, id, intent, state, stock, text: rowText, row, outcome } = rest;
   switch (kind) {
-    case 'begin': {
-      const { journal: version, run, started } = members;
-      if (!isJsonObject(header)) return undefined;
-      return {
-        kind,
-        version,
-        run: String(run),
-        started: String(started),
-        header: header as unknown as RunHeader,
-      };
-    }
+    case 'begin':
+      return header && { kind, journal, run, started, header };
     case 'invalid':
-      return { kind, issue: members.issue as unknown as Issue };
+      return issue && { kind, issue };
     case 'plan':
-      return parsePlan(members);
+      if (line === undefined || !intent || !state || !rowStates.includes(state.at)) return undefined;
+      if (state.at === 'settled' && !outcomeStates.includes(state.outcome?.state)) return undefined;
+      return { kind, row: Object.assign(newRow({ line, id, intent, text: rowText }), { state, stock }) };
     case 'planned':
-      return typeof number === 'number' ? { kind, number } : undefined;
-    case 'mark':
-      if (!Array.isArray(rows)) return undefined;
-      return {
-        kind,
-        rows: rows.map(parseKey),
-        planned: isJsonObject(planned) ? toPlanned(planned) : undefined,
-      };
-    case 'outcome':
-      return isOutcome(outcome) ? { kind, row: parseKey(row), outcome: toOutcome(outcome) } : undefined;
+      return number === undefined ? undefined : { kind, number };
+    case 'mark': {
+      const marked = rows?.flatMap((number) => known.get(number) ?? []);
+      return marked && marked.length === rows?.length ? { kind, rows: marked, planned } : undefined;
+    }
+    case 'outcome': {
+      const settled = known.get(row ?? 0);
+      const isOutcome = outcome && outcomeStates.includes(outcome.state);
+      return settled && isOutcome ? { kind, row: settled, outcome } : undefined;
+    }
     case 'end':
       return { kind, end: members as unknown as RunEnd };
     default:
       return undefined;
   }
-}
-
-function parseKey(key: JsonValue | undefined): RowKey {
-  return typeof key === 'number' || typeof key === 'bigint' ? BigInt(key) : String(key);
-}
-
-function parsePlan({ id, line, intent, state, stock }: JsonObject): EventLine | undefined {
-  if (!isJsonObject(intent) || typeof intent.kind !== 'string') return undefined;
-  const row: RunRow = {
-    line: Number(line),
-    id: id === undefined ? undefined : BigInt(id as number | bigint),
-    intent: convert(intent as unknown as Intent, fromJsonValue),
-    state: newState,
-    sentBy: 0,
-    plannedBy: 0,
-    ...(stock === undefined ? {} : { stock }),
-  };
-  const planned = isJsonObject(state) ? toState(state) : newState;
-  return planned && { kind: 'plan', row, state: planned };
-}
-
-function toState(json: JsonObject): RowState | undefined {
-  const { at, outcome } = json;
-  const state = convertState(json as unknown as RowState, fromJsonValue);
-  if (at === 'planned' || at === 'uncertain') return state;
-  return at === 'settled' && isOutcome(outcome) && state.at === 'settled'
-    ? { ...state, outcome: toOutcome(outcome) }
-    : undefined;
-}
-
-function toPlanned(json: JsonObject): Planned {
-  return convert(json as unknown as Planned, fromJsonValue);
-}
-
-const outcomeStates: readonly unknown[] = ['applied', 'unchanged', 'failed', 'unknown'];
-
-function isOutcome(json: JsonValue | undefined): json is JsonObject {
-  return isJsonObject(json) && outcomeStates.includes(json.state);
-}
-
-function toOutcome(json: JsonObject): Outcome {
-  const { made, ...outcome } = json as unknown as Outcome;
-  if (!made) return outcome;
-  const id = made.id === undefined ? undefined : BigInt(made.id);
-  return { ...outcome, made: { id, value: fromJsonValue(made.value as JsonValue) } };
 }

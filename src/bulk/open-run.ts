@@ -1,6 +1,6 @@
 import { type Intent, plannedOf, type Row } from '../writes/decide.ts';
 import { type Claims, claimsOn } from './claims.ts';
-import { createRun, isAppliedOrUncertain, keyOf, madeIdOf, newRow, type Run, type RunRow } from './run.ts';
+import { createRun, isAppliedOrUncertain, madeIdOf, newRow, type Run, type RunRow } from './run.ts';
 import { defaultFlags } from './run-header.ts';
 import { type RunList, readRun } from './run-store.ts';
 import type { RunChoice } from './which-run.ts';
@@ -64,17 +64,17 @@ function createUndoRun({ id, header, rows: writtenRows }: Run): Run {
 
 /** Adds to an undo that goes on what has been settled as applied in its run since, also the ids of records that it made. */
 function extendUndo(undo: Run, undone: Run): Run {
-  const known = new Set(undo.rows.map(keyOf));
-  const added = createUndoRun(undone).rows.filter((row) => !known.has(keyOf(row)));
-  const madeLines = new Set(added.map(({ line }) => line));
-  const rows = undo.rows.filter(({ id, line }) => id !== undefined || !madeLines.has(line));
-  return { ...undo, rows: [...rows, ...added] };
+  const known = new Map(undo.rows.map((row) => [row.line, row]));
+  const all = createUndoRun(undone).rows.map((row) => {
+    const earlier = known.get(row.line);
+    known.delete(row.line);
+    return earlier?.id === undefined ? row : earlier;
+  });
+  return { ...undo, rows: [...known.values(), ...all] };
 }
 
-/** A create keeps its line, because a person may tell the id of its record later. */
 function createUndoRow(row: Row): RunRow {
-  const line = row.id === undefined ? row.line : 0;
-  return newRow({ line, id: row.id ?? madeIdOf(row), intent: oppositeOf(row) });
+  return newRow({ line: row.line, id: row.id ?? madeIdOf(row), intent: oppositeOf(row) });
 }
 
 function oppositeOf(row: Row): Intent {

@@ -203,9 +203,8 @@ export function checkGuards({ header, rows }: Run, { changes, readings }: Plan, 
   if (tooLarge) {
     const { line, id } = tooLarge;
     const after = plannedOf(tooLarge)?.after ?? 'no entry';
-    const subject = line > 0 ? `line ${line} changes pet` : 'the plan changes pet';
     throw guardError(
-      `${subject} ${id} from ${nowOf(tooLarge) ?? 'no entry'} to ${after}, and --max-delta allows ${maxDelta}`,
+      `line ${line} changes pet ${id} from ${nowOf(tooLarge) ?? 'no entry'} to ${after}, and --max-delta allows ${maxDelta}`,
       'look at the plan with --dry-run; if this is intended, give a larger --max-delta',
     );
   }

@@ -1,13 +1,11 @@
 import { createReadStream } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { CliError } from '../process/errors.ts';
-import { isJsonObject, parseJson } from '../process/exact-json.ts';
+import { isJsonObject, jsonIn } from '../process/exact-json.ts';
 import { fileError } from '../process/system-error.ts';
 import { syncPath } from '../process/write-file-sync.ts';
-import type { RowState } from '../writes/decide.ts';
-import { type EventLine, journalVersion, parseEvent } from './event-lines.ts';
-import { applyEvent, createRun, keyOf, type RowKey, type Run, type RunRow } from './run.ts';
+import { journalVersion, parseEvent } from './event-lines.ts';
+import { applyEvent, createRun, type Run, type RunEvent, type RunRow } from './run.ts';
 import type { RunHeader } from './run-header.ts';
 
 /** A run as its journal has it. */
@@ -32,22 +30,52 @@ export interface JournalHead {
  * @throws CliError `usage` if a line cannot be read.
  */
 export async function readJournal(path: string): Promise<JournalContent | undefined> {
-  let replay: Replay | undefined;
-  for await (const { line, end } of journalLines(path)) {
-    if (replay) replay.apply(line, end);
-    else replay = new Replay(path, toHead(path, line));
+  const rows = new Map<number, RunRow>();
+  let run: JournalContent['run'] | undefined;
+  let bytes = 0;
+  let pending: RunRow[] = [];
+  for await (const { text, end } of journalLines(path)) {
+    const event = parseEvent(text, rows);
+    if (!run) {
+      const { header, ...head } = toHead(path, event);
+      run = Object.assign(createRun(header, []), head);
+    } else if (event?.kind === 'plan') {
+      pending.push(event.row);
+      continue;
+    } else if (event?.kind === 'planned') {
+      const { rows: all } = run;
+      applyEvent(run, { ...event, rows: pending.map((row) => keepPlanned(all, rows, row)) });
+      pending = [];
+    } else if (pending.length > 0) throw unreadableError(path, 'a plan has no end');
+    else if (event?.kind === 'invalid') run.invalid.push(event.issue);
+    else if (event && event.kind !== 'begin') applyEvent(run, event);
+    else throw unreadableError(path, 'a line is not an event of it');
+    bytes = end;
   }
-  if (!replay || replay.run.planned === 0) return undefined;
-  if (!replay.run.end) {
+  if (!run || run.planned === 0) return undefined;
+  if (!run.end) {
     syncPath(path);
     syncPath(dirname(path));
   }
-  return replay;
+  return { run, bytes };
+}
+
+/** Adds a row of a complete plan to the rows of its run. A later plan of the row keeps the numbers of the plans before it. */
+function keepPlanned(rows: RunRow[], byLine: Map<number, RunRow>, row: RunRow): RunRow {
+  const known = byLine.get(row.line);
+  if (known) return Object.assign(known, row, { sentBy: known.sentBy, plannedBy: known.plannedBy });
+  byLine.set(row.line, row);
+  rows.push(row);
+  return row;
 }
 
 /** Reads the first line alone. @throws CliError `usage` if the line cannot be read. */
 export async function readHead(path: string): Promise<JournalHead> {
-  for await (const { line } of journalLines(path)) return toHead(path, line);
+  return toHead(path, parseEvent(await readFirstLine(path), new Map()));
+}
+
+async function readFirstLine(path: string): Promise<string> {
+  for await (const { text } of journalLines(path)) return text;
   throw unreadableError(path, 'it is empty');
 }
 
@@ -55,23 +83,19 @@ export async function readHead(path: string): Promise<JournalHead> {
 const beginText = '{"kind":"begin"';
 
 /** Yields the complete lines of a journal, each with the offset of its end in bytes. */
-async function* journalLines(
-  path: string,
-): AsyncGenerator<{ readonly line: EventLine; readonly end: number }> {
+async function* journalLines(path: string): AsyncGenerator<{ readonly text: string; readonly end: number }> {
   let rest: Buffer = Buffer.alloc(0);
   let offset = 0;
   try {
     for await (const piece of createReadStream(path, { highWaterMark: 256 * 1024 })) {
       const bytes = rest.length === 0 ? (piece as Buffer) : Buffer.concat([rest, piece as Buffer]);
       const length = bytes.lastIndexOf(10) + 1;
-      const text = bytes.toString('utf8', 0, length);
-      for (let from = 0; from < text.length; ) {
-        const to = text.indexOf('\n', from);
-        const lineText = text.slice(from, to);
-        offset += Buffer.byteLength(lineText) + 1;
-        const line = parseEvent(lineText);
-        if (!line) throw unreadableError(path, 'a line is not an event');
-        yield { line, end: offset };
+      const lines = bytes.toString('utf8', 0, length);
+      for (let from = 0; from < lines.length; ) {
+        const to = lines.indexOf('\n', from);
+        const text = lines.slice(from, to);
+        offset += Buffer.byteLength(text) + 1;
+        yield { text, end: offset };
         from = to + 1;
       }
       rest = bytes.subarray(length);
@@ -84,9 +108,9 @@ async function* journalLines(
   }
 }
 
-function toHead(path: string, line: EventLine): JournalHead {
-  if (line.kind !== 'begin') throw unreadableError(path, 'its header is missing');
-  const { version, run: id, started, header } = line;
+function toHead(path: string, event: RunEvent | undefined): JournalHead {
+  if (event?.kind !== 'begin') throw unreadableError(path, 'its header is missing');
+  const { journal: version, run: id, started, header } = event;
   if (version !== journalVersion)
     throw unreadableError(path, `its format is ${version}, and this version reads ${journalVersion}`);
   // A journal of another machine must not become a run of this one.
@@ -107,8 +131,7 @@ export interface UnreadableHead {
 export async function readUnreadableHead(path: string): Promise<UnreadableHead> {
   const nothing = { target: undefined, delivery: null, writtenBy: undefined };
   try {
-    const [first = ''] = (await readFile(path, 'utf8')).split('\n', 1);
-    const line = parseJson(first);
+    const line = jsonIn(await readFirstLine(path));
     if (!isJsonObject(line)) return nothing;
     const { target, delivery } = isJsonObject(line.header) ? line.header : line;
     const { journal: version } = line;
@@ -132,65 +155,4 @@ function unreadableError(path: string, why: string): CliError {
     code: 'invalid_input',
     hint: 'look at the records of its rows, then move the file away, which forgets what it booked',
   });
-}
-
-/** Applies the lines of a journal one after the other. A plan is applied when its `planned` line comes. */
-class Replay implements JournalContent {
-  readonly run: JournalContent['run'];
-  bytes = 0;
-  /** The rows of a plan whose `planned` line has not come yet. */
-  private pending: { readonly row: RunRow; readonly state: RowState }[] = [];
-  private readonly rows = new Map<RowKey, RunRow>();
-  private readonly path: string;
-
-  constructor(path: string, { id, started, header }: JournalHead) {
-    this.path = path;
-    this.run = Object.assign(createRun(header, []), { id, started });
-  }
-
-  /** @param end the offset of the end of the line, in bytes. */
-  apply(line: EventLine, end: number): void {
-    const { run } = this;
-    if (line.kind === 'plan') {
-      this.pending.push({ row: line.row, state: line.state });
-      return;
-    }
-    if (line.kind === 'planned') this.applyPlan(line.number);
-    else if (this.pending.length > 0) throw unreadableError(this.path, 'a plan has no end');
-    else if (line.kind === 'invalid') run.invalid.push(line.issue);
-    else if (line.kind === 'mark')
-      applyEvent(run, { ...line, rows: line.rows.map((key) => this.rowOf(key)) });
-    else if (line.kind === 'outcome') applyEvent(run, { ...line, row: this.rowOf(line.row) });
-    else if (line.kind === 'end') applyEvent(run, line);
-    else throw unreadableError(this.path, 'it has two headers');
-    this.bytes = end;
-  }
-
-  private applyPlan(number: number): void {
-    const { run } = this;
-    const rows = this.pending.map(({ row: read, state }) => {
-      const key = keyOf(read);
-      const row = this.rows.get(key) ?? this.add(key, read);
-      row.state = state;
-      return row;
-    });
-    this.pending = [];
-    applyEvent(run, { kind: 'planned', number, rows });
-  }
-
-  private add(key: RowKey, row: RunRow): RunRow {
-    const { rows } = this.run;
-    // A person has told the id of a record that a create made, so the undo has the row under that id now.
-    const unnamed = row.id === undefined ? undefined : this.rows.get(`line:${row.line}`);
-    if (unnamed) rows[rows.indexOf(unnamed)] = row;
-    else rows.push(row);
-    this.rows.set(key, row);
-    return row;
-  }
-
-  private rowOf(key: RowKey): RunRow {
-    const row = this.rows.get(key);
-    if (row) return row;
-    throw unreadableError(this.path, 'it has an event of a row that is not in its plan');
-  }
 }

@@ -1,11 +1,6 @@
-import { textColumn } from '../input/field-columns.ts';
 import { type Reject, writeRejects } from '../input/rejects.ts';
-import type { JsonValue } from '../process/exact-json.ts';
 import type { FileName } from '../process/files.ts';
-import type { Row } from '../writes/decide.ts';
 import { shownCode } from '../writes/reasons.ts';
-import { isFields } from '../writes/value.ts';
-import { countFieldsOf } from './count-layout.ts';
 import { failureCodeOf, isLeft, type Run } from './run.ts';
 
 /**
@@ -15,10 +10,10 @@ import { failureCodeOf, isLeft, type Run } from './run.ts';
  * @returns the name of the file, with a number if the name was in use. Undefined if there are no rejects.
  */
 export function writeRunRejects(run: Run, file: FileName): string | undefined {
-  const { format } = run.header;
+  const { format, columns } = run.header;
   const rejects = toRejects(run);
   if (rejects.length === 0) return undefined;
-  return writeRejects(file, format, rejects, run.originals);
+  return writeRejects(file, format, columns, rejects);
 }
 
 /**
@@ -30,35 +25,16 @@ function toRejects({ header, rows, invalid, rejected }: Run): Reject[] {
   const rejects: Reject[] = rejected ? [] : invalid.map(toInvalidReject);
   const isOnce = header.flags.relative || header.kind === 'create';
   for (const row of rows) {
-    const { state, line } = row;
+    const { state, line, text = '' } = row;
     if (state.at !== 'settled' || state.outcome.state !== 'failed') continue;
     if (isOnce && isLeft(row)) continue;
-    if (rejected?.get(row) === failureCodeOf(row)) continue;
+    if (rejected?.get(row.line) === failureCodeOf(row)) continue;
     const { reason } = state.outcome;
-    rejects.push({
-      line,
-      state: 'failed',
-      reason: reason && { ...reason, code: shownCode(reason) },
-      fields: rejectFields(row),
-    });
+    rejects.push({ line, state: 'failed', reason: reason && { ...reason, code: shownCode(reason) }, text });
   }
   return rejects;
 }
 
-/** The columns that the command reads, with the values of a row. */
-function rejectFields({ id, intent }: Row): Reject['fields'] {
-  const fields = intent.kind === 'create' ? intent.fields : intent.kind === 'set' ? intent.value : null;
-  if (fields !== null && isFields(fields)) {
-    const entries = Object.entries(fields).filter(
-      (entry): entry is [string, JsonValue] => entry[1] !== undefined,
-    );
-    return { ...(id === undefined ? {} : { id }), ...Object.fromEntries(entries) };
-  }
-  if (intent.kind === 'remove' || intent.kind === 'create' || id === undefined)
-    return id === undefined ? {} : { id };
-  return countFieldsOf({ id, intent });
-}
-
 function toInvalidReject({ line, text, message }: Run['invalid'][number]): Reject {
-  return { line, state: 'invalid', reason: { code: 'invalid', message }, fields: { [textColumn]: text } };
+  return { line, state: 'invalid', reason: { code: 'invalid', message }, text };
 }

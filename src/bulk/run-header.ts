@@ -18,6 +18,8 @@ export interface RunHeader {
   /** The absolute path of the input. Null for stdin, an edit and an undo. */
   readonly file: string | null;
   readonly format: InputFormat;
+  /** The text of the header of an input that is a table. */
+  readonly columns: string;
   /** The number of the delivery as the user gave it, if it has one. `deliveryKey` compares numbers. */
   readonly delivery: string | null;
   /** The id of the run that an undo undoes. Null for any other run. */

@@ -1,4 +1,4 @@
-import type { Issue, Originals } from '../input/read-rows.ts';
+import type { Issue } from '../input/read-rows.ts';
 import type { JsonValue } from '../process/exact-json.ts';
 import {
   newState,
@@ -35,14 +35,12 @@ export interface Run {
   planned: number;
   /** The end of the last session. Undefined if it was killed or is going on. */
   end?: RunEnd | undefined;
-  /** The rows that had failed when a session ended, with the codes of their failures: their rejects are written. */
-  rejected?: ReadonlyMap<Row, string> | undefined;
+  /** The rows that had failed when a session ended, by line, with the codes of their failures: their rejects are written. */
+  rejected?: ReadonlyMap<number, string> | undefined;
   /** The last file of rejects. */
   rejects?: string | undefined;
-  /** The rows that may have gone out, and have no outcome yet. */
-  readonly marked: Set<Row>;
-  /** The records of the input as they were read, for the rejects. Undefined if another session has read it. */
-  readonly originals?: Originals | undefined;
+  /** The lines of the rows that may have gone out, and have no outcome yet. */
+  readonly marked: Set<number>;
 }
 
 /** A row of a run, with the numbers of plans on its target. */
@@ -53,18 +51,18 @@ export interface RunRow extends Row {
   plannedBy: number;
   /** Of a pet that is deleted, the count of its inventory entry, which goes with it. */
   stock?: JsonValue | undefined;
+  /** The text of its record as it was read, or of all records that are added up in it. Undefined in an undo. */
+  readonly text?: string | readonly string[] | undefined;
 }
 
 /** A row that no plan has seen. */
-export function newRow({ line, id, intent }: Pick<Row, 'line' | 'id' | 'intent'>): RunRow {
-  return { line, id, intent, state: newState, sentBy: 0, plannedBy: 0 };
+export function newRow({ line, id, intent, text }: Pick<RunRow, 'line' | 'id' | 'intent' | 'text'>): RunRow {
+  return { line, id, intent, text, state: newState, sentBy: 0, plannedBy: 0 };
 }
 
-/** The name of a row in its run: the id of its record, or for a row that creates one `line:7`. */
-export type RowKey = bigint | string;
-
-export function keyOf({ id, line }: Pick<Row, 'id' | 'line'>): RowKey {
-  return id ?? `line:${line}`;
+/** The name of a row for people: the id of its record, or `line:7` of the input. */
+export function rowName({ id, line }: Pick<Row, 'id' | 'line'>): string {
+  return id === undefined ? `line:${line}` : `${id}`;
 }
 
 /** The id of the record that a row has created, if an answer or a person has told it. */
@@ -74,7 +72,13 @@ export function madeIdOf({ state }: Pick<Row, 'state'>): bigint | undefined {
 
 /** What happens to a run, in the order of its journal. */
 export type RunEvent =
-  | { readonly kind: 'begin'; readonly run: string; readonly started: string; readonly header: RunHeader }
+  | {
+      readonly kind: 'begin';
+      readonly journal?: unknown;
+      readonly run: string;
+      readonly started: string;
+      readonly header: RunHeader;
+    }
   | { readonly kind: 'invalid'; readonly issue: Issue }
   | { readonly kind: 'plan'; readonly row: RunRow }
   | { readonly kind: 'planned'; readonly number: number }
@@ -93,7 +97,7 @@ export function applyEvent(run: Run, event: RunChange): void {
   switch (event.kind) {
     case 'planned':
       for (const row of event.rows) {
-        run.marked.delete(row);
+        run.marked.delete(row.line);
         if (row.state.at === 'planned') row.sentBy = event.number;
         if (row.state.at !== 'settled') row.plannedBy = event.number;
       }
@@ -103,12 +107,12 @@ export function applyEvent(run: Run, event: RunChange): void {
     case 'mark':
       for (const row of event.rows) {
         if (event.planned) row.state = { at: 'planned', ...event.planned };
-        run.marked.add(row);
+        run.marked.add(row.line);
       }
       return;
     case 'outcome':
       event.row.state = { at: 'settled', outcome: event.outcome, planned: plannedOf(event.row) };
-      run.marked.delete(event.row);
+      run.marked.delete(event.row.line);
       return;
     case 'end':
       run.end = event.end;
@@ -117,11 +121,11 @@ export function applyEvent(run: Run, event: RunChange): void {
   }
 }
 
-function failuresOf({ rows }: Run): ReadonlyMap<Row, string> {
-  const failures = new Map<Row, string>();
+function failuresOf({ rows }: Run): ReadonlyMap<number, string> {
+  const failures = new Map<number, string>();
   for (const row of rows) {
     const code = failureCodeOf(row);
-    if (code !== undefined) failures.set(row, code);
+    if (code !== undefined) failures.set(row.line, code);
   }
   return failures;
 }
@@ -135,16 +139,13 @@ export function failureCodeOf({ state }: Pick<Row, 'state'>): string | undefined
 /** Makes the rows uncertain that a killed session may have sent. Call it for a run that no process carries out. */
 export function markKilled(run: Run): void {
   if (run.end) return;
-  for (const row of run.marked)
-    if (row.state.at === 'planned') row.state = { ...row.state, at: 'uncertain', mayBeApplied: true };
+  for (const row of run.rows)
+    if (run.marked.has(row.line) && row.state.at === 'planned')
+      row.state = { ...row.state, at: 'uncertain', mayBeApplied: true };
 }
 
-export function createRun(
-  header: RunHeader,
-  rows: RunRow[],
-  rest: Partial<Pick<Run, 'invalid' | 'originals'>> = {},
-): Run {
-  return { header, rows, invalid: [], planned: 0, marked: new Set(), ...rest };
+export function createRun(header: RunHeader, rows: RunRow[], invalid: Issue[] = []): Run {
+  return { header, rows, invalid, planned: 0, marked: new Set() };
 }
 
 /** Returns true if a run has written a row, or may have. */

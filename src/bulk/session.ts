@@ -122,7 +122,7 @@ export class Session {
           ? undefined
           : {
               file: earlier,
-              open: run.rows.filter((row) => rejected?.has(row) && fateOf(row) === 'failed').length,
+              open: run.rows.filter((row) => rejected?.has(row.line) && fateOf(row) === 'failed').length,
             },
       ...ending,
     };

@@ -1,12 +1,11 @@
 import { extname } from 'node:path';
 import { quoteCell, tsvCell, withGuard } from '../output/formats.ts';
-import { isJsonObject, type JsonValue, printJson } from '../process/exact-json.ts';
+import { isJsonObject, type JsonObject, printJson } from '../process/exact-json.ts';
 import { type FileName, writeNewFile } from '../process/files.ts';
 import { sanitize } from '../process/text.ts';
 import { CsvSplitter } from './csv.ts';
 import { isRejectColumn, rejectColumns, textColumn } from './field-columns.ts';
 import type { InputFile } from './input-file.ts';
-import type { Originals } from './read-rows.ts';
 import { toItem } from './record.ts';
 import { type InputFormat, isTable } from './split-input.ts';
 
@@ -16,8 +15,8 @@ export interface Reject {
   readonly line: number;
   readonly state: string;
   readonly reason?: RejectReason | undefined;
-  /** The values that the command reads, by column. */
-  readonly fields: Readonly<Record<string, JsonValue>>;
+  /** The text of the record as it was read, or of all records that are added up in the row. */
+  readonly text: string | readonly string[];
 }
 
 /** The reason why a row was not done. Texts of the service in it are masked. */
@@ -39,20 +38,20 @@ export function rejectsName({ name, path }: Pick<InputFile, 'name' | 'path'>, fo
 }
 
 /**
- * Writes rejected rows in the order of their lines: as a table if the input is a table, otherwise as JSON lines. The rows
- * are as they were read; without `originals` they have the columns that the command reads.
+ * Writes rejected rows as they were read, in the order of their lines: as a table if the input is a table, otherwise as JSON
+ * lines.
  *
+ * @param header the text of the header of a table.
  * @returns the name of the file. It has a number if the name was in use.
  */
 export function writeRejects(
   file: FileName,
   format: InputFormat,
+  header: string,
   rejects: readonly Reject[],
-  originals?: Originals,
 ): string {
   const rows = rejects.toSorted((a, b) => a.line - b.line);
-  const lines = isTable(format) ? tableLines(format, rows, originals) : jsonLines(rows, originals);
-  return writeNewFile(file, lines);
+  return writeNewFile(file, isTable(format) ? tableLines(format, header, rows) : jsonLines(rows));
 }
 
 type Note = string | number | undefined;
@@ -65,8 +64,8 @@ function notesOf({ line, state, reason: { status, code, message } = {} }: Reject
 
 function* tableLines(
   { kind, delimiter }: InputFormat,
+  header: string,
   rejects: readonly Reject[],
-  originals: Originals | undefined,
 ): Generator<string> {
   const [toCell, guard] =
     kind === 'tsv'
@@ -75,17 +74,10 @@ function* tableLines(
   const toText = (cells: readonly string[]) => cells.map(toCell).join(delimiter);
   const noteText = (notes: readonly Note[]) =>
     toText(notes.map((note) => (typeof note === 'string' ? guard(note) : String(note ?? ''))));
-  const valueText = (value: JsonValue = null) =>
-    typeof value === 'string' ? guard(value) : value === null ? '' : printJson(value);
   const cellsOf = (text: string): readonly string[] =>
     kind === 'tsv' ? text.split('\t') : (new CsvSplitter(delimiter).push(`${text}\n`)[0]?.cells ?? []);
-  const names = [...new Set(rejects.flatMap(({ fields }) => Object.keys(fields)))];
-  const header = originals?.header ?? toText(names);
-  const textOf = ({ line, fields }: Reject) =>
-    originals ? originals.texts[line] : toText(names.map((name) => valueText(fields[name])));
   const columns = cellsOf(header);
-  // Without originals a note of ours may hold the text of a row.
-  const own = columns.flatMap((column, index) => (originals && isRejectColumn(column) ? [] : [index]));
+  const own = columns.flatMap((column, index) => (isRejectColumn(column) ? [] : [index]));
   const join = kind === 'tsv' ? (cells: readonly string[]) => cells.join('\t') : toText;
   /** The text of a row with as many cells as the header has, so that the notes stand below their columns. */
   const inHeader = (text: string): string => {
@@ -98,24 +90,21 @@ function* tableLines(
   };
   yield `${inHeader(header)}${delimiter}${toText(rejectColumns)}`;
   for (const reject of rejects)
-    for (const text of [textOf(reject) ?? ''].flat())
+    for (const text of [reject.text].flat())
       yield `${inHeader(text)}${delimiter}${noteText(notesOf(reject))}`;
 }
 
-function* jsonLines(rejects: readonly Reject[], originals: Originals | undefined): Generator<string> {
+function* jsonLines(rejects: readonly Reject[]): Generator<string> {
   for (const reject of rejects) {
     const values = notesOf(reject);
     const notes = rejectColumns.map((name, index) => [name, values[index]] as const);
     const present = Object.fromEntries(notes.filter(([, note]) => note !== undefined));
-    const objects = originals
-      ? [originals.texts[reject.line] ?? ''].flat().map(withoutNotes)
-      : [reject.fields];
-    for (const object of objects) yield printJson({ ...object, ...present });
+    for (const text of [reject.text].flat()) yield printJson({ ...withoutNotes(text), ...present });
   }
 }
 
 /** Returns a JSON record without the notes of earlier rejects; its text, if it is not an object. */
-function withoutNotes(text: string): Reject['fields'] {
+function withoutNotes(text: string): JsonObject {
   const item = toItem(text);
   if ('problem' in item || item.twice !== undefined || !isJsonObject(item.value))
     return { [textColumn]: text };

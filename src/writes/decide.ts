@@ -57,7 +57,7 @@ export const newState: RowState = { at: 'new' };
 
 /** What is to be done with one record. */
 export interface Row {
-  /** The line of the input, from 1; 0 in an undo and in a command with ids. */
+  /** The line of the input, from 1; 0 in a command with ids. */
   readonly line: number;
   /** Undefined if the row creates a record. */
   readonly id?: bigint | undefined;

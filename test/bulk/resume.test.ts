@@ -273,14 +273,17 @@ test('keeps the journal from others, and the token out of it', async () => {
   }
 });
 
-test('a run from stdin is resumed without it; its rejects then have the columns that apply reads', async () => {
+test('a run from stdin is resumed without it; its rejects are as they were read, and fed back', async () => {
   await using shop = await stockShop([1, 1, 1]);
-  const stdin = 'note,petId,quantity\na,1,2\nb,2,2\nc,x,1\nd,3,2\n';
+  const stdin = 'note,SKU,quantity\na,1,2\nb,2,2\nc,x,1\nd,3,2\n';
   trouble(shop, { 2: 401, 3: 401 });
-  const words = 'inventory apply - --yes --skip-invalid --concurrency 1';
+  const words = 'inventory apply - --yes --skip-invalid --concurrency 1 --map petId=SKU';
   expect(await shop.report(words, { stdin })).toMatchObject({ code: 4, applied: 1, invalid: 1 });
   trouble(shop, { 3: 409 });
   const rest = await shop.report('resume --yes');
   expect(rest).toMatchObject({ code: 3, applied: 2, failed: 1, invalid: 1 });
-  expect(shop.read(String(rest.rejects))).toMatch(/^petId,quantity,.*_line,.*\n3,2,.*5,failed,409,no,/m);
+  expect(shop.read(String(rest.rejects))).toMatch(/^note,SKU,quantity,_line,.*\nd,3,2,5,failed,409,no,/m);
+  trouble(shop, {});
+  const again = String(rest.error?.hint).replace(/^.*: petstore /, '');
+  expect(await shop.report(`${again} --yes`)).toMatchObject({ code: 0, applied: 1 });
 });

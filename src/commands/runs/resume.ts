@@ -1,7 +1,7 @@
 import { checkProfile } from '../../bulk/claims.ts';
 import { type OpenRun, openChosenRun } from '../../bulk/open-run.ts';
 import { toRunError } from '../../bulk/report.ts';
-import { fateOf, isAppliedOrUncertain, keyOf } from '../../bulk/run.ts';
+import { fateOf, isAppliedOrUncertain, rowName } from '../../bulk/run.ts';
 import { listRuns, type RunInfo, type RunList, readRun, runFolderOf } from '../../bulk/run-store.ts';
 import { chooseResume, chooseUndo, type RunChoice } from '../../bulk/which-run.ts';
 import { argument } from '../../cli/flag.ts';
@@ -125,7 +125,7 @@ async function reportNothing(
   if (isUndone && left.length > 0)
     await context.print(
       `left alone: ${joinFirst(
-        left.map((row) => String(keyOf(row))),
+        left.map((row) => rowName(row)),
         10,
       )}`,
     );

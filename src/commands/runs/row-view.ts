@@ -32,7 +32,7 @@ export interface PrintedRow {
   /** `planned`, `uncertain`, or what became of the row. */
   readonly state: string;
   readonly reason: { readonly code: string; readonly message: string } | undefined;
-  /** The line of the input, from 1; 0 in an undo. */
+  /** The line of the input, from 1; in an undo that of the row that is undone. */
   readonly line: number;
 }
 

@@ -53,6 +53,7 @@ export async function toRun(
     target: await findTarget(context),
     profile: context.settings.profile?.value ?? null,
     format,
+    columns: originals.header,
     flags: runFlags,
     name: file.name,
     file: file.path ?? null,
@@ -62,8 +63,8 @@ export async function toRun(
     invalid: invalid.length,
     skipped,
   };
-  const newRows = rows.map(newRow);
-  return createRun(header, newRows, { invalid: [...invalid], originals });
+  const newRows = rows.map((row) => newRow({ ...row, text: originals.texts[row.line] }));
+  return createRun(header, newRows, [...invalid]);
 }
 
 /** Plans a run, asks, writes and reports. A diff or a dry run only shows the plan. */

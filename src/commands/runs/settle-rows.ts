@@ -1,7 +1,7 @@
 import { confirmWrite } from '../../asking.ts';
 import { Journal } from '../../bulk/journal.ts';
 import { writeRunRejects } from '../../bulk/reject-rows.ts';
-import { fateOf, isLeft, keyOf, madeIdOf, type Run } from '../../bulk/run.ts';
+import { fateOf, isLeft, madeIdOf, type Run, rowName } from '../../bulk/run.ts';
 import { findRun, journalPath, listRuns, readRun, runFolderOf } from '../../bulk/run-store.ts';
 import { endRun } from '../../bulk/session.ts';
 import type { Context } from '../../context.ts';
@@ -15,7 +15,7 @@ import { lockTarget } from './run-session.ts';
 
 /** A row as a person names it: the id of its record, or `line:7`; with the id of the record that a create has made. */
 interface NamedRow {
-  readonly key: bigint | string;
+  readonly name: string;
   readonly made: bigint | undefined;
 }
 
@@ -25,7 +25,7 @@ export function parseNamedRow(text: string): NamedRow {
   if (id === undefined && line === undefined)
     throw new UsageError(`'${text}': must be the id of a record, or line:<n> of the input, or line:<n>=<id>`);
   return {
-    key: id === undefined ? `line:${line}` : BigInt(id),
+    name: id === undefined ? `line:${line}` : `${BigInt(id)}`,
     made: made === undefined ? undefined : BigInt(made),
   };
 }
@@ -90,20 +90,20 @@ async function finish(context: Context, run: Run, journal: Journal): Promise<{ t
 }
 
 /** @throws UsageError for a row that the run does not have, or whose fate is certain, or a create without the id that it made. */
-function toOutcome(run: Run, { key, made }: NamedRow, as: 'applied' | 'failed'): readonly [Row, Outcome] {
-  const row = run.rows.find((candidate) => keyOf(candidate) === key || `line:${candidate.line}` === key);
+function toOutcome(run: Run, { name, made }: NamedRow, as: 'applied' | 'failed'): readonly [Row, Outcome] {
+  const row = run.rows.find((candidate) => rowName(candidate) === name || `line:${candidate.line}` === name);
   if (!row)
     throw new UsageError(
-      `run ${run.id} has no row ${key}`,
+      `run ${run.id} has no row ${name}`,
       `\`petstore runs show ${run.id}\` lists its rows`,
     );
   const fate = fateOf(row);
   const isCreate = row.intent.kind === 'create';
   const lacksId = isCreate && fate === 'applied' && madeIdOf(row) === undefined;
   if (fate !== 'unknown' && !isLeft(row) && !(lacksId && as === 'applied'))
-    throw new UsageError(`run ${run.id}: the row ${key} is ${fate}, so nothing is to be said of it`);
+    throw new UsageError(`run ${run.id}: the row ${name} is ${fate}, so nothing is to be said of it`);
   if (isCreate && as === 'applied' && made === undefined)
-    throw new UsageError(`${key}: give the id of the record that was made: ${key}=<id>`);
+    throw new UsageError(`${name}: give the id of the record that was made: ${name}=<id>`);
   const after = plannedOf(row)?.after ?? (row.intent.kind === 'create' ? row.intent.fields : null);
   const madeRecord = made === undefined ? undefined : { id: made, value: after };
   const reason: Reason = {

@@ -162,12 +162,13 @@ function describeDirections({ changes, readings }: Plan): string[] {
   ];
 }
 
-/** Describes the first row of a group of failures: `line 7, pet 42: …`, or `pet 42: …` in an undo. */
+/** Describes the first row of a group of failures: `line 7, pet 42: …`. */
 export function describeExample(
   { line, id, message, requestId }: FailureGroup['example'],
   record: string,
 ): string {
-  const name = id === undefined ? [] : [`${record} ${id}`];
-  const subject = [...(line > 0 ? [`line ${line}`] : []), ...name].join(', ');
-  return sanitize(`${subject}: ${message}${requestId === undefined ? '' : ` (request ${requestId})`}`);
+  const name = id === undefined ? '' : `, ${record} ${id}`;
+  return sanitize(
+    `line ${line}${name}: ${message}${requestId === undefined ? '' : ` (request ${requestId})`}`,
+  );
 }
