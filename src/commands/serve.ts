@@ -8,7 +8,7 @@ import { parseDuration, parseInteger, ValueError } from '../config/setting-value
 import type { Context } from '../context.ts';
 import { InputError, messageOf, type Signal, UsageError } from '../process/errors.ts';
 import { systemReason } from '../process/system-error.ts';
-import { generateStore, seedStore } from '../server/seed.ts';
+import { seedStore } from '../server/seed.ts';
 import { type Exchange, type Listening, startServer } from '../server/server.ts';
 import { Store } from '../server/store.ts';
 import { readStore } from '../server/store-file.ts';
@@ -125,7 +125,7 @@ function createStore({ io }: Context, { data, empty, pets, requireToken }: Serve
       'set it to the token that requests must bear',
     );
   if (empty) return new Store();
-  if (data === undefined) return pets === undefined ? seedStore() : generateStore(pets);
+  if (data === undefined) return seedStore(pets);
   const store = readStore(data);
   if (!store)
     throw new UsageError(`--data ${data}: no such file`, `\`petstore offline pull --to ${data}\` writes one`);

@@ -2,7 +2,6 @@ import { type HttpHeaders, type HttpRequest, headerValue, isRead } from '../api/
 import { sleep } from '../process/deadline.ts';
 import type { App } from './app.ts';
 import { methodNotAllowed, Refusal } from './refusal.ts';
-import type { Random } from './seed.ts';
 
 // The flags of `serve` wrap the app: each function takes an app and returns one.
 
@@ -89,11 +88,11 @@ export interface Faults {
   readonly errorRate?: number | undefined;
 }
 
-export function withFaults(app: App, { latencyMs = 0, errorRate = 0 }: Faults, random: Random): App {
+export function withFaults(app: App, { latencyMs = 0, errorRate = 0 }: Faults): App {
   if (latencyMs === 0 && errorRate === 0) return app;
   return async (request) => {
     if (latencyMs > 0) await sleep(latencyMs);
-    if (random() < errorRate)
+    if (Math.random() < errorRate)
       return new Refusal('unavailable', 'failed on purpose (--error-rate)').toResponse();
     return app(request);
   };

@@ -8,7 +8,6 @@ import { systemReason } from '../process/system-error.ts';
 import { type App, createApp } from './app.ts';
 import { withDocuments } from './documents.ts';
 import { maxBodyBytes, Refusal, toRefusal } from './refusal.ts';
-import { createRandom } from './seed.ts';
 import {
   type Faults,
   withCors,
@@ -66,8 +65,7 @@ export function startServer(options: ServerOptions): Promise<Listening> {
   let app: App = createApp({ ...options, store: () => store });
   if (readOnly) app = withoutWrites(app);
   if (token !== undefined) app = withToken(app, token);
-  // With a fixed seed, the same requests meet the same faults each time.
-  app = withFaults(app, faults, createRandom(1));
+  app = withFaults(app, faults);
   app = withDocuments(app, options);
   if (trustProxy) app = withForwarded(app);
   if (origins) app = withCors(app, origins);

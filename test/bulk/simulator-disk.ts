@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { dirname, join } from 'node:path';
-import type { Random } from './simulator-faults.ts';
+import type { Random } from '../helpers/random.ts';
 
 /** A run of the program in this process that can die at any of its operations on files. */
 export interface SimulatedProcess {

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { listenHere } from '../helpers/listen.ts';
+import { type Random, randomOf } from '../helpers/random.ts';
 import type { SimulatedProcess } from './simulator-disk.ts';
 import * as faults from './simulator-faults.ts';
 import { type Answer, numberIn, type Request, Service, type ServiceShape } from './simulator-service.ts';
@@ -110,7 +111,7 @@ export class Gateway {
   }
 
   /** Somebody else sets the value of a record, or its other field, or removes it, or makes it. */
-  edit(id: string, random: faults.Random): void {
+  edit(id: string, random: Random): void {
     const { service } = this;
     const entry = service.entries.get(id);
     // twice
@@ -176,7 +177,7 @@ export class Gateway {
     seen.set(key, count);
     const { received: number, shown } = this.service;
     const reading = shown.findLast((each) => each.command === command && each.id === id);
-    const random = faults.randomOf(conduct.seed, key, count);
+    const random = randomOf(conduct.seed, key, count);
     const facts = { number, command, method, id, url: pathname, query, entry, headers };
     const request = { ...facts, isOfNoun, reading, random };
     if (method !== 'GET') this.writes.push(request);

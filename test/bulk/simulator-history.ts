@@ -1,4 +1,5 @@
-import { type Random, randomOf, writeFaults } from './simulator-faults.ts';
+import { type Random, randomOf } from '../helpers/random.ts';
+import { writeFaults } from './simulator-faults.ts';
 import { type FileKind, type InputFile, invalidValue, type Line, mendedValue } from './simulator-files.ts';
 import type { Conduct } from './simulator-gateway.ts';
 import type { ServiceShape } from './simulator-service.ts';

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { errorBody, type Random } from './simulator-faults.ts';
+import type { Random } from '../helpers/random.ts';
+import { errorBody } from './simulator-faults.ts';
 
 /** A record at a moment: a count, or the number in a name, and a field that no file names. */
 export interface Entry {

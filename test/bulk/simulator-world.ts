@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { main } from '../../src/main.ts';
+import { randomOf } from '../helpers/random.ts';
 import { fakeIo, runCli } from '../helpers/run-cli.ts';
 import {
   type Command,
@@ -17,7 +18,6 @@ import {
   Violation,
 } from './simulator-command.ts';
 import { cutPower, die, running, type SimulatedProcess, settleFile, settleFolder } from './simulator-disk.ts';
-import { randomOf } from './simulator-faults.ts';
 import { fileText, type InputFile, mend, rejectedKeys, typedRows } from './simulator-files.ts';
 import { commandHeader, Gateway } from './simulator-gateway.ts';
 import type { History, Step } from './simulator-history.ts';

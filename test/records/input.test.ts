@@ -2,7 +2,7 @@ import { parse as parseCsv } from 'csv-parse/sync';
 import { expect, test } from 'vitest';
 import type { SplitRecord } from '../../src/input/record.ts';
 import { splitInput } from '../../src/input/split-input.ts';
-import { createRandom, pick, randomBelow } from '../../src/server/seed.ts';
+import { randomOf } from '../helpers/random.ts';
 
 /** Reads a text, cut into pieces of `size` bytes. */
 async function read(
@@ -39,15 +39,15 @@ test.each([1, 2, 3, 7, 64])('returns the same CSV records for pieces of %i bytes
 
 test('splits random CSV as csv-parse does, however it is cut', async () => {
   const seed = Number(process.env.PETSTORE_TEST_SEED ?? Math.floor(Math.random() * 2 ** 31));
-  const random = createRandom(seed);
+  const random = randomOf(seed);
   const cells = ['1', '', 'abc', '"a,b"', '"x""y"', '"l\ni"', '"c\r\nd"', 'é', '""'];
   for (let round = 0; round < 200; round += 1) {
-    const rows = Array.from({ length: 1 + randomBelow(random, 6) }, () =>
-      [pick(random, cells), pick(random, cells), 'end'].join(','),
+    const rows = Array.from({ length: 1 + random.below(6) }, () =>
+      [random.pick(cells), random.pick(cells), 'end'].join(','),
     );
-    const text = rows.map((row) => row + pick(random, ['\n', '\r\n', '\r'])).join('');
+    const text = rows.map((row) => row + random.pick(['\n', '\r\n', '\r'])).join('');
     const expected = parseCsv(text, { record_delimiter: ['\r\n', '\n', '\r'] });
-    const size = 1 + randomBelow(random, 9);
+    const size = 1 + random.below(9);
     expect(cellsOf(await read(text, { size, name: 'a.csv' })), `seed ${seed}`).toEqual(expected);
   }
 });

@@ -6,7 +6,7 @@ import { parse as parseCsv } from 'csv-parse/sync';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { type JsonObject, type JsonValue, parseJson, printJson } from '../../src/process/exact-json.ts';
-import { createRandom, pick, randomBelow } from '../../src/server/seed.ts';
+import { randomOf } from '../helpers/random.ts';
 import { recordingServer } from '../helpers/recording-server.ts';
 import { runAt } from '../helpers/run-cli.ts';
 import { serve } from '../helpers/serving.ts';
@@ -50,22 +50,22 @@ interface Records {
 }
 
 function randomRecords(): Records {
-  const random = createRandom(seed);
-  const text = () => Array.from({ length: 1 + randomBelow(random, 4) }, () => pick(random, pieces)).join('');
+  const random = randomOf(seed);
+  const text = () => Array.from({ length: 1 + random.below(4) }, () => random.pick(pieces)).join('');
   const ids = [0n, 1n, 2n ** 53n - 1n, 2n ** 53n + 1n, 10n ** 18n, int64Max - 1n, int64Max];
   const idAt = (at: number) => ids[at] ?? 2n ** 53n + 2n * BigInt(at);
   const texts = [...pieces, ...Array.from({ length: 40 }, text)];
-  const count = () => pick(random, [0n, 1n, 7n, 1234n, 2n ** 53n - 1n]);
-  const orNull = <Value>(value: Value) => (randomBelow(random, 4) === 0 ? null : value);
-  const status = () => pick(random, ['available', 'pending', 'sold']);
+  const count = () => random.pick([0n, 1n, 7n, 1234n, 2n ** 53n - 1n]);
+  const orNull = <Value>(value: Value) => (random.below(4) === 0 ? null : value);
+  const status = () => random.pick(['available', 'pending', 'sold']);
   const categories = texts.map((name, at) => ({ id: idAt(at), name, description: orNull(text()) }));
   const pets = texts.map((name, at) => {
-    return { id: idAt(at), name, categoryId: idAt(randomBelow(random, texts.length)), status: status() };
+    return { id: idAt(at), name, categoryId: idAt(random.below(texts.length)), status: status() };
   });
   const dates = ['2027-01-15T09:00:00Z', '2027-01-15T09:00:00.123+05:30', '2000-02-29T23:59:59-08:00'];
   const orders = texts.map((_, at) => ({
-    ...{ id: idAt(at), petId: orNull(idAt(randomBelow(random, texts.length))), quantity: orNull(count()) },
-    ...{ shipDate: orNull(pick(random, dates)), complete: at % 2 === 0 },
+    ...{ id: idAt(at), petId: orNull(idAt(random.below(texts.length))), quantity: orNull(count()) },
+    ...{ shipDate: orNull(random.pick(dates)), complete: at % 2 === 0 },
   }));
   const inventory = pets.map(({ id, status }) => ({ petId: id, quantity: count(), status }));
   return { categories, pets, orders, inventory };

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { HttpResponse } from '../../src/api/http.ts';
 import { parseJson } from '../../src/process/exact-json.ts';
 import { createOfflineTransport } from '../../src/server/offline.ts';
-import { generateStore, seedStore } from '../../src/server/seed.ts';
+import { seedStore } from '../../src/server/seed.ts';
 import type { Store } from '../../src/server/store.ts';
 import { printStore, readStore } from '../../src/server/store-file.ts';
 
@@ -122,10 +122,10 @@ test('the records of the seeded and of the generated store fit together, and are
   const sizes = ({ categories, pets, orders, inventory }: Store) =>
     [categories, pets, orders, inventory].map(({ all }) => all.length);
   expect(sizes(seedStore())).toEqual([6, 25, 10, 25]);
-  expect(generateStore(500).pets.all.length).toBe(500);
-  expect(printStore(generateStore(500))).toBe(printStore(generateStore(500)));
+  expect(seedStore(500).pets.all.length).toBe(500);
+  expect(printStore(seedStore(500))).toBe(printStore(seedStore(500)));
   // Reading checks that the records fit together.
-  for (const store of [seedStore(), generateStore(500)]) {
+  for (const store of [seedStore(), seedStore(500)]) {
     const path = join(folder, 'shop.json');
     writeFileSync(path, printStore(store));
     expect(printStore(readStore(path) ?? store)).toBe(printStore(store));

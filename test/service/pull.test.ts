@@ -1,7 +1,7 @@
 import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { generateStore } from '../../src/server/seed.ts';
+import { seedStore } from '../../src/server/seed.ts';
 import { type Listening, startServer } from '../../src/server/server.ts';
 import type { Store } from '../../src/server/store.ts';
 import { type RunOptions, runCli } from '../helpers/run-cli.ts';
@@ -15,7 +15,7 @@ let requests: string[];
 
 beforeEach(async () => {
   shop = openShop();
-  store = generateStore(1100);
+  store = seedStore(1100);
   store.orders.put(9223372036854775806n, { id: 9223372036854775806n, petId: 7n, complete: true });
   requests = [];
   server = await startServer({

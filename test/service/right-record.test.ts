@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { bind } from '../../src/binding/binding.ts';
 import { readDescription } from '../../src/binding/description.ts';
 import type { JsonObject } from '../../src/process/exact-json.ts';
-import { createRandom, pick as pickFrom } from '../../src/server/seed.ts';
 import { bindTo } from '../helpers/bound.ts';
+import { randomOf } from '../helpers/random.ts';
 import { recordingServer } from '../helpers/recording-server.ts';
 
 // No write is ever bound to a record that is not the one named. Random services find their records by a key of their own:
@@ -61,8 +61,7 @@ interface Scene {
 }
 
 function makeScene(seed: number): Scene {
-  const random = createRandom(seed);
-  const pick = <Item>(items: readonly Item[]): Item => pickFrom(random, items);
+  const { next: random, pick } = randomOf(seed);
   const noun = pick<Noun>(['pets', 'orders', 'categories', 'inventory', 'inventory']);
   const key = pick(Object.keys(keys[noun]));
   const otherKeys = Object.keys(keys[noun]).filter(() => random() < 0.6);

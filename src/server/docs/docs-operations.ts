@@ -60,36 +60,29 @@ export function resolveSchema(document: OpenApi, schema: JsonObject): JsonObject
   };
 }
 
-/**
- * Returns the command line of this program for an operation, with the examples of the document. It works on the seeded
- * store: every pet there has an inventory entry, so the line that creates an entry deletes it first.
- */
+/** Returns the command line of this program for an operation, with the examples of the document. */
 export function petstoreCommand(docsOperation: DocsOperation, baseUrl: string): string {
   const id = docsOperation.operation.operationId;
-  const { noun } = operations[id];
-  const ids = idsOf(docsOperation);
   const { quantity, petId } = docsOperation.body?.example ?? {};
-  const line = (...words: string[]) =>
-    ['petstore', noun, ...words, '--base-url', baseUrl].map(shellWord).join(' ');
-  if (id === 'createInventory')
-    return `${line('delete', `${petId}`, '--yes')} && ${line('create', `${petId}`, `${quantity}`)}`;
-  if (id === 'updateInventory') return line('set', ...ids, `${quantity}`);
   const verb = /^[a-z]+/.exec(id)?.[0] ?? '';
-  return line(verb, ...ids, ...(verb === 'delete' ? ['--yes'] : flagsOf(docsOperation)));
+  const ids = idsOf(docsOperation);
+  const wordsOf: { readonly [id: string]: readonly string[] } = {
+    createInventory: ['create', `${petId}`, `${quantity}`],
+    updateInventory: ['set', ...ids, `${quantity}`],
+  };
+  const words = wordsOf[id] ?? [verb, ...ids, ...(verb === 'delete' ? ['--yes'] : flagsOf(docsOperation))];
+  return ['petstore', operations[id].noun, ...words, '--base-url', baseUrl].map(shellWord).join(' ');
 }
 
 /** Returns the command line of curl for an operation. */
 export function curlCommand(docsOperation: DocsOperation, baseUrl: string): string {
-  const { operation, method, path, parameters, body } = docsOperation;
+  const { method, path, parameters, body } = docsOperation;
   const target = path.replace(/\{(\w+)\}/g, (_, name) =>
     printExample(parameters.find((each) => each.name === name)?.example),
   );
   const words = ['curl', ...(method === 'GET' ? [] : ['-X', method]), baseUrl + target];
   if (body) words.push('-H', 'Content-Type: application/json', '-d', printJson(body.example));
-  const line = words.map(shellWord).join(' ');
-  if (operation.operationId !== 'createInventory') return line;
-  const entry = shellWord(`${baseUrl}${target}/${body?.example.petId}`);
-  return `curl -X DELETE ${entry} && ${line}`;
+  return words.map(shellWord).join(' ');
 }
 
 export function printExample(value: JsonValue | undefined): string {

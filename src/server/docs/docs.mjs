@@ -96,41 +96,12 @@ function block(title, id, text) {
   return container;
 }
 
-/** @param {HTMLButtonElement} button */
-async function copy(button) {
-  const line = button.previousElementSibling;
-  try {
-    await navigator.clipboard.writeText(line.textContent);
-    relabel(button, 'Copied');
-  } catch {
-    // The browser did not permit it: select the text, so that the user can copy it with the keyboard.
-    getSelection().selectAllChildren(line);
-    relabel(button, 'Selected');
-  }
-  setTimeout(() => relabel(button, 'Copy'), 1500);
-}
-
-/**
- * Changes the text of a button. A screen reader reads the label, which begins with the same text.
- *
- * @param {HTMLButtonElement} button
- * @param {string} text
- */
-function relabel(button, text) {
-  button.textContent = text;
-  button.ariaLabel = button.ariaLabel.replace(/^\w+/, text);
-}
-
 for (const form of document.querySelectorAll('form.try')) {
   form.querySelector('[type=submit]').disabled = false;
   form.addEventListener('submit', (event) => {
     event.preventDefault();
     send(form);
   });
-}
-for (const button of document.querySelectorAll('.copy')) {
-  button.hidden = false;
-  button.addEventListener('click', () => copy(button));
 }
 const menu = document.querySelector('.menu');
 menu.addEventListener('click', (event) => {

@@ -136,19 +136,16 @@ function badgesOf(operation: DocsOperation['operation']): HtmlPart {
 
 function noticesOf(operation: DocsOperation['operation']): HtmlPart {
   const sunset = operation['x-deprecated-sunset'];
-  const stability = operation['x-stability'];
-  return [
+  return (
     operation.deprecated === true &&
-      html`<p class="note">This operation is deprecated${
-        typeof sunset === 'string' && html` and will be sunset on <time datetime="${sunset}">${sunset}</time>`
-      }.</p>`,
-    typeof stability === 'string' &&
-      html`<p class="note">This operation is ${stability}: it may still change.</p>`,
-  ];
+    html`<p class="note">This operation is deprecated${
+      typeof sunset === 'string' && html` and will be sunset on <time datetime="${sunset}">${sunset}</time>`
+    }.</p>`
+  );
 }
 
 function renderCall(label: string, line: string): Html {
-  return html`<div class="call"><pre tabindex="0" role="region" aria-label="Command line, ${label}"><code>${line}</code></pre><button type="button" class="copy" aria-label="Copy the command line, ${label}" hidden>Copy</button></div>
+  return html`<div class="call"><pre tabindex="0" role="region" aria-label="Command line, ${label}"><code>${line}</code></pre></div>
 `;
 }
 
