@@ -1,3 +1,4 @@
+import type { Settings } from '../config/settings.ts';
 import { UsageError } from '../process/errors.ts';
 import { type Outcome, type Row, uncertaintyOf } from '../writes/decide.ts';
 import { findNextCommand } from './report.ts';
@@ -20,34 +21,81 @@ import { type RunInfo, type RunList, readRun, runsOfDelivery, runsOnTarget, runT
 export type Claims = ReadonlyMap<Row, Outcome>;
 
 /**
- * Finds what other runs claim of the open rows of a run.
+ * Finds what other runs claim of the open rows of a run. The journal of each run that can claim one is read once.
  *
  * @param undone the run that an undo takes back.
  * @throws UsageError if a journal that may be of the target cannot be read.
  */
 export async function claimsOn(list: RunList, run: Run, undone: Run | undefined): Promise<Claims> {
+  const { target, noun, delivery, flags } = run.header;
+  const deliveries = delivery === null || flags.again ? [] : runsOfDelivery(list, target, delivery);
+  const sentBy = new Map(undone?.rows.map((row) => [row.line, row.sentBy]));
+  /** The last plan that is no news to a row: its record must not have been planned since. */
+  const sinceOf = (row: RunRow) => {
+    if (uncertaintyOf(row)) return row.sentBy;
+    return undone && row.intent.kind !== 'add' ? (sentBy.get(row.line) ?? 0) : Number.POSITIVE_INFINITY;
+  };
   const rows = run.rows.filter(isUnfinished);
-  const booked = await claimBooked(list, run, rows);
-  const left = undone ? claimNotApplied(undone, rows) : [];
-  return new Map([...booked, ...(await claimPlannedLater(list, run, rows, undone)), ...left]);
+  const claims = new Map(undone ? claimNotApplied(undone, rows) : []);
+  const asking = rows.filter((row) => deliveries.length > 0 || sinceOf(row) !== Number.POSITIVE_INFINITY);
+  for (const info of asking.length > 0 ? runsOnTarget(list, target) : []) {
+    if (info.id === run.id || info.id === undone?.id || info.header.noun !== noun) continue;
+    const isBooking = deliveries.includes(info);
+    const asked = asking.filter(
+      (row) => row.id !== undefined && !claims.has(row) && (isBooking || info.planned > sinceOf(row)),
+    );
+    if (asked.length === 0) continue;
+    const takenBack = await readTakenBack(list, info);
+    const others = new Map((await readRun(list, info.id)).run.rows.map((row) => [row.id, row]));
+    for (const row of asked) {
+      const other = others.get(row.id);
+      if (!other || (takenBack.has(row.id) && !uncertaintyOf(row))) continue;
+      const isLater = other.plannedBy > sinceOf(row);
+      const claim =
+        bookedBy(info, row, isBooking ? other : undefined) ??
+        (isLater ? laterRun(info, row, other) : undefined);
+      if (claim) claims.set(row, claim);
+    }
+  }
+  return claims;
 }
 
-type Claim = readonly [Row, Outcome];
+/** A row of a delivery that another run with its number has booked is left out. */
+function bookedBy(info: RunInfo, row: Row, other: RunRow | undefined): Outcome | undefined {
+  const { intent } = row;
+  if (intent.kind !== 'add' || other?.intent.kind !== 'add') return undefined;
+  if (uncertaintyOf(row) || fateOf(other) !== 'applied') return undefined;
+  const message = `booked by ${runTime(info)}`;
+  const { change } = other.intent;
+  if (change === intent.change) return { state: 'unchanged', reason: { code: bookedCode, message } };
+  const both = `${message} with ${signed(change)}, and the file has ${signed(intent.change)}`;
+  return { state: 'failed', reason: { code: 'booked_otherwise', message: both } };
+}
+
+function signed(change: number): string {
+  return change < 0 ? String(change) : `+${change}`;
+}
+
+/** The ids of the records of a run that its undo has taken back. */
+async function readTakenBack(list: RunList, { undo }: RunInfo): Promise<ReadonlySet<bigint | undefined>> {
+  if (!undo) return new Set();
+  const { rows } = (await readRun(list, undo.id)).run;
+  const isTakenBack = (row: Row) => fateOf(row) === 'applied' || fateOf(row) === 'unchanged';
+  return new Set(rows.filter(isTakenBack).map(({ id }) => id));
+}
 
 /**
  * Checks that no run is used from another profile, one that still exists: the two may be different services behind one address.
  *
- * @param profile the active profile.
  * @throws UsageError `other_profile`.
  */
 export function checkProfile(
   info: Pick<RunInfo, 'id' | 'header'>,
-  profile: string | undefined,
-  profiles: readonly string[],
+  { profile, profileNames }: Pick<Settings, 'profile' | 'profileNames'>,
 ): void {
   const { profile: other } = info.header;
-  if (other === null || other === profile || !profiles.includes(other)) return;
-  const active = profile === undefined ? 'no profile is active' : `the active profile is ${profile}`;
+  if (other === null || other === profile?.value || !profileNames.includes(other)) return;
+  const active = profile ? `the active profile is ${profile.value}` : 'no profile is active';
   throw new UsageError(
     `run ${info.id} was made with the profile ${other}, and ${active}; nothing was sent`,
     `if they are one service, give --profile ${other}; else give one a tenant: petstore config set tenant <name> --profile ${other}`,
@@ -74,95 +122,22 @@ export async function findOpenDelivery(
   return undefined;
 }
 
-/** A row of a delivery that another run with its number has booked is left out, unless it was taken back since. */
-async function claimBooked(list: RunList, run: Run, rows: readonly RunRow[]): Promise<readonly Claim[]> {
-  const bookings = new Map<bigint, { readonly info: RunInfo; readonly change: number }>();
-  const { flags, delivery, target } = run.header;
-  if (flags.again || delivery === null) return [];
-  for (const info of runsOfDelivery(list, target, delivery)) {
-    if (info.id === run.id) continue;
-    const takenBack = await readTakenBack(list, info);
-    for (const { id, intent, state } of (await readRun(list, info.id)).run.rows)
-      if (id !== undefined && intent.kind === 'add' && fateOf({ state }) === 'applied' && !takenBack.has(id))
-        bookings.set(id, { info, change: intent.change });
-  }
-  return rows.flatMap((row): Claim[] => {
-    const booking = bookings.get(row.id ?? -1n);
-    if (!booking || row.intent.kind !== 'add' || uncertaintyOf(row)) return [];
-    const { info, change } = booking;
-    const message = `booked by ${runTime(info)}`;
-    if (change === row.intent.change)
-      return [[row, { state: 'unchanged', reason: { code: bookedCode, message } }]];
-    const both = `${message} with ${signed(change)}, and the file has ${signed(row.intent.change)}`;
-    return [[row, { state: 'failed', reason: { code: 'booked_otherwise', message: both } }]];
-  });
-}
-
-function signed(change: number): string {
-  return change < 0 ? String(change) : `+${change}`;
-}
-
-/** The ids of the records of a run that its undo has taken back. */
-async function readTakenBack(list: RunList, { undo }: RunInfo): Promise<ReadonlySet<bigint>> {
-  if (!undo) return new Set();
-  const { rows } = (await readRun(list, undo.id)).run;
-  const fates = rows.map((row) => [row.id, fateOf(row)] as const);
-  return new Set(fates.flatMap(([id, fate]) => (id !== undefined && isDone(fate) ? [id] : [])));
-}
-
-function isDone(fate: string): boolean {
-  return fate === 'applied' || fate === 'unchanged';
-}
-
 /**
- * Finds the rows whose records another run has planned since. Of an uncertain row only a person can tell what became of it.
- * An undo leaves alone a value that a later run has written, or may have, and not taken back.
+ * A later run has planned the record of a row. Of an uncertain row only a person can tell what became of it. An undo leaves
+ * alone a value that the later run has written, or may have.
  */
-async function claimPlannedLater(
-  list: RunList,
-  { header, id: ownId }: Run,
-  rows: readonly RunRow[],
-  undone: Run | undefined,
-): Promise<readonly Claim[]> {
-  const sentBy = new Map(undone?.rows.map((row) => [row.line, row.sentBy]));
-  const asked = rows.flatMap((row) => {
-    const isUncertain = uncertaintyOf(row) !== undefined;
-    if (row.id === undefined || (!isUncertain && (!undone || row.intent.kind === 'add'))) return [];
-    return [{ row, id: row.id, isUncertain, since: (isUncertain ? row.sentBy : sentBy.get(row.line)) ?? 0 }];
-  });
-  if (asked.length === 0) return [];
-  const oldest = asked.reduce((least, { since }) => Math.min(least, since), Number.POSITIVE_INFINITY);
-  const claims = new Map<Row, Outcome>();
-  for (const info of runsOnTarget(list, header.target)) {
-    const isOwn = info.id === ownId || info.id === undone?.id;
-    if (isOwn || info.planned <= oldest || info.header.noun !== header.noun) continue;
-    const takenBack = await readTakenBack(list, info);
-    const later = new Map((await readRun(list, info.id)).run.rows.map((row) => [row.id, row]));
-    for (const { row, id, isUncertain, since } of asked) {
-      const other = later.get(id);
-      if (!other || other.plannedBy <= since) continue;
-      const isWritten = isAppliedOrUncertain(other) && info.header.kind !== 'undo' && !takenBack.has(id);
-      if (isUncertain) claims.set(row, plannedLater(info));
-      else if (isWritten && !claims.has(row)) claims.set(row, writtenLater(info));
-    }
+function laterRun({ id, header }: RunInfo, row: Row, other: RunRow): Outcome | undefined {
+  const code = 'later_run';
+  if (uncertaintyOf(row)) {
+    const message = `run ${id} has planned this record since, so its value tells nothing: look at it, and say what happened`;
+    return { state: 'unknown', reason: { code, message } };
   }
-  return [...claims];
+  if (header.kind === 'undo' || !isAppliedOrUncertain(other)) return undefined;
+  const message = `run ${id} has written this record since: undo that run first, or apply the file again`;
+  return { state: 'failed', reason: { code, message, passes: true, settledBy: ['undo', id] } };
 }
 
-const laterCode = 'later_run';
-
-function plannedLater(info: RunInfo): Outcome {
-  const message = `run ${info.id} has planned this record since, so its value tells nothing: look at it, and say what happened`;
-  return { state: 'unknown', reason: { code: laterCode, message } };
-}
-
-function writtenLater(info: RunInfo): Outcome {
-  const message = `run ${info.id} has written this record since: undo that run first, or apply the file again`;
-  return {
-    state: 'failed',
-    reason: { code: laterCode, message, passes: true, settledBy: ['undo', info.id] },
-  };
-}
+type Claim = readonly [Row, Outcome];
 
 /** An undo takes back what was applied. It leaves alone a row of which nobody knows, until that is settled in its own run. */
 function claimNotApplied({ id = '', rows: undoneRows }: Run, rows: readonly RunRow[]): readonly Claim[] {

@@ -12,7 +12,6 @@ import { counted, joinFirst, minuteText } from '../../process/text.ts';
 import { parseRunId } from '../arguments.ts';
 import { printNothing } from './report-run.ts';
 import { type ApplyFlags, resumeFlags } from './run-flags.ts';
-import { profilesOf } from './run-input.ts';
 import { findTarget, lockTarget, previewRun, runSession, runView } from './run-session.ts';
 
 const args = {
@@ -59,29 +58,28 @@ async function resumeOrUndo(
   runId: string | undefined,
   flags: ApplyFlags,
 ): Promise<void> {
-  const choose = choices[verb];
   const folder = runFolderOf(context.io);
   const target = await findTarget(context);
-  const firstList = await listRuns(folder);
-  const firstChoice = choose(firstList, target, runId);
-  if (firstChoice.info) {
-    checkTarget(firstChoice.info, target);
-    const { profile, profiles } = profilesOf(context);
-    checkProfile(firstChoice.info, profile, profiles);
-  }
-  if (firstChoice.action === 'nothing') return reportNothing(context, firstList, verb, firstChoice);
-  const { id, header } = firstChoice.info;
-  const name = firstChoice.action === 'undo' ? `undo of ${id}` : header.name;
-  const lock = context.flags.dryRun ? undefined : await lockTarget(context, { ...header, name }, flags);
+  const choose = (runs: RunList) => {
+    const choice = choices[verb](runs, target, runId);
+    if (choice.info) {
+      checkTarget(choice.info, target);
+      checkProfile(choice.info, context.settings);
+    }
+    return choice;
+  };
+  const first = choose(await listRuns(folder));
+  const isLocked = first.action !== 'nothing' && !context.flags.dryRun;
+  const lock = isLocked ? await lockTarget(context, first.info.header, flags) : undefined;
   try {
     // Before the lock was taken, another process may have continued the run, or begun to undo it.
     const list = await listRuns(folder);
-    const choice = choose(list, target, verb === 'undo' ? (header.undoes ?? id) : id);
+    const choice = choose(list);
     if (choice.action === 'nothing') return await reportNothing(context, list, verb, choice);
     const openRun = await openChosenRun(list, choice);
     await context.warn(describeOpened(openRun));
     if (choice.action === 'undo' && openRun.run.rows.length === 0) {
-      await context.print(`run ${id} wrote nothing: there is nothing to undo`);
+      await context.print(`run ${choice.info.id} wrote nothing: there is nothing to undo`);
       return await printNothing(context, openRun.run.header, context.flags.dryRun === true);
     }
     if (lock) await runSession(context, list, openRun, flags, lock);

@@ -83,10 +83,6 @@ export async function applyRun(
   const lock = isPreview ? undefined : await lockTarget(context, header, flags);
   try {
     const list = await listRuns(runFolderOf(context.io));
-    const { profile, profiles } = profilesOf(context);
-    if (lock && header.delivery !== null)
-      for (const info of runsOfDelivery(list, header.target, header.delivery))
-        checkProfile(info, profile, profiles);
     if (lock) await checkDelivery(context, list, run);
     const openRun = await openNewRun(list, run);
     if (lock) await runSession(context, list, openRun, flags, lock);
@@ -96,21 +92,16 @@ export async function applyRun(
   }
 }
 
-/** @throws UsageError `unfinished_delivery` that names the command that ends another run of the delivery. */
+/** @throws UsageError `unfinished_delivery` that names the command that ends another run of the delivery; `other_profile`. */
 async function checkDelivery(context: Context, list: RunList, run: Run): Promise<void> {
+  const { target, delivery } = run.header;
+  if (delivery === null) return;
+  for (const info of runsOfDelivery(list, target, delivery)) checkProfile(info, context.settings);
   const open = await findOpenDelivery(list, run);
   if (!open) return;
   throw new UsageError(
-    `delivery ${run.header.delivery}: run ${open.id} of it is not finished; nothing was sent`,
+    `delivery ${delivery}: run ${open.id} of it is not finished; nothing was sent`,
     nextHint(context, open.command),
     'unfinished_delivery',
   );
-}
-
-/** The active profile, and all profiles of the config. */
-export function profilesOf({ settings }: Context): {
-  profile: string | undefined;
-  profiles: readonly string[];
-} {
-  return { profile: settings.profile?.value, profiles: settings.profileNames };
 }
