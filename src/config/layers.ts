@@ -41,17 +41,6 @@ export function usageCodeOf(source: SettingSource): UsageCode {
   return source === 'flag' ? 'invalid_flag' : 'invalid_input';
 }
 
-/** A value as a source gives it. */
-interface RawValue {
-  readonly source: SettingSource;
-  /** Undefined if the source does not set the key. */
-  readonly raw: unknown;
-  /** The flag, variable, profile or file that gives the value; empty for a default. */
-  readonly givenBy: string;
-  /** The name of the value in errors. */
-  readonly label: string;
-}
-
 /** A value of a source, checked. */
 export interface Setting<Value> {
   readonly value: Value;
@@ -82,21 +71,29 @@ function candidatesFor(
   profile = '',
 ): readonly Setting<unknown>[] {
   const variable = variableOf(key, io);
-  const ofProfile = file.profiles[profile]?.[key];
-  const given: readonly RawValue[] = [
-    { source: 'flag', raw: flags[key], givenBy: `--${key}`, label: `--${key}` },
-    { source: 'environment', raw: variable.raw, givenBy: variable.name, label: variable.name },
-    {
-      source: 'profile',
-      raw: ofProfile,
-      givenBy: `profile ${profile}`,
-      label: `${key} of profile ${profile} in ${file.path}`,
-    },
-    { source: 'config', raw: file.defaults[key], givenBy: file.path, label: `${key} in ${file.path}` },
-    { source: 'default', raw: keyRules[key].defaultText, givenBy: '', label: key },
+  const { defaultText, isFile } = keyRules[key];
+  const read = (source: SettingSource, raw: unknown, givenBy: string): readonly Setting<unknown>[] => {
+    if (raw === undefined) return [];
+    const isTyped = source === 'flag' || source === 'environment';
+    const label = isTyped ? givenBy : `${key} in ${givenBy}`;
+    const setting = { value: undefined, text: String(raw), source, givenBy };
+    try {
+      if (typeof raw === 'object') throw new InputError(`${label}: must be text, a number, true or false`);
+      const value = parseSetting(key, setting.text, label, usageCodeOf(source));
+      const folder = isTyped ? io.cwd : dirname(file.path);
+      return [{ ...setting, value: isFile ? resolve(folder, expandHome(setting.text, io)) : value }];
+    } catch (problem) {
+      if (!(problem instanceof UsageError)) throw problem;
+      return [{ ...setting, problem }];
+    }
+  };
+  return [
+    ...read('flag', flags[key], `--${key}`),
+    ...read('environment', variable.raw, variable.name),
+    ...read('profile', file.profiles[profile]?.[key], `profile ${profile}`),
+    ...read('config', file.defaults[key], file.path),
+    ...(defaultText === undefined ? [noSetting] : read('default', defaultText, '')),
   ];
-  const settings = given.filter(({ raw }) => raw !== undefined).map((each) => toSetting(key, each, io, file));
-  return settings.at(-1)?.source === 'default' ? settings : [...settings, noSetting];
 }
 
 const noSetting: Setting<undefined> = { value: undefined, text: '', source: 'default', givenBy: '' };
@@ -107,26 +104,6 @@ function variableOf(key: SettingKey, { env }: Io): { readonly name: string; read
   if (env[name]) return { name, raw: env[name] };
   const color = key === 'color' ? colorVariable(env) : undefined;
   return color ? { name: color.name, raw: color.value } : { name };
-}
-
-/** Parses a value. */
-function toSetting(
-  key: SettingKey,
-  { source, raw, givenBy, label }: RawValue,
-  io: Io,
-  file: ConfigFile,
-): Setting<unknown> {
-  const text = String(raw);
-  const setting = { value: undefined, text, source, givenBy };
-  try {
-    if (typeof raw === 'object') throw new InputError(`${label}: must be text, a number, true or false`);
-    const value = parseSetting(key, text, label, usageCodeOf(source));
-    const folder = source === 'flag' || source === 'environment' ? io.cwd : dirname(file.path);
-    return { ...setting, value: keyRules[key].isFile ? resolve(folder, expandHome(text, io)) : value };
-  } catch (problem) {
-    if (!(problem instanceof UsageError)) throw problem;
-    return { ...setting, problem };
-  }
 }
 
 function expandHome(path: string, io: Io): string {

@@ -75,11 +75,9 @@ export function resolveSettings(io: Io, flags: SettingFlags, file: ConfigFile): 
   const isKnown =
     !selection || selection.value === offlineProfile || Object.hasOwn(file.profiles, selection.value);
   // A token belongs to its profile's origin whatever the address is, so the values of all sources name it.
-  const all = readLayers(inputs, selection?.value === offlineProfile ? undefined : selection?.value);
-  const { active, offline, contradiction } = chooseTarget(flags, isKnown ? selection : undefined, all);
-  const hasOtherOrigin = active?.source === 'config' && isOtherOrigin(all);
-  const profile = hasOtherOrigin ? undefined : active;
-  const candidates = hasOtherOrigin ? readLayers(inputs, undefined) : all;
+  const all = readLayers(inputs, selection?.value);
+  const { profile, offline, contradiction } = chooseTarget(flags, isKnown ? selection : undefined, all);
+  const candidates = profile ? all : readLayers(inputs, undefined);
   const explain = <Key extends SettingKey>(key: Key) => firstValid(candidates, key);
   const problems = [
     file.problem,
@@ -119,42 +117,35 @@ function isInConfig({ source }: { readonly source: SettingSource }): boolean {
   return source === 'profile' || source === 'config';
 }
 
-/** Returns true if a flag or variable sets an origin that does not belong to the profile. */
-function isOtherOrigin(candidates: Candidates): boolean {
-  const [url, ...beaten] = validSettings(candidates, 'base-url');
-  const configured = beaten.find(isInConfig);
-  return !!url && !!configured && !isInConfig(url) && originOf(configured) !== originOf(url);
-}
-
 /**
  * Chooses the profile of this command, or the embedded store. If a base URL and the embedded store are both named, the
  * source with the higher precedence wins: `--base-url` beats PETSTORE_PROFILE=offline. One source that names both is an error,
- * because nobody could say where a write went.
+ * because nobody could say where a write went. The profile that the config chose does not count for a base URL of another origin.
  */
 function chooseTarget(
   flags: SettingFlags,
-  active: ProfileChoice | undefined,
+  selection: ProfileChoice | undefined,
   candidates: Candidates,
-): Pick<Settings, 'offline'> & {
-  readonly active: ProfileChoice | undefined;
-  readonly contradiction?: UsageError;
-} {
-  const named = active?.value === offlineProfile ? active : undefined;
-  const offline: ProfileChoice | undefined = flags.offline
-    ? { value: offlineProfile, source: 'flag', givenBy: '--offline' }
-    : named;
-  const baseUrl = candidates
-    .get('base-url')
-    ?.find(({ source }) => source === 'flag' || source === 'environment');
-  if (!offline || !baseUrl || rankOf(offline) < rankOf(baseUrl)) return { active, offline };
-  const service = { active: named ? undefined : active, offline: undefined };
-  if (offline.source !== baseUrl.source) return service;
-  const contradiction = new UsageError(
-    `${offline.givenBy} and ${baseUrl.givenBy} contradict each other: one names the embedded store, the other a service`,
-    'give one of them',
-    usageCodeOf(offline.source),
-  );
-  return { ...service, contradiction };
+): Pick<Settings, 'profile' | 'offline'> & { readonly contradiction?: UsageError | undefined } {
+  const isOffline = selection?.value === offlineProfile;
+  const offlineFlag = { value: offlineProfile, source: 'flag', givenBy: '--offline' } as const;
+  const offline = flags.offline ? offlineFlag : isOffline ? selection : undefined;
+  const baseUrl = candidates.get('base-url')?.find((url) => url.source !== 'default' && !isInConfig(url));
+  if (!baseUrl) return { profile: selection, offline };
+  const [url, ...beaten] = validSettings(candidates, 'base-url');
+  const configured = beaten.find(isInConfig);
+  const isElsewhere = url && configured && !isInConfig(url) && originOf(configured) !== originOf(url);
+  const profile = selection?.source === 'config' && isElsewhere ? undefined : selection;
+  if (!offline || rankOf(offline) < rankOf(baseUrl)) return { profile, offline };
+  const contradiction =
+    offline.source === baseUrl.source
+      ? new UsageError(
+          `${offline.givenBy} and ${baseUrl.givenBy} contradict each other: one names the embedded store, the other a service`,
+          'give one of them',
+          usageCodeOf(offline.source),
+        )
+      : undefined;
+  return { profile: isOffline ? undefined : profile, offline: undefined, contradiction };
 }
 
 /** Warns of unknown keys in the config file. They are not errors, because a newer version of the program may know them. */
@@ -168,22 +159,22 @@ function unknownKeyWarnings(place: string, section: object = {}): string[] {
 
 /** Finds the source of the token: PETSTORE_TOKEN, else token-file or token-command, whichever takes precedence, or the file. */
 function findToken({ env }: Io, candidates: Candidates): TokenSource | undefined {
-  const variable = env.PETSTORE_TOKEN;
+  const originFor = (source: SettingSource) => originOfToken(source, validSettings(candidates, 'base-url'));
+  if (env.PETSTORE_TOKEN) {
+    const name = 'PETSTORE_TOKEN';
+    const given = { source: 'environment', givenBy: name, origin: originFor('environment') } as const;
+    return { kind: 'variable', text: env.PETSTORE_TOKEN, label: name, ...given };
+  }
   const [file] = validSettings(candidates, 'token-file');
   const [command] = validSettings(candidates, 'token-command');
   const isFile = file && (!command || rankOf(file) <= rankOf(command));
-  const configured = isFile ? file : command;
-  const source = variable ? 'environment' : configured?.source;
-  if (source === undefined) return undefined;
-  const origin = originOfToken(source, validSettings(candidates, 'base-url'));
-  if (variable) {
-    const name = 'PETSTORE_TOKEN';
-    return { kind: 'variable', text: variable, label: name, givenBy: name, source, origin };
-  }
-  const { value: text = '', givenBy = '' } = configured ?? {};
+  const setting = isFile ? file : command;
+  if (!setting) return undefined;
+  const { value: text, source, givenBy } = setting;
+  const given = { text, source, givenBy, origin: originFor(source) };
   return isFile
-    ? { kind: 'file', text, label: `token file ${text}`, givenBy, source, origin }
-    : { kind: 'command', text, label: 'token-command', givenBy, source, origin };
+    ? { kind: 'file', label: `token file ${text}`, ...given }
+    : { kind: 'command', label: 'token-command', ...given };
 }
 
 type SourcedValue = Pick<Setting<string>, 'value' | 'source'>;

@@ -144,7 +144,7 @@ describe('a wrong setting', () => {
   test.each([
     [{ timeout: '3x' }, "timeout in <path> '3x': is not a duration"],
     [{ retries: [1] }, 'retries in <path>: must be text, a number, true or false'],
-    [{ profile: 'p', profiles: { p: { rate: -1 } } }, "rate of profile p in <path> '-1': must be a number"],
+    [{ profile: 'p', profiles: { p: { rate: -1 } } }, "rate in profile p '-1': must be a number"],
     [{ profile: 'gone' }, "<path>: there is no profile 'gone'"],
     ['{"a', '<path>: it is not valid JSON'],
     ['{"profiles": {"a": 1}}', '<path>: '],
