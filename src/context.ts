@@ -1,6 +1,7 @@
 import type { Contract } from './api/contract.ts';
 import type { GlobalFlags } from './cli/global-flags.ts';
 import type { Client } from './client/client.ts';
+import type { OutputFormat } from './config/setting-values.ts';
 import type { Settings, TokenSource } from './config/settings.ts';
 import type { Prompt } from './input/prompt.ts';
 import type { Notices } from './output/notices.ts';
@@ -43,7 +44,8 @@ export interface Context extends Runtime, Pick<Notices, 'print' | 'tell' | 'warn
   client(use?: ClientUse): Promise<Client>;
   /** Opens the prompt. Undefined if no question can be asked: see `canAsk`. */
   prompt(): Promise<Prompt> | undefined;
-  printer(): Promise<Printer>;
+  /** @param defaultFormat the format unless `--output` names another; by default that of the settings. */
+  printer(defaultFormat?: OutputFormat): Promise<Printer>;
   /** Returns the colours of a stream. --color, the environment and the stream itself decide. */
   style(stream: 'stdout' | 'stderr'): Promise<Style>;
   now(): Date;

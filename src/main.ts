@@ -1,4 +1,4 @@
-import { emptyConfigFile, readConfigFile } from './config/file.ts';
+import { readConfigFile } from './config/file.ts';
 import { resolveSettings } from './config/settings.ts';
 import type { Context } from './context.ts';
 import { openContext, openRuntime } from './open-context.ts';
@@ -21,9 +21,8 @@ export async function main(argv: readonly string[], processIo: Io): Promise<numb
     import('./commands/index.ts'),
   ]);
   const commandLine = await readCommandLine(argv, program);
-  const { flags, name, usesConfig, defaultFormat } = commandLine;
-  const file = usesConfig ? await readConfigFile(runtime.io) : emptyConfigFile(runtime.io);
-  const settings = resolveSettings(runtime.io, flags, file);
+  const { flags, name } = commandLine;
+  const settings = resolveSettings(runtime.io, flags, await readConfigFile(runtime.io));
   const { interrupts, io } = runtime;
   const hasJsonErrors = ['json', 'jsonl'].includes(settings.get('output'));
   const notices = createNotices({
@@ -33,7 +32,7 @@ export async function main(argv: readonly string[], processIo: Io): Promise<numb
     hasJsonErrors,
     showsMentions: (flags.verbose ?? 0) > 0 || (io.stderr.isTerminal && !io.env.CI),
   });
-  const { context, exitCode, close } = openContext(runtime, { flags, settings, notices, defaultFormat });
+  const { context, exitCode, close } = openContext(runtime, { flags, settings, notices });
   const running = commandLine.run(context);
   try {
     await withinLimits({ signals: [interrupts.signal] }, () => running);

@@ -2,7 +2,6 @@ import { builtInContract, type Contract } from './api/contract.ts';
 import { canAsk } from './asking.ts';
 import type { GlobalFlags } from './cli/global-flags.ts';
 import type { Client } from './client/client.ts';
-import type { OutputFormat } from './config/setting-values.ts';
 import type { Settings, TokenSource } from './config/settings.ts';
 import type { ClientUse, Context, Runtime } from './context.ts';
 import type { Notices } from './output/notices.ts';
@@ -26,14 +25,12 @@ interface ContextInputs {
   readonly flags: GlobalFlags;
   readonly settings: Settings;
   readonly notices: Notices;
-  /** The format that the command prints in unless `--output` names another. */
-  readonly defaultFormat?: OutputFormat | undefined;
 }
 
 /** Makes the context of a command, and the functions that read its exit code and close its clients. */
 export function openContext(
   runtime: Runtime,
-  { flags, settings, notices, defaultFormat }: ContextInputs,
+  { flags, settings, notices }: ContextInputs,
 ): { readonly context: Context; exitCode(): number; close(): Promise<void> } {
   const { io, interrupts, liveLine } = runtime;
   const quiet = settings.get('quiet');
@@ -60,7 +57,7 @@ export function openContext(
     client: (use = 'records') => openClient(use),
     prompt: () => (canAsk(context) ? openPrompt() : undefined),
     style: memoizeByFirst((stream) => createStyle(io[stream], io.env, settings.get('color'))),
-    async printer() {
+    async printer(defaultFormat) {
       return createPrinter(io, {
         format: (flags.output === undefined && defaultFormat) || settings.get('output'),
         fields: flags.fields,

@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import { version } from '../../package.json';
-import type { OutputFormat } from '../config/setting-values.ts';
 import type { Context } from '../context.ts';
 import { checkColumns, type View } from '../output/columns.ts';
 import type { Output } from '../output/print.ts';
@@ -24,10 +23,6 @@ interface CommandLine {
   readonly flags: GlobalFlags;
   /** The names of the command, such as `pets get`; empty for a completion and for the program itself. */
   readonly name: string;
-  /** True if the command reads the config. Help and the version do not: they work even if the config is wrong. */
-  readonly usesConfig: boolean;
-  /** The format of the output unless `--output` names another. */
-  readonly defaultFormat?: OutputFormat | undefined;
   run(context: Context): Promise<void>;
 }
 
@@ -38,23 +33,21 @@ export async function readCommandLine(argv: readonly string[], program: Program)
     // The flags before the cursor choose the service and the columns.
     const { flags, args, path, command } = await parseLine(program, words.slice(0, -1));
     const line = { words, path, command, values: { ...args, ...flags } };
-    return { flags, name: '', usesConfig: true, run: (context) => program.complete(line, context) };
+    return { flags, name: '', run: (context) => program.complete(line, context) };
   }
   const line = await parseLine(program, argv);
   const { flags, path, command, problem } = line;
   const common = { flags, name: path.join(' ') };
-  if (flags.version === true)
-    return { ...common, usesConfig: false, run: ({ io }) => io.stdout.write(`${version}\n`) };
-  // Neither help nor a line that names no command reads the config: bin/petstore.js answers most of them without the program.
+  if (flags.version === true) return { ...common, run: ({ io }) => io.stdout.write(`${version}\n`) };
+  // bin/petstore.js answers most of these lines without the program.
   const lacksVerb = isGroup(command) && (problem ? verbProblems.includes(problem.code) : !command.alone);
-  if (asksForHelp(argv) || lacksVerb)
-    return { ...common, usesConfig: false, run: (context) => answerHelp(context, argv) };
+  if (asksForHelp(argv) || lacksVerb) return { ...common, run: (context) => answerHelp(context, argv) };
   try {
-    return { ...common, ...toActionTask(line) };
+    return { ...common, run: toTask(line) };
   } catch (error) {
     const run = ({ io }: Context) =>
       Promise.reject(withPlace(error, line, argv, join(io.packageDir, 'dist')));
-    return { ...common, usesConfig: true, run };
+    return { ...common, run };
   }
 }
 
@@ -72,10 +65,8 @@ async function answerHelp(context: Context, argv: readonly string[]): Promise<vo
   await context.io[stream].write(readPage(dist, help.name, isStyled));
 }
 
-type Task = Pick<CommandLine, 'usesConfig' | 'defaultFormat' | 'run'>;
-
 /** Makes the task that runs a command. @throws UsageError if a word or a value is wrong. */
-function toActionTask(line: ParsedLine): Task {
+function toTask(line: ParsedLine): CommandLine['run'] {
   const { path, command, problem } = line;
   const action = isGroup(command) ? command.alone : command;
   if (problem || !action) throw wordsError(line);
@@ -89,11 +80,7 @@ function toActionTask(line: ParsedLine): Task {
     (value) => value instanceof UsageError,
   );
   if (wrongValue) throw wrongValue;
-  return {
-    usesConfig: action.wrongSettings !== 'unread',
-    defaultFormat: action.defaultFormat,
-    run: (context) => runAction(context, action, commandName(path), values),
-  };
+  return (context) => runAction(context, action, commandName(path), values);
 }
 
 /**
@@ -122,7 +109,6 @@ async function runAction(
 
 /** Checks flags and settings. @throws UsageError for a wrong flag, and for a wrong setting that the command does not tolerate. */
 async function checkSettings({ settings, warn }: Context, { wrongSettings }: Action): Promise<void> {
-  if (wrongSettings === 'unread') return;
   const { problems, warnings } = settings;
   const wrongFlag = problems.find(({ details }) => details.code === 'invalid_flag');
   if (wrongFlag) throw wrongFlag;
@@ -143,7 +129,7 @@ function rejectColumnFlags({ flags: { fields, sort } }: Context, name: string): 
 
 /** Prints an output, then its notes, also if the reader of stdout has gone. @throws the error of the output. */
 async function printOutput(context: Context, output: Output, view: View<object> | undefined): Promise<void> {
-  const printer = await context.printer();
+  const printer = await context.printer(output.defaultFormat);
   const closed = await printer.output(output, view).catch(async (error: unknown) => {
     if (error instanceof OutputClosedError) return error;
     // Nobody may send again what was done.

@@ -1,4 +1,3 @@
-import type { OutputFormat } from '../config/setting-values.ts';
 import type { Context } from '../context.ts';
 import type { View } from '../output/columns.ts';
 import type { Output } from '../output/print.ts';
@@ -24,14 +23,12 @@ export interface Action {
   readonly write?: true | 'planned';
   /**
    * The reaction to a wrong value in the environment or the config. By default it stops the command. Commands that repair or
-   * show settings warn of it or ignore it. Commands that need no setting do not read the config.
+   * show settings, or need none, warn of it or ignore it.
    */
-  readonly wrongSettings?: 'warn' | 'ignore' | 'unread';
+  readonly wrongSettings?: 'warn' | 'ignore';
   /** The arguments by their names in `values` of `run`, in the order of the command line. */
   readonly args?: Readonly<Record<string, Argument>>;
   readonly flags?: Readonly<Record<string, Flag>>;
-  /** The format of the output unless `--output` names another; by default that of the settings. */
-  readonly defaultFormat?: OutputFormat;
   /**
    * Returns the columns in which the command prints records; undefined if it prints none. It sends no request: `--fields` and
    * `--sort` are checked before the command runs, and `--fields help` lists the columns instead.

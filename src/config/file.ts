@@ -29,22 +29,17 @@ export interface ConfigFile {
 
 /** Reads the config file. It never throws; the error is in `problem`. */
 export async function readConfigFile(io: Io): Promise<ConfigFile> {
-  const empty = emptyConfigFile(io);
+  const path = resolvePaths(io).configFile;
+  const empty = { path, content: {}, active: undefined, profiles: {}, defaults: {}, problem: undefined };
   try {
-    return { ...empty, ...(await readContent(empty.path)) };
+    return { ...empty, ...(await readContent(path)) };
   } catch (error) {
     if (isMissing(error)) return empty;
     const way = systemCode(error) === 'EACCES' ? 'let your user read it' : 'correct the file';
     const hint = `${way}, or name another folder with PETSTORE_CONFIG_DIR`;
-    const problem = new InputError(`${empty.path}: ${systemReason(error)}`, hint);
+    const problem = new InputError(`${path}: ${systemReason(error)}`, hint);
     return { ...empty, problem };
   }
-}
-
-/** Returns an empty config. Commands that do not read the file use it. */
-export function emptyConfigFile(io: Io): ConfigFile {
-  const path = resolvePaths(io).configFile;
-  return { path, content: {}, active: undefined, profiles: {}, defaults: {}, problem: undefined };
 }
 
 /** Reads and checks the content. @throws the error of the system; Error with a clause as its message. */

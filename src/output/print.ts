@@ -40,6 +40,8 @@ export type Output = (RecordsOutput | RecordOutput | DocumentsOutput) & {
   readonly notes?: readonly string[];
   /** What was done, a line for people. It is printed only if the output cannot be written. */
   readonly doneNote?: string;
+  /** The format unless `--output` names another; by default that of the settings. */
+  readonly defaultFormat?: OutputFormat;
   /** The error that ends the command after the output, because a part of its work failed. */
   readonly error?: Error | undefined;
 };

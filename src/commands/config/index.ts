@@ -35,9 +35,8 @@ const get = verb({
         hint: `set it with \`petstore config set ${key} <value>\``,
       });
     const text = `${sanitize(typeof value === 'string' ? value : printJson(value))}\n`;
-    const { source } = context.settings.explain('output');
     // The format in the config is meant for tables.
-    if (source === 'flag' || source === 'environment') return { documents: [{ [key]: value }], text };
+    if (context.flags.output !== undefined) return { documents: [{ [key]: value }], text };
     await context.io.stdout.write(text);
     return undefined;
   },

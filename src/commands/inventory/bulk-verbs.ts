@@ -58,7 +58,6 @@ const exportAll = verb({
       'add a column that makes apply write only counts that nobody changed',
     ),
   },
-  defaultFormat: 'csv',
   view: async (_, { withExpected }) => (await import('./export.ts')).exportView(withExpected === true),
   run: async (context, { withExpected }) =>
     (await import('./export.ts')).exportInventory(context, withExpected === true),

@@ -36,5 +36,5 @@ export async function exportInventory(context: Context, withExpected: boolean): 
     for await (const page of list)
       yield withExpected ? page.map((item) => ({ ...item, expected: item.quantity ?? null })) : page;
   }
-  return { pages: pages(), view };
+  return { pages: pages(), view, defaultFormat: 'csv' };
 }
