@@ -1,7 +1,14 @@
 import { nouns } from '../api/nouns.ts';
 import { type NounName, type OperationId, operations, takesId } from '../api/operations.ts';
 import { joinFirst } from '../process/text.ts';
-import { type DocumentOperation, fixedRoute, formatRoute, mapFlag, type Obstacle } from './document.ts';
+import {
+  type DocumentOperation,
+  fixedRoute,
+  formatRoute,
+  mapFlag,
+  type Obstacle,
+  obstacleText,
+} from './document.ts';
 import { addingWordIn, isNumberKind, obstacleTo } from './fit.ts';
 import { withStatedValues } from './parameters.ts';
 import { compactName, mentions, nounOfSchema, type PathForm, readPath } from './path-words.ts';
@@ -30,7 +37,8 @@ export type Matches = ReadonlyMap<OperationId, Match>;
 
 interface Candidate {
   readonly operation: DocumentOperation;
-  readonly isNamed: boolean;
+  /** Of several operations without an obstacle the one of the highest rank is bound. */
+  readonly rank: number;
   /** True if it has our operationId or our place. Another operation is reported at most. */
   readonly isPlaced: boolean;
   readonly obstacle?: Obstacle | undefined;
@@ -84,19 +92,10 @@ export function matchOperations(
   return matches;
 }
 
-/** A write of records that are not ours stays unbound, also by the --map line of another obstacle. */
-function refuseWrite(
-  { state, operations: [write], remedy }: Match,
-  { operations: [read], ...refusal }: Match,
-): Match {
-  const why = `its records are not ours (${read && formatRoute(read)}: ${refusal.why})`;
-  const isRemedied = refusal.remedy !== undefined && (state === 'bound' || remedy === refusal.remedy);
-  return {
-    state: 'unbindable',
-    operations: write ? [write] : [],
-    why,
-    ...(isRemedied && { remedy: refusal.remedy }),
-  };
+/** A write of records that are not ours stays unbound. The read has the --map line, if there is one. */
+function refuseWrite({ operations: [write] }: Match, { operations: [read], ...refusal }: Match): Match {
+  const why = `its records are not ours (${read && formatRoute(read)}: ${obstacleText(refusal)})`;
+  return { state: 'unbindable', operations: write ? [write] : [], why };
 }
 
 function collectionsOf(ids: readonly OperationId[], matches: Matches): string[] {
@@ -135,90 +134,82 @@ function toCandidate(
   operation: DocumentOperation,
   facts: NounFacts,
 ): Candidate | undefined {
-  const { id, noun } = tableOperation;
-  if (!hasMethod(tableOperation, operation) || isOfAnotherNoun(tableOperation, operation)) return undefined;
-  const isNamed = operation.operationId === id;
+  const { id, noun, method } = tableOperation;
+  const isSimilar = operation.method === method || (method === 'PUT' && operation.method === 'PATCH');
+  if (!isSimilar || isOfAnotherNoun(tableOperation, operation)) return undefined;
   const form = readPath(operation.path);
-  const isNear = form.noun === noun || facts.collections.includes(form.collection);
-  const isPlaced = (isNamed || isNear) && !form.isBelowNoun && (form.noun ?? noun) === noun;
-  const place: Obstacle | 'here' | undefined =
-    (isPlaced ? placeOf(tableOperation, operation, form, facts, isNamed) : undefined) ??
-    hintOf(tableOperation, operation, form);
+  const isNamed = operation.operationId === id;
+  const isNear = isNamed || form.noun === noun || facts.collections.includes(form.collection);
+  const isPlaced = isNear && !form.isBelowNoun && (form.noun ?? noun) === noun;
+  if (!isPlaced && !isAbout(noun, operation)) return undefined;
+  const place = placeOf(tableOperation, operation, form, facts, isPlaced);
   if (!place) return undefined;
+  // The most important preference comes first.
+  const rank = (isNamed ? 4 : 0) + (isNounAlone(noun, form) ? 2 : 0) + (operation.method === method ? 1 : 0);
   const refusalOf = (each: DocumentOperation) =>
     obstacleTo(tableOperation, each) ?? countObstacle(tableOperation, each);
-  if (place === 'here') return { operation, isNamed, isPlaced, obstacle: refusalOf(operation) };
+  if (place === 'here') return { operation, rank, isPlaced, obstacle: refusalOf(operation) };
   // An operation with two obstacles is not even a near miss.
-  return refusalOf(withStatedValues(operation, id))
-    ? undefined
-    : { operation, isNamed, isPlaced, obstacle: place };
+  const isCallable = !refusalOf(withStatedValues(operation, id));
+  return isCallable ? { operation, rank, isPlaced, obstacle: place } : undefined;
 }
 
-/** Finds out whether an operation at another place mentions the noun and has the ids that `--map` needs. */
-function hintOf(
-  tableOperation: TableOperation,
-  operation: DocumentOperation,
-  { outerNames, idName, isBelowNoun, noun: nounOfPath }: PathForm,
-): Obstacle | undefined {
-  const { id, noun } = tableOperation;
-  // `/pets/{petId}/inventory` has the id of an entry before its noun.
-  const hasIds =
-    (idName !== undefined) === takesId(id)
-      ? outerNames.length === 0 || !isBelowNoun
-      : takesId(id) && outerNames.length === 1 && nounOfPath === noun;
-  const { path, operationId = '', body, answer } = operation;
-  const names = [body, answer].flatMap((content) => content?.shape.names ?? []);
-  const words = `${path.replace(/\{[^}]*\}/g, '')} ${operationId}`;
-  const isAbout = names.some((name) => nounOfSchema(name) === noun) || mentions(words, noun);
-  if (!hasIds || !isAbout) return undefined;
-  return { why: 'it may be something else', remedy: remedyFor(tableOperation, operation) };
-}
-
-function hasMethod({ method }: TableOperation, operation: DocumentOperation): boolean {
-  return operation.method === method || (method === 'PUT' && operation.method === 'PATCH');
+/** Returns true if the path, the operationId or a schema of an operation mentions a noun. */
+function isAbout(noun: NounName, operation: DocumentOperation): boolean {
+  const { path, operationId = '' } = operation;
+  return (
+    mentions(`${path.replace(/\{[^}]*\}/g, '')} ${operationId}`, noun) ||
+    schemaNamesOf(operation).some((name) => nounOfSchema(name) === noun)
+  );
 }
 
 /** Returns true if a schema has the name of another noun's, or a POST answers a list, as a search does. */
-function isOfAnotherNoun({ noun, method }: TableOperation, { body, answer }: DocumentOperation): boolean {
-  const names = [body, answer].flatMap((content) => content?.shape.names ?? []);
-  const isSearch = method === 'POST' && answer?.shape.kind === 'array';
-  return isSearch || names.some((name) => (nounOfSchema(name) ?? noun) !== noun);
+function isOfAnotherNoun({ noun, method }: TableOperation, operation: DocumentOperation): boolean {
+  const isSearch = method === 'POST' && operation.answer?.shape.kind === 'array';
+  return isSearch || schemaNamesOf(operation).some((name) => (nounOfSchema(name) ?? noun) !== noun);
 }
 
-/** Finds out whether an operation has the place that its kind has. Returns an obstacle if `--map` can say that it has. */
+function schemaNamesOf({ body, answer }: DocumentOperation): readonly string[] {
+  return [body, answer].flatMap((content) => content?.shape.names ?? []);
+}
+
+/**
+ * Finds out whether an operation has the place that its kind has. Returns an obstacle if `--map` can say that it has, and
+ * undefined if its path has another number of ids.
+ *
+ * @param isPlaced false if its path does not end with the noun.
+ */
 function placeOf(
   tableOperation: TableOperation,
   operation: DocumentOperation,
   form: PathForm,
   facts: NounFacts,
-  isNamed: boolean,
+  isPlaced: boolean,
 ): Obstacle | 'here' | undefined {
   const { id, noun } = tableOperation;
-  const { list, create } = nouns[noun].operations;
-  const { tail, idName, outerNames, collection } = form;
-  const isOnRecord = id !== list && id !== create;
+  const { tail, idName, outerNames, collection, isBelowNoun } = form;
   const byHand = (why: string) => ({ why, remedy: remedyFor(tableOperation, operation) });
-  if (tail !== undefined && !isNamed && id !== list) return undefined;
-  if ((idName !== undefined && !isOnRecord) || (tail !== undefined && idName !== undefined)) return undefined;
+  // A PATCH of a collection may change all its records, and so may a PUT whose body has no id.
+  const hasIdInBody =
+    operation.method === 'PUT' &&
+    operation.body !== undefined &&
+    isRecord(tableOperation, operation.body.shape);
+  // `/pets/{petId}/inventory` has the id of an entry before its noun.
+  const hasIds =
+    takesId(id) === (idName !== undefined)
+      ? outerNames.length === 0 || !isBelowNoun
+      : takesId(id) && (outerNames.length === 1 ? form.noun === noun : isPlaced && hasIdInBody);
+  if (!hasIds) return undefined;
+  if (!isPlaced) return byHand('it may be something else');
   if (tail !== undefined) return byHand(`${tail} may have only some of the records`);
   if (outerNames.length > 0) return byHand(`its path needs a value for ${outerNames.join(' and ')}`);
-  if (isOnRecord && idName === undefined) {
-    // A PATCH of a collection may change all its records, and so may a PUT whose body has no id.
-    const hasId = operation.body !== undefined && isRecord(tableOperation, operation.body.shape);
-    return operation.method === 'PUT' && hasId && !hasTwoIds(noun, facts) ? besideList() : undefined;
-  }
-  if (idName !== undefined) {
-    const obstacle = idObstacle(tableOperation, operation, idName, facts);
-    if (obstacle) return obstacle;
-  }
-  return id === list ? 'here' : besideList();
-
-  function besideList(): Obstacle | 'here' {
-    if (facts.collections.includes(collection)) return 'here';
-    if (facts.collections.length > 0) return byHand('its path is not that of the bound list or create');
-    const isAlone = !isOnRecord || isNounAlone(noun, form) || operation.path === operations[id].path;
-    return isNamed || isAlone ? 'here' : byHand('no list or create is beside it');
-  }
+  if (takesId(id) && idName === undefined && hasTwoIds(noun, facts)) return undefined;
+  const obstacle = idName === undefined ? undefined : idObstacle(tableOperation, operation, idName, facts);
+  if (obstacle ?? id === nouns[noun].operations.list) return obstacle ?? 'here';
+  if (facts.collections.includes(collection)) return 'here';
+  if (facts.collections.length > 0) return byHand('its path is not that of the bound list or create');
+  const isAlone = !takesId(id) || isNounAlone(noun, form) || operation.path === operations[id].path;
+  return operation.operationId === id || isAlone ? 'here' : byHand('no list or create is beside it');
 }
 
 /** Finds out why the parameter at the end of a path is not, or may not be, the id by which the program names a record. */
@@ -272,31 +263,25 @@ function countObstacle(tableOperation: TableOperation, operation: DocumentOperat
   return { why: 'it does not say that it sets the count', remedy: remedyFor(tableOperation, operation) };
 }
 
-function choose({ id, noun, method }: TableOperation, candidates: readonly Candidate[]): Match {
+function choose({ id, noun }: TableOperation, candidates: readonly Candidate[]): Match {
   const fitting = candidates.filter(({ obstacle }) => !obstacle);
-  // The most important preference comes first.
-  const rankOf = ({ isNamed, operation }: Candidate) =>
-    (isNamed ? 4 : 0) +
-    (isNounAlone(noun, readPath(operation.path)) ? 2 : 0) +
-    (operation.method === method ? 1 : 0);
-  const best = Math.max(...fitting.map(rankOf));
-  const remaining = fitting.filter((candidate) => rankOf(candidate) === best);
+  const best = Math.max(...fitting.map(({ rank }) => rank));
+  const remaining = fitting.filter(({ rank }) => rank === best).map(({ operation }) => operation);
   const [first] = remaining;
   if (!first) return nearMiss(candidates);
-  const matching = remaining.map(({ operation }) => operation);
-  const why = first.isNamed ? 'its operationId is ours' : `its path is about ${noun}`;
-  if (matching.length === 1) return { state: 'bound', operations: matching, why };
-  const flags = matching.map((operation) => mapFlag(id, operation));
+  const why = first.operationId === id ? 'its operationId is ours' : `its path is about ${noun}`;
+  if (remaining.length === 1) return { state: 'bound', operations: remaining, why };
+  const flags = remaining.map((operation) => mapFlag(id, operation));
   return {
     state: 'ambiguous',
-    operations: matching,
-    why: `${matching.length} operations fit equally: ${joinFirst(flags, 8)}`,
+    operations: remaining,
+    why: `${remaining.length} operations fit equally: ${joinFirst(flags, 8)}`,
   };
 }
 
 /** Returns true if a collection is the noun alone. */
-function isNounAlone(noun: NounName, { noun: nounOfPath, collection }: PathForm): boolean {
-  return nounOfPath === noun && collection === `/${noun}`;
+function isNounAlone(noun: NounName, { collection }: PathForm): boolean {
+  return collection === `/${noun}`;
 }
 
 /** Reports the nearest of several operations that are not bound. */
