@@ -1,4 +1,3 @@
-import type { HttpHeaders } from '../api/http.ts';
 import type { Operation, TokenHeader } from '../api/operations.ts';
 import type { CallOptions } from '../client/call.ts';
 import type { Client, RawResponse } from '../client/client.ts';
@@ -90,15 +89,13 @@ export interface Service {
 export interface CheckContext extends Service {
   /** The GET operations of the service. */
   readonly reads: readonly Operation[];
-  /** The headers of all answers of the round. */
-  readonly heads: readonly HttpHeaders[];
   /** Aborted when the checks are stopped. */
   readonly signal: AbortSignal;
   /** Sends the request of an operation. @throws CliError if no answer came. */
   ask(operation: Operation, input: CallInput, options?: AskOptions): Promise<CheckAnswer>;
   /** Sends a GET for a path below the base URL, or for a URL of the service. */
   get(path: string, options?: AskOptions): Promise<RawAnswer>;
-  /** Sends the request of a GET operation once in a round. Further calls in the round return the same answer. */
+  /** Sends the request of a GET operation once. Further calls by the checks of a pass return the same answer. */
   askOnce(operation: Operation, input?: CallInput): Promise<CheckAnswer>;
 }
 

@@ -96,21 +96,6 @@ function holds(operator: string, value: string, actual: string | undefined): boo
   return operator === '*=' ? actual.includes(value) : (actual === value) === (operator === '=');
 }
 
-/**
- * Returns how the headers of an answer contradict a condition, a clause. Undefined if they do not, or lack the header: an
- * error may come from a proxy.
- */
-export function contradictionOf(
-  { comparisons }: Condition,
-  headers: HttpResponse['headers'],
-): string | undefined {
-  for (const { part, name, operator, value } of comparisons) {
-    const actual = part === 'header' ? headerValue(headers, name) : undefined;
-    if (actual !== undefined && !holds(operator, value, actual)) return `${name} is ${actual}`;
-  }
-  return undefined;
-}
-
 /** Returns true if a status meets a condition. */
 export function meetsStatus({ path, status }: Condition, actual: number): boolean {
   const pattern = status ?? (path === undefined ? undefined : '2xx');

@@ -1,4 +1,3 @@
-import type { HttpHeaders } from '../api/http.ts';
 import { nouns } from '../api/nouns.ts';
 import type { Operation } from '../api/operations.ts';
 import { titleOr } from '../client/error-body.ts';
@@ -8,7 +7,7 @@ import { CliError, exitCodes } from '../process/errors.ts';
 import { isJsonObject } from '../process/exact-json.ts';
 import { withArticle } from '../process/text.ts';
 import type { AskOptions, Check, CheckContext, RawAnswer } from './check.ts';
-import { type Condition, contradictionOf, differenceTo, meetsStatus } from './condition.ts';
+import { type Condition, differenceTo, meetsStatus } from './condition.ts';
 import { type Finding, fail, findingOfError, isRed, pass, statusText, warn } from './finding.ts';
 import { faultOfNextLink } from './operation-checks.ts';
 import { detailsOf, guessInput, idParameter, reachOperation } from './round.ts';
@@ -129,8 +128,8 @@ const minLookMs = 1000;
 const rolloutHint = 'is the rollout done, on every replica?';
 
 /**
- * Makes the check that the service is the deployment of `--wait-for`, in ten answers and in all answers of the round. Each of
- * the ten has a new connection, because one replica of the new version must not speak for the others.
+ * Makes the check that the service is the deployment of `--wait-for`, in ten answers. Each has a new connection, because one
+ * replica of the new version must not speak for the others.
  */
 export function createVersionCheck(waitFor: readonly Condition[], waitMs: number): Check {
   const passed = pass(`held in ${lookCount} answers in a row, each on a new connection`);
@@ -155,21 +154,9 @@ export function createVersionCheck(waitFor: readonly Condition[], waitMs: number
         return { ...findingOfError(error), exitCode: undefined };
       }
       const [fault] = faults;
-      if (!fault) return foreignAnswer(waitFor, context.heads) ?? passed;
+      if (!fault) return passed;
       const reason = `${fault.reason}, in ${faults.length} of ${lookCount} answers`;
       return fail(reason, { ...fault, hint: rolloutHint });
     },
   };
-}
-
-/** Finds answers to the checks that contradict a condition on a header. Errors of a proxy may lack the header. */
-function foreignAnswer(waitFor: readonly Condition[], heads: readonly HttpHeaders[]): Finding | undefined {
-  const conditions = waitFor.filter(({ path }) => path === undefined);
-  const reasons = heads.flatMap((headers) =>
-    conditions.flatMap((condition) => contradictionOf(condition, headers) ?? []).slice(0, 1),
-  );
-  const [reason] = reasons;
-  return reason === undefined
-    ? undefined
-    : fail(`${reason}, in ${reasons.length} of ${heads.length} answers to the checks`, { hint: rolloutHint });
 }

@@ -1,5 +1,5 @@
 import type { Contract } from '../api/contract.ts';
-import { type HttpHeaders, headerValue, requestIdOf, withoutParameters } from '../api/http.ts';
+import { headerValue, requestIdOf, withoutParameters } from '../api/http.ts';
 import type { Operation, Parameter } from '../api/operations.ts';
 import type { Attempt } from '../client/attempt.ts';
 import type { CallOptions } from '../client/call.ts';
@@ -23,22 +23,12 @@ import {
 import { type Details, type Finding, FindingError, fail, findingOfError, isRed, skip } from './finding.ts';
 import { type CheckResult, resultOf, skippedResult } from './result.ts';
 
-/** One pass over the checks: the service, and the answers that several checks share. */
-export interface Round extends Service {
-  /** The answers of `askOnce`, by operation and id. */
-  readonly answers: Map<string, Promise<CheckAnswer>>;
-  /** The headers of all answers. */
-  readonly heads: HttpHeaders[];
-}
-
-/** Begins a round. */
-export function createRound(service: Service): Round {
-  return { ...service, answers: new Map(), heads: [] };
-}
+/** The answers that several checks of one pass share, by operation and id. */
+type Answers = Map<string, Promise<CheckAnswer>>;
 
 /** What the runner of checks needs. */
 interface RunnerOptions {
-  readonly round: Round;
+  readonly service: Service;
   /** Aborted when the checks are stopped; the reason is a StoppedError with a clause. */
   readonly stopped: AbortSignal;
   /** The results of checks that these checks may need. */
@@ -57,7 +47,8 @@ export function stopReasonOf(stopped: AbortSignal): string | undefined {
  * check that runs again replaces its earlier result.
  */
 export async function runChecks(checks: readonly Check[], options: RunnerOptions): Promise<CheckResult[]> {
-  const { round, stopped, earlierResults = [] } = options;
+  const { service, stopped, earlierResults = [] } = options;
+  const answers: Answers = new Map();
   let results: CheckResult[] = [];
   for (const check of checks) {
     const failed = [...earlierResults, ...results].find(
@@ -66,7 +57,7 @@ export async function runChecks(checks: readonly Check[], options: RunnerOptions
     const others = results.filter(({ id }) => id !== check.id);
     const skipReason = failed ? `${failed.id} failed` : (stopReasonOf(stopped) ?? options.skipReason);
     if (skipReason === undefined) {
-      const { context, attempts } = createCheckContext(round, stopped);
+      const { context, attempts } = createCheckContext(service, stopped, answers);
       const startedMs = monotonicMs();
       const findings = await check.run(context).catch((error: unknown) => {
         // A call that was cut off says nothing about the service.
@@ -74,7 +65,7 @@ export async function runChecks(checks: readonly Check[], options: RunnerOptions
         return stopReason === undefined ? findingOfError(error) : skip(stopReason);
       });
       const run = { elapsedMs: monotonicMs() - startedMs, findings: [findings].flat(), attempts };
-      results = [...others, resultOf(check, run, round)];
+      results = [...others, resultOf(check, run, service)];
     } else if (others.length === results.length) results.push(skippedResult(check, skipReason));
   }
   return results;
@@ -87,10 +78,11 @@ const smokeRetriedStatuses = [429, 502, 503, 504];
 
 /** Makes the context of one check, and a list that gets the attempts of its requests. */
 export function createCheckContext(
-  round: Round,
+  service: Service,
   signal: AbortSignal,
+  answers: Answers = new Map(),
 ): { readonly context: CheckContext; readonly attempts: readonly Attempt[] } {
-  const { client, heads, timeoutMs, retries } = round;
+  const { client, timeoutMs, retries } = service;
   const attempts: Attempt[] = [];
   const callOptions = ({ isExpected = () => false, changes, ...limits }: AskOptions = {}): CallOptions => ({
     signal,
@@ -100,13 +92,10 @@ export function createCheckContext(
     leastBusyDelayMs: defaultPauseMs,
     skipsNotices: true,
     ...limits,
-    afterAttempt(attempt) {
-      attempts.push(attempt);
-      if (attempt.response) heads.push(attempt.response.headers);
-    },
+    afterAttempt: (attempt) => attempts.push(attempt),
   });
   const context: CheckContext = {
-    ...round,
+    ...service,
     signal,
     reads: readsOf(client.contract),
     client: {
@@ -133,8 +122,8 @@ export function createCheckContext(
     },
     askOnce(operation, input = {}) {
       const key = `${operation.id} ${recordIdOf(operation, input)}`;
-      const answer = round.answers.get(key) ?? context.ask(operation, input);
-      round.answers.set(key, answer);
+      const answer = answers.get(key) ?? context.ask(operation, input);
+      answers.set(key, answer);
       return answer;
     },
   };

@@ -2,7 +2,7 @@ import { embeddedOrigin } from '../api/http.ts';
 import { longestTimerMs, monotonicMs, sleep } from '../process/deadline.ts';
 import { exitCodes, InterruptedError, type Signal } from '../process/errors.ts';
 import { type Interrupts, inTwoSteps, StoppedError } from '../process/signals.ts';
-import { counted, durationText } from '../process/text.ts';
+import { durationText } from '../process/text.ts';
 import { groupOf, groups, type Service } from './check.ts';
 import {
   createReadChecks,
@@ -13,10 +13,10 @@ import {
 import { fail, isRed, skip } from './finding.ts';
 import type { SmokeReport } from './report/human-report.ts';
 import { type CheckResult, exitCodeOf, resultOf } from './result.ts';
-import { createCheckContext, createRound, type Round, runChecks, stopReasonOf } from './round.ts';
+import { createCheckContext, runChecks, stopReasonOf } from './round.ts';
 import { cleanUp, type TestRecord } from './test-records.ts';
 
-/** What all rounds share. */
+/** What all parts of a run share. */
 interface Setup {
   readonly service: Service;
   readonly options: SmokeOptions;
@@ -60,8 +60,8 @@ export async function runSmoke(
   const startedAt = service.now();
   const startedMs = monotonicMs();
   return inTwoSteps({ interrupts }, steps, async () => {
-    const last = await runUntilGreen(setup);
-    const run = [...last.reads, ...(await runWriteChecks(setup, last))];
+    const reads = await runUntilGreen(setup);
+    const run = [...reads, ...(await runWriteChecks(setup, reads))];
     const unordered = [...failureOfCommand(setup, run, signal), ...run];
     const { baseUrl } = service.client;
     return {
@@ -69,7 +69,6 @@ export async function runSmoke(
       startedAt,
       elapsedMs: monotonicMs() - startedMs,
       write,
-      rounds: last.rounds,
       results: groups.flatMap((group) => unordered.filter(({ id }) => groupOf(id) === group)),
       exitCode: exitCodeOf(unordered),
       signal,
@@ -86,45 +85,37 @@ function abortLater(controller: AbortController, ms: number, why: string): void 
 const firstPauseMs = 1000;
 const longestPauseMs = 5000;
 
-/** The last round of the read checks. */
-interface ReadResults {
-  readonly round: Round;
-  readonly rounds: number;
-  readonly reads: readonly CheckResult[];
-}
-
 /**
  * Runs rounds of the read checks until they pass or the time of `--wait` is over; without `--wait`, one round. A 401, a 403
  * and a TLS error end the wait, because they do not pass with time.
  */
-async function runUntilGreen({ service, options, stopped, print }: Setup): Promise<ReadResults> {
+async function runUntilGreen({ service, options, stopped, print }: Setup): Promise<CheckResult[]> {
   const { waitMs } = options;
   const endMs = monotonicMs() + waitMs;
-  for (let rounds = 1, pauseMs = firstPauseMs; ; rounds += 1, pauseMs *= 2) {
-    const round = createRound(service);
-    const reads = await runChecks(createReadChecks(options), { round, stopped });
+  for (let pauseMs = firstPauseMs; ; pauseMs *= 2) {
+    const reads = await runChecks(createReadChecks(options), { service, stopped });
     const failure = reads.find(isRed);
     const remainingMs = endMs - monotonicMs();
-    const isOver = remainingMs <= 0 || stopped.aborted || failure?.isLasting;
-    if (!failure || isOver) return { round, rounds, reads };
+    if (!failure || failure.isLasting || remainingMs <= 0 || stopped.aborted) return reads;
     const first = `${failure.id}: ${failure.reason}`;
-    if (rounds === 1) await print(`waiting up to ${durationText(waitMs)} for the service: ${first}`);
+    if (pauseMs === firstPauseMs)
+      await print(`waiting up to ${durationText(waitMs)} for the service: ${first}`);
     await sleep(Math.min(pauseMs, longestPauseMs, remainingMs), stopped).catch(() => {});
-    if (stopped.aborted) return { round, rounds, reads };
+    if (stopped.aborted) return reads;
   }
 }
 
 /** Runs the write checks and removes the records that they made. With `--wait` they follow only read checks that passed. */
 async function runWriteChecks(
   { options, service, stopped, abandoned }: Setup,
-  { round, reads }: ReadResults,
+  reads: readonly CheckResult[],
 ): Promise<readonly CheckResult[]> {
   const records = new Set<TestRecord>();
   const checks = createSelectedWriteChecks(options, records);
   if (checks.length === 0) return [];
   const isEarly = options.waitMs > 0 && reads.some(isRed);
   const results = await runChecks(checks, {
-    round,
+    service,
     stopped,
     earlierResults: reads,
     skipReason: isEarly ? 'the read checks did not pass' : undefined,
@@ -132,7 +123,7 @@ async function runWriteChecks(
   const startedMs = monotonicMs();
   const limit = new AbortController();
   abortLater(limit, cleanUpMs, 'the time for cleaning up is over');
-  const { context, attempts } = createCheckContext(round, AbortSignal.any([abandoned, limit.signal]));
+  const { context, attempts } = createCheckContext(service, AbortSignal.any([abandoned, limit.signal]));
   const hasWritten = results.some(({ requests }) => requests > 0);
   const findings = [hasWritten ? await cleanUp(context, records) : skip('nothing was written')];
   const run = { elapsedMs: monotonicMs() - startedMs, findings, attempts };
@@ -152,14 +143,12 @@ function failureOfCommand(
   const isEnough = ({ id, state }: CheckResult) =>
     state !== 'skip' && (hasReachPattern(options) || groupOf(id) !== 'reach' || isRed({ state }));
   if (stopReason === undefined && results.some(isEnough)) return [];
-  const skips = results.filter(({ reason }) => reason === stopReason).length;
-  const suffix = skips === 0 ? '' : ` before ${counted(skips, 'check', 'checks')}`;
   const finding =
     stopReason === undefined
       ? fail('no check besides reach ran: none is selected, or every one was skipped', {
           exitCode: exitCodes.usage,
         })
-      : fail(`${signal ? `stopped by ${signal}` : stopReason}${suffix}`, {
+      : fail(signal ? `stopped by ${signal}` : stopReason, {
           exitCode: signal && new InterruptedError(signal).exitCode,
         });
   const run = { elapsedMs: 0, findings: [finding], attempts: [] };

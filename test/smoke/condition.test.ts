@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { contradictionOf, differenceTo, parseCondition } from '../../src/checks/condition.ts';
+import { differenceTo, parseCondition } from '../../src/checks/condition.ts';
 import { UsageError } from '../../src/process/errors.ts';
 
 const answer = {
@@ -68,12 +68,4 @@ test.each([
   expect(parse).toThrow(UsageError);
   expect(parse).toThrow(`--wait-for '${text}': `);
   expect(parse).toThrow(why);
-});
-
-test.each([
-  ['header x-commit=4f2a9c1', undefined],
-  ['header x-commit=new', 'x-commit is 4f2a9c1'],
-  ['/status=ok', undefined],
-])('%s is contradicted only by an answer that has the header: %s', (text, reason) => {
-  expect(contradictionOf(parseCondition(text, '--wait-for'), answer.headers)).toBe(reason);
 });

@@ -23,7 +23,7 @@ describe.concurrent('time', () => {
     expect(run.code).toBe(7);
     expect(run.ids('fail')).toEqual(['run/complete']);
     const reason = 'the time of 900 ms is over (--max-time)';
-    expect(run.check('run/complete').reason).toMatch(/^the time of 900 ms .* before \d+ checks$/);
+    expect(run.check('run/complete').reason).toBe(reason);
     expect(run.check('error/not-found')).toMatchObject({ result: 'skip', reason });
   });
 
@@ -50,5 +50,5 @@ test('a very long answer does not keep a signal from ending the command', async 
     }),
   });
   expect(await main(['smoke', '--base-url', service.url], io)).toBe(143);
-  expect(io.written('stdout')).toMatch(/^fail {3}run\/complete: stopped by SIGTERM before/m);
+  expect(io.written('stdout')).toMatch(/^fail {3}run\/complete: stopped by SIGTERM$/m);
 });

@@ -99,7 +99,7 @@ describe('tls', () => {
       const skipped = await smoke(service.url, ['--skip', 'tls', '--wait', '30s'], options);
       expect(skipped.code).toBe(6);
       expect(skipped.ids('fail')).toEqual(['reach/http']);
-      expect([run.rounds, skipped.rounds]).toEqual([1, 1]);
+      expect(run.stderr + skipped.stderr).not.toContain('waiting');
       expect(service.requests).toEqual([]);
     },
   );

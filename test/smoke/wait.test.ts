@@ -46,7 +46,7 @@ describe.concurrent('the wait for a service', () => {
     });
     await using _ = await startService({ port: first.port });
     expect(await code).toBe(0);
-    expect(io.written('stdout')).toMatch(/, after \d+ rounds, in .*: 4 passed/);
+    expect(io.written('stdout')).toMatch(/ in .*: 4 passed/);
   });
 
   test.each([
@@ -58,7 +58,7 @@ describe.concurrent('the wait for a service', () => {
       const spoil = counting((count) => count <= 2, change);
       const run = await smokeOf(on(place, spoil), ['--wait', '30s', '--retries', '0']);
       expect(run.code).toBe(0);
-      expect(run.rounds).toBeGreaterThan(1);
+      expect(run.stderr).toContain('waiting');
     },
   );
 
@@ -78,7 +78,8 @@ describe.concurrent('the wait for a service', () => {
 
   test.each([401, 403])('%i ends the wait at once, with exit code 4', async (status) => {
     const run = await smokeOf(refusing(status), waitForNew);
-    expect(run).toMatchObject({ code: 4, rounds: 1 });
+    expect(run.code).toBe(4);
+    expect(run.stderr).not.toContain('waiting');
     expect(run.ids('fail')).toEqual(['reach/http']);
   });
 });
@@ -123,7 +124,7 @@ describe.concurrent('the wait for a deployment', () => {
     const spoil = replicas((count) => count > 15 && count < 60 && count % 3 === 0);
     const run = await smokeOf(spoil, [...waitForNew, '--wait', '30s']);
     expect(run.code).toBe(0);
-    expect(run.rounds).toBeGreaterThan(1);
+    expect(run.stderr).toContain('waiting');
   });
 
   test.each([

@@ -22,8 +22,6 @@ export interface SmokeReport {
   readonly elapsedMs: number;
   /** True if `--write` was given. */
   readonly write: boolean;
-  /** The number of rounds until the read checks passed or the time of `--wait` was over; 1 without `--wait`. */
-  readonly rounds: number;
   /** The results of all checks, in the order of the groups. */
   readonly results: readonly CheckResult[];
   readonly exitCode: ExitCode;
@@ -144,7 +142,7 @@ function paint(state: State, text: string, { green, yellow, red, dim }: Style): 
 }
 
 function totalLine(report: SmokeReport, style: Style): string {
-  const { rounds, results, elapsedMs, target, write } = report;
+  const { results, elapsedMs, target, write } = report;
   const { checks, ...totals } = totalsOf(results);
   const counts = Object.entries(totals).flatMap(([name, count]) => {
     const state = name as State;
@@ -153,7 +151,6 @@ function totalLine(report: SmokeReport, style: Style): string {
   const clauses = [
     `${counted(checks, 'check', 'checks')} of ${lineText(target)}`,
     write ? 'with writes' : 'read-only',
-    ...(rounds > 1 ? [`after ${rounds} rounds`] : []),
     `in ${durationText(elapsedMs)}`,
   ];
   return `${style.bold(clauses.join(', '))}: ${counts.join(', ') || 'none ran'}\n`;

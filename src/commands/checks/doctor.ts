@@ -5,7 +5,7 @@ import type { Service } from '../../checks/check.ts';
 import { createReachChecks } from '../../checks/check-table.ts';
 import { type Finding, findingOfError, pass, warn } from '../../checks/finding.ts';
 import { exitCodeOf, resultOf, skippedResult } from '../../checks/result.ts';
-import { createRound, runChecks } from '../../checks/round.ts';
+import { runChecks } from '../../checks/round.ts';
 import { action } from '../../cli/verb.ts';
 import { chooseTokenHeader, decideTokenUse } from '../../config/credential.ts';
 import { resolvePaths } from '../../config/paths.ts';
@@ -32,7 +32,7 @@ export const doctor = action({
     const service = await openService(context).catch(() => undefined);
     const { signal: stopped } = interrupts;
     const results = service
-      ? await runChecks(checks, { round: createRound(service), stopped, earlierResults: [config] })
+      ? await runChecks(checks, { service, stopped, earlierResults: [config] })
       : checks.map((check) => skippedResult(check, 'config failed'));
     stopped.throwIfAborted();
     const all = [config, ...results];
