@@ -86,9 +86,8 @@ function safeText<Entity>({ isTerminal }: PrintJob<Entity>, column: Column<Entit
   return sanitize(column.isTime && isTerminal ? minuteText(text) : text);
 }
 
-/** The least width of a cell, and of one that holds words. */
-const leastWidth = 2;
-const leastTextWidth = 4;
+/** The least width of a column that was narrowed. */
+const leastTextWidth = 10;
 
 /** Draws a frame. Undefined if the terminal is too narrow for one, or if it would be too long. */
 async function drawFrame<Entity>(
@@ -100,15 +99,11 @@ async function drawFrame<Entity>(
   if (rows.flat().some(({ length }) => length > maxFramedLength)) return undefined;
   if (header) rows.unshift(columns.map(({ name }) => name));
   const measure = await createMeasure(rows.flat());
-  const natural = columns.map((_, at) =>
-    rows.reduce((widest, row) => Math.max(widest, measure(row[at] ?? '')), leastWidth),
-  );
+  const natural = columns.map((_, at) => Math.max(...rows.map((row) => measure(row[at] ?? ''))));
   // Each column has a border and two spaces of padding.
-  const widths = fitWidths(columns, natural, job.width - 3 * columns.length - 1);
+  const widths = fitWidths(natural, job.width - 3 * columns.length - 1);
   if (!widths) return undefined;
-  const wrapped = rows.map((row) =>
-    row.map((text, at) => wrapLines(text, widths[at] ?? leastWidth, measure)),
-  );
+  const wrapped = rows.map((row) => row.map((text, at) => wrapLines(text, widths[at] ?? 0, measure)));
   // Each line is a row of its own, because cli-table3 takes quadratic time for the lines of a cell too.
   const [headCells] = header ? wrapped.splice(0, 1) : [];
   const lines = wrapped.flatMap((cells) =>
@@ -148,22 +143,11 @@ function wrapLines(text: string, width: number, measure: Measure): string[] {
   return [...lines, line];
 }
 
-/** Narrows the widest column until all fit: columns of text first. Undefined if that does not suffice. */
-function fitWidths<Entity>(
-  columns: readonly Column<Entity>[],
-  natural: readonly number[],
-  room: number,
-): readonly number[] | undefined {
-  const widths = natural.map((width) => Math.min(width, Math.max(room, leastWidth)));
-  let excess = widths.reduce((total, width) => total + width, -room);
-  // The first column identifies the record.
-  const isText = columns.map(({ align, isStatus }, at) => at > 0 && align !== 'right' && !isStatus);
-  for (const limits of [isText.map((is) => (is ? leastTextWidth : room)), isText.map(() => leastWidth)])
-    for (; excess > 0; excess -= 1) {
-      const shrinkable = widths.map((width, at) => (width > (limits[at] ?? 0) ? width : 0));
-      const widest = shrinkable.indexOf(Math.max(...shrinkable));
-      if (!shrinkable[widest]) break;
-      widths[widest] = shrinkable[widest] - 1;
-    }
-  return excess > 0 ? undefined : widths;
+/** Narrows the widest column behind the id until all fit. Undefined if too little of it remains. */
+function fitWidths(natural: readonly number[], room: number): readonly number[] | undefined {
+  const excess = natural.reduce((total, width) => total + width, -room);
+  if (excess <= 0) return natural;
+  const widest = natural.indexOf(Math.max(...natural.slice(1)), 1);
+  const width = (natural[widest] ?? 0) - excess;
+  return width < leastTextWidth ? undefined : natural.with(widest, width);
 }

