@@ -167,11 +167,6 @@ async function openTransport(
   use: ClientUse,
 ): Promise<Transport> {
   const { io, settings } = context;
-  if (io.env.NODE_TLS_REJECT_UNAUTHORIZED === '0') {
-    const warning =
-      'warning: NODE_TLS_REJECT_UNAUTHORIZED=0 is set: certificates are not verified, so others can read and change everything';
-    await (context.quiet ? context.tell(warning) : context.warn(warning));
-  }
   const options = { baseUrl, tls, env: io.env, connections: settings.get('concurrency') };
   const proxy = findProxy(new URL(baseUrl), io.env);
   if (use === 'bulk' || proxy)

@@ -55,7 +55,6 @@ export function processIo(): ProcessIo {
   // If the terminal closes, reads fail, and without a listener that would end the process. The system sends SIGHUP only to
   // some of the terminal's processes.
   const onGone = () => void setTimeout(() => hasHungUp || process.kill(process.pid, 'SIGHUP'), hangupMs);
-  if (env.NODE_TLS_REJECT_UNAUTHORIZED === '0') dropTlsWarning();
   // glibc gives a silent name server 10 s, and this process can neither cancel the lookup nor end before it.
   if (!process.execve) process.env.RES_OPTIONS ||= 'timeout:1 attempts:2';
   return {
@@ -131,19 +130,6 @@ function openTerminal(): ReadStream | undefined {
   } catch {
     return undefined;
   }
-}
-
-/**
- * Silences Node's warning about unverified certificates, which comes when a connection opens: the program has warned
- * already.
- */
-function dropTlsWarning(): void {
-  const printers = process.listeners('warning');
-  process.removeAllListeners('warning');
-  process.on('warning', (warning) => {
-    if (warning.message.includes('NODE_TLS_REJECT_UNAUTHORIZED')) return;
-    for (const print of printers) print(warning);
-  });
 }
 
 /**

@@ -17,25 +17,17 @@ test('a token is masked whatever the header and the word before it', async () =>
   expect(run.stderr).not.toContain('s3cret');
 });
 
-const unverified = { NODE_TLS_REJECT_UNAUTHORIZED: '0' };
-
-test('one warning, which Node does not repeat, tells that verification is off, even with --quiet', async () => {
+test('a warning of Node tells that verification is off, even with --quiet', async () => {
   const server = createServer(await makeCertificate(3), (_, response) =>
     response.writeHead(200, { 'content-type': 'application/json' }).end('[]'),
   );
   const url = `https://127.0.0.1:${await listenHere(server)}`;
-  const run = await spawnCli(['inventory', 'list', '--quiet', '--base-url', url], { env: unverified });
+  const run = await spawnCli(['inventory', 'list', '--quiet', '--base-url', url], {
+    env: { NODE_TLS_REJECT_UNAUTHORIZED: '0' },
+  });
   server.close();
-  const warning = /^warning: NODE_TLS_REJECT_UNAUTHORIZED=0 is set: certificates are not verified/;
+  const warning = /Warning: Setting the NODE_TLS_REJECT_UNAUTHORIZED environment variable to '0'/;
   expect(run).toMatchObject({ code: 0, stderr: expect.stringMatching(warning) });
-  expect(run.stderr.match(/NODE_TLS_REJECT_UNAUTHORIZED/g)).toHaveLength(1);
-});
-
-test('a JSON error has that warning too', async () => {
-  await using server = await recordingServer({}, () => ({ status: 400, body: {} }));
-  const { stderr } = await runAt(server, 'inventory list -o json', { env: unverified });
-  const { warnings } = JSON.parse(stderr).error;
-  expect(warnings).toEqual([expect.stringContaining('certificates are not verified')]);
 });
 
 test('every request names the program and the media type it accepts, and asks for no compression', async () => {
