@@ -5,7 +5,7 @@ import type { JsonObject } from '../process/exact-json.ts';
 import { StoppedError } from '../process/signals.ts';
 import { counted } from '../process/text.ts';
 import { type Intent, newState, type Outcome } from '../writes/decide.ts';
-import { createRecordPort, type RecordPort, requestDetails } from '../writes/port.ts';
+import { attemptDetails, createRecordPort, type RecordPort } from '../writes/port.ts';
 import { type Settled, settle } from '../writes/settle.ts';
 import type { CheckContext } from './check.ts';
 import { type Finding, fail, failure, flaky, pass, statusText, warn } from './finding.ts';
@@ -77,17 +77,16 @@ export function judgeSettled(
   const isWritten = state === 'applied' || state === 'unchanged';
   if (isWritten && !attempted?.error) {
     // The body of the answer to a DELETE is not a record.
-    if (attempted?.verdict === 'unclear' && step !== 'delete') return [warn(`${step}: ${attempted.why}`)];
+    if (attempted?.verdict === 'unclear' && step !== 'delete')
+      return [warn(`${step}: ${attempted.reason?.message}`)];
     return retries > 0 ? [flaky(`${step}: written in ${retries + 1} attempts`)] : [];
   }
-  const status = attempted?.status ?? reason?.status;
-  const answered = status === undefined ? '' : `answered ${statusText(status)}: `;
+  const details = { status: reason?.status, ...attemptDetails(attempted) };
+  const answered = details.status === undefined ? '' : `answered ${statusText(details.status)}: `;
   const message = reason?.message ?? attempted?.error?.message ?? 'it was not written';
   const suffix = isWritten ? `, although the ${name} was written` : '';
   throw failure(`${step}: ${answered}${message}${suffix}`, {
-    ...(attempted && requestDetails(attempted)),
-    status,
-    requestId: attempted?.requestId,
+    ...details,
     operation: client.contract.operations.get(nouns[nounName].operations[step]),
   });
 }

@@ -1,7 +1,7 @@
 import { type Context, followUpCommand } from '../context.ts';
 import { CliError, type ErrorDetails, InterruptedError, UsageError } from '../process/errors.ts';
 import type { Row } from '../writes/decide.ts';
-import { requestDetails } from '../writes/port.ts';
+import { attemptDetails } from '../writes/port.ts';
 import { type Reason, reasonRule } from '../writes/reasons.ts';
 import type { Settled } from '../writes/settle.ts';
 import { describeValue } from '../writes/value.ts';
@@ -68,10 +68,8 @@ function unknownError(
   const text = `${isOfError ? '' : `${subjectOf(access, row)}: `}${message}${sent}`;
   const look = lookCommand(access, row);
   const details: ErrorDetails = {
-    ...(attempted && requestDetails(attempted)),
-    status: attempted?.status,
+    ...attemptDetails(attempted),
     attempts: attempted?.attempt ? [attempted.attempt] : undefined,
-    requestId: attempted?.requestId,
     ...error?.details,
     // JSON has the service's message in place of ours only if that says all.
     serviceMessage: text === error?.message ? error.details.serviceMessage : undefined,

@@ -1,5 +1,5 @@
 import { errorPasses, isReadAgain, isUnreachable } from '../client/answers.ts';
-import { retryDelay } from '../client/attempt.ts';
+import { attemptsOf, retryDelay } from '../client/attempt.ts';
 import { CliError, InterruptedError } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
 import {
@@ -16,7 +16,7 @@ import {
   uncertaintyOf,
 } from './decide.ts';
 import type { Attempted, Reading, RecordPort } from './port.ts';
-import { codeOfError, type Reason, type ReasonCode } from './reasons.ts';
+import { codeOfError, type Reason } from './reasons.ts';
 import { describeValue, isSame, isShown, type Value } from './value.ts';
 
 // The rules of one row, as a function: what is known and what has happened make what is known now, and the next step.
@@ -57,7 +57,7 @@ export type Step =
   | ({ readonly do: 'end' } & End);
 
 /** What became of a row. Without an outcome it is left as it was, because the work was stopped. */
-interface End {
+export interface End {
   readonly outcome?: Outcome | undefined;
   /** The record as the service last showed it. */
   readonly record?: JsonObject | undefined;
@@ -65,20 +65,25 @@ interface End {
   readonly error?: CliError | undefined;
 }
 
-/** What the rules need beside the row: what the service can do, and what the command allows. */
-export interface Circumstances
-  extends Pick<RecordPort, 'canGet' | 'canRead' | 'hasGateway' | 'readsFirst' | 'writeOnly'> {
+/** How the rows of a command are settled. */
+export interface RowLimits {
   readonly rules: Rules;
   /** The most ways back to a reading or an attempt. */
   readonly retries: number;
   /** True if a refused connection and an unknown host are tried again too. */
   readonly retriesUnreachable: boolean;
-  /** True if the row shows whether the service sets a count that it is told to set, or adds it. */
-  readonly isFirstCount?: boolean | undefined;
-  /** True if a reading has shown that an answer without a record is to be believed. */
-  readonly isConfirmed?: boolean | undefined;
+}
+
+/** What the rules need beside the row. */
+export interface Circumstances {
+  readonly port: Pick<RecordPort, 'canGet' | 'canRead' | 'hasGateway' | 'readsFirst' | 'writeOnly'>;
+  readonly limits: RowLimits;
   /** True if the row has a plan in a journal. */
   readonly isRun: boolean;
+  /** True if the row shows whether the service sets a count that it is told to set, or adds it. */
+  readonly isFirstCount: boolean;
+  /** True if a reading has shown that an answer without a record is to be believed. */
+  readonly isConfirmed: boolean;
   /** What is left of the deadline of a single command. */
   readonly leftMs: number;
   /** From 0 to 1, for the delay before another attempt. */
@@ -86,6 +91,7 @@ export interface Circumstances
 }
 
 type Next = readonly [Known, Step];
+type Words = NonNullable<Attempted['reason']>;
 
 /** How often a row that adds may meet another count. */
 const maxNews = 10;
@@ -98,31 +104,36 @@ export function firstKnown(row: Row): Known {
   const uncertain = uncertaintyOf(row);
   const certain = row.state.at === 'settled' ? newState : row.state;
   const state = uncertain ? ({ ...uncertain, at: 'uncertain' } as const) : certain;
-  const counts = { attempts: 0, tries: 0, news: 0 };
-  return { row: { ...row, state }, aim: 'decide', isRefused: false, ...counts };
+  const known = { row: state === row.state ? row : { ...row, state }, aim: 'decide' } as const;
+  return { ...known, isRefused: false, attempts: 0, tries: 0, news: 0 };
 }
 
 export function next(known: Known, event: Event, all: Circumstances): Next {
-  if (event.at === 'begin') return begin(known, all);
-  if (event.at === 'sent') return afterAttempt(known, event.attempted, all);
-  if (event.at === 'stopped') return stopped(known, event.error);
-  if (event.at === 'read')
-    return known.aim === 'confirm' ? confirm(known, event, all) : afterReading(known, event, all);
-  const isWaitedFor = all.retriesUnreachable || !isUnreachable(event.error);
-  const isRepeated = known.aim === 'decide' && isWaitedFor && isReadAgain(event.error);
-  return (isRepeated ? back(known, 'read', all) : undefined) ?? endUnread(known, event.error);
+  switch (event.at) {
+    case 'begin':
+      return begin(known, all);
+    case 'read':
+      return known.aim === 'confirm' ? confirm(known, event, all) : afterReading(known, event, all);
+    case 'unread':
+      return afterNoReading(known, event.error, all);
+    case 'sent':
+      return afterAttempt(known, event.attempted, all);
+    case 'stopped':
+      return stopped(known, event.error);
+  }
 }
 
 function begin(known: Known, all: Circumstances): Next {
   const { state, intent } = known.row;
+  const { canGet, canRead, readsFirst } = all.port;
   if (intent.kind === 'create') {
-    const decision = decide(known.row, null, all.rules);
+    const decision = decide(known.row, null, all.limits.rules);
     return decision.state === 'write' ? plan(known, decision, null, all) : end(known, { outcome: decision });
   }
   const isPlain = intent.kind !== 'add' && intent.expected === undefined;
-  const isPlainSet = isPlain && intent.kind === 'set' && !all.readsFirst;
-  if (all.isRun && state.at === 'planned' && (isPlainSet || !all.canGet)) return write(known, state);
-  if (state.at !== 'new' || all.canRead || !isPlain) return read(known, all);
+  const isPlainSet = isPlain && intent.kind === 'set' && !readsFirst;
+  if (all.isRun && state.at === 'planned' && (isPlainSet || !canGet)) return write(known, state);
+  if (state.at !== 'new' || canRead || !isPlain) return read(known, all);
   // Of a service that only takes writes nobody knows what is there.
   const planned: Planned =
     intent.kind === 'remove'
@@ -131,23 +142,31 @@ function begin(known: Known, all: Circumstances): Next {
   return write(withState(known, { at: 'planned', ...planned }), planned);
 }
 
-function read(known: Known, all: Circumstances, waitMs = 0): Next {
+function read(known: Known, { isRun, port }: Circumstances, waitMs = 0): Next {
   const id = known.row.id ?? known.last?.id;
   // A run finds one record in the list only to confirm a success.
-  const canRead = all.isRun && known.aim !== 'confirm' ? all.canGet : all.canRead;
-  if (id === undefined || !canRead) return endUnread(known, unboundError);
-  return [known, { do: 'read', id, waitMs }];
+  const canRead = isRun && known.aim !== 'confirm' ? port.canGet : port.canRead;
+  return id === undefined || !canRead ? endUnread(known, unboundError) : [known, { do: 'read', id, waitMs }];
 }
 
 function write(known: Known, planned: Planned, isNew = false, waitMs = 0): Next {
   return [known, { do: 'write', planned, isNew, waitMs }];
 }
 
-/** Goes back to a reading or to the same attempt. Undefined if there is no way back left. */
-function back(known: Known, to: 'read' | 'write', all: Circumstances): Next | undefined {
+/**
+ * Goes back to a reading or to the same attempt. Undefined if there is no way back left.
+ *
+ * @param leastMs the Retry-After of the answer.
+ */
+function back(
+  known: Known,
+  to: 'read' | 'write',
+  all: Circumstances,
+  leastMs: number | undefined,
+): Next | undefined {
   const tries = known.tries + 1;
-  const waitMs = retryDelay(tries, known.last?.attempt?.retryAfterMs, all.random);
-  if (tries > all.retries || waitMs >= all.leftMs) return undefined;
+  const waitMs = retryDelay(tries, leastMs, all.random);
+  if (tries > all.limits.retries || waitMs >= all.leftMs) return undefined;
   const planned = plannedOf(known.row);
   if (to === 'read' || !planned) return read({ ...known, tries }, all, waitMs);
   return write({ ...known, tries }, planned, false, waitMs);
@@ -165,21 +184,17 @@ function afterReading(
 ): Next {
   const seen = { ...old, reading, before: old.before ?? reading.record, isRefused: false };
   const known = old.isRefused && isAsWritten(old.row, now) ? uncertain(seen, false) : seen;
-  const decision = decide(known.row, now, all.rules);
+  const decision = decide(known.row, now, all.limits.rules);
   if (decision.state !== 'write') return endDecided(known, decision, reading.record);
   const { state, intent } = known.row;
   // The count of a row that adds has changed, as in a shop that sells: that uses up no way back.
   if (intent.kind === 'add' && state.at === 'planned' && !isSame(state.before, now)) {
-    const isRefused = old.last?.verdict === 'conflict';
-    const again = {
-      ...known,
-      tries: known.tries - (isRefused && old.aim === 'decide' ? 1 : 0),
-      news: known.news + 1,
-    };
+    const isCounted = old.last?.verdict === 'conflict' && old.aim === 'decide';
+    const again = { ...known, tries: known.tries - (isCounted ? 1 : 0), news: known.news + 1 };
     return again.news > maxNews ? endRefused(again) : plan(again, decision, now, all);
   }
   // Another attempt with the same tag would get the same 409, such as that of a record in use.
-  const isFinal = old.last?.status === 409 && reading.etag === old.reading?.etag;
+  const isFinal = statusOf(old) === 409 && reading.etag === old.reading?.etag;
   return old.aim === 'look' || isFinal ? endRefused(known) : plan(known, decision, now, all);
 }
 
@@ -205,41 +220,46 @@ function plan(
   return write(withState({ ...known, aim: 'decide' }, { at: 'planned', ...planned }), planned, isPlanned);
 }
 
-function afterAttempt(old: Known, attempted: Attempted, all: Circumstances): Next {
-  const { verdict, record } = attempted;
-  // A request that was never sent says nothing of those before it.
-  const last = attempted.attempt || !old.last ? attempted : old.last;
+function afterNoReading(known: Known, error: CliError, all: Circumstances): Next {
+  const isWaitedFor = all.limits.retriesUnreachable || !isUnreachable(error);
+  const isRepeated = known.aim === 'decide' && isWaitedFor && isReadAgain(error);
+  const leastMs = attemptsOf(error).at(-1)?.retryAfterMs;
+  return (isRepeated ? back(known, 'read', all, leastMs) : undefined) ?? endUnread(known, error);
+}
+
+function afterAttempt(old: Known, last: Attempted, all: Circumstances): Next {
+  const { verdict, record, error } = last;
   const known = { ...old, last, attempts: old.attempts + 1 };
   const { row } = known;
   const isCreate = row.intent.kind === 'create';
+  const hasId = (row.id ?? last.id) !== undefined;
+  const leastMs = last.attempt?.retryAfterMs;
   switch (verdict) {
     case 'shown':
       return endApplied(known, record);
     case 'empty':
-      if (all.isConfirmed || (row.id ?? attempted.id) === undefined) return endApplied(known);
+      if (all.isConfirmed || !hasId) return endApplied(known);
       return read({ ...uncertain(known), aim: 'confirm' }, all);
     case 'unclear':
-      if ((row.id ?? attempted.id) === undefined) return endPerhapsMade(known);
-      return read({ ...uncertain(known), aim: 'confirm' }, all);
+      return hasId ? read({ ...uncertain(known), aim: 'confirm' }, all) : endPerhapsMade(known);
     case 'accepted':
-      return endUnsettled(uncertain(known));
+      return giveUp(uncertain(known));
     case 'lost':
     case 'unrepeatable': {
       if (isCreate) return endPerhapsMade(known);
       const sent = uncertain(known);
-      return (verdict === 'lost' ? back(sent, 'read', all) : undefined) ?? look(sent, all);
+      return (verdict === 'lost' ? back(sent, 'read', all, leastMs) : undefined) ?? look(sent, all);
     }
     case 'conflict': {
       if (isCreate) return endRefused(known);
-      const refused = { ...known, isRefused: all.hasGateway };
-      return back(refused, 'read', all) ?? look(refused, all);
+      const refused = { ...known, isRefused: all.port.hasGateway };
+      return back(refused, 'read', all, leastMs) ?? look(refused, all);
     }
     case 'gone':
-      if (row.state.at === 'uncertain') return endApplied(known);
-      return look({ ...known, isRefused: true }, all);
+      return isUncertain(known) ? endApplied(known) : look({ ...known, isRefused: true }, all);
     case 'busy': {
-      const isRetried = all.retriesUnreachable || !isUnreachable(attempted.error);
-      return (isRetried ? back(known, 'write', all) : undefined) ?? endRefused(known);
+      const isRetried = all.limits.retriesUnreachable || !isUnreachable(error);
+      return (isRetried ? back(known, 'write', all, leastMs) : undefined) ?? endRefused(known);
     }
     case 'refused':
       return endRefused(known);
@@ -251,14 +271,14 @@ function afterAttempt(old: Known, attempted: Attempted, all: Circumstances): Nex
 /** Judges a success by the one reading after it. */
 function confirm(known: Known, { reading, now }: Extract<Event, { at: 'read' }>, all: Circumstances): Next {
   const { before, after } = plannedOf(known.row) as Planned;
-  if (isShown(after, now, all.writeOnly)) return endApplied(known, reading.record);
+  if (isShown(after, now, all.port.writeOnly)) return endApplied(known, reading.record);
   if (all.isFirstCount && isSum(before, after, now)) {
     const message = `it was ${before} before, ${after} was sent, and it is ${now} now: the service adds what it is told to set`;
-    return endUnsettled(known, 'other_count', message);
+    return giveUp(known, { code: 'other_count', message });
   }
-  const { why, status } = known.last ?? {};
-  const message = `${why ?? `the service answered ${status}`}; ${describeValue(after)} was sent, and it is ${describeValue(now)} now`;
-  return endUnsettled(known, 'other_value', message);
+  const why = known.last?.reason?.message ?? `the service answered ${statusOf(known)}`;
+  const message = `${why}; ${describeValue(after)} was sent, and it is ${describeValue(now)} now`;
+  return giveUp(known, { code: 'other_value', message });
 }
 
 function isSum(before: Value, after: Value, now: Value): boolean {
@@ -277,44 +297,47 @@ function endApplied(known: Known, record?: JsonObject): Next {
 
 function endDecided(known: Known, outcome: Outcome, record: JsonObject | undefined): Next {
   const { reason } = outcome;
-  const error = outcome.state === 'failed' ? known.reading?.missing : known.last?.error;
   if (!reason) return end(known, { outcome, record });
+  const error = outcome.state === 'failed' ? known.reading?.missing : known.last?.error;
   return end(known, { outcome: { ...outcome, reason: { ...reason, ...factsOf(known) } }, record, error });
 }
 
 /** Ends a row that is not sent again. */
 function endRefused(known: Known): Next {
   const { row, last, reading } = known;
-  const isStale = row.intent.kind !== 'create' && (!last || last.status === 412 || last.verdict === 'gone');
-  if (!isCertain(known) || !isStale) return endUnsettled(known);
+  const isStale =
+    row.intent.kind !== 'create' && (!last || statusOf(known) === 412 || last.verdict === 'gone');
+  if (!isCertain(known) || !isStale) return giveUp(known);
   const age = reading?.age === undefined ? '' : `; the reading is ${reading.age} s old`;
-  return endUnsettled(known, 'stale', `${stale}${age}`);
+  return giveUp(known, { code: 'stale', message: `${stale}${age}` });
 }
 
 function endUnread(known: Known, error: CliError): Next {
-  if (isCertain(known)) return endUnsettled(known, undefined, error.message, error);
-  const clause = `the record could not be read${known.last ? ' afterwards' : ''}: ${error.message}`;
-  return endUnsettled(known, 'unread', joined(known.last?.why, clause), error);
+  const { message } = error;
+  if (isCertain(known)) return giveUp(known, { ...codeOfError(error), message }, error);
+  const clause = `the record could not be read${known.last ? ' afterwards' : ''}: ${message}`;
+  return giveUp(known, { code: 'unread', message: joined(known.last?.reason?.message, clause) }, error);
 }
 
 function endPerhapsMade(known: Known): Next {
-  return endUnsettled(uncertain(known), 'perhaps_made', joined(known.last?.why, perhapsMade));
+  const message = joined(known.last?.reason?.message, perhapsMade);
+  return giveUp(uncertain(known), { code: 'perhaps_made', message });
 }
 
 function stopped(known: Known, error: CliError | undefined): Next {
   if (isCertain(known)) return end(known, { error });
-  return endUnsettled(known, 'interrupted', known.last?.why ?? 'it was stopped before an answer came', error);
+  const message = known.last?.reason?.message ?? 'it was stopped before an answer came';
+  return giveUp(known, { code: 'interrupted', message }, error);
 }
 
-/** Ends a row that is not as asked: one that was certainly not written has failed, any other is unknown. */
-function endUnsettled(
-  old: Known,
-  code?: ReasonCode,
-  message = old.last?.why ?? 'no answer came',
-  cause?: CliError,
-): Next {
-  const words = code ? { code } : cause ? codeOfError(cause) : codeOfAttempt(old);
-  const reason = { ...words, message, ...factsOf(old, cause) };
+/**
+ * Ends a row that is not as asked: one that was certainly not written has failed, any other is unknown.
+ *
+ * @param words by default those of the last attempt.
+ */
+function giveUp(old: Known, words?: Words, cause?: CliError): Next {
+  const { code, ...text } = words ?? old.last?.reason ?? { code: 'unread', message: 'no answer came' };
+  const reason = { code, ...text, ...factsOf(old, cause) };
   if (isCertain(old)) {
     const error = cause ?? old.last?.error;
     // A create that conflicts is final: a gateway may have sent it twice.
@@ -332,15 +355,15 @@ function end(known: Known, result: End): Next {
   return [known, { do: 'end', ...result }];
 }
 
-function codeOfAttempt({ last }: Known): Pick<Reason, 'code' | 'serviceCode'> {
-  return { code: last?.code ?? 'unread', serviceCode: last?.serviceCode };
-}
-
 // What is known.
 
+function isUncertain({ row }: Known): boolean {
+  return row.state.at === 'uncertain';
+}
+
 /** Returns true if the row was certainly not written. */
-function isCertain({ row, isRefused }: Known): boolean {
-  return row.state.at !== 'uncertain' && !isRefused;
+function isCertain(known: Known): boolean {
+  return !isUncertain(known) && !known.isRefused;
 }
 
 /** The row was perhaps written. @param mayBeApplied false if only a refusal that is in doubt came. */
@@ -356,12 +379,14 @@ function withState(known: Known, state: Row['state']): Known {
   return { ...known, row: { ...known.row, state } };
 }
 
-function factsOf(
-  { last, attempts }: Known,
-  error?: CliError,
-): Pick<Reason, 'status' | 'requestId' | 'attempts'> {
+function statusOf({ last }: Known): number | undefined {
+  return last?.attempt?.response?.status;
+}
+
+function factsOf(known: Known, error?: CliError): Pick<Reason, 'status' | 'requestId' | 'attempts'> {
+  const { last, attempts } = known;
   if (!last) return error ? { status: error.details.status, requestId: error.details.requestId } : {};
-  return { status: last.status, requestId: last.requestId, attempts };
+  return { status: statusOf(known), requestId: last.attempt?.requestId, attempts };
 }
 
 function joined(...clauses: readonly (string | undefined)[]): string {

@@ -2,7 +2,6 @@ import { offeredOperation } from '../api/contract.ts';
 import { headerValue, shownUrl } from '../api/http.ts';
 import { type Noun, nouns } from '../api/nouns.ts';
 import type { NounName, Operation, OperationId } from '../api/operations.ts';
-import { comparedValues, isSameValue } from '../api/values.ts';
 import { answerRule, isSentAgain } from '../client/answers.ts';
 import { type Attempt, attemptsOf } from '../client/attempt.ts';
 import type { CallOptions } from '../client/call.ts';
@@ -11,12 +10,12 @@ import { locatedId } from '../client/judge-write.ts';
 import type { Pace } from '../client/pace.ts';
 import { entryInput, readFromList, readRecord } from '../client/read-record.ts';
 import type { CallInput } from '../client/request.ts';
-import { CliError, InterruptedError } from '../process/errors.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-json.ts';
+import { CliError, type ErrorDetails, InterruptedError } from '../process/errors.ts';
+import type { JsonObject, JsonValue } from '../process/exact-json.ts';
 import { StoppedError } from '../process/signals.ts';
-import { type Planned, plannedOf, type Row } from './decide.ts';
-import { codeOfError, type ReasonCode } from './reasons.ts';
-import { type Fields, isFields, type Value } from './value.ts';
+import type { Intent, Planned, Row } from './decide.ts';
+import { codeOfError, type Reason } from './reasons.ts';
+import { type Fields, isFields, isSame, type Value } from './value.ts';
 
 /** A reading of one record. */
 export interface Reading {
@@ -64,12 +63,8 @@ export interface Attempted {
   readonly record?: JsonObject | undefined;
   /** The id of a record that was created, from the body or the Location of the answer. */
   readonly id?: bigint | undefined;
-  readonly status?: number | undefined;
-  readonly requestId?: string | undefined;
-  /** Why the write was not shown, as a code and as a clause. */
-  readonly code?: ReasonCode | undefined;
-  readonly serviceCode?: string | undefined;
-  readonly why?: string | undefined;
+  /** Why the write was not shown. */
+  readonly reason?: Pick<Reason, 'code' | 'serviceCode' | 'message'> | undefined;
   readonly error?: CliError | undefined;
   /** The request and what came of it. Undefined if nothing was sent. */
   readonly attempt?: Attempt | undefined;
@@ -106,8 +101,8 @@ export interface RecordPort {
    * @throws CliError if a record that it needs cannot be read.
    */
   write(row: Row, planned: Planned, now: Reading | undefined, options?: RequestOptions): Promise<Write>;
-  /** Sends a write once. @throws StoppedError or InterruptedError if it was certainly not sent. */
-  send(write: Write, options?: RequestOptions): Promise<Attempted>;
+  /** Sends a write once. @param spentMs see `CallOptions`. @throws StoppedError or InterruptedError if it was certainly not sent. */
+  send(write: Write, spentMs?: number): Promise<Attempted>;
 }
 
 /** See `CallOptions`. */
@@ -156,14 +151,11 @@ export function createRecordPort(client: Client, name: NounName, options: PortOp
     },
     list: () => client.list(ids.list, {}, { pace, whole: true, isFresh: true }),
     idOf: (record) => BigInt(record[noun.idField] as bigint),
-    valueOf(row, record) {
+    valueOf({ intent }, record) {
       if (record === undefined) return null;
-      const { intent } = row;
-      if (intent.kind === 'create') return fieldsOf(row, record);
-      const isWhole =
-        intent.kind === 'remove' && (intent.expected === undefined || typeof intent.expected === 'object');
-      if (isWhole) return record;
-      return isCount ? (record.quantity as number | bigint) : fieldsOf(row, record);
+      const { kind } = intent;
+      if (kind === 'remove' && (intent.expected === undefined || isFields(intent.expected))) return record;
+      return isCount && kind !== 'create' ? (record.quantity as number | bigint) : fieldsOf(intent, record);
     },
     async write(row, { action, after }, now, options) {
       const { id } = row;
@@ -172,9 +164,7 @@ export function createRecordPort(client: Client, name: NounName, options: PortOp
       if (action === 'create' && !isCount) return { operation: ids.create, input: { body: after } };
       if (action === 'create' && operations.has(ids.create)) {
         const quantity = isFields(after) ? after.quantity : after;
-        // The user did not ask for the pet, so a notice about it is skipped.
-        const petOptions = { ...options, pace, skipsNotices: true };
-        const input = await entryInput(client, id ?? 0n, quantity as number, petOptions);
+        const input = await entryInput(client, id ?? 0n, quantity as number, { ...options, pace });
         return { operation: ids.create, input };
       }
       offeredOperation(client.contract, ids.update);
@@ -188,9 +178,9 @@ export function createRecordPort(client: Client, name: NounName, options: PortOp
         conditions: action === 'create' ? { 'if-none-match': '*' } : etagCondition(now?.etag),
       };
     },
-    async send({ operation, input, conditions }, options) {
+    async send({ operation, input, conditions }, spentMs) {
       try {
-        const answer = await client.call(operation, input, { ...options, pace, conditions });
+        const answer = await client.call(operation, input, { retries: 0, spentMs, pace, conditions });
         return toAttempted(answer, locatedId(client, operation, answer));
       } catch (error) {
         if (!(error instanceof CliError || error instanceof StoppedError)) throw error;
@@ -208,36 +198,31 @@ function missingReading(error: unknown): Reading {
 }
 
 function toAttempted(answer: Answer<JsonObject | undefined>, location: bigint | undefined): Attempted {
-  const { judgement, attempts, value } = answer;
-  const facts = { ...factsOf(attempts.at(-1)), record: value, id: judgement?.id ?? location };
-  if (judgement?.shows === 'accepted')
-    return { ...facts, verdict: 'accepted', code: 'accepted', why: 'the service has not done it yet' };
-  if (judgement && judgement.shows !== 'asSent')
-    return { ...facts, verdict: 'unclear', code: 'other_value', why: judgement.reason };
-  return { ...facts, verdict: value || facts.attempt?.request.method === 'DELETE' ? 'shown' : 'empty' };
+  const { judgement, attempts, value: record } = answer;
+  const attempt = attempts.at(-1);
+  const id = judgement?.id ?? location;
+  if (judgement?.shows === 'accepted') {
+    const message = 'the service has not done it yet';
+    return { verdict: 'accepted', attempt, record, id, reason: { code: 'accepted', message } };
+  }
+  if (judgement?.reason !== undefined) {
+    const reason = { code: 'other_value', message: judgement.reason } as const;
+    return { verdict: 'unclear', attempt, record, id, reason };
+  }
+  const isShown = record !== undefined || attempt?.request.method === 'DELETE';
+  return { verdict: isShown ? 'shown' : 'empty', attempt, record, id };
 }
 
 /** @throws the error of a stop if nothing was under way. */
 function toFailedAttempt(error: CliError | StoppedError): Attempted {
   const attempt = attemptsOf(error).at(-1);
-  const facts = factsOf(attempt);
   if (error instanceof CliError && !(error instanceof InterruptedError)) {
-    const verdict = attempt ? verdictOf(attempt) : 'refused';
-    return { ...facts, verdict, ...codeOfError(error), why: error.message, error };
+    const reason = { ...codeOfError(error), message: error.message };
+    return { verdict: attempt ? verdictOf(attempt) : 'refused', attempt, reason, error };
   }
   if (!attempt || !answerRule(attempt).mayBeApplied) throw error;
-  const cause = error instanceof CliError ? error : undefined;
-  return {
-    ...facts,
-    verdict: 'stopped',
-    code: 'interrupted',
-    why: 'it was stopped before the answer came',
-    error: cause,
-  };
-}
-
-function factsOf(attempt: Attempt | undefined): Pick<Attempted, 'status' | 'requestId' | 'attempt'> {
-  return { status: attempt?.response?.status, requestId: attempt?.requestId, attempt };
+  const reason = { code: 'interrupted', message: 'it was stopped before the answer came' } as const;
+  return { verdict: 'stopped', attempt, reason, error: error instanceof CliError ? error : undefined };
 }
 
 function verdictOf(attempt: Attempt): Verdict {
@@ -249,16 +234,18 @@ function verdictOf(attempt: Attempt): Verdict {
   return again === 'always' ? 'busy' : 'refused';
 }
 
-/** The method and the masked URL of a write that was sent, for the details of an error. */
-export function requestDetails({ attempt }: Pick<Attempted, 'attempt'>) {
-  return attempt && { method: attempt.request.method, url: shownUrl(attempt.request.url) };
+/** The request of a write that was sent, and its answer, for the details of an error. */
+export function attemptDetails(attempted: Attempted | undefined): Partial<ErrorDetails> {
+  const { request, response, requestId } = attempted?.attempt ?? {};
+  if (!request) return {};
+  return { method: request.method, url: shownUrl(request.url), status: response?.status, requestId };
 }
 
 /** The fields of a value that differ from what the record has now. */
 function changesOf(after: Fields, now: Value, writeOnlyNames: ReadonlySet<string>): Fields {
   if (now === null || !isFields(now)) return after;
   const isChange = ([name, field]: [string, JsonValue | undefined]) =>
-    writeOnlyNames.has(name) || !isSameValue(field, now[name]);
+    writeOnlyNames.has(name) || !isSame({ [name]: field }, { [name]: now[name] });
   return Object.fromEntries(Object.entries(after).filter(isChange));
 }
 
@@ -268,37 +255,22 @@ function writeOnlyOf(operation: Operation | undefined): string[] {
   return fields.flatMap(([name, { isWriteOnly }]) => (isWriteOnly ? [name] : []));
 }
 
-/** The fields of a record that a row names, in the words of the row if they mean the same. */
-function fieldsOf(row: Row, record: JsonObject): Fields {
-  const [rowFields = {}, ...otherFields] = fieldSetsOf(row);
-  const expected = row.intent.kind === 'set' && row.intent.expected;
-  const named = expected && isFields(expected) ? { ...expected, ...rowFields } : rowFields;
-  const entries = Object.entries(named).map(([name, value]): [string, JsonValue | undefined] => {
-    if (name !== 'categoryId' || !isJsonObject(value)) return [name, record[name]];
-    const references = [value, ...otherFields.flatMap((fields) => fields[name] ?? [])];
-    return [name, categoryOf(record, references)];
-  });
-  return Object.fromEntries(entries);
+/** The fields of a record that a row names. */
+function fieldsOf(intent: Intent, record: JsonObject): Fields {
+  const named =
+    intent.kind === 'create'
+      ? [intent.fields]
+      : intent.kind === 'set'
+        ? [intent.value, intent.expected ?? null]
+        : [];
+  const names = new Set(named.flatMap((fields) => (isFields(fields) ? Object.keys(fields) : [])));
+  return Object.fromEntries(
+    Array.from(names, (name) => [name, name === 'categoryId' ? categoryOf(record) : record[name]]),
+  );
 }
 
-/** The fields of a row: to set, expected, and before and after in the last plan. */
-function fieldSetsOf({ intent, state }: Row): Fields[] {
-  const planned = plannedOf({ state });
-  const values = [
-    ...(intent.kind === 'create' ? [intent.fields] : []),
-    ...(intent.kind === 'set' ? [intent.value, intent.expected] : []),
-    planned?.before,
-    planned?.after,
-  ];
-  return values.filter((value): value is Fields => value !== undefined && isFields(value));
-}
-
-/** The category of a record: the reference of a row that means the same, because a service may show the id alone. */
-function categoryOf(record: JsonObject, references: readonly JsonValue[]): JsonValue {
-  const isSame = (reference: JsonValue) => {
-    const { expected, actual } = comparedValues('categoryId', reference, record);
-    return isSameValue(expected, actual);
-  };
-  const { categoryId: id = null, category: name = null } = record;
-  return references.find(isSame) ?? (id === null ? { name } : name === null ? { id } : { id, name });
+/** The category of a record: its id, or `{id, name}` if the record has a name. */
+function categoryOf({ categoryId: id, category: name = null }: JsonObject): JsonValue | undefined {
+  if (name === null) return id;
+  return id === undefined ? { name } : { id, name };
 }

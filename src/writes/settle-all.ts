@@ -4,7 +4,7 @@ import type { Stop } from '../process/signals.ts';
 import { counted } from '../process/text.ts';
 import { type Planned, plannedOf, type Row } from './decide.ts';
 import type { RecordPort } from './port.ts';
-import { type RowLimits, type Settled, settle } from './settle.ts';
+import { type Settled, type SettleLimits, settle } from './settle.ts';
 
 /** How many rows are settled. */
 export interface Totals {
@@ -17,7 +17,7 @@ export interface Totals {
 }
 
 interface SettleAllOptions {
-  readonly limits: RowLimits & { readonly stop: Stop<StopReason> };
+  readonly limits: SettleLimits & { readonly stop: Stop<StopReason> };
   /** The most rows at a time. */
   readonly atOnce: number;
   /**
@@ -51,13 +51,8 @@ export async function settleAll(
   let isConfirmed = false;
   const settleOne = async (row: Row, isFirstCount: boolean): Promise<Settled> => {
     const mark = (planned: Planned) => keep(row, { kind: 'mark', planned });
-    const settled = await settle(
-      port,
-      row,
-      { ...limits, isFirstCount, isConfirmed: isRun && isConfirmed },
-      mark,
-    );
-    isConfirmed ||= settled.isConfirmed;
+    const settled = await settle(port, row, limits, { isFirstCount, isConfirmed, mark });
+    isConfirmed ||= isRun && settled.isConfirmed;
     const { outcome, retries } = settled;
     totals.retries += retries;
     if (outcome) totals.settled += 1;

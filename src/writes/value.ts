@@ -1,5 +1,5 @@
 import { isSameValue } from '../api/values.ts';
-import { isJsonObject, type JsonObject, type JsonValue, printJson } from '../process/exact-json.ts';
+import { isJsonObject, type JsonValue, printJson } from '../process/exact-json.ts';
 import { shorten } from '../process/text.ts';
 
 /** Fields of a record, by our names. The value undefined says that the record does not have the field. */
@@ -13,12 +13,27 @@ export function isSame(value: Value, other: Value): boolean {
   if (value === null || other === null) return value === other;
   if (isFields(value)) {
     if (!isFields(other)) return false;
-    for (const name in value) if (!isSameValue(value[name], other[name])) return false;
+    for (const name in value) if (!isSameField(name, value, other)) return false;
     return true;
   }
   // A count may come as a bigint if it is large: 5 and 5n are the same.
   // biome-ignore lint/suspicious/noDoubleEquals: it compares a number with a bigint by their values.
   return !isFields(other) && value == other;
+}
+
+function isSameField(name: string, value: Fields, other: Fields): boolean {
+  if (name !== 'categoryId') return isSameValue(value[name], other[name]);
+  const [category, otherCategory] = [categoryIn(value), categoryIn(other)];
+  const haveIds = category.id != null && otherCategory.id != null;
+  return haveIds
+    ? isSameValue(category.id, otherCategory.id)
+    : isSameValue(category.name ?? category.id, otherCategory.name ?? otherCategory.id);
+}
+
+/** The category that fields name: by `{id, name}`, a name or an id. A record has its name in another field. */
+function categoryIn({ categoryId, category }: Fields): Fields {
+  if (categoryId !== undefined && isJsonObject(categoryId)) return categoryId;
+  return typeof categoryId === 'string' ? { name: categoryId } : { id: categoryId, name: category };
 }
 
 /** Returns true if a record shows what was sent. @param writeOnly the fields that no answer has. */
@@ -47,23 +62,16 @@ export function changeBetween(before: Value, after: Value): number | undefined {
   return Number(after ?? 0) - Number(before ?? 0);
 }
 
-/** The name under which the JSON form of fields lists those that the record does not have. No field has this name. */
-const absentKey = '';
-
-/** Makes fields JSON. JSON has no undefined, so a list names the fields that are absent. */
+/** Makes fields JSON. JSON has no undefined, so a field that the record does not have is null. */
 export function toJsonValue(value: Value): JsonValue {
   if (!isFields(value)) return value;
-  const names = Object.keys(value).filter((name) => value[name] === undefined);
-  return names.length === 0 ? (value as JsonObject) : ({ ...value, [absentKey]: names } as JsonObject);
+  return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, field ?? null]));
 }
 
 /** Reads a value from its JSON form. A count becomes a number if a number can hold it. @see toJsonValue */
 export function fromJsonValue(json: JsonValue): Value {
-  if (isJsonObject(json)) {
-    const { [absentKey]: names, ...fields } = json;
-    if (!Array.isArray(names)) return json;
-    return { ...fields, ...Object.fromEntries(names.map((name) => [String(name), undefined])) };
-  }
+  if (isJsonObject(json))
+    return Object.fromEntries(Object.entries(json).map(([name, field]) => [name, field ?? undefined]));
   if (typeof json === 'bigint') return json <= Number.MAX_SAFE_INTEGER ? Number(json) : json;
   return json as number | null;
 }

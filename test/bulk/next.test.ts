@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { Attempt } from '../../src/client/attempt.ts';
 import { CliError } from '../../src/process/errors.ts';
 import type { Intent, Planned, Row, RowState } from '../../src/writes/decide.ts';
 import { type Circumstances, type Event, firstKnown, type Known, next } from '../../src/writes/next.ts';
@@ -25,7 +26,9 @@ const answers: readonly Event[] = verdicts.flatMap((verdict) =>
   (statuses[verdict] ?? [400]).flatMap((status) =>
     [7n, undefined].map((id): Event => {
       const error = new CliError('failed', 'no', { status });
-      const attempted: Attempted = { verdict, status, id, code: 'rejected', why: 'no', error };
+      const attempt = { response: { status } } as Attempt;
+      const reason = { code: 'rejected', message: 'no' } as const;
+      const attempted: Attempted = { verdict, id, reason, error, attempt };
       return { at: 'sent', attempted };
     }),
   ),
@@ -48,25 +51,29 @@ const rows: readonly (readonly [Intent, Planned])[] = [
   [{ kind: 'remove', expected: 5 }, planned(5, null, 'remove')],
 ];
 
+const rules = { mayCreate: true, isUndo: false, createsByPut: true };
+const limits = { rules, retries: 1, retriesUnreachable: true };
+const port = {
+  ...{ canGet: true, canRead: true, hasGateway: true, readsFirst: false, writeOnly: new Set<string>() },
+};
 const usual: Circumstances = {
-  ...{ rules: { mayCreate: true, isUndo: false, createsByPut: true }, retries: 1, retriesUnreachable: true },
-  ...{ isRun: true, canGet: true, canRead: true, hasGateway: true, readsFirst: false, isFirstCount: true },
-  ...{ isConfirmed: false, writeOnly: new Set<string>(), leftMs: Number.POSITIVE_INFINITY, random: 0 },
+  ...{ port, limits, isRun: true, isFirstCount: true, isConfirmed: false },
+  ...{ leftMs: Number.POSITIVE_INFINITY, random: 0 },
 };
 const circumstances: readonly Circumstances[] = [
   usual,
-  { ...usual, retries: 0 },
+  { ...usual, limits: { ...limits, retries: 0 } },
   { ...usual, isRun: false },
   { ...usual, isRun: false, leftMs: 0 },
-  { ...usual, canGet: false },
-  { ...usual, canGet: false, canRead: false, isRun: false },
+  { ...usual, port: { ...port, canGet: false } },
+  { ...usual, port: { ...port, canGet: false, canRead: false }, isRun: false },
   {
     ...usual,
     isConfirmed: true,
-    readsFirst: true,
-    rules: { ...usual.rules, mayCreate: false, isUndo: true },
+    port: { ...port, readsFirst: true },
+    limits: { ...limits, rules: { ...rules, mayCreate: false, isUndo: true } },
   },
-  { ...usual, rules: { ...usual.rules, createsByPut: false }, isFirstCount: false },
+  { ...usual, limits: { ...limits, rules: { ...rules, createsByPut: false } }, isFirstCount: false },
 ];
 
 /** Names a state by all that the rules read of it. */
@@ -75,7 +82,7 @@ function keyOf({ row, aim, last, reading, isRefused, tries, news }: Known): stri
     row.state,
     aim,
     last?.verdict,
-    last?.status,
+    last?.attempt?.response?.status,
     last?.id,
     reading?.etag,
     isRefused,
@@ -181,3 +188,11 @@ test.each(circumstances.map((all, at) => [at, all] as const))(
     expect(states.size).toBeGreaterThan(30);
   },
 );
+
+test('a reading that the service asks to wait for comes no earlier', () => {
+  const state: RowState = { at: 'planned', ...planned(5, 10) };
+  const known = firstKnown({ line: 1, id: 7n, intent: { kind: 'add', change: 5 }, state });
+  const attempts = [{ retryAfterMs: 9000 }];
+  const error = new CliError('unavailable', 'busy', { status: 429, retryable: true, attempts });
+  expect(next(known, { at: 'unread', error }, usual)[1]).toMatchObject({ do: 'read', waitMs: 9000 });
+});

@@ -6,7 +6,7 @@ import type { Column, View } from '../../output/columns.ts';
 import { isJsonObject, type JsonValue, printJson } from '../../process/exact-json.ts';
 import { plannedOf } from '../../writes/decide.ts';
 import { shownCode } from '../../writes/reasons.ts';
-import { isFields, toJsonValue, type Value } from '../../writes/value.ts';
+import { isFields, isSame, toJsonValue, type Value } from '../../writes/value.ts';
 
 /** The words for one value and for several values of a noun, for the record of a row, and for what a run does to a value. */
 export function rowWords(name: NounName): { singular: string; plural: string; record: string; verb: string } {
@@ -123,7 +123,7 @@ export function createRowView(
 function differencesText(value: Exclude<Value, null | number | bigint>, other: Value | undefined): string {
   const otherFields = other !== undefined && isFields(other) ? other : {};
   return Object.entries(value)
-    .filter(([name, field]) => printJson(field ?? null) !== printJson(otherFields[name] ?? null))
+    .filter(([name, field]) => !isSame({ [name]: field }, { [name]: otherFields[name] }))
     .map(([name, field]) => `${name} ${fieldText(name, field)}`)
     .join(', ');
 }
