@@ -59,7 +59,6 @@ function judgeFirstAnswer(
   const isElsewhere = isSuccess || isRedirected || status === 404 || status === 410;
   return fail(`${clause}${otherBody ?? ''}${redirect}; ${tokenClause(context)}`, {
     ...detailsOf(answer),
-    expected: isSuccess ? `${operation.isList ? 'a list' : 'a record'} of the API` : undefined,
     got: titleOr(answer.text),
     hint: isElsewhere ? otherHint : error?.details.hint,
     exitCode: isRefused ? auth : status >= 500 ? unavailable : checkFailed,
@@ -67,18 +66,17 @@ function judgeFirstAnswer(
   });
 }
 
-/** Describes the body of a success if it is of another kind than that of the operation. Undefined if it is of that kind. */
-function describeOtherBody(answer: RawAnswer, operation: Operation): string | undefined {
-  const { json, text, mediaType } = answer;
-  if (/html/.test(mediaType) || /^\s*<(!doctype|html)/i.test(text.slice(0, 100))) return ' with a web page';
-  if (text === '') return ' without a body';
-  if (json === undefined) return ` with a body that is not JSON${mediaType ? `, but ${mediaType}` : ''}`;
+/** Says what a success has in place of a list or a record of the API, a clause. Undefined if it has that. */
+function describeOtherBody(
+  { json = null, text, mediaType }: RawAnswer,
+  operation: Operation,
+): string | undefined {
   const { singular, plural, idField } = nouns[operation.noun];
   const content = fromWire(operation, json);
-  if (operation.isList)
-    return Array.isArray(content) ? undefined : ` with JSON that is not a list of ${plural}`;
   const isRecord = isJsonObject(content) && content[idField] !== undefined;
-  return isRecord ? undefined : ` with JSON that is not ${withArticle(singular)}`;
+  if (operation.isList ? Array.isArray(content) : isRecord) return undefined;
+  const seen = text === '' ? 'no body' : mediaType || 'a body without a content type';
+  return ` with ${seen}, not ${operation.isList ? `a list of ${plural}` : withArticle(singular)}`;
 }
 
 /** Says whether a token was sent, where in the request it was, and which setting it comes from. */

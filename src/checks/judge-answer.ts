@@ -125,38 +125,32 @@ function jsonId(value: JsonValue | undefined): bigint | undefined {
 }
 
 /**
- * Finds ids for an operation, and the list that shows them. Tries the list of its noun first, then every list whose records
+ * Finds an id for an operation, and the list that shows it. Tries the list of its noun first, then every list whose records
  * have a field that refers to the noun.
  *
  * @throws FindingError with a skip if no list shows an id that the operation takes.
  */
-export async function findIds(
+export async function findId(
   context: CheckContext,
   operation: Operation,
-): Promise<{ readonly list: Operation; readonly ids: readonly bigint[] }> {
+): Promise<{ readonly list: Operation; readonly id: bigint }> {
   const lists = context.reads.filter(({ isList }) => isList);
   const name = nouns[operation.noun].idName;
+  const { minimum = 0n, maximum = int64Max } = idParameter(operation)?.bounds ?? {};
   for (const list of new Set([...lists.filter(({ noun }) => noun === operation.noun), ...lists])) {
     const answer = await context.askOnce(list).catch((error) => {
       if (!(error instanceof CliError)) throw error;
     });
-    const ids = answer ? idsIn(answer, name).filter((id) => isAcceptedId(operation, id)) : [];
-    if (ids.length > 0) return { list, ids };
+    const ids = answer ? idsIn(answer, name) : [];
+    const id = ids.find((each) => each >= 0n && each >= minimum && each <= maximum);
+    if (id !== undefined) return { list, id };
   }
   throw new FindingError(skip(`no list shows ${withArticle(name)} that ${operation.id} takes`));
 }
 
-/** Returns true if an operation takes an id: an int64 from 0, within the bounds of its parameter. */
-function isAcceptedId(operation: Operation, id: bigint): boolean {
-  const { minimum = 0n, maximum = int64Max } = idParameter(operation)?.bounds ?? {};
-  return id >= 0n && id >= minimum && id <= maximum;
-}
-
-/** Returns inputs for an operation: one for each id that a list shows, or an empty input if the operation takes no id. */
-export async function inputsFor(context: CheckContext, operation: Operation): Promise<CallInput[]> {
-  if (!idParameter(operation)) return [{}];
-  const { ids } = await findIds(context, operation);
-  return ids.map((id) => ({ id }));
+/** Returns an input for an operation: an id that a list shows, or nothing if the operation takes no id. */
+export async function inputFor(context: CheckContext, operation: Operation): Promise<CallInput> {
+  return idParameter(operation) ? { id: (await findId(context, operation)).id } : {};
 }
 
 /**

@@ -15,7 +15,7 @@ import {
   type RawAnswer,
 } from './check.ts';
 import { type Finding, FindingError, fail, flaky, pass, skip, statusText, warn } from './finding.ts';
-import { findIds, idsIn, idsOf, inputsFor, judge, recordOf, recordsOf } from './judge-answer.ts';
+import { findId, idsIn, idsOf, inputFor, judge, recordOf, recordsOf } from './judge-answer.ts';
 import { detailsOf, faultOf, idParameter } from './round.ts';
 
 /**
@@ -37,34 +37,25 @@ export function createOperationChecks({ operations: offered, missing }: Contract
 
 async function checkList(context: CheckContext, operation: Operation): Promise<Finding[]> {
   const answer = await context.askOnce(operation);
-  const finding = judgeRead(answer);
-  return answer.status < 300 ? [finding, ...(await faultsOfList(context, answer))] : [finding];
+  return [judgeRead(answer), ...(await faultsOfList(context, answer))];
 }
 
-/** The most records to request, because other clients may delete a record after the list was read. */
-const maxRecords = 3;
-
 /** Requests a record that a list shows, and compares the two. An operation without an id is called once. */
-async function checkGet(context: CheckContext, operation: Operation): Promise<Finding | Finding[]> {
+async function checkGet(context: CheckContext, operation: Operation): Promise<Finding> {
   if (!idParameter(operation)) return judgeRead(await context.askOnce(operation));
-  const { list, ids } = await findIds(context, operation);
-  for (const id of ids.slice(0, maxRecords)) {
-    const answer = await context.askOnce(operation, { id });
-    if (answer.status === 410 && operation.isDeprecated && passedSunset(answer, context.now()))
-      return warn('gone, as its sunset announced', detailsOf(answer));
-    const findings = isGone(answer) ? [] : [judgeRead(answer)];
-    const fault = faultAgainstList(answer, await context.askOnce(list));
-    if (fault) {
-      // Another client may have changed the record, so both are read once more.
-      const listAnswer = await context.ask(list, {});
-      const again = faultAgainstList(await context.ask(operation, { id }), listAnswer);
-      const isSame = fault.reason === again?.reason && fault.expected === again.expected;
-      if (isSame) return [...findings, fault];
-      const isDeleted = isGone(answer) && !idsIn(listAnswer, nouns[operation.noun].idName).includes(id);
-      if (!isDeleted) return [...findings, flaky(`${fault.reason}, once in 2 looks`, fault)];
-    } else if (!isGone(answer)) return findings;
-  }
-  return skip(`none of the records that ${list.id} showed is there`);
+  const { list, id } = await findId(context, operation);
+  const answer = await context.askOnce(operation, { id });
+  if (answer.status === 410 && operation.isDeprecated && passedSunset(answer, context.now()))
+    return warn('gone, as its sunset announced', detailsOf(answer));
+  const finding = isGone(answer) ? skip(`${list.id} shows ${id}, which is not there`) : judgeRead(answer);
+  const fault = faultAgainstList(answer, await context.askOnce(list));
+  if (!fault) return finding;
+  // Another client may have changed the record, so both are read once more.
+  const listAnswer = await context.ask(list, {});
+  const again = faultAgainstList(await context.ask(operation, { id }), listAnswer);
+  if (fault.reason === again?.reason && fault.expected === again.expected) return fault;
+  const isDeleted = isGone(answer) && !idsIn(listAnswer, nouns[operation.noun].idName).includes(id);
+  return isDeleted ? finding : flaky(`${fault.reason}, once in 2 looks`, fault);
 }
 
 function isGone({ status }: CheckAnswer): boolean {
@@ -211,18 +202,17 @@ export function createLifecycleCheck(reads: readonly Operation[]): Check {
   return {
     id: 'lifecycle/marks',
     async run(context) {
-      const findings: Finding[] = [];
+      const findings = [pass('header and description agree')];
       for (const operation of reads)
         try {
-          const [input] = await inputsFor(context, operation);
-          const answer = await context.askOnce(operation, input);
+          const answer = await context.askOnce(operation, await inputFor(context, operation));
           if (answer.status < 400 || answer.status === 410)
             findings.push(...judgeMarks(answer, context.now()));
         } catch (error) {
           // Without an answer the check of the operation says so.
           if (!(error instanceof FindingError || error instanceof CliError)) throw error;
         }
-      return findings.length > 0 ? findings : pass('header and description agree');
+      return findings;
     },
   };
 }
@@ -232,14 +222,14 @@ function judgeMarks(answer: CheckAnswer, now: Date): Finding[] {
   const { operation, headers } = answer;
   const header = headerValue(headers, 'deprecation') ?? headerValue(headers, 'sunset');
   const day = passedSunset(answer, now);
-  const warning = (text: string) =>
-    warn(`${operation.id} ${text}`, { ...detailsOf(answer), operation, got: header });
-  const differs = operation.isDeprecated !== (header !== undefined);
-  const [here, there] = operation.isDeprecated ? ['description', 'a header'] : ['header', 'the description'];
-  return [
-    ...(differs ? [warning(`is deprecated by its ${here}, not by ${there}`)] : []),
-    ...(day === undefined ? [] : [warning(`has a sunset that passed on ${day}`)]),
+  const texts = [
+    ...(operation.isDeprecated && !header ? ['is deprecated by its description, not by a header'] : []),
+    ...(header && !operation.isDeprecated ? ['is deprecated by its header, not by the description'] : []),
+    ...(day === undefined ? [] : [`has a sunset that passed on ${day}`]),
   ];
+  return texts.map((text) =>
+    warn(`${operation.id} ${text}`, { ...detailsOf(answer), operation, got: header }),
+  );
 }
 
 /** Returns the day of a sunset that has passed, by the header of the answer, or else by the description. */

@@ -1,14 +1,13 @@
 import { lookup } from 'node:dns/promises';
 import { once } from 'node:events';
-import { isIP, connect as openSocket } from 'node:net';
-import { connect as connectTls, type SecureContext } from 'node:tls';
+import { isIP, connect as openSocket, type Socket } from 'node:net';
+import { connect as connectTls, type TLSSocket } from 'node:tls';
 import { reachableHost } from '../api/http.ts';
 import { hintOf } from '../client/hints.ts';
-import { createTlsContext, type TlsFiles } from '../client/transport/tls.ts';
+import { createTlsContext } from '../client/transport/tls.ts';
 import { transportError } from '../client/transport/transport-error.ts';
 import { type Cancellation, withinLimits } from '../process/deadline.ts';
 import { type CliError, exitCodes, unansweredError } from '../process/errors.ts';
-import type { Io } from '../process/io.ts';
 import { counted, dayOf, durationText } from '../process/text.ts';
 import type { Check, CheckContext } from './check.ts';
 import { type Finding, fail, pass, skip, warn } from './finding.ts';
@@ -34,14 +33,25 @@ async function probe(
   }
 }
 
+/** Waits until a socket is open, judges it and closes it. */
+async function judgeOpen(
+  socket: Socket,
+  event: 'connect' | 'secureConnect',
+  cancellation: Cancellation,
+  judge: () => Finding,
+): Promise<Finding> {
+  const close = () => socket.on('error', () => {}).destroy();
+  cancellation.onCancel(close);
+  return once(socket, event).then(judge).finally(close);
+}
+
 export function checkDns(context: CheckContext): Promise<Finding> {
   const { host } = context.address;
   const hint = 'is the host of the base URL right?';
   const resolve = async () => {
     if (isIP(host)) return pass(`${host} is an address`);
-    const found = await lookup(reachableHost(host), { all: true });
-    const addresses = found.slice(0, 4).map(({ address }) => address);
-    return pass(`${host} is ${addresses.join(', ')}${found.length > 4 ? ', …' : ''}`);
+    const { address } = await lookup(reachableHost(host));
+    return pass(`${host} is ${address}`);
   };
   return probe(context, resolve, ({ message }) =>
     fail(`${host} has no address: ${message}`, { hint, exitCode }),
@@ -52,26 +62,18 @@ export function checkConnection(context: CheckContext): Promise<Finding> {
   const { host, port } = context.address;
   const endpoint = `${host.includes(':') ? `[${host}]` : host}:${port}`;
   const hint = 'is the service running behind this port, and no firewall in between?';
-  const connect = async (cancellation: Cancellation) => {
+  const connect = (cancellation: Cancellation) => {
     const socket = openSocket({ host: reachableHost(host), port });
-    cancellation.onCancel(() => socket.destroy());
-    await once(socket, 'connect').finally(() => socket.destroy());
-    return pass(`${endpoint} accepts connections`);
+    return judgeOpen(socket, 'connect', cancellation, () => pass(`${endpoint} accepts connections`));
   };
   return probe(context, connect, ({ message }) => fail(`${endpoint}: ${message}`, { hint, exitCode }));
 }
 
-/** The result of a TLS handshake whose certificate is trusted. */
-interface Handshake {
-  /** The date when the certificate expires; undefined if the service sent none. */
-  readonly validTo: Date | undefined;
-  /** Such as `TLSv1.3`. */
-  readonly protocol: string;
-  readonly now: Date;
-}
-
-/** Performs a handshake and judges its result. It offers old versions of TLS too, to see which one the service speaks. */
-function checkTls(context: CheckContext, judge: (handshake: Handshake) => Finding): Promise<Finding> {
+/** Performs a handshake and judges the socket. The versions of TLS are those that Node offers, from 1.2 on. */
+function checkTls(
+  context: CheckContext,
+  judge: (socket: TLSSocket, context: CheckContext) => Finding,
+): Promise<Finding> {
   const { host, port, tls, env } = context.address;
   const shake = async (cancellation: Cancellation) => {
     const socket = connectTls({
@@ -79,37 +81,18 @@ function checkTls(context: CheckContext, judge: (handshake: Handshake) => Findin
       port,
       servername: isIP(host) === 0 ? host : '',
       ALPNProtocols: ['http/1.1'],
-      secureContext: createProbeContext(tls, env),
+      secureContext: createTlsContext(tls, env),
     });
-    const close = () => socket.on('error', () => {}).destroy();
-    cancellation.onCancel(close);
-    try {
-      await once(socket, 'secureConnect');
-      const { valid_to: validTo } = socket.getPeerCertificate();
-      const protocol = socket.getProtocol() ?? 'an unknown protocol';
-      return judge({ validTo: validTo ? new Date(validTo) : undefined, protocol, now: context.now() });
-    } finally {
-      close();
-    }
+    return judgeOpen(socket, 'secureConnect', cancellation, () => judge(socket, context));
   };
   return probe(context, shake, (error) =>
     fail(`the TLS handshake failed: ${error.message}`, {
-      expected: `a certificate for ${host} that is trusted`,
+      expected: `TLS 1.2 or later, and a certificate for ${host} that is trusted`,
       hint: hintOf({ error }),
       exitCode,
       isLasting: true,
     }),
   );
-}
-
-/** Creates the context of a handshake that offers every version of TLS. */
-function createProbeContext(tls: TlsFiles, env: Io['env']): SecureContext {
-  try {
-    return createTlsContext(tls, env, { minVersion: 'TLSv1', ciphers: 'DEFAULT:@SECLEVEL=0' });
-  } catch {
-    // The library of another runtime, such as BoringSSL in bun, does not know the level.
-    return createTlsContext(tls, env);
-  }
 }
 
 /** The checks of a handshake, in their order: the date of a certificate means nothing without trust. */
@@ -119,7 +102,8 @@ export const tlsChecks: readonly Check[] = [
   { id: 'tls/expiry', run: (context) => checkTls(context, judgeExpiry) },
 ];
 
-function judgeProtocol({ protocol }: Handshake): Finding {
+function judgeProtocol(socket: TLSSocket): Finding {
+  const protocol = socket.getProtocol() ?? 'an unknown protocol';
   if (protocol === 'TLSv1.2' || protocol === 'TLSv1.3') return pass(protocol);
   return fail(`the service speaks ${protocol}`, { expected: 'TLSv1.2 or later', exitCode, isLasting: true });
 }
@@ -129,9 +113,9 @@ const warnDays = 30;
 /** A certificate that expires in fewer days is a failure. */
 const failDays = 7;
 
-function judgeExpiry({ validTo, now }: Handshake): Finding {
-  if (!validTo) return fail('the service showed no certificate');
-  const days = Math.floor((validTo.getTime() - now.getTime()) / 86_400_000);
+function judgeExpiry(socket: TLSSocket, { now }: CheckContext): Finding {
+  const validTo = new Date(socket.getPeerCertificate().valid_to);
+  const days = Math.floor((validTo.getTime() - now().getTime()) / 86_400_000);
   const reason = `expires on ${dayOf(validTo)}, in ${counted(days, 'day', 'days')}`;
   if (days >= warnDays) return pass(reason);
   const [judge, leastDays] = days < failDays ? [fail, failDays] : [warn, warnDays];

@@ -4,7 +4,7 @@ import { counted } from '../process/text.ts';
 import type { Check, CheckAnswer, CheckContext } from './check.ts';
 import { isStatus } from './condition.ts';
 import { type Finding, FindingError, pass, skip, statusText, warn } from './finding.ts';
-import { idsOf, inputsFor, judge } from './judge-answer.ts';
+import { idsOf, inputFor, judge } from './judge-answer.ts';
 import { detailsOf, faultOf, guessInput, idParameter, reachOperation } from './round.ts';
 
 /** Makes the checks that the service refuses wrong requests as the contract says. */
@@ -96,10 +96,10 @@ function isAuthRefusal(status: number): boolean {
 
 /** Sends the request of an operation without the token. The id is that of a record in a list, or a guess. */
 async function askWithoutCredential(context: CheckContext, operation: Operation): Promise<CheckAnswer> {
-  const inputs = await inputsFor(context, operation).catch((error: unknown) => {
-    if (error instanceof FindingError) return [guessInput(operation)];
+  const input = await inputFor(context, operation).catch((error: unknown) => {
+    if (error instanceof FindingError) return guessInput(operation);
     throw error;
   });
   const changes = { [context.tokenHeader.name.toLowerCase()]: undefined };
-  return context.ask(operation, inputs[0] ?? {}, { isExpected: isAuthRefusal, changes });
+  return context.ask(operation, input, { isExpected: isAuthRefusal, changes });
 }

@@ -81,19 +81,29 @@ const wrongAnswers: readonly (readonly [title: string, reply: Reply, code: numbe
     /^listPets answered 421 Misdirected Request: this host is not served here; no token was sent$/,
   ],
   ['500', refusal(500), 6, /500/],
-  ['204', { status: 204 }, 7, /^listPets answered 204 No Content without a body; no token was sent$/],
+  [
+    '204',
+    { status: 204 },
+    7,
+    /^listPets answered 204 No Content with no body, not a list of pets; no token was sent$/,
+  ],
   [
     '{"hello":1}',
     { body: { hello: 1 } },
     7,
-    /^listPets answered 200 OK with JSON that is not a list of pets; /,
+    /^listPets answered 200 OK with application\/json, not a list of pets; /,
   ],
-  ['a text', { headers: { 'content-type': 'text/plain' }, body: 'ok' }, 7, /is not JSON, but text\/plain/],
+  [
+    'a text',
+    { headers: { 'content-type': 'text/plain' }, body: 'ok' },
+    7,
+    /with text\/plain, not a list of pets/,
+  ],
   [
     'a web page',
     { headers: { 'content-type': 'text/html' }, body: '<p>hi' },
     7,
-    /^listPets .* with a web page/,
+    /^listPets .* with text\/html, not a list of pets/,
   ],
   [
     'a page of a gateway',

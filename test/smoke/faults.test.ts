@@ -40,13 +40,15 @@ const ofAnswer: Faults = {
   'answered 404 Not Found': refusing(404),
   'answered 503 Service Unavailable': refusing(503),
   'the connection was closed before an answer came': () => 'reset',
-  'the content type is text/html|with a web page': (answer) => asPage(answer, '<h1>Deploying</h1>'),
-  'is not JSON': (answer) => withBody(answer, String(answer.body).slice(0, 20)),
-  'the body is not UTF-8|with JSON that is not a list of pets': (answer) => ({
+  'the content type is text/html|with text/html, not a list of pets': (answer) =>
+    asPage(answer, '<h1>Deploying</h1>'),
+  'is not JSON|with application/json, not a list': (answer) =>
+    withBody(answer, String(answer.body).slice(0, 20)),
+  'the body is not UTF-8|not a list of pets': (answer) => ({
     ...answer,
     body: Buffer.from('{"name":"B\xe4r"}', 'latin1'),
   }),
-  'the body must be an array|the body lacks|with JSON that is not a list of pets': saying({ data: [] }),
+  'the body must be an array|the body lacks|not a list of pets': saying({ data: [] }),
   'must be an object': firstRecord(() => null),
   'no content type': having({ 'content-type': undefined }),
 };
@@ -141,7 +143,12 @@ const toLogin: Change = (answer, request) =>
 
 /** Services that cannot be reached, with the exit code. */
 const unreached: Row[] = [
-  ['reach/http', 'answered 200 OK with a web page, redirected to .*/login; no token was sent', toLogin, 7],
+  [
+    'reach/http',
+    'answered 200 OK with text/html, not a list of pets, redirected to .*/login; no token was sent',
+    toLogin,
+    7,
+  ],
   [
     'reach/http',
     'answered 404 Not Found: no, redirected to http://.*/login; no token was sent; is the base URL that of the API',

@@ -104,14 +104,14 @@ describe('tls', () => {
     },
   );
 
-  test('a service that speaks nothing newer than TLS 1.1 fails tls/protocol', async () => {
+  test('a service that speaks nothing newer than TLS 1.1 fails tls/valid', async () => {
     const old = { maxVersion: 'TLSv1.1', minVersion: 'TLSv1', ciphers: 'DEFAULT:@SECLEVEL=0' } as const;
     const { service, trusting } = await secured({ ...(await makeCertificate(90)), ...old });
     await using _ = service;
     const run = await smoke(service.url, [], trusting);
     expect(run.code).toBe(6);
-    expect(run.ids('fail')).toEqual(['tls/protocol']);
-    expect(run.check('tls/protocol').reason).toBe('the service speaks TLSv1.1');
+    expect(run.ids('fail')).toEqual(['tls/valid']);
+    expect(run.check('tls/valid').expected).toMatch(/^TLS 1.2 or later/);
   });
 
   test('a client certificate is used by every check', async () => {

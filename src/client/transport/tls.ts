@@ -23,10 +23,8 @@ export interface TlsFiles {
 export function createTlsContext(
   { roots, ca, cert, key }: TlsFiles,
   env: Readonly<Record<string, string | undefined>>,
-  options: tls.SecureContextOptions = {},
 ): tls.SecureContext {
   return tls.createSecureContext({
-    ...options,
     ...((roots ?? ca) !== undefined && {
       ca: [...authorities(roots, env.NODE_EXTRA_CA_CERTS), ...[ca ?? []].flat()],
     }),
