@@ -10,7 +10,14 @@ import { describeIssues } from './read-input.ts';
 import { type Collection, Store, toPet } from './store.ts';
 
 const StoredId = v.pipe(Id, v.minValue(0n, idRequirement));
-const UsedIds = v.optional(v.object({ next: v.pipe(StoredId, v.minValue(1n)) }), { next: 1 });
+const UsedIds = v.optional(
+  v.object({
+    next: v.pipe(StoredId, v.minValue(1n)),
+    // Deleted ids above `next`, which versions before 4.0.0 wrote.
+    retired: v.optional(v.array(StoredId), []),
+  }),
+  { next: 1 },
+);
 
 /**
  * The format of a store in a file: a list of records for each noun. Every list is optional. If `inventory` is missing, every
@@ -114,10 +121,10 @@ function createStore(content: object): Store {
     add(store.inventory, petId, { petId, quantity, status: pet.status }, `/inventory/${at}/petId`);
   });
   for (const noun of nounsWithIds) {
-    const last = store[noun].all.at(-1)?.id ?? 0n;
-    const { next } = ids[noun];
+    const { next, retired } = ids[noun];
+    const used = [...retired, store[noun].all.at(-1)?.id ?? 0n];
     // No id follows the largest int64. New ones then take the lowest that is free.
-    store[noun].nextId = last < int64Max && last >= next ? last + 1n : next;
+    store[noun].nextId = used.reduce((free, id) => (id < int64Max && id >= free ? id + 1n : free), next);
   }
   return store;
 }

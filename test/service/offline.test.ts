@@ -132,6 +132,15 @@ test('the records of the seeded and of the generated store fit together, and are
   }
 });
 
+test('an id that a version before 4.0.0 gave and deleted is not given again', async () => {
+  await mkdir(join(folder, 'state'));
+  await writeFile(
+    file,
+    '{"categories":[{"id":1,"name":"Dogs"}],"ids":{"categories":{"next":2,"retired":[7,9223372036854775807]}}}',
+  );
+  expect((await send('POST', '/categories', '{"name":"Cats"}')).headers.location).toBe('/categories/8');
+});
+
 test('a file may leave out statuses, entries and id counters, and a complete order may be of a deleted pet', async () => {
   await mkdir(join(folder, 'state'));
   const order = '{"id":1,"petId":9,"complete":true}';
