@@ -91,15 +91,14 @@ async function editUntilValid<Value>(
   let text = originalText;
   let reason = '';
   for (;;) {
-    const header = reason + usage;
-    await writeText(path, header + text);
+    await writeText(path, reason + usage + text);
     try {
       await runEditor(context, `${editor} ${quotePath(path, context.io.platform)}`);
     } finally {
       const saved = await readFile(path, 'utf8').catch((error) => {
         throw fileError('read', path, error);
       });
-      text = withoutHeader(saved, header);
+      text = saved.replace(/^(?:#[^\n]*(?:\n|$))+/, '');
       // Without the header the program can read the file that is kept.
       await writeText(path, text);
     }
@@ -120,11 +119,6 @@ async function writeText(path: string, text: string): Promise<void> {
   await writeFile(path, text, { mode: 0o600 }).catch((error) => {
     throw fileError('write', path, error);
   });
-}
-
-/** Removes the header from a text. If the header was changed, all comments at the top go. */
-function withoutHeader(text: string, header: string): string {
-  return text.startsWith(header) ? text.slice(header.length) : text.replace(/^(?:#[^\n]*(?:\n|$))+/, '');
 }
 
 function quotePath(path: string, platform: NodeJS.Platform): string {

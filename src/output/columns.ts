@@ -17,7 +17,7 @@ export interface Column<Entity> {
 
 /** The columns in which records are printed, in order. The first holds the id. */
 export interface View<Entity> {
-  /** The records in the plural, for messages such as `no pets`. */
+  /** The records in the plural, for messages. */
   readonly plural: string;
   readonly columns: readonly Column<Entity>[];
 }

@@ -129,7 +129,6 @@ export function createPrinter(io: Io, options: PrinterOptions) {
       const without = counted(count - idCount, 'record', 'records');
       await io.stderr.write(`warning: left out ${without} without ${columns[0]?.name}\n`);
     }
-    if (count === 0 && !isRaw && io.stderr.isTerminal) await io.stderr.write(`no ${view.plural}\n`);
   }
 
   const record = <Entity>(one: Entity, view: View<Entity>) => printPages([[one]], view, 'record');

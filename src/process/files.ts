@@ -1,5 +1,4 @@
 import {
-  appendFile,
   closeSync,
   constants,
   existsSync,
@@ -85,33 +84,17 @@ function readSome(file: number, into: Buffer): Promise<number | undefined> {
 /**
  * Replaces the content of a file. A reader finds the old content or the new content, also after a crash, and nothing in
  * between. The folder must exist. If the path is a symbolic link, the file that it names is replaced. A pipe or a
- * device is written to, because replacing it would destroy it.
+ * device is refused, because replacing it would destroy it.
  *
  * @throws CliError `failed` if the file cannot be written; its old content stays.
  */
 export async function writeFileAtomic(path: string, data: string, mode = 0o600): Promise<void> {
   try {
     const stats = statSync(path, { throwIfNoEntry: false });
-    if (stats && !stats.isFile() && !stats.isDirectory()) await writeToDevice(path, data);
-    else writeFileSync(realFile(path), data, { mode });
+    if (stats && !stats.isFile() && !stats.isDirectory()) throw new Error('is not a regular file');
+    writeFileSync(realFile(path), data, { mode });
   } catch (error) {
     throw fileError('write', path, error);
-  }
-}
-
-/** Writes to a pipe or a device. Waits for the reader of a pipe; a signal can end the wait. */
-async function writeToDevice(path: string, data: string): Promise<void> {
-  for (;;) {
-    try {
-      // Now that there is a reader, a blocking open returns at once.
-      const reader = openSync(path, constants.O_WRONLY | (constants.O_NONBLOCK ?? 0));
-      return await new Promise<void>((done, fail) => {
-        appendFile(path, data, (error) => (error ? fail(error) : done()));
-      }).finally(() => closeSync(reader));
-    } catch (error) {
-      if (systemCode(error) !== 'ENXIO') throw error;
-    }
-    await sleep(20);
   }
 }
 
@@ -134,14 +117,9 @@ export function realFile(path: string): string {
  * @param hint the hint of the error.
  * @throws CliError `failed` if the folder cannot be created.
  */
-export function ensurePrivateFolder(path: string, hint?: string): Promise<void> {
-  return ensureFolder(path, 0o700, hint);
-}
-
-/** Creates a folder and missing folders above it. @throws CliError `failed` if the folder cannot be created. */
-export async function ensureFolder(path: string, mode = 0o777, hint?: string): Promise<void> {
+export async function ensurePrivateFolder(path: string, hint?: string): Promise<void> {
   try {
-    makeFolder(path, mode);
+    makeFolder(path);
   } catch (error) {
     throw fileError('make folder', path, error, hint);
   }
@@ -151,11 +129,11 @@ export async function ensureFolder(path: string, mode = 0o777, hint?: string): P
  * Creates a folder without the option `recursive` of `mkdir`. Node 20 repeats that call forever in a folder that exists and
  * answers ENOENT, such as a folder of /proc.
  */
-function makeFolder(path: string, mode: number): void {
+function makeFolder(path: string): void {
   const parent = dirname(path);
-  if (!existsSync(parent) && parent !== path) makeFolder(parent, mode);
+  if (!existsSync(parent) && parent !== path) makeFolder(parent);
   try {
-    mkdirSync(path, { mode });
+    mkdirSync(path, { mode: 0o700 });
   } catch (error) {
     if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) throw error;
   }

@@ -1,4 +1,4 @@
-import { appendFile } from 'node:fs/promises';
+import { appendFile, mkdir } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { confirmWrite } from '../../asking.ts';
 import { createReadChecks, createSelectedWriteChecks, type SmokeOptions } from '../../checks/check-table.ts';
@@ -26,7 +26,7 @@ import {
   OutputClosedError,
   UsageError,
 } from '../../process/errors.ts';
-import { ensureFolder, writeFileAtomic } from '../../process/files.ts';
+import { writeFileAtomic } from '../../process/files.ts';
 import { inTwoSteps } from '../../process/signals.ts';
 import { fileError } from '../../process/system-error.ts';
 import { hasTls, openService } from './doctor.ts';
@@ -194,7 +194,9 @@ async function deliver(
 }
 
 async function writeReport(path: string, text: string): Promise<void> {
-  await ensureFolder(dirname(path));
+  await mkdir(dirname(path), { recursive: true }).catch((error) => {
+    throw fileError('make folder', dirname(path), error);
+  });
   await writeFileAtomic(path, text, 0o644);
 }
 
