@@ -1,7 +1,10 @@
-import { type Reject, writeRejects } from '../input/rejects.ts';
+import { type Reject, rejectsName, writeRejects } from '../input/rejects.ts';
 import type { FileName } from '../process/files.ts';
 import { shownCode } from '../writes/reasons.ts';
 import { failureCodeOf, isLeft, type Run } from './run.ts';
+
+/** Where rejects go. Without a name they go beside the input: see `rejectsName`. */
+export type RejectsFile = Omit<FileName, 'name'> & { readonly name?: string | undefined };
 
 /**
  * Writes the rejects of a session, if there are any. A row whose reject an earlier session has written is written again only
@@ -9,10 +12,11 @@ import { failureCodeOf, isLeft, type Run } from './run.ts';
  *
  * @returns the name of the file, with a number if the name was in use. Undefined if there are no rejects.
  */
-export function writeRunRejects(run: Run, file: FileName): string | undefined {
-  const { format, columns } = run.header;
+export function writeRunRejects(run: Run, { folder, name: given }: RejectsFile): string | undefined {
+  const { format, columns, name, file: path } = run.header;
   const rejects = toRejects(run);
   if (rejects.length === 0) return undefined;
+  const file = { folder, name: given ?? rejectsName({ name, path: path ?? undefined }, format) };
   return writeRejects(file, format, columns, rejects);
 }
 

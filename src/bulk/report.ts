@@ -6,8 +6,7 @@ import type { JsonObject } from '../process/exact-json.ts';
 import { counted, groupDigits } from '../process/text.ts';
 import type { Row } from '../writes/decide.ts';
 import { shownCode } from '../writes/reasons.ts';
-import { type FateCounts, isForPerson, isLeft, isUnfinished, type Run, rowCountOf } from './run.ts';
-import type { RunHeader } from './run-header.ts';
+import { type FateCounts, isForPerson, isUnfinished, type Run, rowCountOf } from './run.ts';
 import type { RunInfo } from './run-store.ts';
 
 /** What a session of a run did, and what has become of the run. */
@@ -80,7 +79,6 @@ export function toReportJson(report: Report, commands: NextCommands): JsonObject
     retries,
     seconds,
     rowsPerSecond,
-    retryable: failures.length === 0 ? undefined : isRetryable(info.header, rows, info.counts),
     rejects,
     ...commands,
     stopped: stop?.message,
@@ -101,8 +99,6 @@ export interface FailureGroup {
   readonly kind: string;
   readonly state: 'failed' | 'unknown';
   readonly count: number;
-  /** True if `resume` processes all of the rows again. */
-  readonly retryable: boolean;
   /** The first of the rows. */
   readonly example: {
     readonly line: number;
@@ -114,7 +110,7 @@ export interface FailureGroup {
 
 /** Groups the rows that are not as they should be by reason, the largest group first. */
 export function groupFailures(rows: Iterable<Row>): FailureGroup[] {
-  const groups = new Map<string, FailureGroup & { count: number; retryable: boolean }>();
+  const groups = new Map<string, FailureGroup & { count: number }>();
   for (const row of rows) {
     if (row.state.at !== 'settled') continue;
     const { state, reason } = row.state.outcome;
@@ -122,14 +118,11 @@ export function groupFailures(rows: Iterable<Row>): FailureGroup[] {
     const { status, message = state, requestId } = reason ?? {};
     const code = reason ? shownCode(reason) : state;
     const kind = status === undefined || code === String(status) ? code : `${status} ${code}`;
-    const retryable = isUnfinished(row);
     const group = groups.get(`${state} ${kind}`);
-    if (group) {
-      group.count += 1;
-      group.retryable &&= retryable;
-    } else {
+    if (group) group.count += 1;
+    else {
       const example = { line: row.line, id: row.id, message, requestId };
-      groups.set(`${state} ${kind}`, { kind, state, count: 1, retryable, example });
+      groups.set(`${state} ${kind}`, { kind, state, count: 1, example });
     }
   }
   return [...groups.values()].sort((a, b) => b.count - a.count);
@@ -158,31 +151,10 @@ function settledByOf({ state }: Row): readonly string[] | undefined {
   return state.at === 'settled' ? state.outcome.reason?.settledBy : undefined;
 }
 
-/**
- * Returns true if the same command may end better although nobody has changed anything: a row failed for a reason that passes, and
- * nothing that adds or creates was sent.
- */
-function isRetryable({ kind, flags }: RunHeader, rows: readonly Row[], counts: FateCounts): boolean {
-  if (flags.relative || kind === 'create' || counts.invalid > 0) return false;
-  return rows.every((row) => {
-    if (row.state.at !== 'settled') return true;
-    const { state } = row.state.outcome;
-    return (state !== 'failed' && state !== 'unknown') || isLeft(row);
-  });
-}
-
 /** Makes the error that ends a session, or that tells again how a run has ended. Undefined if every row is as the file says. */
 export function toRunError(
   { header, counts }: Pick<RunInfo, 'header' | 'counts'>,
-  {
-    stop,
-    hint,
-    rows,
-  }: {
-    readonly stop?: StopReason | undefined;
-    readonly hint?: string | undefined;
-    readonly rows?: readonly Row[];
-  } = {},
+  { stop, hint }: { readonly stop?: StopReason | undefined; readonly hint?: string | undefined } = {},
 ): CliError | undefined {
   const { failed, unknown, invalid, unprocessed, unsettled } = counts;
   const open = unprocessed + unsettled;
@@ -210,7 +182,6 @@ export function toRunError(
     clauses.join('; '),
     {
       hint,
-      retryable: rows && isRetryable(header, rows, counts),
       applied: unknown > 0 ? 'unknown' : undefined,
     },
   );

@@ -4,7 +4,6 @@ import type { Client } from '../client/client.ts';
 import { Pace, type PaceFlags, type StopReason } from '../client/pace.ts';
 import { monotonicMs } from '../process/deadline.ts';
 import { CliError, messageOf, UsageError } from '../process/errors.ts';
-import type { FileName } from '../process/files.ts';
 import { graceMs, Stop, StoppedError } from '../process/signals.ts';
 import { systemReason } from '../process/system-error.ts';
 import type { Outcome, Row, Rules } from '../writes/decide.ts';
@@ -14,7 +13,7 @@ import { createJournal, Journal } from './journal.ts';
 import { createOutcomeKeeper, markBeforeSending } from './keep-rows.ts';
 import type { OpenRun } from './open-run.ts';
 import { makePlan, type Plan, readStocks } from './plan.ts';
-import { writeRunRejects } from './reject-rows.ts';
+import { type RejectsFile, writeRunRejects } from './reject-rows.ts';
 import type { Report } from './report.ts';
 import { fateOf, isUnfinished, type Run, rowTotals } from './run.ts';
 import { journalPath, nextPlanNumber, type RunList, toRunInfo } from './run-store.ts';
@@ -101,7 +100,7 @@ export class Session {
   }
 
   /** Writes the rows of a plan, then the rejects, then the end of the session. @param rejects the file of rejects. */
-  async write(plan: Plan, journal: Journal, rejects: FileName): Promise<Report> {
+  async write(plan: Plan, journal: Journal, rejects: RejectsFile): Promise<Report> {
     const { run, pace, stop, totals } = this;
     const { rejects: earlier, rejected } = run;
     const startedMs = monotonicMs();
@@ -161,7 +160,7 @@ export class Session {
   private async end(
     plan: Plan,
     journal: Journal,
-    file: FileName,
+    file: RejectsFile,
   ): Promise<Pick<Report, 'rejects' | 'problem' | 'lacks'>> {
     const { run } = this;
     let rejects: string | undefined;

@@ -34,8 +34,8 @@ test('shows the plan in a terminal, asks, draws a bar while it writes, and takes
   const { code, drawn } = await terminal.ended;
   expect(code).toBe(0);
   const text = plainText(drawn);
-  expect(text).toContain('│ petId │ name │ now │ new │ change │\n');
-  expect(text).toContain(`│    20 │      │   1 │   5 │     +4 │\n`);
+  expect(text).toContain('│ petId │ before │ after │ change │\n');
+  expect(text).toContain(`│    20 │      1 │     5 │     +4 │\n`);
   expect(text).toContain(
     `and ${rows - 20} more; --dry-run shows all of them\nplan: 96 of 96 rows to write: 96 pets up +384\n`,
   );

@@ -158,11 +158,11 @@ test('an undo names the rows of a killed run of which nobody knows, and takes th
   expect([...shop.stock.values()]).toEqual([5, 5, 8]);
 });
 
-test('removes the entries that a run created, and shows that in the plan', async () => {
+test('an undo removes the entries that its run created, and its plan has them', async () => {
   await using shop = await appliedShop([5], [6, 7, 1200]);
   const json = await shop.run('undo --dry-run -o json');
   expect(JSON.parse(json.stdout)[1]).toMatchObject({ before: 7, after: null, change: -7 });
-  expect((await shop.run('undo')).stderr).toContain('remove 2 entries');
+  expect((await shop.run('undo')).stderr).toContain('take back 3 counts');
   expect(shop.writes()).toEqual([]);
   expect(await shop.report('undo --yes')).toMatchObject({ code: 0, rows: 3, applied: 3 });
   expect([...shop.stock]).toEqual([['1', 5]]);

@@ -16,8 +16,8 @@ import type { Style } from '../../output/style.ts';
 import { CliError, OutputClosedError } from '../../process/errors.ts';
 import type { JsonObject } from '../../process/exact-json.ts';
 import { counted, groupDigits, sanitize } from '../../process/text.ts';
-import { rowWords } from './row-view.ts';
-import { createPlanView, describeExample } from './show-plan.ts';
+import { createRowView, rowWords } from './row-view.ts';
+import { describeExample } from './show-plan.ts';
 
 const shownColumns: readonly Column<JsonObject>[] = [
   { name: 'id', value: ({ id }) => id },
@@ -69,7 +69,7 @@ export async function printReport(context: Context, report: Report): Promise<voi
     // The run is done although nobody reads its summary.
     if (!(error instanceof OutputClosedError)) problem ??= error as Error;
   }
-  const error = toRunError(info, { stop, hint: hintOf(context, report, commands, words), rows });
+  const error = toRunError(info, { stop, hint: hintOf(context, report, commands, words) });
   if (earlier)
     await context.warn(`note: still open of ${earlier.file}: ${counted(earlier.open, 'row', 'rows')}`);
   if (rejects) await context.warn(`rejected rows are in ${rejects}`);
@@ -164,7 +164,7 @@ export async function printNothing(
 ): Promise<void> {
   const printer = await context.printer();
   if (printer.content === 'text') return;
-  if (isPreview) return printer.records([], createPlanView(header.noun, false));
+  if (isPreview) return printer.records([], createRowView(header.noun, false));
   await printer.record(toRunJson(info ?? { header, counts: rowTotals([]).counts }), reportView);
 }
 

@@ -12,7 +12,7 @@ import { counted, joinFirst, minuteText } from '../../process/text.ts';
 import { parseRunId } from '../arguments.ts';
 import { printNothing } from './report-run.ts';
 import { type ApplyFlags, resumeFlags } from './run-flags.ts';
-import { findTarget, lockTarget, previewRun, runSession, runView } from './run-session.ts';
+import { findTarget, lockTarget, runSession, runView } from './run-session.ts';
 
 const args = {
   run: argument('[run]', 'its id, such as r7 (default: the last run on this service)', {
@@ -82,8 +82,7 @@ async function resumeOrUndo(
       await context.print(`run ${choice.info.id} wrote nothing: there is nothing to undo`);
       return await printNothing(context, openRun.run.header, context.flags.dryRun === true);
     }
-    if (lock) await runSession(context, list, openRun, flags, lock);
-    else await previewRun(context, list, openRun, flags, 'dry run');
+    await runSession(context, list, openRun, flags, lock);
   } finally {
     await lock?.release();
   }

@@ -1,18 +1,18 @@
 import { nouns } from '../../api/nouns.ts';
 import type { NounName } from '../../api/operations.ts';
 import { changeOf } from '../../bulk/plan.ts';
-import { fateOf, type Run, type RunRow } from '../../bulk/run.ts';
+import type { Run, RunRow } from '../../bulk/run.ts';
 import type { Column, View } from '../../output/columns.ts';
 import { isJsonObject, type JsonValue, printJson } from '../../process/exact-json.ts';
 import { plannedOf } from '../../writes/decide.ts';
 import { shownCode } from '../../writes/reasons.ts';
 import { isFields, isSame, toJsonValue, type Value } from '../../writes/value.ts';
 
-/** The words for one value and for several values of a noun, for the record of a row, and for what a run does to a value. */
-export function rowWords(name: NounName): { singular: string; plural: string; record: string; verb: string } {
-  if (name === 'inventory') return { singular: 'count', plural: 'counts', record: 'pet', verb: 'set' };
+/** The words for one value and for several values of a noun, and for the record of a row. */
+export function rowWords(name: NounName): { singular: string; plural: string; record: string } {
+  if (name === 'inventory') return { singular: 'count', plural: 'counts', record: 'pet' };
   const { singular, plural } = nouns[name];
-  return { singular, plural, record: singular, verb: 'change' };
+  return { singular, plural, record: singular };
 }
 
 /**
@@ -23,38 +23,30 @@ export function rowWords(name: NounName): { singular: string; plural: string; re
 export interface PrintedRow {
   readonly petId?: bigint | undefined;
   readonly id?: bigint | undefined;
-  /** The name of the pet. Undefined if it was not read. */
-  readonly name?: string | undefined;
   readonly before: Value | undefined;
   readonly after: Value | undefined;
   /** The difference of two counts. Undefined for fields of records. */
   readonly change: number | undefined;
-  /** `planned`, `uncertain`, or what became of the row. */
   readonly state: string;
   readonly reason: { readonly code: string; readonly message: string } | undefined;
   /** The line of the input, from 1; in an undo that of the row that is undone. */
   readonly line: number;
 }
 
-/**
- * @param now what a plan has read of it, if its `before` is of an earlier plan.
- * @param name the name of its pet, if that was read.
- */
-export function toPrintedRow(noun: NounName, row: RunRow, now?: Value, name?: string): PrintedRow {
-  const { state } = row;
-  const outcome = state.at === 'settled' ? state.outcome : undefined;
-  const { before, after } = plannedOf({ state }) ?? {};
+/** @param now what a plan has read of it, if its `before` is of an earlier plan. */
+export function toPrintedRow(noun: NounName, row: RunRow, state: string, now?: Value): PrintedRow {
+  const outcome = row.state.at === 'settled' ? row.state.outcome : undefined;
+  const { before, after } = plannedOf(row) ?? {};
   const id = row.id ?? outcome?.made?.id;
   const isCount = noun === 'inventory';
   // Every row has the same members, because a spread into each of a million rows takes ten seconds.
   return {
     petId: isCount ? id : undefined,
     id: isCount ? undefined : id,
-    name,
     before: now ?? before,
     after,
     change: changeOf(row, now),
-    state: outcome ? fateOf({ state }) : state.at === 'uncertain' ? 'uncertain' : 'planned',
+    state,
     reason: outcome?.reason && { code: shownCode(outcome.reason), message: outcome.reason.message },
     line: row.line,
   };
@@ -70,15 +62,9 @@ export function toInvalidRow({ line, message }: Run['invalid'][number]): Printed
  * Returns the columns of a plan or of outcomes.
  *
  * @param isForPeople whether a change has a sign and a removal is a word. Programs get a number and null.
- * @param isPlan whether the rows are of a plan: names of pets are read for a plan alone.
  * @param hasReasons whether state and reason are shown.
  */
-export function createRowView(
-  noun: NounName,
-  isForPeople: boolean,
-  isPlan: boolean,
-  hasReasons = true,
-): View<PrintedRow> {
+export function createRowView(noun: NounName, isForPeople: boolean, hasReasons = true): View<PrintedRow> {
   const isCount = noun === 'inventory';
   const visibility = hasReasons ? {} : ({ isHidden: true } as const);
   const valueAlign = isCount ? ({ align: 'right' } as const) : {};
@@ -96,16 +82,9 @@ export function createRowView(
     plural: 'rows',
     columns: [
       { name: idField, value: (row) => row[idField], align: 'right' },
-      ...(isPlan && (isCount || noun === 'pets')
-        ? [{ name: 'name', value: ({ name }: PrintedRow) => name }]
-        : []),
+      { name: 'before', value: ({ before, after }) => printedValue(before, after), ...valueAlign },
       {
-        name: isPlan ? 'now' : 'before',
-        value: ({ before, after }) => printedValue(before, after),
-        ...valueAlign,
-      },
-      {
-        name: isPlan ? 'new' : 'after',
+        name: 'after',
         value: ({ before, after }) =>
           isForPeople && after === null ? 'removed' : printedValue(after, before),
         ...valueAlign,

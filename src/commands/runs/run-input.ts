@@ -12,7 +12,7 @@ import { UsageError } from '../../process/errors.ts';
 import type { Intent } from '../../writes/decide.ts';
 import { nextHint, printNothing } from './report-run.ts';
 import type { ApplyFlags } from './run-flags.ts';
-import { findTarget, lockTarget, previewRun, runSession } from './run-session.ts';
+import { findTarget, lockTarget, runSession } from './run-session.ts';
 
 /** A valid row of an input, with what it asks for. */
 interface IntentRow extends InputRow {
@@ -85,8 +85,7 @@ export async function applyRun(
     const list = await listRuns(runFolderOf(context.io));
     if (lock) await checkDelivery(context, list, run);
     const openRun = await openNewRun(list, run);
-    if (lock) await runSession(context, list, openRun, flags, lock);
-    else await previewRun(context, list, openRun, flags, kind === 'diff' ? 'diff' : 'dry run');
+    await runSession(context, list, openRun, flags, lock, kind === 'diff');
   } finally {
     await lock?.release();
   }

@@ -1,4 +1,3 @@
-import { nouns } from '../../api/nouns.ts';
 import type { NounName } from '../../api/operations.ts';
 import { canAsk, confirmWrite } from '../../asking.ts';
 import type { OpenRun } from '../../bulk/open-run.ts';
@@ -11,24 +10,22 @@ import { holdTarget, type TargetLock, targetOf } from '../../bulk/target.ts';
 import type { StopReason } from '../../client/pace.ts';
 import { resolvePaths } from '../../config/paths.ts';
 import type { Context } from '../../context.ts';
-import { rejectsName } from '../../input/rejects.ts';
 import type { View } from '../../output/columns.ts';
 import { withProgress } from '../../output/progress.ts';
 import { CliError, exitCodes, InterruptedError, type Signal } from '../../process/errors.ts';
-import { checkFolder, type FileName, realFile } from '../../process/files.ts';
+import { checkFolder, realFile } from '../../process/files.ts';
 import { graceMs, inTwoSteps, StoppedError } from '../../process/signals.ts';
 import { counted } from '../../process/text.ts';
-import { plannedOf } from '../../writes/decide.ts';
 import { printReport, reportView } from './report-run.ts';
-import { rowWords } from './row-view.ts';
+import { createRowView, rowWords } from './row-view.ts';
 import type { SessionFlags } from './run-flags.ts';
-import { countProblems, createPlanView, printPlan, printTotals, showLargestChanges } from './show-plan.ts';
+import { countProblems, printPlan, printTotals, showLargestChanges } from './show-plan.ts';
 
 /** Returns the columns of what a run prints: its summary, or with --dry-run and in a diff its plan. */
 export function runView(context: Context, noun: NounName, isDiff = false): View<object> {
   const isPlan = isDiff || context.flags.dryRun;
   if (!isPlan) return reportView as View<object>;
-  return createPlanView(noun, context.settings.get('output') === 'table') as View<object>;
+  return createRowView(noun, context.settings.get('output') === 'table') as View<object>;
 }
 
 /**
@@ -72,7 +69,8 @@ async function beforeWrites<Value>(step: () => Promise<Value>): Promise<Value> {
 }
 
 /**
- * Does a session of a run: plans, asks, writes and reports.
+ * Does a session of a run: plans, asks, writes and reports. Without a lock it only shows the plan: a diff exits 8 if a row is to
+ * be written or cannot be written, and a dry run exits 3 if a row cannot be written.
  *
  * @throws UsageError if the service lacks the operations, or a guard stops the plan; CliError after the report if not every
  *   row is as the run wants it.
@@ -82,64 +80,36 @@ export async function runSession(
   list: RunList,
   openRun: OpenRun,
   flags: SessionFlags,
-  lock: TargetLock,
+  lock: TargetLock | undefined,
+  isDiff = false,
 ): Promise<void> {
   const { run } = openRun;
-  const { header } = run;
-  if (run.id !== undefined) await lock.nameRun(run.id);
-  const { cwd: folder } = context.io;
-  if (flags.rejects !== undefined) await checkFolder({ name: flags.rejects, folder }, '--rejects');
-  const session = await openSession(context, list, openRun, flags.maxErrors);
-  const plan = await planSession(context, session);
-  checkGuards(run, plan, flags);
-  if (plan.changes.length > 0) await confirmPlan(context, header, plan);
-  else await printTotals(context, header, plan);
-  const inputFile = { name: header.name, path: header.file ?? undefined };
-  const rejects = { name: flags.rejects ?? rejectsName(inputFile, header.format), folder };
-  await printReport(context, await writeSession(context, session, plan, rejects, lock));
-}
-
-/**
- * Shows the plan of a run and writes nothing. A diff exits 8 if a row is to be written or cannot be written. A dry run exits
- * 3 if a row cannot be written.
- */
-export async function previewRun(
-  context: Context,
-  list: RunList,
-  openRun: OpenRun,
-  flags: SessionFlags,
-  kind: 'diff' | 'dry run',
-): Promise<void> {
-  const { run } = openRun;
-  const { header } = run;
-  const session = await openSession(context, list, openRun);
-  const plan = await planSession(context, session);
-  const problems = countProblems(run, plan);
-  // The exit code is set before the plan is printed, because the reader may go away after the first line.
-  if (kind === 'diff' && plan.changes.length + problems > 0) context.setExitCode(exitCodes.differs);
-  if (kind === 'dry run' && problems > 0) context.setExitCode(exitCodes.partial);
-  await printPlan(context, run, plan);
-  // stdout has the plan itself.
-  await printTotals(context, header, plan, context.print);
-  checkGuards(run, plan, flags);
-}
-
-async function openSession(
-  context: Context,
-  list: RunList,
-  openRun: OpenRun,
-  maxErrors = 100,
-): Promise<Session> {
-  const { settings } = context;
-  const client = await context.client('bulk');
-  return new Session(openRun, {
-    client,
+  const { settings, io } = context;
+  if (run.id !== undefined) await lock?.nameRun(run.id);
+  if (flags.rejects !== undefined) await checkFolder({ name: flags.rejects, folder: io.cwd }, '--rejects');
+  const session = new Session(openRun, {
+    client: await context.client('bulk'),
     list,
-    maxErrors,
+    maxErrors: flags.maxErrors ?? 100,
     paceFlags: { concurrency: settings.get('concurrency'), rate: settings.get('rate') ?? null },
     retries: settings.get('retries'),
     sendsEtags: settings.get('etags'),
   });
+  const plan = await planSession(context, session);
+  if (!lock) {
+    const problems = countProblems(run, plan);
+    // The exit code is set before the plan is printed, because the reader may go away after the first line.
+    if (isDiff && plan.changes.length + problems > 0) context.setExitCode(exitCodes.differs);
+    if (!isDiff && problems > 0) context.setExitCode(exitCodes.partial);
+    await printPlan(context, run, plan);
+    // stdout has the plan itself.
+    await printTotals(context, run.header, plan, context.print);
+    return checkGuards(run, plan, flags);
+  }
+  checkGuards(run, plan, flags);
+  if (plan.changes.length > 0) await confirmPlan(context, run.header, plan);
+  else await printTotals(context, run.header, plan);
+  await printReport(context, await writeSession(context, session, plan, flags.rejects, lock));
 }
 
 /** Reads the records and plans. @throws InterruptedError after a signal; CliError if the run had to stop for another reason. */
@@ -168,28 +138,22 @@ async function planSession(context: Context, session: Session): Promise<Plan> {
   }
 }
 
+const actions: Readonly<Record<RunHeader['kind'], string>> = {
+  apply: 'set',
+  edit: 'set',
+  create: 'create',
+  update: 'change',
+  delete: 'delete',
+  undo: 'take back',
+};
+
 /** Shows the plan and asks the user. @throws UsageError if the answer is no, or if questions are impossible. */
 async function confirmPlan(context: Context, header: RunHeader, plan: Plan): Promise<void> {
   if (!context.flags.yes && canAsk(context)) await showLargestChanges(context, header, plan);
   await printTotals(context, header, plan);
-  await confirmWrite(context, { what: describeActions(header, plan), needsYes: true });
-}
-
-/** Says what a plan does: `set 3 counts and remove 1 entry`. */
-function describeActions({ noun }: RunHeader, { changes }: Plan): string {
-  const { singular, plural, verb } = rowWords(noun);
-  const { singular: record, plural: records } =
-    noun === 'inventory' ? { singular: 'entry', plural: 'entries' } : nouns[noun];
-  const count = (action: string) => changes.filter((change) => plannedOf(change)?.action === action).length;
-  const [creates, sets, removals] = [count('create'), count('set'), count('remove')];
-  // The entry that a count needs is created with it.
-  const isCount = noun === 'inventory';
-  const updates = isCount ? sets + creates : sets;
-  return [
-    ...(updates > 0 ? [`${verb} ${counted(updates, singular, plural)}`] : []),
-    ...(creates > 0 && !isCount ? [`create ${counted(creates, record, records)}`] : []),
-    ...(removals > 0 ? [`${isCount ? 'remove' : 'delete'} ${counted(removals, record, records)}`] : []),
-  ].join(' and ');
+  const { singular, plural } = rowWords(header.noun);
+  const what = `${actions[header.kind]} ${counted(plan.changes.length, singular, plural)}`;
+  await confirmWrite(context, { what, needsYes: true });
 }
 
 /** The time in which a run must end after a signal, beyond the time that it gives to requests in flight. */
@@ -204,7 +168,7 @@ async function writeSession(
   context: Context,
   session: Session,
   plan: Plan,
-  rejects: FileName,
+  rejects: string | undefined,
   lock: TargetLock,
 ): Promise<Report> {
   const { stop, totals, run } = session;
@@ -232,7 +196,7 @@ async function writeSession(
   return inTwoSteps(context, steps, async () => {
     const journal = await beforeWrites(() => session.begin(plan));
     if (run.id !== undefined) await lock.nameRun(run.id);
-    const write = () => session.write(plan, journal, rejects);
+    const write = () => session.write(plan, journal, { name: rejects, folder: context.io.cwd });
     return total > 0 ? withProgress(context, activity, write) : write();
   });
 }

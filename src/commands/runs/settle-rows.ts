@@ -5,7 +5,6 @@ import { fateOf, isLeft, madeIdOf, type Run, rowName } from '../../bulk/run.ts';
 import { findRun, journalPath, listRuns, readRun, runFolderOf } from '../../bulk/run-store.ts';
 import { endRun } from '../../bulk/session.ts';
 import type { Context } from '../../context.ts';
-import { rejectsName } from '../../input/rejects.ts';
 import type { Output } from '../../output/print.ts';
 import { UsageError } from '../../process/errors.ts';
 import { type Outcome, plannedOf, type Row } from '../../writes/decide.ts';
@@ -73,16 +72,14 @@ function settledDocument(row: Row, state: string) {
 
 /** Writes rejects and end if no row is left, unknown or unsettled. */
 async function finish(context: Context, run: Run, journal: Journal): Promise<{ text: string; asList: true }> {
-  const { id, header, rows } = run;
+  const { id, rows } = run;
   const open = rows.filter((row) => isLeft(row) || fateOf(row) === 'unknown').length;
   const text =
     open === 0
       ? `run ${id} is finished\n`
       : `run ${id}: ${open} more ${open === 1 ? 'row is' : 'rows are'} open\n`;
   if (open === 0) {
-    const inputFile = { name: header.name, path: header.file ?? undefined };
-    const file = { name: rejectsName(inputFile, header.format), folder: context.io.cwd };
-    const rejects = writeRunRejects(run, file);
+    const rejects = writeRunRejects(run, { folder: context.io.cwd });
     if (rejects) await context.warn(`rejected rows are in ${rejects}`);
     endRun(run, journal, rejects);
   }

@@ -1,34 +1,23 @@
-import type { NounName } from '../../api/operations.ts';
 import { changeOf, largestChanges, type Plan } from '../../bulk/plan.ts';
 import { type FailureGroup, groupFailures } from '../../bulk/report.ts';
 import { fateOf, type Run } from '../../bulk/run.ts';
 import type { RunHeader } from '../../bulk/run-header.ts';
-import { eachAtPace } from '../../client/pace.ts';
 import type { Context } from '../../context.ts';
-import { pickColumns, type View } from '../../output/columns.ts';
+import { pickColumns } from '../../output/columns.ts';
 import { inPages } from '../../output/print.ts';
 import { counted, groupDigits, sanitize } from '../../process/text.ts';
-import { Names } from '../../records/names.ts';
-import { plannedOf, type Row } from '../../writes/decide.ts';
+import type { Row } from '../../writes/decide.ts';
 import { createRowView, type PrintedRow, rowWords, toInvalidRow, toPrintedRow } from './row-view.ts';
 
 /** The most changes that are shown before the question. */
 const maxShownChanges = 20;
-/** If a plan has more changes than this, the names of their pets are not read. */
-const maxNames = 100;
-
-/** Returns the columns of a plan. @see createRowView */
-export function createPlanView(noun: NounName, isForPeople: boolean, hasProblems = true): View<PrintedRow> {
-  return createRowView(noun, isForPeople, true, hasProblems);
-}
 
 /** Prints the plan on stdout: the rows that will be written, and the rows that cannot be written. */
 export async function printPlan(context: Context, run: Run, plan: Plan): Promise<void> {
   const printer = await context.printer();
   const isTable = printer.content === 'text';
-  const names = await readPetNames(context, run.header, plan.changes.length > maxNames ? [] : plan.changes);
-  const view = createPlanView(run.header.noun, isTable, !isTable || countProblems(run, plan) > 0);
-  const rows = printedRows(run, plan, names);
+  const view = createRowView(run.header.noun, isTable, !isTable || countProblems(run, plan) > 0);
+  const rows = printedRows(run, plan);
   const isOrdered = invalidOf(run).length === 0;
   await printer.records(inPages(isOrdered ? rows : [...rows].sort((a, b) => a.line - b.line)), view);
 }
@@ -48,48 +37,28 @@ function isProblemRow({ state }: Row): boolean {
 }
 
 /** Yields the rows that will be written or cannot be written, and then the invalid rows. */
-function* printedRows(
-  run: Run,
-  { rows, readings }: Plan,
-  names: ReadonlyMap<bigint, string>,
-): Generator<PrintedRow> {
-  for (const row of rows)
-    if (row.state.at !== 'settled' || isProblemRow(row))
-      yield toPrintedRow(run.header.noun, row, readings.get(row), names.get(row.id ?? -1n));
+function* printedRows(run: Run, { rows, readings }: Plan): Generator<PrintedRow> {
+  const { noun } = run.header;
+  for (const row of rows) {
+    const { at } = row.state;
+    if (at !== 'settled') yield toPrintedRow(noun, row, at, readings.get(row));
+    else if (isProblemRow(row)) yield toPrintedRow(noun, row, fateOf(row));
+  }
   for (const issue of invalidOf(run)) yield toInvalidRow(issue);
 }
 
 /** Shows the largest changes on stderr, before the question. */
-export async function showLargestChanges(context: Context, header: RunHeader, plan: Plan): Promise<void> {
-  const { io } = context;
-  const largest = largestChanges(plan, maxShownChanges);
-  const names = await readPetNames(context, header, largest);
-  const printed = largest.map((row) =>
-    toPrintedRow(header.noun, row, plan.readings.get(row), names.get(row.id ?? -1n)),
+export async function showLargestChanges(context: Context, { noun }: RunHeader, plan: Plan): Promise<void> {
+  const { changes, readings } = plan;
+  const printed = largestChanges(plan, maxShownChanges).map((row) =>
+    toPrintedRow(noun, row, row.state.at, readings.get(row)),
   );
-  const columns = pickColumns(createPlanView(header.noun, true, false), undefined);
-  await io.stderr.write(await (await context.printer()).tableText(columns, printed, 'stderr'));
-  if (plan.changes.length > largest.length)
+  const columns = pickColumns(createRowView(noun, true, false), undefined);
+  await context.io.stderr.write(await (await context.printer()).tableText(columns, printed, 'stderr'));
+  if (changes.length > printed.length)
     await context.tell(
-      `and ${groupDigits(plan.changes.length - largest.length)} more; --dry-run shows all of them`,
+      `and ${groupDigits(changes.length - printed.length)} more; --dry-run shows all of them`,
     );
-}
-
-/** Reads the names of the pets of some rows. A name that cannot be read is left out. */
-async function readPetNames(
-  context: Context,
-  { noun }: RunHeader,
-  rows: readonly Row[],
-): Promise<ReadonlyMap<bigint, string>> {
-  const names = new Map<bigint, string>();
-  if (noun !== 'inventory' && noun !== 'pets') return names;
-  const reader = new Names(context, await context.client('bulk'));
-  await eachAtPace({ max: context.settings.get('concurrency') }, rows, async ({ id }) => {
-    if (id === undefined) return;
-    const name = await reader.nameOfPet(id);
-    if (name !== undefined) names.set(id, name);
-  }).catch(() => {});
-  return names;
 }
 
 /**
@@ -134,31 +103,22 @@ export async function printTotals(
     );
 }
 
-/** Describes the changes of counts in each direction: `3 pets down -1,208 (2 removed)`. */
+/** Describes the changes of counts in each direction: `3 pets down -1,208`. */
 function describeDirections({ changes, readings }: Plan): string[] {
-  const all = changes.map((row) => {
-    const { before = null, after = null } = plannedOf(row) ?? {};
-    return { before, after, size: changeOf(row, readings.get(row)) ?? 0 };
-  });
-  const isUp = ({ after, size }: (typeof all)[number]) => after !== null && size >= 0;
-  const [ups, downs] = [all.filter(isUp), all.filter((change) => !isUp(change))];
-  const describe = (name: string, group: typeof all, notes: readonly (readonly [number, string])[]) => {
-    if (group.length === 0) return [];
-    const units = group.reduce((sum, { size }) => sum + BigInt(Math.abs(size)), 0n);
-    const noted = notes
-      .filter(([count]) => count > 0)
-      .map(([count, note]) => `${groupDigits(count)} ${note}`);
-    const tail = noted.length > 0 ? ` (${noted.join(', ')})` : '';
-    return [`${counted(group.length, 'pet', 'pets')} ${name}${groupDigits(units)}${tail}`];
+  const sizes = changes.map((row) => changeOf(row, readings.get(row)) ?? 0);
+  const describe = (name: string, group: readonly number[]) => {
+    const units = group.reduce((sum, size) => sum + BigInt(Math.abs(size)), 0n);
+    return group.length === 0 ? [] : [`${counted(group.length, 'pet', 'pets')} ${name}${groupDigits(units)}`];
   };
-  const isRemoved = ({ after }: (typeof all)[number]) => after === null;
-  const toZero = downs.filter(({ before, after }) => after === 0 && before !== null).length;
   return [
-    ...describe('up +', ups, [[ups.filter(({ before }) => before === null).length, 'new']]),
-    ...describe('down -', downs, [
-      [toZero, 'to 0'],
-      [downs.filter(isRemoved).length, 'removed'],
-    ]),
+    ...describe(
+      'up +',
+      sizes.filter((size) => size >= 0),
+    ),
+    ...describe(
+      'down -',
+      sizes.filter((size) => size < 0),
+    ),
   ];
 }
 

@@ -55,7 +55,7 @@ async function findShownRun(
 /** Returns the columns of the rows of a run. @throws UsageError if there is no such run. */
 export async function outcomesView(context: Context, id: string | undefined): Promise<View<object>> {
   const { noun } = (await findShownRun(context, id)).info.header;
-  return createRowView(noun, context.settings.get('output') === 'table', false) as View<object>;
+  return createRowView(noun, context.settings.get('output') === 'table') as View<object>;
 }
 
 /** Reads the outcome of each row of a run. As data, a run that removed records has these records: `create --from` takes them. */
@@ -69,11 +69,7 @@ export async function readOutcomes(context: Context, id: string | undefined): Pr
 
 function* printedRows({ header, rows }: Run): Generator<PrintedRow> {
   for (const row of rows) {
-    const { state } = row;
-    const printed = toPrintedRow(header.noun, row);
-    yield state.at === 'settled'
-      ? printed
-      : { ...printed, state: state.at === 'uncertain' ? 'unsettled' : 'unprocessed' };
+    yield toPrintedRow(header.noun, row, fateOf(row));
   }
 }
 
