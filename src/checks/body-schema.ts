@@ -38,19 +38,21 @@ interface Comparison {
 /** The time of a comparison is over. */
 class LateError extends Error {}
 
+/** The time for the comparison of one body. */
+const comparisonMs = 10_000;
+
 /**
  * Checks a body against a JSON Schema of draft 2020-12, by the keywords that descriptions of answers use. A keyword that is
  * not known here allows everything. Integers are compared exactly.
  *
- * @param limitMs the time limit.
  * @param root the document to which the references of the schema refer; by default the schema itself.
  * @throws Error if a reference leads nowhere or only to itself.
  */
 export function checkBody(
   schema: JsonObject,
   body: JsonValue,
-  limitMs: number,
   root: JsonObject = schema,
+  limitMs = comparisonMs,
 ): BodyResult {
   const untilMs = monotonicMs() + limitMs;
   try {

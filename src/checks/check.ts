@@ -35,8 +35,6 @@ export interface RawAnswer extends RawResponse {
   readonly text: string;
   /** The value of the body; undefined if the body is not JSON. */
   readonly json?: JsonValue;
-  /** Why the body is not JSON, a clause. */
-  readonly jsonFault?: string;
 }
 
 /** The answer to a request of an operation. */

@@ -147,7 +147,7 @@ async function faultOfNextPage(context: CheckContext, page: CheckAnswer): Promis
   if (link === undefined || fault) return fault;
   const { operation, definitions } = page;
   const nextPage = { ...(await context.get(new URL(link, page.url).href)), operation, definitions };
-  judge(nextPage, { step: 'next page' });
+  judge(nextPage, 'next page');
   const [ids, nextIds] = [idsOf(page), idsOf(nextPage)];
   if (nextIds.length === 0 || nextIds.some((id) => !ids.includes(id))) return undefined;
   const details = { expected: 'the page after it', got: link };
@@ -170,7 +170,7 @@ async function faultOfFilter(context: CheckContext, list: CheckAnswer): Promise<
     if (value === undefined) continue;
     const answer = await context.ask(operation, { query: { [name]: value } }, { isUnchecked: true });
     const subject = `the filter ${wireName}=${value}`;
-    judge(answer, { step: subject });
+    judge(answer, subject);
     const records = recordsOf(answer);
     const details = { expected: 'only records with it' };
     if (records.length === 0) {

@@ -47,7 +47,7 @@ function judgeError(answer: CheckAnswer, status: string): Finding {
   if (answer.status === 429 || !isStatus(answer.status, status))
     return faultOf(answer, `answered ${statusText(answer.status)}`, { expected: status });
   try {
-    judge(answer, { status });
+    judge(answer, undefined, status);
     const named = isJsonObject(answer.json) ? answer.json.status : undefined;
     // In a description, a field `status` that is not a number may mean something else.
     const isOther =

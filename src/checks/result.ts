@@ -17,21 +17,15 @@ export interface CheckResult extends CheckHead, Finding {
   readonly repeatedOutcome?: string | undefined;
 }
 
-/** What a check did. */
-interface CheckRun {
-  readonly elapsedMs: number;
-  readonly findings: readonly Finding[];
-  readonly attempts: readonly Attempt[];
-}
-
 /**
  * Makes the result of a check. A failure of an operation that is not stable is a warning, and a check that passes is flaky if
  * one of its requests was repeated.
  */
 export function resultOf(
   { id, title, operation, isPrerequisite }: CheckHead,
-  { elapsedMs, findings, attempts }: CheckRun,
+  findings: readonly Finding[],
   { strict, mask }: Pick<Service, 'strict' | 'mask'>,
+  { elapsedMs, attempts }: { readonly elapsedMs: number; readonly attempts: readonly Attempt[] } = notRun,
 ): CheckResult {
   const repeated = attempts.find(({ nextDelayMs }) => nextDelayMs !== undefined);
   const { response, error } = repeated ?? {};
@@ -53,6 +47,9 @@ export function resultOf(
   };
 }
 
+/** What a check did that sent nothing. */
+const notRun = { elapsedMs: 0, attempts: [] };
+
 /** Makes one finding of all that are as grave as the gravest: the first one, with the reasons and hints of all. */
 function gravestOf(findings: readonly Finding[]): Finding {
   const state = states.find((candidate) => findings.some((finding) => finding.state === candidate));
@@ -66,8 +63,7 @@ function gravestOf(findings: readonly Finding[]): Finding {
 
 /** Makes the result of a check that did not begin. @param reason a short clause */
 export function skippedResult(check: CheckHead, reason: string): CheckResult {
-  const run = { elapsedMs: 0, findings: [skip(reason)], attempts: [] };
-  return resultOf(check, run, { strict: false, mask: String });
+  return resultOf(check, [skip(reason)], { strict: false, mask: String });
 }
 
 /**

@@ -8,7 +8,7 @@ import { titleOr } from '../client/error-body.ts';
 import { type CallInput, recordIdOf } from '../client/request.ts';
 import { pageSize } from '../client/whole-list.ts';
 import { monotonicMs } from '../process/deadline.ts';
-import { messageOf, UsageError } from '../process/errors.ts';
+import { UsageError } from '../process/errors.ts';
 import { parseJson } from '../process/exact-json.ts';
 import type { StoppedError } from '../process/signals.ts';
 import {
@@ -64,8 +64,8 @@ export async function runChecks(checks: readonly Check[], options: RunnerOptions
         const stopReason = stopReasonOf(stopped);
         return stopReason === undefined ? findingOfError(error) : skip(stopReason);
       });
-      const run = { elapsedMs: monotonicMs() - startedMs, findings: [findings].flat(), attempts };
-      results = [...others, resultOf(check, run, service)];
+      const run = { elapsedMs: monotonicMs() - startedMs, attempts };
+      results = [...others, resultOf(check, [findings].flat(), service, run)];
     } else if (others.length === results.length) results.push(skippedResult(check, skipReason));
   }
   return results;
@@ -136,13 +136,13 @@ function withPageSize(operation: Operation, input: CallInput): CallInput {
   return isRequired ? { ...input, query: { limit: pageSize(operation), ...input.query } } : input;
 }
 
-function parseBody({ headers, body }: RawResponse) {
+function parseBody({ headers, body }: RawResponse): Pick<RawAnswer, 'mediaType' | 'text' | 'json'> {
   const mediaType = withoutParameters(headerValue(headers, 'content-type') ?? '').toLowerCase();
   const text = Buffer.from(body).toString('utf8');
   try {
     return { mediaType, text, json: parseJson(text) };
-  } catch (error) {
-    return { mediaType, text, jsonFault: messageOf(error) };
+  } catch {
+    return { mediaType, text };
   }
 }
 

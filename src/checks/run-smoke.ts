@@ -47,7 +47,7 @@ export async function runSmoke(
   const steps = {
     stop(name: Signal) {
       signal = name;
-      stop.abort(new StoppedError('the run was interrupted'));
+      stop.abort(new StoppedError(`stopped by ${name}`));
       const choice = signal === 'SIGINT' ? '; Ctrl-C again leaves them' : '';
       if (write) void print(`stopped: removing the records of this run${choice}`);
     },
@@ -125,9 +125,9 @@ async function runWriteChecks(
   abortLater(limit, cleanUpMs, 'the time for cleaning up is over');
   const { context, attempts } = createCheckContext(service, AbortSignal.any([abandoned, limit.signal]));
   const hasWritten = results.some(({ requests }) => requests > 0);
-  const findings = [hasWritten ? await cleanUp(context, records) : skip('nothing was written')];
-  const run = { elapsedMs: monotonicMs() - startedMs, findings, attempts };
-  return [...results, resultOf({ id: 'write/cleanup' }, run, service)];
+  const finding = hasWritten ? await cleanUp(context, records) : skip('nothing was written');
+  const run = { elapsedMs: monotonicMs() - startedMs, attempts };
+  return [...results, resultOf({ id: 'write/cleanup' }, [finding], service, run)];
 }
 
 /**
@@ -139,18 +139,12 @@ function failureOfCommand(
   results: readonly CheckResult[],
   signal: Signal | undefined,
 ): CheckResult[] {
-  const stopReason = stopReasonOf(stopped);
   const isEnough = ({ id, state }: CheckResult) =>
     state !== 'skip' && (hasReachPattern(options) || groupOf(id) !== 'reach' || isRed({ state }));
-  if (stopReason === undefined && results.some(isEnough)) return [];
-  const finding =
-    stopReason === undefined
-      ? fail('no check besides reach ran: none is selected, or every one was skipped', {
-          exitCode: exitCodes.usage,
-        })
-      : fail(signal ? `stopped by ${signal}` : stopReason, {
-          exitCode: signal && new InterruptedError(signal).exitCode,
-        });
-  const run = { elapsedMs: 0, findings: [finding], attempts: [] };
-  return [resultOf({ id: 'run/complete', isPrerequisite: true }, run, service)];
+  if (!stopped.aborted && results.some(isEnough)) return [];
+  const nothing = 'no check besides reach ran: none is selected, or every one was skipped';
+  const otherCode = stopped.aborted ? exitCodes['check-failed'] : exitCodes.usage;
+  const exitCode = signal ? new InterruptedError(signal).exitCode : otherCode;
+  const finding = fail(stopReasonOf(stopped) ?? nothing, { exitCode });
+  return [resultOf({ id: 'run/complete', isPrerequisite: true }, [finding], service)];
 }

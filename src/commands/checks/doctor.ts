@@ -26,8 +26,7 @@ export const doctor = action({
   async run(context) {
     const { secrets, interrupts, settings } = context;
     const weights = { mask: secrets.mask, strict: false };
-    const run = { elapsedMs: 0, findings: await checkConfig(context), attempts: [] };
-    const config = resultOf({ id: 'config', isPrerequisite: true }, run, weights);
+    const config = resultOf({ id: 'config', isPrerequisite: true }, await checkConfig(context), weights);
     const checks = createReachChecks(hasTls(settings));
     const service = await openService(context).catch(() => undefined);
     const { signal: stopped } = interrupts;
