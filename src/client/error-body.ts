@@ -68,63 +68,44 @@ export function readErrorBody(
   return { why: type === 'text/plain' ? beginning : `the answer is ${status} with ${type}: ${beginning}` };
 }
 
-/** Finds the message in a body of any shape. */
+/** The fields of a body that may have a message, in the order in which they are preferred. */
+const titles = ['message', 'detail', 'error_description', 'title', 'error'];
+
+/**
+ * Frameworks put what is wrong with a request into a list or an object by field, next to a title that says nothing: ASP.NET and
+ * Laravel `errors`, Spring `errors`, Quarkus and API Platform `violations`, FastAPI `detail`, NestJS `message`, RFC 9457
+ * `invalid-params`, zod `issues`.
+ */
+const faultLists = ['errors', 'violations', 'invalid-params', 'issues', 'detail', 'details', 'message'];
+
+/** Finds the message in a body of any shape. What is wrong with the request follows it. */
 export function messageIn(value: JsonValue | undefined): string | undefined {
   if (Array.isArray(value)) return messageIn(value[0]);
   if (!isJsonObject(value)) return undefined;
-  const { message, detail, error_description, title, error, errors } = value;
-  const inner = isWords(message) && /^\s*[[{]/.test(message) ? jsonIn(bodyText(message)) : undefined;
+  const { message, error } = value;
+  const inner = isWords(message) && /^\s*[[{]/.test(message) ? jsonIn(message) : undefined;
   if (inner !== undefined) return messageIn({ ...value, message: inner });
-  const words = [message, detail, error_description, title, error].find(isWords);
-  const faults = inputFaults(value);
-  if (faults === undefined) return words ?? messageIn(error) ?? messageIn(errors) ?? messageIn(message);
+  const lists = faultLists.map((name) => value[name]).filter((list) => typeof list === 'object');
+  const words = firstWords(value, titles);
+  // Django has the lists alone, by field.
+  const isByField = Object.values(value).every((list) => Array.isArray(list) && list.every(isWords));
+  const faults = [...new Set(faultsIn(isByField && lists.length === 0 ? value : lists))].join('; ');
+  if (faults === '') return words ?? messageIn(error);
   return words === undefined || faults.includes(words) ? faults : `${words.replace(/[.:]$/, '')}: ${faults}`;
 }
 
-/**
- * Frameworks put what is wrong with a request into a list, next to a title that says nothing: ASP.NET and Laravel `errors` by
- * field, Spring `errors`, Quarkus and API Platform `violations`, FastAPI `detail`, NestJS `message`, RFC 9457
- * `invalid-params`, zod `issues`. Django has only the lists, by field.
- */
-const faultLists = [
-  'errors',
-  'violations',
-  'invalid-params',
-  'invalidParams',
-  'issues',
-  'detail',
-  'details',
-  'message',
-];
-
-/** Lists what a body says is wrong with the request, as one text: `name: must not be blank; age: must be at least 1`. */
-function inputFaults(value: JsonObject): string | undefined {
-  const isFields = Object.entries(value).every(
-    ([name, list]) => !faultLists.includes(name) && Array.isArray(list) && list.every(isWords),
-  );
-  const texts = [
-    ...new Set(isFields ? faultsIn(value) : faultLists.flatMap((name) => faultsIn(value[name]))),
-  ];
-  return texts.length === 0 ? undefined : texts.join('; ');
-}
-
-function faultsIn(list: JsonValue | undefined): string[] {
-  if (Array.isArray(list)) return list.flatMap((item) => (isWords(item) ? [item] : faultOf(item)));
-  if (!isJsonObject(list)) return [];
-  return Object.entries(list).flatMap(([field, reasons]) =>
-    [reasons].flat().flatMap((reason) => (isWords(reason) ? [named(field, reason)] : [])),
-  );
-}
-
-function faultOf(item: JsonValue): string[] {
-  if (!isJsonObject(item)) return [];
-  const { field, name, propertyPath, path, loc, source } = item;
-  const { message, defaultMessage, msg, reason, detail, title } = item;
+/** Lists what is wrong, in a text, an object that says it of one field, and whatever holds such. */
+function faultsIn(value: JsonValue | undefined, field?: string): string[] {
+  if (isWords(value)) return [named(field, value)];
+  if (Array.isArray(value)) return value.flatMap((item) => faultsIn(item, field));
+  if (!isJsonObject(value)) return [];
+  const text = firstWords(value, ['message', 'defaultMessage', 'msg', 'reason', 'detail', 'title']);
+  if (text === undefined) return Object.entries(value).flatMap(([name, inner]) => faultsIn(inner, name));
+  const { path, loc, source } = value;
   const place = [loc, path].find(Array.isArray)?.filter((part) => part !== 'body');
   const pointer = isJsonObject(source) ? source.pointer : undefined;
-  const fieldName = [field, propertyPath, path, name, place?.join('.'), pointer].find(isWords);
-  const text = [message, defaultMessage, msg, reason, detail, title].find(isWords);
-  return text === undefined ? [] : [named(fieldName, text)];
+  const name = firstWords(value, ['field', 'propertyPath', 'path', 'name']);
+  return [named(name ?? [place?.join('.'), pointer, field].find(isWords), text)];
 }
 
 /** Puts the name of a field before a reason that does not name it. */
@@ -133,10 +114,14 @@ function named(field: string | undefined, reason: string): string {
   return isNamed ? reason.trim() : `${field}: ${reason.trim()}`;
 }
 
+function firstWords(value: JsonObject, names: readonly string[]): string | undefined {
+  return names.map((name) => value[name]).find(isWords);
+}
+
 function codeIn(value: JsonValue | undefined): string | undefined {
   if (Array.isArray(value)) return codeIn(value[0]);
   if (!isJsonObject(value)) return undefined;
-  return [value.code, value.error].find(isWords) ?? codeIn(value.error);
+  return firstWords(value, ['code', 'error']) ?? codeIn(value.error);
 }
 
 function isWords(value: JsonValue | undefined): value is string {
