@@ -14,8 +14,6 @@ export interface Attempt extends AttemptResult {
   /** 1 for the first. */
   readonly number: number;
   readonly elapsedMs: number;
-  /** The time from the first byte that was sent to the last byte that was read, without the time to connect. */
-  readonly latencyMs: number;
   /** The service's id of the request, with secrets masked. Undefined if the service sent none. */
   readonly requestId?: string | undefined;
   /** The Retry-After of the response, in milliseconds from its arrival. */

@@ -5,17 +5,15 @@ import {
   type HttpResponse,
   headerValue,
   isSafeMethod,
-  shownUrl,
   type Transport,
 } from '../api/http.ts';
 import type { ListId, Operation, OperationId, Result } from '../api/operations.ts';
 import type { CliError } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
-import { mayHaveBeenApplied } from './answers.ts';
 import type { Attempt } from './attempt.ts';
 import type { Call, CallOptions, ClientOptions } from './call.ts';
 import { callError, responseError } from './call-error.ts';
-import { type Judgement, judgeWrite, type SentWrite } from './judge-write.ts';
+import { judgeWrite, type SentWrite } from './judge-write.ts';
 import type { Page, PageSource } from './page-walk.ts';
 import { type PageContent, readResult } from './read-answer.ts';
 import {
@@ -29,7 +27,7 @@ import {
   toWireInput,
   withHeaderChanges,
 } from './request.ts';
-import { type CallResponse, sendCall } from './send-call.ts';
+import { sendCall } from './send-call.ts';
 import { invalidResponse } from './transport/transport-error.ts';
 import { type Filters, type ListOptions, readList } from './whole-list.ts';
 
@@ -87,8 +85,10 @@ export interface Answer<Value> {
   readonly headers: HttpHeaders;
   readonly etag: string | undefined;
   readonly attempts: readonly Attempt[];
-  /** The judgement of a write by its response. Undefined for a reading. */
-  readonly judgement?: Judgement | undefined;
+  /** The id of a record that was written, if the response or the input names one. */
+  readonly id?: bigint | undefined;
+  /** Why a success does not show what was written, a clause. A 202 shows nothing, and has no reason. */
+  readonly fault?: string | undefined;
 }
 
 /** A response that was not checked. */
@@ -175,33 +175,21 @@ function intentOf(operation: Operation, input: CallInput): SentWrite {
 
 /** @param intent the id of the record, and what the user set. */
 async function fetchAnswer(call: OperationCall, intent: SentWrite): Promise<Answer<unknown>> {
-  const { operation } = call;
-  const result = await sendCall(call);
-  const { response, attempts } = result;
-  const { status, headers } = response;
-  if (!call.options.skipsNotices) call.client.observe?.({ kind: 'response', operation, response });
-  const answer = { status, headers, etag: strongTag(headers), attempts };
-  if (isGone(call, result))
-    return { ...answer, value: undefined, judgement: { shows: 'asSent', id: intent.id } };
+  const { operation, client } = call;
+  const { mask } = client.secrets;
+  const { response, attempts } = await sendCall(call);
+  if (!call.options.skipsNotices) client.observe?.({ kind: 'response', operation, response });
   const statusError = responseError(call, attempts, response);
   if (statusError) throw statusError;
+  const { status, headers } = response;
   try {
-    return { ...answer, ...readContent(call, intent, response) };
+    const { value, id, fault } = isSafeMethod(operation.method)
+      ? { value: readResult(operation, intent.id, response, mask) }
+      : judgeWrite(operation, intent, response, mask);
+    return { value, status, headers, etag: strongTag(headers), attempts, id, fault };
   } catch (error) {
     throw callError(call, attempts, error);
   }
-}
-
-/** Reads the records of a reading, or judges a write by its response. */
-function readContent(
-  { client: { secrets }, operation }: OperationCall,
-  intent: SentWrite,
-  response: HttpResponse,
-): Pick<Answer<unknown>, 'value' | 'judgement'> {
-  if (isSafeMethod(operation.method))
-    return { value: readResult(operation, intent.id, response, secrets.mask), judgement: undefined };
-  const judgement = judgeWrite(operation, intent, response, secrets.mask);
-  return { value: judgement.record, judgement };
 }
 
 /** Returns the entity tag of a response. Undefined for a weak tag, which If-Match cannot use. @see RFC 9110, 8.8.3 */
@@ -210,31 +198,14 @@ function strongTag(headers: HttpHeaders): string | undefined {
   return tag?.startsWith('W/') ? undefined : tag;
 }
 
-/**
- * Returns true if a DELETE has succeeded because the service itself says, after an attempt that may have been applied, that there is
- * nothing. Notes that.
- */
-function isGone({ client, request }: Call, { response, attempts }: CallResponse): boolean {
-  const { method, url } = request;
-  const { status } = response;
-  if (method !== 'DELETE' || (status !== 404 && status !== 410)) return false;
-  if (attempts.at(-1)?.author !== 'service') return false;
-  if (!mayHaveBeenApplied(method, attempts)) return false;
-  const line = `note: the record is gone, because an earlier attempt was applied (DELETE ${shownUrl(url)}: ${status})`;
-  client.observe?.({ kind: 'note', line });
-  return true;
-}
-
 async function fetchRaw(call: Call): Promise<RawResponse> {
-  const result = await sendCall(call);
-  const { response, attempts } = result;
+  const { response, attempts } = await sendCall(call);
   const { status, headers } = response;
   const body = typeof response.body === 'string' ? Buffer.from(response.body) : response.body;
   const url = attempts.at(-1)?.request.url ?? call.request.url;
   const isRedirected = attempts.at(-1)?.isRedirected === true;
   // The user sent a condition, and 304 is the answer to it.
-  const isFine = status === 304 || isGone(call, result);
-  const error = isFine ? undefined : responseError(call, attempts, response);
+  const error = status === 304 ? undefined : responseError(call, attempts, response);
   return { status, headers, body, url, isRedirected, attempts, error };
 }
 

@@ -23,24 +23,18 @@ export interface SentWrite {
   readonly values: Readonly<Record<string, unknown>>;
 }
 
-/** The judgement of a write by its response, or by the record that was read after it. */
-export interface Judgement {
-  /**
-   * - `asSent`: the record has every value that the user set, or there is no body;
-   * - `accepted`: the status is 202, so the service may do it later;
-   * - `other`: the record has another value, or the response does not have the record.
-   */
-  readonly shows: 'asSent' | 'accepted' | 'other';
+/** What a response says of a write. */
+interface Judgement {
   /** The record in the answer, by our names, if it has one. */
-  readonly record?: JsonObject | undefined;
+  readonly value?: JsonObject | undefined;
   /** The id of the record, if the response or the intent names one. */
   readonly id?: bigint | undefined;
-  /** The reason for `other`, a clause: `the service answered quantity 0, not 10`. */
-  readonly reason?: string | undefined;
+  /** Why the response does not show what the user set, a clause: `the service answered quantity 0, not 10`. */
+  readonly fault?: string | undefined;
 }
 
 /**
- * Judges a write by its response, which has a status of success.
+ * Judges a write by its response, which has a status of success. There is no fault without a body, and with a 202.
  *
  * @param mask masks the secrets in texts that the reason quotes.
  * @see RFC 9110, 15.3
@@ -52,12 +46,12 @@ export function judgeWrite(
   mask: Mask,
 ): Judgement {
   const { status } = response;
-  if (status === 202) return { shows: 'accepted', id };
+  if (status === 202) return { id };
   const isDelete = operation.method === 'DELETE';
   // Descriptions often leave out the responses of a DELETE: then any success is one.
   if (isDelete && status !== 200 && !operation.success.includes(status))
-    return { shows: 'other', id, reason: `the service answered ${status} to a DELETE` };
-  if (response.body.length === 0) return { shows: 'asSent', id };
+    return { id, fault: `the service answered ${status} to a DELETE` };
+  if (response.body.length === 0) return { id };
   let body: JsonValue | undefined;
   let content: JsonValue | undefined;
   let record: JsonObject;
@@ -71,18 +65,17 @@ export function judgeWrite(
       words === undefined
         ? messageOf(error)
         : `the service answered ${status} and says: ${shorten(mask(words), 200)}`;
-    return { shows: 'other', id: id ?? idIn(operation, content ?? body), reason: mask(why) };
+    return { id: id ?? idIn(operation, content ?? body), fault: mask(why) };
   }
-  const fault = otherRecord(operation, id, record);
-  if (fault !== undefined) return { shows: 'other', id, reason: mask(fault) };
+  const otherFault = otherRecord(operation, id, record);
+  if (otherFault !== undefined) return { id, fault: mask(otherFault) };
   if (isDelete && (record[nouns[operation.noun].idField] === undefined || !hasFields(operation, record)))
-    return { shows: 'other', id, reason: 'the answer is not the deleted record' };
-  const { shows, reason } = judgeRecord(shownValues(operation, values), record, mask);
+    return { id, fault: 'the answer is not the deleted record' };
+  const others = otherValues(operation, values, record, mask);
   return {
-    shows,
-    record,
+    value: record,
     id: id ?? idIn(operation, record),
-    reason: reason && `the service answered ${reason}`,
+    fault: others.length === 0 ? undefined : `the service answered ${others.join('; ')}`,
   };
 }
 
@@ -92,19 +85,17 @@ function hasFields(operation: Operation, record: JsonObject): boolean {
   return names.some((name) => name !== nouns[operation.noun].idField && name in record);
 }
 
-/** Leaves out the fields that no answer has. */
-function shownValues({ body }: Operation, values: SentWrite['values']): SentWrite['values'] {
-  const names = Object.keys(values).filter((name) => body?.fields[name]?.isWriteOnly);
-  if (names.length === 0) return values;
-  return Object.fromEntries(Object.entries(values).filter(([name]) => !names.includes(name)));
-}
-
-/** Judges a record by the values that the user set. The reason has only the masked values: `quantity 0, not 10`. */
-function judgeRecord(values: SentWrite['values'], record: JsonObject, mask: Mask): Judgement {
+/** Lists the fields of a record that do not have what the user set: `quantity 0, not 10`. */
+function otherValues(
+  { body }: Operation,
+  values: SentWrite['values'],
+  record: JsonObject,
+  mask: Mask,
+): string[] {
   const clauses: string[] = [];
   for (const name in values) {
     const value = values[name] as JsonValue | undefined;
-    if (value === undefined) continue;
+    if (value === undefined || body?.fields[name]?.isWriteOnly) continue;
     const { expected, actual } = comparedValues(name, value, record);
     if (isSameValue(expected, actual)) continue;
     clauses.push(
@@ -113,8 +104,7 @@ function judgeRecord(values: SentWrite['values'], record: JsonObject, mask: Mask
         : `${name} ${valueText(actual, mask)}, not ${valueText(expected, mask)}`,
     );
   }
-  if (clauses.length === 0) return { shows: 'asSent', record };
-  return { shows: 'other', record, reason: clauses.join('; ') };
+  return clauses;
 }
 
 function valueText(value: JsonValue, mask: Mask): string {

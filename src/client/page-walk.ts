@@ -33,7 +33,6 @@ export interface PageSource {
 }
 
 const maxPages = 100_000;
-const maxEmptyPages = 1000;
 
 /** What the end of a list shows. */
 export interface ListEnd {
@@ -60,7 +59,6 @@ export async function* pagesOf(
   if (paging?.kind === 'number') walk.firstNumber = paging.first;
   const visited = new Set<string>();
   let before: readonly JsonObject[] = [];
-  let emptyPages = 0;
   let step: Step = { next: first };
   while (step.next !== undefined) {
     const url: string = step.next;
@@ -83,9 +81,6 @@ export async function* pagesOf(
       walk.pages += 1;
       walk.count += records.length;
     }
-    emptyPages = records.length === 0 ? emptyPages + 1 : 0;
-    if (emptyPages > maxEmptyPages)
-      throw page.fault(`the list does not end: more than ${maxEmptyPages} empty pages in a row`);
     if (walk.pages >= maxPages) throw page.fault(`the list does not end: more than ${maxPages} pages`);
     walk.isLinked ||= linkTarget(linkOf(page), 'next') !== undefined;
     step = nextStep(walk, page);

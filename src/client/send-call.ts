@@ -11,13 +11,6 @@ import { callDetails, callError } from './call-error.ts';
 import { authorOf } from './error-body.ts';
 import { maxRetryWaitMs } from './pace.ts';
 
-/** The final response of a call. */
-export interface CallResponse {
-  /** Its status may be that of an error. */
-  readonly response: HttpResponse;
-  readonly attempts: readonly Attempt[];
-}
-
 /**
  * Sends the request until there is a final response or the deadline passes. Retries if that is safe and may help, and
  * follows redirects within one origin.
@@ -25,7 +18,9 @@ export interface CallResponse {
  * @throws CliError if no response came, InterruptedError if the client's signal was aborted, StoppedError if the signal of
  *   the options or of the pace was aborted. Each has the attempts.
  */
-export async function sendCall(call: Call): Promise<CallResponse> {
+export async function sendCall(
+  call: Call,
+): Promise<{ readonly response: HttpResponse; readonly attempts: readonly Attempt[] }> {
   const { client, options } = call;
   const { pace } = options;
   const signals = [client.signal, options.signal, pace?.abandoned].filter((signal) => signal !== undefined);
@@ -79,10 +74,8 @@ async function tryOnce(
     let error: Error | undefined;
     let next: HttpRequest | undefined;
     let isSent = false;
-    let sentMs = monotonicMs();
     const onSending = () => {
       isSent = true;
-      sentMs = monotonicMs();
     };
     try {
       const limits = {
@@ -99,15 +92,13 @@ async function tryOnce(
       // A proxy that fails has not passed the request on.
       if (error instanceof CliError && error.details.reason === 'proxy') isSent = false;
     }
-    const endMs = monotonicMs();
-    const elapsedMs = endMs - startMs;
+    const elapsedMs = monotonicMs() - startMs;
     const requestId = response && requestIdOf(response.headers);
     const attempt: Attempt = {
       request,
       isRedirected: redirects > 0,
       number,
       elapsedMs,
-      latencyMs: endMs - sentMs,
       isSent,
       response,
       error,

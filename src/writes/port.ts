@@ -198,15 +198,15 @@ function missingReading(error: unknown): Reading {
 }
 
 function toAttempted(answer: Answer<JsonObject | undefined>, location: bigint | undefined): Attempted {
-  const { judgement, attempts, value: record } = answer;
+  const { attempts, value: record, status, fault } = answer;
   const attempt = attempts.at(-1);
-  const id = judgement?.id ?? location;
-  if (judgement?.shows === 'accepted') {
+  const id = answer.id ?? location;
+  if (status === 202) {
     const message = 'the service has not done it yet';
     return { verdict: 'accepted', attempt, record, id, reason: { code: 'accepted', message } };
   }
-  if (judgement?.reason !== undefined) {
-    const reason = { code: 'other_value', message: judgement.reason } as const;
+  if (fault !== undefined) {
+    const reason = { code: 'other_value', message: fault } as const;
     return { verdict: 'unclear', attempt, record, id, reason };
   }
   const isShown = record !== undefined || attempt?.request.method === 'DELETE';

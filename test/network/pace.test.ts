@@ -12,7 +12,6 @@ function attempt(status: number, more: Partial<Attempt> = {}): Attempt {
     isSent: true,
     number: 1,
     elapsedMs: 0,
-    latencyMs: 0,
     response: { status, headers: {}, body: '' },
     ...more,
   };
