@@ -27,11 +27,12 @@ export interface CommandWords {
   /** True if it does something without a verb. */
   readonly acts: boolean;
   readonly args: readonly WordSlot[];
-  /** The places of its flags in the list of all flags. */
-  readonly flags: readonly number[];
+  /** Its flags besides those that every command takes. */
+  readonly flags: readonly WordSlot[];
 }
 
 export interface WordTable {
+  /** The flags that every command takes. */
   readonly flags: readonly WordSlot[];
   readonly commands: Readonly<Record<string, CommandWords>>;
   readonly topics: readonly string[];
@@ -217,8 +218,8 @@ function verbOffers(table: WordTable, { path, verbs }: CommandWords) {
   return verbs.map((word) => ({ word, summary: verbOf(table, path, word)?.summary ?? '' }));
 }
 
-function flagsOf(table: WordTable, { flags }: CommandWords): WordSlot[] {
-  return flags.flatMap((at) => table.flags[at] ?? []);
+function flagsOf(table: WordTable, { flags }: CommandWords): readonly WordSlot[] {
+  return [...flags, ...table.flags];
 }
 
 /** Finds the flag in a word whose value must follow as the next word: `-o`, `-qo`, `--output`. */

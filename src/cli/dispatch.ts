@@ -157,9 +157,8 @@ function wordsError({ path, problem }: ParsedLine): UsageError {
 function withPlace(error: unknown, { problem, path }: ParsedLine, argv: readonly string[], dist: string) {
   const name = /unknown option '(--[\w-]+)/.exec(problem?.message ?? '')?.[1];
   if (!(error instanceof UsageError) || name === undefined) return error;
-  const { flags, commands } = readTable(dist);
-  const [place] = Object.values(commands)
-    .filter((command) => command.flags.some((at) => flags[at] && nameOf(flags[at]) === name))
+  const [place] = Object.values(readTable(dist).commands)
+    .filter(({ flags }) => flags.some((flag) => nameOf(flag) === name))
     .map((command) => command.path)
     .filter((words) => words !== path.join(' ') && words.split(' ').every((word) => argv.includes(word)))
     .sort((one, other) => other.length - one.length);

@@ -8,6 +8,7 @@ import {
   type WordTable,
 } from './command-words.ts';
 import { type Flag, meaningOf } from './flag.ts';
+import { globalFlags } from './global-flags.ts';
 import { type Block, formatBlock, formatTopic, helpWidth, readTopics, topicNames } from './topics.ts';
 import {
   type Action,
@@ -48,14 +49,6 @@ export async function prepare(
 }
 
 function tableOf(nodes: readonly CommandNode[]): WordTable {
-  // Most flags belong to every command.
-  const flags = new Map<string, { readonly at: number; readonly slot: WordSlot }>();
-  const placeOf = (slot: WordSlot): number => {
-    const key = JSON.stringify(slot);
-    const flag = flags.get(key) ?? { at: flags.size, slot };
-    flags.set(key, flag);
-    return flag.at;
-  };
   const commands = nodes.map(({ path, entry, command }): [string, CommandWords] => {
     const action = isGroup(command) ? command.alone : command;
     const words = {
@@ -65,13 +58,15 @@ function tableOf(nodes: readonly CommandNode[]): WordTable {
       verbs: isGroup(command) ? command.verbs.map(({ name }) => name) : [],
       acts: action !== undefined,
       args: Object.values(action?.args ?? {}).map(toSlot),
-      flags: Object.values(flagsOf(command)).map(toSlot).map(placeOf),
+      flags: Object.entries(flagsOf(command)).flatMap(([key, flag]) =>
+        Object.hasOwn(globalFlags, key) ? [] : toSlot(flag),
+      ),
     };
     return [words.path, words];
   });
   return {
     commands: Object.fromEntries(commands),
-    flags: Array.from(flags.values(), ({ slot }) => slot),
+    flags: Object.values(globalFlags).map(toSlot),
     topics: topicNames,
   };
 }

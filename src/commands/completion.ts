@@ -90,7 +90,6 @@ const lookUps: Readonly<Record<LookUpKind, LookUp>> = {
   run: runs,
   field: fieldNames,
   check: checkNames,
-  status: statusNames,
 };
 
 async function profileNames({ io }: Context): Promise<Offer[]> {
@@ -138,12 +137,6 @@ async function runs({ io }: Context): Promise<Offer[]> {
 async function fieldNames(context: Context, { command, values }: Cursor): Promise<Offer[]> {
   const view = isGroup(command) ? undefined : await command.view?.(context, values);
   return view?.columns.map(({ name }) => name) ?? [];
-}
-
-/** Offers the words of the service for the status of a pet or of an entry. */
-async function statusNames(context: Context, { path: [noun] }: Cursor): Promise<readonly string[]> {
-  const { statusWords } = await import('../records/body-fields.ts');
-  return statusWords(await context.contract(), noun === 'inventory' ? noun : 'pets') ?? [];
 }
 
 /** Offers the groups of checks, and the check of each operation. */

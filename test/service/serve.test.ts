@@ -90,25 +90,18 @@ test('--log writes a line for each request, with control characters escaped', as
 test.each([
   ['0.0.0.0', '127.0.0.1'],
   ['::', '[::1]'],
-])(
-  '--host %s warns that others can reach the server, and prints an address of the same family, which answers',
-  async (host, own) => {
-    await using serving = await serve(`--host ${host}`);
-    // A machine may have one family alone.
-    expect(new URL(serving.url).hostname).toBe(own);
-    expect(serving.io.written('stderr')).toContain(`warning: --host ${host}`);
-    expect((await get(serving, '/pets/1')).status).toBe(200);
-  },
-);
+])('--host %s prints an address of the same family, which answers', async (host, own) => {
+  await using serving = await serve(`--host ${host}`);
+  // A machine may have one family alone.
+  expect(new URL(serving.url).hostname).toBe(own);
+  expect((await get(serving, '/pets/1')).status).toBe(200);
+});
 
 test.each([
   [['--port', '70000'], "--port '70000': must be a whole number from 0 to 65535"],
   [['--port', 'http'], "--port 'http': must be a whole number"],
-  [['--host', 'a b'], "--host 'a b': must be an address"],
   [['--pets', '-1'], "--pets '-1': must be a whole number from 0"],
   [['--latency', 'soon'], "--latency 'soon': is not a duration"],
-  [['--latency', '50'], "--latency '50': must have a unit, such as 50ms"],
-  [['--cors', 'localhost'], "--cors 'localhost': must be an origin"],
   [['--require-token'], '--require-token: PETSTORE_TOKEN is not set'],
   [['--error-rate', '2'], "--error-rate '2': must be a number from 0 to 1"],
   [['--empty', '--pets', '3'], "'--empty' cannot be used with option '--pets <n>'"],
@@ -141,7 +134,6 @@ test('runs a command against itself, without a profile; stdout and the exit code
 test.each([
   ['./nosuch', 'run ./nosuch: no such command'],
   ['/etc/passwd', 'run /etc/passwd: permission denied'],
-  ['', 'run: the command after -- is empty'],
 ])('a command that cannot be started, %j, is an error', async (command, why) => {
   const run = await runCli(['serve', '--port', '0', '-q', '--', command]);
   expect(run).toMatchObject({ code: 2, stdout: '', stderr: `error: ${why}\n` });
