@@ -70,9 +70,10 @@ export function recordVerbs(noun: RecordNoun, { deleteSummary, examples }: VerbT
       const isOfRun = ([key]: readonly [string, unknown]) => Object.hasOwn(fileFlags, key);
       const runFlags: ApplyFlags = Object.fromEntries(given.filter(isOfRun));
       const values: Body = Object.fromEntries(given.filter((entry) => !isOfRun(entry)));
+      if (kind !== 'create') checkIdsOrFile(`${kind} ${singular}`, ids, from);
       if (from !== undefined) {
         const { runFile } = await import('./runs/record-files.ts');
-        await runFile(context, noun, { kind, ids, from, fieldTexts, values, flags: runFlags });
+        await runFile(context, noun, { kind, from, fieldTexts, flags: runFlags });
         return undefined;
       }
       const [runFlag] = Object.entries(fileFlags).filter(([key]) => Object.hasOwn(runFlags, key));
@@ -116,7 +117,7 @@ export function recordVerbs(noun: RecordNoun, { deleteSummary, examples }: VerbT
       flags: {
         ...flags,
         field: fieldFlag,
-        from: fromFlag(`change the ${plural} of this file, each by its id`),
+        from: fromFlag(`change the ${plural} of this file, each by its id`, Object.keys(flags)),
         ...fileFlags,
       },
       view: viewOf('update'),
@@ -144,10 +145,9 @@ export function recordVerbs(noun: RecordNoun, { deleteSummary, examples }: VerbT
       args: { ids: idsOrFile },
       flags: { from: fromFlag(`delete the ${plural} whose ids this file has`), ...fileFlags },
       view: viewOf('delete'),
-      run: workOf('delete', async (context, ids) => {
-        checkIdsOrFile(`delete ${singular}`, ids, undefined);
-        return (await import('../records/delete.ts')).deleteRecords(context, noun, ids);
-      }),
+      run: workOf('delete', async (context, ids) =>
+        (await import('../records/delete.ts')).deleteRecords(context, noun, ids),
+      ),
     }),
   };
 }

@@ -17,10 +17,25 @@ export interface RecordFlags {
   readonly values: Body;
 }
 
-/** Returns the fields whose flags are given. */
-export function flagFields({ fields }: RecordNoun, values: Body): Body {
-  const entries = fields.map((field) => [field.name, values[columnOf(field)]] as const);
-  return Object.fromEntries(entries.filter(([, value]) => value !== undefined));
+/**
+ * Returns the fields of flags as the service has them. A name may still stand for an id.
+ *
+ * @throws UsageError for a word, a date or an id that the service does not have, and for a field that its body does not have.
+ */
+export function bodyOf(access: Access, { values, fieldTexts }: RecordFlags): Body {
+  const { noun, client } = access;
+  const body: Record<string, unknown> = {};
+  for (const field of noun.fields) {
+    const value = values[columnOf(field)];
+    if (value === undefined) continue;
+    const isText = typeof value === 'string' && (field.kind === 'status' || field.kind === 'date');
+    body[field.name] = isText
+      ? inFlag(flagOf(field), value, () => readValue(field, value, client.contract, noun))
+      : value;
+  }
+  Object.assign(body, extraFields(access, fieldTexts));
+  checkOfferedFields(access, body);
+  return body;
 }
 
 /**
@@ -160,17 +175,6 @@ export function toStatusWords<Words extends readonly string[] | undefined>(
 ): Words {
   const choices = statusWords(contract, noun);
   return words?.map((word) => inFlag('--status', word, () => wordOf(word, choices))) as Words;
-}
-
-/** Returns the values of flags as the service has them. @throws UsageError for a word or a date that it does not have. */
-export function toServiceValues(contract: Contract, noun: RecordNoun, body: Body): Body {
-  const values: Record<string, unknown> = { ...body };
-  for (const field of noun.fields) {
-    const text = values[field.name];
-    if (typeof text === 'string' && (field.kind === 'status' || field.kind === 'date'))
-      values[field.name] = inFlag(flagOf(field), text, () => readValue(field, text, contract, noun));
-  }
-  return values;
 }
 
 /** Reads the text of a flag. @throws UsageError that names the flag. */

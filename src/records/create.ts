@@ -8,14 +8,7 @@ import type { Output } from '../output/print.ts';
 import { UsageError } from '../process/errors.ts';
 import type { Fields } from '../writes/value.ts';
 import { type Access, openAccess } from './access.ts';
-import {
-  checkOfferedFields,
-  extraFields,
-  flagFields,
-  type RecordFlags,
-  statusWords,
-  toServiceValues,
-} from './body-fields.ts';
+import { bodyOf, type RecordFlags, statusWords } from './body-fields.ts';
 import type { Names } from './names.ts';
 import {
   type Body,
@@ -34,20 +27,14 @@ export async function createRecord(
   noun: RecordNoun,
   flags: RecordFlags,
 ): Promise<Output | undefined> {
-  const contract = await context.contract();
-  const given = toServiceValues(contract, noun, flagFields(noun, flags.values));
   const access = await openAccess(context, noun, noun.operations.create);
-  const extra = extraFields(access, flags.fieldTexts);
-  const fields = { ...given, ...extra };
-  checkOfferedFields(access, fields);
-  const fieldsToAsk = findFieldsToAsk(access, fields);
+  const fieldsToAsk = findFieldsToAsk(access, bodyOf(access, flags));
   await confirmWrite(context, { what: `create ${noun.singular}` });
   const values: Record<string, unknown> = { ...flags.values };
   const prompt = await context.prompt();
   if (prompt)
     for (const field of fieldsToAsk) values[columnOf(field)] = await askField(prompt, access, field);
-  const all = toServiceValues(contract, noun, flagFields(noun, values));
-  const body = await access.names.resolve({ ...all, ...extra });
+  const body = await access.names.resolve(bodyOf(access, { ...flags, values }));
   const intent = { kind: 'create', fields: body as Fields } as const;
   return writeRecords(access, [{ intent }], { asList: false });
 }

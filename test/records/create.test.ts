@@ -115,16 +115,6 @@ test('loses none of four pets that are created at the same time on one store', a
   expect(await shop.json('pets list')).toHaveLength(29);
 });
 
-test('a create that the service refuses exits 1, and the JSON error has the code of the service', async () => {
-  const body = { code: 'name_taken', message: 'there is a pet with this name', status: 409 };
-  await using server = await recordingServer({}, () => ({ status: 409, body }));
-  const run = await runAt(server, 'pets create --name Rex --category 1 -o json');
-  expect(run).toMatchObject({ code: 1, stdout: '' });
-  const { error } = JSON.parse(run.stderr);
-  expect(error).toMatchObject({ code: 'name_taken', status: 409 });
-  expect(server.seen.map(({ method }) => method)).toEqual(['POST']);
-});
-
 test('a create that may have been made is sent once, and says how to look for it', async () => {
   await using server = await recordingServer({}, () => ({ status: 502 }));
   const run = await runAt(server, ['pets', 'create', '--name', 'Cy', '--category', '1']);

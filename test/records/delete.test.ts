@@ -60,17 +60,6 @@ test('a pet that may not be read is not deleted, because nobody knows what would
   expect(server.calls()).toEqual(['GET /pets/1']);
 });
 
-test('a dry run shows each request, asks nothing and sends nothing', async () => {
-  using shop = openShop();
-  const run = await shop.run('pets delete 1 2 --dry-run -o json');
-  expect(run.code).toBe(0);
-  expect(JSON.parse(run.stdout)).toMatchObject([
-    { method: 'DELETE', url: expect.stringMatching(/\/pets\/1$/) },
-    { method: 'DELETE', url: expect.stringMatching(/\/pets\/2$/) },
-  ]);
-  expect(await shop.json('pets list')).toHaveLength(25);
-});
-
 /** A service with the given operations of one pet, each with its responses. */
 function describedPet(operations: Readonly<Record<string, object>>) {
   const parameters = [{ name: 'petId', in: 'path', required: true, schema: { type: 'integer' } }];

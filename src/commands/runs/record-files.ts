@@ -5,11 +5,9 @@ import type { RowInput } from '../../input/read-rows.ts';
 import { CliError } from '../../process/errors.ts';
 import { counted } from '../../process/text.ts';
 import { type Access, openAccess } from '../../records/access.ts';
-import { checkOfferedFields, extraFields, flagFields } from '../../records/body-fields.ts';
-import { checkIdsOrFile, type IdOrName } from '../../records/parse-values.ts';
+import { checkOfferedFields, extraFields } from '../../records/body-fields.ts';
 import { createRecordLayout, type RecordRow } from '../../records/record-layout.ts';
 import type { Body, RecordNoun } from '../../records/record-nouns.ts';
-import { checkUpdate } from '../../records/update.ts';
 import type { Intent } from '../../writes/decide.ts';
 import type { Fields } from '../../writes/value.ts';
 import type { ApplyFlags } from './run-flags.ts';
@@ -18,12 +16,8 @@ import { applyRun, readIntents, toRun } from './run-input.ts';
 interface FileWrite {
   readonly kind: Extract<RunKind, 'create' | 'update' | 'delete'>;
   readonly from: string;
-  /** The ids of the command line. A file excludes them. */
-  readonly ids?: readonly IdOrName[];
   /** The values of `--field name=value`: a record gets them if the file has no value for the field. */
   readonly fieldTexts?: readonly string[] | undefined;
-  /** The values of the flags of single fields. A file excludes them. */
-  readonly values?: Body;
   readonly flags: ApplyFlags;
 }
 
@@ -31,14 +25,11 @@ interface FileWrite {
 export async function runFile(
   context: Context,
   noun: RecordNoun,
-  { kind, from, ids = [], fieldTexts, values = {}, flags }: FileWrite,
+  { kind, from, fieldTexts, flags }: FileWrite,
 ): Promise<void> {
-  if (kind === 'update') checkUpdate(noun, ids, flagFields(noun, values), from);
-  if (kind === 'delete') checkIdsOrFile(`delete ${noun.singular}`, ids, from);
   const access = await openAccess(context, noun, noun.operations[kind], 'bulk');
   const extra = extraFields(access, fieldTexts);
-  if (kind !== 'delete')
-    checkOfferedFields(access, { ...extra, ...(kind === 'create' ? flagFields(noun, values) : {}) });
+  if (kind !== 'delete') checkOfferedFields(access, extra);
   const { skipInvalid = false, shard = null } = flags;
   const runFlags = { ...defaultFlags, skipInvalid, shard };
   const input = await readIntents(
