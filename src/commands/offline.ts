@@ -43,7 +43,8 @@ const pull = verb({
     const records = await readAll(client);
     const { printStore, toPulledStore } = await import('../server/store-file.ts');
     const store = toPulledStore(records, client.baseUrl);
-    if (to === undefined) await (await import('../server/offline.ts')).replaceStore(file, store);
+    if (to === undefined)
+      await (await import('../server/offline.ts')).replaceStore(file, store, settings.get('timeout'));
     else
       await writeFile(file, printStore(store), { flag: 'wx', flush: true }).catch((error: unknown) => {
         throw fileError('write', to, error);
@@ -64,7 +65,7 @@ const reset = verb({
     await confirmDestruction(context, 'reset the embedded store');
     const { replaceStore } = await import('../server/offline.ts');
     const { seedStore } = await import('../server/seed.ts');
-    await replaceStore(file, seedStore());
+    await replaceStore(file, seedStore(), context.settings.get('timeout'));
     await context.print('the embedded store has been reset to its seed');
   },
 });

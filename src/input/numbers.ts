@@ -47,7 +47,7 @@ function readNumber(
   // JSON numbers have one notation (RFC 8259, 6), in which 8.000 is 8.
   const ownMarks = typeof value === 'string' ? (marks ?? noMarks) : noMarks;
   const number = toNumber(text) ?? toNumber(plainNumber(text, ownMarks));
-  return number ?? { rule, hint: signHint(text) ?? (marks && marksHint(text, marks)) };
+  return number ?? { rule: rule + signClause(text), hint: marks && marksHint(text, marks) };
 }
 
 /** Returns the flags that say what the first mark of a number means: `8.000` without them is not a number. */
@@ -62,12 +62,11 @@ function marksHint(text: string, { thousands, decimal }: NumberMarks): string | 
   return ways.join(', ');
 }
 
-/** Names a sign or a dash that is not a hyphen-minus, which looks like one. */
-function signHint(text: string): string | undefined {
-  const [sign] = /^\s*[\u2010-\u2015\u2212\ufe58\ufe63\uff0b\uff0d]/.exec(text) ?? [];
-  if (sign === undefined) return undefined;
-  const code = sign.trim().codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0');
-  return `the sign is U+${code}: write ${sign.trim() === '\uff0b' ? '+' : '-'} in its place`;
+/** Names a sign or a dash that is not a hyphen-minus, which looks like one, at the end of a clause. */
+export function signClause(text: string): string {
+  const [, sign] = /^\s*([\u2010-\u2015\u2212\ufe58\ufe63\uff0b\uff0d])/.exec(text) ?? [];
+  const code = sign?.codePointAt(0)?.toString(16).toUpperCase();
+  return sign ? `; the sign is U+${code}: write ${sign === '\uff0b' ? '+' : '-'} in its place` : '';
 }
 
 const separatorClasses: Readonly<Record<ThousandsSeparator, string>> = {

@@ -1,6 +1,7 @@
 import type { Bounds } from '../api/schemas.ts';
 import { idRequirement, isDateTime, isDay, toChange, toId, toQuantity } from '../api/values.ts';
 import { blankValue, ValueError } from '../config/setting-values.ts';
+import { signClause } from '../input/numbers.ts';
 import { UsageError } from '../process/errors.ts';
 import { type JsonValue, jsonIn } from '../process/exact-json.ts';
 import { caseless, withArticle } from '../process/text.ts';
@@ -55,13 +56,13 @@ export function parsePositiveQuantity(text: string): number {
 function parseQuantityFrom(least: number, text: string): number {
   const quantity = toQuantity(text);
   if (quantity !== undefined && quantity >= least) return quantity;
-  throw new ValueError(`must be an integer from ${least} to 9007199254740991`);
+  throw new ValueError(`must be an integer from ${least} to 9007199254740991${signClause(text)}`);
 }
 
 /** Parses a difference with or without a sign: `+5`, `-3`, `2`. @throws ValueError. */
 export function parseChange(text: string): bigint {
   const change = toChange(text);
-  if (change === undefined) throw new ValueError('must be an integer such as +5 or -5');
+  if (change === undefined) throw new ValueError(`must be an integer such as +5 or -5${signClause(text)}`);
   return BigInt(change);
 }
 

@@ -171,16 +171,21 @@ class FileStore {
 /**
  * Writes another store to the file of the embedded store, which only its owner can read.
  *
+ * @param lockWaitMs the longest wait for another process that holds the file.
  * @throws InputError if the file does not hold a store, CliError `failed` if it cannot be written; it then stays as it is.
  */
-export async function replaceStore(file: string, store: Store): Promise<void> {
+export async function replaceStore(file: string, store: Store, lockWaitMs: number): Promise<void> {
   const { randomUUID } = await import('node:crypto');
   const { ensurePrivateFolder, writeFileAtomic } = await import('../process/files.ts');
   const { withLock } = await import('../process/lock.ts');
   await ensurePrivateFolder(dirname(file));
-  await withLock(file, async () => {
-    readStore(file);
-    store.id = randomUUID();
-    await writeFileAtomic(file, printStore(store));
-  });
+  await withLock(
+    file,
+    async () => {
+      readStore(file);
+      store.id = randomUUID();
+      await writeFileAtomic(file, printStore(store));
+    },
+    lockWaitMs,
+  );
 }

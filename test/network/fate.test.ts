@@ -158,12 +158,18 @@ test('a write to the embedded store that waits for its lock until the deadline i
   expect(JSON.parse(stdout).quantity).not.toBe(777);
 });
 
-test('the process that holds the embedded store is named within --timeout', async () => {
-  const file = join(temporaryFolder(), 'store.json');
-  const env = { PETSTORE_OFFLINE_STORE: file };
-  await runCli('pets list --offline', { env });
-  const began = performance.now();
-  const run = await withLock(file, () => runCli('inventory set 1 777 --offline --timeout 2s', { env }));
-  expect(run).toMatchObject({ code: 1, stderr: expect.stringContaining(`process ${process.pid} holds it`) });
-  expect(performance.now() - began).toBeLessThan(5000);
-});
+test.each(['inventory set 1 777 --offline', 'offline reset --yes'])(
+  '%s names the process that holds the embedded store within --timeout',
+  async (line) => {
+    const file = join(temporaryFolder(), 'store.json');
+    const env = { PETSTORE_OFFLINE_STORE: file };
+    await runCli('pets list --offline', { env });
+    const began = performance.now();
+    const run = await withLock(file, () => runCli(`${line} --timeout 2s`, { env }));
+    expect(run).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(`process ${process.pid} holds it`),
+    });
+    expect(performance.now() - began).toBeLessThan(5000);
+  },
+);
