@@ -6,8 +6,7 @@ import { createLifecycleCheck, createOperationChecks } from './operation-checks.
 import { checkConnection, checkDns, tlsChecks } from './reach.ts';
 import { createAuthCheck, createErrorChecks } from './refusal-checks.ts';
 import { readsOf } from './round.ts';
-import type { TestRecord } from './test-records.ts';
-import { createWriteChecks } from './write-checks.ts';
+import { createWriteChecks, type Leftovers } from './write-checks.ts';
 
 /** The selection of the checks, and their limits. */
 export interface SmokeOptions {
@@ -62,9 +61,9 @@ export function createReadChecks(options: SmokeOptions): Check[] {
   return checks.filter(({ id }) => groupOf(id) === 'reach' || isSelected(id, options));
 }
 
-/** Makes the selected checks of `--write`. @param records gets the records that they create. */
-export function createSelectedWriteChecks(options: SmokeOptions, records: Set<TestRecord>): Check[] {
-  const checks = options.write ? createWriteChecks(options.contract, records) : [];
+/** Makes the selected checks of `--write`. @param left gets the records that they create. */
+export function createSelectedWriteChecks(options: SmokeOptions, left: Leftovers): Check[] {
+  const checks = options.write ? createWriteChecks(options.contract, left) : [];
   return checks.filter(({ id }) => isSelected(id, options));
 }
 

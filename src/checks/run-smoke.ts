@@ -14,7 +14,7 @@ import { fail, isRed, skip } from './finding.ts';
 import type { SmokeReport } from './report/human-report.ts';
 import { type CheckResult, exitCodeOf, resultOf } from './result.ts';
 import { createCheckContext, runChecks, stopReasonOf } from './round.ts';
-import { cleanUp, type TestRecord } from './test-records.ts';
+import { cleanUp, type Leftovers } from './write-checks.ts';
 
 /** What all parts of a run share. */
 interface Setup {
@@ -110,8 +110,8 @@ async function runWriteChecks(
   { options, service, stopped, abandoned }: Setup,
   reads: readonly CheckResult[],
 ): Promise<readonly CheckResult[]> {
-  const records = new Set<TestRecord>();
-  const checks = createSelectedWriteChecks(options, records);
+  const left: Leftovers = new Set();
+  const checks = createSelectedWriteChecks(options, left);
   if (checks.length === 0) return [];
   const isEarly = options.waitMs > 0 && reads.some(isRed);
   const results = await runChecks(checks, {
@@ -125,7 +125,7 @@ async function runWriteChecks(
   abortLater(limit, cleanUpMs, 'the time for cleaning up is over');
   const { context, attempts } = createCheckContext(service, AbortSignal.any([abandoned, limit.signal]));
   const hasWritten = results.some(({ requests }) => requests > 0);
-  const finding = hasWritten ? await cleanUp(context, records) : skip('nothing was written');
+  const finding = hasWritten ? await cleanUp(context, left) : skip('nothing was written');
   const run = { elapsedMs: monotonicMs() - startedMs, attempts };
   return [...results, resultOf({ id: 'write/cleanup' }, [finding], service, run)];
 }

@@ -1,98 +1,104 @@
 import type { Contract } from '../api/contract.ts';
 import { nouns } from '../api/nouns.ts';
 import { comparedValues, isSameValue } from '../api/values.ts';
+import { readFromList } from '../client/read-record.ts';
+import { CliError, messageOf, UsageError } from '../process/errors.ts';
 import { type JsonObject, printJson } from '../process/exact-json.ts';
+import { StoppedError } from '../process/signals.ts';
+import { counted } from '../process/text.ts';
+import { type Intent, newState, type Outcome } from '../writes/decide.ts';
+import { attemptDetails, createRecordPort, type RecordPort } from '../writes/port.ts';
+import { type Settled, settle } from '../writes/settle.ts';
 import { type Check, type CheckContext, createSkippedCheck } from './check.ts';
-import { type Finding, FindingError, failure, findingOfError, pass } from './finding.ts';
-import {
-  type CreatedRecord,
-  isListed,
-  judgeSettled,
-  recordPortOf,
-  removeRecord,
-  type TestRecord,
-  writeRecord,
-} from './test-records.ts';
+import { type Finding, fail, failure, flaky, pass, statusText, warn } from './finding.ts';
 import { createName, type WritableNoun, writableNouns } from './writable-nouns.ts';
+
+/**
+ * A record whose create answered with its id. It is deleted only if a read right before the delete shows the name that the
+ * create sent.
+ */
+interface TestRecord {
+  readonly noun: WritableNoun;
+  readonly id: bigint;
+  /** The fields that the create sent. */
+  readonly fields: JsonObject;
+  /** The record that this record refers to. A record without a name belongs to smoke if its parent does. */
+  readonly parent: TestRecord | undefined;
+}
+
+/** What the checks may leave in the service: records, and clauses about records whose ids no answer has told. */
+export type Leftovers = Set<TestRecord | string>;
 
 /**
  * Makes a check for each noun: a record is created, read back, found in its list, updated, read back and deleted.
  *
- * @param records gets the records that exist, or may exist.
+ * @param left gets what exists, or may exist.
  */
-export function createWriteChecks(contract: Contract, records: Set<TestRecord>): Check[] {
+export function createWriteChecks(contract: Contract, left: Leftovers): Check[] {
   return [...writableNouns(contract)].map(([name, noun]) => {
     const id = `write/${name}`;
     if (typeof noun === 'string') return createSkippedCheck(id, noun);
-    return { id, operation: noun.create, run: (context) => checkLife(context, records, noun) };
+    return { id, operation: noun.create, run: (context) => checkLife(context, left, noun) };
   });
 }
 
-async function checkLife(
-  context: CheckContext,
-  records: Set<TestRecord>,
-  noun: WritableNoun,
-): Promise<Finding[]> {
+async function checkLife(context: CheckContext, left: Leftovers, noun: WritableNoun): Promise<Finding[]> {
   const { change, name, list } = noun;
-  const [created, findings] = await createRecord(context, records, noun);
+  const [created, findings] = await createRecord(context, left, noun);
   if ((await isListed(context, created)) === false)
     throw failure(`create: ${list?.id} does not show ${name} ${created.id}`, { operation: list });
   const isUpdated = Object.keys(change).length > 0;
   if (isUpdated) {
     const value = noun.nounName === 'inventory' ? Number(change.quantity) : change;
-    const settled = await writeRecord(context, created, { kind: 'set', value });
+    const settled = await writeRecord(context, noun, created.id, { kind: 'set', value });
     findings.push(...judgeSettled(context, noun, 'update', settled));
     await checkShown(context, created, { ...created.fields, ...change });
   }
-  const removal = await removeRecord(context, created);
-  if (!removal) throw failure(`delete: ${name} ${created.id} was not there any more`);
-  records.delete(created);
+  findings.push(...(await removeRecord(context, created)));
+  left.delete(created);
   const words = isUpdated ? 'created, read, updated, read, deleted, gone' : 'created, read, deleted, gone';
-  return [pass(words), ...findings, ...removal];
+  return [pass(words), ...findings];
 }
 
-/**
- * Creates a record, after the record that it refers to, and reads it back. The set has it if it may exist, and the parent
- * stays until the cleanup.
- */
+/** Creates a record, after the record that it refers to, and reads it back. The parent stays until the cleanup. */
 async function createRecord(
   context: CheckContext,
-  records: Set<TestRecord>,
+  left: Leftovers,
   noun: WritableNoun,
-): Promise<[CreatedRecord, Finding[]]> {
-  const [parent] = noun.parent ? await createRecord(context, records, noun.parent) : [];
-  const isEntry = noun.nounName === 'inventory';
+): Promise<[TestRecord, Finding[]]> {
+  const [parent] = noun.parent ? await createRecord(context, left, noun.parent) : [];
+  const entryId = noun.nounName === 'inventory' ? parent?.id : undefined;
   // A service may create an inventory entry together with its pet.
-  if (isEntry && parent) await removeRecord(context, { noun, fields: {}, parent, id: parent.id });
+  if (entryId !== undefined) await removeRecord(context, { noun, fields: {}, parent, id: entryId });
   const fields = {
     ...(noun.isNamed && { name: createName(context.now()) }),
     ...(parent && { [nouns[parent.noun.nounName].idName]: parent.id }),
     ...noun.fields,
   };
-  const record: TestRecord = { noun, fields, parent, id: isEntry ? parent?.id : undefined };
-  const settled = await writeRecord(context, record, { kind: 'create', fields });
+  const settled = await writeRecord(context, noun, entryId, { kind: 'create', fields });
   const { state, reason, made } = settled.outcome;
-  const id = made?.id ?? record.id ?? settled.attempted?.id;
-  const created = id === undefined ? undefined : { ...record, id };
-  if (state !== 'failed') records.add(created ?? { ...record, why: reason?.message });
+  const id = made?.id ?? entryId ?? settled.attempted?.id;
+  const created = id === undefined ? undefined : { noun, fields, parent, id };
+  const why = reason?.message ?? 'no answer says whether it was made';
+  if (state !== 'failed') left.add(created ?? `perhaps ${labelOf({ noun, fields, parent })}: ${why}`);
   const findings = judgeSettled(context, noun, 'create', settled);
   if (!created) throw failure('create: the answer does not say what was created', { expected: 'its id' });
   await checkShown(context, created, fields);
   return [created, findings];
 }
 
+function labelOf({ noun, fields, parent, id }: Omit<TestRecord, 'id'> & { readonly id?: bigint }): string {
+  const name = noun.isNamed ? `${fields.name} ` : parent ? `of ${parent.noun.name} ${parent.id} ` : '';
+  return `${noun.name} ${name}(id ${id ?? 'unknown'})`;
+}
+
 /** Checks that a reading has each field that was sent, unchanged. The service may add other fields. */
-async function checkShown(
-  context: CheckContext,
-  { noun, id }: CreatedRecord,
-  sent: JsonObject,
-): Promise<void> {
+async function checkShown(context: CheckContext, { noun, id }: TestRecord, sent: JsonObject): Promise<void> {
   const { record, missing } = await recordPortOf(context, noun).read(id);
+  const { method, url, status, requestId } = missing?.details ?? {};
   if (!record)
-    throw new FindingError({
-      ...findingOfError(missing),
-      state: 'fail',
-      reason: `read back: ${missing?.message ?? `${noun.name} ${id} is not there`}`,
+    throw failure(`read back: ${missing?.message ?? `${noun.name} ${id} is not there`}`, {
+      ...{ method, url, status, requestId },
     });
   for (const [name, value] of Object.entries(sent)) {
     if (noun.create.body?.fields[name]?.isWriteOnly) continue;
@@ -102,4 +108,129 @@ async function checkShown(
     const details = { pointer: `/${name}`, expected: printJson(expected), got };
     throw failure(`read back: ${name} of ${noun.name} ${id} is not what was sent`, details);
   }
+}
+
+/** What became of a write of a test record. */
+type SettledRecord = Settled & { readonly outcome: Outcome };
+
+/**
+ * Writes a test record by the loop of all writes.
+ *
+ * @param id undefined if the write creates a record that gets its id from the service.
+ * @throws StoppedError if it was stopped before anything was sent.
+ */
+async function writeRecord(
+  context: CheckContext,
+  noun: WritableNoun,
+  id: bigint | undefined,
+  intent: Intent,
+): Promise<SettledRecord> {
+  const { signal, timeoutMs, retries } = context;
+  const port = recordPortOf(context, noun);
+  const stop = {
+    stopped: signal,
+    get reason(): unknown {
+      return signal.reason;
+    },
+  };
+  // As in an undo, a record is removed if it has what is expected, whatever else it has got since.
+  const rules = { mayCreate: false, isUndo: true, createsByPut: port.createsByPut };
+  const limits = { rules, retries, retriesUnreachable: false, stop, timeoutMs };
+  const { outcome, ...settled } = await settle(port, { line: 0, id, intent, state: newState }, limits);
+  if (!outcome) throw settled.error ?? new StoppedError();
+  return { ...settled, outcome };
+}
+
+function recordPortOf({ client, sendsEtags }: CheckContext, { nounName }: WritableNoun): RecordPort {
+  return createRecordPort(client, nounName, { sendsEtags });
+}
+
+/**
+ * Judges how a write was answered.
+ *
+ * @returns a warning if a success does not show what was written, and a flaky finding if it took several attempts.
+ * @throws FindingError if the record was not written, may not have been, or was written although the answer is an error.
+ */
+function judgeSettled(
+  { client }: CheckContext,
+  { name, nounName }: WritableNoun,
+  step: 'create' | 'update' | 'delete',
+  { outcome: { state, reason }, attempted, retries }: SettledRecord,
+): Finding[] {
+  const isWritten = state === 'applied' || state === 'unchanged';
+  if (isWritten && !attempted?.error) {
+    // The body of the answer to a DELETE is not a record.
+    if (attempted?.verdict === 'unclear' && step !== 'delete')
+      return [warn(`${step}: ${attempted.reason?.message}`)];
+    return retries > 0 ? [flaky(`${step}: written in ${retries + 1} attempts`)] : [];
+  }
+  const details = { status: reason?.status, ...attemptDetails(attempted) };
+  const answered = details.status === undefined ? '' : `answered ${statusText(details.status)}: `;
+  const message = reason?.message ?? attempted?.error?.message ?? 'it was not written';
+  const suffix = isWritten ? `, although the ${name} was written` : '';
+  throw failure(`${step}: ${answered}${message}${suffix}`, {
+    ...details,
+    operation: client.contract.operations.get(nouns[nounName].operations[step]),
+  });
+}
+
+/**
+ * Deletes a test record if it exists.
+ *
+ * @returns what is to be said of the answer.
+ * @throws FindingError if the record may belong to another client, or still exists afterwards. CliError if it cannot be
+ * read.
+ */
+async function removeRecord(context: CheckContext, created: TestRecord): Promise<Finding[]> {
+  const { noun, id, fields, parent } = created;
+  const { name, isNamed, list } = noun;
+  const foreign = failure(`not deleted, because ${name} ${id} is not certainly ours`);
+  if (!isNamed) {
+    const shown = parent && (await recordPortOf(context, parent.noun).read(parent.id)).record;
+    if (!shown || shown.name !== parent.fields.name) throw foreign;
+  }
+  const expected = isNamed ? { name: fields.name } : { petId: parent?.id };
+  const settled = await writeRecord(context, noun, id, { kind: 'remove', expected });
+  const { state, reason } = settled.outcome;
+  if (state === 'failed' && reason?.code === 'changed') throw foreign;
+  const findings = judgeSettled(context, noun, 'delete', settled);
+  if ((await recordPortOf(context, noun).read(id)).record)
+    throw failure(`gone: ${name} ${id} is deleted, and a read still shows it`);
+  if (await isListed(context, created))
+    throw failure(`gone: ${name} ${id} is deleted, and ${list?.id} still has it`, { operation: list });
+  return findings;
+}
+
+/** Returns true if its list shows a record. Undefined if the service has no such list, or if it may be cut. */
+async function isListed(
+  { client }: CheckContext,
+  { noun: { nounName, list }, id }: TestRecord,
+): Promise<boolean | undefined> {
+  if (!list) return undefined;
+  try {
+    await readFromList(client, nounName, id, { whole: true });
+    return true;
+  } catch (error) {
+    if (error instanceof CliError && error.kind === 'not-found') return false;
+    if (error instanceof UsageError) return undefined;
+    throw error;
+  }
+}
+
+/** Deletes the test records. The finding names each record that is left, or may be left because its id is unknown. */
+export async function cleanUp(context: CheckContext, leftovers: Leftovers): Promise<Finding> {
+  const left: string[] = [];
+  // The newest come first, because a record may refer to an older one.
+  for (const record of [...leftovers].reverse())
+    if (typeof record === 'string') left.push(record);
+    else
+      await removeRecord(context, record).catch((error: unknown) => {
+        left.push(`${labelOf(record)}: ${messageOf(error)}`);
+      });
+  if (left.length === 0) return pass(`${leftovers.size} removed`);
+  const count = counted(left.length, 'record is', 'records are');
+  return fail(`${count} or may be left: ${left.join('; ')}`, {
+    hint: 'delete the records that are named here',
+    left,
+  });
 }
