@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, ftruncateSync, openSync, writeSync } from 'node:fs';
+import { closeSync, fstatSync, ftruncateSync, openSync, statSync, writeSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { CliError } from '../process/errors.ts';
@@ -7,7 +7,14 @@ import { fileError } from '../process/system-error.ts';
 import { syncFile, syncPath } from '../process/write-file-sync.ts';
 import { printEvent } from './event-lines.ts';
 import { applyEvent, type Run, type RunChange, type RunEvent, type RunRow } from './run.ts';
-import { ensureRunFolder, journalPath, numberOf, readRunIds } from './run-store.ts';
+import {
+  ensureRunFolder,
+  journalPath,
+  numberOf,
+  type RunInfo,
+  type RunList,
+  readRunIds,
+} from './run-store.ts';
 
 /** The lines of a plan that are written together. */
 const linesOfWrite = 1000;
@@ -110,18 +117,21 @@ export class Journal {
 }
 
 /**
- * Creates the journal of a new run.
+ * Creates the journal of a new run, and removes those of `surplusRuns`.
  *
  * @param keepPlan must append a whole plan to the journal.
  * @throws CliError `failed`; then the run does not exist.
  */
 export async function createJournal(
-  folder: string,
+  { folder, runs }: RunList,
   run: Run,
   keepPlan: (journal: Journal, id: string) => void,
 ): Promise<Journal> {
   await ensureRunFolder(folder);
   const [id, journal] = await withLock(join(folder, 'runs'), async () => {
+    const sizeOf = (known: string) =>
+      statSync(journalPath(folder, known), { throwIfNoEntry: false })?.size ?? 0;
+    for (const old of surplusRuns(runs, sizeOf)) await rm(journalPath(folder, old), { force: true });
     const [last = 'r0'] = await readRunIds(folder);
     const next = `r${numberOf(last) + 1}`;
     return [next, new Journal(journalPath(folder, next), run)] as const;
@@ -135,4 +145,29 @@ export async function createJournal(
     await rm(journal.path, { force: true }).catch(() => {});
     throw error;
   }
+}
+
+/** The most bytes that all journals together may have, unless the last runs alone have more. */
+const maxJournalBytes = 2 ** 30;
+/** The number of last runs that are always kept. */
+const minKeptRuns = 50;
+
+/**
+ * Chooses the runs whose journals go, so that the others fit: the oldest ones that are finished and of no delivery.
+ *
+ * @param runs the newest first.
+ * @param sizeOf returns the bytes of the journal of a run.
+ */
+export function surplusRuns(runs: readonly RunInfo[], sizeOf: (id: string) => number): string[] {
+  let bytes = runs.reduce((sum, { id }) => sum + sizeOf(id), 0);
+  const deliveries = new Set(runs.flatMap(({ id, header }) => (header.delivery === null ? [] : id)));
+  return runs
+    .slice(minKeptRuns)
+    .reverse()
+    .flatMap(({ id, state, header: { undoes } }) => {
+      const isOpen = state === 'running' || state === 'stopped';
+      if (bytes <= maxJournalBytes || isOpen || deliveries.has(undoes ?? id)) return [];
+      bytes -= sizeOf(id);
+      return id;
+    });
 }

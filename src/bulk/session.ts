@@ -90,7 +90,7 @@ export class Session {
     const { list } = this.options;
     const number = nextPlanNumber(list, run.header.target);
     if (run.id === undefined)
-      return createJournal(list.folder, run, (journal, id) => {
+      return createJournal(list, run, (journal, id) => {
         journal.begin(id);
         journal.keepPlan(plan.rows, number);
       });

@@ -1,5 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { surplusRuns } from '../../src/bulk/journal.ts';
+import type { RunInfo } from '../../src/bulk/run-store.ts';
 import { stockShop } from '../helpers/stock-desk.ts';
 import { shelves, toCsv, trouble } from '../helpers/stock-server.ts';
 
@@ -90,6 +92,16 @@ test('a run that was killed during its plan does not exist, and its id is not gi
     code: 0,
     id: 'r8',
   });
+});
+
+test('while all journals have more than 1 GB the oldest finished ones go, but none of a delivery and never the last 50', () => {
+  const runs = Array.from({ length: 60 }, (_, at) => {
+    const header = { delivery: at === 58 ? 'LS-1' : null, undoes: at === 57 ? 'r2' : null };
+    return { id: `r${60 - at}`, state: at === 59 ? 'stopped' : 'finished', header } as RunInfo;
+  });
+  expect(surplusRuns(runs, () => 2 ** 24)).toEqual([]);
+  expect(surplusRuns(runs, () => Math.floor(2 ** 30 / 58))).toEqual(['r4', 'r5']);
+  expect(surplusRuns(runs, () => 2 ** 30)).toEqual(['r4', 'r5', 'r6', 'r7', 'r8', 'r9', 'r10']);
 });
 
 test('a killed run has its rows unsettled, and those of another shard skipped', async () => {
