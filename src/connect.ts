@@ -10,7 +10,7 @@ import { type Header, parseHeaderFlag, rejectInsecure, toHeaders } from './clien
 import { traceOf } from './client/shown-calls.ts';
 import { findProxy, portOf } from './client/transport/proxy.ts';
 import type { TlsFiles } from './client/transport/tls.ts';
-import { readCredential } from './config/credential.ts';
+import { decideTokenUse, tokenHeaderValue } from './config/credential.ts';
 import { readConfigFile } from './config/file.ts';
 import { resolvePaths } from './config/paths.ts';
 import { type ClientUse, type Context, followUpCommand } from './context.ts';
@@ -133,17 +133,27 @@ async function readExtras(
     rejectInsecure(userHeaders, baseUrl, secrets);
   for (const header of userHeaders) addSecrets(secrets, header);
   const destination = { baseUrl, header: described, isNamed: token === 'named' };
-  const found =
-    token === 'none' ? undefined : await readCredential(settings, destination, { readToken, secrets });
-  const whyNoCredential = found?.kind === 'withheld' ? found.why : undefined;
+  const use = token === 'none' ? undefined : decideTokenUse(settings, destination);
+  const label = use?.source.label;
+  if (use?.kind === 'insecure')
+    throw new UsageError(
+      `${label} is not sent: ${use.why}`,
+      'use https, or set allow-insecure-http in the profile to send it anyway',
+      'insecure',
+    );
+  const whyNoCredential =
+    use?.kind === 'withheld' ? `${label} is not sent to ${new URL(baseUrl).origin}: ${use.why}` : undefined;
   if (whyNoCredential !== undefined) await mention(`warning: ${whyNoCredential}`);
-  const credential = found?.kind === 'sent' ? found : undefined;
-  const tokenHeaders = credential ? [{ ...credential, source: 'the token' }] : [];
+  const tokenHeaders: Header[] = [];
+  if (use?.kind === 'sent') {
+    const value = tokenHeaderValue(use, await readToken(use.source), { settings, secrets });
+    tokenHeaders.push({ name: use.header.name, value, source: 'the token' });
+  }
   const isAdded = userHeaders.some(({ name }) => name.toLowerCase() === 'authorization');
   return {
     headers: toHeaders([...commonHeaders, ...tokenHeaders, ...userHeaders]),
     openHeaders: toHeaders([...commonHeaders, ...userHeaders]),
-    credential: isAdded ? '--header' : credential?.source,
+    credential: isAdded ? '--header' : use?.kind === 'sent' ? label : undefined,
     whyNoCredential,
   };
 }

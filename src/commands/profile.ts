@@ -2,7 +2,7 @@ import { confirmDestruction } from '../asking.ts';
 import { argument } from '../cli/flag.ts';
 import { keyFlag } from '../cli/global-flags.ts';
 import { verb } from '../cli/verb.ts';
-import { profileScope, removeContract } from '../config/contract-file.ts';
+import { bindingScope, removeContract } from '../config/contract-file.ts';
 import {
   activate,
   addProfile,
@@ -157,7 +157,7 @@ const remove = verb({
     if (file.problem) throw file.problem;
     requireProfile(file, name);
     await confirmDestruction(context, `delete profile ${name}`);
-    await removeContract(io, profileScope(name));
+    await removeContract(io, bindingScope(name, ''));
     const wasActive = await editConfig(io, (config) => dropProfile(config, name));
     await print(`deleted profile ${name}${wasActive ? '; no profile is active now' : ''}`);
   },

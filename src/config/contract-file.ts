@@ -17,12 +17,9 @@ interface BoundContract {
   readonly origin: string;
 }
 
-/**
- * The profile or the origin to which a binding applies. The key `contract` of a profile names the file of its
- * contract.
- */
+/** The profile or the origin to which a binding applies. */
 interface BindingScope {
-  /** Undefined for an origin. */
+  /** Undefined for an origin. The key `contract` of a profile names the file of its contract. */
   readonly profile: string | undefined;
   /** The name in messages: `profile staging`, or the origin. */
   readonly name: string;
@@ -32,14 +29,17 @@ interface BindingScope {
   readonly path: string;
 }
 
-export function profileScope(profile: string): BindingScope {
-  const path = join('contracts', `${encodeURIComponent(profile)}.json`);
-  return { profile, name: `profile ${profile}`, flags: `--profile ${shellWord(profile)}`, path };
-}
-
-export function originScope(origin: string): BindingScope {
-  const path = join('contracts', 'origins', `${encodeURIComponent(origin)}.json`);
-  return { profile: undefined, name: origin, flags: `--base-url ${origin}`, path };
+/** Returns the scope of a profile, or of an origin if there is no profile. */
+export function bindingScope(profile: string | undefined, origin: string): BindingScope {
+  const file = `${encodeURIComponent(profile ?? origin)}.json`;
+  return profile === undefined
+    ? { profile, name: origin, flags: `--base-url ${origin}`, path: join('contracts', 'origins', file) }
+    : {
+        profile,
+        name: `profile ${profile}`,
+        flags: `--profile ${shellWord(profile)}`,
+        path: join('contracts', file),
+      };
 }
 
 const version = 10;
@@ -64,14 +64,14 @@ export function readBoundContract(
   { explain, profile }: Pick<Settings, 'explain' | 'profile'>,
 ): Contract | undefined {
   if (io.env[builtInVariable]) return undefined;
-  const scope = profile ? profileScope(profile.value) : originScope(origin);
+  const scope = bindingScope(profile?.value, origin);
   const { value: path, givenBy } = explain('contract');
   if (path !== undefined) {
     const bound = readContractFile(path, scope);
     if (bound === undefined) throw unusable(path, `there is no such file, and ${givenBy} names it`, scope);
     if (bound.origin === origin) return bound.contract;
   }
-  const ofOrigin = originScope(origin);
+  const ofOrigin = bindingScope(undefined, origin);
   return readContractFile(contractPath(io, ofOrigin), ofOrigin)?.contract;
 }
 

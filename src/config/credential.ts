@@ -1,6 +1,6 @@
 import { bareHost, isLoopbackHost } from '../api/http.ts';
 import type { TokenHeader } from '../api/operations.ts';
-import { CliError, UsageError } from '../process/errors.ts';
+import { CliError } from '../process/errors.ts';
 import type { Secrets } from '../process/secrets.ts';
 import type { Settings, TokenSource } from './settings.ts';
 
@@ -12,17 +12,14 @@ interface TokenDestination {
   readonly isNamed?: boolean | undefined;
 }
 
-/** Whether the token is sent, and to which origin. This is decided before the token is read. */
+/**
+ * Whether the token is sent, decided before it is read. It is withheld from an origin that it does not belong to. If the
+ * address is plain http, a command fails in place of going on without the token.
+ */
 type TokenUse =
-  | {
-      readonly kind: 'withheld';
-      readonly source: TokenSource;
-      /** A clause. */
-      readonly why: string;
-      /** True if the address is plain http. Then the command fails; it does not go on without the token. */
-      readonly isInsecure: boolean;
-    }
-  | { readonly kind: 'sent'; readonly source: TokenSource; readonly header: TokenHeader };
+  | { readonly kind: 'sent'; readonly source: TokenSource; readonly header: TokenHeader }
+  /** `why` is a clause. */
+  | { readonly kind: 'withheld' | 'insecure'; readonly source: TokenSource; readonly why: string };
 
 /**
  * Decides whether the token is sent to a base URL; undefined if there is no token. A token is sent only to the origin that
@@ -40,16 +37,11 @@ export function decideTokenUse(
       source.kind === 'variable'
         ? 'set PETSTORE_BASE_URL to the address that it is for'
         : `create a profile for ${origin} to use another`;
-    return { kind: 'withheld', source, why: `it is meant for ${source.origin}; ${way}`, isInsecure: false };
+    return { kind: 'withheld', source, why: `it is meant for ${source.origin}; ${way}` };
   }
   const isPlain = protocol === 'http:' && !isLoopbackHost(bareHost(hostname));
   if (isPlain && !settings.get('allow-insecure-http'))
-    return {
-      kind: 'withheld',
-      source,
-      why: `${origin} is plain http, so anybody between could read it`,
-      isInsecure: true,
-    };
+    return { kind: 'insecure', source, why: `${origin} is plain http, so anybody between could read it` };
   return { kind: 'sent', source, header: chooseTokenHeader(settings, header) };
 }
 
@@ -66,49 +58,17 @@ export function describeHeader({ name, scheme }: TokenHeader): string {
   return scheme ? `the header ${name} as ${scheme}` : `the header ${name}`;
 }
 
-/** The token as a header, or why it is not sent. */
-type Credential =
-  | {
-      readonly kind: 'sent';
-      readonly name: string;
-      /** The value, including the scheme. */
-      readonly value: string;
-      /** Its source, such as `token file /run/token`. */
-      readonly source: string;
-    }
-  | { readonly kind: 'withheld'; readonly why: string };
-
-/**
- * Reads the credential for requests to a base URL; undefined if there is no token. A token that will not be sent is
- * not read.
- *
- * @throws UsageError if the token would go over plain http; CliError `auth` if it cannot be read, or is not valid in a
- *   header.
- */
-export async function readCredential(
-  settings: Settings,
-  destination: TokenDestination,
-  { readToken, secrets }: { readToken(source: TokenSource): Promise<string>; readonly secrets: Secrets },
-): Promise<Credential | undefined> {
-  const use = decideTokenUse(settings, destination);
-  if (use === undefined) return undefined;
-  const source = use.source.label;
-  if (use.kind === 'withheld') {
-    if (use.isInsecure)
-      throw new UsageError(
-        `${source} is not sent: ${use.why}`,
-        'use https, or set allow-insecure-http in the profile to send it anyway',
-        'insecure',
-      );
-    const { origin } = new URL(destination.baseUrl);
-    return { kind: 'withheld', why: `${source} is not sent to ${origin}: ${use.why}` };
-  }
-  const secret = await readToken(use.source);
-  checkSendable(secret, source);
-  secrets.add(secret);
+/** Makes the value of the token's header, and masks the token. @throws CliError `auth` if a header cannot carry it. */
+export function tokenHeaderValue(
+  { source, header }: Extract<TokenUse, { kind: 'sent' }>,
+  token: string,
+  { settings, secrets }: { readonly settings: Settings; readonly secrets: Secrets },
+): string {
+  checkSendable(token, source.label);
+  secrets.add(token);
   // The header has the token as base64 if the scheme is Basic.
-  secrets.add(toBasic(secret));
-  return { kind: 'sent', name: use.header.name, value: headerText(use.header, secret, settings), source };
+  secrets.add(toBasic(token));
+  return headerText(header, token, settings);
 }
 
 /** Writes the token as the header needs it. The setting auth-scheme applies only to the header that auth-header names. */

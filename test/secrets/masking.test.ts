@@ -112,7 +112,6 @@ test('records on stdout are never changed, whatever headers were given', async (
 });
 
 test.each([
-  ['serve', '--cors'],
   ['pets', 'list', '--base-url'],
   ['profile', 'create', 'x', '--base-url'],
   ['api', 'bind', '--base-url', 'http://127.0.0.1:9'],

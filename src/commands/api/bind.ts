@@ -5,7 +5,7 @@ import { type Description, serversOf } from '../../binding/description.ts';
 import { mapFlag, obstacleText, type Route } from '../../binding/document.ts';
 import type { Match, Matches } from '../../binding/match.ts';
 import { recordFieldsOf } from '../../binding/record-format.ts';
-import { originScope, profileScope, removeContract, writeContract } from '../../config/contract-file.ts';
+import { bindingScope, removeContract, writeContract } from '../../config/contract-file.ts';
 import { valueProblem } from '../../config/keys.ts';
 import type { Settings } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
@@ -50,7 +50,7 @@ export async function bindDescription(
   }
   if (note !== undefined) await context.warn(note);
   const { profile } = settings;
-  const scope = profile ? profileScope(profile.value) : originScope(origin);
+  const scope = bindingScope(profile?.value, origin);
   const { dryRun } = context.flags;
   if (!dryRun) await writeContract(context.io, scope, { contract: { ...contract, basePath }, origin });
   const outcome = dryRun ? 'nothing stored (--dry-run)' : `stored for ${scope.name}`;
@@ -78,8 +78,8 @@ export async function unbind(context: Context): Promise<void> {
   if (baseUrl === undefined) throw noBaseUrl('api unbind');
   const { origin } = new URL(baseUrl);
   const { profile } = context.settings;
-  const active = profile ? profileScope(profile.value) : originScope(origin);
-  for (const scope of [active, originScope(origin)])
+  const active = bindingScope(profile?.value, origin);
+  for (const scope of [active, bindingScope(undefined, origin)])
     if (await removeContract(context.io, scope))
       return context.print(`${scope.name} has the built-in contract again`);
   await context.print(`${active.name} was not bound`);

@@ -78,7 +78,7 @@ function tokenFinding(settings: Settings, { tokenHeader }: Contract): Finding {
   const use = decideTokenUse(settings, { baseUrl, header: tokenHeader });
   if (use === undefined) return pass('no token is set');
   const source = use.source.label;
-  return use.kind === 'withheld'
+  return use.kind !== 'sent'
     ? warn(`${source} is not sent: ${use.why}`, { hint: 'see `petstore config explain`' })
     : pass(`${source} is sent as ${use.header.name}`);
 }
