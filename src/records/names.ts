@@ -42,11 +42,6 @@ export class Names {
     return list;
   }
 
-  /** Forgets all lists, so that they are read again. */
-  forget(): void {
-    this.lists.clear();
-  }
-
   /**
    * Returns an id, or the id of the record with a name, in any case.
    *

@@ -5,6 +5,7 @@ import { CliError, InterruptedError, type Signal, UsageError } from '../process/
 import type { JsonObject } from '../process/exact-json.ts';
 import { sanitize, secondsText } from '../process/text.ts';
 import { type Access, openView } from './access.ts';
+import { Names } from './names.ts';
 
 interface WatchOptions {
   readonly intervalMs: number;
@@ -44,14 +45,13 @@ export async function watchRecords(access: Access, options: WatchOptions): Promi
 }
 
 async function printOnce(access: Access, { intervalMs, limit, read }: WatchOptions): Promise<void> {
-  const { context, names, noun } = access;
+  const { context, client, noun } = access;
   const { io, settings } = context;
   const { bold, red } = await context.style('stdout');
   const clock = context.now().toTimeString().slice(0, 8);
   try {
-    names.forget();
     const records = await collectRecords(await read());
-    const { view, readNames } = await openView(access, true);
+    const { view, readNames } = await openView({ ...access, names: new Names(context, client) }, true);
     await readNames();
     const store = settings.offline ? 'the embedded store' : (settings.get('base-url') ?? '');
     const title = `${noun.plural} of ${sanitize(store)} at ${clock}, every ${secondsText(intervalMs)}`;

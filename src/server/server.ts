@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
-import { type AddressInfo, isIP, type Socket } from 'node:net';
+import { type AddressInfo, isIP } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { bareHost, type HttpHeaders, type HttpResponse, isLoopbackHost, isRead } from '../api/http.ts';
 import { monotonicMs } from '../process/deadline.ts';
 import { CliError } from '../process/errors.ts';
@@ -102,16 +103,8 @@ export async function listen(app: App, options: ListenOptions): Promise<Listenin
       send(response, toRefusal(error, onDefect).toResponse());
     }
   };
-  const carriedOut = new WeakSet<Socket>();
-  server.on('request', (request, response) => {
-    request.once('end', () => carriedOut.add(request.socket));
-    void respond(request, response);
-  });
-  server.on('clientError', (error, socket) => {
-    // An error in place of the answer to a request that is carried out would be false.
-    if (carriedOut.has(socket as Socket)) socket.destroy();
-    else answerMalformed(error, socket as Socket);
-  });
+  server.on('request', respond);
+  server.on('clientError', answerMalformed);
   await once(server.listen({ host, port }), 'listening').catch((error) => {
     throw toListenError(error, `${host}:${port}`);
   });
@@ -126,16 +119,10 @@ export async function listen(app: App, options: ListenOptions): Promise<Listenin
   };
 }
 
-const hints: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'stop what listens there, or use another --port; --port 0 takes a free one',
-  EACCES: 'use a --port above 1023',
-  EADDRNOTAVAIL: 'give --host an address of this machine',
-  ENOTFOUND: 'give --host an address of this machine',
-};
-
 function toListenError(error: NodeJS.ErrnoException, address: string): CliError {
+  const hint = error.code === 'EADDRINUSE' ? '--port 0 takes a free one' : undefined;
   return new CliError('failed', `listen on ${address}: ${systemReason(error, 'listening')}`, {
-    hint: hints[error.code ?? ''],
+    hint,
     cause: error,
   });
 }
@@ -202,7 +189,7 @@ function send(response: ServerResponse, { status, headers, body }: HttpResponse)
 }
 
 /** Answers bytes that Node could not parse as a request, and ends the connection. */
-function answerMalformed(error: NodeJS.ErrnoException, socket: Socket): void {
+function answerMalformed(error: NodeJS.ErrnoException, socket: Duplex): void {
   // The client sent more after a request with `Connection: close`. The response to that request ends the connection.
   if (error.code === 'HPE_CLOSED_CONNECTION') return;
   if (!socket.writable || error.code === 'ECONNRESET') {

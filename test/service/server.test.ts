@@ -157,24 +157,6 @@ test.each(malformed)('answers %s with the Error body', async (_, text, status, c
   expect(JSON.parse(body)).toMatchObject({ code, status });
 });
 
-const put = (quantity: number) => {
-  const body = JSON.stringify({ quantity });
-  const head = `PUT /store/inventory/1 HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json`;
-  return `${head}\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
-};
-
-test.each([
-  'rubbish\r\n\r\n',
-  `${put(72).slice(0, -3)}\r\nGET`,
-  'PUT /pets HTTP/1.1\r\ntransfer-encoding: x\r\n\r\n',
-])('no request that was carried out is answered 400 because of what follows it: %j', async (rest) => {
-  const { raw, send } = await start();
-  const answers = await raw(`${put(70)}${put(71)}${rest}`);
-  const statuses = [...answers.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status);
-  expect(statuses.slice(0, 2).filter((status) => status !== '200')).toEqual([]);
-  expect(JSON.parse((await send('GET', '/store/inventory/1')).body).quantity).toBe(71);
-});
-
 test('an app that throws is a 500 without the reason, and the next request is answered', async () => {
   const defects: unknown[] = [];
   let crash = true;

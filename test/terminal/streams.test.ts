@@ -3,8 +3,7 @@ import { openStreams } from '../../src/output/streams.ts';
 import { createSecrets } from '../../src/process/secrets.ts';
 import { breakRunnerCommands } from '../../src/process/text.ts';
 import { listed, rex } from '../helpers/list-pets.ts';
-import { recordingServer } from '../helpers/recording-server.ts';
-import { fakeIo, runAt, runCli } from '../helpers/run-cli.ts';
+import { fakeIo, runCli } from '../helpers/run-cli.ts';
 
 const names = [
   '::error::x',
@@ -34,13 +33,6 @@ test.each(['json', 'jsonl', 'csv', 'tsv', 'yaml', 'ids'])(
     expect(await listed(pets, flags, { env: { GITHUB_ACTIONS: 'true' } })).toBe(await listed(pets, flags));
   },
 );
-
-test('the body of a raw request stays as it is in a CI job', async () => {
-  const bytes = Buffer.from('::error::x\n##[y\u00ff', 'latin1');
-  await using server = await recordingServer({}, () => ({ body: bytes.toString('latin1') }));
-  const run = await runAt(server, 'api request GET /pets', { env: { GITHUB_ACTIONS: 'true' } });
-  expect(run.stdout).toBe(bytes.toString('latin1'));
-});
 
 test('annotations stay; secrets are masked on stderr alone', async () => {
   const fake = fakeIo({ env: { GITHUB_ACTIONS: 'true' } });
