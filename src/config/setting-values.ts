@@ -1,4 +1,5 @@
 import { isToken } from '../api/http.ts';
+import { toQuantity } from '../api/values.ts';
 import { type UsageCode, UsageError } from '../process/errors.ts';
 
 /** A setting or a flag cannot have this value. The message is a clause that says why, without the value itself. */
@@ -91,9 +92,17 @@ export function parseBaseUrl(text: string): string {
 
 /** Parses a whole number. @throws ValueError if it is less than `least` or more than `most`. */
 export function parseInteger(text: string, least: number, most: number): number {
-  if (!/^\d{1,9}$/.test(text) || Number(text) < least || Number(text) > most)
-    throw new ValueError(`must be a whole number from ${least} to ${most}`);
-  return Number(text);
+  const number = toQuantity(text);
+  if (number === undefined || number < least || number > most)
+    throw new ValueError(`must be a whole number from ${least} to ${most}${signClause(text)}`);
+  return number;
+}
+
+/** Names a sign or a dash that is not a hyphen-minus, which looks like one, at the end of a clause. */
+export function signClause(text: string): string {
+  const [, sign] = /^\s*([\u2010-\u2015\u2212\ufe58\ufe63\uff0b\uff0d])/.exec(text) ?? [];
+  const code = sign?.codePointAt(0)?.toString(16).toUpperCase();
+  return sign ? `; the sign is U+${code}: write ${sign === '\uff0b' ? '+' : '-'} in its place` : '';
 }
 
 /** Parses requests a second, such as `50` or `50/s`. @throws ValueError. */

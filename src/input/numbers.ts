@@ -1,5 +1,5 @@
 import { idRequirement, toChange, toId, toQuantity, withoutLeadingZeros } from '../api/values.ts';
-import type { DecimalMark, ThousandsSeparator } from '../config/setting-values.ts';
+import { type DecimalMark, signClause, type ThousandsSeparator } from '../config/setting-values.ts';
 import type { JsonValue } from '../process/exact-json.ts';
 import type { InputRecord } from './read-records.ts';
 import { type Problem, quoteValue } from './record.ts';
@@ -60,13 +60,6 @@ function marksHint(text: string, { thousands, decimal }: NumberMarks): string | 
     `--thousands ${word} if it separates thousands`,
   ];
   return ways.join(', ');
-}
-
-/** Names a sign or a dash that is not a hyphen-minus, which looks like one, at the end of a clause. */
-export function signClause(text: string): string {
-  const [, sign] = /^\s*([\u2010-\u2015\u2212\ufe58\ufe63\uff0b\uff0d])/.exec(text) ?? [];
-  const code = sign?.codePointAt(0)?.toString(16).toUpperCase();
-  return sign ? `; the sign is U+${code}: write ${sign === '\uff0b' ? '+' : '-'} in its place` : '';
 }
 
 const separatorClasses: Readonly<Record<ThousandsSeparator, string>> = {

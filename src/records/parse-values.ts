@@ -1,7 +1,6 @@
 import type { Bounds } from '../api/schemas.ts';
-import { idRequirement, isDateTime, isDay, toChange, toId, toQuantity } from '../api/values.ts';
-import { blankValue, ValueError } from '../config/setting-values.ts';
-import { signClause } from '../input/numbers.ts';
+import { idRequirement, isDateTime, isDay, toChange, toId } from '../api/values.ts';
+import { blankValue, parseInteger, signClause, ValueError } from '../config/setting-values.ts';
 import { UsageError } from '../process/errors.ts';
 import { type JsonValue, jsonIn } from '../process/exact-json.ts';
 import { caseless, withArticle } from '../process/text.ts';
@@ -39,31 +38,21 @@ export function checkIdsOrFile(subject: string, ids: readonly IdOrName[], from: 
     throw new UsageError(`${subject}: give ids or --from, not both`, 'the file of --from has the ids');
 }
 
-/**
- * Parses a count from 0 to 2^53 - 1.
- *
- * @throws ValueError for any text but decimal digits, such as `12.0`, `1e3` or an empty text.
- */
+/** Parses a count from 0 to 2^53 - 1. @throws ValueError for any text but decimal digits, such as `12.0` or `1e3`. */
 export function parseQuantity(text: string): number {
-  return parseQuantityFrom(0, text);
+  return parseInteger(text, 0, Number.MAX_SAFE_INTEGER);
 }
 
 /** Parses a count of at least 1. @throws ValueError. */
 export function parsePositiveQuantity(text: string): number {
-  return parseQuantityFrom(1, text);
-}
-
-function parseQuantityFrom(least: number, text: string): number {
-  const quantity = toQuantity(text);
-  if (quantity !== undefined && quantity >= least) return quantity;
-  throw new ValueError(`must be an integer from ${least} to 9007199254740991${signClause(text)}`);
+  return parseInteger(text, 1, Number.MAX_SAFE_INTEGER);
 }
 
 /** Parses a difference with or without a sign: `+5`, `-3`, `2`. @throws ValueError. */
-export function parseChange(text: string): bigint {
+export function parseChange(text: string): number {
   const change = toChange(text);
   if (change === undefined) throw new ValueError(`must be an integer such as +5 or -5${signClause(text)}`);
-  return BigInt(change);
+  return change;
 }
 
 /**

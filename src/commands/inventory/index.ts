@@ -59,7 +59,7 @@ const set = verb({
   args: { pet: petIdArgument, quantity: quantityArgument },
   view: (context) => recordView(context, inventory, 'updateInventory'),
   run: async (context, { pet, quantity }) =>
-    (await import('../../records/inventory.ts')).writeCount(context, pet, { kind: 'set', quantity }),
+    (await import('../../records/inventory.ts')).writeCount(context, pet, 'set', quantity),
 });
 
 const adjust = verb({
@@ -67,7 +67,7 @@ const adjust = verb({
   aliases: ['add'],
   summary: 'Add to or take from the stock count of a pet',
   description:
-    'Reads the stock count of a pet, adds to it and sets the sum. If the service sends ETags, as the local one does, a change that somebody else makes in between is never lost: the count is read and added to again, three times at most. Without ETags such a change is overwritten. A gateway that passes a request on twice, as nginx with two upstreams does by default, can lose it too, or count yours twice: switch that off for PUT.',
+    'Reads the stock count of a pet, adds to it and sets the sum. If the service sends ETags, as the local one does, a change that somebody else makes in between is never lost: the count is read and added to again, ten times at most. Without ETags such a change is overwritten. A gateway that passes a request on twice, as nginx with two upstreams does by default, can lose it too, or count yours twice: switch that off for PUT.',
   write: true,
   examples: ['petstore inventory adjust 42 +5', 'petstore inventory adjust 42 -5'],
   args: {
@@ -76,7 +76,7 @@ const adjust = verb({
   },
   view: (context) => recordView(context, inventory, 'updateInventory'),
   run: async (context, { pet, change }) =>
-    (await import('../../records/inventory.ts')).writeCount(context, pet, { kind: 'add', change }),
+    (await import('../../records/inventory.ts')).writeCount(context, pet, 'add', change),
 });
 
 const create = verb({
@@ -88,7 +88,7 @@ const create = verb({
   args: { pet: petIdArgument, quantity: quantityArgument },
   view: (context) => recordView(context, inventory, 'createInventory'),
   run: async (context, { pet, quantity }) =>
-    (await import('../../records/inventory.ts')).writeCount(context, pet, { kind: 'create', quantity }),
+    (await import('../../records/inventory.ts')).writeCount(context, pet, 'create', quantity),
 });
 
 const remove = verb({
