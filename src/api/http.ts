@@ -140,12 +140,14 @@ export interface Transport {
  * sent none.
  */
 export function requestIdOf(headers: HttpHeaders): string | undefined {
-  for (const name of ['request-id', 'x-request-id', 'x-correlation-id', 'traceparent']) {
-    const [value] = [headers[name] ?? []].flat();
-    if (value !== undefined && value.trim() !== '') return value.trim().slice(0, 200);
+  for (const name of requestIdNames) {
+    const value = headerValue(headers, name)?.trim();
+    if (value) return value.slice(0, 200);
   }
   return undefined;
 }
+
+const requestIdNames = ['request-id', 'x-request-id', 'x-correlation-id', 'traceparent'];
 
 /** Returns true if a host name always means this machine. An IPv6 address may be in brackets. */
 export function isLoopbackHost(host: string): boolean {

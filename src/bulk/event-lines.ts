@@ -32,7 +32,11 @@ export function printEvent(event: RunEvent): string {
     case 'mark':
       return printJson({ ...convert(event, toMember), rows: event.rows.map(({ line }) => line) });
     case 'outcome':
-      return printJson(convert({ ...event, row: event.row.line }, toMember));
+      return printJson({
+        kind: 'outcome',
+        row: event.row.line,
+        outcome: event.outcome.made ? convert(event.outcome, toMember) : event.outcome,
+      });
     case 'end':
       return printJson({ kind: 'end', ...event.end });
     default:
@@ -53,8 +57,9 @@ const partNames = new Set(['intent', 'state', 'planned', 'outcome', 'made']);
 /** Makes the values in an event JSON, or reads them. */
 function convert(part: object, toValue: Member): Record<string, unknown> {
   const result: Record<string, unknown> = {};
-  for (const [name, member] of Object.entries(part)) {
-    const isPart = partNames.has(name) && typeof member === 'object';
+  for (const name in part) {
+    const member = part[name as keyof typeof part] as unknown;
+    const isPart = partNames.has(name) && typeof member === 'object' && member !== null;
     if (isPart) result[name] = convert(member, toValue);
     else
       result[name] = valueNames.has(name) && member !== undefined ? toValue(name, member as never) : member;

@@ -104,8 +104,19 @@ export function firstKnown(row: Row): Known {
   const uncertain = uncertaintyOf(row);
   const certain = row.state.at === 'settled' ? newState : row.state;
   const state = uncertain ? ({ ...uncertain, at: 'uncertain' } as const) : certain;
-  const known = { row: state === row.state ? row : { ...row, state }, aim: 'decide' } as const;
-  return { ...known, isRefused: false, attempts: 0, tries: 0, news: 0 };
+  const known = state === row.state ? row : { ...row, state };
+  // All members are here: V8 copies an object several times as fast if no step adds one.
+  return {
+    row: known,
+    aim: 'decide',
+    reading: undefined,
+    before: undefined,
+    last: undefined,
+    isRefused: false,
+    attempts: 0,
+    tries: 0,
+    news: 0,
+  };
 }
 
 export function next(known: Known, event: Event, all: Circumstances): Next {

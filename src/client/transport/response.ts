@@ -23,8 +23,8 @@ export class ResponseCollector {
     });
   }
 
-  /** @param rawHeaders alternating names and values. */
-  begin(status: number, rawHeaders: readonly string[]): void {
+  /** @param rawHeaders alternating names and values, as texts or in Latin-1. */
+  begin(status: number, rawHeaders: readonly (string | Buffer)[]): void {
     this.head = { status, headers: readHeaders(rawHeaders) };
   }
 
@@ -66,13 +66,17 @@ export function encodingOf(headers: HttpHeaders): string | undefined {
 }
 
 /** Returns headers by lower-case name, from alternating names and values. A repeated name has a list of values. */
-function readHeaders(raw: readonly string[]): HttpHeaders {
+function readHeaders(raw: readonly (string | Buffer)[]): HttpHeaders {
   const headers: Record<string, string | string[]> = Object.create(null);
   for (let index = 0; index + 1 < raw.length; index += 2) {
-    const name = (raw[index] ?? '').toLowerCase();
-    const value = raw[index + 1] ?? '';
+    const name = latin1(raw[index]).toLowerCase();
+    const value = latin1(raw[index + 1]);
     const before = headers[name];
     headers[name] = before === undefined ? value : [before, value].flat();
   }
   return headers;
+}
+
+function latin1(text: string | Buffer = ''): string {
+  return typeof text === 'string' ? text : text.toString('latin1');
 }

@@ -99,11 +99,7 @@ class Handler implements Dispatcher.DispatchHandler {
   }
 
   onHeaders(status: number, raw: Buffer[]): boolean {
-    if (status >= 200)
-      this.collector.begin(
-        status,
-        raw.map((bytes) => bytes.toString('latin1')),
-      );
+    if (status >= 200) this.collector.begin(status, raw);
     return true;
   }
 
