@@ -24,8 +24,9 @@ const otherHint =
 export async function checkHttp(context: CheckContext, fallback?: Condition): Promise<Finding[]> {
   try {
     const operation = reachOperation(context.reads);
-    const asking = operation ? context.askOnce(operation, guessInput(operation)) : askFor(context, fallback);
-    const answer = await asking;
+    const answer = await (operation
+      ? context.askOnce(operation, guessInput(operation))
+      : context.get(fallback?.path ?? context.client.baseUrl));
     const first = judgeFirstAnswer(context, operation, answer);
     const link = operation?.isList && !isRed(first) ? faultOfNextLink(answer) : undefined;
     return [first, ...(link ? [warn(link.reason, link)] : [])];
@@ -94,28 +95,20 @@ export function createExpectChecks(conditions: readonly Condition[]): Check[] {
   }));
 }
 
-/** Compares an answer of the service with a condition. */
+/** Compares an answer of the service with a condition. A status that the condition requires is not retried. */
 async function compare(
   context: CheckContext,
   condition: Condition,
   options: AskOptions = {},
 ): Promise<Finding> {
-  const answer = await askFor(context, condition, options);
+  const operation = reachOperation(context.reads);
+  const { path } = condition;
+  const asking = { ...options, isExpected: (status: number) => meetsStatus(condition, status) };
+  const answer = await (operation && path === undefined
+    ? context.ask(operation, guessInput(operation), asking)
+    : context.get(path ?? context.client.baseUrl, asking));
   const difference = differenceTo(condition, answer, context.mask);
   return { ...(difference ?? pass(condition.text)), ...detailsOf(answer) };
-}
-
-/** Sends the request of a condition. A status that the condition requires is not retried. */
-async function askFor(
-  context: CheckContext,
-  condition: Condition | undefined,
-  options: AskOptions = {},
-): Promise<RawAnswer> {
-  const isExpected = (status: number) => condition !== undefined && meetsStatus(condition, status);
-  const operation = reachOperation(context.reads);
-  if (operation && condition?.path === undefined)
-    return context.ask(operation, guessInput(operation), { ...options, isExpected });
-  return context.get(condition?.path ?? context.client.baseUrl, { ...options, isExpected });
 }
 
 /** How often the service is compared with the conditions, before the checks of a round and again after them. */
@@ -123,14 +116,11 @@ const lookCount = 10;
 /** The shortest time limit of a look. A longer one ends with the time of the wait. */
 const minLookMs = 1000;
 
-const rolloutHint = 'is the rollout done, on every replica?';
-
 /**
  * Makes the check that the service is the deployment of `--wait-for`, in ten answers. Each has a new connection, because one
  * replica of the new version must not speak for the others.
  */
 export function createVersionCheck(waitFor: readonly Condition[], waitMs: number): Check {
-  const passed = pass(`held in ${lookCount} answers in a row, each on a new connection`);
   return {
     id: 'reach/version',
     isPrerequisite: true,
@@ -139,22 +129,21 @@ export function createVersionCheck(waitFor: readonly Condition[], waitMs: number
       const options = { timeoutMs, changes: { connection: 'close' } };
       const faults: Finding[] = [];
       try {
-        for (let count = 0; count < lookCount; count += 1) {
-          let fault: Finding | undefined;
+        for (let count = 0; count < lookCount; count += 1)
           for (const condition of waitFor) {
-            const finding = fault ?? (await compare(context, condition, options));
-            if (isRed(finding)) fault = finding;
+            const finding = await compare(context, condition, options);
+            if (!isRed(finding)) continue;
+            faults.push(finding);
+            break;
           }
-          if (fault) faults.push(fault);
-        }
       } catch (error) {
         context.signal.throwIfAborted();
         return { ...findingOfError(error), exitCode: undefined };
       }
       const [fault] = faults;
-      if (!fault) return passed;
-      const reason = `${fault.reason}, in ${faults.length} of ${lookCount} answers`;
-      return fail(reason, { ...fault, hint: rolloutHint });
+      if (!fault) return pass(`held in ${lookCount} answers in a row, each on a new connection`);
+      const hint = 'is the rollout done, on every replica?';
+      return fail(`${fault.reason}, in ${faults.length} of ${lookCount} answers`, { ...fault, hint });
     },
   };
 }

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { type Contract, lackingFields, takesField } from '../api/contract.ts';
 import { nouns } from '../api/nouns.ts';
 import type { NounName, Operation } from '../api/operations.ts';
@@ -21,61 +21,57 @@ export interface WritableNoun {
   readonly list: Operation | undefined;
 }
 
-/** What smoke writes of a noun, if the service takes all of it. The parent comes before it in the table. */
-type Template = Omit<WritableNoun, 'parent' | 'create' | 'list'> & { readonly parent?: string };
+/** What smoke writes of a noun, if the service takes all of it. */
+type Template = Pick<WritableNoun, 'name' | 'nounName' | 'isNamed' | 'fields' | 'change'>;
 
-const templates: readonly Template[] = [
-  {
-    name: 'category',
-    nounName: 'categories',
-    isNamed: true,
-    fields: { description: 'made by petstore smoke, removed at its end' },
-    change: { description: 'changed by petstore smoke' },
-  },
-  {
-    name: 'pet',
-    nounName: 'pets',
-    isNamed: true,
-    parent: 'category',
-    fields: { status: 'available' },
-    change: { status: 'pending' },
-  },
-  {
-    name: 'inventory',
-    nounName: 'inventory',
-    isNamed: false,
-    parent: 'pet',
-    fields: { quantity: 3 },
-    change: { quantity: 7 },
-  },
-  {
-    name: 'order',
-    nounName: 'orders',
-    isNamed: false,
-    parent: 'pet',
-    fields: { quantity: 1, shipDate: '2030-01-01T00:00:00Z', complete: false },
-    change: { quantity: 2, complete: true },
-  },
-];
+const category: Template = {
+  name: 'category',
+  nounName: 'categories',
+  isNamed: true,
+  fields: { description: 'made by petstore smoke, removed at its end' },
+  change: { description: 'changed by petstore smoke' },
+};
+const pet: Template = {
+  name: 'pet',
+  nounName: 'pets',
+  isNamed: true,
+  fields: { status: 'available' },
+  change: { status: 'pending' },
+};
+const inventory: Template = {
+  name: 'inventory',
+  nounName: 'inventory',
+  isNamed: false,
+  fields: { quantity: 3 },
+  change: { quantity: 7 },
+};
+const order: Template = {
+  name: 'order',
+  nounName: 'orders',
+  isNamed: false,
+  fields: { quantity: 1, shipDate: '2030-01-01T00:00:00Z', complete: false },
+  change: { quantity: 2, complete: true },
+};
 
 /** Returns the nouns by the names of their checks, or the reason why a noun cannot be written safely, a clause. */
 export function writableNouns(contract: Contract): ReadonlyMap<string, WritableNoun | string> {
-  const writable = new Map<string, WritableNoun | string>();
-  for (const template of templates) {
-    const { name, parent: parentName } = template;
-    const parent = parentName && needsParent(template, contract) ? writable.get(parentName) : undefined;
-    writable.set(name, typeof parent === 'string' ? parent : resolveNoun(template, parent, contract));
-  }
-  return writable;
+  const ofCategory = resolveNoun(category, undefined, contract);
+  const ofPet = resolveNoun(pet, needsCategory(contract) ? ofCategory : undefined, contract);
+  return new Map([
+    ['category', ofCategory],
+    ['pet', ofPet],
+    ['inventory', resolveNoun(inventory, ofPet, contract)],
+    ['order', resolveNoun(order, ofPet, contract)],
+  ]);
 }
 
 /** Completes a template with what the service offers and requires. Returns the reason if that is not possible, a clause. */
 function resolveNoun(
-  template: Template,
-  parent: WritableNoun | undefined,
+  { name, nounName, isNamed, fields, change }: Template,
+  parent: WritableNoun | string | undefined,
   { operations, missing }: Contract,
 ): WritableNoun | string {
-  const { name, nounName, isNamed, fields, change } = template;
+  if (typeof parent === 'string') return parent;
   const ids = nouns[nounName].operations;
   const create = operations.get(ids.create);
   if (!create || !operations.has(ids.delete)) {
@@ -93,12 +89,8 @@ function resolveNoun(
   if (isNamed && maxLength < nameLength)
     return `names may have only ${maxLength} characters, too few to be certainly ours`;
   const isEntry = nounName === 'inventory';
-  const own = {
-    ...(isNamed && { name }),
-    ...(parent && { [nouns[parent.nounName].idName]: 0 }),
-    ...(isEntry && { status: '' }),
-    ...fields,
-  };
+  const parentField = parent && { [nouns[parent.nounName].idName]: 0 };
+  const own = { ...(isNamed && { name }), ...parentField, ...(isEntry && { status: '' }), ...fields };
   const lacking = lackingFields(create, own);
   // A value that is made up may name a record of somebody else.
   const unknown = lacking.find((field) => isEntry || bodyFields[field]?.example === undefined);
@@ -118,10 +110,9 @@ function takenFields(values: JsonObject, operation: Operation | undefined): Json
   return Object.fromEntries(entries);
 }
 
-/** Returns true if a noun needs a parent record. The pets of a bound service may have no id of a category. */
-function needsParent({ nounName, parent }: Template, { operations }: Contract): boolean {
-  if (parent !== 'category') return true;
-  const { categoryId } = operations.get(nouns[nounName].operations.create)?.body?.fields ?? {};
+/** Returns true if a new pet needs the id of a category. The pets of a bound service may have none. */
+function needsCategory({ operations }: Contract): boolean {
+  const { categoryId } = operations.get('createPet')?.body?.fields ?? {};
   // If the category of a pet is a name, no category record is needed.
   if (!categoryId || typeof categoryId.example === 'string') return false;
   return categoryId.required || operations.has('createCategory');
@@ -132,10 +123,7 @@ const nameLength = prefix.length + 36;
 
 /** Makes a unique name for a new record: a prefix and a UUIDv7. @see RFC 9562, 5.7 */
 export function createName(now: Date): string {
-  const bytes = randomBytes(16);
-  bytes.writeUIntBE(now.getTime(), 0, 6);
-  bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x70, 6);
-  bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);
-  const uuid = bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
-  return `${prefix}${uuid}`;
+  const ms = now.getTime().toString(16).padStart(12, '0');
+  // The random digits, the variant and the form are those of a UUIDv4.
+  return `${prefix}${ms.slice(0, 8)}-${ms.slice(8)}-7${randomUUID().slice(15)}`;
 }

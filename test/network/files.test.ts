@@ -24,7 +24,6 @@ describe.concurrent('a signal ends at its named pipe', () => {
     ['inventory apply --offline --yes <file>', 'SIGTERM', 143],
     ['api request POST /pets --offline --input <file>', 'SIGHUP', 129],
     ['api bind <file>', 'SIGINT', 130],
-    ['smoke --offline --report json=<file>', 'SIGTERM', 143],
     ['pets list --base-url https://127.0.0.1:1', 'SIGTERM', 143, 'PETSTORE_CA_CERT'],
     ['pets list --base-url https://127.0.0.1:1', 'SIGTERM', 143, 'PETSTORE_CLIENT_CERT'],
   ] as const)('petstore %s, case %#', async (line, signal, code, variable: string = 'UNUSED') => {

@@ -17,17 +17,9 @@ import { action } from '../../cli/verb.ts';
 import { parseDuration } from '../../config/setting-values.ts';
 import type { Context } from '../../context.ts';
 import { propertyColumns } from '../../output/columns.ts';
-import { errorText } from '../../output/error.ts';
 import type { Output } from '../../output/print.ts';
-import {
-  CliError,
-  exitCodes,
-  InterruptedError,
-  OutputClosedError,
-  UsageError,
-} from '../../process/errors.ts';
+import { exitCodes, InterruptedError, OutputClosedError, UsageError } from '../../process/errors.ts';
 import { writeFileAtomic } from '../../process/files.ts';
-import { inTwoSteps } from '../../process/signals.ts';
 import { fileError } from '../../process/system-error.ts';
 import { hasTls, openService } from './doctor.ts';
 
@@ -110,11 +102,14 @@ async function runSmokeCommand(context: Context, flags: SmokeFlags): Promise<Out
   for (const { path } of [...options.waitFor, ...options.expect])
     if (path !== undefined) service.client.toRawRequest({ method: 'GET', path });
   const report = await runSmoke(service, options, print, interrupts);
-  // A signal does not end the reports at once, but a pipe may have no reader.
-  const steps = { stop: () => {}, stopMs: 1000 };
-  const isJson = output === 'json';
-  const errors = await inTwoSteps(context, steps, () => deliver(context, flags, report, files, isJson));
-  await endWithResults(context, report, errors);
+  const errors = await deliver(context, flags, report, files, output === 'json');
+  const { exitCode, signal, results } = report;
+  if (errors[0] && exitCode === exitCodes.done) throw errors[0];
+  for (const { message } of errors) await context.warn(`warning: ${message}`);
+  if (signal) throw new InterruptedError(signal);
+  if (exitCode === exitCodes.usage)
+    throw new UsageError(results.at(-1)?.reason ?? '', '`petstore help checks` lists the checks');
+  context.setExitCode(exitCode);
   return undefined;
 }
 
@@ -139,29 +134,24 @@ async function toSmokeOptions(context: Context, flags: SmokeFlags): Promise<Smok
 function toListRecords(options: SmokeOptions) {
   const checks = [...createReadChecks(options), ...createSelectedWriteChecks(options, new Set())];
   // A check that runs twice has one result.
-  const planned = new Map(checks.map((check) => [check.id, check]));
-  return Array.from(planned.values(), ({ id, operation }) => ({
-    id,
-    operation: operation?.id ?? null,
-    stability: operation?.stability ?? null,
+  const planned = new Map(checks.map(({ id, operation }) => [id, operation]));
+  return Array.from(planned, ([id, operation]) => ({
+    ...{ id, operation: operation?.id ?? null, stability: operation?.stability ?? null },
   }));
 }
 
 /** A report that goes to a file. */
-interface FileReport {
-  readonly path: string;
-  print(report: SmokeReport): string;
-}
+type FileReport = readonly [path: string, print: (report: SmokeReport) => string];
 
 /** Reads the values `junit=<file>` and `json=<file>` of `--report`. @throws UsageError for anything else but `github` */
-function parseReports(values: readonly string[] = []): FileReport[] {
+function parseReports(values: readonly string[] = []): readonly FileReport[] {
   return values
     .filter((value) => value !== 'github')
     .map((value) => {
       const [, format, path = ''] = /^(junit|json)=(.+)$/s.exec(value) ?? [];
       if (format === undefined)
         throw new UsageError(`--report '${value}': must be github, junit=<file> or json=<file>`);
-      return { path, print: format === 'junit' ? toJunitReport : (report) => toJsonReport(report, 2) };
+      return [path, format === 'junit' ? toJunitReport : (report) => toJsonReport(report, 2)];
     });
 }
 
@@ -185,7 +175,7 @@ async function deliver(
     !(isJson && quiet) && stream.write(toHumanReport(report, layout)),
     flags.report?.includes('github') && stream.write(toAnnotations(report), { isRaw: true }),
     isJson && io.stdout.write(toJsonReport(report, io.stdout.isTerminal ? 2 : 0), { isRaw: true }),
-    ...files.map((file) => writeReport(resolve(io.cwd, file.path), file.print(report))),
+    ...files.map(([path, print]) => writeReport(resolve(io.cwd, path), print(report))),
     flags.report?.includes('github') && summary && appendSummary(summary, toStepSummary(report)),
   ]);
   return settlements
@@ -204,21 +194,4 @@ async function appendSummary(path: string, text: string): Promise<void> {
   await appendFile(path, text).catch((error) => {
     throw fileError('write', path, error);
   });
-}
-
-/** Sets the exit code of the checks. If it is 0, the first report that could not be written decides. */
-async function endWithResults(
-  context: Context,
-  { exitCode, signal, results }: SmokeReport,
-  reportErrors: readonly Error[],
-): Promise<void> {
-  const [firstError] = reportErrors;
-  if (firstError && exitCode === exitCodes.done) throw firstError;
-  const style = await context.style('stderr');
-  for (const error of reportErrors)
-    if (error instanceof CliError) await context.io.stderr.write(errorText(error, style));
-  if (signal) throw new InterruptedError(signal);
-  if (exitCode === exitCodes.usage)
-    throw new UsageError(results.at(-1)?.reason ?? '', '`petstore help checks` lists the checks');
-  context.setExitCode(exitCode);
 }
