@@ -47,37 +47,23 @@ test('imports go one way, from the process to the data', () => {
   expect(upward.map(show)).toEqual([]);
 });
 
-test('the command line, the records, the bulk work and the checks do not import each other', () => {
-  const parts = ['src/cli', 'src/records', 'src/bulk', 'src/checks'];
+/** Parts that never import each other. */
+const apart: readonly (readonly string[])[] = [
+  ['src/cli', 'src/records', 'src/bulk', 'src/checks'],
+  ['src/client', 'src/server'],
+];
+
+test.each(apart.map((parts) => ({ parts })))('$parts do not import each other', ({ parts }) => {
   const partOf = (file: string) => parts.find((part) => within(file, part));
-  const across = local(imports).filter(({ file, target }) => {
-    const from = partOf(file);
-    const to = partOf(target);
-    return from !== undefined && to !== undefined && from !== to;
-  });
-  expect(across.map(show)).toEqual([]);
+  expect(across(partOf)).toEqual([]);
+});
+
+test('a noun never imports another command', () => {
+  expect(across(nounOf)).toEqual([]);
 });
 
 test('no files import each other in a cycle, not even types', () => {
   expect(cyclesOf(local(imports))).toEqual([]);
-});
-
-test('the client and the server never import each other', () => {
-  const across = local(imports).filter(
-    ({ file, target }) =>
-      (within(file, 'src/client') && within(target, 'src/server')) ||
-      (within(file, 'src/server') && within(target, 'src/client')),
-  );
-  expect(across.map(show)).toEqual([]);
-});
-
-test('a noun never imports another command', () => {
-  const across = local(imports).filter(({ file, target }) => {
-    const from = nounOf(file);
-    const to = nounOf(target);
-    return from !== undefined && to !== undefined && from !== to;
-  });
-  expect(across.map(show)).toEqual([]);
 });
 
 test('each package has its owner, and a heavy one is loaded where it is used', () => {
@@ -159,6 +145,16 @@ function local(all: readonly Import[]): Import[] {
     .filter(({ target }) => target.startsWith('.'))
     .map((each) => ({ ...each, target: relative('.', join(dirname(each.file), each.target)) }))
     .filter(({ target }) => target.startsWith('src/'));
+}
+
+/** The imports from one part to another. */
+function across(partOf: (file: string) => string | undefined): string[] {
+  return local(imports)
+    .filter(({ file, target }) => {
+      const [from, to] = [partOf(file), partOf(target)];
+      return from !== undefined && to !== undefined && from !== to;
+    })
+    .map(show);
 }
 
 /** The groups of files that reach each other by imports: strongly connected components, by Tarjan's algorithm. */
