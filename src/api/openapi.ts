@@ -1,9 +1,9 @@
-import * as v from 'valibot';
+import type * as v from 'valibot';
 import type { JsonObject, JsonValue } from '../process/exact-json.ts';
 import { type Operation, operations, type Parameter } from './operations.ts';
 import {
-  Category,
   ErrorBody,
+  Id,
   IdText,
   InventoryItem,
   InventoryUpdate,
@@ -11,7 +11,6 @@ import {
   NewCategory,
   NewOrder,
   NewPet,
-  Pet,
   PetStatus,
   type QueryName,
   querySchemas,
@@ -227,12 +226,10 @@ export function toSchemas(): { [name: string]: JsonObject } {
   return {
     PetStatus: toFieldSchema(PetStatus),
     NewPet: toObjectSchema(NewPet),
-    Pet: { allOf: [componentReference('schemas', 'NewPet'), toObjectSchema(v.pick(Pet, ['id']))] },
+    Pet: toObjectSchema({ entries: { id: Id, ...NewPet.entries } }),
     Pets: { type: 'array', items: componentReference('schemas', 'Pet') },
     NewCategory: toObjectSchema(NewCategory),
-    Category: {
-      allOf: [componentReference('schemas', 'NewCategory'), toObjectSchema(v.pick(Category, ['id']))],
-    },
+    Category: toObjectSchema({ entries: { id: Id, ...NewCategory.entries } }),
     Order: toObjectSchema(NewOrder),
     InventoryItem: toObjectSchema(InventoryItem),
     InventoryUpdate: toObjectSchema(InventoryUpdate),

@@ -46,18 +46,9 @@ export function responsesOf({ document, operation }: DocsOperation): [status: st
   });
 }
 
-/** Follows the references of a schema, and merges the parts of `allOf`. */
-export function resolveSchema(document: OpenApi, schema: JsonObject): JsonObject {
-  const name = referenceName(schema);
-  if (name !== undefined) return resolveSchema(document, document.components.schemas[name] ?? {});
-  if (!Array.isArray(schema.allOf)) return schema;
-  const parts = schema.allOf.map((part) => resolveSchema(document, part as JsonObject));
-  return {
-    type: 'object',
-    // The last part has the id, which comes first in records.
-    properties: Object.assign({}, ...parts.toReversed().map(({ properties }) => properties)),
-    required: parts.flatMap(({ required }) => (required ?? []) as string[]),
-  };
+/** Follows the reference of a schema. */
+export function resolveSchema({ components }: OpenApi, schema: JsonObject): JsonObject {
+  return components.schemas[referenceName(schema) ?? ''] ?? schema;
 }
 
 /** Returns the command line of this program for an operation, with the examples of the document. */
