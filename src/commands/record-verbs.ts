@@ -8,7 +8,6 @@ import { withArticle } from '../process/text.ts';
 import type { RecordFlags } from '../records/body-fields.ts';
 import { checkIdsOrFile, type IdOrName, parseId, parseIdOrName } from '../records/parse-values.ts';
 import {
-  type Body,
   columnOf,
   type Field,
   fieldKinds,
@@ -62,22 +61,18 @@ export function recordVerbs(noun: RecordNoun, { deleteSummary, examples }: VerbT
       kind: 'create' | 'update' | 'delete',
       alone: (context: Context, ids: readonly IdOrName[], fields: RecordFlags) => Promise<Output | undefined>,
     ) =>
-    async (
-      context: Context,
-      { ids = [], from, field: fieldTexts, ...flagValues }: WriteValues,
-    ): Promise<Output | undefined> => {
-      const given = Object.entries(flagValues).filter(([, value]) => value !== undefined);
-      const isOfRun = ([key]: readonly [string, unknown]) => Object.hasOwn(fileFlags, key);
-      const runFlags: ApplyFlags = Object.fromEntries(given.filter(isOfRun));
-      const values: Body = Object.fromEntries(given.filter((entry) => !isOfRun(entry)));
+    async (context: Context, values: WriteValues): Promise<Output | undefined> => {
+      const { ids = [], from, field: fieldTexts } = values;
       if (kind !== 'create') checkIdsOrFile(`${kind} ${singular}`, ids, from);
       if (from !== undefined) {
         const { runFile } = await import('./runs/record-files.ts');
-        await runFile(context, noun, { kind, from, fieldTexts, flags: runFlags });
+        await runFile(context, noun, { kind, from, fieldTexts, flags: values as ApplyFlags });
         return undefined;
       }
-      const [runFlag] = Object.entries(fileFlags).filter(([key]) => Object.hasOwn(runFlags, key));
-      if (runFlag) throw new UsageError(`${kind} ${singular}: ${nameOf(runFlag[1])} goes with --from only`);
+      const [runFlag] = Object.entries(fileFlags).flatMap(([key, each]) =>
+        values[key] === undefined ? [] : each,
+      );
+      if (runFlag) throw new UsageError(`${kind} ${singular}: ${nameOf(runFlag)} goes with --from only`);
       return alone(context, ids, { fieldTexts, values });
     };
   return {
