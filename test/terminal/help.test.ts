@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { prepare } from '../../src/cli/help.ts';
@@ -8,10 +8,8 @@ import { program } from '../../src/commands/index.ts';
 import { outputFormats } from '../../src/config/setting-values.ts';
 import { createStyle } from '../../src/output/style.ts';
 import { exitCodes } from '../../src/process/errors.ts';
-import { recordingServer } from '../helpers/recording-server.ts';
 import { fakeIo, type RunOptions, runCli } from '../helpers/run-cli.ts';
 import { spawnCli } from '../helpers/spawn-cli.ts';
-import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 const paths: (readonly string[])[] = [[]];
 for await (const { path } of commandsOf(program)) paths.push(path);
@@ -58,15 +56,6 @@ test.each([
   expect(await runCli(words)).toEqual({ code, stdout, stderr });
 });
 
-test('flags of the command itself come first, and a status names its words', async () => {
-  const { stdout } = await runCli(['pets', 'create', '--help'], { terminals: ['stdout'] });
-  const flags = [...stdout.matchAll(/^ +(?:-\w, )?(--[\w-]+)/gm)].map(([, flag]) => flag);
-  expect(flags.slice(0, 5)).toEqual(['--name', '--category', '--status', '--field', '--from']);
-  expect(stdout.replace(/\s+/g, ' ')).toContain(
-    'its status: available, pending or sold, or a word of the service',
-  );
-});
-
 test.each<readonly [isBold: boolean, line: string, options: RunOptions]>([
   [true, 'pets list --help', { terminals: ['stdout'] }],
   [true, 'pets list --help --color always', {}],
@@ -93,43 +82,13 @@ describe.each(topicNames)('help %s', (topic) => {
   });
 });
 
-test('help environment names the variables', async () => {
-  const { stdout } = await runCli(['help', 'environment']);
-  const words = ['PETSTORE_TOKEN', 'NO_COLOR', 'TERM', 'CI'];
-  for (const word of words) expect(stdout).toMatch(new RegExp(`^${word}\\b`, 'm'));
-});
-
-test('help formats names every format, help exit-codes every code and kind', async () => {
+test('help environment names the variables, formats every format, exit-codes every code and kind', async () => {
+  const variables = (await runCli(['help', 'environment'])).stdout;
+  for (const word of ['PETSTORE_TOKEN', 'NO_COLOR', 'TERM', 'CI'])
+    expect(variables).toMatch(new RegExp(`^${word}\\b`, 'm'));
   const formats = (await runCli(['help', 'formats'])).stdout;
   for (const format of outputFormats) expect(formats).toMatch(new RegExp(`^${format} `, 'm'));
   const codes = (await runCli(['help', 'exit-codes'])).stdout;
   for (const [kind, code] of Object.entries(exitCodes))
     expect(codes).toMatch(new RegExp(`^${code} +${code > 128 ? 'interrupted' : kind}\\b`, 'm'));
 });
-
-test.each([
-  [['pets', 'list', '--status', 'lost'], "--status 'lost': must be one of available, pending, sold"],
-  [['completion', 'tcsh'], "shell 'tcsh': must be one of bash, zsh, fish"],
-])('%j is refused with the choices', async (words, why) => {
-  expect(await runCli(words)).toEqual({ code: 2, stdout: '', stderr: `error: ${why}\n` });
-});
-
-test.each(['completion bash --help', 'help completion bash', 'pets get 3 --help'])(
-  'a command with arguments shows its help: petstore %s',
-  async (line) => {
-    const stdout = expect.stringMatching(/^Usage: petstore \w+( get)? \[flags\] </);
-    expect(await runCli(line)).toMatchObject({ code: 0, stdout });
-  },
-);
-
-test.each(['--version', '--help', 'pets --help', 'pets list --help', 'help exit-codes', 'completion bash'])(
-  'petstore %s opens no config and no connection',
-  async (line) => {
-    const folder = temporaryFolder();
-    writeFileSync(join(folder, 'config.json'), '{ this is no config', { mode: 0o600 });
-    await using server = await recordingServer({}, () => ({ body: [] }));
-    const env = { PETSTORE_CONFIG_DIR: folder, PETSTORE_BASE_URL: server.url };
-    expect(await runCli(line, { env })).toMatchObject({ code: 0, stderr: '' });
-    expect(server.seen).toEqual([]);
-  },
-);

@@ -71,12 +71,3 @@ test('work that goes on too long after a signal ends with the command', () => {
     vi.useRealTimers();
   }
 });
-
-test('after the work, signals end the command as before it', async () => {
-  const { events, interrupts, result, end, send } = start({ stopMs: 1000 });
-  end('done');
-  await result;
-  send('SIGTERM');
-  expect(events).toEqual([]);
-  expect(interrupts.signal.reason).toMatchObject({ signal: 'SIGTERM' });
-});
