@@ -67,9 +67,8 @@ async function report(
   { notices, hasJsonErrors }: { readonly notices: Notices; readonly hasJsonErrors: boolean },
 ): Promise<number> {
   const { io, interrupts } = context;
-  const error =
-    thrown instanceof CliError ? thrown : new CliError('failed', `internal: ${messageOf(thrown)}`);
   const { errorJson, errorText } = await import('./output/error.ts');
+  const error = thrown instanceof CliError ? thrown : new CliError('failed', await reasonOf(thrown));
   const text = hasJsonErrors
     ? errorJson(error, notices.take())
     : errorText(error, await context.style('stderr'));
@@ -78,6 +77,13 @@ async function report(
   const echo = interrupts.signal.aborted && io.stderr.isTerminal && io.env.TERM !== 'dumb' ? eraseLine : '';
   await io.stderr.write(echo + text + stack).catch(() => {});
   return error.exitCode;
+}
+
+/** The reason of an error that no part of the program expects. The permissions of Node may forbid any step. */
+async function reasonOf(thrown: unknown): Promise<string> {
+  const { systemCode, systemReason } = await import('./process/system-error.ts');
+  const isDenied = systemCode(thrown) === 'ERR_ACCESS_DENIED';
+  return isDenied ? systemReason(thrown) : `internal: ${messageOf(thrown)}`;
 }
 
 function stackOf(thrown: unknown): string {
