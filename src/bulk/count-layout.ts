@@ -36,7 +36,7 @@ export function countLayout({ map, relative, sum, ...marks }: RunFlags): RowLayo
     noun: 'pet',
     fields,
     missingHint: 'name the columns with --map petId=<column>,quantity=<column>',
-    toRow: relative ? (record) => toChangeRow(record, marks) : (record) => toSetRow(record, marks),
+    toRow: (record) => toCountRow(record, marks, relative),
     mayRepeat: !relative,
     conflictHint: '--sum adds up the rows of a pet',
     ...(sum && { addUp }),
@@ -48,31 +48,23 @@ const maxSharedCount = 10_000;
 /** Most counts are small and repeat: 40 MB for a million rows. */
 const sharedIntents: CountIntent[] = [];
 
-function toSetRow(record: InputRecord, marks: NumberMarks): CountRow | Problem {
-  const { line, values } = record;
-  const { petId = null, quantity = null } = values;
-  const id = readId(petId);
-  if (typeof id === 'object') return numberProblem(record, 'petId', id);
-  const value = readCount(quantity, marks);
-  if (typeof value === 'object') return numberProblem(record, 'quantity', value);
-  const expected = readExpected(record, marks);
-  if (typeof expected === 'object') return expected;
-  if (expected !== undefined) return { line, id, intent: { kind: 'set', value, expected } };
-  if (value >= maxSharedCount) return { line, id, intent: { kind: 'set', value } };
+function setTo(value: number): CountIntent {
+  if (value >= maxSharedCount) return { kind: 'set', value };
   sharedIntents[value] ??= { kind: 'set', value };
-  return { line, id, intent: sharedIntents[value] };
+  return sharedIntents[value];
 }
 
-function toChangeRow(record: InputRecord, marks: NumberMarks): CountRow | Problem {
+function toCountRow(record: InputRecord, marks: NumberMarks, isChange: boolean): CountRow | Problem {
   const { line, values } = record;
   const { petId = null, quantity = null } = values;
   const id = readId(petId);
   if (typeof id === 'object') return numberProblem(record, 'petId', id);
-  const change = readChange(quantity, marks);
-  if (typeof change === 'object') return numberProblem(record, 'quantity', change);
+  const count = isChange ? readChange(quantity, marks) : readCount(quantity, marks);
+  if (typeof count === 'object') return numberProblem(record, 'quantity', count);
   const expected = readExpected(record, marks);
   if (typeof expected === 'object') return expected;
-  return { line, id, intent: { kind: 'add', change, ...(expected !== undefined && { expected }) } };
+  const intent: CountIntent = isChange ? { kind: 'add', change: count } : setTo(count);
+  return { line, id, intent: expected === undefined ? intent : { ...intent, expected } };
 }
 
 /** Reads the count that a row expects. Undefined if it expects none. A row that ends before the column is cut off. */

@@ -7,14 +7,7 @@ import { fileError } from '../process/system-error.ts';
 import { syncFile, syncPath } from '../process/write-file-sync.ts';
 import { printEvent } from './event-lines.ts';
 import { applyEvent, type Run, type RunChange, type RunEvent, type RunRow } from './run.ts';
-import {
-  ensureRunFolder,
-  journalPath,
-  numberOf,
-  type RunInfo,
-  type RunList,
-  readRunIds,
-} from './run-store.ts';
+import { journalPath, type RunInfo, type RunList, readRunIds } from './run-store.ts';
 
 /** The lines of a plan that are written together. */
 const linesOfWrite = 1000;
@@ -127,13 +120,12 @@ export async function createJournal(
   run: Run,
   keepPlan: (journal: Journal, id: string) => void,
 ): Promise<Journal> {
-  await ensureRunFolder(folder);
   const [id, journal] = await withLock(join(folder, 'runs'), async () => {
     const sizeOf = (known: string) =>
       statSync(journalPath(folder, known), { throwIfNoEntry: false })?.size ?? 0;
     for (const old of surplusRuns(runs, sizeOf)) await rm(journalPath(folder, old), { force: true });
     const [last = 'r0'] = await readRunIds(folder);
-    const next = `r${numberOf(last) + 1}`;
+    const next = `r${Number(last.slice(1)) + 1}`;
     return [next, new Journal(journalPath(folder, next), run)] as const;
   });
   try {

@@ -62,45 +62,53 @@ export async function makePlan(
     else if (row.id === undefined) planByValue(row, null);
     else unread.set(row.id, row);
   }
-  const planByReading = (row: RunRow, { record }: Reading) => {
+  await readAll(port, unread, pace, (row, { record }) => {
     planByValue(row, port.valueOf(row, record));
-    unread.delete(row.id as bigint);
     progress.recordsRead += 1;
+  });
+  for (const row of unread.values()) planByValue(row, null);
+  const changes = rows.every(isChange) ? rows : rows.filter(isChange);
+  return { rows, changes, readings, elapsedMs: monotonicMs() - startedMs };
+}
+
+/**
+ * Reads the records of rows, in whichever way takes fewer requests, and takes each row that was read out of `unread`. What is
+ * left has no record, as the list says.
+ *
+ * @throws CliError if a record could not be read.
+ */
+async function readAll(
+  port: RecordPort,
+  unread: Map<bigint, RunRow>,
+  pace: Pace,
+  keep: (row: RunRow, reading: Reading) => void,
+): Promise<void> {
+  const keepOnce = (id: bigint, reading: Reading) => {
+    // A list that changes during the reading may contain a record twice.
+    const row = unread.get(id);
+    if (row) keep(row, reading);
+    unread.delete(id);
   };
-  if (unread.size > 0 && port.canList && !(port.canGet && rows.length < minRowsForList))
+  if (unread.size > 0 && port.canList && !(port.canGet && unread.size < minRowsForList))
     try {
       for await (const page of readAhead(port.list()))
-        for (const record of page) {
-          // A list that changes during the reading may contain a record twice.
-          const row = unread.get(port.idOf(record));
-          if (row) planByReading(row, { record });
-        }
+        for (const record of page) keepOnce(port.idOf(record), { record });
     } catch (error) {
       // The records are read one by one instead.
       if (!port.canGet || !isCutListError(error)) throw error;
     }
   // A record that the list lacks is read by itself before it is called missing.
   if (port.canGet)
-    await eachAtPace(pace, [...unread.values()], async (row) =>
-      planByReading(row, await port.read(row.id as bigint)),
-    );
-  for (const row of [...unread.values()]) planByReading(row, { record: undefined });
-  const changes = rows.every(isChange) ? rows : rows.filter(isChange);
-  return { rows, changes, readings, elapsedMs: monotonicMs() - startedMs };
+    await eachAtPace(pace, [...unread.keys()], async (id) => keepOnce(id, await port.read(id)));
 }
 
 /** Reads the counts of the inventory entries that go with pets. A count that cannot be read is left out. */
 export async function readStocks(inventory: RecordPort, pets: readonly RunRow[], pace: Pace): Promise<void> {
-  const keep = (row: RunRow | undefined, record: Reading['record']) => {
-    if (row && record) row.stock = record.quantity;
-  };
+  const unread = new Map(pets.flatMap((row) => (row.id === undefined ? [] : [[row.id, row] as const])));
   try {
-    if (inventory.canList && !(inventory.canGet && pets.length < minRowsForList)) {
-      const byId = new Map(pets.map((row) => [row.id, row]));
-      for await (const page of inventory.list())
-        for (const record of page) keep(byId.get(inventory.idOf(record)), record);
-    } else if (inventory.canGet)
-      await eachAtPace(pace, pets, async (row) => keep(row, (await inventory.read(row.id as bigint)).record));
+    await readAll(inventory, unread, pace, (row, { record }) => {
+      if (record) row.stock = record.quantity;
+    });
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
   }

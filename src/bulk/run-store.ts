@@ -144,11 +144,6 @@ export function journalPath(folder: string, id: string): string {
   return join(folder, `${id}.jsonl`);
 }
 
-/** The number of a run. Runs are numbered in the order in which they began. */
-export function numberOf(id: string): number {
-  return Number(id.slice(1));
-}
-
 function noRunError(id: string): UsageError {
   return new UsageError(`run ${id}: no such run`, '`petstore runs` lists all of them');
 }

@@ -161,8 +161,6 @@ export function isAppliedOrUncertain(row: Row): boolean {
  * rows are in no plan.
  */
 export const fates = [
-  'unprocessed',
-  'unsettled',
   'applied',
   'unchanged',
   'booked',
@@ -170,6 +168,8 @@ export const fates = [
   'unknown',
   'invalid',
   'skipped',
+  'unprocessed',
+  'unsettled',
 ] as const;
 export type Fate = (typeof fates)[number];
 export type FateCounts = Record<Fate, number>;

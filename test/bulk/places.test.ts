@@ -103,9 +103,9 @@ test('shows the plan on a terminal', async () => {
 });
 
 test.each([
-  ['inventory apply stock.csv --yes', 'nothing to do: 1 row is as the file says'],
+  ['inventory apply stock.csv --yes', 'nothing to do: 1 row needs no write'],
   ['inventory apply delivery.csv --relative --delivery 1 --yes', 'nothing to do: 1 row needs no write'],
-  ['undo r1 --yes', 'nothing to undo: 1 row needs no write'],
+  ['undo r1 --yes', 'nothing to do: 1 row needs no write'],
 ])('%s without anything to write says so', async (line, summary) => {
   const files = { 'stock.csv': 'id,count\n1,5\n', 'delivery.csv': 'id,change\n1,0\n' };
   await using shop = await stockShop([5], files);

@@ -73,7 +73,7 @@ test('Ctrl-C in a terminal waits for what is in flight, and prints the command t
   expect(text).toContain(
     'stopping: waiting up to 10 s for what is under way; press Ctrl-C again to abandon it\n',
   );
-  expect(text).toMatch(/\d+ not processed\n/);
+  expect(text).toMatch(/\d+ unprocessed\n/);
   expect(text).not.toContain('unknown');
   expect(text).toMatch(/hint: go on with: petstore resume r1\n/);
   shop.misbehave = undefined;
@@ -92,6 +92,6 @@ test('a second Ctrl-C in a terminal stops at once, and calls unknown what was in
   expect(performance.now() - second).toBeLessThan(5000);
   expect(code).toBe(130);
   // Until the first row is seen to be stored, no other goes out.
-  expect(plainText(drawn)).toContain('1 unknown, 95 not processed\n');
+  expect(plainText(drawn)).toContain('1 unknown, 95 unprocessed\n');
   expect(shop.files()).not.toContain('stock.rejects.csv');
 });

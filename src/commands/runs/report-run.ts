@@ -7,7 +7,7 @@ import {
   toRunError,
   toRunJson,
 } from '../../bulk/report.ts';
-import { type Fate, fates, madeIdOf, rowCountOf, rowTotals } from '../../bulk/run.ts';
+import { fates, madeIdOf, rowCountOf, rowTotals } from '../../bulk/run.ts';
 import type { RunHeader } from '../../bulk/run-header.ts';
 import type { RunInfo } from '../../bulk/run-store.ts';
 import { type Context, followUpCommand } from '../../context.ts';
@@ -152,9 +152,6 @@ async function printSummary(context: Context, report: Report, commands: NextComm
   else await printer.record(toReportJson(report, commands), reportView);
 }
 
-/** The states in the order of a report: `unprocessed` comes last. */
-const reportedStates: readonly Fate[] = [...fates.slice(3), 'unprocessed', 'unsettled'];
-
 /** Prints the totals of a run of which nothing is left to do, or that has no rows. A table has only the note before it. */
 export async function printNothing(
   context: Context,
@@ -174,17 +171,18 @@ function summaryText(report: Report, style: Style): string {
   const { counts, header } = info;
   const { applied, unchanged, booked } = counts;
   const rowCount = rowCountOf(counts);
+  const isNothing = unchanged + booked === rowCount;
   const facts = [
-    unchanged + booked === rowCount
-      ? unchangedText(header, rowCount)
-      : `applied ${groupDigits(applied)} of ${counted(rowCount, 'row', 'rows')} in ${elapsedText(seconds)}`,
+    isNothing
+      ? `nothing to do: ${counted(rowCount, 'row needs', 'rows need')} no write`
+      : `applied ${groupDigits(applied)} of ${counted(rowCount, 'row', 'rows')} in ${seconds.toFixed(2)} s`,
     counted(requests, 'request', 'requests'),
     ...(retries > 0 ? [counted(retries, 'retry', 'retries')] : []),
     ...(seconds >= 1 ? [`${groupDigits(rowsPerSecond)} rows/s`] : []),
   ].join(', ');
-  const others = reportedStates
-    .filter((state) => counts[state] > 0 && (state === 'booked' || unchanged + booked < rowCount))
-    .map((state) => paintState(style, state)(`${groupDigits(counts[state])} ${stateWord(state)}`));
+  const others = fates
+    .filter((fate) => fate !== 'applied' && counts[fate] > 0 && !(isNothing && fate === 'unchanged'))
+    .map((fate) => `${groupDigits(counts[fate])} ${fate}`);
   const lines = [applied === rowCount ? style.green(facts) : facts];
   if (others.length > 0) lines.push(others.join(', '));
   for (const { state, count, kind, example } of groupFailures(rows)) {
@@ -193,23 +191,4 @@ function summaryText(report: Report, style: Style): string {
     lines.push(style.dim(`    ${describeExample(example, rowWords(header.noun).record)}`));
   }
   return `${[...lines, style.dim(`run ${info.id}`)].join('\n')}\n`;
-}
-
-function unchangedText({ kind, flags }: RunHeader, rows: number): string {
-  if (kind === 'undo') return `nothing to undo: ${counted(rows, 'row needs', 'rows need')} no write`;
-  if (flags.relative) return `nothing to do: ${counted(rows, 'row needs', 'rows need')} no write`;
-  return `nothing to do: ${counted(rows, 'row is', 'rows are')} as the file says`;
-}
-
-function stateWord(state: Fate): string {
-  return state === 'unprocessed' ? 'not processed' : state;
-}
-
-function elapsedText(seconds: number): string {
-  return `${seconds < 10 ? seconds.toFixed(2) : groupDigits(Math.round(seconds))} s`;
-}
-
-function paintState(style: Style, state: Fate): (text: string) => string {
-  if (state === 'failed' || state === 'invalid') return style.red;
-  return state === 'unchanged' || state === 'booked' ? (text) => text : style.yellow;
 }

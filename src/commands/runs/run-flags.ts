@@ -3,7 +3,7 @@ import { choice, type Flag, flag, type ValuesOf, value, values } from '../../cli
 import { keyFlag } from '../../cli/global-flags.ts';
 import { decimalMarks, parseDuration, thousandsSeparators } from '../../config/setting-values.ts';
 import { UsageError } from '../../process/errors.ts';
-import { parsePositiveQuantity } from '../../records/parse-values.ts';
+import { parsePositiveQuantity, parseQuantity } from '../../records/parse-values.ts';
 
 const input = { group: 'Input flags:' };
 const plan = { group: 'Plan flags:' };
@@ -51,7 +51,7 @@ const guardFlags = {
   }),
   maxDelta: value('--max-delta <n>', 'stop a plan that changes one count by more', {
     ...plan,
-    parse: parseDelta,
+    parse: parseQuantity,
   }),
   allowZero: flag('--allow-zero', 'let more than half of ten or more counts go to 0', plan),
 };
@@ -117,11 +117,6 @@ function parseRowLimit(text: string, flag: string): RowLimit {
   if (digits !== undefined && percent === '%' && value <= 100) return { percent: value };
   if (digits !== undefined && percent === '' && Number.isInteger(value)) return { rows: value };
   throw new UsageError(`${flag} '${text}': must be a number of rows or a percentage, such as 100 or 5%`);
-}
-
-function parseDelta(text: string, name: string): number {
-  if (!/^\d{1,16}$/.test(text)) throw new UsageError(`${name} '${text}': must be a whole number`);
-  return Number(text);
 }
 
 /** Parses a delivery number. An empty number would make all deliveries the same. @throws UsageError if it is empty. */
