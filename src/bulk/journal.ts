@@ -20,7 +20,8 @@ export class Journal {
   readonly path: string;
   private readonly run: Run;
   private readonly file: number;
-  private failure: CliError | undefined;
+  /** Why a line was lost. Undefined if none was. */
+  error: CliError | undefined;
   private lines = '';
 
   /**
@@ -37,11 +38,6 @@ export class Journal {
     } catch (error) {
       throw fileError('write', path, error);
     }
-  }
-
-  /** Why a line was lost. Undefined if none was. */
-  get error(): CliError | undefined {
-    return this.failure;
   }
 
   /** Appends the header and the invalid rows. */
@@ -77,7 +73,7 @@ export class Journal {
       syncFile(this.file);
       if (fstatSync(this.file).nlink === 0) throw new Error('it was removed');
     });
-    if (this.failure) throw this.failure;
+    if (this.error) throw this.error;
   }
 
   close(): void {
@@ -86,7 +82,7 @@ export class Journal {
   }
 
   private append(events: readonly RunEvent[]): void {
-    if (this.failure) throw this.failure;
+    if (this.error) throw this.error;
     if (this.lines === '') setImmediate(() => this.attempt(() => this.write()));
     for (const event of events) this.lines += `${printEvent(event)}\n`;
   }
@@ -100,25 +96,26 @@ export class Journal {
 
   /** Writes to the file, and notes a failure: after one nothing more is written, because the last line may be incomplete. */
   private attempt(step: () => void): void {
-    if (this.failure) return;
+    if (this.error) return;
     try {
       step();
     } catch (error) {
-      this.failure = fileError('write', this.path, error);
+      this.error = fileError('write', this.path, error);
     }
   }
 }
 
 /**
- * Creates the journal of a new run, and removes those of `surplusRuns`.
+ * Creates the journal of a new run with its plan, and removes those of `surplusRuns`.
  *
- * @param keepPlan must append a whole plan to the journal.
+ * @param number the number of the plan among all plans on the target.
  * @throws CliError `failed`; then the run does not exist.
  */
 export async function createJournal(
   { folder, runs }: RunList,
   run: Run,
-  keepPlan: (journal: Journal, id: string) => void,
+  rows: readonly RunRow[],
+  number: number,
 ): Promise<Journal> {
   const [id, journal] = await withLock(join(folder, 'runs'), async () => {
     const sizeOf = (known: string) =>
@@ -129,7 +126,8 @@ export async function createJournal(
     return [next, new Journal(journalPath(folder, next), run)] as const;
   });
   try {
-    keepPlan(journal, id);
+    journal.begin(id);
+    journal.keepPlan(rows, number);
     syncPath(folder);
     return journal;
   } catch (error) {

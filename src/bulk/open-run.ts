@@ -16,11 +16,6 @@ export interface OpenRun {
   readonly undone?: Run | undefined;
 }
 
-/** Opens a run of an input. @throws UsageError if a journal that may be of the target cannot be read. */
-export async function openNewRun(list: RunList, run: Run): Promise<OpenRun> {
-  return { run, claims: await claimsOn(list, run, undefined) };
-}
-
 /**
  * Opens a run to be resumed, or its undo.
  *

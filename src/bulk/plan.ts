@@ -1,5 +1,4 @@
 import { eachAtPace, type Pace } from '../client/pace.ts';
-import { monotonicMs } from '../process/deadline.ts';
 import { CliError, UsageError } from '../process/errors.ts';
 import {
   decide,
@@ -24,7 +23,6 @@ export interface Plan {
   readonly changes: readonly RunRow[];
   /** What was read of uncertain rows, whose `before` is of an earlier plan. */
   readonly readings: ReadonlyMap<RunRow, Value>;
-  readonly elapsedMs: number;
 }
 
 /** With fewer rows than this, records are read one by one, with their ETags. Otherwise the whole list is read. */
@@ -49,7 +47,6 @@ export async function makePlan(
   rows: readonly RunRow[],
   { pace, progress, rules, claims }: PlanOptions,
 ): Promise<Plan> {
-  const startedMs = monotonicMs();
   const readings = new Map<RunRow, Value>();
   const unread = new Map<bigint, RunRow>();
   const planByValue = (row: RunRow, now: Value) => {
@@ -68,7 +65,7 @@ export async function makePlan(
   });
   for (const row of unread.values()) planByValue(row, null);
   const changes = rows.every(isChange) ? rows : rows.filter(isChange);
-  return { rows, changes, readings, elapsedMs: monotonicMs() - startedMs };
+  return { rows, changes, readings };
 }
 
 /**
@@ -91,7 +88,7 @@ async function readAll(
   };
   if (unread.size > 0 && port.canList && !(port.canGet && unread.size < minRowsForList))
     try {
-      for await (const page of readAhead(port.list()))
+      for await (const page of port.list())
         for (const record of page) keepOnce(port.idOf(record), { record });
     } catch (error) {
       // The records are read one by one instead.
@@ -146,24 +143,6 @@ const noDelete: Outcome = {
 /** Returns true if an error says that a list may end before its last record. */
 function isCutListError(error: unknown): boolean {
   return error instanceof UsageError && error.details.code === 'unbound';
-}
-
-/** Yields the same pages, and requests each page while the caller processes the page before. */
-async function* readAhead<Page>(pages: AsyncIterable<Page>): AsyncGenerator<Page> {
-  const iterator = pages[Symbol.asyncIterator]();
-  let next = iterator.next();
-  try {
-    for (;;) {
-      const { done, value } = await next;
-      if (done) return;
-      next = iterator.next();
-      // If the caller stops first, the page is awaited below and its error is ignored.
-      next.catch(() => {});
-      yield value;
-    }
-  } finally {
-    await next.catch(() => {});
-  }
 }
 
 /**

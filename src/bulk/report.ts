@@ -14,12 +14,10 @@ export interface Report {
   readonly info: RunInfo;
   /** All rows of the run. */
   readonly rows: readonly Row[];
-  /** This and the next three figures count this session alone. */
+  /** This and the next two figures count the writing of this session alone. */
   readonly requests: number;
   readonly retries: number;
   readonly seconds: number;
-  /** Rows that were settled per second, without the time for the plan. */
-  readonly rowsPerSecond: number;
   readonly stop: StopReason | undefined;
   /** The path of the file of rejects, as the user may type it. */
   readonly rejects: string | undefined;
@@ -70,7 +68,7 @@ export function toRunJson({
 
 /** A report as one JSON object: the facts of the run, and those of the session. */
 export function toReportJson(report: Report, commands: NextCommands): JsonObject {
-  const { info, rows, requests, retries, seconds, rowsPerSecond, rejects, stop } = report;
+  const { info, rows, requests, retries, seconds, rejects, stop } = report;
   const failures = groupFailures(rows);
   const { idField } = nouns[info.header.noun];
   return withoutUndefined({
@@ -78,7 +76,6 @@ export function toReportJson(report: Report, commands: NextCommands): JsonObject
     requests,
     retries,
     seconds,
-    rowsPerSecond,
     rejects,
     ...commands,
     stopped: stop?.message,

@@ -89,11 +89,7 @@ export class Session {
     const { run } = this;
     const { list } = this.options;
     const number = nextPlanNumber(list, run.header.target);
-    if (run.id === undefined)
-      return createJournal(list, run, (journal, id) => {
-        journal.begin(id);
-        journal.keepPlan(plan.rows, number);
-      });
+    if (run.id === undefined) return createJournal(list, run, plan.rows, number);
     const journal = new Journal(journalPath(list.folder, run.id), run, this.openRun.bytes);
     journal.keepPlan(plan.rows, number);
     return journal;
@@ -113,8 +109,7 @@ export class Session {
       rows: run.rows,
       requests: pace.requests,
       retries: totals.retries,
-      seconds: Math.round(plan.elapsedMs + elapsedMs) / 1000,
-      rowsPerSecond: elapsedMs > 0 ? Math.round((totals.settled * 1000) / elapsedMs) : 0,
+      seconds: Math.round(elapsedMs) / 1000,
       stop: stop.reason,
       earlier:
         earlier === undefined

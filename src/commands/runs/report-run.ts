@@ -41,7 +41,7 @@ const namedColumns = [
     'left',
     'undoneBy',
   ],
-  ...['requests', 'retries', 'seconds', 'rowsPerSecond', 'rejects', 'next', 'undo'],
+  ...['requests', 'retries', 'seconds', 'rejects', 'next', 'undo'],
 ];
 
 /** The columns of a run, in the list of runs and in the report of a session. */
@@ -167,7 +167,7 @@ export async function printNothing(
 
 /** The summary for a terminal: the run, its session, and the groups of failures. */
 function summaryText(report: Report, style: Style): string {
-  const { info, rows, requests, retries, seconds, rowsPerSecond } = report;
+  const { info, rows, requests, retries, seconds } = report;
   const { counts, header } = info;
   const { applied, unchanged, booked } = counts;
   const rowCount = rowCountOf(counts);
@@ -178,7 +178,6 @@ function summaryText(report: Report, style: Style): string {
       : `applied ${groupDigits(applied)} of ${counted(rowCount, 'row', 'rows')} in ${seconds.toFixed(2)} s`,
     counted(requests, 'request', 'requests'),
     ...(retries > 0 ? [counted(retries, 'retry', 'retries')] : []),
-    ...(seconds >= 1 ? [`${groupDigits(rowsPerSecond)} rows/s`] : []),
   ].join(', ');
   const others = fates
     .filter((fate) => fate !== 'applied' && counts[fate] > 0 && !(isNothing && fate === 'unchanged'))

@@ -21,34 +21,34 @@ const args = {
   }),
 };
 
-export const resume = action({
-  description:
-    'Continues a run that was stopped or killed: reads the records of the rows that are left, compares them with the plan, asks, and writes what is missing. It needs no file.',
-  write: 'planned',
-  examples: ['petstore resume', 'petstore resume r7'],
-  args,
-  flags: resumeFlags,
-  view: (context, { run }) => viewOf(context, 'resume', run),
-  run: (context, { run, ...flags }) => resumeOrUndo(context, 'resume', run, flags),
-});
-
-export const undo = action({
-  description:
-    'Takes back what a run wrote. It sets back each value that is still as the run left it, adds the opposite of what the run added, so that sales in between stay, and removes records that the run created. It leaves alone and reports what somebody has changed since. An undo that stopped goes on if it is started again. Only runs can be undone, not commands with ids.',
-  write: 'planned',
-  examples: ['petstore undo', 'petstore undo r7 --dry-run'],
-  args,
-  flags: resumeFlags,
-  view: (context, { run }) => viewOf(context, 'undo', run),
-  run: (context, { run, ...flags }) => resumeOrUndo(context, 'undo', run, flags),
-});
-
 const choices = { resume: chooseResume, undo: chooseUndo };
 
-/** Returns the columns of the run that a command chooses. */
-async function viewOf(context: Context, verb: keyof typeof choices, runId: string | undefined) {
-  const { info } = choices[verb](await listRuns(runFolderOf(context.io)), await findTarget(context), runId);
-  return runView(context, info?.header.noun ?? 'inventory');
+export const resume = goOn(
+  'resume',
+  'Continues a run that was stopped or killed: reads the records of the rows that are left, compares them with the plan, asks, and writes what is missing. It needs no file.',
+  ['petstore resume', 'petstore resume r7'],
+);
+
+export const undo = goOn(
+  'undo',
+  'Takes back what a run wrote. It sets back each value that is still as the run left it, adds the opposite of what the run added, so that sales in between stay, and removes records that the run created. It leaves alone and reports what somebody has changed since. An undo that stopped goes on if it is started again. Only runs can be undone, not commands with ids.',
+  ['petstore undo', 'petstore undo r7 --dry-run'],
+);
+
+function goOn(verb: keyof typeof choices, description: string, examples: readonly string[]) {
+  return action({
+    description,
+    write: 'planned',
+    examples,
+    args,
+    flags: resumeFlags,
+    async view(context, { run }) {
+      const list = await listRuns(runFolderOf(context.io));
+      const { info } = choices[verb](list, await findTarget(context), run);
+      return runView(context, info?.header.noun ?? 'inventory');
+    },
+    run: (context, { run, ...flags }) => resumeOrUndo(context, verb, run, flags),
+  });
 }
 
 /** Continues or takes back a run: the run with this id, or else the last run on the target. */
