@@ -84,11 +84,8 @@ const two = (id: number | string) => `[{"name":"a","categoryId":1},{"name":"b","
 test.each([
   ['pets create', 'name,colour\nRex,red\n', "stdin:1: column 'colour': pets have no such field"],
   ['pets create', 'name,category\nRex\n', 'stdin:2: categoryId is required'],
-  ['pets create', 'name,category\nRex,1,red\n', 'stdin:2: the row has 3 cells, the header has 2'],
-  ['pets create', '[1]', 'stdin: record 1: "1" is not a JSON object'],
   ['pets create', '[{"name":"a","categoryId":1}', 'stdin: not valid JSON: it ends too early'],
   ['pets create', '{"name":"a","Name":"b"}', "duplicate column 'Name'"],
-  ['pets create', '{"name":"a","categoryId":1,"name":"b"}', 'stdin:1: the key name is there twice'],
   ['pets create', '{"name":"a","categoryId":1,"chip":"A-12"}', "column 'chip': pets have no such field"],
   ['pets update', '{"id":1,"stauts":"sold"}', "column 'stauts': pets have no such field"],
   ['pets update', '"id","note"\n"1","x"\n', "column 'note': pets have no such field"],
@@ -103,14 +100,12 @@ test.each([
     '{"name":"a","categoryId":1,"status":"lost"}',
     "stdin:1: status 'lost': must be one of available, pending, sold",
   ],
-  ['pets create', two(1.5), 'stdin: record 2: categoryId must be an integer'],
   ['pets create', two(-1), 'categoryId must be an integer from 0 to 9223372036854775807'],
   ['pets create', two('9223372036854775808'), 'categoryId must be an integer from 0'],
   ['pets update', 'name,status\nRex,sold\n', 'stdin:2: id is required'],
   ['pets update', '{"id":1.2E+18,"name":"x"}', "stdin:1: id '1.2E+18': must be an integer"],
   ['pets update', 'id,status\n1,sold\n1,pending\n', 'stdin:2: pet 1 is on line 2 and on line 3\n'],
   ['pets update', 'id,category,categoryId\n1,Dogs,1\n', 'may both be categoryId'],
-  ['pets update', 'id,name,name\n1,a,b\n', "stdin:1: duplicate column 'name'"],
   ['pets update', '{"id":1,"categoryId":true}', 'stdin:1: categoryId must be an integer'],
   ['pets update', '- id: 1\n  status: sold\n', noHeader],
   ['pets update', 'Bella\n', noHeader],
@@ -119,7 +114,6 @@ test.each([
   ['orders update', 'id,complete\n1,yes\n', "stdin:2: complete 'yes': must be true or false"],
   ['pets delete --yes', '3\nx\n', "stdin:2: id 'x': must be an integer"],
   ['pets delete --yes', 'Luna\n', "stdin:1: id 'Luna': must be an integer"],
-  ['pets delete --yes', 'id,name\n3,a\n3,b\n', 'stdin:2: pet 3 is on line 2 and on line 3\n'],
   ['pets delete 3', 'id\n3\n', 'give ids or --from, not both'],
 ])('%s refuses %j before anything is sent', async (line, stdin, message) => {
   await using server = await recordingServer({});
@@ -206,37 +200,14 @@ test('what was certainly not done goes to a file that creates the rest, and noth
   expect(JSON.parse(again.stdout)).toMatchObject({ rows: 1, applied: 1 });
 });
 
-test('asks once with the number of records, and needs --yes without a terminal', async () => {
-  using shop = openShop();
-  const stdin = 'name,category\nRex,1\nMia,2\n';
-  const refused = await shop.run('pets create --from -', { stdin });
-  expect(refused).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('use --yes') });
-  writeFileSync(`${shop.file}.csv`, stdin);
-  const declined = await shop.typing(`pets create --from ${shop.file}.csv`, [['Create 2 pets?', 'n\r']]);
-  expect(declined).toMatchObject({
-    code: 2,
-    stderr: expect.stringContaining('not confirmed, nothing was written'),
-  });
-  writeFileSync(`${shop.file}.txt`, '999\n1\n2\n');
-  const deleted = await shop.typing(`pets delete --from ${shop.file}.txt`, [['Delete 2 pets?', 'y\r']]);
-  expect(deleted.code).toBe(3);
-  expect(deleted.stdout).toContain('failed');
-});
-
 test.each([
-  ['create', 'name,category\n', 'no records'],
-  ['create', '[]', 'no records'],
-  ['create', '', 'no records'],
-  ['update', '', 'no records'],
-  ['update', 'id,name\n', 'no records'],
-  ['delete', 'id,name\n', 'no records'],
-  ['delete', '[]', 'no records'],
-  ['delete', '\n', 'no records'],
-  ['delete', '', 'no records'],
-])('%s has nothing to do for %j', async (verb, stdin, what) => {
+  ['create', '[]'],
+  ['update', 'id,name\n'],
+  ['delete', ''],
+])('%s has nothing to do for %j', async (verb, stdin) => {
   const run = await runCli(`--offline pets ${verb} --from - --yes`, { stdin });
   expect(run).toMatchObject({ code: 0, stdout: '' });
-  expect(run.stderr).toMatch(new RegExp(`^note: stdin has ${what}: nothing to do\n$`));
+  expect(run.stderr).toBe('note: stdin has no records: nothing to do\n');
 });
 
 testWith('script')('asks on the terminal itself if the records come from a pipe', async () => {
