@@ -68,18 +68,20 @@ function convert(part: object, toValue: Member): Record<string, unknown> {
 }
 
 /** The members of a line. Which of them are there depends on its kind. */
-type Line = Partial<Pick<RunRow, 'line' | 'id' | 'intent' | 'state' | 'stock' | 'text'>> & {
-  readonly journal?: unknown;
-  readonly run?: string;
-  readonly started?: string;
-  readonly header?: RunHeader;
-  readonly issue?: Issue;
-  readonly number?: number;
-  readonly rows?: readonly number[];
-  readonly row?: number;
-  readonly planned?: Planned;
-  readonly outcome?: Outcome;
-};
+type Line = Partial<
+  RunRow & {
+    readonly journal: unknown;
+    readonly run: string;
+    readonly started: string;
+    readonly header: RunHeader;
+    readonly issue: Issue;
+    readonly number: number;
+    readonly rows: readonly number[];
+    readonly row: number;
+    readonly planned: Planned;
+    readonly outcome: Outcome;
+  }
+>;
 
 const rowStates: readonly unknown[] = ['planned', 'uncertain', 'settled'];
 const outcomeStates: readonly unknown[] = ['applied', 'unchanged', 'failed', 'unknown'];

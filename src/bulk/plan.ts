@@ -13,7 +13,7 @@ import type { Reading, RecordPort } from '../writes/port.ts';
 import { changeBetween, type Value } from '../writes/value.ts';
 import type { Claims } from './claims.ts';
 import { isAppliedOrUncertain, type Run, type RunRow } from './run.ts';
-import { type Guards, toRowCount } from './run-header.ts';
+import type { Guards } from './run-header.ts';
 
 /** The decisions of a session: its rows have their states of the plan. */
 export interface Plan {
@@ -177,8 +177,9 @@ export function checkGuards({ header, rows }: Run, { changes, readings }: Plan, 
   const writeCount = changes.length + earlier.length;
   const guardError = (reason: string, hint: string) =>
     new UsageError(`${reason}; nothing was sent`, hint, 'guard');
-  if (maxChanges && writeCount > toRowCount(maxChanges, rowCount)) {
-    const limit = 'rows' in maxChanges ? maxChanges.rows : `${maxChanges.percent}%`;
+  const { rows: most = Math.floor((rowCount * (maxChanges?.percent ?? 100)) / 100) } = maxChanges ?? {};
+  if (maxChanges && writeCount > most) {
+    const limit = maxChanges.rows ?? `${maxChanges.percent}%`;
     throw guardError(
       `the run changes ${writeCount} of ${rowCount} rows, and --max-changes allows ${limit}`,
       'look at the plan with --dry-run; if this is intended, give a larger --max-changes',

@@ -79,11 +79,9 @@ export function areDisjoint(a: Shard | null, b: Shard | null): boolean {
 }
 
 /** A number of rows, or a percentage of the rows of a run. */
-export type RowLimit = { readonly rows: number } | { readonly percent: number };
-
-/** Makes a limit a number of rows. */
-export function toRowCount(limit: RowLimit, rows: number): number {
-  return 'rows' in limit ? limit.rows : Math.floor((rows * limit.percent) / 100);
+export interface RowLimit {
+  readonly rows?: number;
+  readonly percent?: number;
 }
 
 /** Limits for the plans of a run. A plan that exceeds a limit is not written. */

@@ -34,18 +34,14 @@ export function chooseResume(list: RunList, target: string, runId: string | unde
  * Chooses the run that `undo` takes back: the run with this id, or else the last run on the target that wrote or may have. If
  * its undo has begun, chooses that undo, to continue it.
  *
- * @throws UsageError if the run cannot be undone, or there is none, or its journal cannot be read.
+ * @throws UsageError if the run cannot be undone, or its journal cannot be read.
  */
 export function chooseUndo(list: RunList, target: string, runId: string | undefined): RunChoice {
   const runs = runsOnTarget(list, target).filter(
     (info) => info.written > 0 || info.state === 'running' || (info.header.kind === 'undo' && isOpen(info)),
   );
   const info = chosenRun(list, 'undo', runs, runId);
-  if (!info)
-    throw new UsageError(
-      `undo: no run ${target.startsWith('offline:') ? 'on the embedded store' : 'at this service'} has written anything`,
-      '`petstore runs` lists all runs; a write of a single command has no undo',
-    );
+  if (!info) return { action: 'nothing', info };
   const { header } = info;
   if (header.kind === 'undo' && runId !== undefined && info.state === 'finished')
     throw new UsageError(
@@ -58,7 +54,7 @@ export function chooseUndo(list: RunList, target: string, runId: string | undefi
       `its records are in \`petstore runs show ${info.id} -o json\`, which ${header.noun} create --from takes`,
     );
   const undo = header.kind === 'undo' ? info : info.undo;
-  if (!undo) return { action: 'undo', info };
+  if (!undo) return { action: info.written > 0 || isOpen(info) ? 'undo' : 'nothing', info };
   const undone = list.runs.find(({ id }) => id === undo.header.undoes);
   // A row that the undo could not take back may have been settled in its run since.
   if (undo.state !== 'finished' || (undone && undone.written > rowCountOf(undo.counts)))
@@ -93,12 +89,8 @@ function resumeRefusal(list: RunList, info: RunInfo): UsageError | undefined {
   const { id, header, undo, state, planned } = info;
   if (undo)
     return new UsageError(
-      state === 'undone'
-        ? `resume ${id}: run ${undo.id} has undone it`
-        : `resume ${id}: run ${undo.id} has begun to undo it`,
-      state === 'undone'
-        ? 'apply the file again'
-        : `finish the undo, and apply the file again: petstore undo ${id}`,
+      `resume ${id}: run ${undo.id} ${state === 'undone' ? 'has undone it' : 'has begun to undo it'}`,
+      `apply the file again; an undo that has not ended goes on with: petstore undo ${id}`,
     );
   // Only rows that set without a condition could replace what came later. Without open rows only the end is written.
   const { kind, flags } = header;

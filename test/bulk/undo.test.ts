@@ -173,6 +173,6 @@ test('an undo of a run that wrote nothing says so, and is no run', async () => {
   await shop.report('inventory apply same.csv');
   const undo = await shop.run('undo r1 --yes');
   expect(undo).toMatchObject({ code: 0, stdout: '' });
-  expect(undo.stderr).toContain('run r1 wrote nothing: there is nothing to undo');
+  expect(undo.stderr).toContain('run r1 has written nothing: nothing is left to do');
   expect(JSON.parse((await shop.run('runs -o json')).stdout)).toHaveLength(1);
 });

@@ -78,10 +78,6 @@ async function resumeOrUndo(
     if (choice.action === 'nothing') return await reportNothing(context, list, verb, choice);
     const openRun = await openChosenRun(list, choice);
     await context.warn(describeOpened(openRun));
-    if (choice.action === 'undo' && openRun.run.rows.length === 0) {
-      await context.print(`run ${choice.info.id} wrote nothing: there is nothing to undo`);
-      return await printNothing(context, openRun.run.header, context.flags.dryRun === true);
-    }
     await runSession(context, list, openRun, flags, lock);
   } finally {
     await lock?.release();
@@ -104,28 +100,23 @@ async function reportNothing(
   verb: keyof typeof choices,
   { info, before }: Extract<RunChoice, { action: 'nothing' }>,
 ): Promise<void> {
-  const isPreview = context.flags.dryRun === true;
   if (!info) {
-    await context.print(`no run on this target: there is nothing to ${verb}`);
+    await context.print(`no run on this target has written anything: there is nothing to ${verb}`);
     const printer = await context.printer();
     return printer.content === 'text' ? undefined : printer.documents({ documents: [{ rows: 0 }], text: '' });
   }
   const { undoes } = info.header;
   const isUndone = verb === 'undo' && undoes !== null;
-  const left = (await readRun(list, info.id)).run.rows.filter((row) => fateOf(row) === 'failed');
-  const fact = isUndone ? `run ${undoes} is undone` : `run ${info.id} is ${info.state}`;
+  const state = verb === 'undo' && info.written === 0 ? 'has written nothing' : `is ${info.state}`;
+  const fact = isUndone ? `run ${undoes} is undone` : `run ${info.id} ${state}`;
   const next = before
     ? `; the run before it is ${before.id} (${before.header.name}): petstore ${verb} ${before.id}`
     : '';
   await context.print(`${fact}: nothing is left to do${next}`);
-  await printNothing(context, info.header, isPreview, info);
-  if (isUndone && left.length > 0)
-    await context.print(
-      `left alone: ${joinFirst(
-        left.map((row) => rowName(row)),
-        10,
-      )}`,
-    );
+  await printNothing(context, info.header, context.flags.dryRun === true, info);
+  const { rows } = (await readRun(list, info.id)).run;
+  const left = rows.filter((row) => isUndone && fateOf(row) === 'failed').map(rowName);
+  if (left.length > 0) await context.print(`left alone: ${joinFirst(left, 10)}`);
   const error = toRunError(info);
   if (error) throw error;
 }
@@ -135,8 +126,6 @@ function checkTarget({ id, header: { target } }: RunInfo, commandTarget: string)
   if (commandTarget === target) return;
   throw new UsageError(
     `run ${id} wrote to ${target}, and this command goes to ${commandTarget}`,
-    target.startsWith('offline:')
-      ? 'give --offline, with PETSTORE_OFFLINE_STORE if the store is not the usual one'
-      : `give --base-url ${target.replace(/ tenant .*$/, '')}, or --profile with the profile of that run`,
+    'give --profile, --base-url or --offline as for that run',
   );
 }
