@@ -126,7 +126,7 @@ export function faultOfNextLink(page: RawAnswer): Finding | undefined {
   if (link === undefined) return undefined;
   const details = URL.canParse(link, page.url)
     ? faultOfNext(new URL(link, page.url), page.url, page.isRedirected)
-    : { reason: 'is not a URL', expected: 'Link: <url>; rel="next"' };
+    : { reason: 'is not a URL' };
   return details && fail(`the next link ${details.reason}`, { ...detailsOf(page), ...details, got: link });
 }
 

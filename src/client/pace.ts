@@ -1,7 +1,7 @@
 import { monotonicMs, sleep } from '../process/deadline.ts';
 import type { ErrorKind } from '../process/errors.ts';
 import { type Stop, StoppedError } from '../process/signals.ts';
-import type { Attempt } from './attempt.ts';
+import { type Attempt, retryDelay } from './attempt.ts';
 
 /** The reason why a run stopped before its last row. */
 export interface StopReason {
@@ -68,13 +68,13 @@ export class Pace {
 
   /** Notes an attempt that has ended. Call it after each attempt. */
   observe(attempt: Attempt): void {
-    const { response, error, retryAfterMs, nextDelayMs } = attempt;
+    const { response, error, retryAfterMs } = attempt;
     this.inFlight -= 1;
     const status = response?.status ?? 0;
     const isBusy = status === 429 || status === 503;
     if (retryAfterMs !== undefined && retryAfterMs > maxRetryWaitMs && status >= 400)
       this.stop.stop(tooLongWait(status, retryAfterMs));
-    const pauseMs = status >= 400 ? (retryAfterMs ?? (isBusy ? nextDelayMs : undefined) ?? 0) : 0;
+    const pauseMs = status >= 400 ? (retryAfterMs ?? (isBusy ? retryDelay(1) : 0)) : 0;
     if (pauseMs > 0) this.pausedUntil = Math.max(this.pausedUntil, monotonicMs() + pauseMs);
     this.unanswered = isOfService(attempt) ? 0 : this.unanswered + 1;
     if (this.unanswered >= maxUnanswered)

@@ -203,38 +203,28 @@ function linkOf({ headers }: Page): string | undefined {
   return headerValue(headers, 'link');
 }
 
-/** The fault of a link that leads out of the service, which a gateway in front may cause. */
-interface NextFault {
-  /** The predicate of a sentence. */
-  readonly reason: string;
-  readonly expected: string;
-  /** The likely cause, a clause. */
-  readonly hint: string;
-}
-
-/** Finds the fault of a link to the next page. @param url the URL that answered, which is another one if it `isRedirected`. */
-export function faultOfNext(next: URL, url: string, isRedirected: boolean): NextFault | undefined {
-  const { origin, protocol, hostname, pathname } = new URL(url);
+/**
+ * Finds the fault of a link to the next page that leads out of the service, which a gateway in front may cause.
+ *
+ * @param url the URL that answered, which is another one if it `isRedirected`.
+ * @returns the predicate of a sentence, and the likely cause as a clause.
+ */
+export function faultOfNext(
+  next: URL,
+  url: string,
+  isRedirected: boolean,
+): { readonly reason: string; readonly hint: string } | undefined {
+  const { origin, pathname } = new URL(url);
   if (next.origin !== origin)
     return {
-      expected: `a URL at ${origin}`,
-      ...(next.protocol !== protocol && next.hostname === hostname
-        ? {
-            reason: `is ${next.protocol.slice(0, -1)}, although the service is reached by ${protocol.slice(0, -1)}`,
-            hint: 'a gateway may not tell the service its own scheme (nginx: proxy_set_header X-Forwarded-Proto $scheme)',
-          }
-        : {
-            reason: 'leaves the service',
-            hint: 'a gateway may not pass on the header Host: see `petstore help gateways`',
-          }),
+      reason: 'leaves the service',
+      hint: 'a gateway may not pass on the header Host, or X-Forwarded-Proto: see `petstore help gateways`',
     };
   const isShorter = next.pathname.length < pathname.length && next.pathname !== '/';
   // After a redirect, the service takes the shorter path too.
   if (isRedirected || !isShorter || !pathname.endsWith(next.pathname)) return undefined;
-  const prefix = pathname.slice(0, -next.pathname.length);
   return {
-    reason: `leaves out ${prefix}`,
-    expected: `a URL below ${origin}${prefix}`,
+    reason: `leaves out ${pathname.slice(0, -next.pathname.length)}`,
     hint: 'a gateway may not tell the service below which path it lies: see `petstore help gateways`',
   };
 }

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import type { Attempt } from '../../src/client/attempt.ts';
 import { Pace, type StopReason } from '../../src/client/pace.ts';
 import { unansweredError } from '../../src/process/errors.ts';
@@ -57,10 +57,11 @@ test('a page of a gateway and a lost connection are no answers of the service', 
   expect(stop.reason?.message).toMatch(/^20 attempts .*: the connection was closed/);
 });
 
-test('a 503 pauses all requests for as long as its own next attempt waits', async () => {
+test.each([429, 503])('a %i without Retry-After pauses all requests', async (status) => {
   const { pace } = paceOf(8);
   void pace.waitForTurn();
-  pace.observe(attempt(503, { nextDelayMs: 60 }));
+  vi.spyOn(Math, 'random').mockReturnValueOnce(0.12);
+  pace.observe(attempt(status));
   const began = performance.now();
   await Promise.all([pace.waitForTurn(), pace.waitForTurn()]);
   expect(performance.now() - began).toBeGreaterThan(50);

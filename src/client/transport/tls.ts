@@ -74,21 +74,14 @@ export async function readTlsFiles({ roots, ca, cert, key }: NamedTlsFiles): Pro
   const [rootsText, caText, certText = '', keyText = ''] = await Promise.all(
     [roots, ca, cert, key ?? cert].map(readNamed),
   );
-  const { X509Certificate, createPrivateKey } = await import('node:crypto');
-  if (roots) readPem(roots, 'not a PEM certificate', () => new X509Certificate(rootsText ?? ''));
-  if (ca) readPem(ca, 'not a PEM certificate', () => new X509Certificate(caText ?? ''));
+  const { X509Certificate } = await import('node:crypto');
+  const isCertificate = (text: string | undefined) => () => new X509Certificate(text ?? '');
+  if (roots) readPem(roots, 'not a PEM certificate', isCertificate(rootsText));
+  if (ca) readPem(ca, 'not a PEM certificate', isCertificate(caText));
   if (!cert) return { roots: rootsText, ca: caText };
-  const certificate = readPem(cert, 'not a PEM certificate', () => new X509Certificate(certText));
-  const keyFile = key ?? cert;
-  if (!key && !keyText.includes('PRIVATE KEY-----'))
-    throw new UsageError(
-      `${cert.source}: ${cert.path} has no private key, and client-key names none`,
-      'set client-key (PETSTORE_CLIENT_KEY) to the file of the key, or put the key into the file of the certificate',
-    );
-  if (/ENCRYPTED/.test(keyText))
-    throw fault(keyFile, 'the key has a passphrase, and this program does not ask for one');
-  const privateKey = readPem(keyFile, 'not a PEM private key', () => createPrivateKey(keyText));
-  if (!certificate.checkPrivateKey(privateKey)) throw fault(keyFile, `the key is not that of ${cert.path}`);
+  readPem(cert, 'not a PEM certificate', isCertificate(certText));
+  const why = `must have the private key of ${cert.path}, as PEM without a passphrase`;
+  readPem(key ?? cert, why, () => tls.createSecureContext({ cert: certText, key: keyText }));
   return { roots: rootsText, ca: caText, cert: certText, key: keyText };
 }
 
@@ -103,9 +96,9 @@ async function readNamed(file: NamedFile | undefined): Promise<string | undefine
   }
 }
 
-function readPem<Value>(file: NamedFile, why: string, read: () => Value): Value {
+function readPem(file: NamedFile, why: string, read: () => unknown): void {
   try {
-    return read();
+    read();
   } catch {
     throw fault(file, why);
   }
