@@ -42,21 +42,15 @@ async function checkBadRequest(context: CheckContext, operation: Operation): Pro
 
 /** Checks the status and the body of an error. A body of another shape is a warning if the service has its own description. */
 function judgeError(answer: CheckAnswer, status: string): Finding {
-  const { responses } = answer.operation;
-  // A rate limit is 4xx too, and says nothing about the request.
-  if (answer.status === 429 || !isStatus(answer.status, status))
-    return faultOf(answer, `answered ${statusText(answer.status)}`, { expected: status });
   try {
     judge(answer, undefined, status);
-    const named = isJsonObject(answer.json) ? answer.json.status : undefined;
-    // In a description, a field `status` that is not a number may mean something else.
-    const isOther =
-      named !== undefined && named !== answer.status && !(responses && typeof named !== 'number');
-    if (!isOther) return pass(statusText(answer.status), detailsOf(answer));
+    const named = isJsonObject(answer.json) ? (answer.json.status ?? answer.status) : answer.status;
+    if (named === answer.status) return pass(statusText(answer.status), detailsOf(answer));
     const details = { pointer: '/status', expected: String(answer.status), got: printJson(named) };
     throw new FindingError(faultOf(answer, 'the body names another status than the answer has', details));
   } catch (error) {
-    if (!(error instanceof FindingError) || !responses) throw error;
+    const isOfShape = error instanceof FindingError && isStatus(answer.status, status);
+    if (!isOfShape || !answer.operation.responses) throw error;
     return { ...error.finding, state: 'warn' };
   }
 }

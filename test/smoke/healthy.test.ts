@@ -109,11 +109,10 @@ const variants: Readonly<Record<string, Variant>> = {
     base: '/api/v2',
     service: () => ({ route: (target) => target.replace(/^\/api\/v2/, ''), spoil: prefixed }),
   },
-  'a bearer token': {
-    spoil: (answer, { headers }) =>
-      headers.authorization === 'Bearer right-token' ? answer : refusal(answer, 401),
-    bind: requireToken,
-    token: 'right-token',
+  'a key in a header': {
+    spoil: (answer, { headers }) => (headers['x-key'] === 'right key' ? answer : refusal(answer, 401)),
+    bind: (document) => requireToken(document, { type: 'apiKey', in: 'header', name: 'X-Key' }),
+    token: 'right key',
   },
   'no listPets': {
     bind({ paths }) {

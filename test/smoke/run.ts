@@ -114,7 +114,6 @@ export interface XmlElement {
   readonly attributes: Readonly<Record<string, string>>;
   /** The names of the elements in it, in order. */
   readonly children: string[];
-  text: string;
 }
 
 /** Reads XML as strictly as the standard demands. @returns all elements, in order. */
@@ -126,14 +125,10 @@ export function readXml(text: string): XmlElement[] {
     throw error;
   });
   parser.on('opentag', ({ name, attributes }) => {
-    const element = { name, attributes: attributes as Record<string, string>, children: [], text: '' };
+    const element = { name, attributes: attributes as Record<string, string>, children: [] };
     open.at(-1)?.children.push(name);
     open.push(element);
     elements.push(element);
-  });
-  parser.on('text', (part) => {
-    const element = open.at(-1);
-    if (element) element.text += part;
   });
   parser.on('closetag', () => void open.pop());
   parser.write(text).close();
