@@ -244,13 +244,6 @@ test('the body of a write must be application/json, in UTF-8, and at most 1 MiB'
   expect(refusal(send('POST', '/pets', Buffer.concat([pet, Buffer.from([0xff])])))).toContain('invalid_json');
 });
 
-test('a name keeps quotes, controls and lone surrogates as JSON escapes them', () => {
-  const name = '"\\\\ \\u0000 \\ud800 ☃"';
-  const created = send('POST', '/categories', `{"name":${JSON.stringify(name)}}`);
-  expect(read(created)).toMatchObject({ name });
-  expect(send('GET', '/categories/7').body).toBe(created.body);
-});
-
 test('a write that fails changes nothing', () => {
   const before = store.revision;
   send('POST', '/pets', '{"name":"Rex","categoryId":99}');
@@ -278,13 +271,6 @@ describe('an ETag', () => {
     expect(put.status).toBe(200);
     expect(put.headers.etag).not.toBe(before.headers.etag);
     expect(tagOf(path)).toBe(put.headers.etag);
-  });
-
-  test('that is in a list, or *, lets a change through; other refusals come first', () => {
-    const put = (tag: string, body = rex) => send('PUT', '/pets/1', body, { 'if-match': tag }).status;
-    expect([put(`"other", ${tagOf('/pets/1')}`), put('*'), put('"other"', '{"name":')]).toEqual([
-      200, 200, 400,
-    ]);
   });
 
   test.each(['"other"', '*'])(

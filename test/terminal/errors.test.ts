@@ -51,24 +51,14 @@ test('foreign text in an error becomes visible escapes', async () => {
   expect((await runAt(server, 'orders get 1 --json')).stderr).toContain('"bad \\u001b[2J name\\u202e"');
 });
 
-test('the words error and hint are coloured on a terminal', async () => {
-  const { stderr } = await runCli('pets list', { terminals: ['stderr'], columns: 400 });
-  expect(stderr).toMatch(/^\x1b\[31merror:\x1b\[39m no service.*\n\x1b\[36mhint:\x1b\[39m/);
-});
-
 test.each([
   ['invalid_flag', '--offline pets create --name  --category 1', {}],
-  ['invalid_flag', '--offline orders list --limit x', {}],
-  ['invalid_flag', '--offline pets list --base-url x', {}],
   ['invalid_input', '--offline pets list', { PETSTORE_BASE_URL: 'x' }],
   ['invalid_input', '--offline pets update --from broken.csv', {}],
   ['no_target', 'pets list', {}],
-  ['no_target', 'api unbind', {}],
   ['confirmation_needed', '--offline pets delete 3', {}],
   ['confirmation_needed', '--offline pets delete 3 --yes --confirm prod', {}],
-  ['invalid_input', '--offline pets create --from missing.csv', {}],
   ['invalid_input', '--offline offline reset --yes', { PETSTORE_OFFLINE_STORE: ':memory:' }],
-  ['invalid_flag', '--offline pets list --fields colour', {}],
   ['invalid_flag', '--offline pets lst', {}],
   ['insecure', 'pets list --base-url http://shop.example -H Authorization:x', {}],
   ['file_exists', 'offline pull --base-url http://127.0.0.1:9 --to broken.csv', {}],

@@ -103,22 +103,14 @@ test('a record without an id has no line among ids, and a warning counts it; csv
 
 test.each([
   ['csv', 'a,b', '"a,b"'],
-  ['csv', 'say "hi"', '"say ""hi"""'],
   ['csv', 'two\r\nlines', '"two\r\nlines"'],
-  ['csv', ' spaces ', ' spaces '],
   ['csv', '=1+1', "'=1+1"],
   ['csv', '＝1+1', "'＝1+1"],
   ['csv', '\n=1', '"\'\n=1"'],
-  ['csv', '+49', "'+49"],
-  ['csv', '-5', "'-5"],
-  ['csv', '@SUM(A1)', "'@SUM(A1)"],
-  ['csv', '\tx', "'\tx"],
   ['csv', '\rx', '"\'\rx"'],
   ['csv', '=LINK("x","y")', '"\'=LINK(""x"",""y"")"'],
-  ['tsv', 'a\tb', 'a\\tb'],
   ['tsv', 'a\r\nb', 'a\\r\\nb'],
   ['tsv', 'a\\b', 'a\\\\b'],
-  ['tsv', '=1+1', '=1+1'],
   ['tsv', '"', '\\"'],
   ['tsv', 'a "b"', 'a "b"'],
   ['csv', "'=1", "''=1"],
@@ -159,11 +151,7 @@ const length = 30_000;
 
 test.each(
   Object.entries({
-    spaces: `${' '.repeat(length)}a`,
     words: 'a '.repeat(length / 2),
-    letters: 'a'.repeat(length),
-    slashes: '/'.repeat(length),
-    controls: '\x1b'.repeat(length),
     emoji: '😀'.repeat(length / 2),
     families: '\u{1f468}\u200d\u{1f469}\u200d\u{1f467}'.repeat(length / 8),
     'accents on one letter': `e${'\u0301'.repeat(1000)}`,
