@@ -7,7 +7,7 @@ chmod 755 "$folder" # apt changes its user
 trap 'kill $(jobs -p) 2>/dev/null; wait 2>/dev/null; rm -rf "$folder"' EXIT
 cd "$folder"
 apt-get download caddy=2.6.2-5 lighttpd=1.4.69-1 h2o=2.2.5+dfsg2-7 haproxy=2.6.12-1+deb12u4 \
-  libyaml-0-2=0.2.5-1 liblua5.3-0=5.3.6-2 >/dev/null
+  libyaml-0-2=0.2.5-1 liblua5.3-0=5.3.6-2 libopentracing-c-wrapper0=1.1.3-3+b1 libopentracing1=1.6.0-4 >/dev/null
 for package in *.deb; do dpkg -x "$package" debian; done
 library=debian/usr/lib/$(uname -m)-linux-gnu
 export LD_LIBRARY_PATH="$folder/$library"

@@ -18,8 +18,8 @@ http {
   access_log off;
   client_body_temp_path $folder/t1; proxy_temp_path $folder/t2; fastcgi_temp_path $folder/t3; uwsgi_temp_path $folder/t4; scgi_temp_path $folder/t5;
   server {
-    listen 127.0.0.1:39175;
-    location / { proxy_pass http://127.0.0.1:39176; proxy_http_version 1.1; proxy_set_header Connection ""; }
+    listen 127.0.0.1:19175;
+    location / { proxy_pass http://127.0.0.1:19176; proxy_http_version 1.1; proxy_set_header Connection ""; }
   }
 }
 END
@@ -37,7 +37,7 @@ const service = http.createServer((request, answer) => {
     answer.end('ok');
   });
 });
-service.listen(39176, '127.0.0.1');
+service.listen(19176, '127.0.0.1');
 await sleep(1000);
 const put = (path, port) =>
   new Promise((resolve) => {
@@ -49,7 +49,7 @@ const put = (path, port) =>
   });
 const rows = [];
 for (const path of ['/plain', '/hints', '/processing'])
-  for (const [name, port] of [['directly', 39176], ['through nginx', 39175]]) {
+  for (const [name, port] of [['directly', 19176], ['through nginx', 19175]]) {
     done = 0;
     rows.push(`PUT ${path} ${name}: ${await put(path, port)}, done ${done} time`);
   }

@@ -16,9 +16,9 @@ const server = createServer((socket) => {
   socket.on('error', () => {});
   socket.once('data', () => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok'));
 });
-await once(server.listen({ host, port: 39179, backlog: 1 }), 'listening');
+await once(server.listen({ host, port: 19179, backlog: 1 }), 'listening');
 // Fill the queue, and keep Node from emptying it.
-const filler = Array.from({ length: 4 }, () => connect(39179, host).on('error', () => {}));
+const filler = Array.from({ length: 4 }, () => connect(19179, host).on('error', () => {}));
 process.stdout.write('full\n', () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, Number(blockedMs)));
 setTimeout(() => filler.forEach((socket) => socket.destroy()), 0);
 END
@@ -31,7 +31,7 @@ const end = (what) => {
   process.exit();
 };
 const lookup = (_host, _options, callback) => callback(null, addresses);
-http.get({ host: 'two.test', port: 39179, lookup, timeout: 12_000, agent: false }, ({ statusCode }) => end(statusCode))
+http.get({ host: 'two.test', port: 19179, lookup, timeout: 12_000, agent: false }, ({ statusCode }) => end(statusCode))
   .on('timeout', () => end('nothing')).on('error', ({ code }) => end(code));
 END
 # Starts the slow and the dead address, and waits until both are full.
@@ -41,10 +41,13 @@ start() {
   until grep -q full slow && grep -q full dead; do sleep 0.02; done
   sleep 0.1
 }
-stop() { kill $(jobs -p) && wait 2>/dev/null || true; }
+stop() {
+  jobs -p | xargs kill
+  wait 2>/dev/null || true
+}
 start; alone=$(node_modules/.bin/node get.mjs 127.0.39.1); stop
 start; both=$(node_modules/.bin/node get.mjs 127.0.39.1 127.0.39.2); stop
-start; curl=$(curl --silent --max-time 20 --resolve two.test:39179:127.0.39.1,127.0.39.2 --output /dev/null --write-out '%{http_code}' http://two.test:39179/ || true); stop
+start; curl=$(curl --silent --max-time 20 --resolve two.test:19179:127.0.39.1,127.0.39.2 --output /dev/null --write-out '%{http_code}' http://two.test:19179/ || true); stop
 echo "Node $(node_modules/.bin/node --version): the slow address alone: $alone; with a dead one behind it: $both"
 echo "$(curl --version | head -1 | cut -d' ' -f1,2): with a dead one behind it: $curl"
 [[ $alone == '200 after'* && $both == 'nothing after'* && $curl == 200 ]]

@@ -7,7 +7,7 @@ trap 'kill $(jobs -p) 2>/dev/null; rm -rf "$folder"' EXIT
 cd "$folder"
 apt-get download -qq tinyproxy-bin=1.11.1-2.1+deb12u1 2>/dev/null
 dpkg -x tinyproxy-bin_*.deb .
-printf 'Port 39173\nListen 127.0.0.1\nTimeout 10\nMaxClients 10\nBasicAuth me right\nConnectPort 39174\n' >proxy.conf
+printf 'Port 19173\nListen 127.0.0.1\nTimeout 10\nMaxClients 10\nBasicAuth me right\nConnectPort 19174\n' >proxy.conf
 usr/bin/tinyproxy -d -c proxy.conf >/dev/null 2>&1 &
 cat >try.mjs <<'END'
 import http from 'node:http';
@@ -16,8 +16,8 @@ await sleep(1000);
 const ask = (method, password) =>
   new Promise((resolve, reject) => {
     const headers = password ? { 'proxy-authorization': `Basic ${Buffer.from(`me:${password}`).toString('base64')}` } : {};
-    const path = method === 'CONNECT' ? '127.0.0.1:39174' : 'http://127.0.0.1:39174/';
-    const request = http.request({ port: 39173, method, path, headers });
+    const path = method === 'CONNECT' ? '127.0.0.1:19174' : 'http://127.0.0.1:19174/';
+    const request = http.request({ port: 19173, method, path, headers });
     request.on('response', resolve).on('connect', resolve).on('error', reject).end();
   });
 for (const method of ['GET', 'CONNECT'])
