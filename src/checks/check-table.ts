@@ -2,7 +2,7 @@ import type { Contract } from '../api/contract.ts';
 import { type Check, groupOf } from './check.ts';
 import type { Condition } from './condition.ts';
 import { checkHttp, createExpectChecks, createVersionCheck } from './first-answer.ts';
-import { createLifecycleCheck, createOperationChecks } from './operation-checks.ts';
+import { createOperationChecks } from './operation-checks.ts';
 import { checkConnection, checkDns, tlsChecks } from './reach.ts';
 import { createAuthCheck, createErrorChecks } from './refusal-checks.ts';
 import { readsOf } from './round.ts';
@@ -52,7 +52,6 @@ export function createReadChecks(options: SmokeOptions): Check[] {
     ...version,
     ...createOperationChecks(contract),
     ...createErrorChecks(reads),
-    createLifecycleCheck(reads),
     createAuthCheck(reads),
     ...createExpectChecks(expect),
     // Another deployment may have answered since.

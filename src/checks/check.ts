@@ -19,7 +19,7 @@ import { type Finding, skip } from './finding.ts';
 // To add a check, write a function that gets a `CheckContext` and returns findings, and add a line to `check-table.ts`.
 
 /** The groups of checks, in the order of reports. `run` has the failure of a command that was stopped. */
-export const groups = ['reach', 'tls', 'op', 'error', 'lifecycle', 'auth', 'expect', 'write', 'run'] as const;
+export const groups = ['reach', 'tls', 'op', 'error', 'auth', 'expect', 'write', 'run'] as const;
 
 /** Returns the group of a check from its id. */
 export function groupOf(id: string): string {

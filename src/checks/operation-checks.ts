@@ -4,7 +4,6 @@ import { nouns } from '../api/nouns.ts';
 import { type Operation, operations, type Parameter } from '../api/operations.ts';
 import { isSameValue } from '../api/values.ts';
 import { faultOfNext } from '../client/page-walk.ts';
-import { CliError } from '../process/errors.ts';
 import { type JsonValue, printJson } from '../process/exact-json.ts';
 import { counted, dayOf } from '../process/text.ts';
 import {
@@ -14,8 +13,8 @@ import {
   createSkippedCheck,
   type RawAnswer,
 } from './check.ts';
-import { type Finding, FindingError, fail, flaky, pass, skip, statusText, warn } from './finding.ts';
-import { findId, idsIn, idsOf, inputFor, judge, recordOf, recordsOf } from './judge-answer.ts';
+import { type Finding, fail, flaky, pass, skip, statusText, warn } from './finding.ts';
+import { findId, idsIn, idsOf, judge, recordOf, recordsOf } from './judge-answer.ts';
 import { detailsOf, faultOf, idParameter } from './round.ts';
 
 /**
@@ -37,17 +36,19 @@ export function createOperationChecks({ operations: offered, missing }: Contract
 
 async function checkList(context: CheckContext, operation: Operation): Promise<Finding[]> {
   const answer = await context.askOnce(operation);
-  return [judgeRead(answer), ...(await faultsOfList(context, answer))];
+  return [judgeRead(answer, context), ...(await faultsOfList(context, answer))];
 }
 
 /** Requests a record that a list shows, and compares the two. An operation without an id is called once. */
 async function checkGet(context: CheckContext, operation: Operation): Promise<Finding> {
-  if (!idParameter(operation)) return judgeRead(await context.askOnce(operation));
+  if (!idParameter(operation)) return judgeRead(await context.askOnce(operation), context);
   const { list, id } = await findId(context, operation);
   const answer = await context.askOnce(operation, { id });
   if (answer.status === 410 && operation.isDeprecated && passedSunset(answer, context.now()))
     return warn('gone, as its sunset announced', detailsOf(answer));
-  const finding = isGone(answer) ? skip(`${list.id} shows ${id}, which is not there`) : judgeRead(answer);
+  const finding = isGone(answer)
+    ? skip(`${list.id} shows ${id}, which is not there`)
+    : judgeRead(answer, context);
   const fault = faultAgainstList(answer, await context.askOnce(list));
   if (!fault) return finding;
   // Another client may have changed the record, so both are read once more.
@@ -63,13 +64,13 @@ function isGone({ status }: CheckAnswer): boolean {
 }
 
 /** Checks the answer to a GET. @throws FindingError if the answer is not as documented. */
-function judgeRead(answer: CheckAnswer): Finding {
+function judgeRead(answer: CheckAnswer, { now }: CheckContext): Finding {
   const { operation, status } = answer;
-  const remark = judge(answer);
+  const remarks = [judge(answer), remarkOnMarks(answer, now())].filter((remark) => remark !== undefined);
   const count = operation.isList ? `, ${counted(recordsOf(answer).length, 'record', 'records')}` : '';
   const text = `${statusText(status)}${count}`;
-  if (remark === undefined) return pass(text, detailsOf(answer));
-  return warn(`${text}; ${operation.id}: ${remark}`, detailsOf(answer));
+  if (remarks.length === 0) return pass(text, detailsOf(answer));
+  return warn(`${text}; ${operation.id}: ${remarks.join('; ')}`, detailsOf(answer));
 }
 
 /** Finds the fault of an answer that lacks a record of a list, or shows it with another value. */
@@ -197,39 +198,14 @@ function isAccepted(
   return isListed && type === wanted && /^(string|number|boolean)$/.test(type);
 }
 
-/** Makes the check that every GET is marked as deprecated by its description and by a header, or by neither. */
-export function createLifecycleCheck(reads: readonly Operation[]): Check {
-  return {
-    id: 'lifecycle/marks',
-    async run(context) {
-      const findings = [pass('header and description agree')];
-      for (const operation of reads)
-        try {
-          const answer = await context.askOnce(operation, await inputFor(context, operation));
-          if (answer.status < 400 || answer.status === 410)
-            findings.push(...judgeMarks(answer, context.now()));
-        } catch (error) {
-          // Without an answer the check of the operation says so.
-          if (!(error instanceof FindingError || error instanceof CliError)) throw error;
-        }
-      return findings;
-    },
-  };
-}
-
-/** Compares the headers Deprecation and Sunset with the mark of the description. @see RFC 9745, RFC 8594 */
-function judgeMarks(answer: CheckAnswer, now: Date): Finding[] {
+/** Says how the headers Deprecation and Sunset differ from the mark of the description. @see RFC 9745, RFC 8594 */
+function remarkOnMarks(answer: CheckAnswer, now: Date): string | undefined {
   const { operation, headers } = answer;
-  const header = headerValue(headers, 'deprecation') ?? headerValue(headers, 'sunset');
+  const isMarked = (headerValue(headers, 'deprecation') ?? headerValue(headers, 'sunset')) !== undefined;
+  if (operation.isDeprecated !== isMarked)
+    return `it is deprecated by its ${isMarked ? 'header' : 'description'} alone`;
   const day = passedSunset(answer, now);
-  const texts = [
-    ...(operation.isDeprecated && !header ? ['is deprecated by its description, not by a header'] : []),
-    ...(header && !operation.isDeprecated ? ['is deprecated by its header, not by the description'] : []),
-    ...(day === undefined ? [] : [`has a sunset that passed on ${day}`]),
-  ];
-  return texts.map((text) =>
-    warn(`${operation.id} ${text}`, { ...detailsOf(answer), operation, got: header }),
-  );
+  return day && `its sunset passed on ${day}`;
 }
 
 /** Returns the day of a sunset that has passed, by the header of the answer, or else by the description. */

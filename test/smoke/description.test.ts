@@ -36,18 +36,18 @@ describe.concurrent('what a description says, and what it does not', () => {
       on(/^\/store\/inventory\?.*status=/, (answer) => withBody(answer, [])),
     ],
     [
-      'lifecycle/marks',
-      /^listCategories is deprecated by its header, not by the description$/,
+      'op/listCategories',
+      /; listCategories: it is deprecated by its header alone$/,
       on('/categories', (answer) => withHeaders(answer, { deprecation })),
     ],
     [
-      'lifecycle/marks',
-      /^getPet is deprecated by its description, not by a header$/,
+      'op/getPet',
+      /; getPet: it is deprecated by its description alone$/,
       on('/pets/1', (answer) => withHeaders(answer, { deprecation: undefined, sunset: undefined })),
     ],
     [
-      'lifecycle/marks',
-      /^getPet has a sunset that passed on 2025-01-02$/,
+      'op/getPet',
+      /; getPet: its sunset passed on 2025-01-02$/,
       on('/pets/1', (answer) => withHeaders(answer, { sunset })),
     ],
   ])('a suspicion is a warning of %s: %s', async (id, reason, spoil) => {
