@@ -2,56 +2,11 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { runCli } from '../helpers/run-cli.ts';
 import { type StockDesk, stockShop } from '../helpers/stock-desk.ts';
-import { refuse, reply, sendTwice, shelves, toCsv, trouble } from '../helpers/stock-server.ts';
+import { reply, shelves, toCsv, trouble } from '../helpers/stock-server.ts';
 
 // A write is applied if its answer shows it, or a reading afterwards; it failed only if the service itself has refused it.
 
 const apply = 'inventory apply stock.csv --yes';
-
-/** Successes that do not show what was written. */
-const unclear: readonly (readonly [status: number, body: unknown])[] = [
-  ...[
-    { success: false, error: 'locked' },
-    { type: 'about:blank', title: 'Locked', status: 423 },
-  ].map((body) => [200, body] as const),
-  ...[[], 'null', '"locked"', {}, { quantity: 'many' }].map((body) => [200, body] as const),
-  [200, { petId: 99, quantity: 6, status: 'sold' }],
-  [201, { code: 'broken', message: 'it is broken', status: 500 }],
-  [206, { petId: 1, quantity: 6, status: 'sold' }],
-];
-
-test.each([false, true])(
-  'a success that does not show the value is read back: applied if it is there, else unknown (written: %s)',
-  async (isApplied) => {
-    await using shop = await stockShop(
-      unclear.map(() => 5),
-      { 'stock.csv': toCsv(unclear.map(() => 6)) },
-    );
-    shop.misbehave = ({ method, petId = '' }, response) => {
-      const [status, body] = unclear[Number(petId) - 1] ?? [];
-      if (method !== 'PUT' || status === undefined) return undefined;
-      if (isApplied) shop.stock.set(petId, 6);
-      return reply(response, status, body);
-    };
-    const count = unclear.length;
-    expect(await shop.report(`${apply} --retries 0`)).toMatchObject(
-      isApplied ? { code: 0, applied: count } : { code: 6, applied: 0, failed: 0, unknown: count },
-    );
-    shop.misbehave = undefined;
-    // A count that is sent twice is there once, so resume sends it.
-    if (!isApplied)
-      expect(await shop.report('resume --yes')).toMatchObject({ code: 0, id: 'r1', applied: count });
-    expect(new Set(shop.stock.values())).toEqual(new Set([6]));
-  },
-);
-
-test('a success with the value is believed', async () => {
-  await using shop = await stockShop([5], { 'stock.csv': toCsv([6]) });
-  const body = { petId: 1, quantity: 6, status: 'sold', updatedAt: 'today' };
-  shop.misbehave = ({ method }, response) => (method === 'PUT' ? reply(response, 200, body) : undefined);
-  expect(await shop.report(apply)).toMatchObject({ code: 0, applied: 1 });
-  expect(shop.seen.filter(({ method }) => method === 'GET')).toHaveLength(1);
-});
 
 test.each([200, 201, 204])(
   'a %i without a body is read back until one reading has shown what was sent; another value is unknown',
@@ -84,21 +39,6 @@ test('a 202 is unknown and never tried again', async () => {
   expect(shop.writes()).toHaveLength(1);
 });
 
-test('a row is unknown if neither the answer nor a reading shows its value', async () => {
-  await using shop = await stockShop([5, 5], { 'stock.csv': toCsv([6, 6]) });
-  let isBroken = false;
-  shop.misbehave = ({ method }, response) => {
-    isBroken ||= method === 'PUT';
-    return isBroken ? refuse(response, 500, 'broken') : undefined;
-  };
-  const { error, ...report } = await shop.report(`${apply} --retries 0`);
-  expect(report).toMatchObject({ failed: 0, unknown: 2 });
-  // The message is about rows, not about a request.
-  expect(error?.message).toMatch(/2 of 2 rows are unknown$/);
-  shop.misbehave = undefined;
-  expect(await shop.report('resume --yes')).toMatchObject({ code: 0, applied: 2, unknown: 0 });
-});
-
 const refusals = [400, 404, 405, 409, 410, 412, 422, 425, 429, 501, 505];
 const silences = [304, 408, 500, 502, 503, 504];
 
@@ -120,29 +60,6 @@ test('a count is failed after a refusal of the service, unknown after any other 
     statuses.map((status) => [status, final.includes(status) ? 'failed' : 'applied']),
   );
 });
-
-test.each([409, 412, 503])(
-  'a change that a proxy sends twice, so that its answer is %i, is never called failed and never booked twice',
-  async (status) => {
-    for (const sendsETags of [true, false]) {
-      await using shop = await stockShop([10], { 'd.csv': 'petId,change\n1,5\n', 'stock.csv': toCsv([20]) });
-      shop.sendsETags = sendsETags;
-      sendTwice(shop, status, { 'retry-after': '0' });
-      const deliver = 'inventory apply d.csv --relative --delivery LS-1 --yes';
-      const first = await shop.report(deliver);
-      // Nobody knows whose count 15 is after a refusal; a person who looks does.
-      expect(first).toMatchObject(status === 503 ? { applied: 1 } : { failed: 0, unknown: 1 });
-      await shop.report('resume --yes');
-      await shop.report(deliver);
-      expect(shop.stock.get('1')).toBe(15);
-      if (status !== 503) await shop.report('runs settle r1 1 --as applied');
-      expect(await shop.report(deliver)).toMatchObject({ code: 0, booked: 1 });
-      shop.seen.length = 0;
-      // If the count is as sent, the row is applied, even after a refusal.
-      expect(await shop.report(apply)).toMatchObject({ code: 0, applied: 1 });
-    }
-  },
-);
 
 test('a service that adds counts instead of setting them stops the run at the first row, and nothing is added again', async () => {
   await using shop = await stockShop([100, 100, 100], { 'stock.csv': toCsv([102, 102, 102]) });
@@ -217,33 +134,6 @@ test('a strong ETag binds a row that expects or adds; what somebody writes in be
   });
   expect([...shop.stock.values()]).toEqual([50, 51]);
 });
-
-test('without ETags a bound row is read again right before it is written', async () => {
-  await using shop = await stockShop(
-    shelves(120, () => 5),
-    { 'd.csv': `petId,change\n${shelves(120, () => 1).join('\n')}\n` },
-  );
-  shop.misbehave = ({ method, petId }) => {
-    if (method === 'GET' && petId === '7' && shop.stock.get('7') === 5) shop.stock.set('7', 9);
-    return undefined;
-  };
-  const report = await shop.report('inventory apply d.csv --relative --delivery LS-1 --yes');
-  expect(report).toMatchObject({ code: 0, applied: 120 });
-  expect(shop.stock.get('7')).toBe(10);
-});
-
-test.each([true, false])(
-  'a write whose answer was lost is read before it is tried again (written: %s)',
-  async (isApplied) => {
-    await using shop = await stockShop([5], { 'd.csv': 'petId,change\n1,5\n' });
-    trouble(shop, (_, nth) => (nth === 1 ? 'lost' : undefined), { isApplied });
-    expect(await shop.report('inventory apply d.csv --relative --delivery LS-1 --yes')).toMatchObject({
-      ...{ code: 0, applied: 1 },
-    });
-    expect(shop.stock.get('1')).toBe(10);
-    expect(shop.writes()).toHaveLength(isApplied ? 1 : 2);
-  },
-);
 
 test('a record that a list lacks is read by itself before it is called missing', async () => {
   await using shop = await stockShop(

@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { stockDesk, stockShop } from '../helpers/stock-desk.ts';
-import { refuse, reply, stockServer, trouble } from '../helpers/stock-server.ts';
-import { answering, counts, file, healed, type Scene, setting, stories } from './story.ts';
+import { stockShop } from '../helpers/stock-desk.ts';
+import { refuse, stockServer, trouble } from '../helpers/stock-server.ts';
+import { answering, counts, file, healed, type Scene, stories } from './story.ts';
 
 // A delivery adds to counts, so booking it twice is wrong.
 
@@ -38,21 +38,6 @@ stories({
     [`${deliver} --again`, '0: applied 1'],
     counts(7, 7, 2, 9),
   ],
-  'two deliveries with equal rows are two': [
-    { counts: [5, 5], files: delivery('1,+1 2,+2') },
-    [deliver, '0: applied 2'],
-    [deliver.replace('LS-1', 'LS-2'), '0: applied 2'],
-    counts(7, 9),
-  ],
-  'only a delivery that has come since keeps a row unknown, not one before it': [
-    { counts: [5], files: delivery('1,+1') },
-    [deliver, '0: applied 1'],
-    answering({ 1: 502 }),
-    [`${deliver.replace('LS-1', 'LS-2')} --retries 0`, '6: unknown 1'],
-    healed,
-    ['resume --yes', '0: applied 1'],
-    counts(7),
-  ],
   'a shard of a delivery that is not finished keeps back the whole file, not the other shards': [
     { counts: [5, 5, 5, 5, 5], files: delivery('1,+1 2,+1 3,+1 4,+1 5,+1') },
     answering({ 1: 401, 2: 401, 3: 401, 4: 401, 5: 401 }),
@@ -81,15 +66,6 @@ stories({
     [deliver, '0: booked 2'],
     counts(6, 7),
   ],
-  'a row that is left in a run of its delivery can be settled by a person, and be booked then': [
-    { counts: [5, 5], files: delivery('1,+1 2,+2') },
-    answering({ 2: 401 }),
-    [`${deliver} ${oneByOne}`, '4: applied 1'],
-    healed,
-    ['runs settle r1 2 --as failed', '0:'],
-    [deliver, '0: applied 1, booked 1'],
-    counts(6, 7),
-  ],
   'a delivery whose undo has not ended is refused, and names that undo': [
     { counts: [5, 5], files: delivery('1,+1 2,+2') },
     [deliver, '0: applied 2'],
@@ -101,43 +77,6 @@ stories({
     [deliver, '0: applied 2'],
     counts(6, 7),
   ],
-  'what was undone can be booked again, and a row whose undo failed is still booked': [
-    { counts: [5, 5], files: delivery('1,+5 2,+2') },
-    [deliver, '0: applied 2'],
-    setting({ 1: 3 }),
-    ['undo --yes', '3: applied 1, failed 1'],
-    [deliver, '0: applied 1, booked 1'],
-    counts(3, 7),
-  ],
-  'what is booked again on purpose is booked again by a resume too': [
-    { counts: [5, 5, 1], files: delivery('1,+1 2,+2 3,+3') },
-    [deliver, '0: applied 3'],
-    corrected('1,+1 2,+2 3,-9'),
-    answering({ 2: 401 }),
-    [`${deliver} --again ${oneByOne}`, '4: applied 1'],
-    ({ read }) => expect(read('d.rejects.csv')).toContain('below_zero'),
-    healed,
-    ['resume --yes', '3: applied 2, failed 1'],
-    counts(7, 9, 4),
-  ],
-  'rows that were undone can be booked by another number; rejects keep their number': [
-    { counts: [5, 5, 5], files: delivery('1,+1 2,+2 3,+3') },
-    answering({ 3: 409 }),
-    [deliver, '3: failed 1', 'apply d.rejects.csv --relative --delivery LS-1'],
-    healed,
-    ['undo --yes', '0: applied 2'],
-    [deliver.replace('LS-1', 'LS-2'), '0: applied 3'],
-    counts(6, 7, 8),
-  ],
-  'shards of one delivery are booked once each, and the whole file then books nothing': [
-    { counts: [5, 5, 5, 5], files: delivery('1,+1 2,+2 3,+3 4,+4') },
-    [`${deliver} --shard 1/2`, '0:'],
-    [`${deliver} --shard 1/2`, '0: applied 0'],
-    [`${deliver} --shard 2/2`, '0:'],
-    [`${deliver} --shard 2/2`, '0: applied 0'],
-    [deliver, '0: booked 4'],
-    counts(6, 7, 8, 9),
-  ],
   'several rows of one pet are refused, or added up with --sum; their rejects are the rows': [
     { counts: [5, 5], files: delivery('1,+5 2,+1 1,+7') },
     answering({ 1: 409 }),
@@ -146,12 +85,6 @@ stories({
     ({ read }) =>
       expect(read('d.rejects.csv').match(/^\d.*?failed/gm)).toEqual(['1,+5,2,failed', '1,+7,2,failed']),
     counts(5, 6),
-  ],
-  'equal lines of one pet in a delivery are two, so they are refused too, or added up': [
-    { counts: [5, 5], files: delivery('1,+5 1,+5 2,+1') },
-    [deliver, '2:'],
-    [`${deliver} --sum`, '0: applied 2'],
-    counts(15, 6),
   ],
   'the rejects hold only rows that are final; resume takes the others': [
     { counts: [5, 5, 5, 5, 5], files: delivery('1,+1 2,+2 3,+3 4,+4 9,+1 5,x') },
@@ -164,18 +97,6 @@ stories({
     ({ read, write }) => write('d.rejects.csv', read('d.rejects.csv').replace(/^(9|5),.*\n/gm, '')),
     [deliver.replace('d.csv', 'd.rejects.csv'), '0: applied 1'],
     counts(6, 7, 8, 9, 5),
-  ],
-  'a row is not booked twice by the whole file after its rejects, an undo, and old rejects': [
-    { counts: [5, 5, 5], files: delivery('1,+1 2,+2 3,+3') },
-    answering({ 1: 409 }),
-    [deliver, '3: failed 1'],
-    healed,
-    [deliver.replace('d.csv', 'd.rejects.csv'), '0: applied 1'],
-    [deliver.replace('d.csv', 'd.rejects.csv'), '0: booked 1'],
-    ['undo r1 --yes', '0: applied 2'],
-    [deliver, '0: applied 2, booked 1'],
-    [deliver.replace('d.csv', 'd.rejects.csv'), '0: booked 1'],
-    counts(6, 7, 8),
   ],
   'a change needs the number of its delivery; diff and a dry run need none, and show what is booked': [
     { counts: [5, 5], files: delivery('1,+1 2,+2') },
@@ -323,40 +244,3 @@ test.each([
     expect((await shop.run('inventory apply stock.csv --yes')).code).toBe(0);
   },
 );
-
-test('no clock decides what is booked', async () => {
-  await using shop = await stockShop([5], delivery('1,+1'));
-  await shop.report(deliver);
-  const path = shop.journal('r1');
-  // The journal looks as if the clock had been years behind.
-  writeFileSync(path, readFileSync(path, 'utf8').replace(/"20\d\d-/g, '"2019-'));
-  expect(await shop.report(deliver)).toMatchObject({ code: 0, booked: 1 });
-  expect(shop.stock.get('1')).toBe(6);
-});
-
-test('the state folder remembers a delivery, and another folder does not', async () => {
-  await using shop = await stockShop([5], delivery('1,+1'));
-  await shop.report(deliver);
-  const desk = stockDesk(shop);
-  desk.write('d.csv', changes('1,+1'));
-  expect(await desk.report(deliver)).toMatchObject({ code: 0, applied: 1 });
-});
-
-test('a later run of pets says nothing of the counts that a delivery has left open', async () => {
-  const files = { 'd.csv': 'petId,change\n1,3\n', 'pets.csv': 'id,name\n1,Rexy\n' };
-  await using shop = await stockShop([5], files);
-  let isDown = false;
-  shop.misbehave = ({ method }, response) => {
-    isDown ||= method === 'PUT';
-    return isDown ? reply(response, 504, 'the gateway has waited long enough') : undefined;
-  };
-  const deliver = 'inventory apply d.csv --relative --delivery LS-1 --yes --retries 0';
-  expect(await shop.report(deliver)).toMatchObject({ code: 6, unknown: 1 });
-  shop.misbehave = ({ method, path }, response) =>
-    method === 'PUT' && path === '/pets/1'
-      ? reply(response, 200, { id: 1, name: 'Rexy', categoryId: 1, status: 'available' })
-      : undefined;
-  expect(await shop.report('pets update --from pets.csv --yes')).toMatchObject({ code: 0, id: 'r2' });
-  expect(await shop.report('resume r1 --yes')).toMatchObject({ code: 0, applied: 1 });
-  expect(shop.stock.get('1')).toBe(8);
-});

@@ -66,15 +66,6 @@ test('stops, is resumed without the file, and keeps rejects with the columns of 
   expect(rejects.map((name) => shop.read(name)).join('\n')).toMatch(/^9,Nobody,5,failed,/m);
 });
 
-test('refuses a column that is no field, and an invalid row, before any request', async () => {
-  await using shop = await recordShop({ '/pets': pets });
-  for (const text of ['id,nmae\n1,Luna\n', 'id,name,status\n1,Luna,lost\n', 'id,name\nx,Luna\n']) {
-    shop.write('pets.csv', text);
-    expect({ text, code: (await shop.run(update)).code }).toEqual({ text, code: 2 });
-  }
-  expect(shop.writes).toEqual([]);
-});
-
 test('runs of records and of counts are told apart: the one does not keep the other from being resumed', async () => {
   await using shop = await recordShop({ '/pets': pets, '/store/inventory': [] });
   shop.write('pets.csv', 'id,name\n1,Luna\n2,Rex\n');

@@ -105,16 +105,6 @@ test('tells rows apart that begin on one line', async () => {
   ]);
 });
 
-test('the command that tries rejected rows again reads and writes them as the run did', async () => {
-  await using shop = await stockShop([], { 'stock.csv': 'SKU,stock\n1,6\n' });
-  shop.misbehave = ({ method }, response) => (method === 'POST' ? refuse(response, 409, 'no') : undefined);
-  const { stderr } = await shop.run(`${apply} --map petId=SKU --create-missing`);
-  const again = 'petstore inventory apply stock.rejects.csv --map petId=SKU --create-missing';
-  expect(stderr).toContain(`hint: correct the rejected rows, then run: ${again}\n`);
-  shop.misbehave = undefined;
-  expect(await shop.report(`${again.replace('petstore ', '')} --yes`)).toMatchObject({ code: 0, applied: 1 });
-});
-
 test('takes the next free number for a name that is in use, given or not', async () => {
   await using shop = await stockShop([], { 'stock.csv': toCsv([[1, 2]]), 'mine.csv': 'precious' });
   expect(await shop.report(`${apply} --rejects mine.csv`)).toMatchObject({ rejects: 'mine.2.csv' });
@@ -128,24 +118,6 @@ test('takes the next free number for a name that is in use, given or not', async
   expect(await shop.report(apply)).toMatchObject({ failed: 1, rejects: 'stock.rejects.3.csv' });
   expect(shop.read('stock.rejects.csv')).toBe('precious');
   expect(existsSync('/nonexistent/place')).toBe(false);
-});
-
-test('has the columns that apply reads if the input came from a pipe and another session ends the run', async () => {
-  await using shop = await stockShop([5, 5], {});
-  trouble(shop, { 2: 409 });
-  const piped = await shop.run('inventory apply - --yes', { stdin: 'name,id,stock\nRex,1,6\nTom,2,7\n' });
-  expect(piped.code).toBe(3);
-  expect(shop.read('stdin.rejects.csv')).toMatch(/^name,id,stock,_line.*\nTom,2,7,3,failed,409,/);
-});
-
-test('rejects are what was read, although the file has changed meanwhile', async () => {
-  await using shop = await stockShop([5, 5], { 'stock.csv': 'id,note,qty\n1,a,6\n2,b,7\n' });
-  shop.misbehave = ({ method, petId }, response) => {
-    if (method === 'PUT') shop.write('stock.csv', 'id,note,qty\n2,c,9\n1,d,9\n');
-    return method === 'PUT' && petId === '2' ? refuse(response, 409, 'no') : undefined;
-  };
-  expect(await shop.report(apply)).toMatchObject({ applied: 1, failed: 1 });
-  expect(shop.read('stock.rejects.csv')).toMatch(/^id,note,qty,_line.*\n2,b,7,3,failed,409,/);
 });
 
 test('a resume says how many rows of earlier rejects are still open', async () => {

@@ -54,11 +54,6 @@ test('resume needs no file, asks again, and writes what is missing', async () =>
   expect(shop.writes()).toHaveLength(60);
 });
 
-const expecting = (column: string, value: string) =>
-  `petId,quantity${column}\n${shelves(4, () => 9)
-    .map((row) => `${row}${value}\n`)
-    .join('')}`;
-
 // A story is a shop with its counts and files, and then scenes: a command line with its exit code, the counts of its report
 // and texts of its errors; or something that happens at the shop.
 stories({
@@ -87,24 +82,6 @@ stories({
     // Now there is no run that can be resumed.
     ['resume --yes', '0:'],
   ],
-  'a row that was not sent is written, whatever somebody has set meanwhile': [
-    { counts: [1, 1, 1, 1], files: { 'stock.csv': expecting('', '') } },
-    answering({ 3: 403, 4: 403 }),
-    [`${apply} --concurrency 1`, '4: applied 2'],
-    healed,
-    setting({ 3: 50, 4: 60 }),
-    ['resume --yes', '0: applied 4'],
-    counts(9, 9, 9, 9),
-  ],
-  'a row that was not sent and expects another count is failed': [
-    { counts: [1, 1, 1, 1], files: { 'stock.csv': expecting(',expected', ',1') } },
-    answering({ 3: 403, 4: 403 }),
-    [`${apply} --concurrency 1`, '4: applied 2'],
-    healed,
-    setting({ 3: 50, 4: 60 }),
-    ['resume --yes', '3: applied 2, failed 2'],
-    counts(9, 9, 50, 60),
-  ],
   'a resume has only the guards that it is given': [
     {
       counts: shelves(20, () => 1),
@@ -117,19 +94,6 @@ stories({
     ['resume --yes --max-delta 5', '2:', '--max-delta'],
     ['resume --yes', '0: applied 10'],
   ],
-});
-
-test('resume keeps to --create-missing of its run, and has the rate that it is given', async () => {
-  await using shop = await stockShop([1], { 'stock.csv': toCsv([5, 6, 7, 8, 9, 10]) });
-  trouble(shop, () => 401);
-  await shop.report(`${apply} --create-missing --concurrency 1`);
-  shop.misbehave = undefined;
-  shop.seen.length = 0;
-  expect(await shop.report('resume --yes --rate 50')).toMatchObject({ code: 0, applied: 6 });
-  const times = shop.seen.map(({ at }) => at);
-  expect(times.length).toBeGreaterThan(11);
-  // At fifty requests a second, the last request comes no sooner than this.
-  expect((times.at(-1) ?? 0) - (times[0] ?? 0)).toBeGreaterThan((times.length - 1) * 15);
 });
 
 test('a run is resumed on its own target only, and not while an undo names it', async () => {
@@ -247,16 +211,6 @@ test('a journal under another name is not read: it may be of another machine', a
     error: { message: expect.stringContaining('r5.jsonl') },
   });
   expect((await shop.run('runs')).stderr).toContain('it is the journal of run r1');
-});
-
-test('an incomplete line at the end of a journal is cut off, and the run goes on', async () => {
-  await using shop = await stoppedRun(20);
-  const path = shop.journal('r1');
-  const lines = readFileSync(path, 'utf8').split('\n');
-  const ended = lines.findIndex((line) => line.includes('"ended"'));
-  writeFileSync(path, `${lines.slice(0, ended).join('\n')}\n{"row":1`);
-  expect(await shop.report('resume --yes')).toMatchObject({ code: 0, applied: 20 });
-  expect(await shop.report('resume r1 --yes')).toMatchObject({ code: 0 });
 });
 
 test('keeps the journal from others, and the token out of it', async () => {

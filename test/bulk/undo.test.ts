@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { stockShop } from '../helpers/stock-desk.ts';
 import { type Counts, shelves, toCsv, trouble } from '../helpers/stock-server.ts';
-import { answering, counts, healed, type Scene, setting, stories } from './story.ts';
+import { counts, healed, type Scene, setting, stories } from './story.ts';
 
 const apply = 'inventory apply stock.csv --yes';
 const deliver = 'inventory apply d.csv --relative --delivery LS-1 --yes';
@@ -25,23 +25,6 @@ stories({
     setting({ 1: 9, 2: 1 }),
     ['undo --yes', '0: applied 2'],
     counts(4, 4),
-  ],
-  'an undo that would go below 0 fails, and says so': [
-    { counts: [5, 5], files: { 'd.csv': 'petId,change\n1,+5\n2,+1\n' } },
-    [deliver, '0: applied 2'],
-    setting({ 1: 3 }),
-    ['undo --yes', '3: applied 1, failed 1', 'below'],
-    counts(3, 5),
-  ],
-  'undo leaves rows alone that the run did not write, and closes the run: it cannot be resumed': [
-    { counts: [5, 5, 5], files: { 'stock.csv': toCsv([6, 6, 6]) } },
-    answering({ 2: 401 }),
-    [`${apply} ${oneByOne}`, '4: applied 1, failed 1, unprocessed 1'],
-    healed,
-    setting({ 2: 6, 3: 6 }),
-    ['undo --yes', '0: applied 1'],
-    counts(5, 6, 6),
-    ['resume r1 --yes', '2:'],
   ],
   'a record that a later run wrote is left alone and named, until that run is undone': [
     { counts: [1, 1, 1], files: { 'stock.csv': toCsv([4, 4, 4]), 'later.csv': toCsv([[2, 9]]) } },
@@ -76,20 +59,6 @@ stories({
     ['undo --yes', '0:'],
     counts(4, 4, 4, 4),
   ],
-  ...Object.fromEntries(
-    ['resume --yes', 'resume r2 --yes'].map((line) => [
-      `an undo that was stopped goes on with ${line}`,
-      [
-        { counts: [1, 1, 1, 1], files: { 'stock.csv': toCsv([4, 4, 4, 4]) } },
-        [apply, '0: applied 4'],
-        refusedAfterOne,
-        [`undo --yes ${oneByOne}`, '4: applied 1'],
-        healed,
-        [line, '0: applied 4'],
-        counts(1, 1, 1, 1),
-      ],
-    ]),
-  ),
 });
 
 /** A service whose counts, and entries that it lacks, run r1 has set. */
@@ -118,22 +87,6 @@ test('undo sets back what the last run wrote, and only that', async () => {
   expect(undone.code).toBe(2);
   expect(JSON.stringify(undone.error)).toContain('apply');
   expect(shop.writes()).toEqual([]);
-});
-
-test("undo never overwrites somebody's later change, and exits 3", async () => {
-  await using shop = await appliedShop(
-    shelves(150, (petId) => petId),
-    shelves(150, () => 500),
-  );
-  shop.stock.set('7', 8);
-  shop.misbehave = ({ method, petId }) => {
-    // Another count is changed between the plan and the write.
-    if (method === 'GET' && petId === '9') shop.stock.set('9', 10);
-    return undefined;
-  };
-  expect(await shop.report('undo --yes')).toMatchObject({ code: 3, applied: 148, failed: 2 });
-  expect([shop.stock.get('7'), shop.stock.get('9')]).toEqual([8, 10]);
-  expect((await shop.report('resume r1 --yes')).code).toBe(2);
 });
 
 test('an undo names the rows of a killed run of which nobody knows, and takes them back once a person has told', async () => {

@@ -22,7 +22,7 @@ const shown = { success: true };
 
 /** A behaviour, with the verdict on a write that replaces, on one that makes, and on one that removes a record. */
 const behaviours: readonly (readonly [Behaviour, replace: Verdict, create: Verdict, remove: Verdict])[] = [
-  ...[400, 403, 404, 405, 409, 410, 422, 429, 501, 505].map(
+  ...[400, 403, 404, 405, 409, 410, 412, 422, 429, 501, 505].map(
     (status) => [{ status, isDone: false }, 'failed', 'failed', 'failed'] as const,
   ),
   [{ status: 307, isDone: false, headers: { location: '/elsewhere' } }, 'failed', 'failed', 'failed'],
@@ -123,22 +123,6 @@ async function verdictOfRun(shop: RecordShop, line: string): Promise<Verdict> {
   expect(verdicts, JSON.stringify(report)).toHaveLength(1);
   return verdicts[0] as Verdict;
 }
-
-test.each([
-  'a count that is set',
-  'a count that is added to',
-  'a field that is changed',
-  'a pet that is removed',
-])('%s, answered 412 although nobody changed it, is failed if it may not be sent again', async (what) => {
-  const { lines, file } = writes[what] as Write;
-  const verdicts: string[] = [];
-  for (const [verdictOf, line] of [[verdictOfSingle, lines[0]] as const, [verdictOfRun, lines[1]] as const]) {
-    await using shop = await openShop(file);
-    shop.misbehave = misbehave({ status: 412, isDone: false });
-    verdicts.push(await verdictOf(shop, line));
-  }
-  expect(verdicts).toEqual(['failed', 'failed']);
-});
 
 const cases = Object.entries(writes).flatMap(([what, write]) =>
   behaviours.map(([behaviour, replace, create, remove]) => {

@@ -235,8 +235,3 @@ function toItem({ stock }: StockServer, petId: string): string {
 function etagHeaders(server: StockServer, petId: string) {
   return server.sendsETags ? { etag: server.etagOf(petId) } : {};
 }
-
-/** Applies a write, and answers it with a refusal, as if a proxy had sent the write twice and passed on the second answer. */
-export function sendTwice(server: StockServer, status: number, headers = {}): void {
-  trouble(server, (_, nth) => (nth === 1 ? status : undefined), { isApplied: true, headers });
-}
