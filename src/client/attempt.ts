@@ -48,8 +48,7 @@ export function retryDelay(attempt: number, retryAfterMs = 0, random = Math.rand
 
 /**
  * Returns the Retry-After of a response in milliseconds from its arrival. Undefined if the header is missing or malformed. A
- * date is compared with the Date of the same response, because the clocks may differ, and Age says how long a cache has
- * kept it.
+ * date is compared with the Date of the same response, because the clocks may differ.
  *
  * @param nowMs the local time, for a response without a Date.
  * @see RFC 9110, 10.2.3
@@ -61,8 +60,7 @@ export function retryAfter(headers: HttpHeaders, nowMs: number): number | undefi
   const untilMs = parseDate(text);
   if (untilMs === undefined) return undefined;
   const sentMs = parseDate(headerValue(headers, 'date') ?? '');
-  const ageMs = Number(/^\d+$/.exec(headerValue(headers, 'age') ?? '')?.[0] ?? 0) * 1000;
-  return Math.max(0, untilMs - (sentMs === undefined ? nowMs : sentMs + ageMs));
+  return Math.max(0, untilMs - (sentMs ?? nowMs));
 }
 
 function parseDate(text: string): number | undefined {

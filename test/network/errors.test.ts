@@ -66,15 +66,6 @@ test.each<Row>([
   expect(printed.hint ?? '').toContain(hint);
 });
 
-test('the error carries the notices of the command as warnings and is alone on stderr', async () => {
-  const { warnings } = await errorOf(
-    'pets get 5',
-    { status: 404, headers: { deprecation: 'true' } },
-    { body: [] },
-  );
-  expect(warnings).toEqual([expect.stringContaining('looking through listPets instead')]);
-});
-
 test('the error of the embedded store names a path, not an address', async () => {
   const { stderr } = await runCli('pets get 999 --offline --json');
   expect(JSON.parse(stderr).error).toMatchObject({ status: 404, url: '/pets/999' });

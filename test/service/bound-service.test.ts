@@ -96,9 +96,13 @@ test('a pet that cannot be read alone is found through the list, and a tie works
   const { run, done } = await bindTo(service);
   const get = await run('pets get 7 -o json');
   expect(JSON.parse(get.stdout)).toEqual(rex);
-  expect(get.stderr).toContain('getPet is not offered: looking through listPets instead');
+  const note = 'getPet is not offered: looking through listPets instead';
+  expect(get.stderr).toContain(note);
+  // The error in JSON is alone on stderr, with the notes of the command.
+  const missing = await run('pets get 8 -o json');
+  expect(JSON.parse(missing.stderr).error).toMatchObject({ kind: 'not-found', warnings: [note] });
   expect(await run('inventory set 7 3')).toMatchObject({ code: 2 });
-  expect(service.calls()).toEqual(['GET /pets']);
+  expect(service.calls()).toEqual(['GET /pets', 'GET /pets']);
   const maps = [
     '--map',
     'listInventory=GET /a/inventory',
