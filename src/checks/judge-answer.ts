@@ -4,14 +4,12 @@ import { componentReference, toSchemas } from '../api/openapi.ts';
 import type { DocumentedResponse, Operation } from '../api/operations.ts';
 import { int64Max } from '../api/values.ts';
 import { fromWire, otherRecord } from '../client/read-answer.ts';
-import type { CallInput } from '../client/request.ts';
 import { CliError, messageOf } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-json.ts';
-import { withArticle } from '../process/text.ts';
 import { type BodyResult, checkBody } from './body-schema.ts';
 import type { CheckAnswer, CheckContext } from './check.ts';
 import { isStatus } from './condition.ts';
-import { type Details, FindingError, skip, statusText } from './finding.ts';
+import { type Details, FindingError, statusText } from './finding.ts';
 import { faultOf, idParameter } from './round.ts';
 
 /**
@@ -113,15 +111,13 @@ function jsonId(value: JsonValue | undefined): bigint | undefined {
 }
 
 /**
- * Finds an id for an operation, and the list that shows it. Tries the list of its noun first, then every list whose records
- * have a field that refers to the noun.
- *
- * @throws FindingError with a skip if no list shows an id that the operation takes.
+ * Finds an id that an operation takes, and the list that shows it. Tries the list of its noun first, then every list whose
+ * records have a field that refers to the noun.
  */
 export async function findId(
   context: CheckContext,
   operation: Operation,
-): Promise<{ readonly list: Operation; readonly id: bigint }> {
+): Promise<{ readonly list: Operation; readonly id: bigint } | undefined> {
   const lists = context.reads.filter(({ isList }) => isList);
   const name = nouns[operation.noun].idName;
   const { minimum = 0n, maximum = int64Max } = idParameter(operation)?.bounds ?? {};
@@ -133,12 +129,7 @@ export async function findId(
     const id = ids.find((each) => each >= 0n && each >= minimum && each <= maximum);
     if (id !== undefined) return { list, id };
   }
-  throw new FindingError(skip(`no list shows ${withArticle(name)} that ${operation.id} takes`));
-}
-
-/** Returns an input for an operation: an id that a list shows, or nothing if the operation takes no id. */
-export async function inputFor(context: CheckContext, operation: Operation): Promise<CallInput> {
-  return idParameter(operation) ? { id: (await findId(context, operation)).id } : {};
+  return undefined;
 }
 
 /**

@@ -5,7 +5,7 @@ import { type Operation, operations, type Parameter } from '../api/operations.ts
 import { isSameValue } from '../api/values.ts';
 import { faultOfNext } from '../client/page-walk.ts';
 import { type JsonValue, printJson } from '../process/exact-json.ts';
-import { counted, dayOf } from '../process/text.ts';
+import { counted, dayOf, withArticle } from '../process/text.ts';
 import {
   type Check,
   type CheckAnswer,
@@ -42,7 +42,10 @@ async function checkList(context: CheckContext, operation: Operation): Promise<F
 /** Requests a record that a list shows, and compares the two. An operation without an id is called once. */
 async function checkGet(context: CheckContext, operation: Operation): Promise<Finding> {
   if (!idParameter(operation)) return judgeRead(await context.askOnce(operation), context);
-  const { list, id } = await findId(context, operation);
+  const found = await findId(context, operation);
+  if (!found)
+    return skip(`no list shows ${withArticle(nouns[operation.noun].idName)} that ${operation.id} takes`);
+  const { list, id } = found;
   const answer = await context.askOnce(operation, { id });
   if (answer.status === 410 && operation.isDeprecated && passedSunset(answer, context.now()))
     return warn('gone, as its sunset announced', detailsOf(answer));

@@ -4,7 +4,7 @@ import { counted } from '../process/text.ts';
 import type { Check, CheckAnswer, CheckContext } from './check.ts';
 import { isStatus } from './condition.ts';
 import { type Finding, FindingError, pass, skip, statusText, warn } from './finding.ts';
-import { idsOf, inputFor, judge } from './judge-answer.ts';
+import { findId, idsOf, judge } from './judge-answer.ts';
 import { detailsOf, faultOf, guessInput, idParameter, reachOperation } from './round.ts';
 
 /** Makes the checks that the service refuses wrong requests as the contract says. */
@@ -90,10 +90,8 @@ function isAuthRefusal(status: number): boolean {
 
 /** Sends the request of an operation without the token. The id is that of a record in a list, or a guess. */
 async function askWithoutCredential(context: CheckContext, operation: Operation): Promise<CheckAnswer> {
-  const input = await inputFor(context, operation).catch((error: unknown) => {
-    if (error instanceof FindingError) return guessInput(operation);
-    throw error;
-  });
+  const found = idParameter(operation) && (await findId(context, operation));
+  const input = found ? { id: found.id } : guessInput(operation);
   const changes = { [context.tokenHeader.name.toLowerCase()]: undefined };
   return context.ask(operation, input, { isExpected: isAuthRefusal, changes });
 }
