@@ -3,7 +3,7 @@ import { ExactNumber, isJsonObject, type JsonValue, parseJson, printJson } from 
 
 /** YAML, once its package is loaded. */
 interface Yaml {
-  /** YAML text of a value, which readers of YAML 1.1 and 1.2 read alike: texts are in quotes, and numbers are exact. */
+  /** YAML text of a value: texts are in quotes, so that readers of YAML 1.1 read them as texts too, and numbers are exact. */
   print(value: unknown): string;
   /**
    * The value of one YAML document, numbers as in `parseJson`; merge keys (`<<`) are followed.
@@ -27,13 +27,12 @@ export async function loadYaml(): Promise<Yaml> {
     print: (value) =>
       stringify(value, {
         customTags: (tags) => [exactNumber, ...tags],
-        compat: 'yaml-1.1',
         defaultStringType: 'QUOTE_DOUBLE',
         defaultKeyType: 'PLAIN',
         doubleQuotedMinMultiLineLength: Number.MAX_SAFE_INTEGER,
         lineWidth: 0,
         aliasDuplicateObjects: false,
-      }).replace(unreadable, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`),
+      }),
     parse: (text) =>
       narrow(
         parse(text, {
@@ -47,9 +46,6 @@ export async function loadYaml(): Promise<Yaml> {
       ),
   };
 }
-
-/** Characters that some reader of YAML refuses, or takes for a line break, even between quotes. */
-const unreadable = /[\x7f-\x9f\ufeff\u2028\u2029\ufffe\uffff]/g;
 
 /** Keeps bigints only beyond 2^53. */
 function narrow(value: JsonValue): JsonValue {

