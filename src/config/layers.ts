@@ -53,7 +53,7 @@ export interface Setting<Value> {
   readonly problem?: UsageError;
 }
 
-/** The values that the sources give for each key, in the order of their precedence. The last one has no problem. */
+/** The values that the sources give for each key, in the order of their precedence, without the default. */
 export type Candidates = ReadonlyMap<SettingKey, readonly Setting<unknown>[]>;
 
 /**
@@ -71,7 +71,7 @@ function candidatesFor(
   profile = '',
 ): readonly Setting<unknown>[] {
   const variable = variableOf(key, io);
-  const { defaultText, isFile } = keyRules[key];
+  const { isFile } = keyRules[key];
   const read = (source: SettingSource, raw: unknown, givenBy: string): readonly Setting<unknown>[] => {
     if (raw === undefined) return [];
     const isTyped = source === 'flag' || source === 'environment';
@@ -92,11 +92,8 @@ function candidatesFor(
     ...read('environment', variable.raw, variable.name),
     ...read('profile', file.profiles[profile]?.[key], `profile ${profile}`),
     ...read('config', file.defaults[key], file.path),
-    ...(defaultText === undefined ? [noSetting] : read('default', defaultText, '')),
   ];
 }
-
-const noSetting: Setting<undefined> = { value: undefined, text: '', source: 'default', givenBy: '' };
 
 /** Finds the variable that sets a key. An empty variable counts as not set. */
 function variableOf(key: SettingKey, { env }: Io): { readonly name: string; readonly raw?: string } {
@@ -116,7 +113,11 @@ export function validSettings<Key extends SettingKey>(candidates: Candidates, ke
   return settings as readonly Setting<NonNullable<SettingValues[Key]>>[];
 }
 
-/** Returns the setting that takes precedence. */
+/** Returns the setting that takes precedence, else the default. */
 export function firstValid<Key extends SettingKey>(candidates: Candidates, key: Key) {
-  return candidates.get(key)?.find(({ problem }) => !problem) as Setting<SettingValues[Key]>;
+  const given = candidates.get(key)?.find(({ problem }) => !problem);
+  const { defaultText: text, parse } = keyRules[key];
+  const value = given || text === undefined ? undefined : parse(text);
+  const setting = given ?? { value, text: text ?? '', source: 'default', givenBy: '' };
+  return setting as Setting<SettingValues[Key]>;
 }

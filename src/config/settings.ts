@@ -130,7 +130,7 @@ function chooseTarget(
   const isOffline = selection?.value === offlineProfile;
   const offlineFlag = { value: offlineProfile, source: 'flag', givenBy: '--offline' } as const;
   const offline = flags.offline ? offlineFlag : isOffline ? selection : undefined;
-  const baseUrl = candidates.get('base-url')?.find((url) => url.source !== 'default' && !isInConfig(url));
+  const baseUrl = candidates.get('base-url')?.find((url) => !isInConfig(url));
   if (!baseUrl) return { profile: selection, offline };
   const [url, ...beaten] = validSettings(candidates, 'base-url');
   const configured = beaten.find(isInConfig);

@@ -49,14 +49,24 @@ export function jsonIn(text: string): JsonValue | undefined {
  *   message has the line and column, and no part of the text: a part of a secret cannot be recognised.
  */
 export function parseJson(text: string): JsonValue {
-  // Nesting of n levels takes 2n characters, so a text this short is never too deep.
-  if (text.length <= 2 * maxDepth && !longNumber.test(text))
+  if (!longNumber.test(text))
     try {
-      return JSON.parse(text) as JsonValue;
+      const value = JSON.parse(text) as JsonValue;
+      // Nesting of n levels takes 2n characters.
+      if (text.length <= 2 * maxDepth || !isDeeper(value, maxDepth)) return value;
     } catch {
       // The reader below reports what is wrong.
     }
   return new Reader(text).read();
+}
+
+/** Returns true if a value has more than `depth` arrays and objects in each other. */
+function isDeeper(value: JsonValue, depth: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (depth === 0) return true;
+  if (Array.isArray(value)) return value.some((item) => isDeeper(item, depth - 1));
+  for (const key in value) if (isDeeper((value as JsonObject)[key] as JsonValue, depth - 1)) return true;
+  return false;
 }
 
 /** A record of an input: its value, and its text as in the input. */
