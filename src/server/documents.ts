@@ -3,9 +3,11 @@ import { printJson } from '../process/exact-json.ts';
 import { type App, localSunset } from './app.ts';
 import { splitUrl } from './read-input.ts';
 import { methodNotAllowed, Refusal } from './refusal.ts';
+import { forwardedPlace } from './serve-options.ts';
 
 interface DocumentsOptions {
   readonly readOnly?: boolean | undefined;
+  readonly trustProxy?: boolean | undefined;
 }
 
 /** The links from `/` to the description and to its page. @see RFC 8288, RFC 8631 */
@@ -32,28 +34,40 @@ const mediaTypes: ReadonlyMap<string, string> = new Map([
 export function withDocuments(app: App, options: DocumentsOptions): App {
   return (request) => {
     const { path, origin } = splitUrl(request.url);
+    const prefix = options.trustProxy ? forwardedPlace(request).prefix : '';
     const mediaType = mediaTypes.get(path);
     if (path !== '/' && mediaType === undefined) return app(request);
     if (!isRead(request.method))
       return methodNotAllowed(`${path} does not take ${request.method}`, ['GET']).toResponse();
     if (mediaType === undefined) return answerRoot(request);
     const headers = { 'content-type': mediaType, ...(path.startsWith('/docs') && pageHeaders) };
-    return renderDocument(path, origin, options).then((body) => ({ status: 200, headers, body }));
+    return renderDocument(path, { origin, prefix, readOnly: options.readOnly === true }).then((body) => ({
+      status: 200,
+      headers,
+      body,
+    }));
   };
 }
 
 /** Renders a document. It loads the modules for that only now, because most commands serve no document. */
-async function renderDocument(path: string, baseUrl: string, options: DocumentsOptions): Promise<string> {
+async function renderDocument(
+  path: string,
+  {
+    origin,
+    prefix,
+    readOnly,
+  }: { readonly origin: string; readonly prefix: string; readonly readOnly: boolean },
+): Promise<string> {
   if (path === '/healthz') return '{"status":"ok"}';
   if (path === '/docs.css') return (await import('./docs/docs.css?raw')).default;
   if (path === '/docs.js') return (await import('./docs/docs.mjs?raw')).default;
   const { toOpenApi } = await import('../api/openapi.ts');
-  const description = toOpenApi({ sunset: localSunset });
+  const description = toOpenApi({ sunset: localSunset, serverUrl: `${prefix}/` });
   if (path === '/openapi.json') return printJson(description, 2);
   if (path === '/openapi.yaml')
     return (await (await import('../process/exact-yaml.ts')).loadYaml()).print(description);
   const { renderPage } = await import('./docs/page.ts');
-  return renderPage(description, { baseUrl, readOnly: options.readOnly === true });
+  return renderPage(description, { baseUrl: origin + prefix, readOnly });
 }
 
 /** Redirects a browser to the documentation, and links a program to the description. */

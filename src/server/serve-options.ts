@@ -54,18 +54,25 @@ const preflightHeaders: HttpHeaders = {
 };
 
 /**
- * Builds the links of the answers as a client sees them behind a gateway, from X-Forwarded-Proto, X-Forwarded-Host and
- * X-Forwarded-Prefix. Only a gateway may set them: with another client they lead wherever it likes.
+ * Returns where a client behind a gateway sees the server, from X-Forwarded-Proto, X-Forwarded-Host and X-Forwarded-Prefix.
+ * Only a gateway may set them: with another client they lead wherever it likes.
  */
+export function forwardedPlace(request: HttpRequest): { readonly origin: string; readonly prefix: string } {
+  const forwarded = (name: string, form: RegExp) =>
+    form.exec(headerValue(request.headers, `x-forwarded-${name}`)?.split(',')[0]?.trim() ?? '')?.[0];
+  const scheme = forwarded('proto', /^https?$/) ?? 'http';
+  const host = forwarded('host', /^[\w.:[\]-]+$/) ?? new URL(request.url).host;
+  return {
+    origin: `${scheme}://${host}`,
+    prefix: forwarded('prefix', /^(\/[\w.~-]+)+(?=\/?$)/) ?? '',
+  };
+}
+
+/** Builds the links of the answers as a client behind a gateway sees them. */
 export function withForwarded(app: App): App {
   return async (request) => {
-    const forwarded = (name: string, form: RegExp) =>
-      form.exec(headerValue(request.headers, `x-forwarded-${name}`)?.split(',')[0]?.trim() ?? '')?.[0];
-    const own = new URL(request.url);
-    const scheme = forwarded('proto', /^https?$/) ?? 'http';
-    const origin = `${scheme}://${forwarded('host', /^[\w.:[\]-]+$/) ?? own.host}`;
-    const prefix = forwarded('prefix', /^(\/[\w.~-]+)+$/) ?? '';
-    const url = origin + request.url.slice(own.origin.length);
+    const { origin, prefix } = forwardedPlace(request);
+    const url = origin + request.url.slice(new URL(request.url).origin.length);
     const { headers, ...response } = await app({ ...request, url });
     return {
       ...response,

@@ -116,6 +116,17 @@ describe('a server behind a gateway', () => {
     expect(await linksOf(false, forwarded)).toEqual(['<own/pets?limit=2&after=2>; rel="next"', '/pets/26']);
   });
 
+  test('shows that place in the description and in the documentation', async () => {
+    const server = await startServer({ host: '127.0.0.1', port: 0, trustProxy: true, store: seedStore() });
+    const headers = { ...forwarded, 'x-forwarded-prefix': '/api/shop/' };
+    const description = await (await fetch(`${server.url}/openapi.json`, { headers })).text();
+    const page = await (await fetch(`${server.url}/docs`, { headers })).text();
+    await server.close();
+    expect(JSON.parse(description).servers).toEqual([{ url: '/api/shop/' }]);
+    expect(page).toContain('pets list --base-url https://shop.example.com/api/shop<');
+    expect(page).not.toMatch(/(href|src)="\//);
+  });
+
   test('takes no header that is no scheme, host or path', async () => {
     const wrong = {
       'x-forwarded-proto': 'javascript',

@@ -27,9 +27,11 @@ function requestOf(form) {
     else if (value !== '') query.append(field.name, value);
   }
   const search = query.toString();
+  // Relative, because a gateway may serve the page below a path.
+  const target = `.${path}`;
   const body = form.querySelector('[name=body]')?.value;
   return {
-    url: search === '' ? path : `${path}?${search}`,
+    url: search === '' ? target : `${target}?${search}`,
     method: form.dataset.method,
     body,
     headers: body === undefined ? {} : { 'content-type': 'application/json' },

@@ -43,8 +43,8 @@ export function renderPage(document: OpenApi, options: PageOptions): string {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>${title} ${version}</title>
-<link rel="stylesheet" href="/docs.css">
-<script type="module" src="/docs.js"></script>
+<link rel="stylesheet" href="docs.css">
+<script type="module" src="docs.js"></script>
 </head>
 <body>
 <a class="skip" href="#content">Skip to the content</a>
@@ -53,7 +53,7 @@ export function renderPage(document: OpenApi, options: PageOptions): string {
 <header>
 <h1>${title} <small>${version}</small></h1>
 <p>${description}</p>
-<p>It answers at <code>${options.baseUrl}</code>. The same description for programs: <a href="/openapi.json">openapi.json</a>, <a href="/openapi.yaml">openapi.yaml</a>.</p>
+<p>It answers at <code>${options.baseUrl}</code>. The same description for programs: <a href="openapi.json">openapi.json</a>, <a href="openapi.yaml">openapi.yaml</a>.</p>
 </header>
 <details class="menu"><summary>Operations</summary><nav aria-label="Operations, as a menu">${links}</nav></details>
 <noscript><p class="note">Without JavaScript this page can be read, but its forms cannot send anything.</p></noscript>
