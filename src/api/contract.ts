@@ -37,7 +37,7 @@ export interface Contract {
   readonly tokenHeader?: TokenHeader | undefined;
   /** The path, such as `/v1`, that is appended to a base URL without a path of its own. May be empty. */
   readonly basePath: string;
-  /** The schemas that the schemas of answers refer to as `#/$defs/<name>`. */
+  /** The schemas to which those of the answers refer, by the references to them. */
   readonly definitions: JsonObject;
 }
 

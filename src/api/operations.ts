@@ -179,7 +179,7 @@ export type Paging =
 export interface DocumentedResponse {
   /** Media types in lower case, without parameters. Empty if there is no body. */
   readonly mediaTypes: readonly string[];
-  /** A JSON Schema of draft 2020-12. It may refer to the `definitions` of the contract. */
+  /** A JSON Schema of OpenAPI 3.1. Its references are those of the `definitions` of the contract. */
   readonly schema?: JsonObject | undefined;
 }
 

@@ -7,6 +7,7 @@ import {
   operations,
 } from '../api/operations.ts';
 import { UsageError } from '../process/errors.ts';
+import type { JsonObject } from '../process/exact-json.ts';
 import { whileKillable } from '../process/io.ts';
 import { toOperation } from './bound-operation.ts';
 import { findOperationAt } from './choice.ts';
@@ -14,7 +15,6 @@ import type { Description } from './description.ts';
 import { formatRoute, obstacleText, operationObjectsIn, operationsIn, type Route } from './document.ts';
 import { type Match, type Matches, matchOperations } from './match.ts';
 import type { TableOperation } from './record-format.ts';
-import { createResponseReader } from './responses.ts';
 import { readSecurity } from './security.ts';
 
 // This folder turns the description of a service into a contract, once, in `api bind`. The steps:
@@ -47,8 +47,7 @@ interface BindResult {
  */
 export function bind(description: Description, maps: Maps): BindResult {
   return whileKillable(() => {
-    const { document } = description;
-    const security = readSecurity(document, operationObjectsIn(document));
+    const security = readSecurity(description, operationObjectsIn(description));
     const documentOperations = operationsIn(description, security);
     const table = operationIds.map((id): TableOperation => {
       const operation = operations[id];
@@ -61,7 +60,7 @@ export function bind(description: Description, maps: Maps): BindResult {
         : [];
     });
     const matches = matchOperations(table, documentOperations, new Map(chosen));
-    const responseReader = createResponseReader(description.schemaNames);
+    const definitions: JsonObject = {};
     const bound = new Map<OperationId, Operation>();
     const missing = new Map<OperationId, MissingReason>();
     for (const tableOperation of table) {
@@ -69,12 +68,11 @@ export function bind(description: Description, maps: Maps): BindResult {
       const match = matches.get(id);
       const [operation] = match?.operations ?? [];
       if (operation && match?.state === 'bound')
-        bound.set(id, toOperation(tableOperation, operation, match.why, document, responseReader));
+        bound.set(id, toOperation(tableOperation, operation, match.why, description, definitions));
       else if (match) missing.set(id, toMissingReason(match));
     }
     for (const [noun, fields] of maps.fields)
       for (const [field, name] of fields) requireMappedField([...bound.values()], noun, field, name);
-    const { definitions } = responseReader;
     return {
       matches,
       contract: {

@@ -1,20 +1,25 @@
 import { hidesTryIt } from '../api/contract.ts';
+import { withoutParameters } from '../api/http.ts';
 import { nouns } from '../api/nouns.ts';
-import type { BodyField, Operation, RequestBody, Stability } from '../api/operations.ts';
-import type { JsonObject, JsonValue } from '../process/exact-json.ts';
-import { type DocumentOperation, successStatuses } from './document.ts';
+import type { BodyField, DocumentedResponse, Operation, RequestBody, Stability } from '../api/operations.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-json.ts';
+import { type DocumentOperation, jsonContent, successStatuses } from './document.ts';
 import { pagingOf, toParameters } from './parameters.ts';
 import { fieldNamesOf, isCategoryObject, isRecord, recordsIn, type TableOperation } from './record-format.ts';
-import type { ResponseReader } from './responses.ts';
-import { boundsOf, exampleOf, listOf, objectOf, shapeOf, takesNull } from './schema.ts';
+import { lookUp, referencesIn, type Source } from './references.ts';
+import { boundsOf, keywordOf, listOf, objectOf, type Shape, statedValue, takesNull } from './schema.ts';
 
-/** Makes the bound form of an operation of the table from the operation of a document. */
+/**
+ * Makes the bound form of an operation of the table from the operation of a document.
+ *
+ * @param definitions gets the schemas to which those of the answers refer, by reference.
+ */
 export function toOperation(
   tableOperation: TableOperation,
   from: DocumentOperation,
   why: string,
-  document: JsonObject,
-  responseReader: ResponseReader,
+  source: Source,
+  definitions: JsonObject,
 ): Operation {
   const { id, noun, isList } = tableOperation;
   const { operationObject, pathItem, responses } = from;
@@ -41,12 +46,12 @@ export function toOperation(
     errors: Object.keys(responses)
       .filter((status) => /^[45]\d\d$/.test(status))
       .map(Number),
-    responses: responseReader.read(responses),
+    responses: readResponses(responses, source, definitions),
     credential: from.credential,
     stability: stabilityOf(operationObject) ?? stabilityOf(pathItem) ?? 'stable',
     isDeprecated: operationObject.deprecated === true,
     sunset: sunsetOf(operationObject) ?? sunsetOf(pathItem),
-    hidesTryIt: hidesTryIt(document, pathItem, operationObject),
+    hidesTryIt: hidesTryIt(source.document, pathItem, operationObject),
     source: 'bound',
     why,
   };
@@ -67,12 +72,13 @@ function readAnswer(
   if (!isRecord(tableOperation, shape)) return { result: undefined, records: unstated };
   const names = fieldNamesOf(tableOperation, shape);
   const wireNames = new Set(names.values());
-  const furtherFields = [...shape.fields].flatMap(([name, schema]) =>
-    wireNames.has(name) || objectOf(schema).writeOnly === true ? [] : [name],
+  const furtherFields = [...shape.fields].flatMap(([name, field]) =>
+    wireNames.has(name) || keywordOf(field, 'writeOnly') === true ? [] : [name],
   );
   const bounds = Object.fromEntries(
     [...names].flatMap(([name, wireName]) => {
-      const { enum: words, format } = boundsOf(shape.fields.get(wireName)) ?? {};
+      const field = shape.fields.get(wireName);
+      const { enum: words, format } = (field && boundsOf(field)) ?? {};
       return words || format ? [[name, { enum: words, format }]] : [];
     }),
   );
@@ -101,25 +107,28 @@ function readBody(tableOperation: TableOperation, from: DocumentOperation): Requ
   const namesByWireName = new Map([...names].map(([name, wireName]) => [wireName, name]));
   const toField = (wireName: string): [string, BodyField] => {
     const name = namesByWireName.get(wireName) ?? wireName;
-    const schema = shape.fields.get(wireName);
+    const field = shape.fields.get(wireName);
+    const says = (keyword: string) => field !== undefined && keywordOf(field, keyword) === true;
     // A schema that a create shares with its answer requires the id that the service gives.
     const required = shape.required.has(wireName) && !(method === 'POST' && name === 'id');
-    const isCategory = name === 'categoryId' && isCategoryObject(schema);
+    const isCategory = name === 'categoryId' && isCategoryObject(field);
     return [
       name,
       {
         wireName,
         required,
-        bounds: isCategory ? undefined : boundsOf(schema),
-        example: isCategory ? categoryExample(schema) : exampleOf(schema),
-        isWriteOnly: objectOf(schema).writeOnly === true || undefined,
-        isRemovable: from.method === 'PATCH' && !required && (isMerged || takesNull(schema)),
+        bounds: field && !isCategory ? boundsOf(field) : undefined,
+        example: field && exampleOf(field, isCategory),
+        isWriteOnly: says('writeOnly') || undefined,
+        isRemovable: from.method === 'PATCH' && !required && (isMerged || (field && takesNull(field))),
       },
     ];
   };
   const wireNames = [...new Set([...shape.fields.keys(), ...shape.required])];
   // OpenAPI 3.0.3, "readOnly": the field occurs only in answers.
-  const readOnlyNames = wireNames.filter((name) => objectOf(shape.fields.get(name)).readOnly === true);
+  const readOnlyNames = [...shape.fields].flatMap(([name, field]) =>
+    keywordOf(field, 'readOnly') === true ? [name] : [],
+  );
   // A field with one of our names but another meaning cannot be set, because `--field` reads the name as
   // ours.
   const isHomonym = (name: string) => names.has(name) && !namesByWireName.has(name);
@@ -140,10 +149,46 @@ function readBody(tableOperation: TableOperation, from: DocumentOperation): Requ
   };
 }
 
-/** Makes an example of a category that is an object. The example has only an id and a name. */
-function categoryExample(schema: JsonValue | undefined): JsonValue {
-  const { fields } = shapeOf(schema);
-  return { ...(fields.has('id') && { id: 1 }), ...(fields.has('name') && { name: 'text' }) };
+/** Returns the value that a schema states. A category that is an object has only an id and a name, and a list may be empty. */
+function exampleOf(shape: Shape, isCategory: boolean): JsonValue | undefined {
+  const { kind, fields } = shape;
+  if (isCategory) return { ...(fields.has('id') && { id: 1 }), ...(fields.has('name') && { name: 'text' }) };
+  const value = statedValue(shape);
+  // YAML reads `example: 007` as a number, so the text that was meant is lost.
+  const isLost = kind === 'string' && typeof value !== 'string';
+  if (value !== undefined && !isLost) return value;
+  return kind === 'array' && Number(keywordOf(shape, 'minItems') ?? 0) === 0 ? [] : undefined;
+}
+
+/** Reads the documented answers of an operation by status, `4XX` or `default`. */
+function readResponses(
+  responses: JsonObject,
+  source: Source,
+  definitions: JsonObject,
+): Record<string, DocumentedResponse> {
+  const documentedResponses: Record<string, DocumentedResponse> = {};
+  for (const [status, response] of Object.entries(responses)) {
+    if (!/^([1-5](\d\d|XX)|default)$/i.test(status)) continue;
+    const { content } = objectOf(response);
+    const schema = jsonContent(content, source)?.schema;
+    for (const reference of referencesIn(schema, source))
+      definitions[reference] ??= withoutDescriptions(lookUp(reference, source) ?? true);
+    documentedResponses[status.replace('xx', 'XX')] = {
+      mediaTypes: Object.keys(objectOf(content)).map((type) => withoutParameters(type).toLowerCase()),
+      schema: schema === undefined ? undefined : objectOf(withoutDescriptions(schema)),
+    };
+  }
+  return documentedResponses;
+}
+
+/** Copies a part of a schema without its descriptions, which no check needs. */
+function withoutDescriptions(part: JsonValue): JsonValue {
+  if (Array.isArray(part)) return part.map(withoutDescriptions);
+  if (!isJsonObject(part)) return part;
+  const entries = Object.entries(part).filter(
+    ([key, value]) => key !== 'description' || typeof value !== 'string',
+  );
+  return Object.fromEntries(entries.map(([key, value]) => [key, withoutDescriptions(value)]));
 }
 
 const anySuccess = [200, 201, 202, 203, 204, 205];

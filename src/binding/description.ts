@@ -2,48 +2,32 @@ import { InputError, messageOf } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../process/exact-json.ts';
 import { loadYaml } from '../process/exact-yaml.ts';
 import { whileKillable } from '../process/io.ts';
-import { resolveReferences } from './references.ts';
-import { listOf, objectOf, type SchemaNames } from './schema.ts';
+import type { Source } from './references.ts';
+import { listOf, objectOf } from './schema.ts';
 
-/** A parsed document with its references. */
-interface UnresolvedDescription {
+/** An OpenAPI document. */
+export interface Description extends Source {
   /** Absolute URL of the document, `file:` for a file. */
   readonly url: string;
-  /** The name of the document in messages, as the user wrote it. */
-  readonly label: string;
-  readonly document: JsonObject;
-}
-
-/**
- * An OpenAPI 3.1 document with all references resolved. It may contain cycles. Older versions are converted.
- */
-export interface Description extends UnresolvedDescription {
   /** A note for the user: the document was converted, or is read as another version. */
   readonly note?: string | undefined;
-  /** The values in place of references that lead nowhere, with these references. */
-  readonly dangling: ReadonlyMap<object, string>;
-  readonly schemaNames: SchemaNames;
 }
 
 /**
- * Converts a document to OpenAPI 3.1, and resolves its references.
+ * Converts a document to OpenAPI 3.1.
  *
- * @throws InputError if the document is not OpenAPI 3 or Swagger 2.0, or if it refers to another document.
+ * @throws InputError if the document is not OpenAPI 3 or Swagger 2.0.
  */
-export async function readDescription(source: UnresolvedDescription): Promise<Description> {
-  const { url, label } = source;
-  const note = versionNote(source.document, label);
+export async function readDescription({ url, label, document: original }: Description): Promise<Description> {
+  const note = versionNote(original, label);
   const { upgradeFromTwoToThree } = await import('@scalar/openapi-upgrader/2.0-to-3.0');
   const { upgradeFromThreeToThreeOne } = await import('@scalar/openapi-upgrader/3.0-to-3.1');
-  const read = () => {
-    const document = upgradeFromThreeToThreeOne(upgradeFromTwoToThree(source.document)) as JsonObject;
-    if (!isJsonObject(document.paths)) throw new InputError('has no paths');
-    return { document, ...resolveReferences(document) };
-  };
-  const { document, dangling, schemaNames } = runParser(label, read);
-  const schemas = objectOf(objectOf(document.components).schemas);
-  for (const [name, schema] of Object.entries(schemas)) schemaNames.add(schema, name);
-  return { url, label, document, note, dangling, schemaNames };
+  const document = runParser(
+    label,
+    () => upgradeFromThreeToThreeOne(upgradeFromTwoToThree(original)) as JsonObject,
+  );
+  if (!isJsonObject(document.paths)) throw new InputError(`description ${label}: has no paths`);
+  return { url, label, document, note };
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { Method, Operation, OperationId } from '../api/operations.ts';
 import { isJsonObject, type JsonObject, type JsonValue, printJson } from '../process/exact-json.ts';
-import type { Description } from './description.ts';
-import { listOf, objectOf, type SchemaNames, type Shape, shapeOf } from './schema.ts';
+import { follow, referencesIn, type Source } from './references.ts';
+import { keywordOf, listOf, objectOf, Shape } from './schema.ts';
 import type { Security } from './security.ts';
 
 /** A parameter of an operation or of its path item. */
@@ -9,7 +9,7 @@ export interface DocumentParameter {
   readonly name: string;
   readonly in: string;
   readonly required: boolean;
-  readonly schema: JsonValue | undefined;
+  readonly shape: Shape;
   /** The value that `--map` gives it. It then has no role. */
   readonly fixedValue?: string | undefined;
 }
@@ -48,43 +48,62 @@ export interface DocumentOperation {
 const methods: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
 /** Lists the Operation Objects of a document. */
-export function operationObjectsIn(document: JsonObject): JsonObject[] {
-  return Object.values(objectOf(document.paths)).flatMap((pathItem) =>
-    methods.map((method) => objectOf(objectOf(pathItem)[method.toLowerCase()])),
-  );
+export function operationObjectsIn(source: Source): JsonObject[] {
+  return Object.values(objectOf(source.document.paths)).flatMap((value) => {
+    const pathItem = objectOf(follow(value, source));
+    return methods.map((method) => objectOf(pathItem[method.toLowerCase()]));
+  });
 }
 
 /** Lists the operations of a description, in the order of the document. */
-export function operationsIn(description: Description, security: Security): DocumentOperation[] {
-  const { document, schemaNames } = description;
-  return Object.entries(objectOf(document.paths)).flatMap(([path, pathItem]) => {
+export function operationsIn(source: Source, security: Security): DocumentOperation[] {
+  const { document } = source;
+  const isDamaged = danglingPart([document], source) !== undefined;
+  return Object.entries(objectOf(document.paths)).flatMap(([path, value]) => {
+    const pathItem = follow(value, source);
     if (!isPath(path) || !isJsonObject(pathItem)) return [];
     return methods.flatMap((method): DocumentOperation | [] => {
       const operationObject = pathItem[method.toLowerCase()];
       if (!isJsonObject(operationObject)) return [];
       const { operationId, requestBody } = operationObject;
-      const responses = objectOf(operationObject.responses);
-      const { content } = objectOf(requestBody);
+      const responses = Object.fromEntries(
+        Object.entries(objectOf(operationObject.responses)).flatMap(([status, response]) => {
+          const followed = follow(response, source);
+          return isJsonObject(followed) ? [[status, followed]] : [];
+        }),
+      );
+      const { content } = objectOf(follow(requestBody, source));
+      const parts = [
+        operationObject.parameters,
+        pathItem.parameters,
+        requestBody,
+        ...successesOf(operationObject),
+      ];
       const { credential, why } = security.of(operationObject);
       return {
         method,
         path,
         operationId: typeof operationId === 'string' ? operationId : undefined,
-        parameters: parametersOf(path, pathItem.parameters, operationObject.parameters),
-        body: jsonContent(content, schemaNames, bodyTypes),
+        parameters: parametersOf(
+          path,
+          [...listOf(pathItem.parameters), ...listOf(operationObject.parameters)],
+          source,
+        ),
+        body: jsonContent(content, source, bodyTypes),
         bodyTypes: Object.keys(objectOf(content)),
-        ...findAnswer(responses, schemaNames),
+        ...findAnswer(responses, source),
         responses,
         operationObject,
         pathItem,
         credential,
-        obstacle:
-          danglingPart(
-            [operationObject.parameters, pathItem.parameters, requestBody, ...successesOf(responses)],
-            description,
-          ) ??
-          ownServer([operationObject, pathItem], document) ??
-          (why === undefined ? undefined : { why }),
+        // The references of all operations of a large document take long to find.
+        get obstacle() {
+          return (
+            (isDamaged ? danglingPart(parts, source) : undefined) ??
+            ownServer([operationObject, pathItem], document) ??
+            (why === undefined ? undefined : { why })
+          );
+        },
       };
     });
   });
@@ -98,29 +117,18 @@ function ownServer(objects: readonly JsonObject[], document: JsonObject): Obstac
 }
 
 /** Returns the responses that a call needs to be understood. */
-function successesOf(responses: JsonObject): JsonValue[] {
-  return Object.entries(responses).flatMap(([status, response]) => (/^(2|d)/.test(status) ? response : []));
+function successesOf({ responses }: JsonObject): JsonValue[] {
+  return Object.entries(objectOf(responses)).flatMap(([status, response]) =>
+    /^(2|d)/.test(status) ? response : [],
+  );
 }
 
 /** Finds a reference that leads nowhere in the parts of an operation. */
-function danglingPart(
-  parts: readonly (JsonValue | undefined)[],
-  { dangling }: Description,
-): Obstacle | undefined {
-  if (dangling.size === 0) return undefined;
-  const visited = new Set<object>();
-  const find = (value: JsonValue | undefined): string | undefined => {
-    if (typeof value !== 'object' || value === null || visited.has(value)) return undefined;
-    visited.add(value);
-    return (
-      dangling.get(value) ??
-      Object.values(value)
-        .map(find)
-        .find((reference) => reference !== undefined)
-    );
-  };
-  const reference = parts.map(find).find((each) => each !== undefined);
-  return reference === undefined ? undefined : { why: `it refers to ${reference}, which leads nowhere` };
+function danglingPart(parts: readonly (JsonValue | undefined)[], source: Source): Obstacle | undefined {
+  const dangling = parts
+    .flatMap((part) => [...referencesIn(part, source)])
+    .find(($ref) => follow({ $ref }, source) === undefined);
+  return dangling === undefined ? undefined : { why: `it refers to ${dangling}, which leads nowhere` };
 }
 
 /** Returns true if a path can be appended to a base URL: no query, no fragment, no dot segments (`..`, `%2e%2e`). */
@@ -186,7 +194,7 @@ const answerTypes = [/^application\/json(;|$)/i, /^[\w.*-]+\/([\w.-]+\+)?(json|\
 /** Finds the JSON in the `content` object of an answer or a body. */
 export function jsonContent(
   content: JsonValue | undefined,
-  schemaNames?: SchemaNames,
+  source: Source,
   patterns: readonly RegExp[] = answerTypes,
 ): JsonContent | undefined {
   const media = objectOf(content);
@@ -195,34 +203,30 @@ export function jsonContent(
   if (type === undefined) return undefined;
   const isSendable = /^[\w.+-]+\/[\w.+-]+(; ?[\w-]+=[\w.-]+)*$/.test(type);
   const { schema } = objectOf(media[type]);
-  return { mediaType: isSendable ? type : 'application/json', schema, shape: shapeOf(schema, schemaNames) };
+  return { mediaType: isSendable ? type : 'application/json', schema, shape: new Shape(schema, source) };
 }
 
 /**
- * Lists the parameters, those of the path template first. A parameter of the operation overrides that of its
- * path item.
+ * Lists the parameters, those of the path template first.
+ *
+ * @param stated the parameters of the path item, and then those of the operation, which override them.
  */
-function parametersOf(
-  path: string,
-  pathParameters: JsonValue | undefined,
-  operationParameters: JsonValue | undefined,
-): DocumentParameter[] {
+function parametersOf(path: string, stated: readonly JsonValue[], source: Source): DocumentParameter[] {
   const parameters = new Map<string, DocumentParameter>();
   for (const [, name = ''] of path.matchAll(/\{([^}]*)\}/g))
-    parameters.set(`path ${name}`, { name, in: 'path', required: true, schema: undefined });
-  for (const value of [...listOf(pathParameters), ...listOf(operationParameters)].map(objectOf)) {
+    parameters.set(`path ${name}`, { name, in: 'path', required: true, shape: new Shape(undefined, source) });
+  for (const value of stated.map((parameter) => objectOf(follow(parameter, source)))) {
     const { name, in: place } = value;
     if (typeof name !== 'string' || typeof place !== 'string') continue;
     const key = `${place} ${name}`;
     if (place === 'path' && !parameters.has(key)) continue;
     // OpenAPI 3.0.3, "Parameter Object": these three are described elsewhere, and ignored here.
     if (place === 'header' && /^(accept|content-type|authorization)$/i.test(name)) continue;
-    const wholeSchema = value.schema ?? jsonContent(value.content)?.schema;
+    const whole = jsonContent(value.content, source)?.shape ?? new Shape(value.schema, source);
     // A request sends one value of a list. The default of an item is not the default of the list.
-    const { kind, items } = shapeOf(wholeSchema);
-    const { default: _, ...item } = objectOf(items);
-    const schema = kind === 'array' ? item : wholeSchema;
-    parameters.set(key, { name, in: place, required: place === 'path' || value.required === true, schema });
+    const { default: _, ...item } = objectOf(follow(keywordOf(whole, 'items'), source));
+    const shape = whole.kind === 'array' ? new Shape(item, source) : whole;
+    parameters.set(key, { name, in: place, required: place === 'path' || value.required === true, shape });
   }
   return [...parameters.values()];
 }
@@ -230,12 +234,12 @@ function parametersOf(
 /** Finds the answer of the first success status that has JSON. */
 function findAnswer(
   responses: JsonObject,
-  schemaNames: SchemaNames,
+  source: Source,
 ): Pick<DocumentOperation, 'answer' | 'answersNoJson'> {
   const statuses = successStatuses(responses);
   const contents = [...statuses, '2XX'].map((status) => objectOf(objectOf(responses[status]).content));
   const answer = contents
-    .map((content) => jsonContent(content, schemaNames))
+    .map((content) => jsonContent(content, source))
     .find((content) => content !== undefined);
   const isEmpty = statuses.length > 0 && statuses.every((status) => status === 204 || status === 205);
   const hasContent = contents.some((content) => Object.keys(content).length > 0);

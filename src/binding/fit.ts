@@ -8,11 +8,10 @@ import {
   isCategoryObject,
   isRecord,
   missingKeys,
-  recordShapesIn,
   recordsIn,
   type TableOperation,
 } from './record-format.ts';
-import { objectOf, type Shape, shapeOf } from './schema.ts';
+import { keywordOf, type Shape } from './schema.ts';
 
 // The parameters, the body and the answer of an operation show whether the program can call it as an operation of the table.
 // These rules hold for a route of --map too.
@@ -47,7 +46,7 @@ function callObstacle(tableOperation: TableOperation, operation: DocumentOperati
     return isStated ? { why, remedy: `fix it with ${mapFlag(id, fixedRoute(stated))}` } : { why };
   }
   const uuid = parameters.find(
-    ({ in: place, schema }) => place === 'path' && objectOf(schema).format === 'uuid',
+    ({ in: place, shape }) => place === 'path' && keywordOf(shape, 'format') === 'uuid',
   );
   if (uuid) return { why: `its ${uuid.name} is a UUID, not an integer`, isForeign: true };
   if (!tableOperation.body) return undefined;
@@ -65,7 +64,7 @@ function obstacleInBody(tableOperation: TableOperation, shape: Shape): Obstacle 
   const lacking = bodyKeys(noun, method).filter((key) => !names.has(key));
   if (lacking.length > 0) return lackOf(tableOperation, shape, label, lacking);
   if (names.size === 0) return { why: `its ${label} has none of the fields that petstore knows` };
-  if (shape.required.has('category') && shapeOf(shape.fields.get('category')).kind === 'string')
+  if (shape.required.has('category') && shape.fields.get('category')?.kind === 'string')
     return { why: `its ${label} needs the name of a category in place of its id` };
   return obstacleInTypes(tableOperation, shape, label);
 }
@@ -91,8 +90,7 @@ function lackOf(
   const why = `its ${label} has no field ${fields.join(', ')}`;
   const [field = ''] = fields;
   const usedNames = new Set(fieldNamesOf(tableOperation, shape).values());
-  const candidates = [...shape.fields].flatMap(([name, schema]) => {
-    const { kind } = shapeOf(schema);
+  const candidates = [...shape.fields].flatMap(([name, { kind }]) => {
     const isSameType =
       isNumberKind(kind) === integerFields.has(field) && kind !== 'array' && kind !== 'object';
     // The own id of an entry is never that of its pet, and a delta is no count.
@@ -119,7 +117,7 @@ function recordObstacle(
   if (!answer) return isRead && answersNoJson ? { why: 'it answers no JSON' } : undefined;
   if (answer.shape.kind === 'unknown') return undefined;
   const content = recordsIn(tableOperation, answer.shape);
-  if (!content) return withoutRecords(tableOperation, answer.shape);
+  if (!content) return withoutRecords(answer.shape);
   const { shape } = content;
   if (shape.kind === 'unknown') return undefined;
   const label = shape.names[0] ?? 'record';
@@ -129,23 +127,19 @@ function recordObstacle(
   const fields = isRead ? missingKeys(tableOperation, shape) : undefined;
   if (!fields) return undefined;
   // A record in an envelope that the program does not know is ours nevertheless.
-  const inner = [...shape.fields].find(([, field]) => isRecord(tableOperation, shapeOf(field)));
+  const inner = [...shape.fields].find(([, field]) => isRecord(tableOperation, field));
   if (inner) return { why: `it answers the record inside ${inner[0]}` };
   return foreign(lackOf(tableOperation, shape, label, fields));
 }
 
 /** Says what a list answers in place of records. */
-function withoutRecords(tableOperation: TableOperation, answer: Shape): Obstacle {
-  if (isNumberKind(shapeOf(answer.values).kind) && answer.fields.size === 0)
-    return foreign({ why: 'it answers a map of numbers, such as {"available": 7}, and no records' });
-  const shapes = recordShapesIn(answer);
-  const [shape, ...others] = shapes;
-  if (!shape || others.length > 0) return foreign({ why: 'it answers no single list of records' });
-  const label = shape.names[0] ?? 'record';
-  const fields = missingKeys(tableOperation, shape) ?? [];
-  return foreign(
-    obstacleInTypes(tableOperation, shape, label) ?? lackOf(tableOperation, shape, label, fields),
-  );
+function withoutRecords(answer: Shape): Obstacle {
+  const isMap = isNumberKind(answer.values.kind) && answer.fields.size === 0;
+  return foreign({
+    why: isMap
+      ? 'it answers a map of numbers, such as {"available": 7}, and no records'
+      : 'it answers no single list of records',
+  });
 }
 
 /** Marks an obstacle that shows that the records of the noun are not ours. */
@@ -155,7 +149,7 @@ function foreign(obstacle: Obstacle): Obstacle {
 
 const integerFields = new Set(['id', 'petId', 'categoryId', 'quantity']);
 
-export function isNumberKind(kind: Shape['kind']): boolean {
+export function isNumberKind(kind: Shape['kind'] | undefined): boolean {
   return kind === 'integer' || kind === 'number';
 }
 
@@ -163,7 +157,7 @@ function obstacleInTypes(tableOperation: TableOperation, shape: Shape, label: st
   if (shape.kind !== 'object') return { why: `its ${label} is ${withArticle(shape.kind)}` };
   for (const [field, name] of fieldNamesOf(tableOperation, shape)) {
     if (field === 'categoryId' && isCategoryObject(shape.fields.get(name))) continue;
-    const { kind } = shapeOf(shape.fields.get(name));
+    const kind = shape.fields.get(name)?.kind ?? 'unknown';
     const isSame = integerFields.has(field)
       ? isNumberKind(kind)
       : kind === (field === 'complete' ? 'boolean' : 'string');

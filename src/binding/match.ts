@@ -13,7 +13,7 @@ import { addingWordIn, isNumberKind, obstacleTo } from './fit.ts';
 import { withStatedValues } from './parameters.ts';
 import { compactName, mentions, nounOfSchema, type PathForm, readPath } from './path-words.ts';
 import { fieldNamesOf, isRecord, recordsIn, type TableOperation } from './record-format.ts';
-import { type Shape, shapeOf } from './schema.ts';
+import { keywordOf, type Shape } from './schema.ts';
 
 // The rule that finds an operation of the table in a document. A wrong binding is worse than a missing one, because the
 // binding decides what `delete` deletes.
@@ -123,7 +123,7 @@ function fieldsOf(
   return {
     fields: new Set(shapes.flatMap((shape) => [...shape.fields.keys()].map(compactName))),
     hasIntegerId: shapes.some((shape) =>
-      isNumberKind(shapeOf(shape.fields.get(fieldNamesOf(first, shape).get(idField) ?? '')).kind),
+      isNumberKind(shape.fields.get(fieldNamesOf(first, shape).get(idField) ?? '')?.kind),
     ),
   };
 }
@@ -230,7 +230,7 @@ function idObstacle(
       : { why, remedy: remedyFor(tableOperation, operation) };
   }
   const parameter = operation.parameters.find(({ in: place, name }) => place === 'path' && name === idName);
-  const { kind } = shapeOf(parameter?.schema);
+  const kind = parameter?.shape.kind ?? 'unknown';
   if (facts.hasIntegerId || !/^(string|boolean)$/.test(kind)) return undefined;
   return { why: `its ${idName} is a ${kind}, not an integer`, isForeign: true };
 }
@@ -254,7 +254,8 @@ function countObstacle(tableOperation: TableOperation, operation: DocumentOperat
   const { id, noun } = tableOperation;
   const { method, operationId = '', operationObject, body } = operation;
   if (noun !== 'inventory' || !body) return undefined;
-  const { description } = { description: '', ...(body.shape.fields.get('quantity') as object) };
+  const quantity = body.shape.fields.get('quantity');
+  const description = (quantity && keywordOf(quantity, 'description')) ?? '';
   const isCreate = id === 'createInventory';
   const texts = isCreate ? [] : [operationId, String(operationObject.summary ?? '')];
   const word = [...texts, String(description)].map(addingWordIn).find((text) => text !== undefined);

@@ -1,10 +1,9 @@
 import { isNextName, isOuterName } from '../api/list-signs.ts';
 import { type OperationId, operations, type Paging, type Parameter, takesId } from '../api/operations.ts';
 import type { Bounds } from '../api/schemas.ts';
-import type { JsonValue } from '../process/exact-json.ts';
 import type { DocumentOperation, DocumentParameter } from './document.ts';
 import { compactName, singularWords } from './path-words.ts';
-import { boundsOf, listOf, objectOf, type Shape, shapeOf, statedText } from './schema.ts';
+import { boundsOf, keywordOf, listOf, objectOf, type Shape, statedValue } from './schema.ts';
 import { isFieldName } from './security.ts';
 
 // The name and the type of a query parameter decide its role: a filter of ours, or a part in the division of
@@ -35,9 +34,8 @@ const filterRoles = {
 
 type PagingRole = keyof typeof pagingRoles;
 
-function isChoice({ schema }: DocumentParameter): boolean {
-  const { enum: choices, const: constant } = objectOf(schema);
-  return choices !== undefined || constant !== undefined;
+function isChoice({ shape }: DocumentParameter): boolean {
+  return (keywordOf(shape, 'enum') ?? keywordOf(shape, 'const')) !== undefined;
 }
 
 /** Finds the parameter of a list that has a role. */
@@ -47,8 +45,8 @@ function findParameter(
   isPaging: boolean,
 ): DocumentParameter | undefined {
   const fitting = parameters.filter((parameter) => {
-    const { kind } = shapeOf(parameter.schema);
-    const { format } = objectOf(parameter.schema);
+    const { kind } = parameter.shape;
+    const format = keywordOf(parameter.shape, 'format');
     const isPlain = !isPaging || !(isChoice(parameter) || (kind === 'string' && format !== undefined));
     return parameter.in === 'query' && kinds.includes(kind) && isPlain && !/date|time/.test(String(format));
   });
@@ -91,7 +89,7 @@ export function toParameters(operation: DocumentOperation, id: OperationId): Bou
   const parameters: Parameter[] = [];
   const unknownParameters: DocumentParameter[] = [];
   for (const parameter of operation.parameters) {
-    const { name: wireName, required, schema, in: place, fixedValue } = parameter;
+    const { name: wireName, required, shape, in: place, fixedValue } = parameter;
     const filter = filters.get(parameter);
     const isSent = parameter === size || (filter !== undefined && !required);
     const name =
@@ -111,7 +109,7 @@ export function toParameters(operation: DocumentOperation, id: OperationId): Bou
         wireName,
         in: place as Parameter['in'],
         required,
-        bounds: constant === undefined ? textBounds(schema) : undefined,
+        bounds: constant === undefined ? textBounds(shape) : undefined,
         // A filter with a value hides records.
         serviceDefault:
           filter !== undefined || (name === 'limit' && !required) ? constantOf(parameter) : undefined,
@@ -133,23 +131,23 @@ function firstPosition(
 }
 
 /** Returns the number of the first page, if the description states it by a default or a minimum. */
-function firstOf({ schema }: DocumentParameter): number | undefined {
-  const first = objectOf(schema).default ?? boundsOf(schema)?.minimum;
+function firstOf({ shape }: DocumentParameter): number | undefined {
+  const first = keywordOf(shape, 'default') ?? boundsOf(shape)?.minimum;
   return first === undefined ? undefined : Number(first);
 }
 
 /** Returns the bounds of a parameter, without the type string: every value is sent as text. */
-function textBounds(schema: JsonValue | undefined): Bounds | undefined {
-  const { type, ...bounds } = boundsOf(schema) ?? {};
+function textBounds(shape: Shape): Bounds | undefined {
+  const { type, ...bounds } = boundsOf(shape) ?? {};
   return type === 'string' ? bounds : { type, ...bounds };
 }
 
 /** Returns the value of `--map`, the only value that the description allows, or else the default. */
-function constantOf({ schema, fixedValue }: DocumentParameter): string | undefined {
+function constantOf({ shape, fixedValue }: DocumentParameter): string | undefined {
   if (fixedValue !== undefined) return fixedValue;
-  const { const: constant, enum: choices, default: fallback } = objectOf(schema);
-  const [only, ...others] = listOf(choices);
-  const value = constant ?? (others.length === 0 ? only : undefined) ?? fallback;
+  const [only, ...others] = listOf(keywordOf(shape, 'enum'));
+  const single = others.length === 0 ? only : undefined;
+  const value = keywordOf(shape, 'const') ?? single ?? keywordOf(shape, 'default');
   const isText = ['string', 'number', 'bigint', 'boolean'].includes(typeof value);
   return isText && /^[\x20-\x7e]*$/.test(String(value)) ? String(value) : undefined;
 }
@@ -159,7 +157,10 @@ export function withStatedValues(operation: DocumentOperation, id: OperationId):
   const { unknownParameters } = toParameters(operation, id);
   const parameters = operation.parameters.map((parameter): DocumentParameter => {
     const isUnknown = parameter.in === 'query' && unknownParameters.includes(parameter);
-    return isUnknown ? { ...parameter, fixedValue: statedText(parameter.schema) } : parameter;
+    const value = isUnknown ? statedValue(parameter.shape) : undefined;
+    return value === undefined || typeof value === 'object'
+      ? parameter
+      : { ...parameter, fixedValue: String(value) };
   });
   return { ...operation, parameters };
 }
@@ -178,8 +179,8 @@ export function pagingOf(operation: DocumentOperation): Paging {
     Object.keys(objectOf(objectOf(response).headers)),
   );
   if (headers.some((name) => name.toLowerCase() === 'link')) return { kind: 'link' };
-  const maximumOf = ({ schema }: DocumentParameter) => {
-    const { maximum } = boundsOf(schema) ?? {};
+  const maximumOf = ({ shape }: DocumentParameter) => {
+    const { maximum } = boundsOf(shape) ?? {};
     return maximum === undefined ? undefined : Number(maximum);
   };
   if (page) {
@@ -205,23 +206,21 @@ function isPagingName(name: string): boolean {
 
 /** Returns true if a parameter seems to lead through a list in a way that the program does not know. */
 function isOtherPaging(parameter: DocumentParameter): boolean {
-  const { kind } = shapeOf(parameter.schema);
-  const isDate = /date|time/.test(String(objectOf(parameter.schema).format));
+  const isDate = /date|time/.test(String(keywordOf(parameter.shape, 'format')));
   const canLead = /^(query|header)$/.test(parameter.in) && !isChoice(parameter) && !isDate;
-  return canLead && kind !== 'boolean' && isPagingName(parameter.name);
+  return canLead && parameter.shape.kind !== 'boolean' && isPagingName(parameter.name);
 }
 
 /** Finds the fields that lead from an answer to its link or cursor to the next page. */
 function nextIn({ answer }: DocumentOperation): readonly string[] | undefined {
   if (answer?.shape.kind !== 'object') return undefined;
   const nextField = ({ fields }: Shape) =>
-    [...fields].find(([name, schema]) => isNextName(name) && shapeOf(schema).kind !== 'boolean')?.[0];
-  for (const [field, schema] of answer.shape.fields) {
-    const shape = shapeOf(schema);
+    [...fields].find(([name, { kind }]) => isNextName(name) && kind !== 'boolean')?.[0];
+  for (const [field, shape] of answer.shape.fields) {
     const inner = isOuterName(field) ? nextField(shape) : undefined;
     if (inner === undefined) continue;
     // HAL and others: `_links: { next: { href } }`.
-    const isLink = shapeOf(shape.fields.get(inner)).fields.has('href');
+    const isLink = shape.fields.get(inner)?.fields.has('href');
     return isLink ? [field, inner, 'href'] : [field, inner];
   }
   const outermost = nextField(answer.shape);

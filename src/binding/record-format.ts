@@ -1,8 +1,7 @@
 import { nouns } from '../api/nouns.ts';
 import { type NounName, type Operation, operations } from '../api/operations.ts';
-import type { JsonValue } from '../process/exact-json.ts';
 import { compactName, nounOf, singularWords } from './path-words.ts';
-import { type Shape, shapeOf } from './schema.ts';
+import type { Shape } from './schema.ts';
 
 // The schemas of a document show the names and the envelopes with which a service writes the records of a
 // noun.
@@ -37,14 +36,13 @@ export function fieldNamesOf(
   }
   if (noun !== 'pets' || names.has('categoryId') || !otherNames.includes('category')) return names;
   const category = shape.fields.get('category');
-  const isReference = shapeOf(category).kind === 'integer' || isCategoryObject(category);
+  const isReference = category?.kind === 'integer' || isCategoryObject(category);
   return isReference ? names.set('categoryId', 'category') : names;
 }
 
 /** Returns true if a category is an object `{id, name}`. */
-export function isCategoryObject(schema: JsonValue | undefined): boolean {
-  const { kind, fields } = shapeOf(schema);
-  return kind === 'object' && (fields.has('id') || fields.has('name'));
+export function isCategoryObject(shape: Shape | undefined): boolean {
+  return shape?.kind === 'object' && (shape.fields.has('id') || shape.fields.has('name'));
 }
 
 /** The fields that a record of a noun must have: its id, its name, and the records that it refers to. */
@@ -88,38 +86,32 @@ export function recordsIn(tableOperation: TableOperation, answer: Shape): Record
   return tableOperation.isList ? listIn(tableOperation, answer) : recordIn(tableOperation, answer);
 }
 
-/** Finds the list in an answer: the answer itself, or the only array of records in an object. */
+/**
+ * Finds the list in an answer: the answer itself, or the only array of records in an object. If none has records of the noun, it
+ * is the only array of objects.
+ */
 function listIn(tableOperation: TableOperation, answer: Shape): RecordContent | undefined {
-  if (answer.kind === 'array') return { envelope: [], shape: shapeOf(answer.items, answer.schemaNames) };
-  for (const lists of [listsIn(answer), innerListsIn(answer)]) {
-    const records = lists.filter(({ shape }) => isRecord(tableOperation, shape));
-    const candidates = records.length > 0 ? records : lists.filter(({ shape }) => shape.kind === 'unknown');
-    if (candidates.length > 0) return candidates.length === 1 ? candidates[0] : undefined;
-  }
-  return undefined;
-}
-
-/** Lists the shapes of the objects in the arrays of an answer. */
-export function recordShapesIn(answer: Shape): Shape[] {
-  const shapes = [...listsIn(answer), ...innerListsIn(answer)].map(({ shape }) => shape);
-  return shapes.filter(({ kind }) => kind === 'object');
-}
-
-/** Finds the arrays among the fields of an object. */
-function listsIn({ fields, schemaNames }: Shape, outer: readonly string[] = []): RecordContent[] {
-  return [...fields].flatMap(([field, schema]): RecordContent[] => {
-    const { kind, items } = shapeOf(schema);
-    return kind === 'array' ? [{ envelope: [...outer, field], shape: shapeOf(items, schemaNames) }] : [];
-  });
+  if (answer.kind === 'array') return { envelope: [], shape: answer.items };
+  const inner = [...answer.fields].flatMap(([field, shape]) =>
+    outerEnvelope.test(field) ? arraysIn(shape, [field]) : [],
+  );
+  const arrays = [...arraysIn(answer), ...inner];
+  const groups = [
+    arrays.filter(({ shape }) => isRecord(tableOperation, shape)),
+    arrays.filter(({ shape: { kind } }) => kind === 'object'),
+    arrays.filter(({ shape: { kind } }) => kind === 'unknown'),
+  ];
+  const [list, ...others] = groups.find(({ length }) => length > 0) ?? [];
+  return others.length === 0 ? list : undefined;
 }
 
 /** Fields of an envelope in which a list lies one level deeper. */
 const outerEnvelope = /^(_embedded|data|result|response)$/;
 
-/** Finds the arrays one level deeper. */
-function innerListsIn({ fields, schemaNames }: Shape): RecordContent[] {
-  return [...fields].flatMap(([field, schema]) =>
-    outerEnvelope.test(field) ? listsIn(shapeOf(schema, schemaNames), [field]) : [],
+/** Finds the arrays among the fields of an object. */
+function arraysIn({ fields }: Shape, outer: readonly string[] = []): RecordContent[] {
+  return [...fields].flatMap(([field, { kind, items }]) =>
+    kind === 'array' ? [{ envelope: [...outer, field], shape: items }] : [],
   );
 }
 
@@ -129,11 +121,11 @@ const innerEnvelope = /^(data|result|item|record)$/;
 /** Finds the record in an answer: the whole, or the only record of the noun in an envelope. */
 function recordIn(tableOperation: TableOperation, whole: Shape): RecordContent {
   if (whole.kind !== 'object' || isRecord(tableOperation, whole)) return { envelope: [], shape: whole };
-  const contents = [...whole.fields].flatMap(([field, schema]): RecordContent[] => {
-    if (!innerEnvelope.test(field) && nounOf(field) !== tableOperation.noun) return [];
-    const shape = shapeOf(schema, whole.schemaNames);
-    return isRecord(tableOperation, shape) ? [{ envelope: [field], shape }] : [];
-  });
-  const [record, ...others] = contents;
-  return record && others.length === 0 ? record : { envelope: [], shape: whole };
+  const isNamed = (field: string) => innerEnvelope.test(field) || nounOf(field) === tableOperation.noun;
+  const [record, ...others] = [...whole.fields].filter(
+    ([field, shape]) => isNamed(field) && isRecord(tableOperation, shape),
+  );
+  return record && others.length === 0
+    ? { envelope: [record[0]], shape: record[1] }
+    : { envelope: [], shape: whole };
 }

@@ -1,14 +1,43 @@
 import { InputError } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-json.ts';
-import { valueAt } from '../process/pointer.ts';
-import { listOf, SchemaNames } from './schema.ts';
+import { toPointer, valueAt } from '../process/pointer.ts';
 
-/** What is left of the references of a document after they were replaced. */
-interface References {
-  /** The names by which the references call their targets. */
-  readonly schemaNames: SchemaNames;
-  /** The values in place of references that lead nowhere, with these references. */
-  readonly dangling: ReadonlyMap<object, string>;
+/** A document whose references are followed where they are met. */
+export interface Source {
+  /** The name of the document in messages, as the user wrote it. */
+  readonly label: string;
+  readonly document: JsonObject;
+}
+
+/** Returns the reference that stands in place of a value; undefined if the value stands there itself. */
+export function referenceOf(value: JsonValue | undefined): string | undefined {
+  return isJsonObject(value) && typeof value.$ref === 'string' ? value.$ref : undefined;
+}
+
+/**
+ * Returns the value at a reference, which may be a reference again. Undefined if it leads nowhere.
+ *
+ * @throws InputError for a reference to another document.
+ */
+export function lookUp(reference: string, { label, document }: Source): JsonValue | undefined {
+  if (reference.startsWith('#')) return valueAt(document, toPointer(reference));
+  throw new InputError(
+    `description ${label}: refers to ${reference}, which is in another document`,
+    'bundle it into one document first',
+  );
+}
+
+/** Follows the references in place of a value. Undefined if they lead nowhere, or in a circle. */
+export function follow(
+  value: JsonValue | undefined,
+  source: Source,
+  chain: readonly string[] = [],
+): JsonValue | undefined {
+  const reference = referenceOf(value);
+  if (reference === undefined) return value;
+  return chain.includes(reference)
+    ? undefined
+    : follow(lookUp(reference, source), source, [...chain, reference]);
 }
 
 /** The members whose names are chosen by the author, so that none of them is an extension or an example. */
@@ -18,59 +47,21 @@ const maps =
 /** The keywords of a schema, and the extensions of a description, whose value is data: no keyword or `$ref` in it counts. */
 const dataKeywords = /^(enum|const|default|examples?|x-.*)$/;
 
-/** The keywords that say which values a schema takes. Beside a reference they count as well: JSON Schema 2020-12, 8.2.3.1. */
-const assertions =
-  /^(type|properties|required|additionalProperties|items|enum|const|allOf|anyOf|oneOf|not|minimum|maximum|pattern|format|nullable)$/;
-
-/**
- * Replaces the references of a document with the values that they refer to. The document may then contain cycles.
- *
- * @throws InputError for a reference to another document.
- */
-export function resolveReferences(document: JsonObject): References {
-  const schemaNames = new SchemaNames();
-  const dangling = new Map<object, string>();
-  const visited = new Set<object>();
-  const targetOf = (reference: string, chain: readonly string[]): JsonValue => {
-    if (!reference.startsWith('#'))
-      throw new InputError(
-        `refers to ${reference}, which is in another document`,
-        'bundle it into one document first',
-      );
-    const target = chain.includes(reference) ? undefined : valueAt(document, pointerOf(reference));
-    if (target !== undefined) return resolve(target, [...chain, reference]);
-    const placeholder = {};
-    dangling.set(placeholder, reference);
-    return placeholder;
-  };
-  const resolve = (value: JsonValue, chain: readonly string[] = []): JsonValue => {
-    if (!isJsonObject(value) || typeof value.$ref !== 'string') return value;
-    const { $ref: reference, ...rest } = value;
-    const target = targetOf(reference, chain);
-    schemaNames.add(target, reference.split('/').at(-1) ?? '');
-    const asserts = ([key, member]: [string, JsonValue]) => assertions.test(key) && member !== undefined;
-    return Object.entries(rest).some(asserts) ? { ...rest, allOf: [target, ...listOf(rest.allOf)] } : target;
-  };
-  const visit = (value: JsonValue, isMap: boolean): void => {
-    if (typeof value !== 'object' || value === null || visited.has(value)) return;
-    visited.add(value);
-    const members = value as Record<string, JsonValue>;
-    for (const [key, member] of Object.entries(members)) {
-      if (!isMap && !Array.isArray(value) && dataKeywords.test(key)) continue;
-      const resolved = resolve(member);
-      if (resolved !== member) members[key] = resolved;
-      visit(resolved, !isMap && maps.test(key));
-    }
-  };
-  visit(document, false);
-  return { schemaNames, dangling };
-}
-
-/** Returns the JSON pointer of a reference within a document. */
-function pointerOf(reference: string): string {
-  try {
-    return decodeURIComponent(reference.slice(1));
-  } catch {
-    return reference.slice(1);
+/** Lists the references in a part of a document and in their targets. Each occurs once. */
+export function referencesIn(
+  value: JsonValue | undefined,
+  source: Source,
+  visited = new Set<string>(),
+  isMap = false,
+): ReadonlySet<string> {
+  if (typeof value !== 'object' || value === null) return visited;
+  const reference = isMap ? undefined : referenceOf(value);
+  if (reference !== undefined && !visited.has(reference)) {
+    visited.add(reference);
+    referencesIn(lookUp(reference, source), source, visited);
   }
+  for (const [key, member] of Object.entries(value))
+    if (isMap || Array.isArray(value) || !dataKeywords.test(key))
+      referencesIn(member, source, visited, !isMap && maps.test(key));
+  return visited;
 }

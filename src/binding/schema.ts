@@ -1,40 +1,6 @@
 import type { Bounds } from '../api/schemas.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-json.ts';
-
-/** The names that a document gives to its schemas: the name of a component, and the names in references to it. */
-export class SchemaNames {
-  private readonly namesBySchema = new Map<object, Set<string>>();
-
-  add(schema: unknown, name: string): void {
-    if (typeof schema !== 'object' || schema === null) return;
-    this.namesBySchema.set(schema, (this.namesBySchema.get(schema) ?? new Set()).add(name));
-  }
-
-  of(schema: JsonValue | undefined): readonly string[] {
-    return [...(this.namesBySchema.get(objectOf(schema)) ?? [])];
-  }
-}
-
-const noNames = new SchemaNames();
-
-/** The value that a schema describes, with the compositions of the schema merged. */
-export interface Shape {
-  /** `unknown` if the schema states no type, or several. */
-  readonly kind: 'object' | 'array' | 'string' | 'integer' | 'number' | 'boolean' | 'unknown';
-  /** The names that the document gives to the schema, its own name first. */
-  readonly names: readonly string[];
-  /** The names of the schemas inside. */
-  readonly schemaNames: SchemaNames;
-  /** Schemas of an object's fields. */
-  readonly fields: ReadonlyMap<string, JsonValue>;
-  readonly required: ReadonlySet<string>;
-  /** True if the object may have no other fields. */
-  readonly isClosed: boolean;
-  /** Schema of an array's items. */
-  readonly items: JsonValue | undefined;
-  /** Schema of the values of an object that is a map. */
-  readonly values: JsonValue | undefined;
-}
+import { lookUp, referenceOf, type Source } from './references.ts';
 
 /**
  * Returns the value if it is an object, or else an empty object. A description may have any value anywhere.
@@ -48,51 +14,102 @@ export function listOf(value: JsonValue | undefined): readonly JsonValue[] {
   return Array.isArray(value) ? value : [];
 }
 
-const kinds = ['object', 'array', 'string', 'integer', 'number', 'boolean'] as const;
+/**
+ * The value that a schema describes. The schema is merged with its references and its `allOf`. A `oneOf` or `anyOf` counts if it has
+ * one alternative besides null. All is read when it is asked for, because a schema may contain itself.
+ */
+export class Shape {
+  private readonly schema: JsonValue | undefined;
+  private readonly source: Source;
+  private memberSchemas: readonly JsonObject[] | undefined;
+  private fieldShapes: ReadonlyMap<string, Shape> | undefined;
+  private itemShape: Shape | undefined;
 
-/** Merges a schema with its `allOf`. A `oneOf` or `anyOf` counts if it has one alternative besides null. */
-export function shapeOf(schema: JsonValue | undefined, schemaNames = noNames): Shape {
-  const parts = partsOf(schema);
-  return {
-    kind: parts.map(statedKind).findLast((kind) => kind !== undefined) ?? 'unknown',
-    names: namesOfWhole(schema, schemaNames),
-    schemaNames,
-    fields: new Map(parts.flatMap(({ properties }) => Object.entries(objectOf(properties)))),
-    required: new Set(
-      parts.flatMap(({ required }) => listOf(required).filter((name) => typeof name === 'string')),
-    ),
-    isClosed: parts.some(({ additionalProperties }) => additionalProperties === false),
-    items: parts.findLast(({ items }) => items !== undefined)?.items,
-    values: parts.findLast(({ additionalProperties }) => isJsonObject(additionalProperties))
-      ?.additionalProperties,
-  };
+  constructor(schema: JsonValue | undefined, source: Source) {
+    this.schema = schema;
+    this.source = source;
+  }
+
+  /** The schema with the members of its compositions. The last one that states a keyword counts. */
+  get parts(): readonly JsonObject[] {
+    this.memberSchemas ??= partsOf(this.schema, this.source);
+    return this.memberSchemas;
+  }
+
+  /** `unknown` if the schema states no type, or several. */
+  get kind(): Kind | 'unknown' {
+    return this.parts.map(statedKind).findLast((kind) => kind !== undefined) ?? 'unknown';
+  }
+
+  /** The names that the references to the schema give it, the first one first. */
+  get names(): readonly string[] {
+    return namesOf(this.schema, this.source);
+  }
+
+  /** The fields of an object. */
+  get fields(): ReadonlyMap<string, Shape> {
+    const schemas = () => this.parts.flatMap(({ properties }) => Object.entries(objectOf(properties)));
+    this.fieldShapes ??= new Map(schemas().map(([name, field]) => [name, new Shape(field, this.source)]));
+    return this.fieldShapes;
+  }
+
+  get required(): ReadonlySet<string> {
+    const names = this.parts.flatMap(({ required }) => listOf(required));
+    return new Set(names.filter((name) => typeof name === 'string'));
+  }
+
+  /** True if the object may have no other fields. */
+  get isClosed(): boolean {
+    return this.parts.some(({ additionalProperties }) => additionalProperties === false);
+  }
+
+  /** The items of an array. */
+  get items(): Shape {
+    this.itemShape ??= new Shape(keywordOf(this, 'items'), this.source);
+    return this.itemShape;
+  }
+
+  /** The values of an object that is a map. */
+  get values(): Shape {
+    const { additionalProperties } =
+      this.parts.findLast((part) => isJsonObject(part.additionalProperties)) ?? {};
+    return new Shape(additionalProperties, this.source);
+  }
 }
 
-/** Lists the members of the compositions of a schema, and then the schema itself. Each occurs once. */
-function partsOf(schema: JsonValue | undefined, visited = new Set<object>()): JsonObject[] {
+/** Lists the schemas that a value must match: those of references and compositions, and then the schema itself. Each occurs once. */
+function partsOf(schema: JsonValue | undefined, source: Source, visited = new Set<object>()): JsonObject[] {
   if (!isJsonObject(schema) || visited.has(schema)) return [];
   visited.add(schema);
-  return [...compositionMembers(schema).flatMap((member) => partsOf(member, visited)), schema];
+  return [...membersOf(schema, source).flatMap((member) => partsOf(member, source, visited)), schema];
 }
 
-/** Lists the names of a schema. If the schema consists of a single member, the names of the member follow. */
-function namesOfWhole(schema: JsonValue | undefined, names: SchemaNames, depth = 0): readonly string[] {
+/** Lists the names in the references to a schema, and in those to its only member. */
+function namesOf(schema: JsonValue | undefined, source: Source, visited = new Set<string>()): string[] {
   const whole = objectOf(schema);
-  const [member, ...others] = compositionMembers(whole);
-  const isOnlyMember = member !== undefined && others.length === 0 && !isJsonObject(whole.properties);
-  const memberNames = isOnlyMember && depth < maxDepth ? namesOfWhole(member, names, depth + 1) : [];
-  return [...names.of(whole), ...memberNames];
+  const reference = referenceOf(whole);
+  if (reference !== undefined && visited.has(reference)) return [];
+  if (reference !== undefined) visited.add(reference);
+  const [member, ...others] = membersOf(whole, source);
+  const isOnlyMember = others.length === 0 && !isJsonObject(whole.properties);
+  return [
+    ...(reference === undefined ? [] : [reference.split('/').at(-1) ?? '']),
+    ...(isOnlyMember && member !== undefined ? namesOf(member, source, visited) : []),
+  ];
 }
-
-/** A schema may contain itself. */
-const maxDepth = 20;
 
 /** Lists the schemas that a value must match in addition to the schema itself. */
-function compositionMembers(schema: JsonObject): JsonValue[] {
+function membersOf(schema: JsonObject, source: Source): JsonValue[] {
+  const reference = referenceOf(schema);
+  const target = reference === undefined ? undefined : lookUp(reference, source);
   const choices = [schema.oneOf, schema.anyOf].map((alternatives) =>
     withoutTexts(listOf(alternatives).filter((alternative) => !isNull(alternative))),
   );
-  return [...listOf(schema.allOf), ...choices.filter((alternatives) => alternatives.length === 1).flat()];
+  return [
+    ...(target === undefined ? [] : [target]),
+    ...listOf(schema.allOf),
+    ...choices.filter((alternatives) => alternatives.length === 1).flat(),
+  ];
 }
 
 /** The formats of texts that stand for a value of another type, in alternatives such as those of Elysia. */
@@ -109,7 +126,7 @@ function withoutTexts(alternatives: readonly JsonValue[]): readonly JsonValue[] 
 }
 
 /** Returns the type that a schema states, if the schema states a single type besides null. */
-function statedKind(schema: JsonObject): Shape['kind'] | undefined {
+function statedKind(schema: JsonObject): Kind | undefined {
   const types = [schema.type ?? []].flat().filter((type) => type !== 'null');
   if (types.length > 0) return types.length === 1 ? kinds.find((kind) => kind === types[0]) : undefined;
   if (isJsonObject(schema.properties)) return 'object';
@@ -117,12 +134,21 @@ function statedKind(schema: JsonObject): Shape['kind'] | undefined {
   return undefined;
 }
 
+const kinds = ['object', 'array', 'string', 'integer', 'number', 'boolean'] as const;
+type Kind = (typeof kinds)[number];
+
+/** Returns what a schema says by a keyword. */
+export function keywordOf({ parts }: Shape, keyword: string): JsonValue | undefined {
+  return parts.findLast((part) => part[keyword] !== undefined)?.[keyword];
+}
+
 /** Returns true if null is a value of a schema. */
-export function takesNull(schema: JsonValue | undefined): boolean {
-  const { type, enum: choices, oneOf, anyOf } = objectOf(schema);
-  return (
-    [type, choices].some((list) => listOf(list).some((value) => value === 'null' || value === null)) ||
-    [...listOf(oneOf), ...listOf(anyOf)].some(isNull)
+export function takesNull({ parts }: Shape): boolean {
+  return parts.some(
+    ({ type, enum: choices, nullable, oneOf, anyOf }) =>
+      nullable === true ||
+      [type, choices].some((list) => listOf(list).some((value) => value === 'null' || value === null)) ||
+      [...listOf(oneOf), ...listOf(anyOf)].some(isNull),
   );
 }
 
@@ -130,24 +156,19 @@ function isNull(schema: JsonValue): boolean {
   return objectOf(schema).type === 'null';
 }
 
-/** Collects what a schema and its compositions say of a value. Returns undefined if they say nothing. */
-export function boundsOf(schema: JsonValue | undefined): Bounds | undefined {
-  const bounds: Bounds = Object.assign({}, ...partsOf(schema).map(boundsOfPart));
-  return Object.keys(bounds).length === 0 ? undefined : bounds;
-}
-
-function boundsOfPart(schema: JsonObject): Bounds {
-  const kind = statedKind(schema);
-  const { format } = schema;
-  const bounds = {
-    type: kind,
+/** Collects what a schema says of a value. Returns undefined if it says nothing. */
+export function boundsOf(shape: Shape): Bounds | undefined {
+  const [format, constant] = ['format', 'const'].map((keyword) => keywordOf(shape, keyword));
+  const bounds: Bounds = {
+    type: shape.kind === 'unknown' ? undefined : shape.kind,
     format: format === 'date' || format === 'date-time' ? format : undefined,
-    enum: texts(schema.enum ?? (schema.const === undefined ? undefined : [schema.const])),
-    minimum: amount(schema.minimum),
-    maximum: amount(schema.maximum),
-    maxLength: length(schema.maxLength),
+    enum: texts(keywordOf(shape, 'enum') ?? (constant === undefined ? undefined : [constant])),
+    minimum: amount(keywordOf(shape, 'minimum')),
+    maximum: amount(keywordOf(shape, 'maximum')),
+    maxLength: length(keywordOf(shape, 'maxLength')),
   };
-  return Object.fromEntries(Object.entries(bounds).filter(([, value]) => value !== undefined));
+  const stated = Object.entries(bounds).filter(([, value]) => value !== undefined);
+  return stated.length === 0 ? undefined : Object.fromEntries(stated);
 }
 
 function amount(value: JsonValue | undefined): number | bigint | undefined {
@@ -163,25 +184,17 @@ function texts(values: JsonValue | undefined): string[] | undefined {
   return scalars.length > 0 ? scalars.map(String) : undefined;
 }
 
-/** Returns a value that a schema states: a choice, an example or the default. Undefined if it states none. */
-function statedValue(schema: JsonObject): JsonValue | undefined {
-  const [first] = listOf(schema.examples);
-  const [choice] = listOf(schema.enum);
-  return schema.const ?? schema.example ?? first ?? schema.default ?? choice;
-}
-
-/** Returns a text that a schema states. */
-export function statedText(schema: JsonValue | undefined): string | undefined {
-  const value = statedValue(objectOf(schema));
-  return value === undefined || typeof value === 'object' ? undefined : String(value);
-}
-
-/** Returns the value that a schema states, or an empty list. Undefined if it states none, because a made-up one may mean something. */
-export function exampleOf(schema: JsonValue | undefined): JsonValue | undefined {
-  const value = statedValue(objectOf(schema));
-  const { kind } = shapeOf(schema);
-  // YAML reads `example: 007` as a number, so the text that was meant is lost.
-  const isLost = kind === 'string' && typeof value !== 'string';
-  if (value !== undefined && !isLost) return value;
-  return kind === 'array' && Number(objectOf(schema).minItems ?? 0) === 0 ? [] : undefined;
+/**
+ * Returns a value that a schema states: its only one, an example, the default or a choice. Undefined if it states none, because a
+ * made-up one may mean something.
+ */
+export function statedValue(shape: Shape): JsonValue | undefined {
+  const [constant, example, examples, fallback, choices] = [
+    'const',
+    'example',
+    'examples',
+    'default',
+    'enum',
+  ].map((keyword) => keywordOf(shape, keyword));
+  return constant ?? example ?? listOf(examples)[0] ?? fallback ?? listOf(choices)[0];
 }

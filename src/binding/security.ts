@@ -1,6 +1,7 @@
 import { isToken } from '../api/http.ts';
 import type { Operation, TokenHeader } from '../api/operations.ts';
 import type { JsonObject, JsonValue } from '../process/exact-json.ts';
+import { follow, type Source } from './references.ts';
 import { listOf, objectOf } from './schema.ts';
 
 /** A place of a token in requests. Undefined of a scheme that takes no token, such as mutual TLS. */
@@ -25,8 +26,14 @@ export interface Security {
 }
 
 /** Chooses the header that most operations of a document accept. */
-export function readSecurity(document: JsonObject, operations: readonly JsonObject[]): Security {
-  const schemes = objectOf(objectOf(document.components).securitySchemes);
+export function readSecurity(source: Source, operations: readonly JsonObject[]): Security {
+  const { document } = source;
+  const schemes = Object.fromEntries(
+    Object.entries(objectOf(objectOf(document.components).securitySchemes)).map(([name, scheme]) => [
+      name,
+      follow(scheme, source),
+    ]),
+  );
   // Each way is a list of places that all need a token.
   const waysOf = (operation: JsonObject) =>
     listOf(operation.security ?? document.security).map((way) =>

@@ -8,7 +8,7 @@ import {
   type JsonValue,
   printJson,
 } from '../process/exact-json.ts';
-import { memberPointer, toPointer, valueAt } from '../process/pointer.ts';
+import { memberPointer } from '../process/pointer.ts';
 import { secondsText, withArticle } from '../process/text.ts';
 import type { Finding } from './finding.ts';
 
@@ -24,8 +24,8 @@ type SchemaFault = Pick<Finding, 'reason' | 'pointer' | 'expected' | 'got'>;
 
 /** What all parts of a comparison share. */
 interface Comparison {
-  /** The document to which references within the schema refer. */
-  readonly root: JsonObject;
+  /** The schemas to which others refer, by the references to them. */
+  readonly definitions: JsonObject;
   /**
    * True if the liberties that frameworks take with their own descriptions are allowed: null for a field that is not
    * required, and a time without an offset.
@@ -45,19 +45,19 @@ const comparisonMs = 10_000;
  * Checks a body against a JSON Schema of draft 2020-12, by the keywords that descriptions of answers use. A keyword that is
  * not known here allows everything. Integers are compared exactly.
  *
- * @param root the document to which the references of the schema refer; by default the schema itself.
+ * @param definitions the schemas to which others refer, by the references to them.
  * @throws Error if a reference leads nowhere or only to itself.
  */
 export function checkBody(
   schema: JsonObject,
   body: JsonValue,
-  root: JsonObject = schema,
+  definitions: JsonObject = {},
   limitMs = comparisonMs,
 ): BodyResult {
   const untilMs = monotonicMs() + limitMs;
   try {
-    const [strict] = faultsIn(schema, body, '', { root, isLenient: false, untilMs });
-    const [fault] = strict ? faultsIn(schema, body, '', { root, isLenient: true, untilMs }) : [];
+    const [strict] = faultsIn(schema, body, '', { definitions, isLenient: false, untilMs });
+    const [fault] = strict ? faultsIn(schema, body, '', { definitions, isLenient: true, untilMs }) : [];
     return fault ? { fault } : { remark: strict?.reason };
   } catch (error) {
     if (!(error instanceof LateError)) throw error;
@@ -65,36 +65,57 @@ export function checkBody(
   }
 }
 
-/** Finds the values that break a rule of a schema. @param pointer the place of the value in the body */
+/**
+ * Finds the values that break a rule of a schema.
+ *
+ * @param pointer the place of the value in the body.
+ * @param whole the schema of the value, of which the schema may be a part.
+ */
 function* faultsIn(
   schema: JsonValue,
   value: JsonValue,
   pointer: string,
   comparison: Comparison,
+  whole = schema,
 ): Generator<SchemaFault> {
   if (monotonicMs() > comparison.untilMs) throw new LateError();
   if (schema === false) yield violation('absent', value, pointer);
-  if (!isJsonObject(schema)) return;
+  // The upgrade from OpenAPI 3.0 leaves `nullable` beside a reference or a composition as it is.
+  if (!isJsonObject(schema) || (value === null && schema.nullable === true)) return;
   const expected = brokenRule(schema, value, comparison);
   if (expected !== undefined) yield violation(expected, value, pointer);
-  const { $ref: reference, allOf, anyOf, oneOf } = schema;
-  const required = Array.isArray(allOf) ? allOf : [];
-  const target = typeof reference === 'string' ? [targetOf(reference, comparison)] : [];
-  for (const part of [...target, ...required]) yield* faultsIn(part, value, pointer, comparison);
+  const { anyOf, oneOf } = schema;
+  for (const part of partsOf(schema, comparison)) yield* faultsIn(part, value, pointer, comparison, whole);
   const isValid = (part: JsonValue) => faultsIn(part, value, pointer, comparison).next().done === true;
   // If a value fits none of its alternatives, no single alternative is blamed.
   for (const alternatives of [anyOf, oneOf])
     if (Array.isArray(alternatives) && !alternatives.some(isValid))
       yield violation(alternativesText(alternatives), value, pointer);
-  yield* faultsOfMembers(schema, value, pointer, comparison);
+  yield* faultsOfMembers(schema, value, pointer, comparison, whole);
+}
+
+/** Lists the schemas that a value must fit as well: that of a reference, and those of `allOf`. */
+function partsOf({ $ref: reference, allOf }: JsonObject, comparison: Comparison): readonly JsonValue[] {
+  const target = typeof reference === 'string' ? [targetOf(reference, comparison)] : [];
+  return Array.isArray(allOf) ? [...target, ...allOf] : target;
+}
+
+/** Returns true if any part of a schema says that a field is only written, so that no answer has it. */
+function isWriteOnly(schema: JsonValue, name: string, comparison: Comparison): boolean {
+  if (!isJsonObject(schema)) return false;
+  const field = isJsonObject(schema.properties) ? schema.properties[name] : undefined;
+  return (
+    (isJsonObject(field) && field.writeOnly === true) ||
+    partsOf(schema, comparison).some((part) => isWriteOnly(part, name, comparison))
+  );
 }
 
 function violation(expected: string, got: JsonValue, pointer: string): SchemaFault {
   return { reason: `${pointer || 'the body'} must be ${expected}`, pointer, expected, got: printJson(got) };
 }
 
-function targetOf(reference: string, { root }: Comparison): JsonValue {
-  const target = reference.startsWith('#') ? valueAt(root, toPointer(reference)) : undefined;
+function targetOf(reference: string, { definitions }: Comparison): JsonValue {
+  const target = definitions[reference];
   if (target === undefined) throw new Error(`${reference} leads nowhere`);
   return target;
 }
@@ -103,7 +124,9 @@ function targetOf(reference: string, { root }: Comparison): JsonValue {
 function brokenRule(schema: JsonObject, value: JsonValue, { isLenient }: Comparison): string | undefined {
   const { type, enum: values, const: constant, format } = schema;
   if (type !== undefined && ![type].flat().some((name) => isOfType(value, name))) return typeText(schema);
-  if (Array.isArray(values) && !values.some((each) => isEqual(each, value)))
+  // In OpenAPI 3.0, null is allowed beside the values of an enum.
+  const isNull = value === null && type !== undefined;
+  if (Array.isArray(values) && !isNull && !values.some((each) => isEqual(each, value)))
     return `one of ${values.map((each) => printJson(each)).join(', ')}`;
   if (constant !== undefined && !isEqual(constant, value)) return printJson(constant);
   if (typeof value === 'string') {
@@ -160,10 +183,12 @@ function* faultsOfMembers(
   value: JsonValue,
   pointer: string,
   comparison: Comparison,
+  whole: JsonValue,
 ): Generator<SchemaFault> {
   const isObject = isJsonObject(value) && isJsonObject(properties);
   const names = isObject && Array.isArray(required) ? required.map(String) : [];
-  for (const name of names.filter((each) => isObject && !Object.hasOwn(value, each))) {
+  for (const name of names) {
+    if (Object.hasOwn(Object(value), name) || isWriteOnly(whole, name, comparison)) continue;
     const expected = `the field ${JSON.stringify(name)}`;
     const reason = `${pointer || 'the body'} lacks ${expected}`;
     yield { reason, pointer: memberPointer(pointer, name), expected, got: printJson(value) };

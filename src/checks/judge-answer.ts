@@ -46,8 +46,13 @@ export function judge(answer: CheckAnswer, step?: string, status?: string): stri
   return result.remark;
 }
 
-/** The document to which the schemas of the service's specification refer. In an answer, a quantity may be any integer. */
-const specification: JsonObject = { components: { schemas: { ...toSchemas(), Order: withAnyQuantity() } } };
+/** The schemas of the service's specification by the references to them. In an answer, a quantity may be any integer. */
+const specification: JsonObject = Object.fromEntries(
+  Object.entries({ ...toSchemas(), Order: withAnyQuantity() }).map(([name, schema]) => [
+    componentReference('schemas', name).$ref,
+    schema,
+  ]),
+);
 
 function withAnyQuantity(): JsonObject {
   const { Order = {} } = toSchemas();
@@ -75,7 +80,7 @@ function compareWithSchema(
   body: JsonValue,
 ): BodyResult {
   try {
-    return checkBody(schema, body, responses ? { $defs: definitions } : specification);
+    return checkBody(schema, body, responses ? definitions : specification);
   } catch (error) {
     throw new CliError('failed', `the schema of ${id} cannot be used: ${messageOf(error)}`);
   }

@@ -42,7 +42,7 @@ export function bindingScope(profile: string | undefined, origin: string): Bindi
       };
 }
 
-const version = 10;
+const version = 11;
 
 /**
  * The variable that `serve` sets for its command. If it is set, the built-in contract applies, whatever is
