@@ -7,15 +7,7 @@ const answer = {
   url: 'http://host/version',
   headers: { 'x-commit': '4f2a9c1', 'x-load': '0.5' },
   text: ' 4f2a9c1 release\n',
-  json: {
-    big: 9007199254740993n,
-    status: 'ok',
-    n: 5,
-    text: '7',
-    parts: [{ up: true }],
-    none: null,
-    'a b': 1,
-  },
+  json: { big: 9007199254740993n, status: 'ok', parts: [{ up: true }] },
 };
 
 const reasonOf = (text: string, status = 200) =>
@@ -24,10 +16,8 @@ const reasonOf = (text: string, status = 200) =>
 test.each([
   'GET /version',
   'GET /version 2xx header x-commit=4f2a9c1 /status=ok text*=4f2',
-  'header x-gone!=anything',
   '/big=9007199254740993',
   'header x-commit=4f2a9c1 header x-load!=1',
-  '/none=null',
   '/parts/0/up=true',
   '/gone!=x',
   'text="4f2a9c1 release"',
@@ -57,11 +47,9 @@ test.each([
   ['', "at ''"],
   ['POST /pets 201', 'only GET is sent'],
   ['GET http://elsewhere.example/health 200', "at 'GET http://elsewhere.example/health 200'"],
-  ['GET /health 700', "at '700'"],
   ['GET /health 200 204', "at '204'"],
   ['x-commit=4f2a9c1', "at 'x-commit=4f2a9c1'"],
   ['/status=not ok', "at 'ok'"],
-  ['/status~=ok', "at '/status~=ok'"],
   ['200 GET /health', "at 'GET /health'"],
 ])('%j is refused, with the place where it stopped and the grammar', (text, why) => {
   const parse = () => parseCondition(text, '--wait-for');

@@ -68,16 +68,17 @@ function shrinkingShop(): ServiceOptions {
   return { store, spoil: on(/^\/(categories|store\/orders)\/\d{1,3}$/, change) };
 }
 
-let reads = 0;
-/** Returns a new number for every record that is read. */
-function nextRead(): number {
-  reads += 1;
-  return reads;
-}
-
 /** Changes each record of an answer, alone or in a list. */
 const eachRecord = (change: (record: object) => object) =>
   changing((json: object) => (Array.isArray(json) ? json.map(change) : change(json)));
+
+let reads = 0;
+/** Gives each record that is read a new number. */
+const numbered = (name: string) =>
+  eachRecord((record) => {
+    reads += 1;
+    return { ...record, [name]: reads };
+  });
 
 const variants: Readonly<Record<string, Variant>> = {
   // The variants that wait between attempts come first, so that the others run meanwhile.
@@ -135,13 +136,10 @@ const variants: Readonly<Record<string, Variant>> = {
     flags: strict,
   },
   'fields that no description knows, another in every answer': {
-    spoil: eachRecord((record) => ({ ...record, seen: nextRead() })),
+    spoil: numbered('seen'),
   },
   'counts that change with every read': {
-    spoil: on(
-      /^\/store\/inventory/,
-      eachRecord((record) => ({ ...record, quantity: nextRead() })),
-    ),
+    spoil: on(/^\/store\/inventory/, numbered('quantity')),
     flags: [],
   },
   'orders with a negative quantity': {
@@ -162,7 +160,7 @@ const variants: Readonly<Record<string, Variant>> = {
         sunset: 'Thu, 02 Jan 2025 00:00:00 GMT',
       }),
     ),
-    flags: write,
+    flags: ['--wait', '5s'],
   },
 };
 
