@@ -3,10 +3,9 @@ import type { StopReason } from '../client/pace.ts';
 import { toRequestDocuments } from '../client/shown-calls.ts';
 import { cellText } from '../output/columns.ts';
 import type { Output } from '../output/print.ts';
-import { withProgress } from '../output/progress.ts';
 import { CliError, InterruptedError } from '../process/errors.ts';
 import type { JsonObject, JsonValue } from '../process/exact-json.ts';
-import { graceMs, inTwoSteps, Stop } from '../process/signals.ts';
+import { Stop } from '../process/signals.ts';
 import { type Intent, newState, type Row } from '../writes/decide.ts';
 import { createRecordPort } from '../writes/port.ts';
 import type { Settled } from '../writes/settle.ts';
@@ -65,15 +64,11 @@ export async function writeRecords(
     results.set(row, kept.settled);
     await reportWrite(access, row, kept.settled, options);
   };
-  // Ctrl-C also ends a wait between two attempts.
+  // A signal also ends a wait between two attempts.
   const { signal } = context.interrupts;
-  const onAbort = () => stop.stop(stopReason(signal.reason));
+  const onAbort = () => stop.stop({ kind: signal.reason.kind, message: signal.reason.message });
   signal.addEventListener('abort', onAbort);
-  const work = () => settleAll(port, rows, { limits, atOnce: settings.get('concurrency'), totals }, keep);
-  const progress = () => ({ done: totals.settled, total: rows.length, failed: totals.failed });
-  const activity = { label: 'writing', unit: noun.plural, read: progress };
-  if (rows.length === 1) await work();
-  else await workInSteps(access, stop, () => withProgress(context, activity, work));
+  await settleAll(port, rows, { limits, atOnce: settings.get('concurrency'), totals }, keep);
   signal.removeEventListener('abort', onAbort);
   const interruption = signal.reason instanceof InterruptedError ? signal.reason : undefined;
   const errors = rows.flatMap((row) => {
@@ -83,25 +78,6 @@ export async function writeRecords(
   });
   const ending = { rows, results, errors, stop: stop.reason };
   return flags.dryRun ? toPreview(access, ending, options) : toOutput(access, ending, options);
-}
-
-function stopReason({ kind, message }: InterruptedError): StopReason {
-  return { kind, message };
-}
-
-/** Does work on several rows so that the first signal lets no further write begin. A lone write is ended by the first. */
-async function workInSteps(
-  { context }: Access,
-  stop: Stop<StopReason>,
-  work: () => Promise<unknown>,
-): Promise<void> {
-  const onSignal = (signal: InterruptedError['signal']) => {
-    stop.stop(stopReason(new InterruptedError(signal)));
-    void context.warn(
-      'note: no further write begins; waiting up to 10 s for those under way; a second signal ends at once',
-    );
-  };
-  await inTwoSteps(context, { stop: onSignal, stopMs: graceMs }, work);
 }
 
 /** Of several records that fail alike, each is named. */
