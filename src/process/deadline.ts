@@ -60,7 +60,17 @@ export function withinLimits<Value>(
     for (const signal of signals) hearAbort(signal, cancel);
     const aborted = signals.find((signal) => signal.aborted);
     if (aborted) cancel(aborted.reason);
-    else work(cancellation).finally(end).then(resolve, reject);
+    else
+      work(cancellation).then(
+        (value) => {
+          end();
+          resolve(value);
+        },
+        (error) => {
+          end();
+          reject(error);
+        },
+      );
   });
 }
 

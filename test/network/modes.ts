@@ -171,21 +171,8 @@ export function writes(text: string): Script {
   return always(({ socket }) => void socket.end(text));
 }
 
-export function waitUntilDate(exchange: Exchange): void {
-  const date = new Date(Date.now() + 2500).toUTCString();
-  answer(exchange, { status: 503, headers: { 'retry-after': date } });
-}
-
 export function redirectOnAndOn(exchange: Exchange): void {
   answer(exchange, { status: 302, headers: { location: `/store/inventory?${exchange.number}` } });
-}
-
-export function linkElsewhere(exchange: Exchange): void {
-  answerJson(exchange, [], { headers: { link: '<http://127.0.0.2:9/>; rel=next' } });
-}
-
-export function linkToItself(exchange: Exchange): void {
-  answerJson(exchange, [], { headers: { link: `<${exchange.request.target}>; rel="next"` } });
 }
 
 export function sendTooMuch(exchange: Exchange): void {
@@ -255,7 +242,7 @@ interface Security {
   readonly trusted?: true;
   readonly days?: number;
   readonly host?: string;
-  readonly client?: 'shown' | 'missing';
+  readonly client?: true;
 }
 
 export function secure({ trusted, days = 30, host, client }: Security): () => Promise<Scene> {
@@ -265,7 +252,7 @@ export function secure({ trusted, days = 30, host, client }: Security): () => Pr
     const asking = client ? { requestCert: true, rejectUnauthorized: true, ca: clientCert.cert } : {};
     const watched = await misbehave(always(wellBehaved), { cert, key, ...asking });
     const caCert = trusted && { caCert: cert };
-    return { baseUrl: watched.url, watched, ...caCert, ...(client === 'shown' && { clientCert }) };
+    return { baseUrl: watched.url, watched, ...caCert, ...(client && { clientCert }) };
   };
 }
 
@@ -297,25 +284,4 @@ export async function secureProxy(): Promise<Scene> {
   );
   const env = { HTTP_PROXY: proxy.url };
   return { baseUrl: 'http://pets.invalid', watched, others: [proxy], env, caCert: cert };
-}
-
-/** Only two proxies know the name: there http and https have their default ports. */
-export async function redirectToTls(): Promise<Scene> {
-  const scene = await tunnelled();
-  const from = await redirector('https://pets.invalid/store/inventory');
-  const env = { ...scene.env, HTTP_PROXY: from.url };
-  return { ...scene, baseUrl: 'http://pets.invalid', others: [...(scene.others ?? []), from], env };
-}
-
-export async function loopbackProxy(): Promise<Scene> {
-  const service = await misbehave(always(wellBehaved));
-  const watched = await misbehave(always((exchange) => tunnel(exchange, service.port)));
-  const env = { HTTP_PROXY: watched.url, http_proxy: watched.url };
-  return { baseUrl: service.url, watched, others: [service], env };
-}
-
-export async function exemptProxy(): Promise<Scene> {
-  const watched = await misbehave(always(wellBehaved));
-  const env = { HTTP_PROXY: watched.url, NO_PROXY: 'example.com, .shop.invalid' };
-  return { baseUrl: 'http://pets.shop.invalid', watched, env };
 }
