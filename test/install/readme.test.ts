@@ -8,7 +8,6 @@ import { runCli } from '../helpers/run-cli.ts';
 import { testWith } from '../helpers/tools.ts';
 
 const readme = readFileSync('README.md', 'utf8');
-const contributing = readFileSync('CONTRIBUTING.md', 'utf8');
 
 /** A command line that the README shows, with the exit code and the output that it shows. */
 interface Example {
@@ -106,15 +105,6 @@ describe('flags', async () => {
         ).toEqual([]);
     }
   });
-});
-
-test('the table of libraries has every package that is used, and no other', () => {
-  const { devDependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
-  const rows = contributing.slice(contributing.indexOf('## Libraries')).matchAll(/^\| ([@a-z][^|]*) \|/gm);
-  const named = Array.from(rows, ([, names = '']) => names.split(', ')).flat();
-  expect(named.filter((name) => name !== 'package').toSorted()).toEqual(
-    Object.keys(devDependencies).toSorted(),
-  );
 });
 
 test.each(['README.md', 'CONTRIBUTING.md'])('every file that %s names exists', (page) => {

@@ -3,7 +3,6 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
-import { recordingServer } from '../helpers/recording-server.ts';
 import { cliPath, nodeBinary } from '../helpers/spawn-cli.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 import { testWith } from '../helpers/tools.ts';
@@ -11,7 +10,7 @@ import { testWith } from '../helpers/tools.ts';
 const test = testWith('script');
 
 /** Starts the program in a terminal of its own, closes that once the text is drawn, and returns the exit code. */
-async function codeWhenClosed(argv: readonly string[], text: string, env: Record<string, string> = {}) {
+async function codeWhenClosed(argv: readonly string[], text: string) {
   const folder = temporaryFolder();
   const result = join(folder, 'code');
   const program = [nodeBinary, cliPath, ...argv].map((word) => `'${word}'`).join(' ');
@@ -24,7 +23,6 @@ async function codeWhenClosed(argv: readonly string[], text: string, env: Record
       TERM: 'xterm',
       PETSTORE_STATE_DIR: folder,
       PETSTORE_CONFIG_DIR: folder,
-      ...env,
     },
   });
   let drawn = '';
@@ -44,14 +42,7 @@ async function codeWhenClosed(argv: readonly string[], text: string, env: Record
 
 test.each([
   ['a list that is watched', ['pets', 'list', '--offline', '--watch'], 'Luna'],
-  ['a confirmation', ['pets', 'delete', '1', '--offline'], 'Delete'],
   ['a question', ['pets', 'create', '--offline'], 'Name'],
 ])('a terminal that is closed ends %s with 129, and not with a native stack', async (_, argv, text) => {
   expect(await codeWhenClosed(argv, text)).toBe('code 129');
-});
-
-test('a terminal that is closed ends a request that waits with 129', async () => {
-  await using server = await recordingServer({}, () => ({ status: 503, headers: { 'retry-after': '20' } }));
-  const argv = ['orders', 'list', '-v', '--base-url', server.url];
-  expect(await codeWhenClosed(argv, '-> 503')).toBe('code 129');
 });

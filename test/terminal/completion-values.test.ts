@@ -57,7 +57,7 @@ test.each([
 test.each<readonly [line: string, offers: readonly (string | RegExp)[]]>([
   ['pets get 1', [/^1\tBella$/m]],
   ['inventory set ', [/^Bella$/m]],
-  ['orders complete ', [/^\d+\t\d+ of [A-Z]/]],
+  ['orders complete ', [/^7\t\d+ of [A-Z].*\n8\t.*\n9\t.*\n10\t.*$/]],
   ['pets get Lu', ['Luna']],
   ['inventory adjust be', ['Bella']],
   ['orders list --pet Lu', ['Luna']],
@@ -65,12 +65,6 @@ test.each<readonly [line: string, offers: readonly (string | RegExp)[]]>([
   const offers = (await complete(`--offline ${line}`)).join('\n');
   if (typeof offer === 'string') expect(offers).toBe(offer);
   else expect(offers).toMatch(offer);
-});
-
-test('only open orders can be completed', { retry: 3 }, async () => {
-  const ids = (await complete('--offline orders complete ')).map((line) => line.split('\t')[0]);
-  const { stdout } = await runCli('--offline orders list --open -o ids');
-  expect(ids).toEqual(stdout.trimEnd().split('\n'));
 });
 
 test.each([
@@ -108,17 +102,15 @@ test('a Tab runs no token-command, and offers no values of the service then', as
   expect(existsSync(join(folder, 'asked'))).toBe(false);
 });
 
-test.each([
-  ['--base-url', 'http://127.0.0.1:1'],
-  ['--base-url', '::'],
-  ['--profile', 'nobody'],
-])('%s %s prints nothing', async (...words) => {
-  expect(await offered(words)).toEqual(none);
-});
-
-test('completion does not wait for a service that does not answer', async () => {
+test('a Tab prints nothing for a profile or a service that is not there, and waits for none that is silent', async () => {
   const server = createServer(() => {});
   const port = await listenHere(server);
   onTestFinished(() => void server.close());
-  expect(await offered(['--base-url', `http://127.0.0.1:${port}`])).toEqual(none);
+  for (const words of [
+    ['--base-url', 'http://127.0.0.1:1'],
+    ['--base-url', '::'],
+    ['--profile', 'nobody'],
+    ['--base-url', `http://127.0.0.1:${port}`],
+  ])
+    expect(await offered(words)).toEqual(none);
 });

@@ -39,26 +39,26 @@ describe('a value comes from', () => {
       rate: [2.5, config.path],
       color: ['auto', null],
     });
+    const named = (flags: string, PETSTORE_PROFILE: string) => explain(flags, { PETSTORE_PROFILE });
+    config.write({ profile: 'a', profiles: { a: {}, b: {}, c: { retries: 3 } } });
+    expect(await named('', 'b')).toMatchObject({ profile: ['b', 'PETSTORE_PROFILE'] });
+    expect(await named('--profile c', 'b')).toMatchObject({
+      profile: ['c', '--profile'],
+      retries: [3, 'profile c'],
+    });
   });
 
-  test('the profile of the flag, else of the variable, else of the config', async () => {
-    config.write({ profile: 'a', profiles: { a: { retries: 1 }, b: { retries: 2 }, c: { retries: 3 } } });
-    const env = { PETSTORE_PROFILE: 'b' };
-    expect(await explain()).toMatchObject({ profile: ['a', config.path], retries: [1, 'profile a'] });
-    expect(await explain('', env)).toMatchObject({ profile: ['b', 'PETSTORE_PROFILE'] });
-    expect(await explain('--profile c', env)).toMatchObject({ profile: ['c', '--profile'] });
-  });
-
-  test.each([
-    ['timeout', 'PETSTORE_TIMEOUT', '7s'],
-    ['token-command', 'PETSTORE_TOKEN_COMMAND', 'pass'],
-    ['import-map', 'PETSTORE_IMPORT_MAP', 'petId=article,quantity=stock'],
-    ['tenant', 'PETSTORE_TENANT', 'north'],
-    ['etags', 'PETSTORE_ETAGS', 'false'],
-    ['protected', 'PETSTORE_PROTECTED', 'true'],
-  ])('the variable that each key has: %s from %s', async (key, name, value) => {
-    const settings = await explain('', { [name]: value });
-    expect(settings[key]).toEqual([expect.anything(), name]);
+  test('the variable that each key has', async () => {
+    const values = {
+      'token-command': 'pass',
+      'import-map': 'petId=article',
+      tenant: 'north',
+      etags: 'false',
+    };
+    const variable = (key: string) => `PETSTORE_${key.toUpperCase().replaceAll('-', '_')}`;
+    const entries = Object.entries(values).map(([key, value]) => [variable(key), value]);
+    const settings = await explain('', Object.fromEntries(entries));
+    for (const key of Object.keys(values)) expect(settings[key]).toEqual([expect.anything(), variable(key)]);
     expect(Object.keys(settings)).toEqual(expect.arrayContaining(settingKeys));
   });
 
@@ -105,16 +105,15 @@ test.each([
     '--base-url http://me:s3cret@a',
     '--base-url: must not carry a user name or password; give a token with PETSTORE_TOKEN',
   ],
-  ['--base-url http://a?api_key=s3cret', '--base-url: must not carry a query'],
-  ['--base-url http://a/#b', "--base-url 'http://a/#b': must not carry a fragment"],
   ['--base-url http://a\\.b', "--base-url 'http://a\\.b': must not contain spaces, controls or backslashes"],
   ['--base-url ', "--base-url '': must begin with http:// or https://"],
-  ['--profile gone', "--profile: there is no profile 'gone'"],
+  ['--profile oflin', "--profile: there is no profile 'oflin'\nhint: did you mean offline? see `petstore"],
   ['--offline --base-url http://a', `--offline and --base-url ${contradict}`],
   ['--profile offline --base-url http://a', `--profile and --base-url ${contradict}`],
 ])('%s is a usage error', async (flags, message) => {
   const { code, stderr } = await config.run(`pets list ${flags}`);
-  expect([code, stderr.split('\n')[0]]).toEqual([2, `error: ${message}`]);
+  expect(code).toBe(2);
+  expect(stderr.startsWith(`error: ${message}`), stderr).toBe(true);
 });
 
 describe('a wrong setting', () => {
@@ -187,12 +186,6 @@ test.each(['', ' \n', '\ufeff'])(
     expect(config.read()).toEqual({ timeout: '5s' });
   },
 );
-
-test('an unknown profile has a hint at one that is near, and at the ways out', async () => {
-  config.write({ profiles: { staging: {} } });
-  const { stderr } = await config.run('pets list --profile stagin');
-  expect(stderr).toContain('hint: did you mean staging? see `petstore profile list`; `petstore profile use');
-});
 
 const address = { PETSTORE_BASE_URL: 'http://a' };
 
