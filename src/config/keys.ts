@@ -139,14 +139,9 @@ export const programVariables: readonly (readonly [name: string, meaning: string
   ['PETSTORE_BUILT_IN_CONTRACT', 'not empty: bindings do not apply; serve sets it for its command'],
 ];
 
-/** Checks that a key exists. @throws UsageError; if the key looks like a secret, its hint says how to give a secret. */
+/** Checks that a key exists. @throws UsageError. */
 export function requireKey(key: string): SettingKey {
   if (isSettingKey(key)) return key;
-  if (/^(token|.*[-_.]?(token|secret|password|api-?key))$/i.test(key))
-    throw new UsageError(
-      `${key}: a token is never stored`,
-      'give it in PETSTORE_TOKEN, or set token-file or token-command: petstore help environment',
-    );
   const near = closestWord(key, settingKeys);
   throw new UsageError(
     `unknown key '${key}'`,
