@@ -12,7 +12,7 @@ import {
 import type { Reading, RecordPort } from '../writes/port.ts';
 import { changeBetween, type Value } from '../writes/value.ts';
 import type { Claims } from './claims.ts';
-import { isAppliedOrUncertain, type Run, type RunRow } from './run.ts';
+import type { Run, RunRow } from './run.ts';
 import type { Guards } from './run-header.ts';
 
 /** The decisions of a session: its rows have their states of the plan. */
@@ -165,23 +165,20 @@ export function largestChanges({ changes, readings }: Plan, count: number): read
 const minRowsForZeroGuard = 10;
 
 /**
- * Checks the guards of a command. The rows that earlier sessions of the run have written count too.
+ * Checks the guards of a command.
  *
  * @throws UsageError that names the guard and the value that breaks it.
  */
-export function checkGuards({ header, rows }: Run, { changes, readings }: Plan, guards: Guards): void {
+export function checkGuards({ header }: Run, { changes, readings }: Plan, guards: Guards): void {
   const { maxChanges, maxDelta, allowZero } = guards;
   const rowCount = header.rows - header.invalid - header.skipped;
-  const changing = new Set(changes);
-  const earlier = rows.filter((row) => isAppliedOrUncertain(row) && !changing.has(row));
-  const writeCount = changes.length + earlier.length;
   const guardError = (reason: string, hint: string) =>
     new UsageError(`${reason}; nothing was sent`, hint, 'guard');
   const { rows: most = Math.floor((rowCount * (maxChanges?.percent ?? 100)) / 100) } = maxChanges ?? {};
-  if (maxChanges && writeCount > most) {
+  if (maxChanges && changes.length > most) {
     const limit = maxChanges.rows ?? `${maxChanges.percent}%`;
     throw guardError(
-      `the run changes ${writeCount} of ${rowCount} rows, and --max-changes allows ${limit}`,
+      `the run changes ${changes.length} of ${rowCount} rows, and --max-changes allows ${limit}`,
       'look at the plan with --dry-run; if this is intended, give a larger --max-changes',
     );
   }
@@ -196,8 +193,7 @@ export function checkGuards({ header, rows }: Run, { changes, readings }: Plan, 
       'look at the plan with --dry-run; if this is intended, give a larger --max-delta',
     );
   }
-  const goesToZero = (row: RunRow) => plannedOf(row)?.after === 0 && nowOf(row) !== null;
-  const zeros = [...changes.filter(goesToZero), ...earlier.filter(goesToZero)].length;
+  const zeros = changes.filter((row) => plannedOf(row)?.after === 0 && nowOf(row) !== null).length;
   if (rowCount >= minRowsForZeroGuard && zeros * 2 > rowCount && !allowZero)
     throw guardError(
       `${zeros} of ${rowCount} rows go to 0, more than half`,

@@ -8,7 +8,7 @@ import {
   type Row,
   uncertaintyOf,
 } from '../writes/decide.ts';
-import { reasonRule, shownCode } from '../writes/reasons.ts';
+import { reasonRule } from '../writes/reasons.ts';
 import type { RunHeader } from './run-header.ts';
 
 // A run writes many rows, with a journal, so that it can go on wherever it stops. Its path through this folder:
@@ -35,8 +35,8 @@ export interface Run {
   planned: number;
   /** The end of the last session. Undefined if it was killed or is going on. */
   end?: RunEnd | undefined;
-  /** The rows that had failed when a session ended, by line, with the codes of their failures: their rejects are written. */
-  rejected?: ReadonlyMap<number, string> | undefined;
+  /** The lines of the rows that were rejects when a session ended: these are written. Undefined before the first end. */
+  rejected?: ReadonlySet<number> | undefined;
   /** The last file of rejects. */
   rejects?: string | undefined;
   /** The lines of the rows that may have gone out, and have no outcome yet. */
@@ -116,24 +116,18 @@ export function applyEvent(run: Run, event: RunChange): void {
       return;
     case 'end':
       run.end = event.end;
-      run.rejected = failuresOf(run);
+      run.rejected = new Set(run.rows.filter((row) => isReject(run, row)).map(({ line }) => line));
       run.rejects = event.end.rejects ?? run.rejects;
   }
 }
 
-function failuresOf({ rows }: Run): ReadonlyMap<number, string> {
-  const failures = new Map<number, string>();
-  for (const row of rows) {
-    const code = failureCodeOf(row);
-    if (code !== undefined) failures.set(row.line, code);
-  }
-  return failures;
-}
-
-/** The code of a row that has failed. */
-export function failureCodeOf({ state }: Pick<Row, 'state'>): string | undefined {
-  if (state.at !== 'settled' || state.outcome.state !== 'failed') return undefined;
-  return state.outcome.reason ? shownCode(state.outcome.reason) : 'failed';
+/**
+ * Returns true if a row is to be corrected by hand: it has failed. In a run that adds or creates, a row that `resume` tries
+ * again is none, because a row must not be done both ways. An undo has none, and neither are unknown rows: `resume` takes them.
+ */
+export function isReject({ header: { kind, flags } }: Pick<Run, 'header'>, row: Row): boolean {
+  if (kind === 'undo' || fateOf(row) !== 'failed') return false;
+  return !((flags.relative || kind === 'create') && isLeft(row));
 }
 
 /** Makes the rows uncertain that a killed session may have sent. Call it for a run that no process carries out. */

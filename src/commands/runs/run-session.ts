@@ -112,27 +112,18 @@ export async function runSession(
   await printReport(context, await writeSession(context, session, plan, flags.rejects, lock));
 }
 
-/** Reads the records and plans. @throws InterruptedError after a signal; CliError if the run had to stop for another reason. */
+/** Reads the records and plans. @throws CliError also if the run had to stop, as for a service that does not answer. */
 async function planSession(context: Context, session: Session): Promise<Plan> {
   const { stop, progress, run } = session;
-  let firstSignal: Signal | undefined;
-  const steps = {
-    stop(signal: Signal) {
-      firstSignal = signal;
-      stop.stop(interruption(signal));
-      stop.abandon();
-    },
-  };
   const activity = {
     label: `reading ${rowWords(run.header.noun).plural}`,
     unit: 'records',
     read: () => ({ done: progress.recordsRead }),
   };
   try {
-    return await inTwoSteps(context, steps, () => withProgress(context, activity, () => session.plan()));
+    return await withProgress(context, activity, () => session.plan());
   } catch (error) {
     if (!(error instanceof StoppedError) || !stop.reason) throw error;
-    if (firstSignal) throw new InterruptedError(firstSignal);
     const { kind, message, hint } = stop.reason;
     throw new CliError(kind, `${run.header.name}: ${message}; nothing was sent`, { hint, retryable: true });
   }
