@@ -46,7 +46,7 @@ export async function claimsOn(list: RunList, run: Run, undone: Run | undefined)
     );
     if (asked.length === 0) continue;
     const takenBack = await readTakenBack(list, info);
-    const others = new Map((await readRun(list, info.id)).run.rows.map((row) => [row.id, row]));
+    const others = new Map((await readRun(list, info.id)).rows.map((row) => [row.id, row]));
     for (const row of asked) {
       const other = others.get(row.id);
       if (!other || (takenBack.has(row.id) && !uncertaintyOf(row))) continue;
@@ -79,7 +79,7 @@ function signed(change: number): string {
 /** The ids of the records of a run that its undo has taken back. */
 async function readTakenBack(list: RunList, { undo }: RunInfo): Promise<ReadonlySet<bigint | undefined>> {
   if (!undo) return new Set();
-  const { rows } = (await readRun(list, undo.id)).run;
+  const { rows } = await readRun(list, undo.id);
   const isTakenBack = (row: Row) => fateOf(row) === 'applied' || fateOf(row) === 'unchanged';
   return new Set(rows.filter(isTakenBack).map(({ id }) => id));
 }
@@ -116,7 +116,7 @@ export async function findOpenDelivery(
     const { id, undo, state } = info;
     const isOpen = undo ? undo.state !== 'finished' : state === 'stopped' || state === 'running';
     if (!isOpen || areDisjoint(info.header.flags.shard, flags.shard)) continue;
-    const last = (await readRun(list, undo?.id ?? id)).run;
+    const last = await readRun(list, undo?.id ?? id);
     return { id: undo?.id ?? id, command: findNextCommand(last) ?? [undo ? 'undo' : 'resume', id] };
   }
   return undefined;

@@ -25,16 +25,16 @@ export class Journal {
   private lines = '';
 
   /**
-   * Creates a file with the mode 0600. With `bytes`, opens the file and truncates it to that length.
+   * Creates a file with the mode 0600. If the run has been read, opens its file and cuts off what is incomplete.
    *
    * @throws CliError `failed`.
    */
-  constructor(path: string, run: Run, bytes = 0) {
+  constructor(path: string, run: Run) {
     this.path = path;
     this.run = run;
     try {
-      this.file = openSync(path, bytes === 0 ? 'wx' : 'a', 0o600);
-      if (bytes > 0) ftruncateSync(this.file, bytes);
+      this.file = openSync(path, run.bytes === undefined ? 'wx' : 'a', 0o600);
+      if (run.bytes !== undefined) ftruncateSync(this.file, run.bytes);
     } catch (error) {
       throw fileError('write', path, error);
     }

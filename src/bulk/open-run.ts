@@ -10,8 +10,6 @@ export interface OpenRun {
   readonly run: Run;
   /** What other runs on the target mean for its rows. */
   readonly claims: Claims;
-  /** The length of its journal. Undefined for a new run. */
-  readonly bytes?: number;
   /** The run that it undoes. */
   readonly undone?: Run | undefined;
 }
@@ -25,12 +23,12 @@ export async function openChosenRun(
   list: RunList,
   { action, info }: Extract<RunChoice, { action: 'resume' | 'undo' }>,
 ): Promise<OpenRun> {
-  const { run: chosen, bytes } = await readRun(list, info.id);
+  const chosen = await readRun(list, info.id);
   const { undoes } = info.header;
   const isNew = action === 'undo';
-  const undone = isNew ? chosen : undoes === null ? undefined : (await readRun(list, undoes)).run;
+  const undone = isNew ? chosen : undoes === null ? undefined : await readRun(list, undoes);
   const run = isNew ? createUndoRun(chosen) : undone ? extendUndo(chosen, undone) : chosen;
-  return { run, claims: await claimsOn(list, run, undone), undone, ...(isNew ? {} : { bytes }) };
+  return { run, claims: await claimsOn(list, run, undone), undone };
 }
 
 /**

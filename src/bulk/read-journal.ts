@@ -9,11 +9,7 @@ import { applyEvent, createRun, type Run, type RunEvent, type RunRow } from './r
 import type { RunHeader } from './run-header.ts';
 
 /** A run as its journal has it. */
-export interface JournalContent {
-  readonly run: Run & { readonly id: string; readonly started: string };
-  /** The length in bytes, without an incomplete plan or line at the end. */
-  readonly bytes: number;
-}
+export type KeptRun = Run & { readonly id: string; readonly started: string };
 
 /** The first line of a journal. */
 export interface JournalHead {
@@ -29,10 +25,9 @@ export interface JournalHead {
  * @returns undefined if the journal has no complete plan: then the run does not exist.
  * @throws CliError `usage` if a line cannot be read.
  */
-export async function readJournal(path: string): Promise<JournalContent | undefined> {
+export async function readJournal(path: string): Promise<KeptRun | undefined> {
   const rows = new Map<number, RunRow>();
-  let run: JournalContent['run'] | undefined;
-  let bytes = 0;
+  let run: KeptRun | undefined;
   let pending: RunRow[] = [];
   for await (const { text, end } of journalLines(path)) {
     const event = parseEvent(text, rows);
@@ -50,14 +45,14 @@ export async function readJournal(path: string): Promise<JournalContent | undefi
     else if (event?.kind === 'invalid') run.invalid.push(event.issue);
     else if (event && event.kind !== 'begin') applyEvent(run, event);
     else throw unreadableError(path, 'a line is not an event of it');
-    bytes = end;
+    run.bytes = end;
   }
   if (!run || run.planned === 0) return undefined;
   if (!run.end) {
     syncPath(path);
     syncPath(dirname(path));
   }
-  return { run, bytes };
+  return run;
 }
 
 /** Adds a row of a complete plan to the rows of its run. A later plan of the row keeps the numbers of the plans before it. */

@@ -3,13 +3,14 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { resolvePaths } from '../config/paths.ts';
 import { CliError, UsageError } from '../process/errors.ts';
+import { jsonIn } from '../process/exact-json.ts';
 import { ensurePrivateFolder } from '../process/files.ts';
 import type { Io } from '../process/io.ts';
 import { fileError, isMissing } from '../process/system-error.ts';
 import { minuteText } from '../process/text.ts';
 import {
-  type JournalContent,
   type JournalHead,
+  type KeptRun,
   readHead,
   readJournal,
   readUnreadableHead,
@@ -113,12 +114,12 @@ export function findRun({ runs, unreadable }: RunList, id: string): RunInfo {
  *
  * @throws as `findRun`.
  */
-export async function readRun({ folder, runs }: RunList, id: string): Promise<JournalContent> {
-  const content = await readJournal(journalPath(folder, id));
-  if (!content) throw noRunError(id);
+export async function readRun({ folder, runs }: RunList, id: string): Promise<KeptRun> {
+  const run = await readJournal(journalPath(folder, id));
+  if (!run) throw noRunError(id);
   const isRunning = runs.some((info) => info.id === id && info.state === 'running');
-  if (!isRunning) markKilled(content.run);
-  return content;
+  if (!isRunning) markKilled(run);
+  return run;
 }
 
 /** Names a run and the local time at which it began: `r7, 2026-11-27 16:30`. */
@@ -166,17 +167,14 @@ async function readRunInfo(
 ): Promise<RunInfo | undefined> {
   const end = isRunning ? undefined : readEnd(path);
   if (end) return { ...(await readHead(path)), ...end, state: stateOf(end, undo), undo };
-  const content = await readJournal(path);
-  if (!content) return undefined;
-  if (!isRunning) markKilled(content.run);
-  return { ...toRunInfo(content.run, undo), ...(isRunning ? { state: 'running' } : {}) };
+  const run = await readJournal(path);
+  if (!run) return undefined;
+  if (!isRunning) markKilled(run);
+  return { ...toRunInfo(run, undo), ...(isRunning ? { state: 'running' } : {}) };
 }
 
 /** The facts of a run whose rows are known. */
-export function toRunInfo(
-  { id, started, header, rows, planned, end }: JournalContent['run'],
-  undo?: RunInfo,
-): RunInfo {
+export function toRunInfo({ id, started, header, rows, planned, end }: KeptRun, undo?: RunInfo): RunInfo {
   const totals = rowTotals(rows, header);
   const state = end || undo?.state === 'finished' ? stateOf(totals, undo) : 'stopped';
   return { id, started, header, planned, ...totals, state, undo };
@@ -201,12 +199,7 @@ function readEnd(path: string): RunEnd | undefined {
   } catch (error) {
     throw fileError('read', path, error);
   }
-  const text = tail.toString('utf8', 0, length);
-  const line = text.endsWith('\n') ? (text.trimEnd().split('\n').at(-1) ?? '') : '';
-  try {
-    const end = line.startsWith('{"kind":"end",') ? (JSON.parse(line) as RunEnd) : undefined;
-    return end?.ended === undefined ? undefined : end;
-  } catch {
-    return undefined;
-  }
+  const line = /(?:^|\n)(\{"kind":"end",.*)\n$/.exec(tail.toString('utf8', 0, length))?.[1] ?? '';
+  const end = jsonIn(line) as RunEnd | undefined;
+  return end?.ended === undefined ? undefined : end;
 }

@@ -31,6 +31,8 @@ export interface Run {
   id?: string | undefined;
   /** RFC 3339. */
   started?: string | undefined;
+  /** The length of its journal in bytes, without an incomplete plan or line at the end. Undefined before it is read. */
+  bytes?: number | undefined;
   /** The number of the last plan among all plans on the target. 0 before the first. */
   planned: number;
   /** The end of the last session. Undefined if it was killed or is going on. */

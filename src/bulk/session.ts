@@ -90,7 +90,7 @@ export class Session {
     const { list } = this.options;
     const number = nextPlanNumber(list, run.header.target);
     if (run.id === undefined) return createJournal(list, run, plan.rows, number);
-    const journal = new Journal(journalPath(list.folder, run.id), run, this.openRun.bytes);
+    const journal = new Journal(journalPath(list.folder, run.id), run);
     journal.keepPlan(plan.rows, number);
     return journal;
   }

@@ -7,7 +7,6 @@ import { monotonicMs, sleep } from '../process/deadline.ts';
 import { CliError } from '../process/errors.ts';
 import { writeFileAtomic } from '../process/files.ts';
 import { holderOf, takeLock, withLock } from '../process/lock.ts';
-import { secondsText } from '../process/text.ts';
 import { areDisjoint, type Shard } from './run-header.ts';
 
 /**
@@ -94,7 +93,12 @@ export async function holdTarget(
         },
       };
     const remainingMs = endMs - monotonicMs();
-    if (remainingMs <= 0) throw targetHeldError(result, wait.ms);
+    if (remainingMs <= 0)
+      throw new CliError(
+        'unavailable',
+        `${target}: another run is using this target: ${describeClaim(result)}`,
+        { code: 'locked', hint: 'wait for it to end, for example with --lock-wait 10m', retryable: true },
+      );
     if (!isTold) await wait.tell(`waiting for ${describeClaim(result)}`);
     await sleep(Math.min(200, remainingMs), wait.signal);
   }
@@ -120,15 +124,6 @@ function readClaim(path: string): Claim | undefined {
   } catch {
     return undefined;
   }
-}
-
-function targetHeldError(holder: LiveClaim, waitMs: number): CliError {
-  const wait = waitMs > 0 ? ` after a wait of ${secondsText(waitMs)}` : '';
-  return new CliError(
-    'unavailable',
-    `${holder.target}: another run is using this target${wait}: ${describeClaim(holder)}`,
-    { code: 'locked', hint: 'wait for it to end, for example with --lock-wait 10m', retryable: true },
-  );
 }
 
 /** Describes a claim: `stock.csv, run r7, process 4711`. */

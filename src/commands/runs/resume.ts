@@ -114,7 +114,7 @@ async function reportNothing(
     : '';
   await context.print(`${fact}: nothing is left to do${next}`);
   await printNothing(context, info.header, context.flags.dryRun === true, info);
-  const { rows } = (await readRun(list, info.id)).run;
+  const { rows } = await readRun(list, info.id);
   const left = rows.filter((row) => isUndone && fateOf(row) === 'failed').map(rowName);
   if (left.length > 0) await context.print(`left alone: ${joinFirst(left, 10)}`);
   const error = toRunError(info);

@@ -45,12 +45,12 @@ export async function settleRows(
   const lock = await lockTarget(context, header, flags);
   try {
     await lock.nameRun(runId);
-    const { run, bytes } = await readRun(await listRuns(folder), runId);
+    const run = await readRun(await listRuns(folder), runId);
     const outcomes = names.map((name) => toOutcome(run, name, as));
     await confirmWrite(context, {
       what: `settle ${outcomes.length === 1 ? '1 row' : `${outcomes.length} rows`} of ${runId} as ${as}`,
     });
-    const journal = new Journal(journalPath(folder, runId), run, bytes);
+    const journal = new Journal(journalPath(folder, runId), run);
     try {
       for (const [row, outcome] of outcomes) journal.keep({ kind: 'outcome', row, outcome });
       journal.sync();

@@ -35,7 +35,7 @@ async function* readRuns(list: RunList, petId: bigint | undefined): AsyncGenerat
   // All runs are one page, because the columns of a pipe have the same width only within a page.
   if (petId === undefined) return yield list.runs.map(toRunJson);
   for (const info of list.runs)
-    if (hasWrittenPet((await readRun(list, info.id)).run, petId)) yield [toRunJson(info)];
+    if (hasWrittenPet(await readRun(list, info.id), petId)) yield [toRunJson(info)];
 }
 
 function hasWrittenPet({ rows, header }: Run, petId: bigint): boolean {
@@ -61,7 +61,7 @@ export async function outcomesView(context: Context, id: string | undefined): Pr
 /** Reads the outcome of each row of a run. As data, a run that removed records has these records: `create --from` takes them. */
 export async function readOutcomes(context: Context, id: string | undefined): Promise<Output> {
   const { list, info } = await findShownRun(context, id);
-  const { run } = await readRun(list, info.id);
+  const run = await readRun(list, info.id);
   const isData = /^jsonl?$|^yaml$/.test(context.settings.get('output'));
   const printed = info.header.kind === 'delete' && isData ? removedRecords(run) : printedRows(run);
   return { pages: inPages(printed as Iterable<object>) };
