@@ -152,10 +152,8 @@ export function secondsText(ms: number): string {
   return `${Math.round(ms) / 1000} s`;
 }
 
-/** A duration for people: `0.4 ms`, `12 ms`, `1.3 s`, `10 min`, `5 h`, `26,483 days`. */
+/** A duration for people: `0.4 ms`, `12 ms`, `1.3 s`, `10 min`. */
 export function durationText(ms: number): string {
-  if (ms >= 172_800_000) return `${groupDigits(Math.round(ms / 86_400_000))} days`;
-  if (ms >= 7_200_000) return `${Math.round(ms / 3_600_000)} h`;
   if (ms >= 120_000) return `${Number((ms / 60_000).toFixed(ms < 600_000 ? 1 : 0))} min`;
   if (ms >= 1000) return `${Number((ms / 1000).toFixed(ms < 10_000 ? 1 : 0))} s`;
   return `${ms < 10 ? Number(ms.toFixed(1)) : Math.round(ms)} ms`;

@@ -175,17 +175,9 @@ class FileStore {
  * @throws InputError if the file does not hold a store, CliError `failed` if it cannot be written; it then stays as it is.
  */
 export async function replaceStore(file: string, store: Store, lockWaitMs: number): Promise<void> {
-  const { randomUUID } = await import('node:crypto');
-  const { ensurePrivateFolder, writeFileAtomic } = await import('../process/files.ts');
-  const { withLock } = await import('../process/lock.ts');
-  await ensurePrivateFolder(dirname(file));
-  await withLock(
-    file,
-    async () => {
-      readStore(file);
-      store.id = randomUUID();
-      await writeFileAtomic(file, printStore(store));
-    },
-    lockWaitMs,
-  );
+  const fileStore = new FileStore(file, lockWaitMs);
+  await fileStore.change(() => {
+    // It has no identifier yet, so it is saved with a new one.
+    fileStore.current = store;
+  });
 }
