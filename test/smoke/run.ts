@@ -75,11 +75,10 @@ export interface Description {
 export async function bindTo(
   url: string,
   change: (document: Description) => void,
-  config: JsonObject = {},
 ): Promise<Record<string, string>> {
   const document = structuredClone(toOpenApi({ serverUrl: url })) as unknown as Description;
   change(document);
-  const env = configured({ 'base-url': url, ...config });
+  const env = configured({ 'base-url': url });
   const file = join(env.PETSTORE_CONFIG_DIR, 'openapi.json');
   writeFileSync(file, JSON.stringify(document));
   const { code, stderr } = await runCli(['api', 'bind', file], { env });

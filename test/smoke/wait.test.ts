@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { describe, expect, test, vi } from 'vitest';
 import type { HttpResponse } from '../../src/api/http.ts';
 import { main } from '../../src/main.ts';
@@ -173,5 +174,37 @@ describe.concurrent('how an answer is judged', () => {
     const { stdout, code } = await runCli(['smoke'], { env });
     expect(code).toBe(4);
     expect(stdout).toContain('; the token of PETSTORE_TOKEN was sent in the header X-Api-Key');
+  });
+});
+
+const late =
+  (ms: number): Change =>
+  (answer) =>
+    setTimeout(ms, answer);
+
+describe.concurrent('limits of time', () => {
+  test('--timeout limits one call, so a check of many slow calls passes', async () => {
+    const run = await smokeOf(late(60), ['--write', '--timeout', '2s', '--only', 'write/*']);
+    expect(run.code).toBe(0);
+    expect(run.requests.length * 60).toBeGreaterThan(2000);
+  });
+
+  test('--max-time stops the checks, skips the checks that have not begun, and fails', async () => {
+    const run = await smokeOf(late(200), ['--max-time', '900ms']);
+    expect(run.code).toBe(7);
+    expect(run.ids('fail')).toEqual(['run/complete']);
+    const reason = 'the time of 900 ms is over (--max-time)';
+    expect(run.check('run/complete').reason).toBe(reason);
+    expect(run.check('error/not-found')).toMatchObject({ result: 'skip', reason });
+  });
+
+  test('records that were written before --max-time are removed', async () => {
+    await using service = await startService({ spoil: on(/^\/categories\//, () => 'hang', 'PUT') });
+    const count = service.store.categories.all.length;
+    const flags = ['--write', '--only', 'write/category', '--max-time', '3s', '--timeout', '1m'];
+    const run = await smoke(service.url, flags);
+    expect(run.code).toBe(7);
+    expect(run.check('write/cleanup')).toMatchObject({ result: 'pass', reason: '1 removed' });
+    expect(service.store.categories.all.length).toBe(count);
   });
 });
