@@ -22,20 +22,16 @@ const list = verb({
 });
 
 const { get, create, update, edit, remove } = recordVerbs(categories, {
-  deleteSummary: 'Delete categories that have no pets, after asking',
-  examples: {
-    get: ['petstore categories get 1', 'petstore categories get Dogs Cats -o json'],
-    create: [
-      'petstore categories create --name Amphibians --description "Frogs, toads and newts"',
-      'petstore categories create --from categories.json',
-    ],
-    update: [
-      'petstore categories update 1 --description "Large and small"',
-      'petstore categories update --from categories.csv',
-    ],
-    edit: ['petstore categories edit 1', 'EDITOR=nano petstore categories edit Dogs'],
-    delete: ['petstore categories delete 6', 'petstore categories rm 6 7 --yes'],
-  },
+  get: ['petstore categories get 1', 'petstore categories get Dogs Cats -o json'],
+  create: [
+    'petstore categories create --name Amphibians --description "Frogs, toads and newts"',
+    'petstore categories create --from categories.json',
+  ],
+  update: [
+    'petstore categories update 1 --description "Large and small"',
+    'petstore categories update --from categories.csv',
+  ],
+  delete: ['petstore categories delete 6', 'petstore categories rm 6 7 --yes'],
 });
 
 export const verbs = [list, get, create, update, edit, remove];

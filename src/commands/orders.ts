@@ -55,22 +55,18 @@ const list = verb({
 });
 
 const { get, create, update, edit, remove } = recordVerbs(orders, {
-  deleteSummary: 'Delete orders, after asking',
-  examples: {
-    get: ['petstore orders get 1', 'petstore orders get 1 2 -o json'],
-    create: [
-      'petstore orders create --pet 3 --quantity 2 --ship-date 2027-01-15',
-      'petstore orders create --pet Luna --quantity 1 --ship-date +3d',
-      'petstore orders create --from orders.csv',
-    ],
-    update: [
-      'petstore orders update 1 --quantity 3',
-      'petstore orders update 1 --ship-date 2027-01-15T09:00:00Z --no-complete',
-      'petstore orders update --from orders.csv',
-    ],
-    edit: ['petstore orders edit 1', 'EDITOR=nano petstore orders edit 1'],
-    delete: ['petstore orders delete 1', 'petstore orders rm 1 2 --yes'],
-  },
+  get: ['petstore orders get 1', 'petstore orders get 1 2 -o json'],
+  create: [
+    'petstore orders create --pet 3 --quantity 2 --ship-date 2027-01-15',
+    'petstore orders create --pet Luna --quantity 1 --ship-date +3d',
+    'petstore orders create --from orders.csv',
+  ],
+  update: [
+    'petstore orders update 1 --quantity 3',
+    'petstore orders update 1 --ship-date 2027-01-15T09:00:00Z --no-complete',
+    'petstore orders update --from orders.csv',
+  ],
+  delete: ['petstore orders delete 1', 'petstore orders rm 1 2 --yes'],
 });
 
 const complete = verb({

@@ -42,26 +42,22 @@ const list = verb({
 });
 
 const { get, create, update, edit, remove } = recordVerbs(pets, {
-  deleteSummary: 'Delete pets, after asking',
-  examples: {
-    get: ['petstore pets get 3', 'petstore pets get Luna', 'petstore pets get 3 4 5 -o json'],
-    create: [
-      'petstore pets create --name Rex --category Dogs',
-      'petstore pets create --from pets.csv',
-      'petstore pets create --name Rex --category 1 --status pending --dry-run',
-    ],
-    update: [
-      'petstore pets update 3 5 9 --status sold',
-      'petstore pets update Luna --name Lunette --category Dogs',
-      'petstore pets update --from pets.csv',
-    ],
-    edit: ['petstore pets edit 3', 'EDITOR=nano petstore pets edit Luna'],
-    delete: [
-      'petstore pets delete 3',
-      'petstore pets rm 3 4 5 --yes',
-      'petstore pets list --status sold -o ids | petstore pets delete --from - --yes',
-    ],
-  },
+  get: ['petstore pets get 3', 'petstore pets get Luna', 'petstore pets get 3 4 5 -o json'],
+  create: [
+    'petstore pets create --name Rex --category Dogs',
+    'petstore pets create --from pets.csv',
+    'petstore pets create --name Rex --category 1 --status pending --dry-run',
+  ],
+  update: [
+    'petstore pets update 3 5 9 --status sold',
+    'petstore pets update Luna --name Lunette --category Dogs',
+    'petstore pets update --from pets.csv',
+  ],
+  delete: [
+    'petstore pets delete 3',
+    'petstore pets rm 3 4 5 --yes',
+    'petstore pets list --status sold -o ids | petstore pets delete --from - --yes',
+  ],
 });
 
 export const verbs = [list, get, create, update, edit, remove];

@@ -19,11 +19,8 @@ import {
 import { fieldFlag, fromFlag, referenceFlag } from './arguments.ts';
 import { type ApplyFlags, fileFlags } from './runs/run-flags.ts';
 
-/** The texts of a noun's verbs that differ from noun to noun. */
-interface VerbTexts {
-  readonly deleteSummary: string;
-  readonly examples: Readonly<Record<'get' | 'create' | 'update' | 'edit' | 'delete', readonly string[]>>;
-}
+/** The examples of a noun's verbs. */
+type VerbExamples = Readonly<Record<'get' | 'create' | 'update' | 'delete', readonly string[]>>;
 
 /** The values of the arguments and flags of create, update and delete. */
 interface WriteValues {
@@ -34,7 +31,7 @@ interface WriteValues {
 }
 
 /** Creates the verbs that pets, categories and orders share: get, create, update, edit and delete. */
-export function recordVerbs(noun: RecordNoun, { deleteSummary, examples }: VerbTexts) {
+export function recordVerbs(noun: RecordNoun, examples: VerbExamples) {
   const { singular, plural, operations } = noun;
   const singularWithArticle = withArticle(singular);
   const hasNames = namedNoun(noun) !== undefined;
@@ -125,7 +122,7 @@ export function recordVerbs(noun: RecordNoun, { deleteSummary, examples }: VerbT
       summary: `Edit ${singularWithArticle} as YAML in an editor`,
       description: `Opens the ${singular} as YAML in $VISUAL, $EDITOR or vi. If it is saved unchanged or empty, nothing is sent. An invalid text is opened once more with the reason on top. Text that is not sent is kept in a file.`,
       write: true,
-      examples: examples.edit,
+      examples: [`petstore ${plural} edit 1`, `EDITOR=nano petstore ${plural} edit 1`],
       args: { id },
       view: (context) => recordView(context, noun, operations.update),
       run: async (context, args) =>
@@ -134,7 +131,7 @@ export function recordVerbs(noun: RecordNoun, { deleteSummary, examples }: VerbT
     remove: verb({
       name: 'delete',
       aliases: ['rm'],
-      summary: deleteSummary,
+      summary: `Delete ${plural}, after asking`,
       write: true,
       examples: examples.delete,
       args: { ids: idsOrFile },

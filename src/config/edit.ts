@@ -65,7 +65,13 @@ export function addProfile(
   name: string,
   section: Readonly<Record<string, StoredValue>>,
 ): void {
-  checkProfileName(name);
+  if (name === offlineProfile)
+    throw new UsageError(`profile '${name}': that name is the built-in profile of the embedded store`);
+  try {
+    parseName(name);
+  } catch (error) {
+    throw new UsageError(`profile '${name}': ${messageOf(error)}`);
+  }
   if (Object.hasOwn(config.profiles ?? {}, name))
     throw new UsageError(
       `profile '${name}': it already exists`,
@@ -99,17 +105,6 @@ export function requireProfile<Section>(
   const section = Object.hasOwn(profiles, name) ? profiles[name] : undefined;
   if (!section) throw unknownProfileError({ profiles }, name);
   return section;
-}
-
-/** Checks that a new profile can have this name. @throws UsageError. */
-function checkProfileName(name: string): void {
-  if (name === offlineProfile)
-    throw new UsageError(`profile '${name}': that name is the built-in profile of the embedded store`);
-  try {
-    parseName(name);
-  } catch (error) {
-    throw new UsageError(`profile '${name}': ${messageOf(error)}`);
-  }
 }
 
 /**

@@ -136,15 +136,6 @@ const path = verb({
   },
 });
 
-interface SettingRecord {
-  readonly key: string;
-  readonly value: JsonValue;
-  /** flag, environment, profile, config or default. */
-  readonly source: string;
-  /** The flag, variable or file; null for a default. */
-  readonly origin: string | null;
-}
-
 const explain = verb({
   name: 'explain',
   aliases: ['show'],
@@ -158,7 +149,7 @@ const explain = verb({
   async run(context) {
     const { settings } = context;
     const { profile, offline, token } = settings;
-    const records: SettingRecord[] = [
+    const records = [
       { key: 'profile', value: profile?.value ?? null, ...sourceOf(profile) },
       { key: 'offline', value: offline !== undefined, ...sourceOf(offline) },
       ...settingKeys.map((key) => {
@@ -179,7 +170,7 @@ async function describeToken({ settings, contract }: Context): Promise<string> {
   return use?.kind === 'sent' ? `set, sent in ${describeHeader(use.header)}` : `set, not sent: ${use?.why}`;
 }
 
-/** Returns the columns that say where a value comes from. */
+/** Returns the source of a value, such as `flag` or `default`, and the flag, variable or file; null for a default. */
 function sourceOf(setting: { readonly source: string; readonly givenBy: string } | undefined) {
   return { source: setting?.source ?? 'default', origin: setting?.givenBy || null };
 }
