@@ -78,7 +78,7 @@ const complete = verb({
   args: { ids: argument('<id...>', 'ids of orders', { parse: parseId, offers: 'order' }) },
   view: (context) => recordView(context, orders, 'updateOrder'),
   run: async (context, { ids }) =>
-    (await import('../records/update.ts')).updateRecords(context, orders, ids, {
+    (await import('../records/create-and-update.ts')).updateRecords(context, orders, ids, {
       values: { complete: true },
     }),
 });

@@ -96,7 +96,7 @@ export function recordVerbs(noun: RecordNoun, examples: VerbExamples) {
       },
       view: viewOf('create'),
       run: workOf('create', async (context, _, fields) =>
-        (await import('../records/create.ts')).createRecord(context, noun, fields),
+        (await import('../records/create-and-update.ts')).createRecord(context, noun, fields),
       ),
     }),
     update: verb({
@@ -114,7 +114,7 @@ export function recordVerbs(noun: RecordNoun, examples: VerbExamples) {
       },
       view: viewOf('update'),
       run: workOf('update', async (context, ids, fields) =>
-        (await import('../records/update.ts')).updateRecords(context, noun, ids, fields),
+        (await import('../records/create-and-update.ts')).updateRecords(context, noun, ids, fields),
       ),
     }),
     edit: verb({

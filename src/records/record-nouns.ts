@@ -10,10 +10,8 @@ import { parseDay, parseIdOrName, parseQuantity, parseText, parseTruth } from '.
 
 // The files of this folder:
 // - nouns: this file describes the four nouns as data.
-// - verbs: `list.ts`, `get.ts`, `create.ts`, `update.ts`, `edit-record.ts` and `delete.ts` work for every noun, and
-//   `inventory.ts` has the verbs of counts. A verb opens its `access.ts`, which also adds
-//   the names of other records. `watch.ts` shows a list again and
-//   again, and `overview.ts` sums the lists up.
+// - verbs: `list.ts`, `get.ts`, `create-and-update.ts`, `edit-record.ts` and `delete.ts` work for every noun. A verb opens its
+//   `access.ts`, which also adds the names of other records. `overview.ts` sums the lists up.
 // - input: flags become fields in `parse-values.ts`, `body-fields.ts`, and records of a file in
 //   `record-layout.ts`. `names.ts` finds the ids of names.
 // - writing: `write-records.ts` settles the rows of a command with ids, and `write-errors.ts` has its errors.

@@ -59,7 +59,7 @@ const set = verb({
   args: { pet: petIdArgument, quantity: quantityArgument },
   view: (context) => recordView(context, inventory, 'updateInventory'),
   run: async (context, { pet, quantity }) =>
-    (await import('../../records/inventory.ts')).writeCount(context, pet, 'set', quantity),
+    (await import('../../records/create-and-update.ts')).writeCount(context, pet, 'set', quantity),
 });
 
 const adjust = verb({
@@ -76,7 +76,7 @@ const adjust = verb({
   },
   view: (context) => recordView(context, inventory, 'updateInventory'),
   run: async (context, { pet, change }) =>
-    (await import('../../records/inventory.ts')).writeCount(context, pet, 'add', change),
+    (await import('../../records/create-and-update.ts')).writeCount(context, pet, 'add', change),
 });
 
 const create = verb({
@@ -88,7 +88,7 @@ const create = verb({
   args: { pet: petIdArgument, quantity: quantityArgument },
   view: (context) => recordView(context, inventory, 'createInventory'),
   run: async (context, { pet, quantity }) =>
-    (await import('../../records/inventory.ts')).writeCount(context, pet, 'create', quantity),
+    (await import('../../records/create-and-update.ts')).writeCount(context, pet, 'create', quantity),
 });
 
 const remove = verb({

@@ -6,10 +6,12 @@ import type { Context } from '../context.ts';
 import type { Prompt } from '../input/prompt.ts';
 import type { Output } from '../output/print.ts';
 import { UsageError } from '../process/errors.ts';
+import type { Intent } from '../writes/decide.ts';
 import type { Fields } from '../writes/value.ts';
 import { type Access, openAccess } from './access.ts';
 import { bodyOf, type RecordFlags, statusWords } from './body-fields.ts';
 import type { Names } from './names.ts';
+import type { IdOrName } from './parse-values.ts';
 import {
   type Body,
   columnOf,
@@ -17,7 +19,10 @@ import {
   fieldKinds,
   findField,
   flagOf,
+  nameAll,
+  namedNoun,
   type RecordNoun,
+  recordNouns,
 } from './record-nouns.ts';
 import { writeRecords } from './write-records.ts';
 
@@ -37,6 +42,51 @@ export async function createRecord(
   const body = await access.names.resolve(bodyOf(access, { ...flags, values }));
   const intent = { kind: 'create', fields: body as Fields } as const;
   return writeRecords(access, [{ intent }], { asList: false });
+}
+
+/** Changes fields of records: reads each record, changes the fields, and writes it back. */
+export async function updateRecords(
+  context: Context,
+  noun: RecordNoun,
+  idsOrNames: readonly IdOrName[],
+  flags: RecordFlags,
+): Promise<Output | undefined> {
+  const access = await openAccess(context, noun, noun.operations.update);
+  const body = bodyOf(access, flags);
+  if (Object.keys(body).length === 0)
+    throw new UsageError(
+      `update ${noun.singular}: nothing to change`,
+      `give one or more of ${noun.fields.map(flagOf).join(', ')}`,
+    );
+  const ids = await access.names.idsOf(namedNoun(noun), idsOrNames);
+  await confirmWrite(context, { what: `change ${nameAll(noun, ids)}` });
+  const value = (await access.names.resolve(body)) as Fields;
+  const writes = ids.map((id) => ({ id, intent: { kind: 'set', value } as const }));
+  return writeRecords(access, writes, { asList: ids.length > 1 });
+}
+
+/** Writes the count of a pet: sets it, adds to what is read, or creates the entry. */
+export async function writeCount(
+  context: Context,
+  pet: IdOrName,
+  kind: 'set' | 'add' | 'create',
+  count: number,
+): Promise<Output | undefined> {
+  const operation = kind === 'create' ? 'createInventory' : 'updateInventory';
+  const access = await openAccess(context, recordNouns.inventory, operation);
+  const id = await access.names.idOf('pets', pet);
+  const what = {
+    set: `set the stock of pet ${id} to ${count}`,
+    add: `change the stock of pet ${id} by ${count}`,
+    create: `create the inventory entry of pet ${id}`,
+  };
+  await confirmWrite(context, { what: what[kind] });
+  const intents: Readonly<Record<typeof kind, Intent>> = {
+    set: { kind: 'set', value: count },
+    add: { kind: 'add', change: count },
+    create: { kind: 'create', fields: { petId: id, quantity: count } },
+  };
+  return writeRecords(access, [{ id, intent: intents[kind] }], { asList: false });
 }
 
 /**
