@@ -1,8 +1,14 @@
 import { type HttpResponse, isSafeMethod, shownUrl } from '../api/http.ts';
 import { nouns } from '../api/nouns.ts';
 import { CliError, type ErrorDetails, type ErrorKind } from '../process/errors.ts';
-import { answerRule, isIdempotent, mayHaveBeenApplied, statusRule } from './answers.ts';
-import type { Attempt } from './attempt.ts';
+import {
+  type AnswerRule,
+  type Attempt,
+  answerRule,
+  isIdempotent,
+  mayHaveBeenApplied,
+  statusRule,
+} from './attempt.ts';
 import type { Call } from './call.ts';
 import { type Author, readErrorBody } from './error-body.ts';
 import { hintOf } from './hints.ts';
@@ -17,25 +23,17 @@ export function responseError(call: Call, attempts: Attempts, response: HttpResp
   // A list may be answered in parts, although no range was asked for.
   const isPart = status === 206 && call.operation?.isList === true;
   if (isPart || isSuccess(call.request.method, status)) return undefined;
-  if (status < 400)
-    return callError(
-      call,
-      attempts,
-      invalidResponse(`the answer is ${status}, which is neither a success nor an error`),
-    );
+  if (status < 400) {
+    const why = `the answer is ${status}, which is neither a success nor an error`;
+    return callError(call, attempts, invalidResponse(why));
+  }
   const author = attempts.at(-1)?.author ?? 'unknown';
-  const { why, code, message } = readErrorBody(response, author, call.client.secrets.mask);
+  const { why, code, message: serviceMessage } = readErrorBody(response, author, call.client.secrets.mask);
   const kind = kindOf(call, status, author);
   const orMissing = isMissing(status) && kind === 'unavailable' ? missingClause(call) : '';
-  return new CliError(kind, withCircumstances(`${why}${orMissing}`, call, attempts, author), {
-    ...callDetails(call, attempts),
-    status,
-    author,
-    code,
-    serviceMessage: message,
-    hint: hintOf({ call, response, author, kind }),
-    retryable: statusRule(status, author).again !== 'never' && isSafeAgain(call, attempts),
-  });
+  const hint = hintOf({ call, response, author, kind });
+  const own = { status, author, code, serviceMessage, hint };
+  return makeError(call, attempts, kind, `${why}${orMissing}`, own, statusRule(status, author));
 }
 
 function kindOf(call: Call, status: number, author: Author): ErrorKind {
@@ -74,14 +72,35 @@ export function callError<Thrown>(call: Call, attempts: Attempts, thrown: Thrown
   const { kind, message, details } = thrown;
   const { reason, status = attempts.at(-1)?.response?.status } = details;
   if (reason === undefined) return thrown;
-  return new CliError(kind, withCircumstances(call.client.secrets.mask(message), call, attempts), {
-    ...callDetails(call, attempts),
-    reason,
-    status,
-    hint: details.hint ?? hintOf({ call, error: thrown }),
-    retryable: answerRule({ isSent: true, error: thrown }).again !== 'never' && isSafeAgain(call, attempts),
-    cause: thrown,
-  });
+  const hint = details.hint ?? hintOf({ call, error: thrown });
+  const own = { reason, status, hint, cause: thrown };
+  const rule = answerRule({ isSent: true, error: thrown });
+  return makeError(call, attempts, kind, call.client.secrets.mask(message), own, rule);
+}
+
+/**
+ * Makes the error of a call. It says how many attempts there were, and who may have answered if the answer came through a forward
+ * proxy and the service has not signed it.
+ */
+function makeError(
+  call: Call,
+  attempts: Attempts,
+  kind: ErrorKind,
+  why: string,
+  own: ErrorDetails,
+  { again }: Pick<AnswerRule, 'again'>,
+): CliError {
+  const { method } = call.request;
+  const { forwardProxy } = call.client.transport;
+  const isAnswered = attempts.at(-1)?.response !== undefined;
+  const senders =
+    forwardProxy !== undefined && isAnswered && own.author !== 'service'
+      ? `; the proxy ${forwardProxy} or the service has sent it`
+      : '';
+  const count = attempts.length > 1 ? `; after ${attempts.length} attempts` : '';
+  const isOnce = isIdempotent(method) || !mayHaveBeenApplied(method, attempts);
+  const details = { ...callDetails(call, attempts), ...own, retryable: again !== 'never' && isOnce };
+  return new CliError(kind, `${why}${senders}${count}`, details);
 }
 
 /** Returns the details of an error that tell of its call. */
@@ -95,28 +114,4 @@ export function callDetails({ request }: Call, attempts: Attempts): ErrorDetails
     addition: last?.whyNoRetry,
     ...(mayHaveBeenApplied(request.method, attempts) && { applied: 'unknown' }),
   };
-}
-
-/**
- * Adds to a message how many attempts there were, and who may have answered if the answer came through a forward proxy and
- * the service has not signed it.
- */
-function withCircumstances(
-  why: string,
-  { client }: Call,
-  attempts: Attempts,
-  author: Author = 'unknown',
-): string {
-  const { forwardProxy } = client.transport;
-  const isAnswered = attempts.at(-1)?.response !== undefined;
-  const senders =
-    forwardProxy !== undefined && isAnswered && author !== 'service'
-      ? `; the proxy ${forwardProxy} or the service has sent it`
-      : '';
-  return `${why}${senders}${attempts.length > 1 ? `; after ${attempts.length} attempts` : ''}`;
-}
-
-/** Returns true if the request can be sent again and cannot be applied twice. */
-function isSafeAgain({ request: { method } }: Call, attempts: Attempts): boolean {
-  return isIdempotent(method) || !mayHaveBeenApplied(method, attempts);
 }

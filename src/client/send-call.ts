@@ -4,8 +4,7 @@ import { CliError, type ErrorDetails, InterruptedError, unansweredError } from '
 import { maskUrl } from '../process/secrets.ts';
 import { StoppedError } from '../process/signals.ts';
 import { secondsText } from '../process/text.ts';
-import { isSentAgain, mayHaveBeenApplied } from './answers.ts';
-import { type Attempt, retryAfter, retryDelay } from './attempt.ts';
+import { type Attempt, isSentAgain, mayHaveBeenApplied, retryAfter, retryDelay } from './attempt.ts';
 import type { Call } from './call.ts';
 import { callDetails, callError } from './call-error.ts';
 import { authorOf } from './error-body.ts';

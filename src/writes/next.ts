@@ -1,5 +1,4 @@
-import { errorPasses, isReadAgain, isUnreachable } from '../client/answers.ts';
-import { attemptsOf, retryDelay } from '../client/attempt.ts';
+import { attemptsOf, errorPasses, isReadAgain, isUnreachable, retryDelay } from '../client/attempt.ts';
 import { CliError, InterruptedError } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
 import {

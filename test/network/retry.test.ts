@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type Operation, operations } from '../../src/api/operations.ts';
-import { mayHaveBeenApplied } from '../../src/client/answers.ts';
-import { retryAfter, retryDelay } from '../../src/client/attempt.ts';
+import { mayHaveBeenApplied, retryAfter, retryDelay } from '../../src/client/attempt.ts';
 import { authorOf } from '../../src/client/error-body.ts';
 
 const now = Date.parse('2027-01-01T00:00:00Z');

@@ -24,7 +24,7 @@ export async function createUndiciTransport(
       // undici's proxy adds a header.
       const headers = (proxy ? { ...request.headers } : request.headers) as Record<string, string | string[]>;
       dispatcher.dispatch({ origin, path: pathOf(url), method, headers, body, reset: isForwarded }, handler);
-      return handler.collector.response;
+      return handler.response;
     },
     async close() {
       // Not awaited: undici waits for connections that are still being opened.
@@ -79,13 +79,13 @@ async function openDispatcher(
 type Connector = buildConnector.connector;
 
 /** The handler of one request. It implements undici's internal interface, so that nothing is wrapped. */
-class Handler implements Dispatcher.DispatchHandler {
-  readonly collector = new ResponseCollector();
+class Handler extends ResponseCollector implements Dispatcher.DispatchHandler {
   private readonly options: SendOptions;
   private readonly proxy: HttpProxy | undefined;
   private abort: ((reason: Error) => void) | undefined;
 
   constructor(options: SendOptions, proxy: HttpProxy | undefined) {
+    super();
     this.options = options;
     this.proxy = proxy;
     options.cancellation.onCancel(() => this.abort?.(new Error('cancelled')));
@@ -99,22 +99,22 @@ class Handler implements Dispatcher.DispatchHandler {
   }
 
   onHeaders(status: number, raw: Buffer[]): boolean {
-    if (status >= 200) this.collector.begin(status, raw);
+    if (status >= 200) this.begin(status, raw);
     return true;
   }
 
   onData(chunk: Buffer): boolean {
-    if (!this.collector.add(chunk)) this.abort?.(new Error('the rest is not wanted'));
+    if (!this.add(chunk)) this.abort?.(new Error('the rest is not wanted'));
     return true;
   }
 
   onComplete(): void {
-    this.collector.end();
+    this.end();
   }
 
   onError(error: Error): void {
     const isOfProxy = this.proxy && statusOfProxy(error) !== undefined;
-    this.collector.fail(isOfProxy ? proxyFailure(this.proxy, error) : error);
+    this.fail(isOfProxy ? proxyFailure(this.proxy, error) : error);
   }
 }
 
