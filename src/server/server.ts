@@ -7,17 +7,17 @@ import { monotonicMs } from '../process/deadline.ts';
 import { CliError } from '../process/errors.ts';
 import { systemReason } from '../process/system-error.ts';
 import { type App, createApp } from './app.ts';
-import { withDocuments } from './documents.ts';
 import { maxBodyBytes, Refusal, toRefusal } from './refusal.ts';
+import type { Store } from './store.ts';
 import {
   type Faults,
   withCors,
+  withDocuments,
   withFaults,
   withForwarded,
   withoutWrites,
   withToken,
-} from './serve-options.ts';
-import type { Store } from './store.ts';
+} from './wrappers.ts';
 
 interface ServerOptions extends ListenOptions {
   readonly store: Store;

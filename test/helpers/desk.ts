@@ -4,9 +4,9 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createApp } from '../../src/server/app.ts';
-import { withDocuments } from '../../src/server/documents.ts';
 import { seedStore } from '../../src/server/seed.ts';
 import { type Listening, listen } from '../../src/server/server.ts';
+import { withDocuments } from '../../src/server/wrappers.ts';
 import { cliPath, nodeBinary } from './spawn-cli.ts';
 import { plainText } from './terminal.ts';
 

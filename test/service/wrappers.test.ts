@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { seedStore } from '../../src/server/seed.ts';
-import { withFaults } from '../../src/server/serve-options.ts';
 import { type Listening, startServer } from '../../src/server/server.ts';
+import { withFaults } from '../../src/server/wrappers.ts';
 import { runAt } from '../helpers/run-cli.ts';
 
 describe('a server with a token, for the pages of an origin', () => {
