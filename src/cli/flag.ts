@@ -3,7 +3,17 @@ import { ValueError, wrongValueError } from '../config/setting-values.ts';
 /** The completions of a value: fixed words, or a kind of value that `src/commands/completion.ts` looks up. */
 type Offers = readonly string[] | OfferKind;
 
-type OfferKind = 'category' | 'check' | 'command' | 'field' | 'file' | 'order' | 'pet' | 'profile' | 'run';
+type OfferKind =
+  | 'category'
+  | 'check'
+  | 'command'
+  | 'field'
+  | 'file'
+  | 'order'
+  | 'pet'
+  | 'profile'
+  | 'run'
+  | 'status';
 
 /** The kinds of values that must be looked up. */
 export type LookUpKind = Exclude<OfferKind, 'command' | 'file'>;

@@ -1,5 +1,4 @@
 import { type NamedNoun, nouns } from '../api/nouns.ts';
-import { petStatuses } from '../api/values.ts';
 import { argument, choice, value, values } from '../cli/flag.ts';
 import { parseDuration, ValueError } from '../config/setting-values.ts';
 import { parseIdOrName, parsePositiveQuantity, parseQuantity, parseText } from '../records/parse-values.ts';
@@ -51,7 +50,7 @@ export function referenceFlag(noun: NamedNoun, summary: string) {
 /** Creates `--status` of a list. It can be repeated; a record with any of the values matches. */
 export function statusesFlag(summary: string) {
   return values('--status <status>', `${summary}, such as available; can be repeated`, {
-    offers: petStatuses,
+    offers: 'status',
     isList: true,
   });
 }

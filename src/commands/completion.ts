@@ -90,6 +90,10 @@ const lookUps: Readonly<Record<LookUpKind, LookUp>> = {
   run: runs,
   field: fieldNames,
   check: checkNames,
+  status: async (context, { path: [noun] }) => {
+    const { statusWords } = await import('../records/body-fields.ts');
+    return statusWords(await context.contract(), noun === 'inventory' ? noun : 'pets') ?? [];
+  },
 };
 
 async function profileNames({ io }: Context): Promise<Offer[]> {

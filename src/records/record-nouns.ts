@@ -1,7 +1,6 @@
 import { offeredOperation } from '../api/contract.ts';
 import { type NamedNoun, type Noun, nouns, referenceFields } from '../api/nouns.ts';
 import type { NounName, Operation, OperationId } from '../api/operations.ts';
-import { petStatuses } from '../api/values.ts';
 import type { Context } from '../context.ts';
 import type { Column, View } from '../output/columns.ts';
 import type { JsonObject } from '../process/exact-json.ts';
@@ -26,8 +25,7 @@ type FieldKind = 'name' | 'text' | 'reference' | 'status' | 'quantity' | 'date' 
 interface FieldKindRules {
   /** The value in the syntax of a flag, such as `n` in `--quantity <n>`. A flag without it takes no value, and nobody is asked. */
   readonly placeholder?: string;
-  /** The words that completion offers. */
-  readonly offers?: readonly string[];
+  readonly offers?: 'status';
   /** Parses a flag or an answer. @throws ValueError. */
   readonly parse: (text: string) => unknown;
   /** True if a person may leave a question for it empty. */
@@ -41,7 +39,7 @@ export const fieldKinds: Readonly<Record<FieldKind, FieldKindRules>> = {
   name: { placeholder: 'name', parse: parseText },
   text: { placeholder: 'text', parse: asText, isOptional: true },
   reference: { placeholder: 'id or name', parse: parseIdOrName, column: { align: 'right' } },
-  status: { placeholder: 'status', offers: petStatuses, parse: parseText, column: { isStatus: true } },
+  status: { placeholder: 'status', offers: 'status', parse: parseText, column: { isStatus: true } },
   quantity: { placeholder: 'n', parse: parseQuantity, column: { align: 'right' } },
   date: { placeholder: 'date', parse: parseDay, isOptional: true, column: { isTime: true } },
   truth: { parse: parseTruth },
