@@ -1,5 +1,6 @@
 import type { Settings } from '../config/settings.ts';
 import { UsageError } from '../process/errors.ts';
+import { minuteText } from '../process/text.ts';
 import { type Outcome, type Row, uncertaintyOf } from '../writes/decide.ts';
 import { findNextCommand } from './report.ts';
 import {
@@ -12,7 +13,7 @@ import {
   rowName,
 } from './run.ts';
 import { areDisjoint } from './run-header.ts';
-import { type RunInfo, type RunList, readRun, runsOfDelivery, runsOnTarget, runTime } from './run-store.ts';
+import { type RunInfo, type RunList, readRun, runsOfDelivery, runsOnTarget } from './run-store.ts';
 
 // What other runs on the target mean for the rows of a run: a delivery is booked once, an uncertain row that another run has
 // planned since stays unknown, and an undo leaves alone what a later run has written.
@@ -65,7 +66,7 @@ function bookedBy(info: RunInfo, row: Row, other: RunRow | undefined): Outcome |
   const { intent } = row;
   if (intent.kind !== 'add' || other?.intent.kind !== 'add') return undefined;
   if (uncertaintyOf(row) || fateOf(other) !== 'applied') return undefined;
-  const message = `booked by ${runTime(info)}`;
+  const message = `booked by ${info.id}, ${minuteText(info.started)}`;
   const { change } = other.intent;
   if (change === intent.change) return { state: 'unchanged', reason: { code: bookedCode, message } };
   const both = `${message} with ${signed(change)}, and the file has ${signed(intent.change)}`;

@@ -1,23 +1,134 @@
+import { UsageError } from '../process/errors.ts';
 import { type Intent, plannedOf, type Row } from '../writes/decide.ts';
-import { type Claims, claimsOn } from './claims.ts';
-import { createRun, isAppliedOrUncertain, madeIdOf, newRow, type Run, type RunRow } from './run.ts';
-import { defaultFlags } from './run-header.ts';
-import { type RunList, readRun } from './run-store.ts';
-import type { RunChoice } from './which-run.ts';
+import {
+  createRun,
+  isAppliedOrUncertain,
+  madeIdOf,
+  newRow,
+  type Run,
+  type RunRow,
+  rowCountOf,
+} from './run.ts';
+import { areDisjoint, defaultFlags } from './run-header.ts';
+import { findRun, type RunInfo, type RunList, readRun, runsOnTarget } from './run-store.ts';
 
 /** A run that is about to be planned and carried out. */
 export interface OpenRun {
   readonly run: Run;
-  /** What other runs on the target mean for its rows. */
-  readonly claims: Claims;
   /** The run that it undoes. */
   readonly undone?: Run | undefined;
+}
+
+/** The choice of `resume` or `undo`: a run and what to do with it. `nothing` if nothing is left to do, or there is no run. */
+export type RunChoice =
+  | { readonly action: 'resume' | 'undo'; readonly info: RunInfo }
+  | {
+      readonly action: 'nothing';
+      readonly info: RunInfo | undefined;
+      /** The run before it of which something is left to do. */
+      readonly before?: RunInfo | undefined;
+    };
+
+/**
+ * Chooses the run that `resume` continues: the run with this id, or else the last run on the target that wrote or is open.
+ *
+ * @throws UsageError if the run must not be resumed, or if its journal cannot be read.
+ */
+export function chooseResume(list: RunList, target: string, runId: string | undefined): RunChoice {
+  const runs = runsOnTarget(list, target).filter((info) => info.written > 0 || isOpen(info));
+  const info = chosenRun(list, 'resume', runs, runId);
+  if (info && (runId !== undefined || isOpen(info))) {
+    const refusal = resumeRefusal(list, info);
+    if (refusal) throw refusal;
+    if (isOpen(info)) return { action: 'resume', info };
+  }
+  const before = runs.find((run) => run !== info && isOpen(run) && !resumeRefusal(list, run));
+  return { action: 'nothing', info, before: runId === undefined ? before : undefined };
+}
+
+/**
+ * Chooses the run that `undo` takes back: the run with this id, or else the last run on the target that wrote or may have. If
+ * its undo has begun, chooses that undo, to continue it.
+ *
+ * @throws UsageError if the run cannot be undone, or its journal cannot be read.
+ */
+export function chooseUndo(list: RunList, target: string, runId: string | undefined): RunChoice {
+  const runs = runsOnTarget(list, target).filter(
+    (info) => info.written > 0 || info.state === 'running' || (info.header.kind === 'undo' && isOpen(info)),
+  );
+  const info = chosenRun(list, 'undo', runs, runId);
+  if (!info) return { action: 'nothing', info };
+  const { header } = info;
+  if (header.kind === 'undo' && runId !== undefined && info.state === 'finished')
+    throw new UsageError(
+      `undo ${runId}: it is an undo itself, of run ${header.undoes}, and is not undone`,
+      `apply the file of run ${header.undoes} again`,
+    );
+  if (header.kind === 'delete')
+    throw new UsageError(
+      `undo ${info.id}: it removed records, which cannot be undone`,
+      `its records are in \`petstore runs show ${info.id} -o json\`, which ${header.noun} create --from takes`,
+    );
+  const undo = header.kind === 'undo' ? info : info.undo;
+  if (!undo) return { action: info.written > 0 || isOpen(info) ? 'undo' : 'nothing', info };
+  const undone = list.runs.find(({ id }) => id === undo.header.undoes);
+  // A row that the undo could not take back may have been settled in its run since.
+  if (undo.state !== 'finished' || (undone && undone.written > rowCountOf(undo.counts)))
+    return { action: 'resume', info: undo };
+  const before = runs.find((run) => run.header.kind !== 'undo' && !run.undo && run.id !== undo.header.undoes);
+  return { action: 'nothing', info: undo, before };
+}
+
+function isOpen({ state }: RunInfo): boolean {
+  return state === 'stopped' || state === 'running';
+}
+
+/** @throws UsageError if no id is given, and the last run is a shard: the others belong to it. */
+function chosenRun(
+  list: RunList,
+  verb: string,
+  runs: readonly RunInfo[],
+  runId: string | undefined,
+): RunInfo | undefined {
+  if (runId !== undefined) return findRun(list, runId);
+  const [last] = runs;
+  const shard = last?.header.flags.shard;
+  if (!last || !shard) return last;
+  throw new UsageError(
+    `${verb}: the last run, ${last.id}, is shard ${shard.index}/${shard.count} of ${last.header.name}`,
+    `name it, and the runs of the other shards: petstore ${verb} ${last.id}; \`petstore runs\` lists them`,
+  );
+}
+
+/** The error that says why a run must not be resumed. Undefined if it may be resumed. */
+function resumeRefusal(list: RunList, info: RunInfo): UsageError | undefined {
+  const { id, header, undo, state, planned } = info;
+  if (undo)
+    return new UsageError(
+      `resume ${id}: run ${undo.id} ${state === 'undone' ? 'has undone it' : 'has begun to undo it'}`,
+      `apply the file again; an undo that has not ended goes on with: petstore undo ${id}`,
+    );
+  // Only rows that set without a condition could replace what came later. Without open rows only the end is written.
+  const { kind, flags } = header;
+  const sets = kind !== 'undo' && kind !== 'create' && kind !== 'delete' && !flags.relative;
+  if (!sets || !isOpen(info) || info.left + info.counts.unknown === 0) return undefined;
+  const later = runsOnTarget(list, header.target).find(
+    (run) =>
+      run.planned > planned &&
+      run.header.noun === header.noun &&
+      !areDisjoint(run.header.flags.shard, flags.shard),
+  );
+  if (!later) return undefined;
+  return new UsageError(
+    `resume ${id}: run ${later.id} (${later.header.name}) has come after it, and its values must not be replaced`,
+    'apply the file again if it is still right',
+  );
 }
 
 /**
  * Opens a run to be resumed, or its undo.
  *
- * @throws UsageError if a journal that may be of the target cannot be read.
+ * @throws as `readRun`.
  */
 export async function openChosenRun(
   list: RunList,
@@ -28,7 +139,7 @@ export async function openChosenRun(
   const isNew = action === 'undo';
   const undone = isNew ? chosen : undoes === null ? undefined : await readRun(list, undoes);
   const run = isNew ? createUndoRun(chosen) : undone ? extendUndo(chosen, undone) : chosen;
-  return { run, claims: await claimsOn(list, run, undone), undone };
+  return { run, undone };
 }
 
 /**

@@ -133,18 +133,23 @@ export function findNextCommand({
 }: Pick<Run, 'id' | 'header'> & { readonly rows: readonly Row[] }): readonly string[] | undefined {
   const open = rows.filter((row) => isUnfinished(row) || isForPerson(row));
   if (open.length === 0) return undefined;
-  const waiting = open.map((row) => (isForPerson(row) ? settleWords(id, row) : settledByOf(row)));
+  const waiting = open.map((row) => waitingWords(id, row));
   if (waiting.every((words) => words !== undefined)) return waiting[0];
   return header.undoes === null ? ['resume', id] : ['undo', header.undoes];
 }
 
-/** The words with which a person says what happened to a row. */
-function settleWords(id: string, row: Row): readonly string[] {
-  const name = row.id === undefined ? `line:${row.line}=<id>` : `${row.id}`;
-  return ['runs', 'settle', id, name, '--as', 'applied'];
-}
-
-function settledByOf({ state }: Row): readonly string[] | undefined {
+/** The words with which a row ends that waits for a person or for another run. Undefined for any other row. */
+function waitingWords(id: string, row: Row): readonly string[] | undefined {
+  const { line, state } = row;
+  if (isForPerson(row))
+    return [
+      'runs',
+      'settle',
+      id,
+      row.id === undefined ? `line:${line}=<id>` : `${row.id}`,
+      '--as',
+      'applied',
+    ];
   return state.at === 'settled' ? state.outcome.reason?.settledBy : undefined;
 }
 
@@ -153,21 +158,11 @@ export function toRunError(
   { header, counts }: Pick<RunInfo, 'header' | 'counts'>,
   { stop, hint }: { readonly stop?: StopReason | undefined; readonly hint?: string | undefined } = {},
 ): CliError | undefined {
-  const { failed, unknown, invalid, unprocessed, unsettled } = counts;
-  const open = unprocessed + unsettled;
-  const failures: readonly (readonly [count: number, verb: string])[] = [
-    [failed, 'failed'],
-    [unknown, unknown === 1 ? 'is unknown' : 'are unknown'],
-    [invalid, invalid === 1 ? 'is invalid' : 'are invalid'],
-    [open, open === 1 ? 'is not processed' : 'are not processed'],
-  ];
-  const facts = failures
-    .filter(([count]) => count > 0)
-    .map(([count, verb], index) => {
-      const all = index === 0 ? ` of ${counted(rowCountOf(counts), 'row', 'rows')}` : '';
-      return `${groupDigits(count)}${all} ${verb}`;
-    })
-    .join(', ');
+  const states = (['failed', 'unknown', 'invalid', 'unprocessed', 'unsettled'] as const)
+    .filter((fate) => counts[fate] > 0)
+    .map((fate) => `${groupDigits(counts[fate])} ${fate}`);
+  const facts =
+    states.length === 0 ? '' : `${states.join(', ')} of ${counted(rowCountOf(counts), 'row', 'rows')}`;
   if (!stop && facts === '') return undefined;
   const subject = header.kind === 'undo' ? `undo ${header.undoes}` : header.name;
   const clauses = [
@@ -179,7 +174,7 @@ export function toRunError(
     clauses.join('; '),
     {
       hint,
-      applied: unknown > 0 ? 'unknown' : undefined,
+      applied: counts.unknown > 0 ? 'unknown' : undefined,
     },
   );
 }

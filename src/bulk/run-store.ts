@@ -4,10 +4,8 @@ import { join } from 'node:path';
 import { resolvePaths } from '../config/paths.ts';
 import { CliError, UsageError } from '../process/errors.ts';
 import { jsonIn } from '../process/exact-json.ts';
-import { ensurePrivateFolder } from '../process/files.ts';
 import type { Io } from '../process/io.ts';
 import { fileError, isMissing } from '../process/system-error.ts';
-import { minuteText } from '../process/text.ts';
 import {
   type JournalHead,
   type KeptRun,
@@ -122,23 +120,10 @@ export async function readRun({ folder, runs }: RunList, id: string): Promise<Ke
   return run;
 }
 
-/** Names a run and the local time at which it began: `r7, 2026-11-27 16:30`. */
-export function runTime({ id, started }: Pick<RunInfo, 'id' | 'started'>): string {
-  return `${id}, ${minuteText(started)}`;
-}
-
 /** The number of the next plan on a target, from 1. */
 export function nextPlanNumber({ runs }: RunList, target: string): number {
   const numbers = runs.filter(({ header }) => header.target === target).map(({ planned }) => planned);
   return Math.max(0, ...numbers) + 1;
-}
-
-/** Creates the folder of the journals. @throws CliError `failed`. */
-export function ensureRunFolder(folder: string): Promise<void> {
-  return ensurePrivateFolder(
-    folder,
-    'what a run does is kept there; PETSTORE_STATE_DIR names another folder',
-  );
 }
 
 export function journalPath(folder: string, id: string): string {

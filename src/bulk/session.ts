@@ -2,20 +2,23 @@ import { offeredOperation } from '../api/contract.ts';
 import { nouns } from '../api/nouns.ts';
 import type { Client } from '../client/client.ts';
 import { Pace, type PaceFlags, type StopReason } from '../client/pace.ts';
+import { type Reject, rejectsName, writeRejects } from '../input/rejects.ts';
 import { monotonicMs } from '../process/deadline.ts';
 import { CliError, messageOf, UsageError } from '../process/errors.ts';
+import type { FileName } from '../process/files.ts';
 import { graceMs, Stop, StoppedError } from '../process/signals.ts';
 import { systemReason } from '../process/system-error.ts';
 import type { Outcome, Row, Rules } from '../writes/decide.ts';
 import { createRecordPort, type RecordPort } from '../writes/port.ts';
+import { shownCode } from '../writes/reasons.ts';
 import { createTotals, type Kept, settleAll } from '../writes/settle-all.ts';
+import { claimsOn } from './claims.ts';
 import { createJournal, Journal } from './journal.ts';
 import { createOutcomeKeeper, markBeforeSending } from './keep-rows.ts';
 import type { OpenRun } from './open-run.ts';
 import { makePlan, type Plan, readStocks } from './plan.ts';
-import { type RejectsFile, writeRunRejects } from './reject-rows.ts';
 import type { Report } from './report.ts';
-import { fateOf, isUnfinished, type Run, rowTotals } from './run.ts';
+import { fateOf, isReject, isUnfinished, type Run, rowTotals } from './run.ts';
 import { journalPath, nextPlanNumber, type RunList, toRunInfo } from './run-store.ts';
 
 interface SessionOptions {
@@ -59,25 +62,17 @@ export class Session {
     this.rules = { mayCreate: flags.createMissing, isUndo: kind === 'undo', createsByPut };
   }
 
-  /**
-   * Reads the records of the open rows, and decides each row.
-   *
-   * @throws StoppedError if the run has stopped; CliError if a record could not be read: there is no partial plan.
-   */
+  /** Reads the records of the open rows, and decides each row. @throws the error of a reading: there is no partial plan. */
   async plan(): Promise<Plan> {
-    const { port, rules, pace, progress, stop, run } = this;
-    const { claims } = this.openRun;
-    try {
-      const plan = await makePlan(port, run.rows.filter(isUnfinished), { rules, claims, pace, progress });
-      if (run.header.kind === 'delete' && run.header.noun === 'pets') {
-        const { client, sendsEtags } = this.options;
-        await readStocks(createRecordPort(client, 'inventory', { pace, sendsEtags }), plan.changes, pace);
-      }
-      return plan;
-    } catch (error) {
-      // The stop has aborted the reading, so the error is only its consequence.
-      throw stop.reason ? new StoppedError() : error;
+    const { port, rules, pace, progress } = this;
+    const { run, undone } = this.openRun;
+    const claims = await claimsOn(this.options.list, run, undone);
+    const plan = await makePlan(port, run.rows.filter(isUnfinished), { rules, claims, pace, progress });
+    if (run.header.kind === 'delete' && run.header.noun === 'pets') {
+      const { client, sendsEtags } = this.options;
+      await readStocks(createRecordPort(client, 'inventory', { pace, sendsEtags }), plan.changes, pace);
     }
+    return plan;
   }
 
   /**
@@ -98,12 +93,13 @@ export class Session {
   /** Writes the rows of a plan, then the rejects, then the end of the session. @param rejects the file of rejects. */
   async write(plan: Plan, journal: Journal, rejects: RejectsFile): Promise<Report> {
     const { run, pace, stop, totals } = this;
-    const { rejects: earlier, rejected } = run;
+    const { rejects: file, rejected } = run;
     const startedMs = monotonicMs();
     await this.writeRows(plan, journal);
     const elapsedMs = monotonicMs() - startedMs;
     const ending = await this.end(plan, journal, rejects);
     const { id = '', started = '' } = run;
+    const open = run.rows.filter((row) => rejected?.has(row.line) && fateOf(row) === 'failed').length;
     return {
       info: toRunInfo({ ...run, id, started }),
       rows: run.rows,
@@ -111,13 +107,7 @@ export class Session {
       retries: totals.retries,
       seconds: Math.round(elapsedMs) / 1000,
       stop: stop.reason,
-      earlier:
-        earlier === undefined
-          ? undefined
-          : {
-              file: earlier,
-              open: run.rows.filter((row) => rejected?.has(row.line) && fateOf(row) === 'failed').length,
-            },
+      earlier: file === undefined ? undefined : { file, open },
       ...ending,
     };
   }
@@ -189,6 +179,34 @@ function checkOffers({ contract }: Client, port: RecordPort, { header: { noun, k
       'see `petstore api operations`',
       'unbound',
     );
+}
+
+/** Where rejects go. Without a name they go beside the input: see `rejectsName`. */
+export type RejectsFile = Omit<FileName, 'name'> & { readonly name?: string | undefined };
+
+/**
+ * Writes the rejects of a session, if there are any: those that no earlier session has written.
+ *
+ * @returns the name of the file, with a number if the name was in use. Undefined if there are no rejects.
+ */
+export function writeRunRejects(run: Run, { folder, name: given }: RejectsFile): string | undefined {
+  const { header, rows, invalid, rejected } = run;
+  const { format, columns, name, file: path } = header;
+  const rejects: Reject[] = rejected
+    ? []
+    : invalid.map(({ line, text, message }) => ({
+        ...{ line, text, state: 'invalid' },
+        reason: { code: 'invalid', message },
+      }));
+  for (const row of rows) {
+    const { state, line, text = '' } = row;
+    if (state.at !== 'settled' || !isReject(run, row) || rejected?.has(line)) continue;
+    const { reason } = state.outcome;
+    rejects.push({ line, text, state: 'failed', reason: reason && { ...reason, code: shownCode(reason) } });
+  }
+  if (rejects.length === 0) return undefined;
+  const file = { folder, name: given ?? rejectsName({ name, path: path ?? undefined }, format) };
+  return writeRejects(file, format, columns, rejects);
 }
 
 /** Writes the end of a session into its journal, and syncs it. */

@@ -139,7 +139,7 @@ test('a full disk stops a run, which reports what it did and can be resumed', as
   expect(code).toBe(3);
   expect(stdout).toContain(`applied ${shop.writes().length} of 1,200 rows`);
   expect(stderr).toMatch(
-    /^error: .*: stopped: write .*\.jsonl: file too large; [\d,]+ of 1,200 rows are not processed$/m,
+    /^error: .*: stopped: write .*\.jsonl: file too large; [\d,]+ unprocessed of 1,200 rows$/m,
   );
   expect(stderr).toMatch(/^hint: go on with: petstore resume /m);
   expect(await shop.report('resume --yes')).toMatchObject({ code: 0, applied: 1200 });

@@ -75,13 +75,13 @@ test('diff and --dry-run show what apply would write, and the rows that cannot b
   expect(diff.stderr).toContain(`1 row cannot be written: line 4, pet 9: ${why}`);
   expect(JSON.parse(diff.stdout)).toEqual([
     { petId: 1, before: 5, after: 6, change: 1, state: 'planned', line: 2 },
-    { line: 3, state: 'invalid', reason: { code: 'invalid', message: expect.stringContaining('count "x"') } },
     {
       petId: 9,
       line: 4,
       state: 'failed',
       reason: expect.objectContaining({ code: 'no_entry', message: why }),
     },
+    { line: 3, state: 'invalid', reason: { code: 'invalid', message: expect.stringContaining('count "x"') } },
   ]);
   const dry = await shop.run('inventory apply stock.csv --skip-invalid --dry-run -o json');
   expect(dry).toMatchObject({ code: 3, stdout: diff.stdout });

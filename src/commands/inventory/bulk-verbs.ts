@@ -2,7 +2,7 @@ import { argument, flag, value } from '../../cli/flag.ts';
 import { verb } from '../../cli/verb.ts';
 import { parseQuantity } from '../../records/parse-values.ts';
 import { statusesFlag } from '../arguments.ts';
-import { applyFlags, diffFlags, editFlags } from '../runs/run-flags.ts';
+import { applyFlags, diffFlags, resumeFlags } from '../runs/run-flags.ts';
 
 const diff = verb({
   name: 'diff',
@@ -73,7 +73,7 @@ const edit = verb({
   flags: {
     status: statusesFlag('only entries of pets of this status'),
     below: value('--below <n>', 'only entries with a quantity under n', { parse: parseQuantity }),
-    ...editFlags,
+    ...resumeFlags,
   },
   view: async (context) => (await import('../runs/run-session.ts')).runView(context, 'inventory'),
   run: async (context, { status, below, ...flags }) =>

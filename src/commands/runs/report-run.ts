@@ -16,8 +16,7 @@ import type { Style } from '../../output/style.ts';
 import { CliError, OutputClosedError } from '../../process/errors.ts';
 import type { JsonObject } from '../../process/exact-json.ts';
 import { counted, groupDigits, sanitize } from '../../process/text.ts';
-import { createRowView, rowWords } from './row-view.ts';
-import { describeExample } from './show-plan.ts';
+import { createRowView, describeExample, rowWords } from './row-view.ts';
 
 const shownColumns: readonly Column<JsonObject>[] = [
   { name: 'id', value: ({ id }) => id },

@@ -1,9 +1,8 @@
 import { checkProfile } from '../../bulk/claims.ts';
-import { type OpenRun, openChosenRun } from '../../bulk/open-run.ts';
+import { chooseResume, chooseUndo, openChosenRun, type RunChoice } from '../../bulk/open-run.ts';
 import { toRunError } from '../../bulk/report.ts';
-import { fateOf, isAppliedOrUncertain, rowName } from '../../bulk/run.ts';
+import { fateOf, isAppliedOrUncertain, type Run, rowName } from '../../bulk/run.ts';
 import { listRuns, type RunInfo, type RunList, readRun, runFolderOf } from '../../bulk/run-store.ts';
-import { chooseResume, chooseUndo, type RunChoice } from '../../bulk/which-run.ts';
 import { argument } from '../../cli/flag.ts';
 import { action } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
@@ -77,17 +76,15 @@ async function resumeOrUndo(
     const choice = choose(list);
     if (choice.action === 'nothing') return await reportNothing(context, list, verb, choice);
     const openRun = await openChosenRun(list, choice);
-    await context.warn(describeOpened(openRun));
+    if (openRun.undone) await context.warn(describeUndone(openRun.undone));
     await runSession(context, list, openRun, flags, lock);
   } finally {
     await lock?.release();
   }
 }
 
-/** Says which run is resumed or undone. */
-function describeOpened({ run, undone }: OpenRun): string {
-  if (!undone) return `resuming run ${run.id} of ${run.header.name}`;
-  const { id, started = '', header, rows } = undone;
+/** Says which run is undone. */
+function describeUndone({ id, started = '', header, rows }: Run): string {
   const written = rows.filter(isAppliedOrUncertain).length;
   const what = `${header.kind} ${header.name}, ${minuteText(started)}`;
   return `undoing ${id}: ${what}, ${written} of ${counted(header.rows, 'row', 'rows')}`;

@@ -68,9 +68,6 @@ const sessionFlags = {
     ...writing,
     parse: (text) => (text === '0' ? 0 : parseDuration(text)),
   }),
-};
-
-const rejectsFlag = {
   rejects: value('--rejects <file>', 'write rows that failed to this file (default: <input>.rejects.<ext>)', {
     ...writing,
     offers: 'file',
@@ -83,19 +80,18 @@ function inTopic<Flags extends Readonly<Record<string, Flag>>>(flags: Flags): Fl
   return Object.fromEntries(entries);
 }
 
-export const applyFlags = { ...inputFlags, ...intentFlags, ...guardFlags, ...sessionFlags, ...rejectsFlag };
+export const applyFlags = { ...inputFlags, ...intentFlags, ...guardFlags, ...sessionFlags };
 const { relative, delivery, createMissing } = intentFlags;
 export const diffFlags = { ...inputFlags, relative, delivery, createMissing };
 const { skipInvalid, shard } = inputFlags;
 const { maxChanges } = guardFlags;
 /** The flags of a create, an update or a delete from a file. */
-export const fileFlags = inTopic({ skipInvalid, shard, maxChanges, ...sessionFlags, ...rejectsFlag });
-export const editFlags = inTopic({ ...guardFlags, ...sessionFlags, ...rejectsFlag });
-/** The flags of a resume and an undo. */
-export const resumeFlags = inTopic({ ...guardFlags, ...sessionFlags, ...rejectsFlag });
+export const fileFlags = inTopic({ skipInvalid, shard, maxChanges, ...sessionFlags });
+/** The flags of an edit, a resume and an undo. */
+export const resumeFlags = inTopic({ ...guardFlags, ...sessionFlags });
 
 export type ApplyFlags = Partial<ValuesOf<typeof applyFlags>>;
-export type SessionFlags = Pick<ApplyFlags, keyof typeof editFlags>;
+export type SessionFlags = Pick<ApplyFlags, keyof typeof resumeFlags>;
 
 /**
  * Parses `i/n`. The index may count from 0 (JOB_COMPLETION_INDEX) or from 1 (GNU parallel, most CI matrices): part n is the

@@ -1,5 +1,5 @@
 import type { NounName } from '../../api/operations.ts';
-import { checkProfile, claimsOn, findOpenDelivery } from '../../bulk/claims.ts';
+import { checkProfile, findOpenDelivery } from '../../bulk/claims.ts';
 import { createRun, newRow, type Run } from '../../bulk/run.ts';
 import { type RunFlags, type RunHeader, type RunKind, shardOf } from '../../bulk/run-header.ts';
 import { listRuns, type RunList, runFolderOf, runsOfDelivery } from '../../bulk/run-store.ts';
@@ -83,8 +83,7 @@ export async function applyRun(
   try {
     const list = await listRuns(runFolderOf(context.io));
     if (lock) await checkDelivery(context, list, run);
-    const claims = await claimsOn(list, run, undefined);
-    await runSession(context, list, { run, claims }, flags, lock, kind === 'diff');
+    await runSession(context, list, { run }, flags, lock, kind === 'diff');
   } finally {
     await lock?.release();
   }

@@ -4,7 +4,7 @@ import type { OpenRun } from '../../bulk/open-run.ts';
 import { checkGuards, type Plan } from '../../bulk/plan.ts';
 import type { Report } from '../../bulk/report.ts';
 import type { RunHeader } from '../../bulk/run-header.ts';
-import { ensureRunFolder, type RunList, runFolderOf } from '../../bulk/run-store.ts';
+import { type RunList, runFolderOf } from '../../bulk/run-store.ts';
 import { Session } from '../../bulk/session.ts';
 import { holdTarget, type TargetLock, targetOf } from '../../bulk/target.ts';
 import type { StopReason } from '../../client/pace.ts';
@@ -13,13 +13,19 @@ import type { Context } from '../../context.ts';
 import type { View } from '../../output/columns.ts';
 import { withProgress } from '../../output/progress.ts';
 import { CliError, exitCodes, InterruptedError, type Signal } from '../../process/errors.ts';
-import { checkFolder, realFile } from '../../process/files.ts';
-import { graceMs, inTwoSteps, StoppedError } from '../../process/signals.ts';
+import { checkFolder, ensurePrivateFolder, realFile } from '../../process/files.ts';
+import { graceMs, inTwoSteps } from '../../process/signals.ts';
 import { counted } from '../../process/text.ts';
 import { printReport, reportView } from './report-run.ts';
-import { createRowView, rowWords } from './row-view.ts';
+import {
+  countProblems,
+  createRowView,
+  printPlan,
+  printTotals,
+  rowWords,
+  showLargestChanges,
+} from './row-view.ts';
 import type { SessionFlags } from './run-flags.ts';
-import { countProblems, printPlan, printTotals, showLargestChanges } from './show-plan.ts';
 
 /** Returns the columns of what a run prints: its summary, or with --dry-run and in a diff its plan. */
 export function runView(context: Context, noun: NounName, isDiff = false): View<object> {
@@ -53,7 +59,7 @@ export async function lockTarget(
   const { signal } = context.interrupts;
   return beforeWrites(async () => {
     const folder = runFolderOf(context.io);
-    await ensureRunFolder(folder);
+    await ensurePrivateFolder(folder, 'PETSTORE_STATE_DIR names another folder for what a run does');
     return holdTarget(folder, { target, shard, name }, { ms: lockWait, signal, tell: context.print });
   });
 }
@@ -123,7 +129,8 @@ async function planSession(context: Context, session: Session): Promise<Plan> {
   try {
     return await withProgress(context, activity, () => session.plan());
   } catch (error) {
-    if (!(error instanceof StoppedError) || !stop.reason) throw error;
+    if (!stop.reason) throw error;
+    // The stop has ended the reading, so the error is only its consequence.
     const { kind, message, hint } = stop.reason;
     throw new CliError(kind, `${run.header.name}: ${message}; nothing was sent`, { hint, retryable: true });
   }

@@ -1,9 +1,8 @@
 import { confirmWrite } from '../../asking.ts';
 import { Journal } from '../../bulk/journal.ts';
-import { writeRunRejects } from '../../bulk/reject-rows.ts';
 import { fateOf, isLeft, madeIdOf, type Run, rowName } from '../../bulk/run.ts';
 import { findRun, journalPath, listRuns, readRun, runFolderOf } from '../../bulk/run-store.ts';
-import { endRun } from '../../bulk/session.ts';
+import { endRun, writeRunRejects } from '../../bulk/session.ts';
 import type { Context } from '../../context.ts';
 import type { Output } from '../../output/print.ts';
 import { UsageError } from '../../process/errors.ts';
