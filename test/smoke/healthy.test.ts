@@ -32,11 +32,6 @@ interface Variant {
   readonly flags?: readonly string[];
 }
 
-/** Changes every nth answer, beginning with the first. */
-const eachNth = (nth: number, change: Change) => () => ({
-  spoil: counting((count) => count % nth === 1, change),
-});
-
 function prefixed(answer: HttpResponse): HttpResponse {
   const link = answer.headers.link?.toString().replace(/<(https?:\/\/[^/>]+)?\//g, '</api/v2/');
   return withHeaders(answer, { link });
@@ -54,18 +49,17 @@ function bigShop(): Store {
   return store;
 }
 
-/** A store in which the first category and the first order that smoke reads have just been deleted. */
+/** A store in which the first order that smoke reads has just been deleted. */
 function shrinkingShop(): ServiceOptions {
   const store = seedStore();
-  const gone = new Set<string>();
-  const change: Change = (answer, { target }) => {
-    const kind = target.startsWith('/categories') ? 'categories' : 'orders';
-    if (gone.has(kind)) return answer;
-    gone.add(kind);
-    store[kind].delete(BigInt(target.replace(/.*\//, '')));
-    return refusal(answer, 404);
-  };
-  return { store, spoil: on(/^\/(categories|store\/orders)\/\d{1,3}$/, change) };
+  const spoil = counting(
+    (count) => count === 1,
+    (answer, { target }) => {
+      store.orders.delete(BigInt(target.replace(/.*\//, '')));
+      return refusal(answer, 404);
+    },
+  );
+  return { store, spoil: on(/^\/store\/orders\/\d/, spoil) };
 }
 
 /** Changes each record of an answer, alone or in a list. */
@@ -83,7 +77,10 @@ const numbered = (name: string) =>
 const variants: Readonly<Record<string, Variant>> = {
   // The variants that wait between attempts come first, so that the others run meanwhile.
   'a connection that breaks now and then': {
-    service: eachNth(20, () => 'reset'),
+    spoil: counting(
+      (count) => count % 20 === 1,
+      () => 'reset',
+    ),
     flags: [],
   },
   'the local server': {},
