@@ -84,21 +84,25 @@ export function isSameValue(expected: JsonValue | undefined, actual: JsonValue |
 }
 
 /**
- * Returns the two values to compare if a user or a row names the value of a field. The user may name a
- * category by its id, its name or `{id, name}`. The ids are compared if both sides have one, or else the
- * names.
+ * Returns the two values to compare if a user or a row names the value of a field. A category may be named by its id, its name
+ * or `{id, name}`, and a record has both in two fields. The ids are compared if both sides have one, or else the names.
  */
 export function comparedValues(
   field: string,
-  value: JsonValue,
-  record: JsonObject,
-): { readonly expected: JsonValue; readonly actual: JsonValue | undefined } {
-  if (field !== 'categoryId' || (typeof value !== 'string' && !isJsonObject(value)))
-    return { expected: value, actual: record[field] };
-  const { id = null, name = id } = isJsonObject(value) ? value : { name: value };
-  const { categoryId = null, category = categoryId } = record;
-  const hasIds = id !== null && categoryId !== null;
-  return hasIds ? { expected: id, actual: categoryId } : { expected: name, actual: category };
+  value: JsonValue | undefined,
+  record: Readonly<Record<string, JsonValue | undefined>>,
+): { readonly expected: JsonValue | undefined; readonly actual: JsonValue | undefined } {
+  if (field !== 'categoryId') return { expected: value, actual: record[field] };
+  const wanted = categoryIn(value);
+  const { id = null, name = id } = categoryIn(record.categoryId, record.category);
+  return wanted.id != null && id !== null
+    ? { expected: wanted.id, actual: id }
+    : { expected: wanted.name ?? wanted.id, actual: name ?? id ?? undefined };
+}
+
+function categoryIn(category: JsonValue | undefined, name?: JsonValue): Partial<JsonObject> {
+  if (isJsonObject(category)) return category;
+  return typeof category === 'string' ? { name: category } : { id: category, name };
 }
 
 function isNothing(value: JsonValue | undefined): boolean {

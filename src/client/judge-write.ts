@@ -107,7 +107,7 @@ function otherValues(
   return clauses;
 }
 
-function valueText(value: JsonValue, mask: Mask): string {
+function valueText(value: JsonValue | undefined, mask: Mask): string {
   return shorten(mask(typeof value === 'string' ? value : printJson(value)), 100);
 }
 

@@ -145,10 +145,8 @@ function begin(known: Known, all: Circumstances): Next {
   if (all.isRun && state.at === 'planned' && (isPlainSet || !canGet)) return write(known, state);
   if (state.at !== 'new' || canRead || !isPlain) return read(known, all);
   // Of a service that only takes writes nobody knows what is there.
-  const planned: Planned =
-    intent.kind === 'remove'
-      ? { action: 'remove', before: null, after: null }
-      : { action: 'set', before: null, after: intent.value };
+  const after = intent.kind === 'remove' ? null : intent.value;
+  const planned: Planned = { action: intent.kind, before: null, after };
   return write(withState(known, { at: 'planned', ...planned }), planned);
 }
 
@@ -163,20 +161,17 @@ function write(known: Known, planned: Planned, isNew = false, waitMs = 0): Next 
   return [known, { do: 'write', planned, isNew, waitMs }];
 }
 
-/**
- * Goes back to a reading or to the same attempt. Undefined if there is no way back left.
- *
- * @param leastMs the Retry-After of the answer.
- */
+/** Goes back to a reading or to the same attempt, after an error. Undefined if there is no way back left. */
 function back(
   known: Known,
   to: 'read' | 'write',
   all: Circumstances,
-  leastMs: number | undefined,
+  error: CliError | undefined,
 ): Next | undefined {
   const tries = known.tries + 1;
-  const waitMs = retryDelay(tries, leastMs, all.random);
-  if (tries > all.limits.retries || waitMs >= all.leftMs) return undefined;
+  const waitMs = retryDelay(tries, attemptsOf(error).at(-1)?.retryAfterMs, all.random);
+  const isWaitedFor = all.limits.retriesUnreachable || !isUnreachable(error);
+  if (!isWaitedFor || tries > all.limits.retries || waitMs >= all.leftMs) return undefined;
   const planned = plannedOf(known.row);
   if (to === 'read' || !planned) return read({ ...known, tries }, all, waitMs);
   return write({ ...known, tries }, planned, false, waitMs);
@@ -184,7 +179,7 @@ function back(
 
 /** Reads once more, to know what became of the last attempt. */
 function look(known: Known, all: Circumstances): Next {
-  return all.leftMs > 0 ? read({ ...known, aim: 'look' }, all) : endRefused(known);
+  return read({ ...known, aim: 'look' }, all);
 }
 
 function afterReading(
@@ -193,7 +188,8 @@ function afterReading(
   all: Circumstances,
 ): Next {
   const seen = { ...old, reading, before: old.before ?? reading.record, isRefused: false };
-  const known = old.isRefused && isAsWritten(old.row, now) ? uncertain(seen, false) : seen;
+  const isAsWritten = isSame(plannedOf(old.row)?.after ?? null, now);
+  const known = old.isRefused && isAsWritten ? uncertain(seen, false) : seen;
   const decision = decide(known.row, now, all.limits.rules);
   if (decision.state !== 'write') return endDecided(known, decision, reading.record);
   const { state, intent } = known.row;
@@ -206,12 +202,6 @@ function afterReading(
   // Another attempt with the same tag would get the same 409, such as that of a record in use.
   const isFinal = statusOf(old) === 409 && reading.etag === old.reading?.etag;
   return old.aim === 'look' || isFinal ? endRefused(known) : plan(known, decision, now, all);
-}
-
-/** Returns true if a record has what the row writes. */
-function isAsWritten({ state, intent }: Row, now: Value): boolean {
-  if (intent.kind === 'remove') return now === null;
-  return isSame(intent.kind === 'set' ? intent.value : (plannedOf({ state })?.after ?? null), now);
 }
 
 /** Plans what a decision writes. What an uncertain row was first sent with is sent again. */
@@ -231,10 +221,8 @@ function plan(
 }
 
 function afterNoReading(known: Known, error: CliError, all: Circumstances): Next {
-  const isWaitedFor = all.limits.retriesUnreachable || !isUnreachable(error);
-  const isRepeated = known.aim === 'decide' && isWaitedFor && isReadAgain(error);
-  const leastMs = attemptsOf(error).at(-1)?.retryAfterMs;
-  return (isRepeated ? back(known, 'read', all, leastMs) : undefined) ?? endUnread(known, error);
+  const isRepeated = known.aim === 'decide' && isReadAgain(error);
+  return (isRepeated ? back(known, 'read', all, error) : undefined) ?? endUnread(known, error);
 }
 
 function afterAttempt(old: Known, last: Attempted, all: Circumstances): Next {
@@ -243,7 +231,6 @@ function afterAttempt(old: Known, last: Attempted, all: Circumstances): Next {
   const { row } = known;
   const isCreate = row.intent.kind === 'create';
   const hasId = (row.id ?? last.id) !== undefined;
-  const leastMs = last.attempt?.retryAfterMs;
   switch (verdict) {
     case 'shown':
       return endApplied(known, record);
@@ -258,19 +245,17 @@ function afterAttempt(old: Known, last: Attempted, all: Circumstances): Next {
     case 'unrepeatable': {
       if (isCreate) return endPerhapsMade(known);
       const sent = uncertain(known);
-      return (verdict === 'lost' ? back(sent, 'read', all, leastMs) : undefined) ?? look(sent, all);
+      return (verdict === 'lost' ? back(sent, 'read', all, error) : undefined) ?? look(sent, all);
     }
     case 'conflict': {
       if (isCreate) return endRefused(known);
       const refused = { ...known, isRefused: all.port.hasGateway };
-      return back(refused, 'read', all, leastMs) ?? look(refused, all);
+      return back(refused, 'read', all, error) ?? look(refused, all);
     }
     case 'gone':
       return isUncertain(known) ? endApplied(known) : look({ ...known, isRefused: true }, all);
-    case 'busy': {
-      const isRetried = all.limits.retriesUnreachable || !isUnreachable(error);
-      return (isRetried ? back(known, 'write', all, leastMs) : undefined) ?? endRefused(known);
-    }
+    case 'busy':
+      return back(known, 'write', all, error) ?? endRefused(known);
     case 'refused':
       return endRefused(known);
     case 'stopped':
@@ -282,18 +267,14 @@ function afterAttempt(old: Known, last: Attempted, all: Circumstances): Next {
 function confirm(known: Known, { reading, now }: Extract<Event, { at: 'read' }>, all: Circumstances): Next {
   const { before, after } = plannedOf(known.row) as Planned;
   if (isShown(after, now, all.port.writeOnly)) return endApplied(known, reading.record);
-  if (all.isFirstCount && isSum(before, after, now)) {
+  const areCounts = typeof before === 'number' && before > 0 && typeof after === 'number';
+  if (all.isFirstCount && areCounts && isSame(before + after, now)) {
     const message = `it was ${before} before, ${after} was sent, and it is ${now} now: the service adds what it is told to set`;
     return giveUp(known, { code: 'other_count', message });
   }
   const why = known.last?.reason?.message ?? `the service answered ${statusOf(known)}`;
   const message = `${why}; ${describeValue(after)} was sent, and it is ${describeValue(now)} now`;
   return giveUp(known, { code: 'other_value', message });
-}
-
-function isSum(before: Value, after: Value, now: Value): boolean {
-  if (typeof before !== 'number' || typeof after !== 'number' || before === 0) return false;
-  return isSame(before + after, now);
 }
 
 // The ends.

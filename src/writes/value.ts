@@ -1,4 +1,4 @@
-import { isSameValue } from '../api/values.ts';
+import { comparedValues, isSameValue } from '../api/values.ts';
 import { isJsonObject, type JsonValue, printJson } from '../process/exact-json.ts';
 import { shorten } from '../process/text.ts';
 
@@ -13,27 +13,15 @@ export function isSame(value: Value, other: Value): boolean {
   if (value === null || other === null) return value === other;
   if (isFields(value)) {
     if (!isFields(other)) return false;
-    for (const name in value) if (!isSameField(name, value, other)) return false;
+    for (const name in value) {
+      const { expected, actual } = comparedValues(name, value[name], other);
+      if (!isSameValue(expected, actual)) return false;
+    }
     return true;
   }
   // A count may come as a bigint if it is large: 5 and 5n are the same.
   // biome-ignore lint/suspicious/noDoubleEquals: it compares a number with a bigint by their values.
   return !isFields(other) && value == other;
-}
-
-function isSameField(name: string, value: Fields, other: Fields): boolean {
-  if (name !== 'categoryId') return isSameValue(value[name], other[name]);
-  const [category, otherCategory] = [categoryIn(value), categoryIn(other)];
-  const haveIds = category.id != null && otherCategory.id != null;
-  return haveIds
-    ? isSameValue(category.id, otherCategory.id)
-    : isSameValue(category.name ?? category.id, otherCategory.name ?? otherCategory.id);
-}
-
-/** The category that fields name: by `{id, name}`, a name or an id. A record has its name in another field. */
-function categoryIn({ categoryId, category }: Fields): Fields {
-  if (categoryId !== undefined && isJsonObject(categoryId)) return categoryId;
-  return typeof categoryId === 'string' ? { name: categoryId } : { id: categoryId, name: category };
 }
 
 /** Returns true if a record shows what was sent. @param writeOnly the fields that no answer has. */
