@@ -2,7 +2,7 @@ import { checkProfile } from '../../bulk/claims.ts';
 import { chooseResume, chooseUndo, openChosenRun, type RunChoice } from '../../bulk/open-run.ts';
 import { toRunError } from '../../bulk/report.ts';
 import { fateOf, isAppliedOrUncertain, type Run, rowName } from '../../bulk/run.ts';
-import { listRuns, type RunInfo, type RunList, readRun, runFolderOf } from '../../bulk/run-store.ts';
+import { listRuns, type RunList, readRun, runFolderOf } from '../../bulk/run-store.ts';
 import { argument } from '../../cli/flag.ts';
 import { action } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
@@ -61,10 +61,13 @@ async function resumeOrUndo(
   const target = await findTarget(context);
   const choose = (runs: RunList) => {
     const choice = choices[verb](runs, target, runId);
-    if (choice.info) {
-      checkTarget(choice.info, target);
-      checkProfile(choice.info, context.settings);
-    }
+    const { info } = choice;
+    if (info && info.header.target !== target)
+      throw new UsageError(
+        `run ${info.id} wrote to ${info.header.target}, and this command goes to ${target}`,
+        'give --profile, --base-url or --offline as for that run',
+      );
+    if (info) checkProfile(info, context.settings);
     return choice;
   };
   const first = choose(await listRuns(folder));
@@ -116,13 +119,4 @@ async function reportNothing(
   if (left.length > 0) await context.print(`left alone: ${joinFirst(left, 10)}`);
   const error = toRunError(info);
   if (error) throw error;
-}
-
-/** Checks that the command writes to the target of the run. @throws UsageError if not. */
-function checkTarget({ id, header: { target } }: RunInfo, commandTarget: string): void {
-  if (commandTarget === target) return;
-  throw new UsageError(
-    `run ${id} wrote to ${target}, and this command goes to ${commandTarget}`,
-    'give --profile, --base-url or --offline as for that run',
-  );
 }

@@ -213,20 +213,14 @@ export async function printTotals(
 /** Describes the changes of counts in each direction: `3 pets down -1,208`. */
 function describeDirections({ changes, readings }: Plan): string[] {
   const sizes = changes.map((row) => changeOf(row, readings.get(row)) ?? 0);
-  const describe = (name: string, group: readonly number[]) => {
+  const groups = [
+    ['up +', sizes.filter((size) => size >= 0)],
+    ['down -', sizes.filter((size) => size < 0)],
+  ] as const;
+  return groups.flatMap(([name, group]) => {
     const units = group.reduce((sum, size) => sum + BigInt(Math.abs(size)), 0n);
     return group.length === 0 ? [] : [`${counted(group.length, 'pet', 'pets')} ${name}${groupDigits(units)}`];
-  };
-  return [
-    ...describe(
-      'up +',
-      sizes.filter((size) => size >= 0),
-    ),
-    ...describe(
-      'down -',
-      sizes.filter((size) => size < 0),
-    ),
-  ];
+  });
 }
 
 /** Describes the first row of a group of failures: `line 7, pet 42: …`. */

@@ -13,16 +13,11 @@ import { nextHint, printNothing } from './report-run.ts';
 import type { ApplyFlags } from './run-flags.ts';
 import { findTarget, lockTarget, runSession } from './run-session.ts';
 
-/** A valid row of an input, with what it asks for. */
-interface IntentRow extends InputRow {
-  readonly intent: Intent;
-}
-
 /** The parts of which a run is made. */
 interface RunInput {
   readonly kind: RunKind;
   readonly noun: NounName;
-  readonly input: RowInput<IntentRow>;
+  readonly input: RowInput<InputRow & { readonly intent: Intent }>;
   readonly runFlags: RunFlags;
 }
 

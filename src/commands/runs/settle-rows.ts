@@ -6,6 +6,7 @@ import { endRun, writeRunRejects } from '../../bulk/session.ts';
 import type { Context } from '../../context.ts';
 import type { Output } from '../../output/print.ts';
 import { UsageError } from '../../process/errors.ts';
+import { counted } from '../../process/text.ts';
 import { type Outcome, plannedOf, type Row } from '../../writes/decide.ts';
 import type { Reason } from '../../writes/reasons.ts';
 import type { SessionFlags } from './run-flags.ts';
@@ -47,42 +48,27 @@ export async function settleRows(
     const run = await readRun(await listRuns(folder), runId);
     const outcomes = names.map((name) => toOutcome(run, name, as));
     await confirmWrite(context, {
-      what: `settle ${outcomes.length === 1 ? '1 row' : `${outcomes.length} rows`} of ${runId} as ${as}`,
+      what: `settle ${counted(outcomes.length, 'row', 'rows')} of ${runId} as ${as}`,
     });
     const journal = new Journal(journalPath(folder, runId), run);
     try {
       for (const [row, outcome] of outcomes) journal.keep({ kind: 'outcome', row, outcome });
       journal.sync();
-      return {
-        ...(await finish(context, run, journal)),
-        documents: outcomes.map(([row]) => settledDocument(row, as)),
-      };
+      const open = run.rows.filter((row) => isLeft(row) || fateOf(row) === 'unknown').length;
+      if (open === 0) {
+        const rejects = writeRunRejects(run, { folder: context.io.cwd });
+        if (rejects) await context.warn(`rejected rows are in ${rejects}`);
+        endRun(run, journal, rejects);
+      }
+      const state = open === 0 ? ' is finished' : `: ${counted(open, 'more row is', 'more rows are')} open`;
+      const documents = outcomes.map(([row]) => ({ id: row.id ?? madeIdOf(row), line: row.line, state: as }));
+      return { documents, text: `run ${runId}${state}\n`, asList: true };
     } finally {
       journal.close();
     }
   } finally {
     await lock.release();
   }
-}
-
-function settledDocument(row: Row, state: string) {
-  return { id: row.id ?? madeIdOf(row), line: row.line, state };
-}
-
-/** Writes rejects and end if no row is left, unknown or unsettled. */
-async function finish(context: Context, run: Run, journal: Journal): Promise<{ text: string; asList: true }> {
-  const { id, rows } = run;
-  const open = rows.filter((row) => isLeft(row) || fateOf(row) === 'unknown').length;
-  const text =
-    open === 0
-      ? `run ${id} is finished\n`
-      : `run ${id}: ${open} more ${open === 1 ? 'row is' : 'rows are'} open\n`;
-  if (open === 0) {
-    const rejects = writeRunRejects(run, { folder: context.io.cwd });
-    if (rejects) await context.warn(`rejected rows are in ${rejects}`);
-    endRun(run, journal, rejects);
-  }
-  return { text, asList: true };
 }
 
 /** @throws UsageError for a row that the run does not have, or whose fate is certain, or a create without the id that it made. */
