@@ -1,16 +1,12 @@
 import { expect, test } from 'vitest';
-import { bind } from '../../src/binding/binding.ts';
-import { readDescription } from '../../src/binding/description.ts';
 import type { JsonObject } from '../../src/process/exact-json.ts';
-import { bindTo } from '../helpers/bound.ts';
+import { bindDocument } from '../helpers/corpus.ts';
 import { randomOf } from '../helpers/random.ts';
-import { recordingServer } from '../helpers/recording-server.ts';
 
 // No write is ever bound to a record that is not the one named. Random services find their records by a key of their own:
 // our id, or another field of the record. The parameter in the path has a name that such a key may have, the list may be in
 // any envelope or missing, and its schema may say everything or nothing. Each record has another value in each field.
 
-type Fields = Record<string, number | string | boolean>;
 type Noun = 'pets' | 'orders' | 'categories' | 'inventory';
 
 /** The fields of a noun by which a service may find a record, and the names of the path parameter for each. */
@@ -154,21 +150,13 @@ function makeScene(seed: number): Scene {
   return { noun, fields, key, description, parameter };
 }
 
-const seeds = (count: number, from = 1) => Array.from({ length: count }, (_, at) => from + at);
-
 test('a write on one record is bound only if the service finds the record by our id', async () => {
   let bound = 0;
   // A body that replaces a record names it by all its keys, so only a path can name another one.
-  for (const seed of seeds(600)) {
+  for (let seed = 1; seed <= 600; seed += 1) {
     const { noun, fields, key, description, parameter } = makeScene(seed);
-    const source = {
-      url: 'file:///x.json',
-      label: 'x',
-      document: structuredClone(description),
-    };
-    const maps = { operations: new Map(), fields: new Map() };
-    const { contract } = bind(await readDescription(source), maps);
-    const writes = [...contract.operations.values()].filter(
+    const { operations } = (await bindDocument(description)).contract;
+    const writes = [...operations.values()].filter(
       ({ method, path }) => method !== 'GET' && path.includes('{'),
     );
     bound += writes.length;
@@ -184,63 +172,3 @@ test('a write on one record is bound only if the service finds the record by our
   // The test can fail: many writes are bound.
   expect(bound).toBeGreaterThan(100);
 });
-
-/** Three records, each of which has other numbers in its fields. */
-function recordsOf({ fields }: Scene): Fields[] {
-  return [0, 1, 2].map((at) =>
-    Object.fromEntries(
-      fields.map((name, index) => {
-        const number = 1 + ((at + index) % 3);
-        if (name === 'status') return [name, 'sold'];
-        return [
-          name,
-          name === 'complete' ? false : ['name', 'description'].includes(name) ? `text ${at}` : number,
-        ];
-      }),
-    ),
-  );
-}
-
-const lines: Readonly<Record<Noun, readonly string[]>> = {
-  pets: ['pets update 2 --name changed', 'pets delete 2 --yes'],
-  orders: ['orders update 2 --complete', 'orders delete 2 --yes'],
-  categories: ['categories update 2 --name changed', 'categories delete 2 --yes'],
-  inventory: ['inventory set 2 41', 'inventory adjust 2 +1', 'inventory delete 2 --yes'],
-};
-
-test.each(seeds(40, 5000))(
-  'a command changes the record that it names, or none: service %i',
-  async (seed) => {
-    const scene = makeScene(seed);
-    const { noun, key, description } = scene;
-    const records = recordsOf(scene);
-    const touched = new Set<Fields>();
-    const server = await recordingServer({ '/openapi.json': description }, ({ method, path, body }) => {
-      const segments = new URL(path, 'http://x').pathname.split('/').filter(Boolean);
-      const last = segments.at(-1) ?? '';
-      const fields: Fields = body === '' ? {} : JSON.parse(body);
-      const value = /^\d+$/.test(last)
-        ? Number(last)
-        : method === 'GET' || method === 'POST'
-          ? undefined
-          : fields[key];
-      if (value === undefined) return { body: method === 'GET' ? records : {} };
-      const record = records.find((each) => each[key] === value);
-      if (!record)
-        return { status: 404, body: { code: 'not_found', message: 'no such record', status: 404 } };
-      if (method === 'GET') return { body: record };
-      touched.add(record);
-      if (method === 'DELETE') records.splice(records.indexOf(record), 1);
-      else Object.assign(record, fields);
-      return { status: 204 };
-    });
-    await using service = server;
-    const { run } = await bindTo(service).catch(() => ({ run: undefined }));
-    for (const line of run ? lines[noun] : []) {
-      touched.clear();
-      const named = records.find((record) => record[ourKeyOf(scene)] === 2);
-      await run?.(line);
-      for (const record of touched) expect({ seed, line, record }).toEqual({ seed, line, record: named });
-    }
-  },
-);
