@@ -50,13 +50,12 @@ export function errorJson(error: CliError, warnings: readonly string[] = []): st
 
 function toJson(error: CliError): object {
   const { code, status, method, url, attempts, retryable, applied, requestId } = error.details;
-  const { serviceMessage, place, line, addition, hint } = error.details;
+  const { serviceMessage, line, addition, hint } = error.details;
   const isFromService = serviceMessage !== undefined;
   return {
     // The signals share one kind; the exit code tells them apart.
     kind: error.kind === 'terminated' || error.kind === 'hung-up' ? 'interrupted' : error.kind,
-    // The message of a service names neither the line of the input nor the addition.
-    message: isFromService ? joinPresent([place, serviceMessage], ': ') : errorMessage(error),
+    message: serviceMessage ?? errorMessage(error),
     code,
     line,
     status,
@@ -66,12 +65,13 @@ function toJson(error: CliError): object {
     retryable,
     applied,
     requestId,
+    // The message of a service does not say what ours adds.
     hint: isFromService ? joinPresent([applied && uncertainty, addition, hint]) : hint,
     errors: error instanceof ManyError ? error.errors.map(toJson) : undefined,
   };
 }
 
-function joinPresent(parts: readonly (string | undefined)[], separator = '; '): string | undefined {
+function joinPresent(parts: readonly (string | undefined)[]): string | undefined {
   const present = parts.filter((part) => part !== undefined);
-  return present.length === 0 ? undefined : present.join(separator);
+  return present.length === 0 ? undefined : present.join('; ');
 }

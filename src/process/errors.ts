@@ -56,8 +56,6 @@ export interface ErrorDetails {
   readonly requestId?: string | undefined;
   /** Set if a write may or may not have been applied. The output adds the sentence about it, and messages leave it out. */
   readonly applied?: 'unknown' | undefined;
-  /** The place of the record in the input file, such as `pets.jsonl:3`. */
-  readonly place?: string | undefined;
   /** The line of the record in the input file. */
   readonly line?: number | undefined;
   readonly cause?: unknown;
