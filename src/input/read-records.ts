@@ -43,8 +43,6 @@ export interface RowLayout<Row extends InputRow> extends ColumnRules {
   readonly conflictHint?: string | undefined;
   /** True if an equal record that is repeated changes nothing, so that it counts once. */
   readonly mayRepeat: boolean;
-  /** True if an empty file is an empty list, such as the ids that another command has printed. */
-  readonly mayBeEmpty?: boolean;
 }
 
 /** A record as it was read, and its row or its problem. */

@@ -62,7 +62,9 @@ export async function readRows<Row extends InputRow>(
   const { name, path } = inputFile;
   const table = await collectRows(inputFile, layout);
   const { format, issues, conflicting, total, repeats, additions, originals } = table;
-  if (!format && path !== undefined && !layout.mayBeEmpty) throw new InputError(`${name}: is empty`);
+  // A list of ids without a header may be empty: another command may have printed none.
+  if (!format && path !== undefined && layout.bareField === undefined)
+    throw new InputError(`${name}: is empty`);
   const input = { name, format: format ?? { kind: 'csv' as const, delimiter: ',' } };
   if (issues.length > 0 && !skipInvalid) throw invalidInputError(input, issues);
   const isWhole = !isSelected && conflicting.size === 0;

@@ -40,7 +40,7 @@ export function createRecordLayout(
     (hasFields && (noun.fields.some((field) => field.name === name) || takesField(operation, name)));
   return {
     ...columnRules(access),
-    ...(!hasFields && { bareField: 'id', mayBeEmpty: true }),
+    ...(!hasFields && { bareField: 'id' }),
     noun: noun.singular,
     mayRepeat: true,
     toRow: ({ line, values: all, columns, isOfTable, text }) =>
