@@ -9,8 +9,6 @@ import { listOf, objectOf } from './schema.ts';
 export interface Description extends Source {
   /** Absolute URL of the document, `file:` for a file. */
   readonly url: string;
-  /** A note for the user: the document was converted, or is read as another version. */
-  readonly note?: string | undefined;
 }
 
 /**
@@ -19,7 +17,7 @@ export interface Description extends Source {
  * @throws InputError if the document is not OpenAPI 3 or Swagger 2.0.
  */
 export async function readDescription({ url, label, document: original }: Description): Promise<Description> {
-  const note = versionNote(original, label);
+  requireVersion(original, label);
   const { upgradeFromTwoToThree } = await import('@scalar/openapi-upgrader/2.0-to-3.0');
   const { upgradeFromThreeToThreeOne } = await import('@scalar/openapi-upgrader/3.0-to-3.1');
   const document = runParser(
@@ -27,24 +25,17 @@ export async function readDescription({ url, label, document: original }: Descri
     () => upgradeFromThreeToThreeOne(upgradeFromTwoToThree(original)) as JsonObject,
   );
   if (!isJsonObject(document.paths)) throw new InputError(`description ${label}: has no paths`);
-  return { url, label, document, note };
+  return { url, label, document };
 }
 
-/**
- * Returns a note about the version of a document. Undefined for OpenAPI 3.0 and 3.1.
- *
- * @throws InputError for an unsupported version.
- */
-function versionNote({ openapi, swagger }: JsonObject, label: string): string | undefined {
-  if (/^2(\.|$)/.test(String(swagger)))
-    return `note: the description is Swagger ${swagger}: converted to OpenAPI 3.1`;
-  if (typeof openapi === 'string' && /^3\.[01](\.|$)/.test(openapi)) return undefined;
-  if (typeof openapi === 'string' && /^3\.2(\.|$)/.test(openapi))
-    return `note: the description is OpenAPI ${openapi}: read as 3.1`;
+/** @throws InputError for an unsupported version. */
+function requireVersion({ openapi, swagger }: JsonObject, label: string): void {
+  if (/^2(\.|$)/.test(String(swagger))) return;
+  if (typeof openapi === 'string' && /^3\.[0-2](\.|$)/.test(openapi)) return;
   const version = openapi ?? swagger;
   const isText = typeof version === 'string' || typeof version === 'number';
   throw new InputError(
-    `description ${label}: OpenAPI 3.0, 3.1 or Swagger 2.0 is needed, and it states ${isText ? `version ${version}` : 'no version'}`,
+    `description ${label}: OpenAPI 3 or Swagger 2.0 is needed, and it states ${isText ? `version ${version}` : 'no version'}`,
     'give the OpenAPI document itself, not a page about it',
   );
 }

@@ -91,7 +91,10 @@ const shapes: Record<string, Shape> = {
       return next === null ? {} : { link: `<${url.pathname}?cursor=${next}>; rel="next"` };
     },
   },
-  'pages from 1': { ...paged('page', 1), parameters: [integer('page', { default: 1 }), integer('size')] },
+  'pages from 1': {
+    ...paged('PageNumber', 1),
+    parameters: [integer('PageNumber', { default: 1 }), integer('PageSize')],
+  },
   'pages from 0': { ...paged('page', 0), parameters: [integer('page', { minimum: 0 }), integer('size')] },
   'pages from 1 that its description does not number': { ...paged('page', 1), parameters: [integer('page')] },
   'pages from 0 that its description does not number': { ...paged('page', 0), parameters: [integer('page')] },

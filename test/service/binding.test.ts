@@ -145,18 +145,6 @@ describe('a binding', () => {
     expect([code, stdout]).toEqual([0, expect.stringContaining('listOrders,stated')]);
   });
 
-  test('has records whose name is called title once --map says so', async () => {
-    const properties = { id: { type: 'integer' }, title: { type: 'string' } };
-    const pets = { type: 'array', items: { type: 'object', properties } };
-    const responses = { 200: { description: 'ok', content: { 'application/json': { schema: pets } } } };
-    const path = await file('title.json', { openapi: '3.1.0', paths: { '/pets': { get: { responses } } } });
-    const refused = await run(['api', 'bind', path]);
-    expect(refused.code).toBe(2);
-    expect(refused.stdout).toContain('if it is called title, add --map pets.name=title');
-    expect(await run(['api', 'bind', path, '--map', 'pets.name=title'])).toMatchObject({ code: 0 });
-    expect(rows(await run('api operations --all -o json')).listPets).toMatchObject({ source: 'bound' });
-  });
-
   test('has near misses, which `api operations` lists with their --map flag', async () => {
     const get = { responses: {} };
     const paths = { '/store/orders': { get }, '/v2/pets/{petId}': { get } };

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { toOpenApi } from '../../src/api/openapi.ts';
 import { bindTo } from '../helpers/bound.ts';
 import { ambiguous, warehouse } from '../helpers/descriptions.ts';
 import { type RecordingServer, recordingServer, type Seen } from '../helpers/recording-server.ts';
@@ -70,22 +69,6 @@ test('a service gets no request that lacks what it requires, and its bounds are 
   expect(service.calls().filter((call) => calls.includes(call))).toEqual(calls);
 });
 
-test('deprecated and beta operations cause one note, from the description or the headers', async () => {
-  await using service = await warehouseServer();
-  const { run } = await bindTo(service, warehouse);
-  const notesOf = async (line: string) => (await run(`${line} -v`)).stderr.match(/^note: .*$/gm);
-  expect(await notesOf('pets get 7')).toEqual(['note: getPet is deprecated and ends on 2030-06-30']);
-  expect(await notesOf('pets get 7 -q')).toBeNull();
-  expect(await notesOf('inventory set 7 5')).toEqual(['note: updateInventory is beta and may change']);
-  await using other = await warehouseServer({
-    deprecation: '@1767225600',
-    sunset: 'Tue, 01 Jan 2030 00:00:00 GMT',
-  });
-  expect((await (await bindTo(other, warehouse)).run('pets get 7 -v')).stderr).toMatch(
-    /^note: getPet is deprecated as of 2026-01-01 and ends on 2030-01-01$/m,
-  );
-});
-
 test('a pet that cannot be read alone is found through the list, and a tie works once it is settled', async () => {
   const entry = { petId: 7, quantity: 2, status: 'sold' };
   await using service = await recordingServer({ '/openapi.json': ambiguous }, ({ path, body }) => {
@@ -128,18 +111,6 @@ test('a service that is not bound is understood by our names alone', async () =>
   const refused = await runAt(service, 'pets get 1 --retries 0');
   expect(refused).toMatchObject({ code: 6, stdout: '' });
   expect(refused.stderr).toContain('/categoryId is required');
-});
-
-test('an export asks for the largest pages that the description allows', async () => {
-  const description = toOpenApi();
-  const limit = { name: 'limit', in: 'query', schema: { type: 'integer', maximum: 50 } };
-  Object.assign(description.paths['/store/inventory']?.get ?? {}, { parameters: [limit] });
-  await using service = await recordingServer({}, () => ({
-    body: [{ petId: 1, quantity: 2, status: 'sold' }],
-  }));
-  const { done } = await bindTo(service, description);
-  expect(await done('inventory export')).toBe('petId,quantity,status\n1,2,sold\n');
-  expect(service.calls()).toEqual(['GET /store/inventory?limit=50']);
 });
 
 test.each([

@@ -30,16 +30,6 @@ const cut: Record<string, Shape> = {
     page: firstTwo,
     list: (data, _noun, _url, all) => ({ data, total: all.length }),
   },
-  'a total in a header': { page: firstTwo, headers: (all) => ({ 'X-Total-Count': `${all.length}` }) },
-  'a range in a header': {
-    page: firstTwo,
-    headers: (all) => ({ 'Content-Range': `pets 0-1/${all.length}` }),
-  },
-  'a flag two objects below': {
-    page: firstTwo,
-    list: (data) => ({ data, meta: { page: { last: false } } }),
-  },
-  'an envelope that says that there are more': { page: firstTwo, list: (data) => ({ data, hasMore: true }) },
 };
 
 describe.each(Object.entries(cut))('a list that is cut by %s', (_, shape) => {

@@ -5,7 +5,6 @@ import { inQuery, pagesOfTwo, type Shape, shapedService } from '../helpers/shape
 // The name and the type of a parameter decide its role in a list. A parameter has at most one, and a role at most one.
 
 const integer = { type: 'integer' };
-const size = { type: 'integer', minimum: 1, maximum: 2 };
 const text = { type: 'string' };
 /** Types that give a parameter no role, whatever its name is. */
 const strange = [
@@ -16,38 +15,7 @@ const strange = [
   { type: 'boolean' },
 ];
 
-const from =
-  (name: string): NonNullable<Shape['page']> =>
-  (records, url) =>
-    records.slice(Number(url.searchParams.get(name) ?? 0)).slice(0, 2);
-
 test.each<[what: string, Shape, queries: readonly string[]]>([
-  [
-    'a page and a size',
-    { parameters: [inQuery('page', { ...integer, minimum: 1 }), inQuery('size', size)], page: pagesOfTwo },
-    ['page', 'size'],
-  ],
-  [
-    'a page number and a page size',
-    {
-      parameters: [inQuery('PageNumber', { ...integer, default: 1 }), inQuery('PageSize', size)],
-      page: (records, url) => pagesOfTwo(records, new URL(url.href.replace('PageNumber', 'page'))),
-    },
-    ['PageNumber', 'PageSize'],
-  ],
-  [
-    'skip and take',
-    { parameters: [inQuery('skip', { ...integer, minimum: 0 }), inQuery('take', size)], page: from('skip') },
-    ['skip', 'take'],
-  ],
-  [
-    'two sizes',
-    {
-      parameters: [inQuery('pageSize', size), inQuery('per_page', size), inQuery('skip', integer)],
-      page: from('skip'),
-    },
-    ['per_page', 'skip'],
-  ],
   [
     'a constant',
     { parameters: [inQuery('api-version', { ...text, enum: ['2'] }, { required: true })] },

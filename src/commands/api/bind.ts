@@ -34,7 +34,6 @@ export async function bindDescription(
   requireOnline(context, 'api bind');
   const maps = readMaps(map);
   const description = await readDescriptionAt(context, location, withToken);
-  if (description.note !== undefined) await context.warn(description.note);
   const { settings } = context;
   const { origin, basePath, note } = addressOf(settings, description, basePathFlag);
   const { matches, contract } = bind(description, maps);
