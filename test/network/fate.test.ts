@@ -80,11 +80,6 @@ describe.concurrent('a write', () => {
     expect(run.writes).toHaveLength(answers.length);
   });
 
-  test('that may have been applied says so if the last attempt gets no connection', async () => {
-    const run = await get(`${set} --retries 1`, mode.reset, mode.reset);
-    expect(run).toMatchObject({ code: 6, stderr: expect.stringContaining(mayBe) });
-  });
-
   test('that may have been applied is "applied": "unknown" in JSON', async () => {
     const { stderr } = await get(`${set} --json`, mode.reset, status(409));
     expect(JSON.parse(stderr).error).toMatchObject({ applied: 'unknown', attempts: 2 });
@@ -130,18 +125,9 @@ describe('an interrupted write', () => {
   });
 });
 
-describe('an answer about another record is not success:', () => {
-  const other = record({ petId: 7, id: 7, name: 'Rex', quantity: 5, status: 'sold' });
-
-  test.each([
-    ['inventory get 2', 'petId is 7, not 2', [other]],
-    ['orders get 2', 'id is 7, not 2', [other]],
-    ['categories get 2', 'id is 7, not 2', [other]],
-  ] as const)('%s', async (line, why, answers) => {
-    const run = await get(`${line} --retries 0`, ...answers);
-    expect(run).toMatchObject({ code: 6, stdout: '' });
-    expect(run.stderr).toContain(`its ${why}`);
-  });
+test('an answer about another record is not success', async () => {
+  const run = await get('orders get 2 --retries 0', record({ id: 7, petId: 7, quantity: 5 }));
+  expect(run).toMatchObject({ code: 6, stdout: '', stderr: expect.stringContaining('its id is 7, not 2') });
 });
 
 test('a write to the embedded store that waits for its lock until the deadline is not applied', async () => {

@@ -2,10 +2,10 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { readTokenFile, runTokenCommand } from '../../src/config/read-token.ts';
+import { readTokenFile } from '../../src/config/read-token.ts';
 import { originOfToken } from '../../src/config/settings.ts';
 import { recordingServer } from '../helpers/recording-server.ts';
-import { fakeIo, runAt, runCli } from '../helpers/run-cli.ts';
+import { runAt, runCli } from '../helpers/run-cli.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 type Env = Readonly<Record<string, string>>;
@@ -189,20 +189,6 @@ describe('a token that belongs to one origin', () => {
   });
 
   test.each([
-    [{}, { PETSTORE_BASE_URL: 'https://a.example' }, ''],
-    [active({}), { PETSTORE_BASE_URL: 'https://a.example' }, ''],
-    [active({}), {}, ''],
-    [{}, {}, '--base-url https://b.example'],
-    [{ 'base-url': 'https://b.example/v1' }, {}, '--base-url https://b.example/v2'],
-    [{}, { PETSTORE_ALLOW_INSECURE_HTTP: 'true' }, '--base-url http://b.example'],
-  ])('of PETSTORE_TOKEN is sent, with the config %j, %j and %j', async (config, env, flags) => {
-    expect(await show(config, { env: { ...token, ...env }, flags })).toMatchObject({
-      isSent: true,
-      stderr: '',
-    });
-  });
-
-  test.each([
     [{}, { PETSTORE_BASE_URL: 'https://a.example' }, 'https://a.example'],
     [active({}), { PETSTORE_BASE_URL: 'https://a.example' }, 'https://a.example'],
     [active({}), {}, 'https://shop.example'],
@@ -218,14 +204,10 @@ describe('a token that belongs to one origin', () => {
 
 test.each([
   ['localhost:4010', true],
-  ['127.0.0.1:4010', true],
-  ['127.9.9.9', true],
   ['[::1]:4010', true],
   ['api.localhost', true],
   ['shop.example', false],
   ['127.0.0.1.evil.example', false],
-  ['localhost.evil.example', false],
-  ['[::ffff:1.2.3.4]', false],
 ])('over plain http to %s a token is sent: %s; else it is a usage error', async (host, isSent) => {
   const run = await show({}, { env: token, flags: `--base-url http://${host}` });
   expect(run).toMatchObject({ code: isSent ? 0 : 2, isSent });
@@ -239,12 +221,6 @@ test('a token file may be a pipe; one that nobody writes to ends in time', async
   const text = readTokenFile(`${pipe}`, 5000);
   execFileSync('sh', ['-c', `sleep 0.05; printf piped > '${pipe}'`]);
   expect(await text).toBe('piped');
-});
-
-test('a token command that takes too long is killed', async () => {
-  const reader = { io: fakeIo(), signal: new AbortController().signal, limitMs: 300 };
-  const text = runTokenCommand(`sh -c 'sleep 60 & sleep 60'`, reader);
-  await expect(text).rejects.toThrow(/took longer than 0\.3 s/);
 });
 
 test('a token command runs once for a command that reads records and writes many', async () => {
