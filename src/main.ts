@@ -1,4 +1,4 @@
-import { readConfigFile } from './config/file.ts';
+import { emptyConfigFile, readConfigFile } from './config/file.ts';
 import { resolveSettings } from './config/settings.ts';
 import type { Context } from './context.ts';
 import { openContext, openRuntime } from './open-context.ts';
@@ -21,8 +21,9 @@ export async function main(argv: readonly string[], processIo: Io): Promise<numb
     import('./commands/index.ts'),
   ]);
   const commandLine = await readCommandLine(argv, program);
-  const { flags, name } = commandLine;
-  const settings = resolveSettings(runtime.io, flags, await readConfigFile(runtime.io));
+  const { flags, name, usesConfig } = commandLine;
+  const file = usesConfig ? await readConfigFile(runtime.io) : emptyConfigFile(runtime.io);
+  const settings = resolveSettings(runtime.io, flags, file);
   const { interrupts, io } = runtime;
   const hasJsonErrors = ['json', 'jsonl'].includes(settings.get('output'));
   const notices = createNotices({

@@ -23,6 +23,8 @@ interface CommandLine {
   readonly flags: GlobalFlags;
   /** The names of the command, such as `pets get`; empty for a completion and for the program itself. */
   readonly name: string;
+  /** True if the command reads the config. Help, the version and completion scripts do not. */
+  readonly usesConfig: boolean;
   run(context: Context): Promise<void>;
 }
 
@@ -33,15 +35,18 @@ export async function readCommandLine(argv: readonly string[], program: Program)
     // The flags before the cursor choose the service and the columns.
     const { flags, args, path, command } = await parseLine(program, words.slice(0, -1));
     const line = { words, path, command, values: { ...args, ...flags } };
-    return { flags, name: '', run: (context) => program.complete(line, context) };
+    return { flags, name: '', usesConfig: true, run: (context) => program.complete(line, context) };
   }
   const line = await parseLine(program, argv);
   const { flags, path, command, problem } = line;
-  const common = { flags, name: path.join(' ') };
-  if (flags.version === true) return { ...common, run: ({ io }) => io.stdout.write(`${version}\n`) };
+  const action = isGroup(command) ? command.alone : command;
+  const common = { flags, name: path.join(' '), usesConfig: action?.wrongSettings !== 'unread' };
+  if (flags.version === true)
+    return { ...common, usesConfig: false, run: ({ io }) => io.stdout.write(`${version}\n`) };
   // bin/petstore.js answers most of these lines without the program.
-  const lacksVerb = isGroup(command) && (problem ? verbProblems.includes(problem.code) : !command.alone);
-  if (asksForHelp(argv) || lacksVerb) return { ...common, run: (context) => answerHelp(context, argv) };
+  const lacksVerb = isGroup(command) && (problem ? verbProblems.includes(problem.code) : !action);
+  if (asksForHelp(argv) || lacksVerb)
+    return { ...common, usesConfig: false, run: (context) => answerHelp(context, argv) };
   try {
     return { ...common, run: toTask(line) };
   } catch (error) {
@@ -112,7 +117,7 @@ async function checkSettings({ settings, warn }: Context, { wrongSettings }: Act
   const { problems, warnings } = settings;
   const wrongFlag = problems.find(({ details }) => details.code === 'invalid_flag');
   if (wrongFlag) throw wrongFlag;
-  if (wrongSettings === 'ignore') return;
+  if (wrongSettings === 'ignore' || wrongSettings === 'unread') return;
   if (wrongSettings !== 'warn' && problems[0]) throw problems[0];
   for (const { message, details } of problems)
     await warn(`warning: ${[message, details.hint].filter(Boolean).join('; ')}`);

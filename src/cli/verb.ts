@@ -23,9 +23,9 @@ export interface Action {
   readonly write?: true | 'planned';
   /**
    * The reaction to a wrong value in the environment or the config. By default it stops the command. Commands that repair or
-   * show settings, or need none, warn of it or ignore it.
+   * show settings warn of it or ignore it. Commands that need no setting do not read the config.
    */
-  readonly wrongSettings?: 'warn' | 'ignore';
+  readonly wrongSettings?: 'warn' | 'ignore' | 'unread';
   /** The arguments by their names in `values` of `run`, in the order of the command line. */
   readonly args?: Readonly<Record<string, Argument>>;
   readonly flags?: Readonly<Record<string, Flag>>;

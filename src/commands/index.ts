@@ -13,7 +13,7 @@ import { UsageError } from '../process/errors.ts';
 
 /** `petstore version`, which people expect besides `petstore --version`. */
 const printVersion = action({
-  wrongSettings: 'ignore',
+  wrongSettings: 'unread',
   examples: ['petstore version'],
   async run({ io }) {
     await io.stdout.write(`${version}\n`);
@@ -22,7 +22,7 @@ const printVersion = action({
 
 /** `petstore help`, as help lists it. `cli/command-words.ts` answers a line that begins with it. */
 const help = action({
-  wrongSettings: 'ignore',
+  wrongSettings: 'unread',
   examples: ['petstore help pets list', 'petstore help runs'],
   args: { words: argument('[words...]', `a command, or ${topicNames.join(', ')}`, { offers: 'command' }) },
   async run() {

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { constants } from 'node:os';
+import { isLoopbackHost } from '../api/http.ts';
 import { argument, flag, type ValuesOf, value, values } from '../cli/flag.ts';
 import { action } from '../cli/verb.ts';
 import { builtInVariable } from '../config/contract-file.ts';
@@ -74,7 +75,12 @@ async function runServe(context: Context, flags: ServeFlags, command: readonly s
   const store = createStore(context, flags);
   const stop = new Promise<void>((done) => context.interrupts.takeOver(() => done()));
   const server = await openServer(context, flags, store);
+  const { host } = flags;
   try {
+    if (host !== undefined && !isLoopbackHost(host))
+      await context.tell(
+        `warning: --host ${host}: everybody who can reach this machine can read and change the store`,
+      );
     if (command.length === 0) {
       await context.io.stdout.write(`${server.url}\n`);
       await context.print(`documentation: ${server.url}/docs`);
