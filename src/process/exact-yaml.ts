@@ -32,7 +32,7 @@ export async function loadYaml(): Promise<Yaml> {
         doubleQuotedMinMultiLineLength: Number.MAX_SAFE_INTEGER,
         lineWidth: 0,
         aliasDuplicateObjects: false,
-      }),
+      }).replace(unreadable, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`),
     parse: (text) =>
       narrow(
         parse(text, {
@@ -46,6 +46,9 @@ export async function loadYaml(): Promise<Yaml> {
       ),
   };
 }
+
+/** Characters that strict readers of YAML refuse, or take for a line break, even between quotes. */
+const unreadable = /[\x7f-\x9f\ufeff\u2028\u2029\ufffe\uffff]/g;
 
 /** Keeps bigints only beyond 2^53. */
 function narrow(value: JsonValue): JsonValue {

@@ -1,23 +1,22 @@
 import { writeFileSync } from 'node:fs';
-import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import type { HttpResponse } from '../../src/api/http.ts';
 import { parseJson } from '../../src/process/exact-json.ts';
 import { createOfflineTransport } from '../../src/server/offline.ts';
 import { seedStore } from '../../src/server/seed.ts';
 import type { Store } from '../../src/server/store.ts';
 import { printStore, readStore } from '../../src/server/store-file.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 let folder: string;
 let file: string;
 
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'petstore-'));
+beforeEach(() => {
+  folder = temporaryFolder();
   file = join(folder, 'state', 'store.json');
 });
-afterEach(() => rm(folder, { recursive: true, force: true }));
 
 async function send(method: string, path: string, body?: string): Promise<HttpResponse> {
   return sendTo(await createOfflineTransport(file), method, path, body);

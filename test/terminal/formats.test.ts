@@ -125,14 +125,14 @@ test.each(['table', 'csv', 'tsv', 'yaml', 'ids'])(
   async (format) => {
     const name = 'a\x1b[2Jb\x00\x07\x7f\x9b\u202e\ud800';
     const escaped = 'a\\x1b[2Jb\\x00\\x07\\x7f\\x9b\\u202e\\ud800';
-    const inYaml = 'a\\e[2Jb\\0\\a\\x7f\\x9b\\u202e\\ud800';
+    const inYaml = 'a\\e[2Jb\\0\\a\\u007f\\u009b\\u202e\\ud800';
     const shown = format === 'yaml' ? inYaml : escaped;
     const flags = `-o ${format} --fields name --color never`;
     expect(await listed([{ ...rex, name }], flags, terminal)).toContain(shown);
     const joined = 'می\u200cخواهم \u202e\u2067';
     const data = {
       table: shown,
-      yaml: 'a\\e[2Jb\\0\\a\x7f\x9b\u202e\\ud800',
+      yaml: 'a\\e[2Jb\\0\\a\\u007f\\u009b\u202e\\ud800',
     }[format];
     const stdout = await listed(
       [
