@@ -71,9 +71,6 @@ export async function runChecks(checks: readonly Check[], options: RunnerOptions
   return results;
 }
 
-/** The pause after a rate limit that does not say how long to wait. */
-const defaultPauseMs = 1000;
-
 const smokeRetriedStatuses = [429, 502, 503, 504];
 
 /** Makes the context of one check, and a list that gets the attempts of its requests. */
@@ -89,7 +86,6 @@ export function createCheckContext(
     timeoutMs,
     retries,
     isFinal: (status) => !smokeRetriedStatuses.includes(status) || isExpected(status),
-    leastBusyDelayMs: defaultPauseMs,
     skipsNotices: true,
     ...limits,
     afterAttempt: (attempt) => attempts.push(attempt),

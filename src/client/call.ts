@@ -64,8 +64,6 @@ export interface CallOptions {
   readonly retries?: number | undefined;
   /** True if the caller wants an answer with this status as it is, without another attempt. */
   isFinal?(status: number): boolean;
-  /** The shortest delay before a retry after 429 or 503 without Retry-After, in milliseconds. By default 0. */
-  readonly leastBusyDelayMs?: number | undefined;
   /** Sends an input that breaks the contract, to see whether the service refuses it. */
   readonly isUnchecked?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;

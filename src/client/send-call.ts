@@ -125,8 +125,7 @@ function planRetry(
   if (number > (options.retries ?? client.retries)) return undefined;
   if (!isSentAgain(request.method, attempt, client.retriesUnreachable)) return undefined;
   if (attempt.response && options.isFinal?.(attempt.response.status)) return undefined;
-  const isBusy = attempt.response?.status === 429 || attempt.response?.status === 503;
-  const nextDelayMs = retryDelay(number, retryAfterMs ?? (isBusy ? options.leastBusyDelayMs : 0));
+  const nextDelayMs = retryDelay(number, retryAfterMs);
   if (options.pace && retryAfterMs !== undefined)
     return retryAfterMs <= maxRetryWaitMs
       ? { nextDelayMs }
