@@ -22,7 +22,7 @@ export function answer(words: readonly string[], dist: string): number | undefin
   const table = readTable(dist);
   if (words[0] === '__complete') {
     const offered = offersAt(table, words.slice(words[1] === '--' ? 2 : 1));
-    return offered.is === 'values' ? undefined : write(1, printOffers(offered), 0);
+    return 'kind' in offered ? undefined : write(1, printOffers(offered), 0);
   }
   // Other flags may ask for colours, or for an error in JSON.
   if (words.some((word) => word.startsWith('-') && word !== '--help' && word !== '-h')) return undefined;

@@ -52,16 +52,20 @@ type HelpAnswer =
   | { readonly is: 'page'; readonly name: string }
   | { readonly is: 'wrong'; readonly message: string; readonly hint: string };
 
-/** What the Tab key offers: words with summaries, names of files, or values that must be looked up. */
-type Offered =
-  | { readonly is: 'words'; readonly words: readonly { readonly word: string; readonly summary: string }[] }
-  | { readonly is: 'files' }
-  | {
-      readonly is: 'values';
-      readonly kind: string;
-      /** The part of the current word that stays: `--status=`, or `sold,` in a list. */
-      readonly stem: string;
-    };
+/** A word that the Tab key offers. The word `:file` asks the shell for names of files. */
+interface Offer {
+  readonly word: string;
+  readonly summary: string;
+}
+
+/** Values that must be looked up. */
+interface LookUp {
+  readonly kind: string;
+  /** The part of the current word that stays: `--status=`, or `sold,` in a list. */
+  readonly stem: string;
+}
+
+const files: readonly Offer[] = [{ word: ':file', summary: '' }];
 
 /** The files that the build writes beside the bundle, with `help.ts`. */
 export const tableFile = 'words.json';
@@ -140,11 +144,11 @@ export function locate(table: WordTable, words: readonly string[]): Place {
 }
 
 /** Says what may stand in the place of the last word. */
-export function offersAt(table: WordTable, words: readonly string[]): Offered {
+export function offersAt(table: WordTable, words: readonly string[]): readonly Offer[] | LookUp {
   const current = words.at(-1) ?? '';
   const [attached = ''] = /^--[\w-]+=/.exec(current) ?? [];
   const { command, operands, open, isEnded } = locate(table, words.slice(0, -1));
-  if (isEnded) return { is: 'files' };
+  if (isEnded) return files;
   const flags = flagsOf(table, command);
   const flag =
     attached === '' ? open : flags.find((each) => `${nameOf(each)}=` === attached && takesValue(each.syntax));
@@ -162,17 +166,22 @@ export function offersAt(table: WordTable, words: readonly string[]): Offered {
     return fixedWords(operands.length === 0 ? verbOffers(table, command) : [], '', current);
   const last = command.args.at(-1);
   const argument = command.args[operands.length] ?? (last?.syntax.includes('...') ? last : undefined);
-  return argument ? valuesAt(table, argument, '', current) : { is: 'words', words: [] };
+  return argument ? valuesAt(table, argument, '', current) : [];
 }
 
-function valuesAt(table: WordTable, { offers }: WordSlot, stem: string, current: string): Offered {
-  if (offers === 'file') return { is: 'files' };
+function valuesAt(
+  table: WordTable,
+  { offers }: WordSlot,
+  stem: string,
+  current: string,
+): readonly Offer[] | LookUp {
+  if (offers === 'file') return files;
   if (offers === 'command') {
     const verbs = verbOffers(table, table.commands[''] as CommandWords);
     const topics = table.topics.filter((topic) => verbs.every(({ word }) => word !== topic));
     return fixedWords([...verbs, ...topics.map((word) => ({ word, summary: '' }))], stem, current);
   }
-  if (typeof offers === 'string') return { is: 'values', kind: offers, stem };
+  if (typeof offers === 'string') return { kind: offers, stem };
   return fixedWords(
     offers.map((word) => ({ word, summary: '' })),
     stem,
@@ -180,21 +189,16 @@ function valuesAt(table: WordTable, { offers }: WordSlot, stem: string, current:
   );
 }
 
-/** The offers that begin like the current word, without regard to case, as commands look up names. */
-export function fixedWords(
-  offers: readonly { readonly word: string; readonly summary: string }[],
-  stem: string,
-  current: string,
-): Extract<Offered, { is: 'words' }> {
+/** Returns the offers that begin like the current word, without regard to case, as commands look up names. */
+export function fixedWords(offers: readonly Offer[], stem: string, current: string): readonly Offer[] {
   const prefix = current.slice(stem.length).toLowerCase();
   const words = offers.filter(({ word }) => word.toLowerCase().startsWith(prefix));
-  return { is: 'words', words: words.map(({ word, summary }) => ({ word: stem + word, summary })) };
+  return words.map(({ word, summary }) => ({ word: stem + word, summary }));
 }
 
 /** Prints offers for the scripts in `completions/`: one a line, with its summary after a tab. */
-export function printOffers(offered: Exclude<Offered, { is: 'values' }>): string {
-  if (offered.is === 'files') return ':file\n';
-  return offered.words.map(({ word, summary }) => `${word}${summary && `\t${summary}`}\n`).join('');
+export function printOffers(offers: readonly Offer[]): string {
+  return offers.map(({ word, summary }) => `${word}${summary && `\t${summary}`}\n`).join('');
 }
 
 /** The words of a line without those that ask for help. */

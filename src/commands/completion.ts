@@ -54,7 +54,7 @@ const patienceMs = 300;
 export async function complete(line: UnfinishedLine, context: Context): Promise<void> {
   const { io } = context;
   const offered = offersAt(readTable(join(io.packageDir, 'dist')), line.words);
-  if (offered.is !== 'values') return io.stdout.write(printOffers(offered));
+  if (!('kind' in offered)) return io.stdout.write(printOffers(offered));
   const { kind, stem } = offered;
   const current = line.words.at(-1) ?? '';
   const cursor = { ...line, prefix: current.slice(stem.length) };

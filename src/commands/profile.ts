@@ -16,18 +16,9 @@ import { maskValue } from '../config/keys.ts';
 import type { Context } from '../context.ts';
 import { propertyColumns, type View } from '../output/columns.ts';
 import { UsageError } from '../process/errors.ts';
-import type { JsonValue } from '../process/exact-json.ts';
+import type { JsonObject, JsonValue } from '../process/exact-json.ts';
 
-interface ProfileRecord {
-  readonly name: string;
-  readonly active: boolean;
-  /** True if each write asks for its name. */
-  readonly protected: boolean;
-  /** Null for the embedded store, and if the profile has no base URL of its own. */
-  readonly 'base-url': JsonValue;
-}
-
-const view: View<ProfileRecord> = {
+const view: View<JsonObject> = {
   plural: 'profiles',
   columns: [
     ...propertyColumns(['name']),
@@ -35,7 +26,7 @@ const view: View<ProfileRecord> = {
     { name: 'protected', value: (profile) => (profile.protected ? 'protected' : '') },
     {
       name: 'base-url',
-      value: (profile) => (profile.name === offlineProfile ? '(the embedded store)' : profile['base-url']),
+      value: ({ name, 'base-url': url }) => (name === offlineProfile ? '(the embedded store)' : url),
     },
   ],
 };
