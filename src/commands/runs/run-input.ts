@@ -57,7 +57,8 @@ export async function toRun(
     invalid: invalid.length,
     skipped,
   };
-  const newRows = rows.map((row) => newRow({ ...row, text: originals.texts[row.line] }));
+  const { texts } = originals;
+  const newRows = rows.map(({ line, id, intent }) => newRow({ line, id, intent, text: texts[line] }));
   return createRun(header, newRows, [...invalid]);
 }
 
