@@ -48,7 +48,7 @@ export interface Operation {
   readonly hasFullSchema: boolean;
   /** Documented success statuses, the usual status first. */
   readonly success: readonly number[];
-  /** Documented error statuses, each with an Error body. */
+  /** Error statuses of the table, each with an Error body. */
   readonly errors: readonly number[];
   /**
    * By status, `4XX` or `default`, from the service's own description; undefined in the table, whose OpenAPI

@@ -7,7 +7,7 @@ import { type DocumentOperation, jsonContent, successStatuses } from './document
 import { pagingOf, toParameters } from './parameters.ts';
 import { fieldNamesOf, isCategoryObject, isRecord, recordsIn, type TableOperation } from './record-format.ts';
 import { lookUp, referencesIn, type Source } from './references.ts';
-import { boundsOf, keywordOf, listOf, objectOf, type Shape, statedValue, takesNull } from './schema.ts';
+import { boundsOf, keywordOf, objectOf, type Shape, statedValue, takesNull } from './schema.ts';
 
 /**
  * Makes the bound form of an operation of the table from the operation of a document.
@@ -24,13 +24,12 @@ export function toOperation(
   const { id, noun, isList } = tableOperation;
   const { operationObject, pathItem, responses } = from;
   const success = successStatuses(responses);
-  const [tag] = listOf(operationObject.tags);
   const answer = readAnswer(tableOperation, from);
   const body = readBody(tableOperation, from);
   return {
     id,
     noun,
-    tag: nonBlankText(tag) ?? tableOperation.tag,
+    tag: tableOperation.tag,
     summary: tableOperation.summary,
     method: from.method,
     path: from.path,
@@ -38,14 +37,12 @@ export function toOperation(
     body,
     ...answer,
     isList,
-    paging: isList ? pagingOf(from) : undefined,
+    paging: isList ? pagingOf(from, id) : undefined,
     takesChangesOnly: takesChangesOnly(tableOperation, from, body),
     hasFullSchema: false,
     // Frameworks leave out the responses of a DELETE.
     success: sortStatuses(success.length > 0 ? success : anySuccess, tableOperation.success),
-    errors: Object.keys(responses)
-      .filter((status) => /^[45]\d\d$/.test(status))
-      .map(Number),
+    errors: [],
     responses: readResponses(responses, source, definitions),
     credential: from.credential,
     stability: stabilityOf(operationObject) ?? stabilityOf(pathItem) ?? 'stable',
@@ -154,9 +151,8 @@ function exampleOf(shape: Shape, isCategory: boolean): JsonValue | undefined {
   const { kind, fields } = shape;
   if (isCategory) return { ...(fields.has('id') && { id: 1 }), ...(fields.has('name') && { name: 'text' }) };
   const value = statedValue(shape);
-  // YAML reads `example: 007` as a number, so the text that was meant is lost.
-  const isLost = kind === 'string' && typeof value !== 'string';
-  if (value !== undefined && !isLost) return value;
+  // YAML reads `example: 2024` as a number.
+  if (value !== undefined) return kind === 'string' && typeof value === 'number' ? String(value) : value;
   return kind === 'array' && Number(keywordOf(shape, 'minItems') ?? 0) === 0 ? [] : undefined;
 }
 
@@ -205,11 +201,6 @@ function stabilityOf(object: JsonObject): Stability | undefined {
 
 /** Reads the date of the extension `x-deprecated-sunset`, which may have a time. */
 function sunsetOf(object: JsonObject): string | undefined {
-  const value = nonBlankText(object['x-deprecated-sunset']);
-  const [date] = /^\d{4}-\d\d-\d\d(?=$|[Tt ])/.exec(value ?? '') ?? [];
+  const [date] = /^\d{4}-\d\d-\d\d(?=$|[Tt ])/.exec(String(object['x-deprecated-sunset'])) ?? [];
   return date !== undefined && !Number.isNaN(Date.parse(date)) ? date : undefined;
-}
-
-function nonBlankText(value: JsonValue | undefined): string | undefined {
-  return typeof value === 'string' && value.trim() !== '' ? value : undefined;
 }

@@ -1,3 +1,4 @@
+import { takesParameter } from '../api/contract.ts';
 import { isNextName, isOuterName } from '../api/list-signs.ts';
 import { type OperationId, operations, type Paging, type Parameter, takesId } from '../api/operations.ts';
 import type { Bounds } from '../api/schemas.ts';
@@ -9,66 +10,53 @@ import { isFieldName } from './security.ts';
 // The name and the type of a query parameter decide its role: a filter of ours, or a part in the division of
 // a list into pages. A parameter has at most one role, and a role has at most one parameter.
 
-interface Role {
-  /** Compact names, in order of preference. */
-  readonly names: readonly string[];
-  readonly kinds: readonly Shape['kind'][];
+const numbers: readonly Shape['kind'][] = ['integer', 'number'];
+
+/** The roles with their compact names, in order of preference, and their types. */
+const roles = {
+  limit: { names: ['limit', 'size', 'perpage', 'pagesize', 'take'], kinds: numbers, isFilter: false },
+  page: { names: ['page', 'pagenumber'], kinds: numbers, isFilter: false },
+  offset: { names: ['offset', 'skip'], kinds: numbers, isFilter: false },
+  cursor: { names: ['cursor', 'after', 'pagetoken'], kinds: ['string'], isFilter: false },
+  status: { names: ['status', 'petstatus'], kinds: ['string', 'unknown'], isFilter: true },
+  categoryId: { names: ['categoryid', 'category'], kinds: [...numbers, 'unknown'], isFilter: true },
+  petId: { names: ['petid', 'pet'], kinds: [...numbers, 'unknown'], isFilter: true },
+  complete: {
+    names: ['complete', 'completed', 'iscomplete'],
+    kinds: ['boolean', 'unknown'],
+    isFilter: true,
+  },
+} as const satisfies Record<
+  string,
+  { readonly names: readonly string[]; readonly kinds: readonly Shape['kind'][]; readonly isFilter: boolean }
+>;
+type Role = keyof typeof roles;
+
+/** Finds the parameters of a list that have roles. */
+function rolesOf({ parameters }: DocumentOperation, id: OperationId): ReadonlyMap<Role, DocumentParameter> {
+  const found = new Map<Role, DocumentParameter>();
+  for (const role of Object.keys(roles) as Role[]) {
+    const { names, isFilter } = roles[role];
+    const kinds: readonly Shape['kind'][] = roles[role].kinds;
+    if (!operations[id].isList || (isFilter && !takesParameter(operations[id], role))) continue;
+    const fitting = parameters.filter((parameter) => {
+      const isFree = isFilter || (!isChoice(parameter) && parameter.fixedValue === undefined);
+      return parameter.in === 'query' && isFree && kinds.includes(parameter.shape.kind) && !isDate(parameter);
+    });
+    const parameter = names
+      .map((name) => fitting.find((each) => compactName(each.name) === name))
+      .find((each) => each !== undefined);
+    if (parameter) found.set(role, parameter);
+  }
+  return found;
 }
-
-const numbers = ['integer', 'number'] as const;
-
-/** The parts in the division of a list into pages. A choice or a text with a format is none. */
-const pagingRoles = {
-  limit: { names: ['limit', 'size', 'perpage', 'pagesize', 'take'], kinds: numbers },
-  page: { names: ['page', 'pagenumber'], kinds: numbers },
-  offset: { names: ['offset', 'skip'], kinds: numbers },
-  cursor: { names: ['cursor', 'after', 'pagetoken'], kinds: ['string'] },
-} as const satisfies Record<string, Role>;
-
-const filterRoles = {
-  status: { names: ['status', 'petstatus'], kinds: ['string', 'unknown'] },
-  categoryId: { names: ['categoryid', 'category'], kinds: [...numbers, 'unknown'] },
-  petId: { names: ['petid', 'pet'], kinds: [...numbers, 'unknown'] },
-  complete: { names: ['complete', 'completed', 'iscomplete'], kinds: ['boolean', 'unknown'] },
-} as const satisfies Record<string, Role>;
-
-type PagingRole = keyof typeof pagingRoles;
 
 function isChoice({ shape }: DocumentParameter): boolean {
   return (keywordOf(shape, 'enum') ?? keywordOf(shape, 'const')) !== undefined;
 }
 
-/** Finds the parameter of a list that has a role. */
-function findParameter(
-  { parameters }: DocumentOperation,
-  { names, kinds }: Role,
-  isPaging: boolean,
-): DocumentParameter | undefined {
-  const fitting = parameters.filter((parameter) => {
-    const { kind } = parameter.shape;
-    const format = keywordOf(parameter.shape, 'format');
-    const isPlain = !isPaging || !(isChoice(parameter) || (kind === 'string' && format !== undefined));
-    return parameter.in === 'query' && kinds.includes(kind) && isPlain && !/date|time/.test(String(format));
-  });
-  return names
-    .map((name) => fitting.find((parameter) => compactName(parameter.name) === name))
-    .find((parameter) => parameter !== undefined);
-}
-
-function pagingParameter(operation: DocumentOperation, role: PagingRole): DocumentParameter | undefined {
-  const parameter = findParameter(operation, pagingRoles[role], true);
-  return parameter?.fixedValue === undefined ? parameter : undefined;
-}
-
-/** Returns the parameters of a list that are filters of ours, by our names. */
-function filtersOf(operation: DocumentOperation, id: OperationId): Map<DocumentParameter, string> {
-  const filters = new Map<DocumentParameter, string>();
-  for (const [name, role] of Object.entries(filterRoles)) {
-    const isOurs = operations[id].isList && operations[id].parameters.some((each) => each.name === name);
-    const parameter = isOurs ? findParameter(operation, role, false) : undefined;
-    if (parameter) filters.set(parameter, name);
-  }
-  return filters;
+function isDate({ shape }: DocumentParameter): boolean {
+  return /date|time/.test(String(keywordOf(shape, 'format')));
 }
 
 /** The parameters that requests send. */
@@ -83,24 +71,21 @@ interface BoundParameters {
  * name of the table means two parameters. If it is optional, it is left out.
  */
 export function toParameters(operation: DocumentOperation, id: OperationId): BoundParameters {
-  const { isList } = operations[id];
-  const filters = filtersOf(operation, id);
-  const size = isList ? pagingParameter(operation, 'limit') : undefined;
+  const roleOf = new Map([...rolesOf(operation, id)].map(([role, parameter]) => [parameter, role]));
   const parameters: Parameter[] = [];
   const unknownParameters: DocumentParameter[] = [];
   for (const parameter of operation.parameters) {
     const { name: wireName, required, shape, in: place, fixedValue } = parameter;
-    const filter = filters.get(parameter);
-    const isSent = parameter === size || (filter !== undefined && !required);
-    const name =
-      place === 'path' ? (takesId(id) ? 'id' : undefined) : parameter === size ? 'limit' : isSent && filter;
+    const role = roleOf.get(parameter);
+    const isFilter = role !== undefined && roles[role].isFilter;
+    const isSent = role === 'limit' || (isFilter && !required);
+    const name = place === 'path' ? (takesId(id) ? 'id' : undefined) : isSent && role;
     if (!name && !required) continue;
-    const constant = name
-      ? undefined
-      : (firstPosition(operation, parameter, isList) ?? constantOf(parameter));
+    const first = role === 'page' ? String(firstOf(parameter) ?? 1) : role === 'offset' ? '0' : undefined;
+    const constant = name ? undefined : (first ?? constantOf(parameter));
     const isUnknown =
       place === 'query'
-        ? !name && (constant === undefined || (filter !== undefined && fixedValue === undefined))
+        ? !name && (constant === undefined || (isFilter && fixedValue === undefined))
         : place !== 'path' && !(place === 'header' && isFieldName(wireName));
     if (isUnknown) unknownParameters.push(parameter);
     else
@@ -111,23 +96,11 @@ export function toParameters(operation: DocumentOperation, id: OperationId): Bou
         required,
         bounds: constant === undefined ? textBounds(shape) : undefined,
         // A filter with a value hides records.
-        serviceDefault:
-          filter !== undefined || (name === 'limit' && !required) ? constantOf(parameter) : undefined,
+        serviceDefault: isFilter || (role === 'limit' && !required) ? constantOf(parameter) : undefined,
         constant,
       });
   }
   return { parameters, unknownParameters };
-}
-
-/** Returns the value that asks for the first page, for a required parameter. */
-function firstPosition(
-  operation: DocumentOperation,
-  parameter: DocumentParameter,
-  isList: boolean,
-): string | undefined {
-  if (!isList) return undefined;
-  if (parameter === pagingParameter(operation, 'page')) return String(firstOf(parameter) ?? 1);
-  return parameter === pagingParameter(operation, 'offset') ? '0' : undefined;
 }
 
 /** Returns the number of the first page, if the description states it by a default or a minimum. */
@@ -169,10 +142,9 @@ export function withStatedValues(operation: DocumentOperation, id: OperationId):
  * Finds out how the pages of a list follow each other, from the parameters of the list and from the fields
  * and headers of its answer.
  */
-export function pagingOf(operation: DocumentOperation): Paging {
-  const [page, offset, cursor] = (['page', 'offset', 'cursor'] as const).map((role) =>
-    pagingParameter(operation, role),
-  );
+export function pagingOf(operation: DocumentOperation, id: OperationId): Paging {
+  const found = rolesOf(operation, id);
+  const [page, offset, cursor] = [found.get('page'), found.get('offset'), found.get('cursor')];
   const next = nextIn(operation);
   if (next) return { kind: 'cursor', parameter: (cursor ?? page)?.name, next };
   const headers = Object.values(operation.responses).flatMap((response) =>
@@ -206,8 +178,7 @@ function isPagingName(name: string): boolean {
 
 /** Returns true if a parameter seems to lead through a list in a way that the program does not know. */
 function isOtherPaging(parameter: DocumentParameter): boolean {
-  const isDate = /date|time/.test(String(keywordOf(parameter.shape, 'format')));
-  const canLead = /^(query|header)$/.test(parameter.in) && !isChoice(parameter) && !isDate;
+  const canLead = /^(query|header)$/.test(parameter.in) && !isChoice(parameter) && !isDate(parameter);
   return canLead && parameter.shape.kind !== 'boolean' && isPagingName(parameter.name);
 }
 
