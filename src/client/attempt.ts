@@ -18,7 +18,6 @@ import type { Author } from './error-body.ts';
 export interface Attempt {
   /** The request that was sent, or after redirects the last one. A credential in its query is masked. */
   readonly request: HttpRequest;
-  readonly isRedirected: boolean;
   /** True if the service may have received a byte of the request. */
   readonly isSent: boolean;
   /** Undefined if there is none. */

@@ -204,10 +204,9 @@ async function fetchRaw(call: Call): Promise<RawResponse> {
   const { status, headers } = response;
   const body = typeof response.body === 'string' ? Buffer.from(response.body) : response.body;
   const url = attempts.at(-1)?.request.url ?? call.request.url;
-  const isRedirected = attempts.at(-1)?.isRedirected === true;
   // The user sent a condition, and 304 is the answer to it.
   const error = status === 304 ? undefined : responseError(call, attempts, response);
-  return { status, headers, body, url, isRedirected, attempts, error };
+  return { status, headers, body, url, isRedirected: url !== call.request.url, attempts, error };
 }
 
 /** Reads the page of a list at a URL. */

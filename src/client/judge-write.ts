@@ -135,8 +135,9 @@ export function locatedId(
   const { get, create } = nouns[noun].operations;
   // A service without a reading of one record has its records below the path of the create.
   const path = contract.operations.get(get)?.path ?? `${contract.operations.get(create)?.path}/{id}`;
-  const pattern = path.split(/\{[^}]*\}/).map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
-  const basePath = base.pathname.replace(/\/$/, '').replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
-  const id = new RegExp(`^${basePath}${pattern.join('(\\d{1,19})')}/?$`).exec(pathname)?.[1];
-  return origin !== base.origin || id === undefined ? undefined : BigInt(id);
+  const [before = '', behind = ''] = (base.pathname.replace(/\/$/, '') + path).split(/\{[^}]*\}/);
+  if (origin !== base.origin || !pathname.startsWith(before)) return undefined;
+  const rest = pathname.slice(before.length).replace(/\/$/, '');
+  const id = rest.endsWith(behind) ? rest.slice(0, rest.length - behind.length) : '';
+  return /^\d{1,19}$/.test(id) ? BigInt(id) : undefined;
 }

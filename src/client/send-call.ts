@@ -95,7 +95,6 @@ async function tryOnce(
     const requestId = response && requestIdOf(response.headers);
     const attempt: Attempt = {
       request,
-      isRedirected: redirects > 0,
       number,
       elapsedMs,
       isSent,

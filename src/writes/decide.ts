@@ -193,14 +193,10 @@ function leaveUnknown(code: ReasonCode, message: string, mayBeApplied: boolean):
   return { state: 'unknown', reason: { code, message }, mayBeApplied };
 }
 
-function changed(uncertain: Uncertain, now: Value): Outcome {
-  return leaveUnknown('changed', describeChange(uncertain, now), uncertain.mayBeApplied);
-}
-
 /** `it was 5 before, 8 was sent, and it is 7 now`. */
-function describeChange({ before, after }: Planned, now: Value): string {
+function changed({ before, after, mayBeApplied }: Uncertain, now: Value): Outcome {
   const [was, sent, is] = [before, after, now].map(describeValue);
-  return `it was ${was} before, ${sent} was sent, and it is ${is} now`;
+  return leaveUnknown('changed', `it was ${was} before, ${sent} was sent, and it is ${is} now`, mayBeApplied);
 }
 
 function otherThanExpected(expected: Value, now: Value): Outcome {

@@ -177,11 +177,6 @@ function back(
   return write({ ...known, tries }, planned, false, waitMs);
 }
 
-/** Reads once more, to know what became of the last attempt. */
-function look(known: Known, all: Circumstances): Next {
-  return read({ ...known, aim: 'look' }, all);
-}
-
 function afterReading(
   old: Known,
   { reading, now }: Extract<Event, { at: 'read' }>,
@@ -245,15 +240,18 @@ function afterAttempt(old: Known, last: Attempted, all: Circumstances): Next {
     case 'unrepeatable': {
       if (isCreate) return endPerhapsMade(known);
       const sent = uncertain(known);
-      return (verdict === 'lost' ? back(sent, 'read', all, error) : undefined) ?? look(sent, all);
+      return (
+        (verdict === 'lost' ? back(sent, 'read', all, error) : undefined) ??
+        read({ ...sent, aim: 'look' }, all)
+      );
     }
     case 'conflict': {
       if (isCreate) return endRefused(known);
       const refused = { ...known, isRefused: all.port.hasGateway };
-      return back(refused, 'read', all, error) ?? look(refused, all);
+      return back(refused, 'read', all, error) ?? read({ ...refused, aim: 'look' }, all);
     }
     case 'gone':
-      return isUncertain(known) ? endApplied(known) : look({ ...known, isRefused: true }, all);
+      return isUncertain(known) ? endApplied(known) : read({ ...known, isRefused: true, aim: 'look' }, all);
     case 'busy':
       return back(known, 'write', all, error) ?? endRefused(known);
     case 'refused':

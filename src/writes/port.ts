@@ -71,7 +71,6 @@ export interface Attempted {
 
 /** A noun of a service: the only code that turns values into requests. */
 export interface RecordPort {
-  readonly noun: NounName;
   /** True if one record can be read by itself; if all can; if one can be found in either way. */
   readonly canGet: boolean;
   readonly canList: boolean;
@@ -125,7 +124,6 @@ export function createRecordPort(client: Client, name: NounName, options: PortOp
   const etagCondition = (etag: string | undefined) =>
     sendsEtags && etag !== undefined ? { 'if-match': etag } : undefined;
   const port: RecordPort = {
-    noun: name,
     canRead: operations.has(ids.get) || operations.has(ids.list),
     canGet: operations.has(ids.get) || (!isCount && operations.has(ids.list)),
     canList: operations.has(ids.list),

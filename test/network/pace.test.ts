@@ -8,7 +8,6 @@ function attempt(status: number, more: Partial<Attempt> = {}): Attempt {
   const request = { method: 'PUT', url: 'http://127.0.0.1/', headers: {}, body: undefined };
   return {
     request,
-    isRedirected: false,
     isSent: true,
     number: 1,
     elapsedMs: 0,
