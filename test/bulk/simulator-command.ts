@@ -1,5 +1,4 @@
 import type { InputFile, TypedRows } from './simulator-files.ts';
-import type { Step } from './simulator-history.ts';
 import { numberIn } from './simulator-service.ts';
 
 /** The program broke a promise. */
@@ -10,7 +9,6 @@ export interface Command {
   readonly number: number;
   /** The words after `petstore`. */
   readonly words: readonly string[];
-  readonly step: Step;
   /** The file that it applies, also by way of rejects, and its rows as they were typed. */
   readonly file: InputFile | undefined;
   readonly typed: TypedRows | undefined;
@@ -54,7 +52,9 @@ export const shownColumns = ['before', 'after', 'state', 'code', 'line'];
 
 /** The rows of `runs show -o tsv`. */
 export function shownRows(text: string): ShownRow[] {
-  return linesOf(text)
+  return text
+    .trimEnd()
+    .split('\n')
     .slice(1)
     .map((line) => {
       const [id = '', before, after, state = '', code, number] = line.split('\t');
@@ -66,10 +66,6 @@ export function shownRows(text: string): ShownRow[] {
 function numberOf(cell = ''): number | undefined {
   const value = numberIn(/"name":"[^"]*/.exec(cell) ?? cell);
   return Number.isNaN(value) ? undefined : value;
-}
-
-function linesOf(text: string): string[] {
-  return text.split('\n').filter((line) => line !== '');
 }
 
 /** The command that a command names as the way on, as words after `petstore`. */
@@ -91,7 +87,9 @@ export function namedCommand({ error, summary, stderr }: Command): string[] | un
 
 /** The error that a command printed as JSON, the last line on stderr. */
 export function errorOf(stderr: string): Record<string, unknown> | undefined {
-  const last = parseJson(linesOf(stderr).at(-1) ?? '') as { error?: Record<string, unknown> } | undefined;
+  const last = parseJson(stderr.trimEnd().split('\n').at(-1) ?? '') as
+    | { error?: Record<string, unknown> }
+    | undefined;
   return last?.error;
 }
 
@@ -110,13 +108,3 @@ export const openStates: readonly string[] = ['unknown', 'unprocessed', 'unsettl
 /** The states of rows in a report: those that are as the file says, and the others. */
 export const rightStates = ['applied', 'unchanged', 'booked', 'skipped'] as const;
 export const wrongStates = ['failed', 'unknown', 'invalid', 'unprocessed', 'unsettled'] as const;
-
-/** A command and how it ended, as lines of a trace. */
-export function describeCommand(command: Command): string[] {
-  const { number, words, step, hasCrashed, code, summary, error } = command;
-  const { kind, pick, words: flags, ...how } = step;
-  return [
-    `${number}: petstore ${words.join(' ')} ${JSON.stringify(how)}`,
-    hasCrashed ? '   it died' : `   exit ${code} ${JSON.stringify(summary)} ${JSON.stringify(error)}`,
-  ];
-}

@@ -34,42 +34,35 @@ const real = { ...fs };
 /** What a power cut cannot take away: the files of all folders, and what is in them. */
 const durable = { folder: '', entries: new Set<string>(), contents: new Map<string, Buffer>() };
 
-const writes = ['write', 'writev', 'writeFile', 'appendFile'];
-const handleNames = [...writes, 'sync', 'datasync', 'truncate'];
+const writes = ['write', 'writeFile', 'appendFile'];
 const pathNames = ['open', 'writeFile', 'appendFile', 'rename', 'unlink', 'rm', 'mkdir', 'truncate'];
-const fileNames = [...pathNames, 'write', 'writev', 'fsync', 'fdatasync', 'ftruncate'];
+const fileNames = [...pathNames, 'write', 'fsync', 'ftruncate'];
 
 /** Watches each operation on files of simulated processes; returns the function that ends it. */
-export async function watchFiles(): Promise<() => void> {
+export function watchFiles(): () => void {
   const undo: (() => void)[] = [];
   const watch = (module: object, name: string) => {
     const target = module as Record<string, Operation>;
     const original = target[name] as Operation;
     const isSync = name.endsWith('Sync');
     const plainName = name.replace('Sync', '');
-    target[name] = function operate(this: unknown, ...args: unknown[]) {
-      const isOfHandle = typeof (this as { fd?: unknown } | undefined)?.fd === 'number';
-      const file = isOfHandle ? this : args[0];
+    target[name] = (...args) => {
       try {
-        admit(plainName, file, isOfHandle ? [this, ...args] : args);
+        admit(plainName, args);
       } catch (error) {
         if (isSync) throw error;
         return Promise.reject(error);
       }
-      const result = original.apply(this, args);
-      if (!plainName.endsWith('sync')) return result;
-      if (isSync) return settlePath(pathOf(file));
-      return (result as Promise<unknown>).then(() => settlePath(pathOf(file)));
+      const result = original(...args);
+      if (plainName === 'fsync') settlePath(pathOf(args[0]));
+      return result;
     };
     undo.push(() => {
       target[name] = original;
     });
   };
-  const handle = await fs.promises.open('/dev/null');
   for (const name of fileNames) watch(fs, `${name}Sync`);
   for (const name of pathNames) watch(fs.promises, name);
-  for (const name of handleNames) watch(Object.getPrototypeOf(handle), name);
-  await handle.close();
   syncBuiltinESMExports();
   return () => {
     for (const each of undo) each();
@@ -78,44 +71,31 @@ export async function watchFiles(): Promise<() => void> {
 }
 
 /** Counts an operation. @throws an error of the system if its process is dead, or dies now: nothing is done. */
-function admit(name: string, file: unknown, args: readonly unknown[]): void {
+function admit(name: string, [file, second]: readonly unknown[]): void {
   const process = running.getStore();
-  if (!process || (name === 'open' && isReading(args[1]))) return;
-  const path = pathOf(name === 'rename' ? args[1] : file);
+  if (!process || (name === 'open' && second === 'r')) return;
+  const path = pathOf(name === 'rename' ? second : file);
   if (!path.startsWith(process.folder)) return;
-  if (process.isDead) throw systemError('EIO', 'the process is dead');
+  if (process.isDead) throw Object.assign(new Error('the process is dead'), { code: 'EIO' });
   // Whoever reads a journal without its end syncs it, and is no part of its run.
-  if (!/sync$/.test(name)) process.touched.add(path);
+  if (name !== 'fsync') process.touched.add(path);
   process.operations += 1;
   const { operations, dieAt, fullAt, tornShare } = process;
   const isWrite = writes.includes(name);
-  if (isWrite && (operations === dieAt || operations === fullAt)) tear(path, args[1], tornShare);
-  if (operations === dieAt) {
-    die(process);
-    throw systemError('EIO', 'the process is dead');
-  }
+  if (isWrite && (operations === dieAt || operations === fullAt)) tear(path, second, tornShare);
+  if (operations === dieAt) die(process);
   process.isFull ||= isWrite && fullAt > 0 && operations >= fullAt;
-  if (isWrite && process.isFull) throw systemError('ENOSPC', 'no space left on device');
+  const code = process.isDead ? 'EIO' : isWrite && process.isFull ? 'ENOSPC' : undefined;
+  if (code) throw Object.assign(new Error(`${code}: it dies, or there is no space left`), { code });
   const moved = name === 'rename' ? durable.contents.get(String(file)) : undefined;
   if (moved) durable.contents.set(path, moved);
 }
 
-function systemError(code: string, message: string): Error {
-  return Object.assign(new Error(`${code}: ${message}`), { code });
-}
-
-/** Flags of `open` that change nothing. */
-function isReading(flags: unknown): boolean {
-  if (typeof flags === 'number') return (flags & (fs.constants.O_WRONLY | fs.constants.O_RDWR)) === 0;
-  return flags === undefined || flags === 'r';
-}
-
-/** The path of a file: of one that is open, by its descriptor or handle. */
+/** The path of a file: of one that is open, by its descriptor. */
 function pathOf(file: unknown): string {
   if (typeof file === 'string') return file;
-  const descriptor = typeof file === 'number' ? file : (file as { fd?: number }).fd;
   try {
-    return real.readlinkSync(`/proc/self/fd/${descriptor}`);
+    return real.readlinkSync(`/proc/self/fd/${file}`);
   } catch {
     return '';
   }

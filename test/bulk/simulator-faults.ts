@@ -20,20 +20,18 @@ export interface Fault {
   readonly retryAfter?: string | undefined;
 }
 
-type Body = Fault['body'];
-
 /** The faults of these statuses, each with each of the bodies. */
 function faults(
   fate: Fault['fate'],
   statuses: readonly number[],
-  allBodies: readonly Body[] = [undefined],
+  allBodies: readonly Fault['body'][] = [undefined],
   retryAfter?: string,
 ) {
   return statuses.flatMap((status) => allBodies.map((body): Fault => ({ status, fate, body, retryAfter })));
 }
 
-const pages: readonly Body[] = ['html', 'plain', 'nothing'];
-const noRecords: readonly Body[] = ['failure', 'array', 'cut', 'html', 'other record'];
+const pages: readonly Fault['body'][] = ['html', 'plain', 'nothing'];
+const noRecords: readonly Fault['body'][] = ['failure', 'array', 'cut', 'html', 'other record'];
 
 export const writeFaults: readonly Fault[] = [
   // The service itself refuses. The 412 among them is one without cause.

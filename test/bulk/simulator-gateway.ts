@@ -43,11 +43,8 @@ interface Visitor {
   raise(): void;
 }
 
-/** @param due the number of the request before which it is carried out. */
-interface LateRequest {
-  readonly request: Request;
-  readonly due: number;
-}
+/** A request, and the number of the request before which it is carried out. */
+type LateRequest = readonly [request: Request, due: number];
 
 /** The header that names the command of a request. */
 export const commandHeader = 'x-command';
@@ -107,7 +104,7 @@ export class Gateway {
   landLate(isDue: (late: LateRequest) => boolean = () => true): void {
     const due = this.late.filter(isDue);
     this.late = this.late.filter((each) => !due.includes(each));
-    for (const { request } of due) this.note(request, `late ${this.service.perform(request).status}`);
+    for (const [request] of due) this.note(request, `late ${this.service.perform(request).status}`);
   }
 
   /** Somebody else sets the value of a record, or its other field, or removes it, or makes it. */
@@ -147,7 +144,7 @@ export class Gateway {
     }
     visitor.requests += 1;
     service.received += 1;
-    this.landLate(({ due }) => due <= service.received);
+    this.landLate(([, due]) => due <= service.received);
     for (const at of visitor.conduct.signals) if (at === visitor.requests) visitor.raise();
     const request = this.toRequest(message, text, visitor);
     this.pending += 1;
@@ -195,7 +192,7 @@ export class Gateway {
   }
 
   private delay(request: Request): void {
-    this.late.push({ request, due: this.service.received + 1 + request.random.below(12) });
+    this.late.push([request, this.service.received + 1 + request.random.below(12)]);
   }
 
   private serve(request: Request, response: ServerResponse, { conduct }: Visitor): void {

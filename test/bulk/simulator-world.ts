@@ -7,7 +7,6 @@ import { randomOf } from '../helpers/random.ts';
 import { fakeIo, runCli } from '../helpers/run-cli.ts';
 import {
   type Command,
-  describeCommand,
   errorOf,
   type ListedRun,
   namedCommand,
@@ -175,7 +174,7 @@ export class World {
     }
     die(process);
     const command: Command = {
-      ...{ number, words, step, file, typed, code, wasSignalled, hasCrashed: isDead },
+      ...{ number, words, file, typed, code, wasSignalled, hasCrashed: isDead },
       isFull,
       stderr: io.written('stderr'),
       summary: isDead ? undefined : (parseJson(io.written('stdout')) as Command['summary']),
@@ -185,7 +184,11 @@ export class World {
       ],
     };
     this.commands.push(command);
-    this.gateway.trace.push(...describeCommand(command));
+    const { summary, error } = command;
+    this.gateway.trace.push(
+      `${number}: petstore ${words.join(' ')} ${JSON.stringify({ conduct, dieAt, fullAt, tornShare })}`,
+      isDead ? '   it died' : `   exit ${code} ${JSON.stringify(summary)} ${JSON.stringify(error)}`,
+    );
     return command;
   }
 }
