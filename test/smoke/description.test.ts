@@ -112,19 +112,6 @@ describe.concurrent('what a description says, and what it does not', () => {
     expect(run.requests.map(({ target }) => target)).toContain('/categories/2147483647');
   });
 
-  test('null for a field without a value and a time without an offset are warnings', async () => {
-    const change = (record: object) =>
-      'shipDate' in record
-        ? { ...record, shipDate: '2026-11-28T09:00:00' }
-        : { ...record, description: null };
-    const spoil = changing((json: object) => (Array.isArray(json) ? json.map(change) : change(json)));
-    const run = await smokeOf(on(/^\/(categories|store\/orders)/, spoil), ['--only', 'op']);
-    expect(run.code).toBe(0);
-    const warned = ['op/listCategories', 'op/getCategory', 'op/listOrders', 'op/getOrder'];
-    expect(run.ids('warn')).toEqual(warned);
-    expect(run.check('op/getOrder').reason).toMatch(/shipDate must be a string of the format date-time/);
-  });
-
   /** Marks the description of a category as written only, and requires it. */
   const writeOnly = ({ components: { schemas } }: Description) => {
     // A category is a new category with an id.

@@ -62,14 +62,6 @@ test('a service that answers passes every check, gets one request, and its token
   expect(server.seen.map(({ method, path }) => `${method} ${path}`)).toEqual(['GET /pets']);
 });
 
-test('the hint of a refused connection is a command line that checks the same address', async () => {
-  const refused = await runCli('pets list --base-url http://127.0.0.1:1 --retries 0');
-  const [, words = ''] = /`petstore doctor (.*)` looks at each step/.exec(refused.stderr) ?? [];
-  const { code, findings } = await examine(`${words} --retries 0`);
-  expect(code).toBe(6);
-  expect(findings['reach/connect']?.reason).toContain('127.0.0.1:1');
-});
-
 const refusal = (status: number): Reply => ({ status, body: { code: 'x', message: 'no', status } });
 
 /** Services that answer everything in one way, which is not that of the API. */

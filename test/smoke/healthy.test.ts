@@ -18,7 +18,6 @@ import {
 // The matrix of healthy services: each is green under every flag that it can satisfy.
 
 const strict = ['--strict', '--expect', 'GET /pets 2xx'];
-const write = ['--write', '--wait', '5s'];
 
 interface Variant {
   readonly service?: () => ServiceOptions;
@@ -85,14 +84,6 @@ const variants: Readonly<Record<string, Variant>> = {
   },
   'the local server': {},
   'an empty shop': { service: () => ({ store: new Store() }) },
-  'pets that have no entry in the inventory': {
-    service() {
-      const store = seedStore();
-      for (let id = 1n; id <= 25n; id += 1n) store.inventory.delete(id);
-      return { store };
-    },
-    flags: [],
-  },
   'ids up to the largest int64': { service: () => ({ store: bigShop() }), flags: strict },
   'redirects of reads within the service': {
     service: () => ({
@@ -146,10 +137,6 @@ const variants: Readonly<Record<string, Variant>> = {
       return { store };
     },
   },
-  'a service without headers about deprecation': {
-    spoil: (answer) => withHeaders(answer, { deprecation: undefined, sunset: undefined }),
-    flags: write,
-  },
   'an operation that is gone since its sunset': {
     spoil: on(/^\/pets\/\d/, (answer) =>
       withHeaders(refusal(answer, 410), {
@@ -157,14 +144,21 @@ const variants: Readonly<Record<string, Variant>> = {
         sunset: 'Thu, 02 Jan 2025 00:00:00 GMT',
       }),
     ),
-    flags: ['--wait', '5s'],
+    flags: [],
   },
 };
 
 // The tests run concurrently, because they spend most of their time waiting.
 describe.concurrent('a healthy service is green', () => {
   test.each(Object.entries(variants))('%s', async (_, variant) => {
-    const { service, spoil, base = '', bind, token, flags = [...strict, ...write] } = variant;
+    const {
+      service,
+      spoil,
+      base = '',
+      bind,
+      token,
+      flags = [...strict, '--write', '--wait', '5s'],
+    } = variant;
     await using running = await startService(service?.() ?? { ...(spoil && { spoil }) });
     const url = `${running.url}${base}`;
     const env = {

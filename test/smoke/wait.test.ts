@@ -111,14 +111,6 @@ describe.concurrent('the wait for a deployment', () => {
     expect(run.check('reach/version').reason).toMatch(/ is old, in \d+ of \d+ answers$/);
   });
 
-  test('a rolling update is waited for to its end, although an old pod answers in the middle of a round', async () => {
-    // The first 10 looks all see the new deployment. Then old pods answer, until the rollout is done.
-    const spoil = replicas((count) => count > 15 && count < 60 && count % 3 === 0);
-    const run = await smokeOf(spoil, [...waitForNew, '--wait', '30s']);
-    expect(run.code).toBe(0);
-    expect(run.stderr).toContain('waiting');
-  });
-
   test.each<[condition: string, reason: RegExp, flags: readonly string[], spoil: Change]>([
     ['header x-commit=nope', /x-commit is old/, [], showing('old')],
     ['GET /nowhere', /\/nowhere: answered 404 Not Found/, ['--only', 'op/*'], showing('old')],

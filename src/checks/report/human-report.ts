@@ -82,12 +82,6 @@ export function subjectOf({ ids }: Cause): string {
   return ids.length === 1 ? String(ids[0]) : `${ids.length} checks`;
 }
 
-interface Layout {
-  readonly style: Style;
-  /** True to show failures and the total only. */
-  readonly brief: boolean;
-}
-
 // The widths of the columns.
 
 const timeWidth = 7;
@@ -95,8 +89,12 @@ const stateWidth = 'flaky'.length;
 const labelWidth = 'request id'.length;
 const detailIndent = ' '.repeat(stateWidth + 2);
 
-/** Formats the report for people: each cause of failures once, then a line for each check, then the total. */
-export function toHumanReport(report: SmokeReport, { style, brief }: Layout): string {
+/**
+ * Formats the report for people: each cause of failures once, then a line for each check, then the total.
+ *
+ * @param brief leaves out the lines of the checks.
+ */
+export function toHumanReport(report: SmokeReport, style: Style, brief = false): string {
   const { results } = report;
   const failures = causesOf(results.filter(isRed));
   const parts = [

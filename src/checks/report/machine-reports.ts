@@ -120,7 +120,7 @@ function escapeCommand(text: string): string {
 
 /** Formats the report for people as Markdown, for the step summary of GitHub. */
 export function toStepSummary(report: SmokeReport): string {
-  const text = toHumanReport(report, { style: plainStyle, brief: false });
+  const text = toHumanReport(report, plainStyle);
   return `### ${report.exitCode === 0 ? '✅' : '❌'} petstore smoke\n\n${fence}text\n${text}${fence}\n`;
 }
 

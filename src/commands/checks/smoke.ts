@@ -169,10 +169,10 @@ async function deliver(
 ): Promise<Error[]> {
   const { io, quiet } = context;
   const stream = isJson ? io.stderr : io.stdout;
-  const layout = { style: await context.style(isJson ? 'stderr' : 'stdout'), brief: flags.brief === true };
+  const style = await context.style(isJson ? 'stderr' : 'stdout');
   const summary = io.env.GITHUB_STEP_SUMMARY;
   const settlements = await Promise.allSettled([
-    !(isJson && quiet) && stream.write(toHumanReport(report, layout)),
+    !(isJson && quiet) && stream.write(toHumanReport(report, style, flags.brief)),
     flags.report?.includes('github') && stream.write(toAnnotations(report), { isRaw: true }),
     isJson && io.stdout.write(toJsonReport(report, io.stdout.isTerminal ? 2 : 0), { isRaw: true }),
     ...files.map(([path, print]) => writeReport(resolve(io.cwd, path), print(report))),
