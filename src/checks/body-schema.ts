@@ -8,7 +8,7 @@ import {
   type JsonValue,
   printJson,
 } from '../process/exact-json.ts';
-import { memberPointer } from '../process/pointer.ts';
+import { printPointer } from '../process/pointer.ts';
 import { secondsText, withArticle } from '../process/text.ts';
 import type { Finding } from './finding.ts';
 
@@ -191,7 +191,7 @@ function* faultsOfMembers(
     if (Object.hasOwn(Object(value), name) || isWriteOnly(whole, name, comparison)) continue;
     const expected = `the field ${JSON.stringify(name)}`;
     const reason = `${pointer || 'the body'} lacks ${expected}`;
-    yield { reason, pointer: memberPointer(pointer, name), expected, got: printJson(value) };
+    yield { reason, pointer: pointer + printPointer([name]), expected, got: printJson(value) };
   }
   // A pattern of names is not compared, so every further name may match it.
   const further = patternProperties === undefined ? additionalProperties : true;
@@ -203,5 +203,5 @@ function* faultsOfMembers(
   };
   const members = isObject || Array.isArray(value) ? Object.entries(value) : [];
   for (const [name, member] of members)
-    yield* faultsIn(schemaOf(name, member), member, memberPointer(pointer, name), comparison);
+    yield* faultsIn(schemaOf(name, member), member, pointer + printPointer([name]), comparison);
 }

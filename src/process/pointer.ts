@@ -15,22 +15,12 @@ function memberOf(value: JsonValue | undefined, key: string): JsonValue | undefi
   return isJsonObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
 }
 
-/** Returns the pointer to a field of the object at a pointer. */
-export function memberPointer(pointer: string, name: string): string {
-  return pointer + printPointer([name]);
-}
-
 /** Returns the pointer that the names and indices make: `['rows', 0]` becomes `/rows/0`. */
 export function printPointer(path: readonly unknown[]): string {
   return path.map((key) => `/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 }
 
-/** Converts a JSON pointer from its form as a URI fragment, which may be malformed. @see RFC 6901, 6 */
+/** Converts a JSON pointer from its form as a URI fragment. @see RFC 6901, 6 */
 export function toPointer(fragment: string): string {
-  const text = fragment.replace(/^#/, '');
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
+  return decodeURIComponent(fragment.replace(/^#/, ''));
 }

@@ -60,20 +60,13 @@ test('a pet that may not be read is not deleted, because nobody knows what would
   expect(server.calls()).toEqual(['GET /pets/1']);
 });
 
-/** A service with the given operations of one pet, each with its responses. */
-function describedPet(operations: Readonly<Record<string, object>>) {
-  const parameters = [{ name: 'petId', in: 'path', required: true, schema: { type: 'integer' } }];
-  return {
-    openapi: '3.1.0',
-    info: { title: 'Pets', version: '1' },
-    paths: { '/pets/{petId}': { parameters, ...operations } },
-  };
-}
-
 test('a delete that is bound alone is used with --yes, and needs no reading', async () => {
   let status = 204;
   await using server = await recordingServer({}, () => ({ status }));
-  const shop = await bindTo(server, describedPet({ delete: {} }));
+  const parameters = [{ name: 'petId', in: 'path', required: true, schema: { type: 'integer' } }];
+  const info = { title: 'Pets', version: '1' };
+  const paths = { '/pets/{petId}': { parameters, delete: {} } };
+  const shop = await bindTo(server, { openapi: '3.1.0', info, paths });
   expect(await shop.run('pets delete 1 2 --yes')).toMatchObject({
     ...{ code: 0, stderr: 'deleted pet 1\ndeleted pet 2\n' },
   });
@@ -83,26 +76,16 @@ test('a delete that is bound alone is used with --yes, and needs no reading', as
     expect(await shop.run('pets delete 3 --yes')).toMatchObject({ code: 0 });
 });
 
-const shownPet = { id: 1, name: 'Rex', categoryId: 1 };
-const changedPet = { ...shownPet, status: 'pending' };
-
-/** A service without ETags whose pet has a status from its second reading on. */
-function serviceOfAnother() {
+test('a pet that has got a field since the question is not deleted', async () => {
+  const shown = { id: 1, name: 'Rex', categoryId: 1 };
   let readings = 0;
-  return recordingServer({}, ({ method, path }) => {
-    if (method !== 'GET') return method === 'DELETE' ? { status: 204 } : { body: changedPet };
+  await using server = await recordingServer({}, ({ path }) => {
     if (path !== '/pets/1') return { status: 404, body: { code: 'not_found', message: 'no', status: 404 } };
     readings += 1;
-    return { body: readings === 1 ? shownPet : changedPet };
+    return { body: readings === 1 ? shown : { ...shown, status: 'pending' } };
   });
-}
-
-test('a pet that has got a field since the question is not deleted', async () => {
-  await using server = await serviceOfAnother();
-  const run = await runTyping(
-    ['pets', 'delete', '1', '--base-url', server.url],
-    [['Delete pet 1 (Rex) on', 'y\r']],
-  );
+  const question = [['Delete pet 1 (Rex) on', 'y\r']] as const;
+  const run = await runTyping(['pets', 'delete', '1', '--base-url', server.url], question);
   expect(run.code).toBe(1);
   expect(run.stderr).toContain('pet 1 was changed in the meantime: status "pending" now');
   expect(server.calls()).not.toContain('DELETE /pets/1');
