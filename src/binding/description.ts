@@ -7,8 +7,8 @@ import { listOf, objectOf } from './schema.ts';
 
 /** An OpenAPI document. */
 export interface Description extends Source {
-  /** Absolute URL of the document, `file:` for a file. */
-  readonly url: string;
+  /** The absolute URL of the document. Undefined for a file. */
+  readonly url?: string | undefined;
 }
 
 /**
@@ -44,22 +44,16 @@ function requireVersion({ openapi, swagger }: JsonObject, label: string): void {
  * Lists the base URLs of a document. They are absolute, have no trailing
  * slash, and have the default values of their variables.
  *
- * @param url the URL of the document. Relative servers are resolved against it, or against the base URL if it
- *   is a file.
+ * @param url the URL against which relative servers are resolved. They are left out without it.
  */
-export function serversOf(
-  { servers = [{ url: '/' }] }: JsonObject,
-  url: string,
-  baseUrl = 'http://service.invalid',
-): string[] {
-  const base = /^https?:/.test(url) ? url : baseUrl;
+export function serversOf({ servers = [{ url: '/' }] }: JsonObject, url: string | undefined): string[] {
   const addresses = listOf(servers).flatMap((server) => {
     const { url: template = '', variables } = objectOf(server);
     const address = String(template).replace(/\{([^}]*)\}/g, (variable, name: string) =>
       String(objectOf(objectOf(variables)[name]).default ?? variable),
     );
-    if (!URL.canParse(address, base)) return [];
-    const { protocol, href } = new URL(address, base);
+    if (!URL.canParse(address, url)) return [];
+    const { protocol, href } = new URL(address, url);
     return /^https?:$/.test(protocol) ? [href.replace(/\/+$/, '')] : [];
   });
   return [...new Set(addresses)];

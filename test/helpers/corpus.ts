@@ -135,7 +135,7 @@ export function describeRow({ kind, schemas, operations }: Row) {
 
 /** Binds a document as `api bind` does. */
 export async function bindDocument(document: JsonObject, maps: Partial<Maps> = {}) {
-  const source = { url: 'file:///openapi.json', label: 'x', document: structuredClone(document) };
+  const source = { label: 'x', document: structuredClone(document) };
   const { matches, contract } = bind(await readDescription(source), {
     operations: new Map(),
     fields: new Map(),

@@ -199,11 +199,6 @@ describe('the servers of a description', () => {
     expect(words).toContain('stored for https://eu.warehouse.test');
   });
 
-  test('of another origin do not change where commands go', async () => {
-    const { words } = await run(['api', 'bind', await file('w.yaml', warehouse), '--yes']);
-    expect(words).toContain('commands go to http://service.test');
-  });
-
   test.each(['/v1', 'relative'])('give the path below which its operations lie: %s', async (kind) => {
     await using server = await recordingServer({}, () => ({ body: [] }));
     const url = kind === 'relative' ? './v1/' : `${server.url}/v1`;

@@ -87,7 +87,6 @@ test.each<[what: string, document: unknown, why: string | RegExp]>([
 
 test.each([
   [join('nowhere', 'none.yaml'), '', 'no such file'],
-  ['file://elsewhere/openapi.json', '', 'description file://elsewhere/openapi.json: '],
   ['-', 'no document', 'description stdin: '],
   ['-', '{"swagger": "2.0"}', 'description stdin: '],
   ['-', '{"openapi": "3.0.3", "paths": {}}', 'api bind stdin: '],

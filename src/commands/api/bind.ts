@@ -9,7 +9,7 @@ import { bindingScope, removeContract, writeContract } from '../../config/contra
 import { valueProblem } from '../../config/keys.ts';
 import type { Settings } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
-import type { View } from '../../output/columns.ts';
+import { propertyColumns, type View } from '../../output/columns.ts';
 import type { Output } from '../../output/print.ts';
 import { CliError, UsageError } from '../../process/errors.ts';
 import { findOperation } from './list-operations.ts';
@@ -158,10 +158,10 @@ function requireNounOfField(noun: string, field: string): NounName {
 function addressOf(settings: Settings, description: Description, basePathFlag: string | undefined) {
   const baseUrl = settings.get('base-url');
   const { url } = description;
-  const servers = serversOf(description.document, url, baseUrl ?? url).filter(
+  const servers = serversOf(description.document, url ?? baseUrl).filter(
     (server) => valueProblem('base-url', server) === undefined,
   );
-  const address = baseUrl ?? servers[0] ?? (/^https?:/.test(url) ? new URL(url).origin : undefined);
+  const address = baseUrl ?? servers[0] ?? (url && new URL(url).origin);
   if (address === undefined) throw noBaseUrl('api bind');
   const { origin } = new URL(address);
   const server = servers.find((url) => new URL(url).origin === origin);
@@ -177,9 +177,6 @@ function addressOf(settings: Settings, description: Description, basePathFlag: s
     baseUrl === undefined && `note: no base URL is set: petstore config set base-url ${address}`,
     (basePath !== '' || stated !== '') &&
       `its operations lie below ${origin}${basePath}, as ${basePathFlag === undefined ? 'the description' : '--base-path'} says`,
-    servers.length > 0 &&
-      !servers.includes(address) &&
-      `note: the description is that of ${servers.join(', ')}; commands go to ${address}`,
   ];
   return { origin, basePath, note: notes.find((note) => note !== false) };
 }
@@ -218,13 +215,7 @@ type MatchRecord = ReturnType<typeof toMatchRecords>[number];
 /** The columns of `api bind`. */
 export const matchesView: View<MatchRecord> = {
   plural: 'operations',
-  columns: [
-    { name: 'operation', value: ({ operation }) => operation },
-    { name: 'state', value: ({ state }) => state },
-    { name: 'method', value: ({ method }) => method },
-    { name: 'path', value: ({ path }) => path },
-    { name: 'why', value: ({ why }) => why },
-  ],
+  columns: propertyColumns(['operation', 'state', 'method', 'path', 'why']),
 };
 
 /**

@@ -1,7 +1,7 @@
 import type { Contract } from '../../api/contract.ts';
 import { type OperationId, operationIds, operations } from '../../api/operations.ts';
 import type { Context } from '../../context.ts';
-import type { View } from '../../output/columns.ts';
+import { propertyColumns, type View } from '../../output/columns.ts';
 import type { Output } from '../../output/print.ts';
 import { UsageError } from '../../process/errors.ts';
 import { printJson } from '../../process/exact-json.ts';
@@ -14,16 +14,10 @@ type OperationRecord = ReturnType<typeof toOperationRecord>;
 const view: View<OperationRecord> = {
   plural: 'operations',
   columns: [
-    { name: 'operation', value: ({ operation }) => operation },
-    { name: 'method', value: ({ method }) => method },
-    { name: 'path', value: ({ path }) => path },
-    { name: 'stability', value: ({ stability }) => stability },
-    { name: 'deprecated', value: ({ deprecated }) => deprecated },
-    { name: 'tag', value: ({ tag }) => tag, isHidden: true },
-    { name: 'source', value: ({ source }) => source, isHidden: true },
-    { name: 'sunset', value: ({ sunset }) => sunset, isHidden: true },
-    { name: 'tryIt', value: ({ tryIt }) => tryIt, isHidden: true },
-    { name: 'why', value: ({ why }) => why, isHidden: true },
+    ...propertyColumns(['operation', 'method', 'path', 'stability', 'deprecated']),
+    ...propertyColumns(['tag', 'source', 'sunset', 'tryIt', 'why']).map(
+      (column) => ({ ...column, isHidden: true }) as const,
+    ),
   ],
 };
 

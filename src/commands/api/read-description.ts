@@ -1,5 +1,4 @@
 import { resolve } from 'node:path';
-import { fileURLToPath, pathToFileURL } from 'node:url';
 import {
   type Description,
   decodeText,
@@ -38,22 +37,14 @@ export async function readDescriptionAt(
   if (/^https?:\/\//i.test(location)) return findDescription(context, location, withToken);
   const isStdin = location === '-';
   const label = isStdin ? 'stdin' : location;
-  const path = isStdin ? resolve(io.cwd, 'stdin') : toPath(location, io.cwd);
-  const reading = isStdin ? collectBytes(io.stdin.bytes(), maxBytes) : readWhole(path, maxBytes);
+  const reading = isStdin
+    ? collectBytes(io.stdin.bytes(), maxBytes)
+    : readWhole(resolve(io.cwd, location), maxBytes);
   const bytes = await reading.catch((error) => {
     throw new InputError(`description ${label}: ${systemReason(error)}`);
   });
   const document = await parseDocument(decodeText(bytes, label), label);
-  return readDescription({ url: pathToFileURL(path).href, label, document });
-}
-
-/** Converts a file URL or a path to an absolute path. @throws InputError for an invalid file URL. */
-function toPath(location: string, folder: string): string {
-  try {
-    return location.startsWith('file:') ? fileURLToPath(location) : resolve(folder, location);
-  } catch (error) {
-    throw new InputError(`description ${location}: ${messageOf(error)}`);
-  }
+  return readDescription({ label, document });
 }
 
 /** The usual paths of descriptions, in the order in which they are tried. */
