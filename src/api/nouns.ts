@@ -29,6 +29,17 @@ export type NamedNoun = 'pets' | 'categories';
 /** The operations that read one record. */
 type GetId = 'getPet' | 'getCategory' | 'getOrder' | 'getInventory';
 
+/** Returns the ids of the operations on a noun. */
+function operationsOf<One extends string, Many extends string>(one: One, many: Many) {
+  const own = {
+    get: `get${one}`,
+    create: `create${one}`,
+    update: `update${one}`,
+    delete: `delete${one}`,
+  } as const;
+  return { list: `list${many}`, ...own } as const;
+}
+
 export const nouns = {
   pets: {
     name: 'pets',
@@ -37,13 +48,7 @@ export const nouns = {
     schema: 'Pet',
     idField: 'id',
     idName: 'petId',
-    operations: {
-      list: 'listPets',
-      get: 'getPet',
-      create: 'createPet',
-      update: 'updatePet',
-      delete: 'deletePet',
-    },
+    operations: operationsOf('Pet', 'Pets'),
   },
   categories: {
     name: 'categories',
@@ -52,13 +57,7 @@ export const nouns = {
     schema: 'Category',
     idField: 'id',
     idName: 'categoryId',
-    operations: {
-      list: 'listCategories',
-      get: 'getCategory',
-      create: 'createCategory',
-      update: 'updateCategory',
-      delete: 'deleteCategory',
-    },
+    operations: operationsOf('Category', 'Categories'),
   },
   orders: {
     name: 'orders',
@@ -67,13 +66,7 @@ export const nouns = {
     schema: 'Order',
     idField: 'id',
     idName: 'orderId',
-    operations: {
-      list: 'listOrders',
-      get: 'getOrder',
-      create: 'createOrder',
-      update: 'updateOrder',
-      delete: 'deleteOrder',
-    },
+    operations: operationsOf('Order', 'Orders'),
   },
   inventory: {
     name: 'inventory',
@@ -82,13 +75,7 @@ export const nouns = {
     schema: 'InventoryItem',
     idField: 'petId',
     idName: 'petId',
-    operations: {
-      list: 'listInventory',
-      get: 'getInventory',
-      create: 'createInventory',
-      update: 'updateInventory',
-      delete: 'deleteInventory',
-    },
+    operations: operationsOf('Inventory', 'Inventory'),
   },
 } as const satisfies { readonly [Name in NounName]: Noun & { readonly name: Name } };
 

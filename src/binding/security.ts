@@ -27,31 +27,21 @@ export interface Security {
 
 /** Chooses the header that most operations of a document accept. */
 export function readSecurity(source: Source, operations: readonly JsonObject[]): Security {
-  const { document } = source;
-  const schemes = Object.fromEntries(
-    Object.entries(objectOf(objectOf(document.components).securitySchemes)).map(([name, scheme]) => [
-      name,
-      follow(scheme, source),
-    ]),
-  );
+  const { components, security } = source.document;
+  const schemes = objectOf(objectOf(components).securitySchemes);
+  const placesOf = (names: readonly string[]) =>
+    names.flatMap((name) => placeOf(follow(schemes[name], source)) ?? []);
   // Each way is a list of places that all need a token.
   const waysOf = (operation: JsonObject) =>
-    listOf(operation.security ?? document.security).map((way) =>
-      Object.keys(objectOf(way)).flatMap((name) => placeOf(schemes[name]) ?? []),
-    );
-  const counts = new Map<string, { readonly place: Place; count: number }>([
-    [bearer.label, { place: bearer, count: 0 }],
-  ]);
+    listOf(operation.security ?? security).map((way) => placesOf(Object.keys(objectOf(way))));
   const required = operations.flatMap(waysOf);
-  const all = Object.values(schemes).map((scheme) => [placeOf(scheme) ?? []].flat());
-  for (const [place, ...others] of required.some((way) => way.length > 0) ? required : all) {
-    if (!place?.header || others.length > 0) continue;
-    const entry = counts.get(place.label) ?? { place, count: 0 };
-    entry.count += 1;
-    counts.set(place.label, entry);
-  }
-  const [chosen] = [...counts.values()].sort((a, b) => b.count - a.count);
-  const { place } = chosen ?? { place: bearer };
+  const ways = required.some((way) => way.length > 0)
+    ? required
+    : Object.keys(schemes).map((name) => placesOf([name]));
+  const usable = ways.flatMap(([place, ...others]) => (place?.header && others.length === 0 ? place : []));
+  const countOf = (label: string) => usable.filter((place) => place.label === label).length;
+  const places = new Map([bearer, ...usable].map((place) => [place.label, place]));
+  const [place = bearer] = [...places.values()].sort((a, b) => countOf(b.label) - countOf(a.label));
   return {
     header: place.label === bearer.label ? undefined : place.header,
     of: (operation) => {
