@@ -20,7 +20,12 @@ export function printPointer(path: readonly unknown[]): string {
   return path.map((key) => `/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 }
 
-/** Converts a JSON pointer from its form as a URI fragment. @see RFC 6901, 6 */
+/** Converts a JSON pointer from its form as a URI fragment, which may be malformed. @see RFC 6901, 6 */
 export function toPointer(fragment: string): string {
-  return decodeURIComponent(fragment.replace(/^#/, ''));
+  const text = fragment.replace(/^#/, '');
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
