@@ -48,7 +48,7 @@ export function toRunJson({
 }: Partial<RunInfo> & Pick<RunInfo, 'header' | 'counts'>): JsonObject {
   const { kind, noun, undoes, target, delivery, flags, profile, name } = header;
   const { shard } = flags;
-  return withoutUndefined({
+  return {
     id,
     kind,
     noun,
@@ -63,15 +63,14 @@ export function toRunJson({
     ...counts,
     left,
     undoneBy: undo?.id,
-  });
+  } as JsonObject;
 }
 
 /** A report as one JSON object: the facts of the run, and those of the session. */
 export function toReportJson(report: Report, commands: NextCommands): JsonObject {
   const { info, rows, requests, retries, seconds, rejects, stop } = report;
-  const failures = groupFailures(rows);
   const { idField } = nouns[info.header.noun];
-  return withoutUndefined({
+  return {
     ...toRunJson(info),
     requests,
     retries,
@@ -79,15 +78,11 @@ export function toReportJson(report: Report, commands: NextCommands): JsonObject
     rejects,
     ...commands,
     stopped: stop?.message,
-    failures: failures.map(({ example: { id, ...example }, ...group }) => ({
+    failures: groupFailures(rows).map(({ example: { id, ...example }, ...group }) => ({
       ...group,
-      example: withoutUndefined({ ...example, [idField]: id }),
+      example: { ...example, [idField]: id },
     })),
-  });
-}
-
-function withoutUndefined(facts: Readonly<Record<string, unknown>>): JsonObject {
-  return Object.fromEntries(Object.entries(facts).filter(([, value]) => value !== undefined)) as JsonObject;
+  } as JsonObject;
 }
 
 /** The rows that failed, or are unknown, for the same reason. */
