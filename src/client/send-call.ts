@@ -121,17 +121,16 @@ function planRetry(
 ): Pick<Attempt, 'nextDelayMs' | 'whyNoRetry'> | undefined {
   const { request, options, client } = call;
   const { number, error, retryAfterMs } = attempt;
-  if (number > (options.retries ?? client.retries)) return undefined;
   if (!isSentAgain(request.method, attempt, client.retriesUnreachable)) return undefined;
   if (attempt.response && options.isFinal?.(attempt.response.status)) return undefined;
+  const isLast = number > (options.retries ?? client.retries);
   const nextDelayMs = retryDelay(number, retryAfterMs);
-  if (options.pace && retryAfterMs !== undefined)
-    return retryAfterMs <= maxRetryWaitMs
-      ? { nextDelayMs }
-      : { whyNoRetry: `the service asks to wait ${secondsText(retryAfterMs)}` };
-  if (nextDelayMs < remainingMs) return { nextDelayMs };
+  const isPaused = options.pace !== undefined && retryAfterMs !== undefined;
+  if (isPaused && retryAfterMs > maxRetryWaitMs)
+    return { whyNoRetry: `the service asks to wait ${secondsText(retryAfterMs)}` };
+  if (nextDelayMs < remainingMs || isPaused) return isLast ? undefined : { nextDelayMs };
   // If the deadline itself ended the attempt, the error says so.
-  if (remainingMs <= 0 && error) return undefined;
+  if ((remainingMs <= 0 && error) || (isLast && retryAfterMs === undefined)) return undefined;
   const deadline = `the deadline of ${secondsText(timeoutOf(call))}`;
   return {
     whyNoRetry:

@@ -26,12 +26,14 @@ test.each<Row>([
     },
     'do not run it again before you have looked',
   ],
-  [
-    'categories list',
-    { status: 429, headers: { 'retry-after': '3600' }, body: refused },
-    { message: 'try later', status: 429, retryable: true },
-    'the service asks to wait 3600 s',
-  ],
+  ...['categories list', 'inventory set 1 5'].map(
+    (line): Row => [
+      line,
+      { status: 429, headers: { 'retry-after': '3600' }, body: refused },
+      { message: 'try later', status: 429, retryable: true },
+      'the service asks to wait 3600 s, longer than what is left of the deadline',
+    ],
+  ),
   [
     'categories list',
     { status: 302, headers: { location: 'http://127.0.0.1:1/' } },
