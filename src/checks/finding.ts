@@ -33,8 +33,6 @@ export interface Finding {
   readonly requestId?: string | undefined;
   /** The operation at fault, if it is not the operation of the check. */
   readonly operation?: Operation | undefined;
-  /** The records that the check left in the service, or may have left, a clause each. */
-  readonly left?: readonly string[] | undefined;
   /** True if the failure does not pass with time, so that `--wait` ends: a refused credential, or a TLS error. */
   readonly isLasting?: boolean | undefined;
   /** The exit code of the failure; 7 if undefined. */

@@ -11,10 +11,6 @@ type CheckHead = Pick<Check, 'id' | 'title' | 'operation' | 'isPrerequisite'>;
 /** What one check saw: its gravest finding, with the secrets masked. */
 export interface CheckResult extends CheckHead, Finding {
   readonly elapsedMs: number;
-  /** The number of requests that were sent. */
-  readonly requests: number;
-  /** The status or the error of the first attempt that was repeated; undefined if none was. */
-  readonly repeatedOutcome?: string | undefined;
 }
 
 /**
@@ -30,21 +26,17 @@ export function resultOf(
   const repeated = attempts.find(({ nextDelayMs }) => nextDelayMs !== undefined);
   const { response, error } = repeated ?? {};
   const outcome = response ? statusText(response.status) : (error?.message ?? 'no answer');
-  const repeatedOutcome = repeated && mask(outcome);
   const weigh = (finding: Finding): Finding => {
     const { state, reason, operation: checked = operation } = finding;
-    if (state === 'pass' && repeatedOutcome !== undefined)
-      return weigh({ ...finding, state: 'flaky', reason: `${repeatedOutcome} first, then: ${reason}` });
+    if (state === 'pass' && repeated)
+      return weigh({ ...finding, state: 'flaky', reason: `${mask(outcome)} first, then: ${reason}` });
     if (strict && state === 'flaky') return { ...finding, state: 'fail', reason: `flaky: ${reason}` };
     if (strict && state === 'warn') return { ...finding, state: 'fail' };
     if (strict || !isRed(finding) || !checked || checked.stability === 'stable') return finding;
     return { ...finding, state: 'warn', reason: `${reason} (${checked.id} is ${checked.stability})` };
   };
   const finding = weigh(toSafe(gravestOf(findings), mask));
-  return {
-    ...{ id, title, isPrerequisite, elapsedMs, requests: attempts.length, repeatedOutcome },
-    ...{ ...finding, operation: finding.operation ?? operation },
-  };
+  return { operation, ...finding, id, title, isPrerequisite, elapsedMs };
 }
 
 /** What a check did that sent nothing. */
@@ -72,7 +64,6 @@ export function skippedResult(check: CheckHead, reason: string): CheckResult {
  */
 function toSafe(finding: Finding, mask: Service['mask']): Finding {
   const safe = (value: unknown, name: string): unknown => {
-    if (Array.isArray(value)) return value.map((item) => safe(item, name));
     if (typeof value !== 'string') return value;
     return name === 'expected' || name === 'got' ? excerpt(value, mask) : mask(shownUrl(value));
   };

@@ -26,17 +26,6 @@ import { type CheckResult, resultOf, skippedResult } from './result.ts';
 /** The answers that several checks of one pass share, by operation and id. */
 type Answers = Map<string, Promise<CheckAnswer>>;
 
-/** What the runner of checks needs. */
-interface RunnerOptions {
-  readonly service: Service;
-  /** Aborted when the checks are stopped; the reason is a StoppedError with a clause. */
-  readonly stopped: AbortSignal;
-  /** The results of checks that these checks may need. */
-  readonly earlierResults?: readonly CheckResult[];
-  /** The reason for which no check must begin, a clause. */
-  readonly skipReason?: string | undefined;
-}
-
 /** Returns the reason for which checks were stopped, a clause; undefined if they were not. */
 export function stopReasonOf(stopped: AbortSignal): string | undefined {
   return stopped.aborted ? (stopped.reason as StoppedError).message : undefined;
@@ -45,17 +34,22 @@ export function stopReasonOf(stopped: AbortSignal): string | undefined {
 /**
  * Runs checks one after another. After the failure of a prerequisite or of a write, the rest is skipped. The result of a
  * check that runs again replaces its earlier result.
+ *
+ * @param stopped aborted when the checks are stopped; the reason is a StoppedError with a clause.
  */
-export async function runChecks(checks: readonly Check[], options: RunnerOptions): Promise<CheckResult[]> {
-  const { service, stopped, earlierResults = [] } = options;
+export async function runChecks(
+  checks: readonly Check[],
+  service: Service,
+  stopped: AbortSignal,
+): Promise<CheckResult[]> {
   const answers: Answers = new Map();
   let results: CheckResult[] = [];
   for (const check of checks) {
-    const failed = [...earlierResults, ...results].find(
+    const failed = results.find(
       (result) => isRed(result) && (result.isPrerequisite || groupOf(result.id) === 'write'),
     );
     const others = results.filter(({ id }) => id !== check.id);
-    const skipReason = failed ? `${failed.id} failed` : (stopReasonOf(stopped) ?? options.skipReason);
+    const skipReason = failed ? `${failed.id} failed` : stopReasonOf(stopped);
     if (skipReason === undefined) {
       const { context, attempts } = createCheckContext(service, stopped, answers);
       const startedMs = monotonicMs();

@@ -12,7 +12,7 @@ import {
 } from './check-table.ts';
 import { fail, isRed, skip } from './finding.ts';
 import type { SmokeReport } from './report/human-report.ts';
-import { type CheckResult, exitCodeOf, resultOf } from './result.ts';
+import { type CheckResult, exitCodeOf, resultOf, skippedResult } from './result.ts';
 import { createCheckContext, runChecks, stopReasonOf } from './round.ts';
 import { cleanUp, type Leftovers } from './write-checks.ts';
 
@@ -93,7 +93,7 @@ async function runUntilGreen({ service, options, stopped, print }: Setup): Promi
   const { waitMs } = options;
   const endMs = monotonicMs() + waitMs;
   for (let pauseMs = firstPauseMs; ; pauseMs *= 2) {
-    const reads = await runChecks(createReadChecks(options), { service, stopped });
+    const reads = await runChecks(createReadChecks(options), service, stopped);
     const failure = reads.find(isRed);
     const remainingMs = endMs - monotonicMs();
     if (!failure || failure.isLasting || remainingMs <= 0 || stopped.aborted) return reads;
@@ -105,7 +105,7 @@ async function runUntilGreen({ service, options, stopped, print }: Setup): Promi
   }
 }
 
-/** Runs the write checks and removes the records that they made. With `--wait` they follow only read checks that passed. */
+/** Runs the write checks, if the read checks have passed, and removes the records that they made. */
 async function runWriteChecks(
   { options, service, stopped, abandoned }: Setup,
   reads: readonly CheckResult[],
@@ -113,18 +113,14 @@ async function runWriteChecks(
   const left: Leftovers = new Set();
   const checks = createSelectedWriteChecks(options, left);
   if (checks.length === 0) return [];
-  const isEarly = options.waitMs > 0 && reads.some(isRed);
-  const results = await runChecks(checks, {
-    service,
-    stopped,
-    earlierResults: reads,
-    skipReason: isEarly ? 'the read checks did not pass' : undefined,
-  });
+  const failed = reads.find(isRed);
+  if (failed) return checks.map((check) => skippedResult(check, `${failed.id} failed`));
+  const results = await runChecks(checks, service, stopped);
   const startedMs = monotonicMs();
   const limit = new AbortController();
   abortLater(limit, cleanUpMs, 'the time for cleaning up is over');
   const { context, attempts } = createCheckContext(service, AbortSignal.any([abandoned, limit.signal]));
-  const hasWritten = results.some(({ requests }) => requests > 0);
+  const hasWritten = left.size > 0 || results.some(({ state }) => state !== 'skip');
   const finding = hasWritten ? await cleanUp(context, left) : skip('nothing was written');
   const run = { elapsedMs: monotonicMs() - startedMs, attempts };
   return [...results, resultOf({ id: 'write/cleanup' }, [finding], service, run)];

@@ -10,8 +10,6 @@ import { type Change, type ReceivedRequest, startService } from './service.ts';
 /** A check in the JSON report: the fields that tests look at. */
 interface Check extends Readonly<Record<'id' | 'result' | 'reason', string>> {
   readonly expected?: string;
-  readonly first?: string;
-  readonly left?: readonly string[];
   readonly hint?: string;
 }
 

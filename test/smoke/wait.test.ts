@@ -66,7 +66,7 @@ describe.concurrent('the wait for a service', () => {
   test('nothing is written if the read checks never pass', async () => {
     const never = await smokeOf(on('/store/orders', refusing(500)), ['--wait', '500ms', '--write']);
     expect(never.code).toBe(7);
-    const reason = 'the read checks did not pass';
+    const reason = 'op/listOrders failed';
     expect(never.check('write/pet')).toMatchObject({ result: 'skip', reason });
     expect(new Set(never.requests.map(({ method }) => method))).toEqual(new Set(['GET']));
   });
@@ -150,13 +150,13 @@ describe.concurrent('how an answer is judged', () => {
   });
 
   test.each([
-    [{ 'retry-after': '0' }, 'flaky', '429 Too Many Requests'],
-    [{ 'retry-after': '3600' }, 'fail', undefined],
-  ] as const)('a 429 with %j is tried once more if that is in time: %s', async (headers, result, first) => {
+    [{ 'retry-after': '0' }, 'flaky', /^429 Too Many Requests first, then: 200 OK/],
+    [{ 'retry-after': '3600' }, 'fail', /^answered 429/],
+  ] as const)('a 429 with %j is tried once more if that is in time: %s', async (headers, result, reason) => {
     const spoil = counting(isFirst, (answer) => withHeaders(refusal(answer, 429), headers));
     const run = await smokeOf(on('/categories/1', spoil), ['--only', 'op/getCategory']);
-    expect(run.check('op/getCategory')).toMatchObject({ result });
-    expect(run.check('op/getCategory').first).toBe(first);
+    expect(run.check('op/getCategory').result).toBe(result);
+    expect(run.check('op/getCategory').reason).toMatch(reason);
   });
 
   test('the reason for a refused X-Api-Key says that a token was sent', async () => {

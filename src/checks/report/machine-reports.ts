@@ -29,10 +29,9 @@ export function toJsonReport(report: SmokeReport, indent: number): string {
   return `${printJson(document, indent)}\n`;
 }
 
-function toCheck(result: CheckResult) {
-  const { id, elapsedMs, operation, repeatedOutcome: first, state, ...others } = result;
-  const { title, isPrerequisite, requests, exitCode, isLasting, ...details } = others;
-  return { id, seconds: seconds(elapsedMs), operation: operation?.id, first, result: state, ...details };
+function toCheck({ id, elapsedMs, operation, state, ...others }: CheckResult) {
+  const { title, isPrerequisite, exitCode, isLasting, ...details } = others;
+  return { id, seconds: seconds(elapsedMs), operation: operation?.id, result: state, ...details };
 }
 
 /** Returns a time in seconds with three decimals, which is the most that the schemas of JUnit allow. */

@@ -3,7 +3,7 @@ import { builtInContract, type Contract } from '../../api/contract.ts';
 import { operations } from '../../api/operations.ts';
 import type { Service } from '../../checks/check.ts';
 import { createReachChecks } from '../../checks/check-table.ts';
-import { type Finding, findingOfError, pass, warn } from '../../checks/finding.ts';
+import { type Finding, findingOfError, isRed, pass, warn } from '../../checks/finding.ts';
 import { exitCodeOf, resultOf, skippedResult } from '../../checks/result.ts';
 import { runChecks } from '../../checks/round.ts';
 import { action } from '../../cli/verb.ts';
@@ -30,9 +30,10 @@ export const doctor = action({
     const checks = createReachChecks(hasTls(settings));
     const service = await openService(context).catch(() => undefined);
     const { signal: stopped } = interrupts;
-    const results = service
-      ? await runChecks(checks, { service, stopped, earlierResults: [config] })
-      : checks.map((check) => skippedResult(check, 'config failed'));
+    const results =
+      service && !isRed(config)
+        ? await runChecks(checks, service, stopped)
+        : checks.map((check) => skippedResult(check, 'config failed'));
     stopped.throwIfAborted();
     const all = [config, ...results];
     context.setExitCode(exitCodeOf(all));
