@@ -9,7 +9,7 @@ import {
 } from './command-words.ts';
 import { type Flag, meaningOf } from './flag.ts';
 import { globalFlags } from './global-flags.ts';
-import { type Block, formatBlock, formatTopic, helpWidth, readTopics, topicNames } from './topics.ts';
+import { type Block, formatBlock, helpWidth, readTopics, topicNames } from './topics.ts';
 import {
   type Action,
   type CommandEntry,
@@ -33,7 +33,7 @@ export async function prepare(
   const topics = await readTopics();
   const pages = (style: (text: string) => string) => [
     `introduction\n${introduction}`,
-    ...topicNames.map((name) => `help ${name}\n${formatTopic(topics[name])}`),
+    ...topicNames.map((name) => `help ${name}\n${topics[name]}`),
     ...nodes.map((node) => `${node.path.join(' ')}\n${formatCommandHelp(node, style)}`),
   ];
   const table = tableOf(nodes);

@@ -1,5 +1,4 @@
 import { Help } from 'commander';
-import { programVariables } from '../config/keys.ts';
 import { type Flag, meaningOf } from './flag.ts';
 import { globalFlags, writeFlags } from './global-flags.ts';
 
@@ -18,56 +17,38 @@ export const topicNames = [
 ] as const;
 type TopicName = (typeof topicNames)[number];
 
-/** A part of a help text: a paragraph, a list of terms with their meanings, or a file to copy. */
-export type Block = string | TermList | Recipe;
+/** A part of a description: a paragraph, or a list of terms with their meanings. */
+export type Block = string | { readonly items: readonly Item[] };
 
-/** Text that is shown as it is, such as a YAML file: indented, and never folded. */
-interface Recipe {
-  readonly lines: readonly string[];
-}
+type Item = readonly [term: string, meaning: string];
 
-interface TermList {
-  readonly items: readonly Item[];
-}
-
-export type Item = readonly [term: string, meaning: string];
-
-/** A help topic, which belongs to no single command. */
-interface Topic {
-  readonly title: string;
-  readonly blocks: readonly Block[];
-}
-
-function flagItem(flag: Flag): Item {
-  return [flag.syntax, meaningOf(flag)];
-}
-
-/** Items from the tables of flags and variables, by the line of `topics.txt` that they replace. */
-function itemsFor(line: string): readonly Item[] | undefined {
-  if (line === '{global flags}') return Object.values(globalFlags).map(flagItem);
-  if (line === '{write flags}') return Object.values(writeFlags).map(flagItem);
-  return line === '{variables}' ? programVariables : undefined;
-}
-
-/** Reads the topics in `topics.txt`. */
-export async function readTopics(): Promise<Readonly<Record<TopicName, Topic>>> {
+/**
+ * Reads the pages in `topics.txt`, which has them as help prints them. `{global flags}` and `{write flags}` stand there for
+ * the tables of flags.
+ */
+export async function readTopics(): Promise<Readonly<Record<TopicName, string>>> {
   const { default: text } = await import('./topics.txt?raw');
-  const topics = text.split(/^# /m).slice(1).map(toTopic);
-  return Object.fromEntries(topics) as Record<TopicName, Topic>;
+  const topics = text.split(/^# /m).slice(1);
+  const pages = topics.map((topic) => {
+    const [, name = '', page = ''] = /^([\w-]+): (.*)$/s.exec(topic.trim()) ?? [];
+    const withFlags = page
+      .replace('{global flags}', () => listFlags(globalFlags))
+      .replace('{write flags}', () => listFlags(writeFlags));
+    return [name, `${withFlags}\n`];
+  });
+  return Object.fromEntries(pages);
+}
+
+function listFlags(flags: Readonly<Record<string, Flag>>): string {
+  return formatBlock({ items: Object.values(flags).map((flag) => [flag.syntax, meaningOf(flag)]) });
 }
 
 /** The columns of help. */
 export const helpWidth = 80;
 
-/** Lays out the text of a topic. */
-export function formatTopic({ title, blocks }: Topic): string {
-  return `${[title, ...blocks].map(formatBlock).join('\n\n')}\n`;
-}
-
 /** Lays out a block. */
 export function formatBlock(block: Block): string {
   if (typeof block === 'string') return fold(block, helpWidth);
-  if ('lines' in block) return block.lines.map((line) => `  ${line}`).join('\n');
   // A single long term must not push all meanings to the right.
   const widths = block.items.map(([term]) => term.length).filter((width) => width <= 26);
   const indent = Math.max(0, ...widths) + 2;
@@ -82,25 +63,4 @@ export function formatBlock(block: Block): string {
 /** Breaks a text at spaces. */
 function fold(text: string, room: number): string {
   return new Help().boxWrap(text, room);
-}
-
-function toTopic(text: string): [name: string, topic: Topic] {
-  const [heading = '', ...blocks] = text.trim().split('\n\n');
-  const [name = '', title = ''] = heading.split(/: (.*)/);
-  return [name, { title, blocks: blocks.map(toBlock) }];
-}
-
-/**
- * Parses a block. A block that starts with four spaces is a recipe. A block with two spaces in a row is a list: the spaces
- * stand after a term, and before the further lines of its meaning. Any other block is a paragraph.
- */
-function toBlock(text: string): Block {
-  if (text.startsWith('    ')) return { lines: text.split('\n').map((line) => line.slice(4)) };
-  if (!text.includes('  ') && !itemsFor(text)) return text.replaceAll('\n', ' ');
-  return { items: text.split(/\n(?! )/).flatMap((line) => itemsFor(line) ?? [toItem(line)]) };
-}
-
-function toItem(text: string): Item {
-  const [term = '', meaning = ''] = text.split(/\s{2,}(.*)/s);
-  return [term, meaning.replace(/\n +/g, ' ')];
 }

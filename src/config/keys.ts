@@ -128,17 +128,6 @@ export function describeKey(key: SettingKey): string {
   return defaultText === undefined ? summary : `${summary} (default: ${defaultText})`;
 }
 
-/** The environment variables of this program that set no key, each with its meaning. */
-export const programVariables: readonly (readonly [name: string, meaning: string])[] = [
-  ['PETSTORE_PROFILE', 'the profile to use'],
-  ['PETSTORE_TOKEN', 'the token to send'],
-  ['PETSTORE_CONFIG_DIR', 'the folder of config.json'],
-  ['PETSTORE_STATE_DIR', 'the folder of the runs and of the embedded store'],
-  ['PETSTORE_OFFLINE_STORE', 'the file of the embedded store; :memory: keeps nothing'],
-  ['PETSTORE_DEBUG', '1 shows the stack of an error'],
-  ['PETSTORE_BUILT_IN_CONTRACT', 'not empty: bindings do not apply; serve sets it for its command'],
-];
-
 /** Checks that a key exists. @throws UsageError. */
 export function requireKey(key: string): SettingKey {
   if (isSettingKey(key)) return key;
