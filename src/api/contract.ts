@@ -20,19 +20,14 @@ import {
 } from './operations.ts';
 import type { Bounds } from './schemas.ts';
 
-/** The reason why a service lacks an operation. */
-export interface MissingReason {
-  /** A clause. */
-  readonly why: string;
-  /** True if the description has an operation that `--map` can bind. The clause then names the flag. */
-  readonly isMappable: boolean;
-}
+/** The reason why a service lacks an operation to which nothing in its description is similar. */
+export const notDescribed = 'its description has none';
 
 /** The operations of the table that a service offers, and the reasons why it lacks the rest. */
 export interface Contract {
   readonly operations: ReadonlyMap<OperationId, Operation>;
-  /** The reasons why operations are missing. */
-  readonly missing: ReadonlyMap<OperationId, MissingReason>;
+  /** The reasons why operations are missing, clauses. They name the flag if `--map` can bind one. */
+  readonly missing: ReadonlyMap<OperationId, string>;
   /** The header of the token, from the description's security schemes. Undefined for that of the settings. */
   readonly tokenHeader?: TokenHeader | undefined;
   /** The path, such as `/v1`, that is appended to a base URL without a path of its own. May be empty. */
@@ -60,7 +55,7 @@ export function offeredOperation(contract: Contract, id: OperationId): Operation
   const { summary } = operations[id];
   const action = summary.charAt(0).toLowerCase() + summary.slice(1);
   throw new UsageError(
-    `the service offers no way to ${action}: ${contract.missing.get(id)?.why ?? 'its description has none'} (${id})`,
+    `the service offers no way to ${action}: ${contract.missing.get(id) ?? notDescribed} (${id})`,
     'see `petstore api operations`',
     'unbound',
   );

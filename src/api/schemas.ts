@@ -172,12 +172,6 @@ export const looseResultSchemas = {
   InventoryItem: v.object({ ...InventoryItem.entries, status: v.nullish(text) }),
 } as const;
 
-/** Lists the JSON types of the fields of a body. */
-export function bodyTypes(name: BodyName): ReadonlyMap<string, string> {
-  const entries: Record<string, v.GenericSchema> = bodySchemas[name].entries;
-  return new Map(Object.entries(entries).map(([field, schema]) => [field, jsonSchemaOf(schema).type]));
-}
-
 /** What a description says of a value, in the terms of JSON Schema. The service checks it, not this program. */
 export interface Bounds {
   readonly type?: 'integer' | 'number' | 'string' | 'boolean' | 'object' | 'array' | undefined;

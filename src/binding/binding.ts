@@ -1,4 +1,4 @@
-import type { Contract, MissingReason } from '../api/contract.ts';
+import type { Contract } from '../api/contract.ts';
 import {
   type NounName,
   type Operation,
@@ -12,10 +12,9 @@ import { whileKillable } from '../process/io.ts';
 import { toOperation } from './bound-operation.ts';
 import { findOperationAt } from './choice.ts';
 import type { Description } from './description.ts';
-import { formatRoute, obstacleText, operationObjectsIn, operationsIn, type Route } from './document.ts';
+import { formatRoute, obstacleText, operationsIn, type Route } from './document.ts';
 import { type Match, type Matches, matchOperations } from './match.ts';
 import type { TableOperation } from './record-format.ts';
-import { readSecurity } from './security.ts';
 
 // This folder turns the description of a service into a contract, once, in `api bind`. The steps:
 //
@@ -23,7 +22,7 @@ import { readSecurity } from './security.ts';
 // 2. match.ts finds our operations among them by their paths (path-words.ts). fit.ts rejects an operation that the program cannot
 //    call. choice.ts reads --map.
 // 3. bound-operation.ts writes down each operation with the service's own parameters and pages
-//    (parameters.ts), field names (record-format.ts) and responses (responses.ts).
+//    (parameters.ts) and field names (record-format.ts).
 
 /** The values of `--map`. */
 export interface Maps {
@@ -47,8 +46,7 @@ interface BindResult {
  */
 export function bind(description: Description, maps: Maps): BindResult {
   return whileKillable(() => {
-    const security = readSecurity(description, operationObjectsIn(description));
-    const documentOperations = operationsIn(description, security);
+    const { documentOperations, tokenHeader } = operationsIn(description);
     const table = operationIds.map((id): TableOperation => {
       const operation = operations[id];
       return { ...operation, fieldMap: maps.fields.get(operation.noun) ?? new Map() };
@@ -62,14 +60,14 @@ export function bind(description: Description, maps: Maps): BindResult {
     const matches = matchOperations(table, documentOperations, new Map(chosen));
     const definitions: JsonObject = {};
     const bound = new Map<OperationId, Operation>();
-    const missing = new Map<OperationId, MissingReason>();
+    const missing = new Map<OperationId, string>();
     for (const tableOperation of table) {
       const { id } = tableOperation;
       const match = matches.get(id);
       const [operation] = match?.operations ?? [];
       if (operation && match?.state === 'bound')
         bound.set(id, toOperation(tableOperation, operation, match.why, description, definitions));
-      else if (match) missing.set(id, toMissingReason(match));
+      else if (match) missing.set(id, missingClause(match));
     }
     for (const [noun, fields] of maps.fields)
       for (const [field, name] of fields) requireMappedField([...bound.values()], noun, field, name);
@@ -78,7 +76,7 @@ export function bind(description: Description, maps: Maps): BindResult {
       contract: {
         operations: bound,
         missing,
-        tokenHeader: security.header,
+        tokenHeader,
         basePath: '',
         definitions,
       },
@@ -95,15 +93,8 @@ function requireMappedField(bound: readonly Operation[], noun: NounName, field: 
   throw new UsageError(`--map ${noun}.${field}=${name}: no bound operation of ${noun} has a field ${name}`);
 }
 
-function toMissingReason(match: Match): MissingReason {
-  const {
-    state,
-    operations: [nearest],
-    why,
-    remedy,
-  } = match;
-  if (!nearest) return { why, isMappable: false };
-  if (state === 'ambiguous') return { why, isMappable: true };
-  const clause = `${formatRoute(nearest)} does not fit: ${obstacleText(match)}`;
-  return { why: clause, isMappable: remedy !== undefined };
+/** Returns the reason why nothing is bound, with the nearest operation. */
+function missingClause(match: Match): string {
+  const [nearest] = match.state === 'ambiguous' ? [] : match.operations;
+  return nearest ? `${formatRoute(nearest)} does not fit: ${obstacleText(match)}` : match.why;
 }

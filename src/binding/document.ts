@@ -2,7 +2,7 @@ import type { Method, Operation, OperationId } from '../api/operations.ts';
 import { isJsonObject, type JsonObject, type JsonValue, printJson } from '../process/exact-json.ts';
 import { follow, referencesIn, type Source } from './references.ts';
 import { keywordOf, listOf, objectOf, Shape } from './schema.ts';
-import type { Security } from './security.ts';
+import { readSecurity } from './security.ts';
 
 /** A parameter of an operation or of its path item. */
 export interface DocumentParameter {
@@ -47,24 +47,23 @@ export interface DocumentOperation {
 
 const methods: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
-/** Lists the Operation Objects of a document. */
-export function operationObjectsIn(source: Source): JsonObject[] {
-  return Object.values(objectOf(source.document.paths)).flatMap((value) => {
-    const pathItem = objectOf(follow(value, source));
-    return methods.map((method) => objectOf(pathItem[method.toLowerCase()]));
-  });
-}
-
-/** Lists the operations of a description, in the order of the document. */
-export function operationsIn(source: Source, security: Security): DocumentOperation[] {
+/** Lists the operations of a document in its order, and finds the header in which they take a token. */
+export function operationsIn(source: Source) {
   const { document } = source;
   const isDamaged = danglingPart([document], source) !== undefined;
-  return Object.entries(objectOf(document.paths)).flatMap(([path, value]) => {
-    const pathItem = follow(value, source);
-    if (!isPath(path) || !isJsonObject(pathItem)) return [];
-    return methods.flatMap((method): DocumentOperation | [] => {
-      const operationObject = pathItem[method.toLowerCase()];
-      if (!isJsonObject(operationObject)) return [];
+  const places = Object.entries(objectOf(document.paths)).flatMap(([path, value]) => {
+    const pathItem = objectOf(follow(value, source));
+    return methods.map((method) => {
+      return { method, path, pathItem, operationObject: objectOf(pathItem[method.toLowerCase()]) };
+    });
+  });
+  const security = readSecurity(
+    source,
+    places.map(({ operationObject }) => operationObject),
+  );
+  const documentOperations = places.flatMap(
+    ({ method, path, pathItem, operationObject }): DocumentOperation | [] => {
+      if (!isPath(path) || !isJsonObject(pathItem[method.toLowerCase()])) return [];
       const { operationId, requestBody } = operationObject;
       const responses = Object.fromEntries(
         Object.entries(objectOf(operationObject.responses)).flatMap(([status, response]) => {
@@ -105,8 +104,9 @@ export function operationsIn(source: Source, security: Security): DocumentOperat
           );
         },
       };
-    });
-  });
+    },
+  );
+  return { documentOperations, tokenHeader: security.header };
 }
 
 /** Finds a server of an operation that is not that of the document. Its requests would go to another address. */

@@ -1,3 +1,4 @@
+import { notDescribed } from '../api/contract.ts';
 import { nouns } from '../api/nouns.ts';
 import { type NounName, type OperationId, operations, takesId } from '../api/operations.ts';
 import { joinFirst } from '../process/text.ts';
@@ -54,7 +55,7 @@ interface NounFacts {
   readonly hasIntegerId: boolean;
 }
 
-const missing: Match = { state: 'missing', operations: [], why: 'its description has none' };
+const missing: Match = { state: 'missing', operations: [], why: notDescribed };
 
 /**
  * Finds the operations of the table in a document.

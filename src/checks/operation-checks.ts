@@ -31,7 +31,7 @@ export function createOperationChecks({ operations: offered, missing }: Contract
     }),
   );
   const unbound = [...missing].filter(([id]) => operations[id].method === 'GET');
-  return [...checks, ...unbound.map(([id, { why }]) => createSkippedCheck(`op/${id}`, why))];
+  return [...checks, ...unbound.map(([id, why]) => createSkippedCheck(`op/${id}`, why))];
 }
 
 async function checkList(context: CheckContext, operation: Operation): Promise<Finding[]> {

@@ -76,7 +76,7 @@ function resolveNoun(
   const create = operations.get(ids.create);
   if (!create || !operations.has(ids.delete)) {
     const missingId = create ? ids.delete : ids.create;
-    return `${missingId}: ${missing.get(missingId)?.why ?? 'the contract lacks it'}`;
+    return `${missingId}: ${missing.get(missingId) ?? 'the contract lacks it'}`;
   }
   const [list, update] = [operations.get(ids.list), operations.get(ids.update)];
   if (!operations.has(ids.get) && !list)

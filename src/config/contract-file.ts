@@ -1,5 +1,5 @@
 import { dirname, join } from 'node:path';
-import type { Contract, MissingReason } from '../api/contract.ts';
+import type { Contract } from '../api/contract.ts';
 import type { Operation, OperationId } from '../api/operations.ts';
 import { InputError } from '../process/errors.ts';
 import { parseJson, printJson } from '../process/exact-json.ts';
@@ -138,7 +138,7 @@ interface StoredContract extends Omit<Contract, 'operations' | 'missing'> {
   readonly version: number;
   readonly origin: string;
   readonly operations: readonly Operation[];
-  readonly missing: readonly (readonly [OperationId, MissingReason])[];
+  readonly missing: readonly (readonly [OperationId, string])[];
 }
 
 function toStored({ contract, origin }: BoundContract): StoredContract {

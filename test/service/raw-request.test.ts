@@ -26,7 +26,7 @@ describe('the request', () => {
     expect(run.seen).toMatchObject([{ method: 'GET', path: '/v1/pets?a=1&status=sold&name=R+%26+B' }]);
   });
 
-  test('has its fields as JSON, each with its type in the operation', async () => {
+  test('has its fields as JSON: true, null and numbers as such, and all else as text', async () => {
     const fields = [
       'name=007',
       'categoryId=9007199254740993',

@@ -1,4 +1,4 @@
-import type { Contract } from '../../api/contract.ts';
+import { type Contract, notDescribed } from '../../api/contract.ts';
 import { type OperationId, operationIds, operations } from '../../api/operations.ts';
 import type { Context } from '../../context.ts';
 import { propertyColumns, type View } from '../../output/columns.ts';
@@ -29,10 +29,9 @@ export function operationsView(all: boolean): View<object> {
 /** Returns the state of each operation of the table in the active contract. */
 export async function listOperations(context: Context): Promise<Output> {
   const contract = await context.contract();
-  const mappable = [...contract.missing].filter(([, { isMappable }]) => isMappable);
   return {
     pages: [operationIds.map((id) => toOperationRecord(id, contract))],
-    notes: mappable.map(([id, { why }]) => `note: ${id}: ${why}`),
+    notes: [...contract.missing].flatMap(([id, why]) => (why === notDescribed ? [] : `note: ${id}: ${why}`)),
   };
 }
 
@@ -48,7 +47,7 @@ function toOperationRecord(id: OperationId, contract: Contract) {
     deprecated: operation?.isDeprecated ?? null,
     sunset: operation?.sunset ?? null,
     tryIt: operation ? !operation.hidesTryIt : null,
-    why: operation?.why ?? contract.missing.get(id)?.why,
+    why: operation?.why ?? contract.missing.get(id),
   };
 }
 

@@ -3,7 +3,6 @@ import { resolve } from 'node:path';
 import { headerLines, headerValue, isSafeMethod } from '../../api/http.ts';
 import { describeLifecycle } from '../../api/lifecycle.ts';
 import type { Operation } from '../../api/operations.ts';
-import { bodyTypes } from '../../api/schemas.ts';
 import { confirmWrite } from '../../asking.ts';
 import type { Client, RawResponse } from '../../client/client.ts';
 import { type RawRequest, rawMethods } from '../../client/request.ts';
@@ -51,7 +50,7 @@ export async function sendRaw(context: Context, args: RequestArguments): Promise
   const isRead = isSafeMethod(method);
   if (input !== undefined && isRead) throw new UsageError(`api request: ${method} takes no --input`);
   const isQuery = input !== undefined || isRead || method === 'DELETE';
-  const json = isQuery || fields.length === 0 ? undefined : bodyOf(fields, operation);
+  const json = isQuery || fields.length === 0 ? undefined : bodyOf(fields);
   const body = input === undefined ? json : await readBodyFile(context, input);
   const hasType = flags.headers?.some((header) => /^\s*content-type\s*:/i.test(header));
   const request: RawRequest = {
@@ -126,19 +125,14 @@ function parseField(text: string): RawField {
   return { key, text: value, isJson: colon === ':' };
 }
 
-/** Makes a JSON object of fields, with the types of the operation. @throws UsageError for invalid JSON. */
-function bodyOf(fields: readonly RawField[], operation: Operation | undefined): string {
-  const types = operation?.body ? bodyTypes(operation.body.name) : new Map<string, string>();
-  const values = fields.map((field) => {
-    const type = types.get(field.key) ?? operation?.body?.fields[field.key]?.bounds?.type;
-    return [field.key, toValue(field, type)] as const;
-  });
-  return printJson(Object.fromEntries(values));
+/** Makes a JSON object of fields. @throws UsageError for invalid JSON. */
+function bodyOf(fields: readonly RawField[]): string {
+  return printJson(Object.fromEntries(fields.map((field) => [field.key, toValue(field)])));
 }
 
-function toValue({ key, text, isJson }: RawField, type: string | undefined): JsonValue {
+function toValue({ key, text, isJson }: RawField): JsonValue {
   const isScalar = /^(true|false|null|-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?)$/.test(text);
-  if (!isJson && (type === 'string' || !isScalar)) return text;
+  if (!isJson && !isScalar) return text;
   try {
     return parseJson(text);
   } catch (error) {
