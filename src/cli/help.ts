@@ -32,7 +32,7 @@ export async function prepare(
   for await (const node of commandsOf(program)) nodes.push(node);
   const topics = await readTopics();
   const pages = (style: (text: string) => string) => [
-    `introduction\n${introduction}`,
+    `introduction\n${topics.introduction}`,
     ...topicNames.map((name) => `help ${name}\n${topics[name]}`),
     ...nodes.map((node) => `${node.path.join(' ')}\n${formatCommandHelp(node, style)}`),
   ];
@@ -80,23 +80,6 @@ function toSlot({
 }: Pick<Flag, 'syntax' | 'summary' | 'choices' | 'offers' | 'isList'>): WordSlot {
   return { syntax, summary, offers: choices ?? offers, isList };
 }
-
-/** The text that `petstore` prints without a command: a short introduction. */
-const introduction = `petstore works with a pet store service: pets, categories, orders and inventory.
-
-Try it without a service:
-  petstore --offline overview
-  petstore --offline pets list
-  petstore serve
-
-Work with yours:
-  petstore profile create shop --base-url https://petstore.example.com
-  petstore profile use shop
-  petstore overview
-  petstore inventory apply stock.csv
-
-petstore --help lists every command; petstore <command> --help shows one.
-`;
 
 /**
  * Lets commander format the help of a command: usage, description, arguments, flags or verbs. Examples follow.

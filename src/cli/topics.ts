@@ -15,7 +15,7 @@ export const topicNames = [
   'ci',
   'gateways',
 ] as const;
-type TopicName = (typeof topicNames)[number];
+type PageName = (typeof topicNames)[number] | 'introduction';
 
 /** A part of a description: a paragraph, or a list of terms with their meanings. */
 export type Block = string | { readonly items: readonly Item[] };
@@ -23,10 +23,10 @@ export type Block = string | { readonly items: readonly Item[] };
 type Item = readonly [term: string, meaning: string];
 
 /**
- * Reads the pages in `topics.txt`, which has them as help prints them. `{global flags}` and `{write flags}` stand there for
- * the tables of flags.
+ * Reads the pages in `topics.txt`, which has them as help prints them: the topics, and what `petstore` prints without a
+ * command. `{global flags}` and `{write flags}` stand there for the tables of flags.
  */
-export async function readTopics(): Promise<Readonly<Record<TopicName, string>>> {
+export async function readTopics(): Promise<Readonly<Record<PageName, string>>> {
   const { default: text } = await import('./topics.txt?raw');
   const topics = text.split(/^# /m).slice(1);
   const pages = topics.map((topic) => {
