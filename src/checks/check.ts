@@ -9,14 +9,14 @@ import { type Finding, skip } from './finding.ts';
 
 // How checks become reports, of `smoke` and of `doctor`:
 //
-//   check-table.ts   makes the checks from the flags and the contract
-//   run-smoke.ts     runs the read checks until they pass (`--wait`), then the write checks once
+//   run-smoke.ts     makes the checks from the flags and the contract; runs the read checks until they pass (`--wait`),
+//                    then the write checks once
 //   round.ts         runs checks one after another and sends their requests; result.ts weighs their findings
 //   *-checks.ts      make findings (finding.ts) with a `CheckContext`; judge-answer.ts compares an answer with the
 //                    contract, and reads the records in it
 //   report/          prints the results
 //
-// To add a check, write a function that gets a `CheckContext` and returns findings, and add a line to `check-table.ts`.
+// To add a check, write a function that gets a `CheckContext` and returns findings, and add a line to `run-smoke.ts`.
 
 /** The groups of checks, in the order of reports. `run` has the failure of a command that was stopped. */
 export const groups = ['reach', 'tls', 'op', 'error', 'auth', 'expect', 'write', 'run'] as const;

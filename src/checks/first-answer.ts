@@ -10,6 +10,7 @@ import type { AskOptions, Check, CheckContext, RawAnswer } from './check.ts';
 import { type Condition, differenceTo, meetsStatus } from './condition.ts';
 import { type Finding, fail, findingOfError, isRed, pass, statusText, warn } from './finding.ts';
 import { faultOfNextLink } from './operation-checks.ts';
+import { checkConnection, checkDns, tlsChecks } from './reach.ts';
 import { detailsOf, guessInput, idParameter, reachOperation } from './round.ts';
 
 const { auth, unavailable, 'check-failed': checkFailed } = exitCodes;
@@ -17,11 +18,25 @@ const otherHint =
   'is the base URL that of the API, without a login? If the API has other paths, `petstore api bind` reads them from its description';
 
 /**
+ * Makes the checks of reach and of tls, which `doctor` runs too. Without them no request is answered.
+ *
+ * @param fallback the condition whose request is sent if the contract has no GET.
+ */
+export function createReachChecks(hasTls: boolean, fallback?: Condition): Check[] {
+  return [
+    { id: 'reach/dns', isPrerequisite: true, run: checkDns },
+    { id: 'reach/connect', isPrerequisite: true, run: checkConnection },
+    ...(hasTls ? tlsChecks : []),
+    { id: 'reach/http', isPrerequisite: true, run: (context) => checkHttp(context, fallback) },
+  ];
+}
+
+/**
  * Checks that the API answers, and not a web page, a login, a gateway or another address.
  *
  * @param fallback the condition whose request is sent if the contract has no GET.
  */
-export async function checkHttp(context: CheckContext, fallback?: Condition): Promise<Finding[]> {
+async function checkHttp(context: CheckContext, fallback?: Condition): Promise<Finding[]> {
   try {
     const operation = reachOperation(context.reads);
     const answer = await (operation

@@ -1,7 +1,6 @@
 import { appendFile, mkdir } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { confirmWrite } from '../../asking.ts';
-import { createReadChecks, createSelectedWriteChecks, type SmokeOptions } from '../../checks/check-table.ts';
 import { parseCondition } from '../../checks/condition.ts';
 import { type SmokeReport, toHumanReport } from '../../checks/report/human-report.ts';
 import {
@@ -10,7 +9,12 @@ import {
   toJunitReport,
   toStepSummary,
 } from '../../checks/report/machine-reports.ts';
-import { runSmoke } from '../../checks/run-smoke.ts';
+import {
+  createReadChecks,
+  createSelectedWriteChecks,
+  runSmoke,
+  type SmokeOptions,
+} from '../../checks/run-smoke.ts';
 import { flag, type ValuesOf, value, values } from '../../cli/flag.ts';
 import { writeFlags } from '../../cli/global-flags.ts';
 import { action } from '../../cli/verb.ts';
