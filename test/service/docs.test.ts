@@ -3,16 +3,15 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { promisify } from 'node:util';
-import type { Page } from 'playwright-core';
+import { type Browser, chromium, type Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { toOpenApi } from '../../src/api/openapi.ts';
 import { operationIds, operations } from '../../src/api/operations.ts';
 import { renderPage } from '../../src/server/docs/page.ts';
-import { type Browser, browserPath, openBrowser } from '../helpers/browser.ts';
 import { runCli } from '../helpers/run-cli.ts';
 import { serve } from '../helpers/serving.ts';
 import { startCli } from '../helpers/spawn-cli.ts';
-import { testWith } from '../helpers/tools.ts';
+import { pathOf, testWith } from '../helpers/tools.ts';
 
 // The built program: only there the style is what a browser gets.
 const child = startCli(['serve', '--port', '0']);
@@ -146,13 +145,15 @@ testWith('curl')('each curl line of the page succeeds as it stands', async () =>
   await runLines(other.url, 'curl', 'command curl --silent --show-error --fail "$@";');
 });
 
+const browserPath = process.env.PETSTORE_TEST_BROWSER ?? pathOf('chromium');
+
 describe.skipIf(browserPath === undefined)('in a browser (needs chromium)', () => {
   let browser: Browser;
   let page: Page;
   let troubles: string[];
   beforeAll(async () => {
-    browser = await openBrowser();
-    page = await browser.context.newPage();
+    browser = await chromium.launch({ executablePath: browserPath ?? '', args: ['--no-sandbox'] });
+    page = await browser.newPage();
     page.on('console', (message) => troubles.push(message.text()));
     page.on('pageerror', (error) => troubles.push(error.message));
     page.on('request', (request) => {
@@ -160,7 +161,7 @@ describe.skipIf(browserPath === undefined)('in a browser (needs chromium)', () =
     });
     await page.goto(`${serving.url}/docs`);
   });
-  afterAll(() => browser[Symbol.asyncDispose]());
+  afterAll(() => browser.close());
   beforeEach(() => {
     troubles = [];
   });
@@ -270,8 +271,8 @@ describe.skipIf(browserPath === undefined)('in a browser (needs chromium)', () =
   );
 
   test('can be read without JavaScript', async () => {
-    const reader = await browser.context.newPage();
-    const session = await browser.context.newCDPSession(reader);
+    const reader = await browser.newPage();
+    const session = await reader.context().newCDPSession(reader);
     await session.send('Emulation.setScriptExecutionDisabled', { value: true });
     await reader.goto(`${serving.url}/docs`);
     expect(await reader.locator('article#getPet').innerText()).toContain('will be sunset on 2027-12-31');
