@@ -177,6 +177,11 @@ function back(
   return write({ ...known, tries }, planned, false, waitMs);
 }
 
+/** Reads once more, to know what became of the last attempt. */
+function look(known: Known, all: Circumstances): Next {
+  return all.leftMs > 0 ? read({ ...known, aim: 'look' }, all) : endRefused(known);
+}
+
 function afterReading(
   old: Known,
   { reading, now }: Extract<Event, { at: 'read' }>,
@@ -240,18 +245,15 @@ function afterAttempt(old: Known, last: Attempted, all: Circumstances): Next {
     case 'unrepeatable': {
       if (isCreate) return endPerhapsMade(known);
       const sent = uncertain(known);
-      return (
-        (verdict === 'lost' ? back(sent, 'read', all, error) : undefined) ??
-        read({ ...sent, aim: 'look' }, all)
-      );
+      return (verdict === 'lost' ? back(sent, 'read', all, error) : undefined) ?? look(sent, all);
     }
     case 'conflict': {
       if (isCreate) return endRefused(known);
       const refused = { ...known, isRefused: all.port.hasGateway };
-      return back(refused, 'read', all, error) ?? read({ ...refused, aim: 'look' }, all);
+      return back(refused, 'read', all, error) ?? look(refused, all);
     }
     case 'gone':
-      return isUncertain(known) ? endApplied(known) : read({ ...known, isRefused: true, aim: 'look' }, all);
+      return isUncertain(known) ? endApplied(known) : look({ ...known, isRefused: true }, all);
     case 'busy':
       return back(known, 'write', all, error) ?? endRefused(known);
     case 'refused':

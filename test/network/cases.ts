@@ -185,9 +185,6 @@ export const cases: readonly Case[] = [
   ),
   create('answers 429 to a POST, then behaves', mode.once(mode.statusAct(429)), undefined, twice),
   create('answers 425 to a POST, then behaves', mode.once(mode.statusAct(425)), undefined, twice),
-  ...[408, 502, 503, 504].map((code) =>
-    create(`answers ${code} to a POST with Retry-After`, mode.always(mode.waiting(code, '0')), /error: /),
-  ),
   list('asks to wait a second', mode.once(mode.waiting(429, '1')), undefined, { requests: 2, minMs: 1000 }),
   list(
     'asks to wait longer than the deadline allows',
@@ -278,10 +275,6 @@ export const cases: readonly Case[] = [
 
   // Redirects and links.
   list('redirects within its origin', mode.once(mode.movedTo(307, '/store/inventory')), undefined, twice),
-  ...[300, 304, 305, 306].map((code) => {
-    const says = new RegExp(`is ${code}, which is neither a success nor an error`);
-    return list(`answers ${code}, which is not a redirect`, mode.status(code), says);
-  }),
   list('redirects without end', mode.always(mode.redirectOnAndOn), /more than 5 times/, {
     exit: 1,
     requests: 6,

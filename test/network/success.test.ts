@@ -88,7 +88,7 @@ test.each(['inventory set 1 5', 'categories create --name x'])(
   },
 );
 
-test.each([202, 206, 207, 299, 304])('a read that is answered %i is no success', async (status) => {
+test.each([202, 206, 207, 299, 300, 304, 306])('a read that is answered %i is no success', async (status) => {
   // A list may be answered in parts.
   const line = status === 206 ? 'pets get 1' : 'pets list';
   expect(await against({ status, body: [] }, line)).toMatchObject({ code: 6, stdout: '' });
