@@ -32,12 +32,7 @@ export async function deleteRecords(
   }));
   return writeRecords(access, writes, {
     asList: ids.length > 1,
-    report({ attempted }, { id = 0n }) {
-      const deletion = describe([id]);
-      return attempted?.verdict === 'accepted'
-        ? `accepted, not yet done (202): delete ${deletion}`
-        : `deleted ${deletion}`;
-    },
+    report: ({ id = 0n }) => `deleted ${describe([id])}`,
   });
 }
 

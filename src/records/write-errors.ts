@@ -23,7 +23,7 @@ export function rowError(
   const { outcome, error } = settled;
   if (!outcome) return settled.write ? undefined : (error ?? interruption);
   const { state, reason } = outcome;
-  if (!reason || state === 'applied' || state === 'unchanged' || reason.code === 'accepted') return undefined;
+  if (!reason || state === 'applied' || state === 'unchanged') return undefined;
   if (state === 'unknown')
     return unknownError(access, row, { ...settled, error: interruption ?? error }, reason);
   return failedError(access, row, reason, error);

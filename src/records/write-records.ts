@@ -27,7 +27,7 @@ interface WriteOptions {
   /** Print a list, even if there is only one record. */
   readonly asList: boolean;
   /** Makes the line that reports a write on stderr in place of its record. */
-  report?(settled: Settled, row: Row): string;
+  report?(row: Row): string;
 }
 
 /** What became of the rows of a command, and why it ended before all were done, if it was stopped. */
@@ -94,10 +94,9 @@ async function reportWrite(
   settled: Settled,
   { report }: WriteOptions,
 ): Promise<void> {
-  const { outcome, before, record, attempted } = settled;
+  const { outcome, before, record } = settled;
   if (report) {
-    if (outcome?.state === 'applied' || attempted?.verdict === 'accepted')
-      await context.warn(report(settled, row));
+    if (outcome?.state === 'applied') await context.warn(report(row));
     return;
   }
   const isDone = outcome?.state === 'applied' || outcome?.state === 'unchanged';
@@ -152,13 +151,9 @@ function notesOf(ending: Ending, options: WriteOptions): string[] {
   const { rows, results, errors, stop } = ending;
   const settled = rows.flatMap((row) => (row.intent.kind === 'remove' ? [] : (results.get(row) ?? [])));
   const of = (count: number) => (options.asList ? `${count} of these writes` : 'the write');
-  const accepted = settled.filter(({ attempted }) => attempted?.verdict === 'accepted').length;
   const bare = settled.filter(({ outcome, record }) => outcome?.state === 'applied' && !record);
   const nameless = bare.filter(({ outcome }) => outcome?.made && outcome.made.id === undefined).length;
   const notes = [
-    ...(accepted > 0 && !options.report
-      ? [`note: the service accepted ${of(accepted)}, and has not done it yet (202)`]
-      : []),
     ...(nameless > 0 ? ['note: the record was made, and its id is not known: the answer has none'] : []),
     ...(bare.length > nameless
       ? [
