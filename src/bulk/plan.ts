@@ -21,8 +21,6 @@ export interface Plan {
   readonly rows: readonly RunRow[];
   /** The rows that will be written. */
   readonly changes: readonly RunRow[];
-  /** What was read of uncertain rows, whose `before` is of an earlier plan. */
-  readonly readings: ReadonlyMap<RunRow, Value>;
 }
 
 /** With fewer rows than this, records are read one by one, with their ETags. Otherwise the whole list is read. */
@@ -47,11 +45,10 @@ export async function makePlan(
   rows: readonly RunRow[],
   { pace, progress, rules, claims }: PlanOptions,
 ): Promise<Plan> {
-  const readings = new Map<RunRow, Value>();
   const unread = new Map<bigint, RunRow>();
   const planByValue = (row: RunRow, now: Value) => {
     row.state = stateIn(port, row, now, rules);
-    if (row.state.at === 'uncertain') readings.set(row, now);
+    if (row.state.at === 'uncertain') row.now = now;
   };
   for (const row of rows) {
     const claim = claims.get(row);
@@ -65,7 +62,7 @@ export async function makePlan(
   });
   for (const row of unread.values()) planByValue(row, null);
   const changes = rows.every(isChange) ? rows : rows.filter(isChange);
-  return { rows, changes, readings };
+  return { rows, changes };
 }
 
 /**
@@ -145,19 +142,20 @@ function isCutListError(error: unknown): boolean {
   return error instanceof UsageError && error.details.code === 'unbound';
 }
 
-/**
- * The change of a count by a row. Undefined for fields of records, and for a row that no plan writes.
- *
- * @param now what was read of it, if its `before` is of an earlier plan.
- */
-export function changeOf(row: Pick<Row, 'state'>, now?: Value): number | undefined {
+/** What a row would replace, as the last plan has read it: `before`, unless that is of an earlier plan. */
+export function nowOf(row: RunRow): Value | undefined {
+  return row.now === undefined ? plannedOf(row)?.before : row.now;
+}
+
+/** The change of a count by a row. Undefined for fields of records, and for a row that no plan writes. */
+export function changeOf(row: RunRow): number | undefined {
   const planned = plannedOf(row);
-  return planned && changeBetween(now ?? planned.before, planned.after);
+  return planned && changeBetween(nowOf(row) ?? null, planned.after);
 }
 
 /** The largest changes of counts, the largest one first. Of changes without a size the first ones. */
-export function largestChanges({ changes, readings }: Plan, count: number): readonly RunRow[] {
-  const sizeOf = (row: RunRow) => Math.abs(changeOf(row, readings.get(row)) ?? 0);
+export function largestChanges({ changes }: Plan, count: number): readonly RunRow[] {
+  const sizeOf = (row: RunRow) => Math.abs(changeOf(row) ?? 0);
   return changes.toSorted((a, b) => sizeOf(b) - sizeOf(a)).slice(0, count);
 }
 
@@ -169,7 +167,7 @@ const minRowsForZeroGuard = 10;
  *
  * @throws UsageError that names the guard and the value that breaks it.
  */
-export function checkGuards({ header }: Run, { changes, readings }: Plan, guards: Guards): void {
+export function checkGuards({ header }: Run, { changes }: Plan, guards: Guards): void {
   const { maxChanges, maxDelta, allowZero } = guards;
   const rowCount = header.rows - header.invalid - header.skipped;
   const guardError = (reason: string, hint: string) =>
@@ -182,9 +180,7 @@ export function checkGuards({ header }: Run, { changes, readings }: Plan, guards
       'look at the plan with --dry-run; if this is intended, give a larger --max-changes',
     );
   }
-  const nowOf = (row: RunRow) => readings.get(row) ?? plannedOf(row)?.before ?? null;
-  const tooLarge =
-    maxDelta !== undefined && changes.find((row) => Math.abs(changeOf(row, nowOf(row)) ?? 0) > maxDelta);
+  const tooLarge = maxDelta !== undefined && changes.find((row) => Math.abs(changeOf(row) ?? 0) > maxDelta);
   if (tooLarge) {
     const { line, id } = tooLarge;
     const after = plannedOf(tooLarge)?.after ?? 'no entry';

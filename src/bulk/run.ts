@@ -9,6 +9,7 @@ import {
   uncertaintyOf,
 } from '../writes/decide.ts';
 import { reasonRule } from '../writes/reasons.ts';
+import type { Value } from '../writes/value.ts';
 import type { RunHeader } from './run-header.ts';
 
 // A run writes many rows, with a journal, so that it can go on wherever it stops. Its path through this folder:
@@ -51,6 +52,8 @@ export interface RunRow extends Row {
   sentBy: number;
   /** The last plan that wanted to write the row. */
   plannedBy: number;
+  /** What the last plan has read of an uncertain row, whose `before` is of an earlier plan. */
+  now?: Value | undefined;
   /** Of a pet that is deleted, the count of its inventory entry, which goes with it. */
   stock?: JsonValue | undefined;
   /** The text of its record as it was read, or of all records that are added up in it. Undefined in an undo. */

@@ -39,7 +39,7 @@ test.each(['csv', 'json'])(
     expect(run.stderr).toMatch(
       /^note: the ids of \d+ records in the file are left out because the service gives each new pet .*$/m,
     );
-    const made = await shop.run('runs show -o ids');
+    const made = await shop.run('runs show r1 -o ids');
     expect(made.stdout.split('\n').slice(0, 2).sort()).toEqual(['26', '27']);
   },
 );

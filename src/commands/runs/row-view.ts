@@ -1,6 +1,6 @@
 import { nouns } from '../../api/nouns.ts';
 import type { NounName } from '../../api/operations.ts';
-import { changeOf, largestChanges, type Plan } from '../../bulk/plan.ts';
+import { changeOf, largestChanges, nowOf, type Plan } from '../../bulk/plan.ts';
 import { type FailureGroup, groupFailures } from '../../bulk/report.ts';
 import { fateOf, type Run, type RunRow } from '../../bulk/run.ts';
 import type { RunHeader } from '../../bulk/run-header.ts';
@@ -38,19 +38,17 @@ export interface PrintedRow {
   readonly line: number;
 }
 
-/** @param now what a plan has read of it, if its `before` is of an earlier plan. */
-export function toPrintedRow(noun: NounName, row: RunRow, state: string, now?: Value): PrintedRow {
+export function toPrintedRow(noun: NounName, row: RunRow, state: string): PrintedRow {
   const outcome = row.state.at === 'settled' ? row.state.outcome : undefined;
-  const { before, after } = plannedOf(row) ?? {};
   const id = row.id ?? outcome?.made?.id;
   const isCount = noun === 'inventory';
   // Every row has the same members, because a spread into each of a million rows takes ten seconds.
   return {
     petId: isCount ? id : undefined,
     id: isCount ? undefined : id,
-    before: now ?? before,
-    after,
-    change: changeOf(row, now),
+    before: nowOf(row),
+    after: plannedOf(row)?.after,
+    change: changeOf(row),
     state,
     reason: outcome?.reason && { code: shownCode(outcome.reason), message: outcome.reason.message },
     line: row.line,
@@ -144,11 +142,11 @@ function isProblemRow({ state }: Row): boolean {
 }
 
 /** Yields the rows that will be written or cannot be written, and then the invalid rows. */
-function* printedRows(run: Run, { rows, readings }: Plan): Generator<PrintedRow> {
+function* printedRows(run: Run, { rows }: Plan): Generator<PrintedRow> {
   const { noun } = run.header;
   for (const row of rows) {
     const { at } = row.state;
-    if (at !== 'settled') yield toPrintedRow(noun, row, at, readings.get(row));
+    if (at !== 'settled') yield toPrintedRow(noun, row, at);
     else if (isProblemRow(row)) yield toPrintedRow(noun, row, fateOf(row));
   }
   for (const issue of invalidOf(run)) yield toInvalidRow(issue);
@@ -156,10 +154,8 @@ function* printedRows(run: Run, { rows, readings }: Plan): Generator<PrintedRow>
 
 /** Shows the largest changes on stderr, before the question. */
 export async function showLargestChanges(context: Context, { noun }: RunHeader, plan: Plan): Promise<void> {
-  const { changes, readings } = plan;
-  const printed = largestChanges(plan, maxShownChanges).map((row) =>
-    toPrintedRow(noun, row, row.state.at, readings.get(row)),
-  );
+  const { changes } = plan;
+  const printed = largestChanges(plan, maxShownChanges).map((row) => toPrintedRow(noun, row, row.state.at));
   const columns = pickColumns(createRowView(noun, true, false), undefined);
   await context.io.stderr.write(await (await context.printer()).tableText(columns, printed, 'stderr'));
   if (changes.length > printed.length)
@@ -211,8 +207,8 @@ export async function printTotals(
 }
 
 /** Describes the changes of counts in each direction: `3 pets down -1,208`. */
-function describeDirections({ changes, readings }: Plan): string[] {
-  const sizes = changes.map((row) => changeOf(row, readings.get(row)) ?? 0);
+function describeDirections({ changes }: Plan): string[] {
+  const sizes = changes.map((row) => changeOf(row) ?? 0);
   const groups = [
     ['up +', sizes.filter((size) => size >= 0)],
     ['down -', sizes.filter((size) => size < 0)],

@@ -177,10 +177,10 @@ async function writeSession(
       // The run may have stopped for another reason before.
       if (stop.reason) return abandon();
       stop.stop(interruption(signal));
-      // Nobody presses a key under cron or systemd.
-      const again = signal === 'SIGINT' ? '; press Ctrl-C again to abandon it' : '';
-      const notice = `stopping: waiting up to 10 s for what is under way${again}`;
-      if (!stop.abandoned.aborted) void context.print(notice);
+      if (!stop.abandoned.aborted)
+        void context.print(
+          'stopping: waiting up to 10 s for what is under way; a second signal ends at once',
+        );
     },
     abandon,
     abandonMs: reportMs,
