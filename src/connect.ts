@@ -11,7 +11,6 @@ import { traceOf } from './client/shown-calls.ts';
 import { findProxy, portOf } from './client/transport/proxy.ts';
 import type { TlsFiles } from './client/transport/tls.ts';
 import { decideTokenUse, tokenHeaderValue } from './config/credential.ts';
-import { readConfigFile } from './config/file.ts';
 import { resolvePaths } from './config/paths.ts';
 import { type ClientUse, type Context, followUpCommand } from './context.ts';
 import { UsageError } from './process/errors.ts';
@@ -21,7 +20,7 @@ import type { Secrets } from './process/secrets.ts';
 export async function connect(context: Context, use: ClientUse): Promise<Client> {
   const { settings, flags, io } = context;
   const address = settings.offline ? embeddedOrigin : settings.service;
-  if (!address) throw await noTargetError(context);
+  if (!address) throw noTargetError();
   const contract = await context.contract();
   const baseUrl = new URL(address).pathname === '/' ? address + contract.basePath : address;
   const token = settings.offline ? 'none' : 'owned';
@@ -100,13 +99,10 @@ function createObserver({ mention, warn, io, flags, secrets }: Context): (event:
   };
 }
 
-async function noTargetError({ io }: Context): Promise<UsageError> {
-  const names = Object.keys((await readConfigFile(io)).profiles);
-  const choice =
-    names.length > 0 ? `choose a profile with --profile <name> (${names.slice(0, 20).join(', ')}), ` : '';
+function noTargetError(): UsageError {
   return new UsageError(
     'no service to call: no base URL is set',
-    `give --base-url <url>, ${choice}create a profile with \`petstore profile create <name> --base-url <url>\`, or use --offline for the embedded store`,
+    'give --base-url <url>, choose a profile with --profile <name>, create one with `petstore profile create <name> --base-url <url>`, or use --offline for the embedded store',
     'no_target',
   );
 }
