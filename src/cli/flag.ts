@@ -37,7 +37,6 @@ export interface Argument<Value = unknown> {
 export interface Flag<Value = unknown> extends Argument<Value> {
   /** Several values may be given in one text, separated by commas. */
   readonly isList?: boolean | undefined;
-  readonly group?: string | undefined;
   /** The topic of help that explains it. The help of a verb then only names the flag. */
   readonly topic?: string | undefined;
   /** Keys of flags that cannot be combined with it. */

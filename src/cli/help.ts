@@ -97,7 +97,7 @@ function formatCommandHelp(
     .helpOption(false)
     .helpCommand(false);
   for (const flag of flagsToShow(command))
-    page.addOption(new Option(flag.syntax, meaningOf(flag)).helpGroup(flag.group ?? 'Flags:'));
+    page.addOption(new Option(flag.syntax, meaningOf(flag)).helpGroup('Flags:'));
   if (isGroup(command))
     for (const { name, aliases = [], summary } of command.verbs)
       page.command(name).aliases(aliases).summary(summary);

@@ -5,71 +5,56 @@ import { decimalMarks, parseDuration, thousandsSeparators } from '../../config/s
 import { UsageError } from '../../process/errors.ts';
 import { parsePositiveQuantity, parseQuantity } from '../../records/parse-values.ts';
 
-const input = { group: 'Input flags:' };
-const plan = { group: 'Plan flags:' };
-const writing = { group: 'Writing flags:' };
-
 /** Flags for reading the input. */
 const inputFlags = {
-  map: values(
-    '--map <field=column>',
-    'column that holds a field under another name, such as petId=SKU',
-    input,
-  ),
+  map: values('--map <field=column>', 'column that holds a field under another name, such as petId=SKU'),
   thousands: choice(
     '--thousands <separator>',
     'separator that groups the digits of a number',
     thousandsSeparators,
-    input,
   ),
-  decimal: choice('--decimal <mark>', 'mark that ends the whole number: 8.000 is 8', decimalMarks, input),
-  skipInvalid: flag('--skip-invalid', 'go on without the rows that are invalid', input),
-  sum: flag('--sum', 'add up the rows of one pet, such as its places', input),
+  decimal: choice('--decimal <mark>', 'mark that ends the whole number: 8.000 is 8', decimalMarks),
+  skipInvalid: flag('--skip-invalid', 'go on without the rows that are invalid'),
+  sum: flag('--sum', 'add up the rows of one pet, such as its places'),
   shard: value('--shard <i/n>', 'take only part i of n of the pets, to share a file between machines', {
-    ...input,
     parse: parseShard,
   }),
 };
 
 /** Flags for the meaning of an input. */
 const intentFlags = {
-  relative: flag('--relative', 'the rows are changes, such as +24 or -3, instead of counts', plan),
+  relative: flag('--relative', 'the rows are changes, such as +24 or -3, instead of counts'),
   delivery: value(
     '--delivery <number>',
     'the number of the delivery, which is booked once; --relative needs it',
-    { ...plan, parse: parseDelivery },
+    { parse: parseDelivery },
   ),
-  again: flag('--again', 'with --relative: book rows even if they were booked before', plan),
-  createMissing: flag('--create-missing', 'create the entry of a pet that has none', plan),
+  again: flag('--again', 'with --relative: book rows even if they were booked before'),
+  createMissing: flag('--create-missing', 'create the entry of a pet that has none'),
 };
 
 /** Flags for the limits of a plan. */
 const guardFlags = {
   maxChanges: value('--max-changes <n or n%>', 'stop a plan that changes more rows', {
-    ...plan,
     parse: parseRowLimit,
   }),
   maxDelta: value('--max-delta <n>', 'stop a plan that changes one count by more', {
-    ...plan,
     parse: parseQuantity,
   }),
-  allowZero: flag('--allow-zero', 'let more than half of ten or more counts go to 0', plan),
+  allowZero: flag('--allow-zero', 'let more than half of ten or more counts go to 0'),
 };
 
 /** Flags of every command that writes. */
 const sessionFlags = {
-  concurrency: { ...keyFlag('concurrency'), ...writing },
-  rate: { ...keyFlag('rate'), ...writing },
+  concurrency: keyFlag('concurrency'),
+  rate: keyFlag('rate'),
   maxErrors: value('--max-errors <n>', 'stop when so many rows have failed or are unknown (default: 100)', {
-    ...writing,
     parse: parsePositiveQuantity,
   }),
   lockWait: value('--lock-wait <duration>', 'wait for another run on the same target (default: 0)', {
-    ...writing,
     parse: (text) => (text === '0' ? 0 : parseDuration(text)),
   }),
   rejects: value('--rejects <file>', 'write rows that failed to this file (default: <input>.rejects.<ext>)', {
-    ...writing,
     offers: 'file',
   }),
 };
