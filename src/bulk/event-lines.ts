@@ -29,6 +29,8 @@ export function printEvent(event: RunEvent): string {
       const { line, id, intent, state, stock, text } = event.row;
       return printJson(convert({ kind: 'plan', line, id, intent, state, stock, text }, toMember));
     }
+    case 'planned':
+      return printJson({ kind: 'planned', number: event.number });
     case 'mark':
       return printJson({ ...convert(event, toMember), rows: event.rows.map(({ line }) => line) });
     case 'outcome':
@@ -103,7 +105,7 @@ export function parseEvent(text: string, known: ReadonlyMap<number, RunRow>): Ru
       if (state.at === 'settled' && !outcomeStates.includes(state.outcome?.state)) return undefined;
       return { kind, row: Object.assign(newRow({ line, id, intent, text: rowText }), { state, stock }) };
     case 'planned':
-      return number === undefined ? undefined : { kind, number };
+      return number === undefined ? undefined : { kind, number, rows: [] };
     case 'mark': {
       const marked = rows?.flatMap((number) => known.get(number) ?? []);
       return marked && marked.length === rows?.length ? { kind, rows: marked, planned } : undefined;

@@ -55,9 +55,10 @@ export class Journal {
       this.append(rows.slice(at, at + linesOfWrite).map((row) => ({ kind: 'plan', row })));
       this.attempt(() => this.write());
     }
-    this.append([{ kind: 'planned', number }]);
+    const planned = { kind: 'planned', number, rows } as const;
+    this.append([planned]);
     this.sync();
-    applyEvent(this.run, { kind: 'planned', number, rows });
+    applyEvent(this.run, planned);
   }
 
   /** Appends an event and changes the run by it. @throws CliError `failed` if a line was lost; the run is changed. */

@@ -12,8 +12,7 @@ import type { RunInfo } from './run-store.ts';
 /** What a session of a run did, and what has become of the run. */
 export interface Report {
   readonly info: RunInfo;
-  /** All rows of the run. */
-  readonly rows: readonly Row[];
+  readonly run: Run;
   /** This and the next two figures count the writing of this session alone. */
   readonly requests: number;
   readonly retries: number;
@@ -68,7 +67,7 @@ export function toRunJson({
 
 /** A report as one JSON object: the facts of the run, and those of the session. */
 export function toReportJson(report: Report, commands: NextCommands): JsonObject {
-  const { info, rows, requests, retries, seconds, rejects, stop } = report;
+  const { info, run, requests, retries, seconds, rejects, stop } = report;
   const { idField } = nouns[info.header.noun];
   return {
     ...toRunJson(info),
@@ -78,7 +77,7 @@ export function toReportJson(report: Report, commands: NextCommands): JsonObject
     rejects,
     ...commands,
     stopped: stop?.message,
-    failures: groupFailures(rows).map(({ example: { id, ...example }, ...group }) => ({
+    failures: groupFailures(run.rows).map(({ example: { id, ...example }, ...group }) => ({
       ...group,
       example: { ...example, [idField]: id },
     })),
@@ -121,11 +120,7 @@ export function groupFailures(rows: Iterable<Row>): FailureGroup[] {
 }
 
 /** The command that goes on with a run, as words: `resume`, `r7`. Undefined if the run is finished. */
-export function findNextCommand({
-  id = '',
-  header,
-  rows,
-}: Pick<Run, 'id' | 'header'> & { readonly rows: readonly Row[] }): readonly string[] | undefined {
+export function findNextCommand({ id = '', header, rows }: Run): readonly string[] | undefined {
   const open = rows.filter((row) => isUnfinished(row) || isForPerson(row));
   if (open.length === 0) return undefined;
   const waiting = open.map((row) => waitingWords(id, row));

@@ -86,16 +86,15 @@ export type RunEvent =
     }
   | { readonly kind: 'invalid'; readonly issue: Issue }
   | { readonly kind: 'plan'; readonly row: RunRow }
-  | { readonly kind: 'planned'; readonly number: number }
+  /** Ends a plan: its rows have their states then. */
+  | { readonly kind: 'planned'; readonly number: number; readonly rows: readonly RunRow[] }
   /** Rows go out. `planned`: what the row is written as in place of its plan, because its record has changed since. */
   | { readonly kind: 'mark'; readonly rows: readonly Row[]; readonly planned?: Planned | undefined }
   | { readonly kind: 'outcome'; readonly row: Row; readonly outcome: Outcome }
   | { readonly kind: 'end'; readonly end: RunEnd };
 
-/** The events that change a run that has begun. A plan is one event: its rows have their states when its end is there. */
-export type RunChange =
-  | { readonly kind: 'planned'; readonly number: number; readonly rows: readonly RunRow[] }
-  | Extract<RunEvent, { kind: 'mark' | 'outcome' | 'end' }>;
+/** The events that change a run that has begun. */
+export type RunChange = Extract<RunEvent, { kind: 'planned' | 'mark' | 'outcome' | 'end' }>;
 
 /** Changes a run by an event, in a session that goes on and when its journal is read again. */
 export function applyEvent(run: Run, event: RunChange): void {

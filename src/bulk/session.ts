@@ -102,7 +102,7 @@ export class Session {
     const open = run.rows.filter((row) => rejected?.has(row.line) && fateOf(row) === 'failed').length;
     return {
       info: toRunInfo({ ...run, id, started }),
-      rows: run.rows,
+      run,
       requests: pace.requests,
       retries: totals.retries,
       seconds: Math.round(elapsedMs) / 1000,

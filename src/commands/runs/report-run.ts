@@ -58,8 +58,8 @@ export const reportView: View<JsonObject> = {
  * @throws CliError if not every row is as the run wants it.
  */
 export async function printReport(context: Context, report: Report): Promise<void> {
-  const { info, rows, stop, rejects, earlier } = report;
-  const words = findNextCommand({ id: info.id, header: info.header, rows });
+  const { info, run, stop, rejects, earlier } = report;
+  const words = findNextCommand(run);
   const commands = nextCommands(context, report, words);
   let { problem }: { problem: Error | undefined } = report;
   try {
@@ -97,7 +97,7 @@ function nextCommands(
 /** Says what the user can do next: one command. Undefined if there is nothing to do. */
 function hintOf(
   context: Context,
-  { info, stop, rows, rejects, lacks }: Report,
+  { run: { header, rows }, stop, rejects, lacks }: Report,
   { next: command, undo }: NextCommands,
   words: readonly string[] | undefined,
 ): string | undefined {
@@ -105,7 +105,7 @@ function hintOf(
   if (stop?.hint) return next ? `${stop.hint}; then ${next}` : stop.hint;
   const isStale = rows.some(({ state }) => state.at === 'settled' && state.outcome.reason?.code === 'stale');
   if (next) return isStale ? `petstore help gateways says what may stand between; then ${next}` : next;
-  const apply = rejects && followUpCommand(context, applyWords(info.header, rejects));
+  const apply = rejects && followUpCommand(context, applyWords(header, rejects));
   return apply ? `correct the rejected rows, then run: ${apply}` : undo && `set back with: ${undo}`;
 }
 
@@ -143,7 +143,7 @@ async function printSummary(context: Context, report: Report, commands: NextComm
     await io.stdout.write(summaryText(report, await context.style('stdout')));
   else if (report.info.header.kind === 'create' && context.settings.get('output') === 'ids')
     await io.stdout.write(
-      report.rows
+      report.run.rows
         .flatMap((row) => madeIdOf(row) ?? [])
         .map((id) => `${id}\n`)
         .join(''),
@@ -166,7 +166,7 @@ export async function printNothing(
 
 /** The summary for a terminal: the run, its session, and the groups of failures. */
 function summaryText(report: Report, style: Style): string {
-  const { info, rows, requests, retries, seconds } = report;
+  const { info, run, requests, retries, seconds } = report;
   const { counts, header } = info;
   const { applied, unchanged, booked } = counts;
   const rowCount = rowCountOf(counts);
@@ -183,7 +183,7 @@ function summaryText(report: Report, style: Style): string {
     .map((fate) => `${groupDigits(counts[fate])} ${fate}`);
   const lines = [applied === rowCount ? style.green(facts) : facts];
   if (others.length > 0) lines.push(others.join(', '));
-  for (const { state, count, kind, example } of groupFailures(rows)) {
+  for (const { state, count, kind, example } of groupFailures(run.rows)) {
     const paint = state === 'failed' ? style.red : style.yellow;
     lines.push(paint(`${groupDigits(count)} x  ${sanitize(`${state}: ${kind}`)}`));
     lines.push(style.dim(`    ${describeExample(example, rowWords(header.noun).record)}`));
