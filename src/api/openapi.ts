@@ -1,5 +1,5 @@
 import type * as v from 'valibot';
-import type { JsonObject, JsonValue } from '../process/exact-json.ts';
+import type { JsonObject } from '../process/exact-json.ts';
 import { type Operation, operations, type Parameter } from './operations.ts';
 import {
   ErrorBody,
@@ -46,27 +46,22 @@ export function toOpenApi(options: OpenApiOptions = {}) {
       { name: 'Store', description: 'Orders and inventory' },
     ],
     paths: toPaths(options),
-    components: { schemas: toSchemas(), headers, responses: toErrorResponses() },
+    components: { schemas: toSchemas(), headers: toHeaders(), responses: toErrorResponses() },
   };
 }
 
 export type OpenApi = ReturnType<typeof toOpenApi>;
 
-/** The description and an example of each error, by status. */
-const errorExamples: Readonly<Record<number, readonly [description: string, code: string, message: string]>> =
-  {
-    400: ['A parameter or the body does not parse', 'invalid_parameter', 'limit: must be an integer'],
-    404: ['No such record exists', 'not_found', 'pet 42 does not exist'],
-    409: ['The record exists already, or is in use', 'in_use', 'category 1 has pets'],
-    412: [
-      'The record is not the one that If-Match names, or If-None-Match names it (RFC 9110, 13.1)',
-      'precondition_failed',
-      'pet 42 has changed: its ETag is "1kf9x2"',
-    ],
-    413: ['The body is larger than 1 MiB', 'payload_too_large', 'the body is larger than 1 MiB'],
-    415: ['The body is not application/json', 'unsupported_media_type', 'the body must be application/json'],
-    422: ['The body breaks its schema', 'validation_failed', '/name: must be a string'],
-  };
+/** The description of each error, by status. */
+const errorDescriptions: Readonly<Record<number, string>> = {
+  400: 'A parameter or the body does not parse',
+  404: 'No such record exists',
+  409: 'The record exists already, or is in use',
+  412: 'The record is not the one that If-Match names, or If-None-Match names it (RFC 9110, 13.1)',
+  413: 'The body is larger than 1 MiB',
+  415: 'The body is not application/json',
+  422: 'The body breaks its schema',
+};
 
 const queryDescriptions: Readonly<Record<QueryName, string>> = {
   status: 'Only records of this pet status',
@@ -77,34 +72,12 @@ const queryDescriptions: Readonly<Record<QueryName, string>> = {
   after: 'The id of the last record of the previous page',
 };
 
-const headers = {
-  Link: {
-    description: 'The next page, with rel="next" (RFC 8288); absent on the last page',
-    schema: { type: 'string' },
-    // Not `next`: a mock that answers with this example would never end a list.
-    example: '</pets?limit=100>; rel="first"',
-  },
-  Location: {
-    description: 'The new record',
-    schema: { type: 'string', format: 'uri-reference' },
-    example: '/pets/26',
-  },
-  ETag: {
-    description:
-      'Changes with the record; to be sent as If-Match, so that no change by others is lost (RFC 9110, 8.8.3)',
-    schema: { type: 'string' },
-    example: '"1kf9x2"',
-  },
-  Deprecation: {
-    description: 'When the operation was deprecated: @ and Unix seconds (RFC 9745)',
-    schema: { type: 'string' },
-    example: '@1767225600',
-  },
-  Sunset: {
-    description: 'When the operation stops answering: an HTTP date (RFC 8594)',
-    schema: { type: 'string' },
-    example: 'Fri, 31 Dec 2027 00:00:00 GMT',
-  },
+const headerDescriptions = {
+  Link: 'The next page, with rel="next" (RFC 8288); absent on the last page',
+  Location: 'The new record',
+  ETag: 'Changes with the record; to be sent as If-Match, so that no change by others is lost (RFC 9110, 8.8.3)',
+  Deprecation: 'When the operation was deprecated: @ and Unix seconds (RFC 9745)',
+  Sunset: 'When the operation stops answering: an HTTP date (RFC 8594)',
 };
 
 function toPaths(options: OpenApiOptions) {
@@ -117,12 +90,11 @@ function toPaths(options: OpenApiOptions) {
 }
 
 function toOperationObject(operation: Operation, options: OpenApiOptions) {
-  const { id, tag, summary, description, parameters, body, isDeprecated, stability, hidesTryIt } = operation;
+  const { id, tag, summary, parameters, body, isDeprecated, stability, hidesTryIt } = operation;
   return {
     operationId: id,
     tags: [tag],
     summary,
-    ...(description !== undefined && { description }),
     ...(isDeprecated && { deprecated: true }),
     ...(isDeprecated && options.sunset && { 'x-deprecated-sunset': options.sunset }),
     ...(stability !== 'stable' && { 'x-stability': stability }),
@@ -133,7 +105,12 @@ function toOperationObject(operation: Operation, options: OpenApiOptions) {
     ...(body && {
       requestBody: {
         required: true,
-        content: jsonContent(componentReference('schemas', body.name), operation.example?.body ?? {}),
+        content: {
+          'application/json': {
+            schema: componentReference('schemas', body.name),
+            example: operation.example?.body ?? {},
+          },
+        },
       },
     }),
     responses: toResponses(operation),
@@ -178,18 +155,14 @@ function toSuccess({ isList, result, isDeprecated }: Operation, status: number) 
     ...(status === 201 ? ['Location'] : []),
     ...(isDeprecated ? ['Deprecation', 'Sunset'] : []),
   ];
-  const example = result && exampleResult(result);
   return {
     description: status === 204 ? 'Deleted' : status === 201 ? 'Created' : 'OK',
     ...(names.length > 0 && {
       headers: Object.fromEntries(names.map((name) => [name, componentReference('headers', name)])),
     }),
-    ...(result &&
-      example && {
-        content: isList
-          ? jsonContent(listSchema(result), [example])
-          : jsonContent(componentReference('schemas', result), example),
-      }),
+    ...(result && {
+      content: jsonContent(isList ? listSchema(result) : componentReference('schemas', result)),
+    }),
   };
 }
 
@@ -200,25 +173,21 @@ function listSchema(result: ResultName): JsonObject {
 
 function toErrorResponses() {
   const responses: { [status: string]: ReturnType<typeof toSuccess> } = {};
-  for (const [status, [description, code, message]] of Object.entries(errorExamples)) {
-    const example = { code, message, status: Number(status) };
-    responses[status] = {
-      description,
-      content: jsonContent(componentReference('schemas', 'Error'), example),
-    };
-  }
+  for (const [status, description] of Object.entries(errorDescriptions))
+    responses[status] = { description, content: jsonContent(componentReference('schemas', 'Error')) };
   return responses;
 }
 
-function jsonContent<Example extends JsonValue>(schema: JsonObject, example: Example) {
-  return { 'application/json': { schema, example } };
+function jsonContent(schema: JsonObject) {
+  return { 'application/json': { schema } };
 }
 
-function exampleResult(result: ResultName): JsonObject {
-  const { createPet, createCategory, createOrder, createInventory } = operations;
-  if (result === 'InventoryItem') return createInventory.example?.body ?? {};
-  const creators = { Pet: createPet, Category: createCategory, Order: createOrder };
-  return { id: 1, ...creators[result].example?.body };
+function toHeaders() {
+  const entries = Object.entries(headerDescriptions).map(([name, description]) => [
+    name,
+    { description, schema: { type: 'string' } },
+  ]);
+  return Object.fromEntries(entries);
 }
 
 /** Makes all schemas of the document, by name. */

@@ -25,8 +25,6 @@ export interface Operation {
   readonly path: string;
   readonly tag: string;
   readonly summary: string;
-  /** Additional information for documents and help. */
-  readonly description?: string | undefined;
   readonly parameters: readonly Parameter[];
   readonly body?: RequestBody | undefined;
   /** The schema of the records in the answer. Undefined if the answer has no record. */
@@ -197,40 +195,13 @@ interface Collection<Result extends ResultName = ResultName> {
   readonly noun: NounName;
   readonly tag: string;
   readonly path: string;
+  /** The name of the id in the path of a record. */
+  readonly idName: string;
   readonly result: Result;
   readonly records: RecordFormat;
 }
 
 const statusBounds = { enum: petStatuses } as const;
-
-const pets = {
-  noun: 'pets',
-  tag: 'Pets',
-  path: '/pets',
-  result: 'Pet',
-  records: recordFormat('id', 'name', 'categoryId', 'status'),
-} as const;
-const categories = {
-  noun: 'categories',
-  tag: 'Pets',
-  path: '/categories',
-  result: 'Category',
-  records: recordFormat('id', 'name', 'description'),
-} as const;
-const orders = {
-  noun: 'orders',
-  tag: 'Store',
-  path: '/store/orders',
-  result: 'Order',
-  records: recordFormat('id', 'petId', 'quantity', 'shipDate', 'complete'),
-} as const;
-const inventory = {
-  noun: 'inventory',
-  tag: 'Store',
-  path: '/store/inventory',
-  result: 'InventoryItem',
-  records: recordFormat('petId', 'quantity', 'status'),
-} as const;
 
 const petBody = bodyFormat('NewPet', ['name', 'categoryId'], ['status']);
 const categoryBody = bodyFormat('NewCategory', ['name'], ['description']);
@@ -249,133 +220,151 @@ const defaults = {
   source: 'chosen',
 } as const;
 
-function listOperation<Result extends ResultName, const Filter extends QueryName>(
-  collection: Collection<Result>,
-  ...filters: readonly Filter[]
-) {
+/** What the operations of each kind share. */
+const kinds = {
+  list: { ...defaults, method: 'GET', isList: true, paging: { kind: 'link' }, success: [200], errors: [400] },
+  create: { ...defaults, method: 'POST', parameters: [], success: [201], errors: [400, 413, 415, 422] },
+  get: { ...defaults, method: 'GET', success: [200], errors: [400, 404], example: { id: '1' } },
+  update: { ...defaults, method: 'PUT', success: [200], errors: [400, 404, 412, 413, 415, 422] },
+  delete: { ...defaults, method: 'DELETE', result: undefined, success: [204], errors: [400, 404, 412] },
+} as const;
+
+/** Returns the parameters of a list: its filters and those of its pages. */
+function listParameters<const Filter extends QueryName>(...filters: readonly Filter[]) {
   const pageSize = { type: 'integer', minimum: 1, maximum: 1000 } as const;
   const limit = { ...inQuery('limit'), bounds: pageSize } as const;
-  const paging = [limit, inQuery('after')] as const;
-  const parameters = [...filters.map((name) => inQuery(name)), ...paging] as const;
-  const kind = {
-    method: 'GET',
-    isList: true,
-    paging: { kind: 'link' },
-    success: [200],
-    errors: [400],
-  } as const;
-  return { ...collection, ...defaults, ...kind, parameters };
+  return [...filters.map((name) => inQuery(name)), limit, inQuery('after')] as const;
 }
 
-function createOperation<Result extends ResultName, Body extends RequestBody>(
-  collection: Collection<Result>,
-  body: Body,
-) {
-  const kind = { method: 'POST', parameters: [], success: [201], errors: [400, 413, 415, 422] } as const;
-  return { ...collection, ...defaults, ...kind, body };
+/** Returns what the operations on the records of a collection share, by their kinds. */
+function operationsOn<Result extends ResultName>({ idName, ...collection }: Collection<Result>) {
+  const id = { name: 'id', wireName: idName, in: 'path', required: true } as const;
+  const atRecord = { path: `${collection.path}/{${idName}}`, parameters: [id] } as const;
+  return {
+    list: { ...collection, ...kinds.list },
+    create: { ...collection, ...kinds.create },
+    get: { ...collection, ...kinds.get, ...atRecord },
+    update: { ...collection, ...kinds.update, ...atRecord },
+    delete: { ...collection, ...kinds.delete, ...atRecord },
+  };
 }
 
-function getOperation<Result extends ResultName>(collection: Collection<Result>, idName: string) {
-  const kind = { method: 'GET', success: [200], errors: [400, 404], example: { id: '1' } } as const;
-  return { ...collection, ...defaults, ...kind, ...atRecord(collection, idName) };
-}
-
-function updateOperation<Result extends ResultName, Body extends RequestBody>(
-  collection: Collection<Result>,
-  idName: string,
-  body: Body,
-) {
-  const kind = { method: 'PUT', success: [200], errors: [400, 404, 412, 413, 415, 422] } as const;
-  return { ...collection, ...defaults, ...kind, ...atRecord(collection, idName), body };
-}
-
-function deleteOperation<Result extends ResultName>(collection: Collection<Result>, idName: string) {
-  const kind = { method: 'DELETE', result: undefined, success: [204], errors: [400, 404, 412] } as const;
-  return { ...collection, ...defaults, ...kind, ...atRecord(collection, idName) };
-}
-
-/** Returns the path of one record and its parameter. */
-function atRecord({ path }: Collection, idName: string) {
-  const parameter = { name: 'id', wireName: idName, in: 'path', required: true } as const;
-  return { path: `${path}/{${idName}}`, parameters: [parameter] } as const;
-}
+const pets = operationsOn({
+  noun: 'pets',
+  tag: 'Pets',
+  path: '/pets',
+  result: 'Pet',
+  records: recordFormat('id', 'name', 'categoryId', 'status'),
+  idName: 'petId',
+});
+const categories = operationsOn({
+  noun: 'categories',
+  tag: 'Pets',
+  path: '/categories',
+  result: 'Category',
+  records: recordFormat('id', 'name', 'description'),
+  idName: 'categoryId',
+});
+const orders = operationsOn({
+  noun: 'orders',
+  tag: 'Store',
+  path: '/store/orders',
+  result: 'Order',
+  records: recordFormat('id', 'petId', 'quantity', 'shipDate', 'complete'),
+  idName: 'orderId',
+});
+const inventory = operationsOn({
+  noun: 'inventory',
+  tag: 'Store',
+  path: '/store/inventory',
+  result: 'InventoryItem',
+  records: recordFormat('petId', 'quantity', 'status'),
+  idName: 'petId',
+});
 
 const table = {
-  listPets: { ...listOperation(pets, 'status', 'categoryId'), summary: 'List pets' },
+  listPets: { ...pets.list, parameters: listParameters('status', 'categoryId'), summary: 'List pets' },
   createPet: {
-    ...createOperation(pets, petBody),
+    ...pets.create,
+    body: petBody,
     summary: 'Create a pet',
     example: { body: { name: 'Rex', categoryId: 1, status: 'available' } },
   },
-  getPet: { ...getOperation(pets, 'petId'), summary: 'Get a pet', isDeprecated: true, source: 'stated' },
+  getPet: { ...pets.get, summary: 'Get a pet', isDeprecated: true, source: 'stated' },
   updatePet: {
-    ...updateOperation(pets, 'petId', petBody),
+    ...pets.update,
+    body: petBody,
     summary: 'Replace a pet',
     example: { id: '1', body: { name: 'Rex', categoryId: 1, status: 'pending' } },
   },
-  deletePet: {
-    ...deleteOperation(pets, 'petId'),
-    summary: 'Delete a pet',
-    errors: [400, 404, 409, 412],
-    example: { id: '25' },
-  },
-  listCategories: { ...listOperation(categories), summary: 'List categories' },
+  deletePet: { ...pets.delete, summary: 'Delete a pet', errors: [400, 404, 409, 412], example: { id: '25' } },
+  listCategories: { ...categories.list, parameters: listParameters(), summary: 'List categories' },
   createCategory: {
-    ...createOperation(categories, categoryBody),
+    ...categories.create,
+    body: categoryBody,
     summary: 'Create a category',
     example: { body: { name: 'Amphibians', description: 'Frogs, toads and newts' } },
   },
-  getCategory: { ...getOperation(categories, 'categoryId'), summary: 'Get a category' },
+  getCategory: { ...categories.get, summary: 'Get a category' },
   updateCategory: {
-    ...updateOperation(categories, 'categoryId', categoryBody),
+    ...categories.update,
+    body: categoryBody,
     summary: 'Replace a category',
     example: { id: '1', body: { name: 'Dogs', description: 'Large and small' } },
   },
   deleteCategory: {
-    ...deleteOperation(categories, 'categoryId'),
+    ...categories.delete,
     summary: 'Delete a category',
     errors: [400, 404, 409, 412],
     example: { id: '6' },
   },
   listOrders: {
-    ...listOperation(orders, 'petId', 'complete'),
+    ...orders.list,
+    parameters: listParameters('petId', 'complete'),
     summary: 'List orders',
     hidesTryIt: true,
     source: 'stated',
   },
   createOrder: {
-    ...createOperation(orders, orderBody),
+    ...orders.create,
+    body: orderBody,
     summary: 'Create an order',
     errors: [400, 409, 413, 415, 422],
     example: { body: { petId: 1, quantity: 2, shipDate: '2027-01-15T09:00:00Z', complete: false } },
   },
-  getOrder: { ...getOperation(orders, 'orderId'), summary: 'Get an order' },
+  getOrder: { ...orders.get, summary: 'Get an order' },
   updateOrder: {
-    ...updateOperation(orders, 'orderId', orderBody),
+    ...orders.update,
+    body: orderBody,
     summary: 'Replace an order',
     stability: 'beta',
     example: { id: '1', body: { id: 1, petId: 1, quantity: 3, complete: true } },
   },
-  deleteOrder: { ...deleteOperation(orders, 'orderId'), summary: 'Delete an order', example: { id: '1' } },
-  listInventory: { ...listOperation(inventory, 'status'), summary: 'List inventory entries' },
+  deleteOrder: { ...orders.delete, summary: 'Delete an order', example: { id: '1' } },
+  listInventory: {
+    ...inventory.list,
+    parameters: listParameters('status'),
+    summary: 'List inventory entries',
+  },
   createInventory: {
-    ...createOperation(inventory, entryBody),
+    ...inventory.create,
+    body: entryBody,
     summary: 'Create the inventory entry of a pet',
-    description: 'A new pet has an entry of quantity 0: this creates one again after it has been deleted.',
     errors: [400, 409, 413, 415, 422],
     stability: 'beta',
     example: { body: { petId: 2, quantity: 4, status: 'available' } },
   },
-  getInventory: { ...getOperation(inventory, 'petId'), summary: 'Get the inventory entry of a pet' },
+  getInventory: { ...inventory.get, summary: 'Get the inventory entry of a pet' },
   updateInventory: {
-    ...updateOperation(inventory, 'petId', countBody),
+    ...inventory.update,
+    body: countBody,
     summary: 'Set the stock count of a pet',
     takesChangesOnly: true,
     success: [200, 201],
     example: { id: '1', body: { quantity: 12 } },
   },
   deleteInventory: {
-    ...deleteOperation(inventory, 'petId'),
+    ...inventory.delete,
     summary: 'Delete the inventory entry of a pet',
     stability: 'experimental',
     example: { id: '2' },

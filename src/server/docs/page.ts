@@ -82,7 +82,6 @@ function renderOperation(docsOperation: DocsOperation, options: PageOptions): Ht
 <h3 id="${id}-title"><a href="#${id}">${operation.summary}</a>${badgesOf(operation)}</h3>
 <p class="route"><span class="method">${method}</span> <code>${path}</code> <span class="hint">${id}</span></p>
 ${noticesOf(operation)}
-${operation.description !== undefined && html`<p>${operation.description}</p>`}
 ${
   parameters.length > 0 &&
   html`<h4>Parameters</h4>
