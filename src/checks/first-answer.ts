@@ -71,14 +71,13 @@ function judgeFirstAnswer(
   const otherBody = isSuccess ? describeOtherBody(answer, operation) : error && `: ${error.message}`;
   if (isSuccess && otherBody === undefined) return pass(clause, detailsOf(answer));
   const redirect = isRedirected ? `, redirected to ${url}` : '';
-  const isRefused = status === 401 || status === 403;
   const isElsewhere = isSuccess || isRedirected || status === 404 || status === 410;
   return fail(`${clause}${otherBody ?? ''}${redirect}; ${tokenClause(context)}`, {
     ...detailsOf(answer),
     got: titleOr(answer.text),
     hint: isElsewhere ? otherHint : error?.details.hint,
-    exitCode: isRefused ? auth : status >= 500 ? unavailable : checkFailed,
-    isLasting: isRefused || undefined,
+    exitCode: error?.kind === 'auth' ? auth : status >= 500 ? unavailable : checkFailed,
+    isLasting: status === 401 || status === 403,
   });
 }
 

@@ -67,6 +67,12 @@ const refusal = (status: number): Reply => ({ status, body: { code: 'x', message
 /** Services that answer everything in one way, which is not that of the API. */
 const wrongAnswers: readonly (readonly [title: string, reply: Reply, code: number, reason: RegExp])[] = [
   ['401', refusal(401), 4, /^listPets answered 401 Unauthorized: no; no token was sent$/],
+  [
+    '403 of a gateway',
+    { status: 403, headers: { 'content-type': 'text/html' }, body: '<p>hi' },
+    7,
+    /403 Forbidden/,
+  ],
   ['421', refusal(421), 7, /^listPets answered 421 Misdirected Request: no; no token was sent$/],
   ['500', refusal(500), 6, /500/],
   ['204', { status: 204 }, 7, /^listPets answered 204 No Content with no body, not a list of pets; no token/],
