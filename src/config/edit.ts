@@ -34,7 +34,7 @@ export async function editConfig<Value>(io: Io, edit: (config: ConfigDraft) => V
   return withLock(configFile, async () => {
     const file = await readConfigFile(io);
     if (file.problem) throw file.problem;
-    const draft = structuredClone(file.content) as ConfigDraft;
+    const draft = file.content as ConfigDraft;
     const value = edit(draft);
     try {
       // conf would replace a symbolic link by a file.
