@@ -7,7 +7,7 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cd "$folder"
 npm install --silent --no-audit --no-fund --ignore-scripts bun@1.4.5 undici@7.30.2 real@npm:undici@7.30.2 >/dev/null 2>&1
-bun=$(find node_modules/@oven -name bun -type f | head -1)
+bun=$(find node_modules/@oven -name bun -type f | sed -n 1p)
 # The service counts each write when it has read it; of every connection it answers the first request, and closes after the others.
 cat >service.cjs <<'END'
 let seen = 0;

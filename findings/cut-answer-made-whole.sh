@@ -63,6 +63,6 @@ for name in caddy lighttpd h2o haproxy; do
   curl -s -o /dev/null "http://127.0.0.1:${ports[$name]}/" || status=$?
   seen+="$name $status "
 done
-echo "$(debian/usr/bin/caddy version | head -1 || true) (caddy), $(debian/usr/sbin/lighttpd -v | head -1), $(debian/usr/bin/h2o -v | head -1), $(debian/usr/sbin/haproxy -v | head -1)"
+echo "$(debian/usr/bin/caddy version | sed -n 1p || true) (caddy), $(debian/usr/sbin/lighttpd -v | sed -n 1p), $(debian/usr/bin/h2o -v | sed -n 1p), $(debian/usr/sbin/haproxy -v | sed -n 1p)"
 echo "exit code of curl, 0 for a whole answer and 18 for one that is cut: $seen"
 [ "$seen" = 'caddy 0 lighttpd 0 h2o 0 haproxy 18 ' ]

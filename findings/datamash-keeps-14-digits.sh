@@ -9,8 +9,8 @@ cd "$folder"
 apt-get download -qq datamash=1.7-2 2>/dev/null
 dpkg -x datamash_*.deb .
 ids() { printf '%s\n' 100000000000001 100000000000002 9223372036854775807; }
-usr/bin/datamash --version | head -1
-small=$(ids | head -2 | usr/bin/datamash max 1)
+usr/bin/datamash --version | sed -n 1p
+small=$(ids | sed -n 1,2p | usr/bin/datamash max 1)
 large=$(ids | usr/bin/datamash max 1 min 1 collapse 1 | tr '\t' ' ')
 exact=$(ids | usr/bin/datamash --format %.0f max 1 min 1 | tr '\t' ' ')
 printf '%s\n' "largest of two: $small" "largest, smallest, collected: $large" "largest, smallest with --format %.0f: $exact"

@@ -42,7 +42,7 @@ ask() {
   echo "$answer, the service has read $(curl -s "http://127.0.0.1:$(cat port)/count") POST"
   kill "$!"
 }
-echo "$("$deno" --version | head -1), Node $(node --version)"
+echo "$("$deno" --version | sed -n 1p), Node $(node --version)"
 with_node=$(ask node)
 with_deno=$(ask "$deno" run --quiet -A)
 echo "Node: $with_node"

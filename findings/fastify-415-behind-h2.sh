@@ -72,7 +72,7 @@ for (const gateway of process.argv.slice(2)) {
 }
 END
 for port in "${ports[@]}"; do for _ in $(seq 100); do (: <>"/dev/tcp/127.0.0.1/$port") 2>/dev/null && break; sleep 0.1; done; done
-echo "Fastify $(node -p "require('fastify/package.json').version"), $(run debian/usr/sbin/haproxy -v | head -1), $(run debian/usr/sbin/nghttpx --version), $(run debian/usr/sbin/nginx -v 2>&1)"
+echo "Fastify $(node -p "require('fastify/package.json').version"), $(run debian/usr/sbin/haproxy -v | sed -n 1p), $(run debian/usr/sbin/nghttpx --version), $(run debian/usr/sbin/nginx -v 2>&1)"
 echo 'POST and DELETE ended with the head, then ended by an empty frame'
 seen=$(node try.mjs "haproxy=${ports[haproxy]}" "nghttpx=${ports[nghttpx]}" "nginx=${ports[nginx]}")
 echo "$seen"

@@ -49,8 +49,8 @@ list() {
   status=$(curl -sk "$1" -o body -w '%{http_code}' "$url") || code=$?
   echo "exit code $code, status $status, $(wc -l <body) lines"
 }
-haproxy -v | head -1
-curl --version | head -1 | cut -d' ' -f1,2
+haproxy -v | sed -n 1p
+curl --version | sed -n 1p | cut -d' ' -f1,2
 old=$(list --http1.1)
 new=$(list --http2)
 printf '%s\n' "HTTP/1.1: $old" "HTTP/2: $new"

@@ -54,8 +54,8 @@ write() {
   status=$(curl -sk "$url" -o /dev/null --next -sk "$@" -d '{"quantity":5}' -o /dev/null -w '%{http_code}' "$url") || code=$?
   echo "exit code $code, status $status, carried out $(curl -s "http://$service/") times"
 }
-haproxy -v | head -1
-curl --version | head -1 | cut -d' ' -f1,2
+haproxy -v | sed -n 1p
+curl --version | sed -n 1p | cut -d' ' -f1,2
 old=$(write --http1.1 -X PUT)
 put=$(write --http2 -X PUT)
 post=$(write --http2 -X POST)

@@ -49,5 +49,5 @@ start; alone=$(node_modules/.bin/node get.mjs 127.0.39.1); stop
 start; both=$(node_modules/.bin/node get.mjs 127.0.39.1 127.0.39.2); stop
 start; curl=$(curl --silent --max-time 20 --resolve two.test:19179:127.0.39.1,127.0.39.2 --output /dev/null --write-out '%{http_code}' http://two.test:19179/ || true); stop
 echo "Node $(node_modules/.bin/node --version): the slow address alone: $alone; with a dead one behind it: $both"
-echo "$(curl --version | head -1 | cut -d' ' -f1,2): with a dead one behind it: $curl"
+echo "$(curl --version | sed -n 1p | cut -d' ' -f1,2): with a dead one behind it: $curl"
 [[ $alone == '200 after'* && $both == 'nothing after'* && $curl == 200 ]]

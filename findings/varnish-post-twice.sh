@@ -33,7 +33,7 @@ posts() { # posts <flags of curl>: six POSTs through Varnish
   for _ in 1 2 3 4 5 6; do curl -s -o /dev/null -w '%{http_code} ' -X POST "$@" "http://127.0.0.1:$gateway/orders"; done
   echo "and the service has carried out $(($(curl -s "http://127.0.0.1:$(cat port)/count") - before))"
 }
-echo "version: $(root/usr/sbin/varnishd -V 2>&1 | head -1)"
+echo "version: $(root/usr/sbin/varnishd -V 2>&1 | sed -n 1p)"
 bare=$(posts -H 'content-length: 0')
 whole=$(posts -d '{}')
 echo "six POSTs without a body: $bare"

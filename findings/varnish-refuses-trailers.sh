@@ -12,7 +12,7 @@ done
 for file in *.deb; do dpkg -x "$file" .; done
 export LD_LIBRARY_PATH="$folder/usr/lib/x86_64-linux-gnu:$folder/usr/lib/x86_64-linux-gnu/varnish"
 printf 'vcl 4.1;\nbackend default { .host = "127.0.0.1"; .port = "19178"; }\n' >default.vcl
-echo "version: $(usr/sbin/varnishd -V 2>&1 | head -1)"
+echo "version: $(usr/sbin/varnishd -V 2>&1 | sed -n 1p)"
 usr/sbin/varnishd -j none -F -a 127.0.0.1:19177 -f "$folder/default.vcl" -n "$folder/state" >/dev/null 2>&1 &
 cat >try.mjs <<'END'
 import http from 'node:http';

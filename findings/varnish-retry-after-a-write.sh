@@ -28,7 +28,7 @@ printf 'vcl 4.0;\nbackend default { .host = "127.0.0.1"; .port = "%s"; }\n' "$(c
 gateway=$(node -e "const s = require('node:net').createServer().listen(0, '127.0.0.1', () => { console.log(s.address().port); s.close(); })")
 root/usr/sbin/varnishd -F -a "127.0.0.1:$gateway" -f "$folder/default.vcl" -n "$folder/work" -p vmod_path="$folder/$library/varnish/vmods" >log 2>&1 &
 for _ in $(seq 100); do curl -s -o /dev/null "http://127.0.0.1:$gateway/" && break; sleep 0.1; done
-echo "version: $(root/usr/sbin/varnishd -V 2>&1 | head -1)"
+echo "version: $(root/usr/sbin/varnishd -V 2>&1 | sed -n 1p)"
 answer=$(curl -s -i -d '{}' "http://127.0.0.1:$gateway/orders" | tr -d '\r' | grep -i '^HTTP/\|^retry-after')
 orders=$(curl -s "http://127.0.0.1:$(cat port)/")
 echo "$answer"

@@ -31,7 +31,7 @@ for signal in KILL TERM; do
   seen+=("$(code ../die $signal) $(code yarn run die $signal) $(code npm run die $signal) $(code chronic ../die $signal) $(code queue $signal) $(code mispipe "../die $signal" true) $(code xargs ../die <<<$signal)")
 done
 tsp -K
-echo "Yarn $(yarn --version), npm $(npm --version), moreutils 0.67, task-spooler 1.0.1, $(xargs --version | head -1)"
+echo "Yarn $(yarn --version), npm $(npm --version), moreutils 0.67, task-spooler 1.0.1, $(xargs --version | sed -n 1p)"
 echo "shell, yarn run, npm run, chronic, tsp -w, mispipe, xargs"
 printf 'SIGKILL: %s\nSIGTERM: %s\n' "${seen[@]}"
 [ "${seen[0]}/${seen[1]}" = '137 129 137 1 255 137 125/143 129 143 1 255 143 125' ]

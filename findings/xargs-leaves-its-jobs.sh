@@ -24,7 +24,7 @@ end() {
   sleep 3
   echo "$code, done when it ends: ${first:-none}, later: $(find . -name 'done*' | sort | tr -d './\n')"
 }
-usr/bin/xargs --version | head -1
+usr/bin/xargs --version | sed -n 1p
 other=$(end 1 '1 2')
 more=$(end 255 '1 2 3')
 all=$(end 255 '1 2')
