@@ -133,7 +133,8 @@ function laterRun({ id, header }: RunInfo, row: Row, other: RunRow): Outcome | u
     const message = `run ${id} has planned this record since, so its value tells nothing: look at it, and say what happened`;
     return { state: 'unknown', reason: { code, message } };
   }
-  if (header.kind === 'undo' || !isAppliedOrUncertain(other)) return undefined;
+  // What a run deletes leaves no value, and is not undone.
+  if (header.kind === 'undo' || header.kind === 'delete' || !isAppliedOrUncertain(other)) return undefined;
   const message = `run ${id} has written this record since: undo that run first, or apply the file again`;
   return { state: 'failed', reason: { code, message, passes: true, settledBy: ['undo', id] } };
 }

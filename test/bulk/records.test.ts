@@ -110,6 +110,15 @@ test('an undo removes a record whose id a person tells after it has begun, also 
   expect(shop.stored.size).toBe(pets.length + 1);
 });
 
+test('an undo of a create leaves no row to a later run that deleted its record', async () => {
+  await using shop = await recordShop({ '/pets': [] });
+  shop.write('new.csv', 'name,category\nRex,1\nLuna,1\n');
+  expect(await shop.report('pets create --from new.csv --yes')).toMatchObject({ applied: 2 });
+  shop.write('gone.csv', 'id\n1\n');
+  expect(await shop.report('pets delete --from gone.csv --yes')).toMatchObject({ applied: 1 });
+  expect(await shop.report('undo r1 --yes')).toMatchObject({ code: 0, applied: 1, unchanged: 1, failed: 0 });
+});
+
 test('a person names a row by its id or its line', async () => {
   await using shop = await recordShop({ '/pets': pets });
   shop.write('pets.csv', 'id,name\n1,Luna\n2,Rex\n');
