@@ -66,11 +66,6 @@ export function takesParameter({ parameters }: Operation, name: string): boolean
   return parameters.some((parameter) => parameter.name === name);
 }
 
-/** Returns true if a list can begin after an id. Such a list is ordered by id. */
-export function canBeginAfterId(list: Operation): boolean {
-  return takesParameter(list, 'after');
-}
-
 /**
  * Returns what a service says of the values of a field of a noun: of its records, or else of its bodies or filters. Undefined
  * if it says nothing.

@@ -11,23 +11,17 @@ import type { Operation } from './operations.ts';
  */
 export function describeLifecycle(operation: Operation, headers: HttpHeaders): string | undefined {
   const { stability } = operation;
-  const deprecation = headerValue(headers, 'deprecation')?.trim() ?? '';
-  const since = deprecationDate(deprecation);
+  const [, seconds] = /^@(-?\d{1,15})$/.exec(headerValue(headers, 'deprecation')?.trim() ?? '') ?? [];
+  const since = seconds === undefined ? undefined : validDate(Number(seconds) * 1000);
   const end = httpDate(headerValue(headers, 'sunset'));
   const until = end ?? validDate(Date.parse(operation.sunset ?? ''));
-  // Earlier drafts of the header have `true` or an HTTP date.
-  const isDeprecated = operation.isDeprecated || /^true$/i.test(deprecation) || !!since || !!end;
+  const isDeprecated = operation.isDeprecated || !!since || !!end;
   const clauses = [
     isDeprecated && `is deprecated${since ? ` as of ${dayOf(since)}` : ''}`,
     isDeprecated && until && `ends on ${dayOf(until)}`,
     stability !== 'stable' && `is ${stability} and may change`,
   ].filter((clause) => typeof clause === 'string');
   return clauses.length === 0 ? undefined : `${operation.id} ${clauses.join(' and ')}`;
-}
-
-function deprecationDate(text: string): Date | undefined {
-  const [, seconds] = /^@(-?\d{1,15})$/.exec(text) ?? [];
-  return seconds === undefined ? httpDate(text) : validDate(Number(seconds) * 1000);
 }
 
 /** Reads an HTTP date. @see RFC 9110, 5.6.7 */

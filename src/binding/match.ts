@@ -38,10 +38,8 @@ export type Matches = ReadonlyMap<OperationId, Match>;
 
 interface Candidate {
   readonly operation: DocumentOperation;
-  /** Of several operations without an obstacle the one of the highest rank is bound. */
+  /** Of several operations without an obstacle the one of the highest rank is bound. Below 0 it is reported at most. */
   readonly rank: number;
-  /** True if it has our operationId or our place. Another operation is reported at most. */
-  readonly isPlaced: boolean;
   readonly obstacle?: Obstacle | undefined;
 }
 
@@ -146,13 +144,15 @@ function toCandidate(
   const place = placeOf(tableOperation, operation, form, facts, isPlaced);
   if (!place) return undefined;
   // The most important preference comes first.
-  const rank = (isNamed ? 4 : 0) + (isNounAlone(noun, form) ? 2 : 0) + (operation.method === method ? 1 : 0);
+  const rank = isPlaced
+    ? (isNamed ? 4 : 0) + (isNounAlone(noun, form) ? 2 : 0) + (operation.method === method ? 1 : 0)
+    : -1;
   const refusalOf = (each: DocumentOperation) =>
     obstacleTo(tableOperation, each) ?? countObstacle(tableOperation, each);
-  if (place === 'here') return { operation, rank, isPlaced, obstacle: refusalOf(operation) };
+  if (place === 'here') return { operation, rank, obstacle: refusalOf(operation) };
   // An operation with two obstacles is not even a near miss.
   const isCallable = !refusalOf(withStatedValues(operation, id));
-  return isCallable ? { operation, rank, isPlaced, obstacle: place } : undefined;
+  return isCallable ? { operation, rank, obstacle: place } : undefined;
 }
 
 /** Returns true if the path, the operationId or a schema of an operation mentions a noun. */
@@ -290,8 +290,7 @@ function isNounAlone(noun: NounName, { collection }: PathForm): boolean {
 function nearMiss(candidates: readonly Candidate[]): Match {
   const nearest =
     candidates.find(({ obstacle }) => obstacle?.isForeign) ??
-    candidates.find(({ isPlaced }) => isPlaced) ??
-    candidates[0];
+    [...candidates].sort((a, b) => b.rank - a.rank)[0];
   if (!nearest?.obstacle) return missing;
   return { state: 'unbindable', operations: [nearest.operation], ...nearest.obstacle };
 }

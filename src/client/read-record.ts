@@ -1,4 +1,4 @@
-import { canBeginAfterId, fieldBounds, offeredOperation, takesField } from '../api/contract.ts';
+import { fieldBounds, offeredOperation, takesField, takesParameter } from '../api/contract.ts';
 import { type Noun, nouns } from '../api/nouns.ts';
 import type { NounName } from '../api/operations.ts';
 import type { Pet } from '../api/schemas.ts';
@@ -44,7 +44,7 @@ export async function readFromList<Record = JsonObject>(
 ): Promise<Answer<Record>> {
   const { singular, idField, operations }: Noun = nouns[noun];
   const { list } = operations;
-  const isSought = canBeginAfterId(offeredOperation(client.contract, list)) && id > 0n;
+  const isSought = takesParameter(offeredOperation(client.contract, list), 'after') && id > 0n;
   const after = isSought ? id - 1n : undefined;
   for await (const records of client.list(list, {}, { ...options, after })) {
     const value = records.find((record) => record[idField] === id);

@@ -1,4 +1,4 @@
-import { canBeginAfterId } from '../api/contract.ts';
+import { takesParameter } from '../api/contract.ts';
 import { type NamedNoun, nouns, referenceFields } from '../api/nouns.ts';
 import type { Client } from '../client/client.ts';
 import { readFromList } from '../client/read-record.ts';
@@ -122,7 +122,7 @@ export class Names {
    */
   async nameOfPet(id: bigint): Promise<string | undefined> {
     const list = this.client.contract.operations.get('listPets');
-    if (!list || !canBeginAfterId(list) || id === 0n || this.lists.has('pets'))
+    if (!list || !takesParameter(list, 'after') || id === 0n || this.lists.has('pets'))
       return (await this.namesOf('pets')).get(id);
     const pet = await readFromList<PetOrCategory>(this.client, 'pets', id, { limit: 1 }).catch(
       () => undefined,

@@ -53,7 +53,7 @@ describe('a binding', () => {
       ['createPet', 'bound', 'POST', '/animals', 'its operationId is ours'],
       ['getPet', 'bound', 'GET', '/animals/{pet_id}', 'its operationId is ours'],
     ]);
-    expect(result.words).toContain('9 of 20 operations bound; the description lacks');
+    expect(result.words).toContain('9 of 20 operations bound; stored for');
     expect(result.words).toContain('stored for http://service.test');
   });
 

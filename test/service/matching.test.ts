@@ -82,8 +82,8 @@ test.each([
 test.each([
   ['updateInventory', 'must be <operation>=<METHOD> <path>, or <noun>.<field>=<name>'],
   ['pets.name=title', 'no bound operation of pets has a field title'],
-  ['pets.colour=color', 'pets have no such field'],
-  ['dogs.name=title', 'there is no such noun'],
+  ['pets.colour=color', 'there is no such field'],
+  ['dogs.name=title', 'there is no such field'],
   ['updateStock=PUT /stock/{id}', 'there is no such operation'],
   ['updateInventory=PUT /nowhere', 'the description has no PUT /nowhere'],
   ['deletePet=GET /pets', 'deletePet takes one id, and its path has none'],

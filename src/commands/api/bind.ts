@@ -3,7 +3,7 @@ import { type NounName, type OperationId, operationIds, operations } from '../..
 import { bind, type Maps } from '../../binding/binding.ts';
 import { type Description, serversOf } from '../../binding/description.ts';
 import { mapFlag, obstacleText, type Route } from '../../binding/document.ts';
-import type { Match, Matches } from '../../binding/match.ts';
+import type { Matches } from '../../binding/match.ts';
 import { recordFieldsOf } from '../../binding/record-format.ts';
 import { bindingScope, removeContract, writeContract } from '../../config/contract-file.ts';
 import { valueProblem } from '../../config/keys.ts';
@@ -57,7 +57,9 @@ export async function bindDescription(
     const { method, path } = contract.operations.get(id) ?? {};
     return method === operations[id].method && path === operations[id].path;
   });
-  const found = isAsBuiltIn ? `all ${operationIds.length} operations bound as built in` : summary(matches);
+  const found = isAsBuiltIn
+    ? `all ${operationIds.length} operations bound as built in`
+    : `${contract.operations.size} of ${operationIds.length} operations bound`;
   const outcomeNote = `${found}; ${outcome}`;
   // A table of what is built in tells a person nothing.
   const isShort = isAsBuiltIn && settings.get('output') === 'table' && context.flags.fields === undefined;
@@ -142,11 +144,11 @@ function setOnce<Key extends string, Value>(map: Map<Key, Value>, key: Key, valu
 function requireNounOfField(noun: string, field: string): NounName {
   const names = Object.keys(nouns) as NounName[];
   const match = names.find((name) => name === noun);
-  if (match === undefined)
-    throw new UsageError(`--map ${noun}: there is no such noun`, `one of ${names.join(', ')}`);
-  const fields = recordFieldsOf(match);
-  if (fields.includes(field)) return match;
-  throw new UsageError(`--map ${noun}.${field}: ${noun} have no such field`, `one of ${fields.join(', ')}`);
+  if (match && recordFieldsOf(match).includes(field)) return match;
+  const fields = (match ? [match] : names).flatMap((name) =>
+    recordFieldsOf(name).map((each) => `${name}.${each}`),
+  );
+  throw new UsageError(`--map ${noun}.${field}: there is no such field`, `one of ${fields.join(', ')}`);
 }
 
 /**
@@ -198,15 +200,6 @@ function tieError(matches: Matches): CliError | undefined {
   return new CliError('partial', `api bind: several operations fit ${ids}; the rest is bound`, {
     hint: `choose with ${mapFlag(first.id, route)}${ties.length > 1 ? ', and so on' : ''}`,
   });
-}
-
-/** Counts the bound operations, and lists those that the description lacks: `9 of 20 operations bound; …`. */
-function summary(matches: Matches): string {
-  const idsOf = (state: Match['state']) =>
-    [...matches].flatMap(([id, match]) => (match.state === state ? id : []));
-  const missing = idsOf('missing');
-  const lacks = missing.length > 0 ? `; the description lacks ${missing.join(', ')}` : '';
-  return `${idsOf('bound').length} of ${matches.size} operations bound${lacks}`;
 }
 
 /** The match of one operation of the table, as it is printed. */
