@@ -114,13 +114,12 @@ ${renderTryIt(docsOperation, options)}
 
 function renderResponses(docsOperation: DocsOperation): Html {
   const responses = responsesOf(docsOperation);
-  const cells = responses.map(([status, { description, headers = {}, content }]) => [
+  const cells = responses.map(([status, { description, content }]) => [
     html`<code>${status}</code>`,
     description,
     content ? renderType(docsOperation.document, content['application/json'].schema) : 'none',
-    renderNames(Object.keys(headers)),
   ]);
-  const head = ['Status', 'Meaning', 'Body', 'Headers'];
+  const head = ['Status', 'Meaning', 'Body'];
   return renderTable(`Responses of ${docsOperation.operation.operationId}`, head, cells);
 }
 
