@@ -45,7 +45,7 @@ const list = verb({
     const isDue = (order: Order) =>
       (!overdue || isOverdue(order, context.now())) &&
       (dueBefore === undefined || isDueBefore(order, Date.parse(dueBefore)));
-    return (await import('../records/list.ts')).listRecords(context, orders, {
+    return (await import('../records/list-and-get.ts')).listRecords(context, orders, {
       where: { petId: pet, complete: open || isDated ? false : complete },
       matches: isDated ? (order) => isDue(order as Order) : undefined,
       needs: isDated ? ['shipDate'] : [],

@@ -33,7 +33,7 @@ const list = verb({
   view: (context) => recordView(context, pets, 'listPets'),
   async run(context, { status, category, name, ...flags }) {
     const part = name === undefined ? undefined : caseless(name);
-    return (await import('../records/list.ts')).listRecords(context, pets, {
+    return (await import('../records/list-and-get.ts')).listRecords(context, pets, {
       where: { status, categoryId: category },
       matches: part === undefined ? undefined : ({ name }) => caseless(`${name}`).includes(part),
       ...flags,

@@ -79,8 +79,9 @@ export function recordVerbs(noun: RecordNoun, examples: VerbExamples) {
       summary: `Get one or several ${plural}`,
       examples: examples.get,
       args: { ids: idList },
-      view: async (context) => (await import('../records/get.ts')).getView(context, noun),
-      run: async (context, { ids }) => (await import('../records/get.ts')).getRecords(context, noun, ids),
+      view: async (context) => (await import('../records/list-and-get.ts')).getView(context, noun),
+      run: async (context, { ids }) =>
+        (await import('../records/list-and-get.ts')).getRecords(context, noun, ids),
     }),
     create: verb({
       name: 'create',

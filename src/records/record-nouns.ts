@@ -9,7 +9,7 @@ import { parseDay, parseIdOrName, parseQuantity, parseText, parseTruth } from '.
 
 // The files of this folder:
 // - nouns: this file describes the four nouns as data.
-// - verbs: `list.ts`, `get.ts`, `create-and-update.ts`, `edit-record.ts` and `delete.ts` work for every noun. A verb opens its
+// - verbs: `list-and-get.ts`, `create-and-update.ts`, `edit-record.ts` and `delete.ts` work for every noun. A verb opens its
 //   `access.ts`, which also adds the names of other records. `overview.ts` sums the lists up.
 // - input: flags become fields in `parse-values.ts`, `body-fields.ts`, and records of a file in
 //   `record-layout.ts`. `names.ts` finds the ids of names.

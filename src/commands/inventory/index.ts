@@ -30,7 +30,7 @@ const list = verb({
   },
   view: (context) => recordView(context, inventory, 'listInventory'),
   run: async (context, { status, below, ...flags }) =>
-    (await import('../../records/list.ts')).listRecords(context, inventory, {
+    (await import('../../records/list-and-get.ts')).listRecords(context, inventory, {
       where: { status },
       matches: below === undefined ? undefined : ({ quantity }) => Number(quantity) < below,
       ...flags,
@@ -43,8 +43,9 @@ const get = verb({
   summary: 'Get the inventory entries of one or several pets',
   examples: ['petstore inventory get 3', 'petstore inventory get 3 4 5 -o json'],
   args: { ids: petIdsArgument },
-  view: async (context) => (await import('../../records/get.ts')).getView(context, inventory),
-  run: async (context, { ids }) => (await import('../../records/get.ts')).getRecords(context, inventory, ids),
+  view: async (context) => (await import('../../records/list-and-get.ts')).getView(context, inventory),
+  run: async (context, { ids }) =>
+    (await import('../../records/list-and-get.ts')).getRecords(context, inventory, ids),
 });
 
 const set = verb({

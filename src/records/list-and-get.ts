@@ -1,15 +1,19 @@
+import type { OperationId } from '../api/operations.ts';
+import { readRecord } from '../client/read-record.ts';
 import { checkFilters, collectRecords } from '../client/whole-list.ts';
 import type { Context } from '../context.ts';
+import type { View } from '../output/columns.ts';
 import { errorSentence } from '../output/error.ts';
 import type { Output } from '../output/print.ts';
 import { sleep, withinLimits } from '../process/deadline.ts';
 import { CliError, exitCodes, InterruptedError, type Signal, UsageError } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
 import { sanitize, secondsText } from '../process/text.ts';
-import { type Access, openAccess, openView } from './access.ts';
+import { type Access, openAccess, openView, readEach } from './access.ts';
 import { toStatusWords } from './body-fields.ts';
 import { Names } from './names.ts';
-import type { Body, RecordNoun } from './record-nouns.ts';
+import type { IdOrName } from './parse-values.ts';
+import { type Body, namedNoun, type RecordNoun, recordView } from './record-nouns.ts';
 
 interface ListQuery {
   /**
@@ -138,4 +142,43 @@ async function printOnce(access: Access, { intervalMs, limit, read }: WatchOptio
     if (!(error instanceof CliError) || error.kind === 'usage') throw error;
     await io.stdout.write(`${red(`${clock}: ${sanitize(errorSentence(error))}`)}\n`);
   }
+}
+
+/**
+ * Reads records, to be printed in the order of their ids. A lone record is not printed as a list.
+ *
+ * @throws CliError if no record could be read.
+ */
+export async function getRecords(
+  context: Context,
+  noun: RecordNoun,
+  idsOrNames: readonly IdOrName[],
+): Promise<Output> {
+  const access = await openAccess(context, noun, await readOperation(context, noun));
+  const { client, names } = access;
+  const read = async (idOrName: IdOrName) =>
+    (await readRecord(client, noun.name, await names.idOf(namedNoun(noun), idOrName))).value;
+  const atOnce = context.settings.get('concurrency');
+  const [{ values: found, error }, { view, readNames }] = await Promise.all([
+    readEach(idsOrNames, read, { unit: noun.plural, atOnce }),
+    openView(access, false),
+  ]);
+  const [first] = found;
+  if (first === undefined) throw error;
+  for (const record of found) await readNames(record);
+  return idsOrNames.length > 1 ? { pages: [found], view, error } : { record: first, view, error };
+}
+
+/** The operation that reads a record. A service that has only a list is asked for that. */
+async function readOperation(
+  context: Context,
+  { operations: { get, list } }: RecordNoun,
+): Promise<OperationId> {
+  const { operations } = await context.contract();
+  return !operations.has(get) && operations.has(list) ? list : get;
+}
+
+/** Returns the columns of `get`. */
+export async function getView(context: Context, noun: RecordNoun): Promise<View<object>> {
+  return recordView(context, noun, await readOperation(context, noun));
 }
