@@ -182,23 +182,16 @@ export function parseScheme(text: string): string {
 }
 
 /**
- * Splits a command line into words. Quotes and backslashes work as in a shell. Nothing else is special, because the
- * command runs without a shell.
+ * Splits a command line into words at blanks that are not within quotes. Nothing else is special, because the command runs
+ * without a shell.
  *
  * @throws ValueError if a quote is not closed, or if the text has no word.
  */
 export function splitWords(text: string): readonly [string, ...string[]] {
-  const unquoted = text.replace(/\\.|'[^']*'|"(?:\\.|[^"\\])*"/gs, '');
-  if (/['"\\]/.test(unquoted)) throw new ValueError('has a quote that is not closed');
-  const words = text.match(/(?:\\.|'[^']*'|"(?:\\.|[^"\\])*"|[^\s'"\\])+/gs) ?? [];
-  const [command, ...args] = words.map(unquote);
+  const quoted = /'([^']*)'|"([^"]*)"/g;
+  if (/['"]/.test(text.replace(quoted, ''))) throw new ValueError('has a quote that is not closed');
+  const words = text.match(/(?:'[^']*'|"[^"]*"|[^\s'"])+/g) ?? [];
+  const [command, ...args] = words.map((word) => word.replace(quoted, '$1$2'));
   if (!command) throw new ValueError('must name a command');
   return [command, ...args];
-}
-
-function unquote(word: string): string {
-  return word.replace(/\\(.)|'([^']*)'|"((?:\\.|[^"\\])*)"/gs, (_, ...groups: (string | undefined)[]) => {
-    const [escaped, single, double = ''] = groups;
-    return escaped ?? single ?? double.replace(/\\(["\\$`])/g, '$1');
-  });
 }

@@ -73,9 +73,9 @@ describe('the token', () => {
 
   test('of a command comes without a shell, and is masked in what the command prints on stderr', async () => {
     const script = 'console.error("got a|b \\x1b[2J"); console.log(process.argv.slice(1).join("|"))';
-    const env = { PETSTORE_TOKEN_COMMAND: `'${process.execPath}' -e '${script}' -- '$HOME' "a b" c\\ d ; *` };
+    const env = { PETSTORE_TOKEN_COMMAND: `'${process.execPath}' -e '${script}' -- '$HOME' "a b" c\\d ; *` };
     expect(await sent(env)).toMatchObject({
-      value: 'Bearer $HOME|a b|c d|;|*',
+      value: 'Bearer $HOME|a b|c\\d|;|*',
       stderr: 'got a|b \\x1b[2J\n',
     });
     const echo = { PETSTORE_TOKEN_COMMAND: `sh -c 'echo "got s3cret" >&2; echo s3cret'` };
