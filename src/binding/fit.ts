@@ -11,7 +11,7 @@ import {
   recordsIn,
   type TableOperation,
 } from './record-format.ts';
-import { keywordOf, type Shape } from './schema.ts';
+import type { Shape } from './schema.ts';
 
 // The parameters, the body and the answer of an operation show whether the program can call it as an operation of the table.
 // These rules hold for a route of --map too.
@@ -35,7 +35,7 @@ export function obstacleTo(
 }
 
 function callObstacle(tableOperation: TableOperation, operation: DocumentOperation): Obstacle | undefined {
-  const { body, bodyTypes, parameters, obstacle } = operation;
+  const { body, bodyTypes, obstacle } = operation;
   if (obstacle) return obstacle;
   const { id } = tableOperation;
   const [unknown] = toParameters(operation, id).unknownParameters;
@@ -45,10 +45,6 @@ function callObstacle(tableOperation: TableOperation, operation: DocumentOperati
     const isStated = toParameters(stated, id).unknownParameters.length === 0;
     return isStated ? { why, remedy: `fix it with ${mapFlag(id, fixedRoute(stated))}` } : { why };
   }
-  const uuid = parameters.find(
-    ({ in: place, shape }) => place === 'path' && keywordOf(shape, 'format') === 'uuid',
-  );
-  if (uuid) return { why: `its ${uuid.name} is a UUID, not an integer`, isForeign: true };
   if (!tableOperation.body) return undefined;
   if (!body && bodyTypes.length > 0)
     return { why: `it takes ${bodyTypes.slice(0, 3).join(', ')}, not application/json` };
