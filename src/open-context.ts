@@ -1,6 +1,5 @@
 import { builtInContract, type Contract } from './api/contract.ts';
 import { canAsk } from './asking.ts';
-import type { GlobalFlags } from './cli/global-flags.ts';
 import type { Client } from './client/client.ts';
 import type { Settings, TokenSource } from './config/settings.ts';
 import type { ClientUse, Context, Runtime } from './context.ts';
@@ -20,17 +19,10 @@ export function openRuntime(processIo: Io): Runtime {
   return { io, secrets, liveLine, interrupts: createInterrupts(io) };
 }
 
-/** The parts of a context that depend on the command line. */
-interface ContextInputs {
-  readonly flags: GlobalFlags;
-  readonly settings: Settings;
-  readonly notices: Notices;
-}
-
 /** Makes the context of a command, and the functions that read its exit code and close its clients. */
 export function openContext(
   runtime: Runtime,
-  { flags, settings, notices }: ContextInputs,
+  { flags, settings, notices }: Pick<Context, 'flags' | 'settings'> & { readonly notices: Notices },
 ): { readonly context: Context; exitCode(): number; close(): Promise<void> } {
   const { io, interrupts, liveLine } = runtime;
   const quiet = settings.get('quiet');
