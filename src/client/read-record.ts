@@ -13,7 +13,8 @@ import type { ListOptions } from './whole-list.ts';
 // This file reads one record of a noun with one call or several.
 
 /**
- * Reads one record. If the service lacks the operation for that, it finds the record in the list and notes that.
+ * Reads one record. If the service lacks the operation for that, or has withdrawn a deprecated one, it finds the record in
+ * the list and notes that.
  *
  * @throws CliError `not-found` if there is no such record; and what `client.call` throws.
  */
@@ -25,10 +26,27 @@ export async function readRecord<Record = JsonObject>(
 ): Promise<Answer<Record>> {
   const { get, list }: Noun['operations'] = nouns[noun].operations;
   const { operations } = client.contract;
-  if (operations.has(get) || !operations.has(list))
-    return client.call(get, { id }, options) as Promise<Answer<Record>>;
-  client.note(`note: ${get} is not offered: looking through ${list} instead`);
+  const operation = operations.get(get);
+  let why = 'is not offered';
+  if (operation || !operations.has(list)) {
+    const reading = client.call(get, { id }, options) as Promise<Answer<Record>>;
+    if (!operation?.isDeprecated || !operations.has(list)) return reading;
+    try {
+      return await reading;
+    } catch (error) {
+      if (!isWithdrawn(error)) throw error;
+      why = `answered ${error.details.status}`;
+    }
+  }
+  client.note(`note: ${get} ${why}: looking through ${list} instead`);
   return readFromList(client, noun, id, { whole: true, ...options });
+}
+
+/** Returns true if the operation is gone, and not the record: 410, or 404 or 405 without an error code of the service. */
+function isWithdrawn(error: unknown): error is CliError {
+  if (!(error instanceof CliError)) return false;
+  const { status, code } = error.details;
+  return status === 410 || ((status === 404 || status === 405) && code === undefined);
 }
 
 /**

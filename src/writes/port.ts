@@ -178,7 +178,11 @@ export function createRecordPort(client: Client, name: NounName, options: PortOp
     async send({ operation, input, conditions }, spentMs) {
       try {
         const answer = await client.call(operation, input, { retries: 0, spentMs, pace, conditions });
-        return toAttempted(answer, locatedId(client, operation, answer));
+        // A description that leaves out the responses of a DELETE means any success by it.
+        const { source, responses = {} } = operations.get(operation) ?? {};
+        const isUndescribed = source === 'bound' && Object.keys(responses).length === 0;
+        const isAnySuccess = operation === ids.delete && isUndescribed;
+        return toAttempted(answer, locatedId(client, operation, answer), isAnySuccess);
       } catch (error) {
         if (!(error instanceof CliError || error instanceof StoppedError)) throw error;
         return toFailedAttempt(error);
@@ -194,11 +198,15 @@ function missingReading(error: unknown): Reading {
   throw error;
 }
 
-function toAttempted(answer: Answer<JsonObject | undefined>, location: bigint | undefined): Attempted {
+function toAttempted(
+  answer: Answer<JsonObject | undefined>,
+  location: bigint | undefined,
+  isAnySuccess: boolean,
+): Attempted {
   const { attempts, value: record, status, fault } = answer;
   const attempt = attempts.at(-1);
   const id = answer.id ?? location;
-  if (status === 202) {
+  if (status === 202 && !isAnySuccess) {
     const message = 'the service has not done it yet';
     return { verdict: 'accepted', attempt, record, id, reason: { code: 'accepted', message } };
   }

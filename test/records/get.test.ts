@@ -1,7 +1,10 @@
 import { expect, test } from 'vitest';
-import { runCli } from '../helpers/run-cli.ts';
+import { type Reply, recordingServer, type Seen } from '../helpers/recording-server.ts';
+import { runAt, runCli } from '../helpers/run-cli.ts';
 
 const get = (words: string) => runCli(`--offline pets get ${words}`);
+const rex = { id: 9007199254740, name: 'Rex', categoryId: 1, status: 'sold' };
+const rexJson = JSON.stringify(rex);
 
 test('prints one pet as a lone record, and several in the order of the ids as a list', async () => {
   const bella = '{"id":1,"name":"Bella","categoryId":1,"status":"available"}\n';
@@ -34,4 +37,47 @@ test('exits with the code of the failure if all failed for the same reason', asy
   expect(JSON.parse(single.stderr).error).toMatchObject({
     ...{ kind: 'not-found', ...service, attempts: 1, retryable: false },
   });
+});
+
+const gone: Reply[] = [
+  { status: 410, body: { code: 'gone', message: 'use listPets', status: 410 } },
+  { status: 404 },
+  { status: 404, headers: { 'content-type': 'text/html' }, body: '<h1>Not Found</h1>' },
+  { status: 405 },
+];
+const unlessList = (reply: Reply) => (seen: Seen) => {
+  if (seen.path.startsWith('/pets/') && seen.method === 'GET') return reply;
+  if (seen.method === 'POST') return { body: seen.body };
+  return { body: seen.path.includes('?') ? [rex] : rex };
+};
+
+test.each(gone)('finds the pet through the list if the endpoint answers %j, and says so', async (reply) => {
+  await using server = await recordingServer({}, unlessList(reply));
+  const run = await runAt(server, `pets get ${rex.id} -o json`);
+  expect(run).toMatchObject({ code: 0, stdout: `${rexJson}\n` });
+  expect(run.stderr).toContain(`note: getPet answered ${reply.status}: looking through listPets instead`);
+});
+
+test.each([
+  [`pets get ${rex.id} ${rex.id} -o ids`, 0],
+  [`pets get 3 ${rex.id}`, 3],
+  ['pets get 3', 5],
+  [`pets update ${rex.id} --name Rex`, 0],
+  [`inventory create ${rex.id} 8`, 0],
+])('%s says once that it looks through the list, and exits %i', async (line, code) => {
+  await using server = await recordingServer({}, unlessList({ status: 410 }));
+  const run = await runAt(server, line);
+  expect(run.code).toBe(code);
+  expect(run.stderr.match(/looking through listPets/g)).toHaveLength(1);
+  const missing = 'error: pet 3 does not exist: listPets has no record with this id\n';
+  expect(run.stderr.includes(missing)).toBe(line.startsWith('pets get 3'));
+});
+
+test.each([
+  [{ status: 404, body: { code: 'not_found', message: 'pet 3 does not exist', status: 404 } }, 5],
+  [{ status: 400 }, 1],
+])('an answer of %j does not mean that getPet is gone', async (reply, code) => {
+  await using server = await recordingServer({}, () => reply);
+  expect((await runAt(server, 'pets get 3 -o json')).code).toBe(code);
+  expect(server.calls()).toEqual(['GET /pets/3']);
 });
