@@ -55,12 +55,7 @@ interface NamedFile {
   readonly source: string;
 }
 
-interface NamedTlsFiles {
-  readonly roots?: NamedFile | undefined;
-  readonly ca?: NamedFile | undefined;
-  readonly cert?: NamedFile | undefined;
-  readonly key?: NamedFile | undefined;
-}
+type NamedTlsFiles = { readonly [Part in keyof TlsFiles]: NamedFile | undefined };
 
 /**
  * Reads and checks the certificates and the key for TLS, so that a wrong file is reported before anything is sent. The
