@@ -195,6 +195,24 @@ test('a row stays unknown whose record another delivery has planned since: a per
   expect(shop.stock.get('1')).toBe(20);
 });
 
+test('a run that has planned a record before holds up no row, also after a further plan of the row', async () => {
+  await using shop = await stockShop([10], { ...delivery('1,5'), 'e.csv': changes('1,5') });
+  expect((await shop.report(deliver.replace('d.csv', 'e.csv').replace('LS-1', 'LS-2'))).code).toBe(0);
+  // Some readings succeed, for a plan or a write: the service is down for all else.
+  let readings = 2;
+  shop.misbehave = ({ method }, response) => {
+    if (method === 'GET' && readings > 0) readings -= 1;
+    else return refuse(response, 502, 'down');
+    return undefined;
+  };
+  expect(await shop.report(`${deliver} --retries 0`)).toMatchObject({ unknown: 1 });
+  readings = 1;
+  expect(await shop.report('resume r2 --yes --retries 0')).toMatchObject({ unknown: 1 });
+  shop.misbehave = undefined;
+  expect(await shop.report('resume r2 --yes')).toMatchObject({ code: 0, applied: 1 });
+  expect(shop.stock.get('1')).toBe(20);
+});
+
 test.each([
   ['its header', ['LS-1', 'LS-2'], (text: string) => text.replace(/^\{/, '{{')],
   ['everything', ['LS-1', 'LS-2'], () => 'garbage'],
