@@ -9,7 +9,7 @@ import { Stop } from '../process/signals.ts';
 import { type Intent, newState, type Row } from '../writes/decide.ts';
 import { createRecordPort } from '../writes/port.ts';
 import type { Settled } from '../writes/settle.ts';
-import { createTotals, type Kept, settleAll } from '../writes/settle-all.ts';
+import { type Kept, settleAll } from '../writes/settle-all.ts';
 import { type Access, joinErrors, openView } from './access.ts';
 import { rowError } from './write-errors.ts';
 
@@ -49,12 +49,11 @@ export async function writeRecords(
   const port = createRecordPort(client, noun.name, { sendsEtags: settings.get('etags') });
   const rows = writes.map(({ id, intent }): Row => ({ line: 0, id, intent, state: newState }));
   const stop = new Stop<StopReason>();
-  const totals = createTotals();
   const results = new Map<Row, Settled>();
   const limits = {
     rules: { mayCreate: false, isUndo: false, createsByPut: port.createsByPut },
     retries: settings.get('retries'),
-    retriesUnreachable: settings.explain('retries').source === 'flag',
+    retriesUnreachable: settings.explain('retries').source !== 'default',
     timeoutMs: settings.get('timeout'),
     sends: !flags.dryRun,
     stop,
@@ -68,7 +67,7 @@ export async function writeRecords(
   const { signal } = context.interrupts;
   const onAbort = () => stop.stop({ kind: signal.reason.kind, message: signal.reason.message });
   signal.addEventListener('abort', onAbort);
-  await settleAll(port, rows, { limits, atOnce: settings.get('concurrency'), totals }, keep);
+  await settleAll(port, rows, { limits, atOnce: settings.get('concurrency') }, keep);
   signal.removeEventListener('abort', onAbort);
   const interruption = signal.reason instanceof InterruptedError ? signal.reason : undefined;
   const errors = rows.flatMap((row) => {

@@ -45,7 +45,7 @@ export async function settleAll(
   rows: Iterable<Row>,
   { limits, atOnce, maxErrors, totals = createTotals() }: SettleAllOptions,
   keep: (row: Row, kept: Kept) => Promise<void>,
-): Promise<Totals> {
+): Promise<void> {
   const { stop } = limits;
   const isRun = maxErrors !== undefined;
   let isConfirmed = false;
@@ -64,25 +64,18 @@ export async function settleAll(
   };
   // The first count over 0 goes alone: a service that adds what it is told to set must not spoil all of them.
   let isSetting = !isRun;
-  let first: Promise<Settled> | undefined;
+  let probe: Promise<Settled> | undefined;
   await eachAtPace({ max: atOnce }, stop.untilStopped(rows), async (row) => {
-    while (!isSetting && isCountOverZero(row)) {
-      if (first) {
-        await first.catch(() => {});
-        continue;
-      }
-      first = settleOne(row, true);
-      try {
-        const { outcome, attempted } = await first;
-        isSetting = outcome?.state === 'applied' && attempted !== undefined;
-      } finally {
-        first = undefined;
-      }
-      return;
+    while (!isSetting && isCountOverZero(row) && probe) await probe.catch(() => {});
+    if (isSetting || !isCountOverZero(row)) return void (await settleOne(row, !isRun));
+    probe = settleOne(row, true);
+    try {
+      const { outcome, attempted } = await probe;
+      isSetting = outcome?.state === 'applied' && attempted !== undefined;
+    } finally {
+      probe = undefined;
     }
-    await settleOne(row, !isRun);
   });
-  return totals;
 }
 
 export function createTotals(): Totals {

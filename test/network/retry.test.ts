@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { type Operation, operations } from '../../src/api/operations.ts';
 import { mayHaveBeenApplied, retryAfter, retryDelay } from '../../src/client/attempt.ts';
 import { authorOf } from '../../src/client/error-body.ts';
+import { runCli } from '../helpers/run-cli.ts';
 
 const now = Date.parse('2027-01-01T00:00:00Z');
 
@@ -9,6 +10,17 @@ test('the delay is a random part of half a second, doubled each time, at most 30
   expect([1, 2, 3, 4].map((attempt) => retryDelay(attempt, 0, 1))).toEqual([500, 1000, 2000, 4000]);
   expect(retryDelay(1, 0, 0)).toBe(0);
   expect(retryDelay(50, 0, 1)).toBe(30_000);
+});
+
+test.each([
+  ['pets get 3', {}, 1],
+  ['pets update 3 --name Rex', {}, 1],
+  ['pets get 3', { PETSTORE_RETRIES: '1' }, 2],
+  ['pets update 3 --name Rex', { PETSTORE_RETRIES: '1' }, 2],
+  ['pets delete 3 --yes', { PETSTORE_RETRIES: '1' }, 2],
+])('%s with %j calls a port that refuses connections %i times', async (line, env, attempts) => {
+  const { code, stderr } = await runCli(`${line} --json --base-url http://127.0.0.1:1`, { env });
+  expect({ code, attempts: JSON.parse(stderr).error.attempts }).toEqual({ code: 6, attempts });
 });
 
 test('the delay is never shorter than Retry-After', () => {
