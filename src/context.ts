@@ -14,8 +14,8 @@ import type { Interrupts } from './process/signals.ts';
 import { shellWord } from './process/text.ts';
 
 /**
- * The use of a client. `records`: single records over node:http, which loads fast; a line shows the wait. `bulk`: many
- * requests over undici, which has more throughput; the command shows its own progress.
+ * The use of a client. `records`: single records over node:http, which loads fast. `bulk`: many requests over undici,
+ * which has more throughput.
  */
 export type ClientUse = 'records' | 'bulk';
 

@@ -31,7 +31,7 @@ export async function claimsOn(list: RunList, run: Run, undone: Run | undefined)
   const { target, noun, delivery, flags } = run.header;
   const deliveries = delivery === null || flags.again ? [] : runsOfDelivery(list, target, delivery);
   const sentBy = new Map(undone?.rows.map((row) => [row.line, row.sentBy]));
-  /** The last plan that is no news to a row: its record must not have been planned since. */
+  /** The number of the last plan that a row accounts for. If another run has planned its record since, the row is left alone. */
   const sinceOf = (row: RunRow) => {
     if (uncertaintyOf(row)) return row.sentBy;
     return undone && row.intent.kind !== 'add' ? (sentBy.get(row.line) ?? 0) : Number.POSITIVE_INFINITY;

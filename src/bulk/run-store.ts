@@ -50,6 +50,8 @@ interface UnreadableRun extends UnreadableHead {
 }
 
 const journalNamePattern = /^r([1-9]\d{0,14})\.jsonl$/;
+
+/** Lists the runs of a folder. @throws CliError if the folder, or the end of a journal, cannot be read. */
 export async function listRuns(folder: string): Promise<RunList> {
   const runs: RunInfo[] = [];
   const unreadable: RunList['unreadable'][number][] = [];

@@ -48,7 +48,7 @@ export interface Run {
 
 /** A row of a run, with the numbers of plans on its target. */
 export interface RunRow extends Row {
-  /** The last plan that wanted to write the row and found it certain: if it is uncertain now, that plan has sent it. */
+  /** The last plan that found the row certain and wanted to write it. If the row is uncertain now, this plan has sent it. */
   sentBy: number;
   /** The last plan that wanted to write the row. */
   plannedBy: number;
@@ -126,8 +126,8 @@ export function applyEvent(run: Run, event: RunChange): void {
 }
 
 /**
- * Returns true if a row is to be corrected by hand: it has failed. In a run that adds or creates, a row that `resume` tries
- * again is none, because a row must not be done both ways. An undo has none, and neither are unknown rows: `resume` takes them.
+ * Returns true if a row is to be corrected by hand. That is a failed row, but not in an undo. In a run that adds or creates it
+ * is not a row that `resume` tries again, because a row must not be done both ways.
  */
 export function isReject({ header: { kind, flags } }: Pick<Run, 'header'>, row: Row): boolean {
   if (kind === 'undo' || fateOf(row) !== 'failed') return false;

@@ -1,7 +1,7 @@
 import type { Reason, ReasonCode } from './reasons.ts';
 import { describeValue, isFields, isSame, type Value } from './value.ts';
 
-// Whatever changes a record goes through this folder:
+// Every command that changes a record goes through this folder, but for `api request`:
 //
 //   value.ts        what a record has: a count, fields, or nothing
 //   decide.ts       what a row says and what is known of it -> write, or an outcome
@@ -186,7 +186,7 @@ function decideUncertain(intent: Intent, uncertain: Uncertain, now: Value, rules
   return isPlainSet ? { ...writeAgain, action: 'set' } : changed(uncertain, now);
 }
 
-/** The word and the message of a row whose record may have been made. */
+/** What is said of a row whose record may have been made. */
 export const perhapsMade = 'it may have been made: look for it before you send it again';
 
 function leaveUnknown(code: ReasonCode, message: string, mayBeApplied: boolean): Outcome {

@@ -35,7 +35,7 @@ export interface Known {
   /** True if a condition was refused (409, 412) and nothing was read since: a gateway may have sent the write twice. */
   readonly isRefused: boolean;
   readonly attempts: number;
-  /** Ways back to a reading or an attempt. */
+  /** How often it went back to a reading or to an attempt. */
   readonly tries: number;
   /** How often a row that adds has met another count than before. */
   readonly news: number;
@@ -193,7 +193,7 @@ function afterReading(
   const decision = decide(known.row, now, all.limits.rules);
   if (decision.state !== 'write') return endDecided(known, decision, reading.record);
   const { state, intent } = known.row;
-  // The count of a row that adds has changed, as in a shop that sells: that uses up no way back.
+  // The count of a row that adds has changed, as in a shop that sells: going back for that does not count.
   if (intent.kind === 'add' && state.at === 'planned' && !isSame(state.before, now)) {
     const isCounted = old.last?.verdict === 'conflict' && old.aim === 'decide';
     const again = { ...known, tries: known.tries - (isCounted ? 1 : 0), news: known.news + 1 };

@@ -27,7 +27,7 @@ interface RowOptions {
 
 /** What became of a row. Without an outcome it is only decided, or left as it was. */
 export interface Settled extends End {
-  /** What the row was written as, if it was. */
+  /** The values of the write that the row was planned with or is sent with. */
   readonly planned?: Planned | undefined;
   /** The request that comes next, of a row that is only decided. */
   readonly write?: Write | undefined;

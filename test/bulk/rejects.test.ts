@@ -129,7 +129,7 @@ test('a resume says how many rows of earlier rejects are still open', async () =
   const { stderr, applied } = await shop.report('resume --yes');
   expect({ applied, stderr }).toMatchObject({
     applied: 2,
-    stderr: expect.stringContaining('still open of stock.rejects.csv: 1 row'),
+    stderr: expect.stringContaining('1 row of stock.rejects.csv still to be written'),
   });
 });
 

@@ -70,7 +70,9 @@ export async function printReport(context: Context, report: Report): Promise<voi
   }
   const error = toRunError(info, { stop, hint: hintOf(context, report, commands, words) });
   if (earlier)
-    await context.warn(`note: still open of ${earlier.file}: ${counted(earlier.open, 'row', 'rows')}`);
+    await context.warn(
+      `note: ${counted(earlier.open, 'row', 'rows')} of ${earlier.file} still to be written`,
+    );
   if (rejects) await context.warn(`rejected rows are in ${rejects}`);
   if (!error && commands.undo !== undefined) await context.warn(`undo with: ${commands.undo}`);
   if (error && problem && !error.message.includes(problem.message))

@@ -191,7 +191,7 @@ export async function printTotals(
   if (stocks.length > 0) {
     const units = groupDigits(stocks.reduce((sum, stock) => sum + stock));
     await tell(
-      `with them go ${counted(stocks.length, 'inventory entry', 'inventory entries')} (${units} in stock)`,
+      `their ${counted(stocks.length, 'inventory entry goes', 'inventory entries go')} too (${units} in stock)`,
     );
   }
   const booked = rows.filter((row) => fateOf(row) === 'booked');

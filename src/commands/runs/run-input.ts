@@ -93,7 +93,7 @@ async function checkDelivery(context: Context, list: RunList, run: Run): Promise
   const open = await findOpenDelivery(list, run);
   if (!open) return;
   throw new UsageError(
-    `delivery ${delivery}: run ${open.id} of it is not finished; nothing was sent`,
+    `delivery ${delivery}: its run ${open.id} is not finished; nothing was sent`,
     nextHint(context, open.command),
     'unfinished_delivery',
   );

@@ -83,7 +83,9 @@ function toOutcome(run: Run, { name, made }: NamedRow, as: 'applied' | 'failed')
   const isCreate = row.intent.kind === 'create';
   const lacksId = isCreate && fate === 'applied' && madeIdOf(row) === undefined;
   if (fate !== 'unknown' && !isLeft(row) && !(lacksId && as === 'applied'))
-    throw new UsageError(`run ${run.id}: the row ${name} is ${fate}, so nothing is to be said of it`);
+    throw new UsageError(
+      `run ${run.id}: the row ${name} is ${fate}, and only a row that is unknown or left can be settled`,
+    );
   if (isCreate && as === 'applied' && made === undefined)
     throw new UsageError(`${name}: give the id of the record that was made: ${name}=<id>`);
   const after = plannedOf(row)?.after ?? (row.intent.kind === 'create' ? row.intent.fields : null);
