@@ -13,7 +13,7 @@ import type { JsonObject } from '../process/exact-json.ts';
 import type { Attempt } from './attempt.ts';
 import type { Call, CallOptions, ClientOptions } from './call.ts';
 import { callError, responseError } from './call-error.ts';
-import { judgeWrite, type SentWrite } from './judge-write.ts';
+import { type Judgement, judgeWrite, type SentWrite } from './judge-write.ts';
 import type { Page, PageSource } from './page-walk.ts';
 import { type PageContent, readResult } from './read-answer.ts';
 import {
@@ -78,17 +78,13 @@ export interface Client {
 }
 
 /** A response that was read and checked. */
-export interface Answer<Value> {
+export interface Answer<Value> extends Pick<Judgement, 'id' | 'fault'> {
   /** The record, with all fields in the service's order and ids as bigints. Undefined if the response of a write has none. */
   readonly value: Value;
   readonly status: number;
   readonly headers: HttpHeaders;
   readonly etag: string | undefined;
   readonly attempts: readonly Attempt[];
-  /** The id of a record that was written, if the response or the input names one. */
-  readonly id?: bigint | undefined;
-  /** Why a success does not show what was written, a clause. A 202 shows nothing, and has no reason. */
-  readonly fault?: string | undefined;
 }
 
 /** A response that was not checked. */

@@ -24,12 +24,12 @@ export interface SentWrite {
 }
 
 /** What a response says of a write. */
-interface Judgement {
+export interface Judgement {
   /** The record in the answer, by our names, if it has one. */
   readonly value?: JsonObject | undefined;
-  /** The id of the record, if the response or the intent names one. */
+  /** The id of the record that was written, if the response or the intent names one. */
   readonly id?: bigint | undefined;
-  /** Why the response does not show what the user set, a clause: `the service answered quantity 0, not 10`. */
+  /** Why a success does not show what the user set, a clause: `the service answered quantity 0, not 10`. A 202 has none. */
   readonly fault?: string | undefined;
 }
 

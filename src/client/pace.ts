@@ -1,6 +1,7 @@
 import { monotonicMs, sleep } from '../process/deadline.ts';
 import type { ErrorKind } from '../process/errors.ts';
 import { type Stop, StoppedError } from '../process/signals.ts';
+import { secondsText } from '../process/text.ts';
 import { type Attempt, retryDelay } from './attempt.ts';
 
 /** The reason why a run stopped before its last row. */
@@ -47,11 +48,6 @@ export class Pace {
     stop.stopped.addEventListener('abort', () => this.abandonIfIdle());
   }
 
-  /** Aborted when the requests in flight are abandoned. */
-  get abandoned(): AbortSignal {
-    return this.stop.abandoned;
-  }
-
   /**
    * Waits for the turn of an attempt. Returns undefined if the attempt can start at once, which saves a turn of the event
    * loop.
@@ -73,7 +69,10 @@ export class Pace {
     const status = response?.status ?? 0;
     const isBusy = status === 429 || status === 503;
     if (retryAfterMs !== undefined && retryAfterMs > maxRetryWaitMs && status >= 400)
-      this.stop.stop(tooLongWait(status, retryAfterMs));
+      this.stop.stop({
+        kind: 'unavailable',
+        message: `the service answered ${status} and asks to wait ${secondsText(retryAfterMs)}, longer than ${secondsText(maxRetryWaitMs)}`,
+      });
     const pauseMs = status >= 400 ? (retryAfterMs ?? (isBusy ? retryDelay(1) : 0)) : 0;
     if (pauseMs > 0) this.pausedUntil = Math.max(this.pausedUntil, monotonicMs() + pauseMs);
     this.unanswered = isOfService(attempt) ? 0 : this.unanswered + 1;
@@ -141,12 +140,4 @@ export async function eachAtPace<Item>(
   };
   await Promise.all(Array.from({ length: pace.max }, worker));
   if (failures.length > 0) throw failures[0];
-}
-
-function tooLongWait(status: number, waitMs: number): StopReason {
-  const seconds = (ms: number) => `${Math.ceil(ms / 1000)} s`;
-  return {
-    kind: 'unavailable',
-    message: `the service answered ${status} and asks to wait ${seconds(waitMs)}, longer than ${seconds(maxRetryWaitMs)}`,
-  };
 }

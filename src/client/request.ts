@@ -3,6 +3,7 @@ import { nouns } from '../api/nouns.ts';
 import type { Operation, Parameter } from '../api/operations.ts';
 import { FieldError, UsageError } from '../process/errors.ts';
 import { isJsonObject, printJson } from '../process/exact-json.ts';
+import type { ClientOptions } from './call.ts';
 import { checkHeader } from './headers.ts';
 import { toWire, wireNameOf } from './wire.ts';
 
@@ -19,12 +20,7 @@ export interface CallInput {
 }
 
 /** The parts that all requests to a service have in common. */
-interface RequestBase {
-  /** Without a trailing slash. */
-  readonly baseUrl: string;
-  /** The headers that every request carries. */
-  readonly headers: HttpHeaders;
-}
+type RequestBase = Pick<ClientOptions, 'baseUrl' | 'headers'>;
 
 /**
  * Makes the request of an operation. Each parameter goes to its location in the contract, and an id keeps all its digits.
@@ -72,13 +68,9 @@ function parameterValue(input: CallInput, { name, constant }: Parameter): unknow
 /** Matches a path with a dot segment, also an escaped one, or with a control, which the URL parser would drop. */
 const unsafePath = /(?:^|[/\\])(?:\.|%2e){1,2}(?=[/\\?#]|$)|[\x00-\x1f]/i;
 
-/** The paths that are known to be safe. A run asks for the same one thousands of times. */
-const safePaths = new Set<string>();
-
 function toPath({ id, path, parameters }: Operation, input: CallInput): string {
-  if (!safePaths.has(path) && (unsafePath.test(path) || !path.startsWith('/')))
+  if (unsafePath.test(path) || !path.startsWith('/'))
     throw new UsageError(`the path ${path} leads out of the base URL's (${id})`);
-  safePaths.add(path);
   let filled = path;
   for (const parameter of parameters) {
     if (parameter.in !== 'path') continue;

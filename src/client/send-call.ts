@@ -22,7 +22,9 @@ export async function sendCall(
 ): Promise<{ readonly response: HttpResponse; readonly attempts: readonly Attempt[] }> {
   const { client, options } = call;
   const { pace } = options;
-  const signals = [client.signal, options.signal, pace?.abandoned].filter((signal) => signal !== undefined);
+  const signals = [client.signal, options.signal, pace?.stop.abandoned].filter(
+    (signal) => signal !== undefined,
+  );
   const attempts: Attempt[] = [];
   let remainingMs = timeoutOf(call) - (options.spentMs ?? 0);
   try {

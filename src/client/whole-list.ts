@@ -190,16 +190,12 @@ function isValue(record: JsonObject, name: string, expected: unknown): boolean {
 /** The values of fields that a record may leave out. */
 const omittedValues: JsonObject = { status: 'available', complete: false };
 
-/** Collects the records of a list, to its end or until there are `enough`. */
-export async function collectRecords<Entity>(
-  pages: AsyncIterable<readonly Entity[]>,
-  enough = Number.POSITIVE_INFINITY,
-): Promise<Entity[]> {
+/** Collects the records of a list. */
+export async function collectRecords<Entity>(pages: AsyncIterable<readonly Entity[]>): Promise<Entity[]> {
   const records: Entity[] = [];
   for await (const page of pages) {
     // Not `push(...page)`: a page of 120,000 would overflow the stack.
     for (const record of page) records.push(record);
-    if (records.length >= enough) break;
   }
   return records;
 }
