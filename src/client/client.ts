@@ -83,6 +83,7 @@ export interface Answer<Value> extends Pick<Judgement, 'id' | 'fault'> {
   readonly value: Value;
   readonly status: number;
   readonly headers: HttpHeaders;
+  /** The strong entity tag. */
   readonly etag: string | undefined;
   readonly attempts: readonly Attempt[];
 }
@@ -183,16 +184,13 @@ async function fetchAnswer(call: OperationCall, intent: SentWrite): Promise<Answ
     const { value, id, fault } = isSafeMethod(operation.method)
       ? { value: readResult(operation, intent.id, response, mask) }
       : judgeWrite(operation, intent, response, mask);
-    return { value, status, headers, etag: strongTag(headers), attempts, id, fault };
+    const tag = headerValue(headers, 'etag');
+    // If-Match cannot use a weak tag (RFC 9110, 8.8.3).
+    const etag = tag?.startsWith('W/') ? undefined : tag;
+    return { value, status, headers, etag, attempts, id, fault };
   } catch (error) {
     throw callError(call, attempts, error);
   }
-}
-
-/** Returns the entity tag of a response. Undefined for a weak tag, which If-Match cannot use. @see RFC 9110, 8.8.3 */
-function strongTag(headers: HttpHeaders): string | undefined {
-  const tag = headerValue(headers, 'etag');
-  return tag?.startsWith('W/') ? undefined : tag;
 }
 
 async function fetchRaw(call: Call): Promise<RawResponse> {

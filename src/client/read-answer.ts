@@ -34,9 +34,8 @@ export function readResult(
   response: HttpResponse,
   mask: Mask,
 ): JsonObject | PageContent {
-  const text = readJsonText(response, mask);
-  if (text === undefined) throw invalidResponse(`the answer is ${response.status} with no body`);
-  const body = parse(text);
+  const body = readJson(response, mask);
+  if (body === undefined) throw invalidResponse(`the answer is ${response.status} with no body`);
   const value = contentOf(operation, body);
   const envelope = Array.isArray(body) ? [] : operation.records.envelope;
   const pointer = printPointer(envelope);
@@ -52,12 +51,6 @@ export function readResult(
   }
   const records = value.map((item, index) => parseRecord(operation, item, `${pointer}/${index}`));
   return { records, envelope: isJsonObject(body) ? body : undefined };
-}
-
-/** Parses the JSON body of a response. Undefined if the body is empty. @throws CliError if the body is not JSON. */
-export function readJson(response: HttpResponse, mask: Mask): JsonValue | undefined {
-  const text = readJsonText(response, mask);
-  return text === undefined ? undefined : parse(text);
 }
 
 /**
@@ -77,8 +70,8 @@ export function isSuccess(method: string, status: number): boolean {
   return successes.has(status) || (status === 202 && !isSafeMethod(method));
 }
 
-/** Returns the text of a JSON body. Undefined if the body is empty. */
-function readJsonText({ status, headers, body }: HttpResponse, mask: Mask): string | undefined {
+/** Parses the JSON body of a response. Undefined if the body is empty. @throws CliError if the body is not JSON. */
+export function readJson({ status, headers, body }: HttpResponse, mask: Mask): JsonValue | undefined {
   if (body.length === 0) return undefined;
   const type = headerValue(headers, 'content-type');
   if (!isJsonType(type)) {
@@ -90,12 +83,8 @@ function readJsonText({ status, headers, body }: HttpResponse, mask: Mask): stri
     });
   }
   if (typeof body !== 'string' && !isUtf8(body)) throw invalidResponse('the body is not UTF-8');
-  return bodyText(body);
-}
-
-function parse(text: string): JsonValue {
   try {
-    return parseJson(text);
+    return parseJson(bodyText(body));
   } catch (error) {
     throw invalidResponse(`the body is not valid JSON: ${messageOf(error)}`);
   }

@@ -81,7 +81,7 @@ async function tryOnce(
     try {
       const limits = {
         limitMs: remainingMs - (monotonicMs() - startMs),
-        timedOut: () => timeoutError(call),
+        timedOut: () => unansweredError('timeout', `no answer within ${secondsText(timeoutOf(call))}`),
         signals,
       };
       response = await withinLimits(limits, (cancellation) =>
@@ -144,10 +144,6 @@ function planRetry(
 
 function timeoutOf({ client, options }: Call): number {
   return options.timeoutMs ?? client.timeoutMs;
-}
-
-function timeoutError(call: Call): CliError {
-  return unansweredError('timeout', `no answer within ${secondsText(timeoutOf(call))}`);
 }
 
 /** Returns true if a status is a redirect. A 304 is none. */

@@ -70,8 +70,12 @@ export function toWire(operation: Operation, changes: JsonObject, before?: objec
   for (const [name, value] of Object.entries(changes)) {
     const wireName = wireNameOf(body, name);
     if (value === undefined) {
-      if (method === 'PATCH' && original && Object.hasOwn(original, wireName))
-        entries.push([wireName, nullFor(id, body, name)]);
+      if (method !== 'PATCH' || !original || !Object.hasOwn(original, wireName)) continue;
+      if (!body.fields[name]?.isRemovable)
+        throw new UsageError(
+          `${name} cannot be removed: ${id} of the service takes only changes, and no null for it`,
+        );
+      entries.push([wireName, null]);
       continue;
     }
     // An entry has the status of its pet, so not every service takes the status in a new entry.
@@ -113,14 +117,6 @@ function kindOf(value: JsonValue | undefined): string {
 /** Returns the service's name of a field of a body. */
 export function wireNameOf({ fields }: RequestBody, name: string): string {
   return Object.hasOwn(fields, name) ? (fields[name]?.wireName ?? name) : name;
-}
-
-/** Returns null, which removes a field in a PATCH. @throws UsageError if the service takes no null there. */
-function nullFor(id: string, { fields }: RequestBody, name: string): null {
-  if (fields[name]?.isRemovable) return null;
-  throw new UsageError(
-    `${name} cannot be removed: ${id} of the service takes only changes, and no null for it`,
-  );
 }
 
 /** Returns true if an update sends back a field that was read and does not change. */
