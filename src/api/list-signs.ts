@@ -49,7 +49,7 @@ export function isOuterName(name: string): boolean {
 }
 
 /** A statement of an answer that its list goes on. */
-export interface ListSign {
+interface ListSign {
   /** A clause: `it says meta.total: 25, and sent 10`. */
   readonly clause: string;
   /** The link to the next page, if the answer has one. It may be relative. */

@@ -182,7 +182,7 @@ function checkOffers({ contract }: Client, port: RecordPort, { header: { noun, k
 }
 
 /** Where rejects go. Without a name they go beside the input: see `rejectsName`. */
-export type RejectsFile = Omit<FileName, 'name'> & { readonly name?: string | undefined };
+type RejectsFile = Omit<FileName, 'name'> & { readonly name?: string | undefined };
 
 /**
  * Writes the rejects of a session, if there are any: those that no earlier session has written.

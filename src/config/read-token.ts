@@ -48,7 +48,7 @@ interface CommandEnd {
  * @throws CliError `auth` if the command cannot be started, fails, prints too much or takes too long. The error names only
  *   the first word of the command, because the arguments may be secret.
  */
-export async function runTokenCommand(
+async function runTokenCommand(
   line: string,
   { io, signal, limitMs }: { readonly io: Io; readonly signal: AbortSignal; readonly limitMs: number },
 ): Promise<string> {

@@ -28,7 +28,7 @@ export interface RowInput<Row extends InputRow> {
 }
 
 /** The records of an input as they were read. */
-export interface Originals {
+interface Originals {
   /** The text of the header of a table; a column of our name if it has none. */
   readonly header: string;
   /** The text of each record, by its line; of rows that are added up, their texts at the line of the first. */

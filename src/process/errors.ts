@@ -125,8 +125,8 @@ export class FieldError extends UsageError {
   /** The rule that the value breaks. Errors with the same rule are reported together. */
   readonly rule: string;
 
-  constructor(message: string, field: string, rule = message, hint?: string) {
-    super(message, hint);
+  constructor(message: string, field: string, rule = message) {
+    super(message);
     this.field = field;
     this.rule = rule;
   }

@@ -123,7 +123,7 @@ export class Collection<Value extends object = object> {
   }
 }
 
-export interface StoredPet extends NewPet {
+interface StoredPet extends NewPet {
   readonly id: bigint;
   readonly status: PetStatus;
 }

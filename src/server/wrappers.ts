@@ -59,7 +59,7 @@ const preflightHeaders: HttpHeaders = {
  * Returns where a client behind a gateway sees the server, from X-Forwarded-Proto, X-Forwarded-Host and X-Forwarded-Prefix.
  * Only a gateway may set them: with another client they lead wherever it likes.
  */
-export function forwardedPlace(request: HttpRequest): { readonly origin: string; readonly prefix: string } {
+function forwardedPlace(request: HttpRequest): { readonly origin: string; readonly prefix: string } {
   const forwarded = (name: string, form: RegExp) =>
     form.exec(headerValue(request.headers, `x-forwarded-${name}`)?.split(',')[0]?.trim() ?? '')?.[0];
   const scheme = forwarded('proto', /^https?$/) ?? 'http';

@@ -64,7 +64,7 @@ export interface End {
   readonly error?: CliError | undefined;
 }
 
-/** How the rows of a command are settled. */
+/** How often a row of a command is tried. */
 export interface RowLimits {
   readonly rules: Rules;
   /** The most ways back to a reading or an attempt. */
@@ -152,7 +152,7 @@ function begin(known: Known, all: Circumstances): Next {
 
 function read(known: Known, { isRun, port }: Circumstances, waitMs = 0): Next {
   const id = known.row.id ?? known.last?.id;
-  // A run finds one record in the list only to confirm a success.
+  // A run looks for a count in the list only to confirm a success.
   const canRead = isRun && known.aim !== 'confirm' ? port.canGet : port.canRead;
   return id === undefined || !canRead ? endUnread(known, unboundError) : [known, { do: 'read', id, waitMs }];
 }

@@ -38,21 +38,27 @@ export interface Write {
 
 /** What an answer says of a write. */
 export type Verdict =
-  /** A success that shows it, or a DELETE that succeeded; without a record; with something else; and 202. */
+  /** A success that shows what was sent, or a DELETE that succeeded. */
   | 'shown'
+  /** A success without a record. */
   | 'empty'
+  /** A success that shows another value. */
   | 'unclear'
+  /** 202. */
   | 'accepted'
-  /** It may have been applied. Sent twice it is once, or it is not sent again. */
+  /** It may have been applied, and may be sent again. */
   | 'lost'
+  /** It may have been applied, and must not be sent again. */
   | 'unrepeatable'
   /** It was given up while it was under way. */
   | 'stopped'
-  /** 409 and 412; and what a DELETE names is not there. */
+  /** 409 or 412. */
   | 'conflict'
+  /** The record that a DELETE names does not exist. */
   | 'gone'
-  /** Certainly not applied. The same request may succeed at once, or not. */
+  /** Certainly not applied, and may succeed if it is sent again. */
   | 'busy'
+  /** Certainly not applied, and would be refused again. */
   | 'refused';
 
 /** One attempt of a write, judged by its answer. */
@@ -71,9 +77,11 @@ export interface Attempted {
 
 /** A noun of a service: the only code that turns values into requests. */
 export interface RecordPort {
-  /** True if one record can be read by itself; if all can; if one can be found in either way. */
+  /** True if a run can read one record: by itself or, unless it is a count, in the list. */
   readonly canGet: boolean;
+  /** True if all records can be listed. */
   readonly canList: boolean;
+  /** True if one record can be read by itself or found in the list. */
   readonly canRead: boolean;
   /** True if a record can be removed. */
   readonly canRemove: boolean;
@@ -98,7 +106,7 @@ export interface RecordPort {
    * @param now the last reading of the record. Undefined if nobody has read it: then only a create has a condition.
    * @throws CliError if a record that it needs cannot be read.
    */
-  write(row: Row, planned: Planned, now: Reading | undefined, options?: RequestOptions): Promise<Write>;
+  toWrite(row: Row, planned: Planned, now: Reading | undefined, options?: RequestOptions): Promise<Write>;
   /** Sends a write once. @param spentMs see `CallOptions`. @throws StoppedError or InterruptedError if it was certainly not sent. */
   send(write: Write, spentMs?: number): Promise<Attempted>;
 }
@@ -154,7 +162,7 @@ export function createRecordPort(client: Client, name: NounName, options: PortOp
       if (kind === 'remove' && (intent.expected === undefined || isFields(intent.expected))) return record;
       return isCount && kind !== 'create' ? (record.quantity as number | bigint) : fieldsOf(intent, record);
     },
-    async write(row, { action, after }, now, options) {
+    async toWrite(row, { action, after }, now, options) {
       const { id } = row;
       if (action === 'remove')
         return { operation: ids.delete, input: { id }, conditions: etagCondition(now?.etag) };

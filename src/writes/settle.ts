@@ -63,7 +63,7 @@ export async function settle(
     known = after;
     if (step.do === 'end') return toSettled(known, step, attempts);
     if (step.do === 'write' && !sends) {
-      const write = await port.write(known.row, step.planned, known.reading);
+      const write = await port.toWrite(known.row, step.planned, known.reading);
       return { ...toSettled(known, {}, attempts), write };
     }
     if (step.do === 'write' && step.isNew) await mark?.(step.planned);
@@ -83,7 +83,7 @@ async function perform(
 ): Promise<Event> {
   try {
     if (step.do === 'write') {
-      const write = await port.write(row, step.planned, reading, { retries: 0, spentMs });
+      const write = await port.toWrite(row, step.planned, reading, { retries: 0, spentMs });
       return { at: 'sent', attempted: await port.send(write, spentMs) };
     }
     const now = await port.read(step.id, { retries: 0, spentMs });

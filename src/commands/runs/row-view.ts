@@ -56,7 +56,7 @@ export function toPrintedRow(noun: NounName, row: RunRow, state: string): Printe
 }
 
 /** The row of an invalid record. */
-export function toInvalidRow({ line, message }: Run['invalid'][number]): PrintedRow {
+function toInvalidRow({ line, message }: Run['invalid'][number]): PrintedRow {
   const reason = { code: 'invalid', message };
   return { before: undefined, after: undefined, change: undefined, line, state: 'invalid', reason };
 }
