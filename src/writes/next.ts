@@ -64,7 +64,7 @@ export interface End {
   readonly error?: CliError | undefined;
 }
 
-/** How often a row of a command is tried. */
+/** The rules of a command's rows, and how often each row is tried. */
 export interface RowLimits {
   readonly rules: Rules;
   /** The most ways back to a reading or an attempt. */
