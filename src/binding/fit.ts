@@ -113,7 +113,7 @@ function recordObstacle(
   if (!answer) return isRead && answersNoJson ? { why: 'it answers no JSON' } : undefined;
   if (answer.shape.kind === 'unknown') return undefined;
   const content = recordsIn(tableOperation, answer.shape);
-  if (!content) return withoutRecords(answer.shape);
+  if (!content) return foreign({ why: 'it answers no single list of records' });
   const { shape } = content;
   if (shape.kind === 'unknown') return undefined;
   const label = shape.names[0] ?? 'record';
@@ -126,16 +126,6 @@ function recordObstacle(
   const inner = [...shape.fields].find(([, field]) => isRecord(tableOperation, field));
   if (inner) return { why: `it answers the record inside ${inner[0]}` };
   return foreign(lackOf(tableOperation, shape, label, fields));
-}
-
-/** Says what a list answers in place of records. */
-function withoutRecords(answer: Shape): Obstacle {
-  const isMap = isNumberKind(answer.values.kind) && answer.fields.size === 0;
-  return foreign({
-    why: isMap
-      ? 'it answers a map of numbers, such as {"available": 7}, and no records'
-      : 'it answers no single list of records',
-  });
 }
 
 /** Marks an obstacle that shows that the records of the noun are not ours. */

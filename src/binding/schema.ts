@@ -68,13 +68,6 @@ export class Shape {
     this.itemShape ??= new Shape(keywordOf(this, 'items'), this.source);
     return this.itemShape;
   }
-
-  /** The values of an object that is a map. */
-  get values(): Shape {
-    const { additionalProperties } =
-      this.parts.findLast((part) => isJsonObject(part.additionalProperties)) ?? {};
-    return new Shape(additionalProperties, this.source);
-  }
 }
 
 /** Lists the schemas that a value must match: those of references and compositions, and then the schema itself. Each occurs once. */

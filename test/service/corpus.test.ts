@@ -523,8 +523,8 @@ GET /inventory -> Entry[] = listInventory
 PATCH /inventory/{petId} Count -> Entry (updateInventoryByPetId) ! updateInventory: it does not say that it sets the count
 
 # a map of numbers
-GET /inventory -> map ! listInventory: it answers a map of numbers, such as {"available": 7}, and no records
-DELETE /inventory/{petId} ! deleteInventory: its records are not ours (GET /inventory: it answers a map
+GET /inventory -> map ! listInventory: it answers no single list of records
+DELETE /inventory/{petId} ! deleteInventory: its records are not ours (GET /inventory: it answers no single list
 GET /orders = listOrders
 
 # entries in an envelope, of text ids
