@@ -2,7 +2,7 @@ import { hidesTryIt } from '../api/contract.ts';
 import { withoutParameters } from '../api/http.ts';
 import { nouns } from '../api/nouns.ts';
 import type { BodyField, DocumentedResponse, Operation, RequestBody, Stability } from '../api/operations.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-json.ts';
+import type { JsonObject, JsonValue } from '../process/exact-json.ts';
 import { type DocumentOperation, jsonContent, successStatuses } from './document.ts';
 import { pagingOf, toParameters } from './parameters.ts';
 import { fieldNamesOf, isCategoryObject, isRecord, recordsIn, type TableOperation } from './record-format.ts';
@@ -168,23 +168,13 @@ function readResponses(
     const { content } = objectOf(response);
     const schema = jsonContent(content, source)?.schema;
     for (const reference of referencesIn(schema, source))
-      definitions[reference] ??= withoutDescriptions(lookUp(reference, source) ?? true);
+      definitions[reference] ??= lookUp(reference, source) ?? true;
     documentedResponses[status.replace('xx', 'XX')] = {
       mediaTypes: Object.keys(objectOf(content)).map((type) => withoutParameters(type).toLowerCase()),
-      schema: schema === undefined ? undefined : objectOf(withoutDescriptions(schema)),
+      schema: schema === undefined ? undefined : objectOf(schema),
     };
   }
   return documentedResponses;
-}
-
-/** Copies a part of a schema without its descriptions, which no check needs. */
-function withoutDescriptions(part: JsonValue): JsonValue {
-  if (Array.isArray(part)) return part.map(withoutDescriptions);
-  if (!isJsonObject(part)) return part;
-  const entries = Object.entries(part).filter(
-    ([key, value]) => key !== 'description' || typeof value !== 'string',
-  );
-  return Object.fromEntries(entries.map(([key, value]) => [key, withoutDescriptions(value)]));
 }
 
 const anySuccess = [200, 201, 202, 203, 204, 205];
