@@ -12,7 +12,7 @@ export const states = ['fail', 'error', 'warn', 'flaky', 'pass', 'skip'] as cons
 export type State = (typeof states)[number];
 
 /**
- * One observation of a check. Its texts may contain text of the service: check-result.ts masks secrets in them, and the
+ * One observation of a check. Its texts may contain text of the service: result.ts masks secrets in them, and the
  * reports escape them.
  */
 export interface Finding {

@@ -5,7 +5,6 @@ import { fromWire } from '../client/read-answer.ts';
 import { describeHeader } from '../config/credential.ts';
 import { CliError, exitCodes } from '../process/errors.ts';
 import { isJsonObject } from '../process/exact-json.ts';
-import { withArticle } from '../process/text.ts';
 import type { AskOptions, Check, CheckContext, RawAnswer } from './check.ts';
 import { type Condition, differenceTo, meetsStatus } from './condition.ts';
 import { type Finding, fail, findingOfError, isRed, pass, statusText, warn } from './finding.ts';
@@ -86,12 +85,12 @@ function describeOtherBody(
   { json = null, text, mediaType }: RawAnswer,
   operation: Operation,
 ): string | undefined {
-  const { singular, plural, idField } = nouns[operation.noun];
+  const { plural, idField } = nouns[operation.noun];
   const content = fromWire(operation, json);
   const isRecord = isJsonObject(content) && content[idField] !== undefined;
   if (operation.isList ? Array.isArray(content) : isRecord) return undefined;
   const seen = text === '' ? 'no body' : mediaType || 'a body without a content type';
-  return ` with ${seen}, not ${operation.isList ? `a list of ${plural}` : withArticle(singular)}`;
+  return ` with ${seen}, not ${operation.isList ? 'a list of' : 'one of the'} ${plural}`;
 }
 
 /** Says whether a token was sent, where in the request it was, and which setting it comes from. */
