@@ -10,7 +10,8 @@ import type { Io } from './process/io.ts';
 import { sanitize } from './process/text.ts';
 
 /**
- * Runs one command line and returns its exit code. Only here, and in `answer.ts` for a line that names no command, an error becomes text and a code.
+ * Runs one command line and returns its exit code. Only here, and in `answer.ts` for a line that names no command, an error
+ * becomes text and a code.
  *
  * @param argv the words after `petstore`.
  */
