@@ -1,6 +1,7 @@
 import { type NamedNoun, nouns } from '../api/nouns.ts';
 import { argument, choice, value, values } from '../cli/flag.ts';
 import { parseDuration, ValueError } from '../config/setting-values.ts';
+import { UsageError } from '../process/errors.ts';
 import { parseIdOrName, parsePositiveQuantity, parseQuantity, parseText } from '../records/parse-values.ts';
 
 export const petIdArgument = argument('<petId>', 'id or name of the pet', {
@@ -64,3 +65,20 @@ export const fieldFlag = values(
   '--field <name=value>',
   'a further field of the service; name:=value is JSON',
 );
+
+/** A row as a person names it: the id of its record, or `line:7`; with the id of the record that a create has made. */
+export interface NamedRow {
+  readonly name: string;
+  readonly made: bigint | undefined;
+}
+
+/** Parses `42`, `line:7` or `line:7=42`. @throws UsageError. */
+export function parseNamedRow(text: string): NamedRow {
+  const [, id, line, made] = /^(?:(\d{1,19})|line:([1-9]\d{0,14}))(?:=(\d{1,19}))?$/.exec(text) ?? [];
+  if (id === undefined && line === undefined)
+    throw new UsageError(`'${text}': must be the id of a record, or line:<n> of the input, or line:<n>=<id>`);
+  return {
+    name: id === undefined ? `line:${line}` : `${BigInt(id)}`,
+    made: made === undefined ? undefined : BigInt(made),
+  };
+}

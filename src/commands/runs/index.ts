@@ -2,9 +2,8 @@ import { argument, choice } from '../../cli/flag.ts';
 import { verb } from '../../cli/verb.ts';
 import type { View } from '../../output/columns.ts';
 import { UsageError } from '../../process/errors.ts';
-import { listFlags, parseRunId, referenceFlag } from '../arguments.ts';
+import { listFlags, parseNamedRow, parseRunId, referenceFlag } from '../arguments.ts';
 import { resumeFlags } from './run-flags.ts';
-import { parseNamedRow } from './settle-rows.ts';
 
 const runsFlags = {
   limit: listFlags.limit,

@@ -9,25 +9,9 @@ import { UsageError } from '../../process/errors.ts';
 import { counted } from '../../process/text.ts';
 import { type Outcome, plannedOf, type Row } from '../../writes/decide.ts';
 import type { Reason } from '../../writes/reasons.ts';
+import type { NamedRow } from '../arguments.ts';
 import type { SessionFlags } from './run-flags.ts';
 import { lockTarget } from './run-session.ts';
-
-/** A row as a person names it: the id of its record, or `line:7`; with the id of the record that a create has made. */
-interface NamedRow {
-  readonly name: string;
-  readonly made: bigint | undefined;
-}
-
-/** Parses `42`, `line:7` or `line:7=42`. @throws UsageError. */
-export function parseNamedRow(text: string): NamedRow {
-  const [, id, line, made] = /^(?:(\d{1,19})|line:([1-9]\d{0,14}))(?:=(\d{1,19}))?$/.exec(text) ?? [];
-  if (id === undefined && line === undefined)
-    throw new UsageError(`'${text}': must be the id of a record, or line:<n> of the input, or line:<n>=<id>`);
-  return {
-    name: id === undefined ? `line:${line}` : `${BigInt(id)}`,
-    made: made === undefined ? undefined : BigInt(made),
-  };
-}
 
 /**
  * Keeps what a person says of rows that are unknown, unsettled or left. If no such row remains, the run is brought to its
