@@ -130,14 +130,14 @@ function nextStep(walk: Walk, page: Page): Step {
   if (link !== undefined) return { next: resolveNext(link, page) };
   const sign = findListSign(page, { count, pages });
   // An answer may have a link to the next page although the description does not say so.
-  const signed =
+  const signed = (): Step =>
     sign?.link === undefined ? { mayBeCut: sign?.clause } : { next: resolveNext(sign.link, page) };
   const isLinked = walk.isLinked || linkTarget(header, 'first', 'prev', 'last') !== undefined;
-  if (isLinked || !paging || paging.kind === 'link') return signed;
+  if (isLinked || !paging || paging.kind === 'link') return signed();
   if (paging.kind === 'cursor') {
     const { parameter, next } = paging;
     const value = valueIn(page.envelope, next);
-    if (value === undefined || value === null || value === '' || value === false) return signed;
+    if (value === undefined || value === null || value === '' || value === false) return signed();
     if (typeof value === 'boolean' || typeof value === 'object')
       return { mayBeCut: `its ${next.join('.')} is neither a link nor a cursor` };
     const text = String(value);
@@ -146,7 +146,7 @@ function nextStep(walk: Walk, page: Page): Step {
     return { next: withQueryParameter(first, parameter, text) };
   }
   if (paging.kind === 'unknown') {
-    if (sign) return signed;
+    if (sign) return signed();
     if (paging.by !== undefined && count > 0)
       return { mayBeCut: `its pages follow each other by ${paging.by}, which petstore does not know` };
     const isFull = size !== undefined && count >= size;
