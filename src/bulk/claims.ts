@@ -1,7 +1,7 @@
 import type { Settings } from '../config/settings.ts';
 import { UsageError } from '../process/errors.ts';
 import { minuteText } from '../process/text.ts';
-import { type Outcome, type Row, uncertaintyOf } from '../writes/decide.ts';
+import type { Outcome, Row } from '../writes/decide.ts';
 import { findNextCommand } from './report.ts';
 import {
   bookedCode,
@@ -33,7 +33,7 @@ export async function claimsOn(list: RunList, run: Run, undone: Run | undefined)
   const sentBy = new Map(undone?.rows.map((row) => [row.line, row.sentBy]));
   /** The number of the last plan that a row accounts for. If another run has planned its record since, the row is left alone. */
   const sinceOf = (row: RunRow) => {
-    if (uncertaintyOf(row)) return row.sentBy;
+    if (row.doubt) return row.sentBy;
     return undone && row.intent.kind !== 'add' ? (sentBy.get(row.line) ?? 0) : Number.POSITIVE_INFINITY;
   };
   const rows = run.rows.filter(isUnfinished);
@@ -50,7 +50,7 @@ export async function claimsOn(list: RunList, run: Run, undone: Run | undefined)
     const others = new Map((await readRun(list, info.id)).rows.map((row) => [row.id, row]));
     for (const row of asked) {
       const other = others.get(row.id);
-      if (!other || (takenBack.has(row.id) && !uncertaintyOf(row))) continue;
+      if (!other || (takenBack.has(row.id) && !row.doubt)) continue;
       const isLater = other.plannedBy > sinceOf(row);
       const claim =
         bookedBy(info, row, isBooking ? other : undefined) ??
@@ -65,12 +65,12 @@ export async function claimsOn(list: RunList, run: Run, undone: Run | undefined)
 function bookedBy(info: RunInfo, row: Row, other: RunRow | undefined): Outcome | undefined {
   const { intent } = row;
   if (intent.kind !== 'add' || other?.intent.kind !== 'add') return undefined;
-  if (uncertaintyOf(row) || fateOf(other) !== 'applied') return undefined;
+  if (row.doubt || fateOf(other) !== 'applied') return undefined;
   const message = `booked by ${info.id}, ${minuteText(info.started)}`;
   const { change } = other.intent;
-  if (change === intent.change) return { state: 'unchanged', reason: { code: bookedCode, message } };
+  if (change === intent.change) return { kind: 'unchanged', reason: { code: bookedCode, message } };
   const both = `${message} with ${signed(change)}, and the file has ${signed(intent.change)}`;
-  return { state: 'failed', reason: { code: 'booked_otherwise', message: both } };
+  return { kind: 'failed', reason: { code: 'booked_otherwise', message: both } };
 }
 
 function signed(change: number): string {
@@ -129,14 +129,14 @@ export async function findOpenDelivery(
  */
 function laterRun({ id, header }: RunInfo, row: Row, other: RunRow): Outcome | undefined {
   const code = 'later_run';
-  if (uncertaintyOf(row)) {
+  if (row.doubt) {
     const message = `run ${id} has planned this record since, so its value tells nothing: look at it, and say what happened`;
-    return { state: 'unknown', reason: { code, message } };
+    return { kind: 'unknown', reason: { code, message } };
   }
   // What a run deletes leaves no value, and is not undone.
   if (header.kind === 'undo' || header.kind === 'delete' || !isAppliedOrUncertain(other)) return undefined;
   const message = `run ${id} has written this record since: undo that run first, or apply the file again`;
-  return { state: 'failed', reason: { code, message, passes: true, settledBy: ['undo', id] } };
+  return { kind: 'failed', reason: { code, message, passes: true, settledBy: ['undo', id] } };
 }
 
 type Claim = readonly [Row, Outcome];
@@ -146,11 +146,11 @@ function claimNotApplied({ id = '', rows: undoneRows }: Run, rows: readonly RunR
   const byLine = new Map(undoneRows.map((row) => [row.line, row]));
   return rows.flatMap((row): Claim[] => {
     const undone = byLine.get(row.line);
-    if (!undone || uncertaintyOf(row)) return [];
+    if (!undone || row.doubt) return [];
     const fate = fateOf(undone);
     if (fate === 'applied' && row.id !== undefined) return [];
     const name = rowName(undone);
-    if (fate === 'failed') return [[row, { state: 'unchanged' }]];
+    if (fate === 'failed') return [[row, { kind: 'unchanged' }]];
     const [code, message] =
       fate === 'applied'
         ? (['no_id', 'the service made it and did not tell its id: look for it, and delete it'] as const)
@@ -159,6 +159,6 @@ function claimNotApplied({ id = '', rows: undoneRows }: Run, rows: readonly RunR
             `nobody knows whether run ${id} wrote it: look at it, and say what happened`,
           ] as const);
     const settledBy = ['runs', 'settle', id, fate === 'applied' ? `${name}=<id>` : name, '--as', 'applied'];
-    return [[row, { state: 'failed', reason: { code, message, passes: true, settledBy } }]];
+    return [[row, { kind: 'failed', reason: { code, message, passes: true, settledBy } }]];
   });
 }

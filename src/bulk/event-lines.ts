@@ -1,6 +1,5 @@
 import type { Issue } from '../input/read-rows.ts';
 import { isJsonObject, jsonIn, printJson } from '../process/exact-json.ts';
-import type { Outcome, Planned } from '../writes/decide.ts';
 import { fromJsonValue, toJsonValue } from '../writes/value.ts';
 import { newRow, type RunEnd, type RunEvent, type RunRow } from './run.ts';
 import type { RunHeader } from './run-header.ts';
@@ -9,7 +8,7 @@ import type { RunHeader } from './run-header.ts';
 //
 //   begin      the version of the format, the id of the run and its header
 //   invalid    a row of the input that is in no plan
-//   plan       a row with its intent, its text and its state
+//   plan       a row with its intent, its text, and what the plan has made of it
 //   planned    ends a plan, and has its number among all plans on the target: the commit point
 //   mark       rows that may go out now, or one row that goes out with other values than planned
 //   outcome    what became of a row
@@ -18,7 +17,7 @@ import type { RunHeader } from './run-header.ts';
 // A row is named by its line of the input, in its run and in the undo of its run.
 
 /** The version of the format. A journal of another version is not read. */
-export const journalVersion = 7;
+export const journalVersion = 8;
 
 /** Makes an event a line, without its line break. */
 export function printEvent(event: RunEvent): string {
@@ -26,8 +25,9 @@ export function printEvent(event: RunEvent): string {
     case 'begin':
       return printJson({ ...event, journal: journalVersion });
     case 'plan': {
-      const { line, id, intent, state, stock, text } = event.row;
-      return printJson(convert({ kind: 'plan', line, id, intent, state, stock, text }, toMember));
+      const { line, id, intent, planned, doubt, outcome, stock, text } = event.row;
+      const row = { line, id, intent, planned, doubt, outcome, stock, text };
+      return printJson(convert({ kind: 'plan', ...row }, toMember));
     }
     case 'planned':
       return printJson({ kind: 'planned', number: event.number });
@@ -37,6 +37,7 @@ export function printEvent(event: RunEvent): string {
       return printJson({
         kind: 'outcome',
         row: event.row.line,
+        doubt: event.doubt,
         outcome: event.outcome.made ? convert(event.outcome, toMember) : event.outcome,
       });
     case 'end':
@@ -54,7 +55,7 @@ const fromMember: Member = (name, value) => (name === 'id' ? BigInt(value) : fro
 /** The members of an event whose values JSON cannot hold as they are. */
 const valueNames = new Set(['id', 'value', 'fields', 'expected', 'created', 'before', 'after']);
 /** The members that have such members. */
-const partNames = new Set(['intent', 'state', 'planned', 'outcome', 'made']);
+const partNames = new Set(['intent', 'planned', 'outcome', 'made']);
 
 /** Makes the values in an event JSON, or reads them. */
 function convert(part: object, toValue: Member): Record<string, unknown> {
@@ -80,30 +81,31 @@ type Line = Partial<
     readonly number: number;
     readonly rows: readonly number[];
     readonly row: number;
-    readonly planned: Planned;
-    readonly outcome: Outcome;
   }
 >;
 
-const rowStates: readonly unknown[] = ['planned', 'uncertain', 'settled'];
-const outcomeStates: readonly unknown[] = ['applied', 'unchanged', 'failed', 'unknown'];
+const doubts: readonly unknown[] = ['sent', 'refused', undefined];
+const outcomeKinds: readonly unknown[] = ['applied', 'unchanged', 'failed', 'unknown'];
 
 /** Reads a line. Undefined if it is not an event, or names a row that is not planned. @param known the planned rows by their lines. */
 export function parseEvent(text: string, known: ReadonlyMap<number, RunRow>): RunEvent | undefined {
   const json = jsonIn(text);
   if (!isJsonObject(json)) return undefined;
   const { kind, ...members } = convert(json, fromMember);
-  const { journal, run = '', started = '', header, issue, number, rows, planned, ...rest } = members as Line;
-  const { line, id, intent, state, stock, text: rowText, row, outcome } = rest;
+  const { journal, run = '', started = '', header, issue, number, rows, ...rest } = members as Line;
+  const { line, id, intent, planned, doubt, stock, text: rowText, row, outcome } = rest;
   switch (kind) {
     case 'begin':
       return header && { kind, journal, run, started, header };
     case 'invalid':
       return issue && { kind, issue };
     case 'plan':
-      if (line === undefined || !intent || !state || !rowStates.includes(state.at)) return undefined;
-      if (state.at === 'settled' && !outcomeStates.includes(state.outcome?.state)) return undefined;
-      return { kind, row: Object.assign(newRow({ line, id, intent, text: rowText }), { state, stock }) };
+      if (line === undefined || !intent || !(planned || outcome) || !doubts.includes(doubt)) return undefined;
+      if (outcome && !outcomeKinds.includes(outcome.kind)) return undefined;
+      return {
+        kind,
+        row: Object.assign(newRow({ line, id, intent, text: rowText }), { planned, doubt, outcome, stock }),
+      };
     case 'planned':
       return number === undefined ? undefined : { kind, number, rows: [] };
     case 'mark': {
@@ -112,8 +114,8 @@ export function parseEvent(text: string, known: ReadonlyMap<number, RunRow>): Ru
     }
     case 'outcome': {
       const settled = known.get(row ?? 0);
-      const isOutcome = outcome && outcomeStates.includes(outcome.state);
-      return settled && isOutcome ? { kind, row: settled, outcome } : undefined;
+      const isOutcome = outcome && outcomeKinds.includes(outcome.kind) && doubts.includes(doubt);
+      return settled && isOutcome ? { kind, row: settled, outcome, doubt } : undefined;
     }
     case 'end':
       return { kind, end: members as unknown as RunEnd };

@@ -2,8 +2,10 @@ import type { StopReason } from '../client/pace.ts';
 import { monotonicMs } from '../process/deadline.ts';
 import { messageOf } from '../process/errors.ts';
 import type { Stop } from '../process/signals.ts';
-import { type Outcome, plannedOf, type Row } from '../writes/decide.ts';
+import type { Outcome, Row } from '../writes/decide.ts';
+import type { Settled } from '../writes/settle.ts';
 import type { Journal } from './journal.ts';
+import type { RunChange } from './run.ts';
 
 /**
  * Yields the rows of a plan, and marks them before they go out: after a power cut, a row without a mark was certainly never
@@ -17,8 +19,8 @@ export function* markBeforeSending(
   stop: Stop<StopReason>,
   atOnce: number,
 ): Generator<Row> {
-  const mostTogether = ({ intent, state }: Row) => {
-    if (plannedOf({ state })?.action === 'create') return atOnce;
+  const mostTogether = ({ intent, planned }: Row) => {
+    if (planned?.action === 'create') return atOnce;
     return intent.kind === 'set' && intent.expected === undefined ? 512 : 64;
   };
   for (let from = 0; from < changes.length; ) {
@@ -44,43 +46,51 @@ export function* markBeforeSending(
 /** The shortest time between two saves of the embedded store. */
 const saveEveryMs = 1000;
 
+/** Keeps the outcomes of rows in a journal. */
+interface OutcomeKeeper {
+  keep(row: Row, settled: Pick<Settled, 'outcome' | 'doubt'>): Promise<void>;
+  /** Keeps what still waits. Call it at the end. */
+  flush(): Promise<void>;
+}
+
 /**
- * Returns the function that keeps the outcome of a row in the journal. If the run writes to the embedded store, outcomes wait
- * until the store is saved: at most once a second, and when the function is called without a row. If an outcome cannot be
- * kept, the run stops, because no row may be written without its outcome.
+ * If the run writes to the embedded store, outcomes wait until the store is saved: at most once a second, and at the end. If
+ * an outcome cannot be kept, the run stops, because no row may be written without its outcome.
  */
 export function createOutcomeKeeper(
   journal: Journal,
   stop: Stop<StopReason>,
   saveStore: (() => Promise<void>) | undefined,
-): (row?: Row, outcome?: Outcome) => Promise<void> {
-  let waiting: (readonly [row: Row, outcome: Outcome])[] = [];
+): OutcomeKeeper {
+  let waiting: Extract<RunChange, { kind: 'outcome' }>[] = [];
   let nextSaveMs = monotonicMs() + saveEveryMs;
-  return async (row, outcome) => {
-    if (row && outcome) waiting.push([row, outcome]);
-    if (saveStore && row && monotonicMs() < nextSaveMs) return;
+  const flush = async () => {
     const kept = waiting;
     waiting = [];
     nextSaveMs = Number.POSITIVE_INFINITY;
-    let failure: Outcome | undefined;
+    let lost: { readonly outcome: Outcome; readonly doubt: 'sent' } | undefined;
     try {
       await saveStore?.();
     } catch (error) {
       const message = `the embedded store could not be saved: ${messageOf(error)}`;
       stop.stop({ kind: 'partial', message });
-      failure = { state: 'unknown', reason: { code: 'not_saved', message }, mayBeApplied: true };
+      lost = { outcome: { kind: 'unknown', reason: { code: 'not_saved', message } }, doubt: 'sent' };
     }
-    for (const [keptRow, result] of kept)
+    for (const event of kept)
       try {
         // A row that was certainly not written stays so.
-        journal.keep({
-          kind: 'outcome',
-          row: keptRow,
-          outcome: failure && result.state === 'applied' ? failure : result,
-        });
+        journal.keep(lost && event.outcome.kind === 'applied' ? { ...event, ...lost } : event);
       } catch (error) {
         stop.stop({ kind: 'partial', message: messageOf(error) });
       }
     nextSaveMs = monotonicMs() + saveEveryMs;
+  };
+  return {
+    async keep(row, { outcome, doubt }) {
+      if (!outcome) return;
+      waiting.push({ kind: 'outcome', row, outcome, doubt });
+      if (!saveStore || monotonicMs() >= nextSaveMs) await flush();
+    },
+    flush,
   };
 }

@@ -1,5 +1,5 @@
 import { UsageError } from '../process/errors.ts';
-import { type Intent, plannedOf, type Row } from '../writes/decide.ts';
+import type { Intent, Row } from '../writes/decide.ts';
 import {
   createRun,
   isAppliedOrUncertain,
@@ -182,11 +182,10 @@ function createUndoRow(row: Row): RunRow {
 }
 
 function oppositeOf(row: Row): Intent {
-  const { intent, state } = row;
-  const { action = 'set', before = null, after = null } = plannedOf(row) ?? {};
-  const made = state.at === 'settled' ? state.outcome.made : undefined;
+  const { intent, planned, outcome } = row;
+  const { action = 'set', before = null, after = null } = planned ?? {};
   if (intent.kind === 'add')
     return { kind: 'add', change: -intent.change, created: action === 'create' ? after : undefined };
-  if (action === 'create') return { kind: 'remove', expected: made?.value ?? after };
+  if (action === 'create') return { kind: 'remove', expected: outcome?.made?.value ?? after };
   return { kind: 'set', value: before, expected: after };
 }

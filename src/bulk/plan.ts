@@ -1,14 +1,6 @@
 import { eachAtPace, type Pace } from '../client/pace.ts';
 import { CliError, UsageError } from '../process/errors.ts';
-import {
-  decide,
-  type Outcome,
-  plannedOf,
-  type Row,
-  type RowState,
-  type Rules,
-  uncertaintyOf,
-} from '../writes/decide.ts';
+import { decide, endRow, type Outcome, type Row, type Rules } from '../writes/decide.ts';
 import type { Reading, RecordPort } from '../writes/port.ts';
 import { changeBetween, type Value } from '../writes/value.ts';
 import type { Claims } from './claims.ts';
@@ -46,18 +38,18 @@ export async function makePlan(
   { pace, progress, rules, claims }: PlanOptions,
 ): Promise<Plan> {
   const unread = new Map<bigint, RunRow>();
-  const planByValue = (row: RunRow, now: Value) => {
-    row.state = stateIn(port, row, now, rules);
-    if (row.state.at === 'uncertain') row.now = now;
-  };
+  const planByValue = (row: RunRow, now: Value) => planRow(port, row, now, rules);
   for (const row of rows) {
     const claim = claims.get(row);
-    if (claim) row.state = claimedState(row, claim);
-    else if (row.id === undefined) planByValue(row, null);
+    // Of an earlier plan only an uncertain row, or one that was not processed, keeps what it was planned as.
+    if ((claim || row.outcome) && !row.doubt) row.planned = undefined;
+    row.outcome = claim;
+    if (claim) continue;
+    if (row.id === undefined) planByValue(row, null);
     else unread.set(row.id, row);
   }
   await readAll(port, unread, pace, (row, { record }) => {
-    planByValue(row, port.valueOf(row, record));
+    planByValue(row, port.valueOf(row.intent, record));
     progress.recordsRead += 1;
   });
   for (const row of unread.values()) planByValue(row, null);
@@ -108,29 +100,22 @@ export async function readStocks(inventory: RecordPort, pets: readonly RunRow[],
   }
 }
 
-function isChange({ state }: Row): boolean {
-  return state.at === 'planned' || state.at === 'uncertain';
+function isChange({ outcome }: Row): boolean {
+  return outcome === undefined;
 }
 
-/** The state of a row that another run has settled. It stays as uncertain as it was. */
-function claimedState(row: Row, claim: Outcome): RowState {
-  const uncertain = uncertaintyOf(row);
-  if (!uncertain) return { at: 'settled', outcome: claim };
-  const { mayBeApplied } = uncertain;
-  return { at: 'settled', outcome: { ...claim, mayBeApplied }, planned: uncertain };
-}
-
-function stateIn(port: RecordPort, row: Row, now: Value, rules: Rules): RowState {
-  const uncertain = uncertaintyOf(row);
+/** Gives a row what it is to be written as, or its outcome. An uncertain row stays as it was sent. */
+function planRow(port: RecordPort, row: RunRow, now: Value, rules: Rules): void {
   const decision = decide(row, now, rules);
-  if (decision.state !== 'write') return { at: 'settled', outcome: decision, planned: uncertain };
-  const { action, after } = decision;
-  if (action === 'remove' && !port.canRemove) return { at: 'settled', outcome: noDelete };
-  return uncertain ? { ...uncertain, at: 'uncertain' } : { at: 'planned', action, before: now, after };
+  if (row.doubt) row.now = now;
+  else row.planned = undefined;
+  if (decision.kind !== 'write') endRow(row, decision);
+  else if (!row.doubt && decision.action === 'remove' && !port.canRemove) endRow(row, noDelete);
+  else if (!row.doubt) row.planned = { action: decision.action, before: now, after: decision.after };
 }
 
 const noDelete: Outcome = {
-  state: 'failed',
+  kind: 'failed',
   reason: {
     code: 'no_delete',
     message: 'the run created this record, and the service offers no way to delete it',
@@ -144,13 +129,12 @@ function isCutListError(error: unknown): boolean {
 
 /** What a row would replace, as the last plan has read it: `before`, unless that is of an earlier plan. */
 export function nowOf(row: RunRow): Value | undefined {
-  return row.now === undefined ? plannedOf(row)?.before : row.now;
+  return row.now === undefined ? row.planned?.before : row.now;
 }
 
 /** The change of a count by a row. Undefined for fields of records, and for a row that no plan writes. */
 export function changeOf(row: RunRow): number | undefined {
-  const planned = plannedOf(row);
-  return planned && changeBetween(nowOf(row) ?? null, planned.after);
+  return row.planned && changeBetween(nowOf(row) ?? null, row.planned.after);
 }
 
 /** The largest changes of counts, the largest one first. Of changes without a size the first ones. */
@@ -182,14 +166,14 @@ export function checkGuards({ header }: Run, { changes }: Plan, guards: Guards):
   }
   const tooLarge = maxDelta !== undefined && changes.find((row) => Math.abs(changeOf(row) ?? 0) > maxDelta);
   if (tooLarge) {
-    const { line, id } = tooLarge;
-    const after = plannedOf(tooLarge)?.after ?? 'no entry';
+    const { line, id, planned } = tooLarge;
+    const after = planned?.after ?? 'no entry';
     throw guardError(
       `line ${line} changes pet ${id} from ${nowOf(tooLarge) ?? 'no entry'} to ${after}, and --max-delta allows ${maxDelta}`,
       'look at the plan with --dry-run; if this is intended, give a larger --max-delta',
     );
   }
-  const zeros = changes.filter((row) => plannedOf(row)?.after === 0 && nowOf(row) !== null).length;
+  const zeros = changes.filter((row) => row.planned?.after === 0 && nowOf(row) !== null).length;
   if (rowCount >= minRowsForZeroGuard && zeros * 2 > rowCount && !allowZero)
     throw guardError(
       `${zeros} of ${rowCount} rows go to 0, more than half`,

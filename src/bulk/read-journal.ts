@@ -142,7 +142,11 @@ export async function readUnreadableHead(path: string): Promise<UnreadableHead> 
 
 function writerOf(version: number): string {
   if (version > journalVersion) return 'a later version of petstore';
-  return version === 6 ? 'petstore 3' : 'petstore 2 or an earlier one';
+  return version === 6
+    ? 'petstore 3'
+    : version === 7
+      ? 'an early petstore 4'
+      : 'petstore 2 or an earlier one';
 }
 
 function unreadableError(path: string, why: string): CliError {

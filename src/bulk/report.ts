@@ -103,8 +103,7 @@ export interface FailureGroup {
 export function groupFailures(rows: Iterable<Row>): FailureGroup[] {
   const groups = new Map<string, FailureGroup & { count: number }>();
   for (const row of rows) {
-    if (row.state.at !== 'settled') continue;
-    const { state, reason } = row.state.outcome;
+    const { kind: state, reason } = row.outcome ?? {};
     if (state !== 'failed' && state !== 'unknown') continue;
     const { status, message = state, requestId } = reason ?? {};
     const code = reason ? shownCode(reason) : state;
@@ -130,7 +129,7 @@ export function findNextCommand({ id = '', header, rows }: Run): readonly string
 
 /** The words with which a row ends that waits for a person or for another run. Undefined for any other row. */
 function waitingWords(id: string, row: Row): readonly string[] | undefined {
-  const { line, state } = row;
+  const { line, outcome } = row;
   if (isForPerson(row))
     return [
       'runs',
@@ -140,7 +139,7 @@ function waitingWords(id: string, row: Row): readonly string[] | undefined {
       '--as',
       'applied',
     ];
-  return state.at === 'settled' ? state.outcome.reason?.settledBy : undefined;
+  return outcome?.reason?.settledBy;
 }
 
 /** Makes the error that ends a session, or that tells again how a run has ended. Undefined if every row is as the file says. */

@@ -1,13 +1,6 @@
 import type { Issue } from '../input/read-rows.ts';
 import type { JsonValue } from '../process/exact-json.ts';
-import {
-  newState,
-  type Outcome,
-  type Planned,
-  plannedOf,
-  type Row,
-  uncertaintyOf,
-} from '../writes/decide.ts';
+import { type Doubt, endRow, type Outcome, type Planned, type Row } from '../writes/decide.ts';
 import { reasonRule } from '../writes/reasons.ts';
 import type { Value } from '../writes/value.ts';
 import type { RunHeader } from './run-header.ts';
@@ -62,7 +55,8 @@ export interface RunRow extends Row {
 
 /** A row that no plan has seen. */
 export function newRow({ line, id, intent, text }: Pick<RunRow, 'line' | 'id' | 'intent' | 'text'>): RunRow {
-  return { line, id, intent, text, state: newState, sentBy: 0, plannedBy: 0 };
+  const known = { planned: undefined, doubt: undefined, outcome: undefined };
+  return { line, id, intent, text, ...known, sentBy: 0, plannedBy: 0 };
 }
 
 /** The name of a row for people: the id of its record, or `line:7` of the input. */
@@ -71,8 +65,8 @@ export function rowName({ id, line }: Pick<Row, 'id' | 'line'>): string {
 }
 
 /** The id of the record that a row has created, if an answer or a person has told it. */
-export function madeIdOf({ state }: Pick<Row, 'state'>): bigint | undefined {
-  return state.at === 'settled' ? state.outcome.made?.id : undefined;
+export function madeIdOf({ outcome }: Row): bigint | undefined {
+  return outcome?.made?.id;
 }
 
 /** What happens to a run, in the order of its journal. */
@@ -90,7 +84,13 @@ export type RunEvent =
   | { readonly kind: 'planned'; readonly number: number; readonly rows: readonly RunRow[] }
   /** Rows go out. `planned`: what the row is written as in place of its plan, because its record has changed since. */
   | { readonly kind: 'mark'; readonly rows: readonly Row[]; readonly planned?: Planned | undefined }
-  | { readonly kind: 'outcome'; readonly row: Row; readonly outcome: Outcome }
+  /** `doubt`: of an unknown row that was sent. */
+  | {
+      readonly kind: 'outcome';
+      readonly row: Row;
+      readonly outcome: Outcome;
+      readonly doubt?: Doubt | undefined;
+    }
   | { readonly kind: 'end'; readonly end: RunEnd };
 
 /** The events that change a run that has begun. */
@@ -102,20 +102,21 @@ export function applyEvent(run: Run, event: RunChange): void {
     case 'planned':
       for (const row of event.rows) {
         run.marked.delete(row.line);
-        if (row.state.at === 'planned') row.sentBy = event.number;
-        if (row.state.at !== 'settled') row.plannedBy = event.number;
+        if (row.outcome) continue;
+        if (!row.doubt) row.sentBy = event.number;
+        row.plannedBy = event.number;
       }
       run.planned = event.number;
       run.end = undefined;
       return;
     case 'mark':
       for (const row of event.rows) {
-        if (event.planned) row.state = { at: 'planned', ...event.planned };
+        if (event.planned) row.planned = event.planned;
         run.marked.add(row.line);
       }
       return;
     case 'outcome':
-      event.row.state = { at: 'settled', outcome: event.outcome, planned: plannedOf(event.row) };
+      endRow(event.row, event.outcome, event.doubt);
       run.marked.delete(event.row.line);
       return;
     case 'end':
@@ -137,9 +138,7 @@ export function isReject({ header: { kind, flags } }: Pick<Run, 'header'>, row: 
 /** Makes the rows uncertain that a killed session may have sent. Call it for a run that no process carries out. */
 export function markKilled(run: Run): void {
   if (run.end) return;
-  for (const row of run.rows)
-    if (run.marked.has(row.line) && row.state.at === 'planned')
-      row.state = { ...row.state, at: 'uncertain', mayBeApplied: true };
+  for (const row of run.rows) if (run.marked.has(row.line)) row.doubt = 'sent';
 }
 
 export function createRun(header: RunHeader, rows: RunRow[], invalid: Issue[] = []): Run {
@@ -148,9 +147,7 @@ export function createRun(header: RunHeader, rows: RunRow[], invalid: Issue[] = 
 
 /** Returns true if a run has written a row, or may have. */
 export function isAppliedOrUncertain(row: Row): boolean {
-  const { state } = row;
-  if (state.at === 'settled' && state.outcome.state === 'applied') return true;
-  return uncertaintyOf(row) !== undefined;
+  return row.outcome?.kind === 'applied' || row.doubt !== undefined;
 }
 
 /**
@@ -175,31 +172,26 @@ export type FateCounts = Record<Fate, number>;
 /** The code of a row that another run of the delivery has booked. */
 export const bookedCode = 'booked';
 
-export function fateOf({ state }: Pick<Row, 'state'>): Fate {
-  if (state.at === 'uncertain') return 'unsettled';
-  if (state.at !== 'settled') return 'unprocessed';
-  const { state: fate, reason } = state.outcome;
-  return fate === 'unchanged' && reason?.code === bookedCode ? 'booked' : fate;
+export function fateOf({ outcome, doubt }: Row): Fate {
+  if (!outcome) return doubt ? 'unsettled' : 'unprocessed';
+  const { kind, reason } = outcome;
+  return kind === 'unchanged' && reason?.code === bookedCode ? 'booked' : kind;
 }
 
 /** Returns true if a row is left for `resume`: it has no outcome, or it failed for a reason that passes. */
-export function isLeft({ state }: Pick<Row, 'state'>): boolean {
-  if (state.at !== 'settled') return true;
-  const { state: fate, reason } = state.outcome;
-  return fate === 'failed' && reason?.passes === true;
+export function isLeft({ outcome }: Row): boolean {
+  return !outcome || (outcome.kind === 'failed' && outcome.reason?.passes === true);
 }
 
 /** Returns true if a session looks at a row: it is left, or unknown. A create that is unknown is settled by a person. */
 export function isUnfinished(row: Row): boolean {
-  if (isLeft(row)) return true;
-  const { state, intent } = row;
-  return state.at === 'settled' && state.outcome.state === 'unknown' && intent.kind !== 'create';
+  return isLeft(row) || (row.outcome?.kind === 'unknown' && row.intent.kind !== 'create');
 }
 
 /** Returns true if a person must say what happened to a row: it is unknown, and another session could not tell either. */
-export function isForPerson({ state, intent }: Pick<Row, 'state' | 'intent'>): boolean {
-  if (state.at !== 'settled' || state.outcome.state !== 'unknown') return false;
-  const { reason } = state.outcome;
+export function isForPerson({ outcome, intent }: Row): boolean {
+  if (outcome?.kind !== 'unknown') return false;
+  const { reason } = outcome;
   return intent.kind === 'create' || (reason !== undefined && reasonRule(reason.code).isForPerson === true);
 }
 

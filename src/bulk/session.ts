@@ -117,12 +117,12 @@ export class Session {
     const { stop, pace, port, rules, totals, options } = this;
     const { retries, maxErrors, client } = options;
     const limits = { retries, retriesUnreachable: true, rules, stop };
-    const keepOutcome = createOutcomeKeeper(journal, stop, client.deferSaves?.());
+    const outcomes = createOutcomeKeeper(journal, stop, client.deferSaves?.());
     const keep = async (row: Row, kept: Kept) => {
       if (kept.kind === 'mark') {
         journal.keep({ kind: 'mark', rows: [row], planned: kept.planned });
         journal.sync();
-      } else if (kept.settled.outcome) await keepOutcome(row, kept.settled.outcome);
+      } else await outcomes.keep(row, kept.settled);
     };
     let grace: NodeJS.Timeout | undefined;
     stop.stopped.addEventListener('abort', () => {
@@ -137,7 +137,7 @@ export class Session {
       if (error instanceof CliError) stop.stop({ kind: 'partial', message: messageOf(error) });
     } finally {
       clearTimeout(grace);
-      await keepOutcome();
+      await outcomes.flush();
     }
   }
 
@@ -152,8 +152,8 @@ export class Session {
     let problem: CliError | undefined;
     try {
       for (const row of plan.changes)
-        if (row.state.at === 'uncertain')
-          journal.keep({ kind: 'outcome', row, outcome: interruptedOutcome(row.state) });
+        if (row.doubt && !row.outcome)
+          journal.keep({ kind: 'outcome', row, outcome: interrupted, doubt: row.doubt });
       journal.sync();
       rejects = writeRunRejects(run, file);
       // If the rejects cannot be written, the journal gets no end, and `resume` writes them.
@@ -199,9 +199,9 @@ export function writeRunRejects(run: Run, { folder, name: given }: RejectsFile):
         reason: { code: 'invalid', message },
       }));
   for (const row of rows) {
-    const { state, line, text = '' } = row;
-    if (state.at !== 'settled' || !isReject(run, row) || rejected?.has(line)) continue;
-    const { reason } = state.outcome;
+    const { outcome, line, text = '' } = row;
+    if (!isReject(run, row) || rejected?.has(line)) continue;
+    const reason = outcome?.reason;
     rejects.push({ line, text, state: 'failed', reason: reason && { ...reason, code: shownCode(reason) } });
   }
   if (rejects.length === 0) return undefined;
@@ -217,7 +217,10 @@ export function endRun(run: Run, journal: Journal, rejects: string | undefined):
   journal.sync();
 }
 
-function interruptedOutcome({ mayBeApplied }: { readonly mayBeApplied: boolean }): Outcome {
-  const message = 'it may have been sent before, and the run stopped before its record was read';
-  return { state: 'unknown', reason: { code: 'interrupted', message }, mayBeApplied };
-}
+const interrupted: Outcome = {
+  kind: 'unknown',
+  reason: {
+    code: 'interrupted',
+    message: 'it may have been sent before, and the run stopped before its record was read',
+  },
+};

@@ -6,7 +6,7 @@ import { CliError, messageOf, UsageError } from '../process/errors.ts';
 import { type JsonObject, printJson } from '../process/exact-json.ts';
 import { StoppedError } from '../process/signals.ts';
 import { counted } from '../process/text.ts';
-import { type Intent, newState, type Outcome } from '../writes/decide.ts';
+import type { Intent, Outcome } from '../writes/decide.ts';
 import { attemptDetails, createRecordPort, type RecordPort } from '../writes/port.ts';
 import { type Settled, settle } from '../writes/settle.ts';
 import { type Check, type CheckContext, createSkippedCheck } from './check.ts';
@@ -76,11 +76,11 @@ async function createRecord(
     ...noun.fields,
   };
   const settled = await writeRecord(context, noun, entryId, { kind: 'create', fields });
-  const { state, reason, made } = settled.outcome;
+  const { kind, reason, made } = settled.outcome;
   const id = made?.id ?? entryId ?? settled.attempted?.id;
   const created = id === undefined ? undefined : { noun, fields, parent, id };
   const why = reason?.message ?? 'no answer says whether it was made';
-  if (state !== 'failed') left.add(created ?? `perhaps ${labelOf({ noun, fields, parent })}: ${why}`);
+  if (kind !== 'failed') left.add(created ?? `perhaps ${labelOf({ noun, fields, parent })}: ${why}`);
   const findings = judgeSettled(context, noun, 'create', settled);
   if (!created) throw failure('create: the answer does not say what was created', { expected: 'its id' });
   await checkShown(context, created, fields);
@@ -136,7 +136,7 @@ async function writeRecord(
   // As in an undo, a record is removed if it has what is expected, whatever else it has got since.
   const rules = { mayCreate: false, isUndo: true, createsByPut: port.createsByPut };
   const limits = { rules, retries, retriesUnreachable: false, stop, timeoutMs };
-  const { outcome, ...settled } = await settle(port, { line: 0, id, intent, state: newState }, limits);
+  const { outcome, ...settled } = await settle(port, { line: 0, id, intent }, limits);
   if (!outcome) throw settled.error ?? new StoppedError();
   return { ...settled, outcome };
 }
@@ -155,9 +155,9 @@ function judgeSettled(
   { client }: CheckContext,
   { name, nounName }: WritableNoun,
   step: 'create' | 'update' | 'delete',
-  { outcome: { state, reason }, attempted, retries }: SettledRecord,
+  { outcome: { kind, reason }, attempted, retries }: SettledRecord,
 ): Finding[] {
-  const isWritten = state === 'applied' || state === 'unchanged';
+  const isWritten = kind === 'applied' || kind === 'unchanged';
   if (isWritten && !attempted?.error) {
     // The body of the answer to a DELETE is not a record.
     if (attempted?.verdict === 'unclear' && step !== 'delete')
@@ -191,8 +191,8 @@ async function removeRecord(context: CheckContext, created: TestRecord): Promise
   }
   const expected = isNamed ? { name: fields.name } : { petId: parent?.id };
   const settled = await writeRecord(context, noun, id, { kind: 'remove', expected });
-  const { state, reason } = settled.outcome;
-  if (state === 'failed' && reason?.code === 'changed') throw foreign;
+  const { kind, reason } = settled.outcome;
+  if (kind === 'failed' && reason?.code === 'changed') throw foreign;
   const findings = judgeSettled(context, noun, 'delete', settled);
   if ((await recordPortOf(context, noun).read(id)).record)
     throw failure(`gone: ${name} ${id} is deleted, and a read still shows it`);

@@ -22,9 +22,9 @@ export function rowError(
 ): CliError | undefined {
   const { outcome, error } = settled;
   if (!outcome) return settled.write ? undefined : (error ?? interruption);
-  const { state, reason } = outcome;
-  if (!reason || state === 'applied' || state === 'unchanged') return undefined;
-  if (state === 'unknown')
+  const { kind, reason } = outcome;
+  if (!reason || kind === 'applied' || kind === 'unchanged') return undefined;
+  if (kind === 'unknown')
     return unknownError(access, row, { ...settled, error: interruption ?? error }, reason);
   return failedError(access, row, reason, error);
 }

@@ -6,7 +6,7 @@ import type { Output } from '../output/print.ts';
 import { CliError, InterruptedError } from '../process/errors.ts';
 import type { JsonObject, JsonValue } from '../process/exact-json.ts';
 import { Stop } from '../process/signals.ts';
-import { type Intent, newState, type Row } from '../writes/decide.ts';
+import type { Intent, Row } from '../writes/decide.ts';
 import { createRecordPort } from '../writes/port.ts';
 import type { Settled } from '../writes/settle.ts';
 import { type Kept, settleAll } from '../writes/settle-all.ts';
@@ -47,7 +47,7 @@ export async function writeRecords(
   const { context, client, noun } = access;
   const { settings, flags } = context;
   const port = createRecordPort(client, noun.name, { sendsEtags: settings.get('etags') });
-  const rows = writes.map(({ id, intent }): Row => ({ line: 0, id, intent, state: newState }));
+  const rows = writes.map(({ id, intent }): Row => ({ line: 0, id, intent }));
   const stop = new Stop<StopReason>();
   const results = new Map<Row, Settled>();
   const limits = {
@@ -95,10 +95,10 @@ async function reportWrite(
 ): Promise<void> {
   const { outcome, before, record } = settled;
   if (report) {
-    if (outcome?.state === 'applied') await context.warn(report(row));
+    if (outcome?.kind === 'applied') await context.warn(report(row));
     return;
   }
-  const isDone = outcome?.state === 'applied' || outcome?.state === 'unchanged';
+  const isDone = outcome?.kind === 'applied' || outcome?.kind === 'unchanged';
   if (!isDone || !before || !context.io.stderr.isTerminal || row.intent.kind === 'create') return;
   const names =
     row.intent.kind === 'set' && typeof row.intent.value === 'object'
@@ -143,14 +143,14 @@ async function toOutput(access: Access, ending: Ending, options: WriteOptions): 
 function recordOf({ results }: Ending, row: Row): JsonObject | undefined {
   const { outcome, record } = results.get(row) ?? {};
   if (row.intent.kind === 'remove') return undefined;
-  return outcome?.state === 'applied' || outcome?.state === 'unchanged' ? record : undefined;
+  return outcome?.kind === 'applied' || outcome?.kind === 'unchanged' ? record : undefined;
 }
 
 function notesOf(ending: Ending, options: WriteOptions): string[] {
   const { rows, results, errors, stop } = ending;
   const settled = rows.flatMap((row) => (row.intent.kind === 'remove' ? [] : (results.get(row) ?? [])));
   const of = (count: number) => (options.asList ? `${count} of these writes` : 'the write');
-  const bare = settled.filter(({ outcome, record }) => outcome?.state === 'applied' && !record);
+  const bare = settled.filter(({ outcome, record }) => outcome?.kind === 'applied' && !record);
   const nameless = bare.filter(({ outcome }) => outcome?.made && outcome.made.id === undefined).length;
   const notes = [
     ...(nameless > 0 ? ['note: the record was made, and its id is not known: the answer has none'] : []),

@@ -40,37 +40,30 @@ export interface Planned {
   readonly after: Value;
 }
 
-/** A row that may have been written. It stays so until it is settled as applied, unchanged or failed. */
-interface Uncertain extends Planned {
-  /** True if an attempt may have been applied. False if only a refusal that is in doubt came, such as a 412. */
-  readonly mayBeApplied: boolean;
-}
+/**
+ * Why a row is uncertain: an attempt may have been applied, or only a refusal came that is in doubt, such as a 412. It stays so
+ * until the row is applied, unchanged or failed.
+ */
+export type Doubt = 'sent' | 'refused';
 
-export type RowState =
-  | { readonly at: 'new' }
-  | ({ readonly at: 'planned' } & Planned)
-  | ({ readonly at: 'uncertain' } & Uncertain)
-  | { readonly at: 'settled'; readonly outcome: Outcome; readonly planned?: Planned | undefined };
-
-/** The state of a row that no plan has seen. It is one object, because a million rows share it. */
-export const newState: RowState = { at: 'new' };
-
-/** What is to be done with one record. */
+/** What is to be done with one record, and what is known of it. */
 export interface Row {
   /** The line of the input, from 1; 0 in a command with ids. */
   readonly line: number;
   /** Undefined if the row creates a record. */
   readonly id?: bigint | undefined;
   readonly intent: Intent;
-  state: RowState;
+  /** What it is to be written as; of an uncertain row, what it was first sent as. Undefined if no plan writes it. */
+  planned?: Planned | undefined;
+  /** Undefined if the row was certainly not written, or its outcome is certain. */
+  doubt?: Doubt | undefined;
+  outcome?: Outcome | undefined;
 }
 
-/** The fate of a row. An unknown row was perhaps written, a failed row certainly not. */
+/** What became of a row. An unknown row was perhaps written, a failed row certainly not. */
 export interface Outcome {
-  readonly state: 'unchanged' | 'applied' | 'failed' | 'unknown';
+  readonly kind: 'unchanged' | 'applied' | 'failed' | 'unknown';
   readonly reason?: Reason | undefined;
-  /** Of an unknown row that was sent: see `Uncertain`. Undefined for a row that another run holds up. */
-  readonly mayBeApplied?: boolean | undefined;
   /** The record that a row has created, as the service showed it. */
   readonly made?: MadeRecord | undefined;
 }
@@ -79,6 +72,12 @@ interface MadeRecord {
   readonly id?: bigint | undefined;
   /** The values that the answer showed, else those that were sent. */
   readonly value: Value;
+}
+
+/** Gives a row its outcome. Only an unknown row stays in doubt. */
+export function endRow(row: Row, outcome: Outcome, doubt = row.doubt): void {
+  row.outcome = outcome;
+  row.doubt = outcome.kind === 'unknown' ? doubt : undefined;
 }
 
 /** What the command and the service allow. */
@@ -92,70 +91,56 @@ export interface Rules {
 
 /** The next step of a row: a value is written, or the row has its outcome. */
 export type Decision =
-  | { readonly state: 'write'; readonly action: WriteAction; readonly after: Value }
+  | { readonly kind: 'write'; readonly action: WriteAction; readonly after: Value }
   | Outcome;
 
-const unchanged: Outcome = { state: 'unchanged' };
+const unchanged: Outcome = { kind: 'unchanged' };
 /** The outcome of a row that was written and about which nothing else is to be said. */
-export const applied: Outcome = { state: 'applied' };
+export const applied: Outcome = { kind: 'applied' };
 const maxCount = BigInt(Number.MAX_SAFE_INTEGER);
 
+/** What a decision rests on, beside the record. */
+type Undecided = Pick<Row, 'intent' | 'planned'> & { readonly doubt?: string | undefined };
+
 /** Decides the next step of a row by the value that its record has now. Knows nothing of HTTP, files or time. */
-export function decide(row: Row, now: Value, rules: Rules): Decision {
-  const uncertain = uncertaintyOf(row);
-  return uncertain ? decideUncertain(row.intent, uncertain, now, rules) : decideCertain(row, now, rules);
-}
-
-/** What a row may have been written as. Undefined if it was certainly not written, or its fate is certain. */
-export function uncertaintyOf({ state }: Pick<Row, 'state'>): Uncertain | undefined {
-  if (state.at === 'uncertain') return state;
-  if (state.at !== 'settled' || !state.planned) return undefined;
-  const { state: fate, mayBeApplied } = state.outcome;
-  return fate === 'unknown' && mayBeApplied !== undefined ? { ...state.planned, mayBeApplied } : undefined;
-}
-
-/** What the last plan wants to write. Undefined if no plan has the row to write. */
-export function plannedOf({ state }: Pick<Row, 'state'>): Planned | undefined {
-  if (state.at === 'new') return undefined;
-  return state.at === 'settled' ? state.planned : state;
-}
-
-function decideCertain({ intent, state }: Row, now: Value, rules: Rules): Decision {
+export function decide(row: Undecided, now: Value, rules: Rules): Decision {
+  const { intent, planned, doubt } = row;
+  if (doubt && planned) return decideUncertain(intent, planned, doubt, now, rules);
   switch (intent.kind) {
     case 'create':
-      return { state: 'write', action: 'create', after: intent.fields };
+      return { kind: 'write', action: 'create', after: intent.fields };
     case 'set': {
       const { value, expected } = intent;
       if (isSame(value, now)) return unchanged;
       if (now === null)
         return rules.mayCreate && expected === undefined
-          ? { state: 'write', action: 'create', after: value }
+          ? { kind: 'write', action: 'create', after: value }
           : noEntry(value);
       if (expected === undefined || isSame(expected, now))
-        return { state: 'write', action: 'set', after: value };
+        return { kind: 'write', action: 'set', after: value };
       return otherThanExpected(expected, now);
     }
     case 'add':
-      return decideCertainAdd(intent, now, rules);
+      return decideAdd(intent, now, rules);
     case 'remove': {
       if (now === null) return rules.isUndo ? unchanged : fail('no_record', 'there is no such record');
-      const expected = intent.expected ?? (state.at === 'planned' ? state.before : undefined);
+      const expected = intent.expected ?? planned?.before;
       // A person was shown the whole record, so a field that it has got since is a change too.
       const wasShown = intent.expected !== undefined && !rules.isUndo;
       if (expected === undefined || (isSame(expected, now) && (!wasShown || isSame(now, expected))))
-        return { state: 'write', action: 'remove', after: null };
+        return { kind: 'write', action: 'remove', after: null };
       return otherThanExpected(expected, now);
     }
   }
 }
 
-function decideCertainAdd(
+function decideAdd(
   { change, expected, created }: Extract<Intent, { kind: 'add' }>,
   now: Value,
   { mayCreate }: Rules,
 ): Decision {
   if (created !== undefined && now === null) return unchanged;
-  if (created !== undefined && isSame(created, now)) return { state: 'write', action: 'remove', after: null };
+  if (created !== undefined && isSame(created, now)) return { kind: 'write', action: 'remove', after: null };
   if (expected !== undefined && !isSame(expected, now)) return otherThanExpected(expected, now);
   if (change === 0) return unchanged;
   if (now === null && !mayCreate) return noEntry(0);
@@ -164,39 +149,43 @@ function decideCertainAdd(
   const text = `${count} ${change < 0 ? '-' : '+'} ${Math.abs(change)}`;
   if (sum < 0n) return fail('below_zero', `${text} is below 0`);
   if (sum > maxCount) return fail('too_large', `${text} is above ${maxCount}`);
-  return { state: 'write', action: now === null ? 'create' : 'set', after: Number(sum) };
+  return { kind: 'write', action: now === null ? 'create' : 'set', after: Number(sum) };
 }
 
-function decideUncertain(intent: Intent, uncertain: Uncertain, now: Value, rules: Rules): Decision {
-  const { action, before, after, mayBeApplied } = uncertain;
-  const writeAgain: Decision = { state: 'write', action, after };
-  if (intent.kind === 'create') return leaveUnknown('perhaps_made', perhapsMade, mayBeApplied);
+function decideUncertain(
+  intent: Intent,
+  planned: Planned,
+  doubt: string,
+  now: Value,
+  rules: Rules,
+): Decision {
+  const { action, before, after } = planned;
+  const writeAgain: Decision = { kind: 'write', action, after };
+  if (intent.kind === 'create') return leaveUnknown('perhaps_made', perhapsMade);
   if (action === 'remove') {
     if (now === null) return applied;
-    return isSame(before, now) ? writeAgain : changed(uncertain, now);
+    return isSame(before, now) ? writeAgain : changed(planned, now);
   }
   // After refusals alone somebody else may have made the same sum.
-  if (isSame(after, now)) return intent.kind === 'add' && !mayBeApplied ? changed(uncertain, now) : applied;
+  if (isSame(after, now)) return intent.kind === 'add' && doubt !== 'sent' ? changed(planned, now) : applied;
   if (isSame(before, now))
-    return now !== null || rules.createsByPut
-      ? writeAgain
-      : leaveUnknown('perhaps_made', perhapsMade, mayBeApplied);
-  if (now === null) return changed(uncertain, now);
+    return now !== null || rules.createsByPut ? writeAgain : leaveUnknown('perhaps_made', perhapsMade);
+  if (now === null) return changed(planned, now);
   const isPlainSet = intent.kind === 'set' && intent.expected === undefined;
-  return isPlainSet ? { ...writeAgain, action: 'set' } : changed(uncertain, now);
+  return isPlainSet ? { ...writeAgain, action: 'set' } : changed(planned, now);
 }
 
 /** What is said of a row whose record may have been made. */
 export const perhapsMade = 'it may have been made: look for it before you send it again';
 
-function leaveUnknown(code: ReasonCode, message: string, mayBeApplied: boolean): Outcome {
-  return { state: 'unknown', reason: { code, message }, mayBeApplied };
+function leaveUnknown(code: ReasonCode, message: string): Outcome {
+  return { kind: 'unknown', reason: { code, message } };
 }
 
 /** `it was 5 before, 8 was sent, and it is 7 now`. */
-function changed({ before, after, mayBeApplied }: Uncertain, now: Value): Outcome {
+function changed({ before, after }: Planned, now: Value): Outcome {
   const [was, sent, is] = [before, after, now].map(describeValue);
-  return leaveUnknown('changed', `it was ${was} before, ${sent} was sent, and it is ${is} now`, mayBeApplied);
+  return leaveUnknown('changed', `it was ${was} before, ${sent} was sent, and it is ${is} now`);
 }
 
 function otherThanExpected(expected: Value, now: Value): Outcome {
@@ -217,9 +206,9 @@ function describeDifference(value: Value, other: Value): string {
 function noEntry(value: Value): Outcome {
   if (isFields(value)) return fail('no_entry', 'there is no such record');
   const message = 'the pet has no inventory entry: check the id, or create the entry with --create-missing';
-  return { state: 'failed', reason: { status: 404, code: 'no_entry', message } };
+  return { kind: 'failed', reason: { status: 404, code: 'no_entry', message } };
 }
 
 function fail(code: ReasonCode, message: string): Outcome {
-  return { state: 'failed', reason: { code, message } };
+  return { kind: 'failed', reason: { code, message } };
 }

@@ -4,15 +4,13 @@ import type { JsonObject } from '../process/exact-json.ts';
 import {
   applied,
   type Decision,
+  type Doubt,
   decide,
-  newState,
   type Outcome,
   type Planned,
   perhapsMade,
-  plannedOf,
   type Row,
   type Rules,
-  uncertaintyOf,
 } from './decide.ts';
 import type { Attempted, Reading, RecordPort } from './port.ts';
 import { codeOfError, type Reason } from './reasons.ts';
@@ -22,9 +20,9 @@ import { describeValue, isSame, isShown, type Value } from './value.ts';
 // `settle` reads, waits and sends. `decide` compares a reading with what the row says.
 
 /** The knowledge of a row while it is settled. */
-export interface Known {
-  /** The row, with its state of now. An uncertain one keeps what it was first sent with. */
-  readonly row: Row;
+export interface Known extends Readonly<Pick<Row, 'id' | 'intent' | 'planned'>> {
+  /** `unread`: a condition was refused (409, 412) and nothing was read since. A gateway may have sent the write twice. */
+  readonly doubt?: Doubt | 'unread' | undefined;
   /** What the next reading is for: to decide, to decide without a further attempt, or to confirm a success. */
   readonly aim: 'decide' | 'look' | 'confirm';
   readonly reading?: Reading | undefined;
@@ -32,8 +30,6 @@ export interface Known {
   readonly before?: JsonObject | undefined;
   /** The last attempt that was sent. */
   readonly last?: Attempted | undefined;
-  /** True if a condition was refused (409, 412) and nothing was read since: a gateway may have sent the write twice. */
-  readonly isRefused: boolean;
   readonly attempts: number;
   /** How often it went back to a reading or to an attempt. */
   readonly tries: number;
@@ -42,18 +38,18 @@ export interface Known {
 }
 
 export type Event =
-  | { readonly at: 'begin' }
-  | { readonly at: 'read'; readonly reading: Reading; readonly now: Value }
+  | { readonly kind: 'begin' }
+  | { readonly kind: 'read'; readonly reading: Reading; readonly now: Value }
   /** There is no reading of the record, or of what its write needs. */
-  | { readonly at: 'unread'; readonly error: CliError }
-  | { readonly at: 'sent'; readonly attempted: Attempted }
-  | { readonly at: 'stopped'; readonly error?: InterruptedError | undefined };
+  | { readonly kind: 'unread'; readonly error: CliError }
+  | { readonly kind: 'sent'; readonly attempted: Attempted }
+  | { readonly kind: 'stopped'; readonly error?: InterruptedError | undefined };
 
 export type Step =
-  | { readonly do: 'read'; readonly id: bigint; readonly waitMs: number }
+  | { readonly kind: 'read'; readonly id: bigint; readonly waitMs: number }
   /** @param isNew whether the row is written with other values than its journal has. */
-  | { readonly do: 'write'; readonly planned: Planned; readonly isNew: boolean; readonly waitMs: number }
-  | ({ readonly do: 'end' } & End);
+  | { readonly kind: 'write'; readonly planned: Planned; readonly isNew: boolean; readonly waitMs: number }
+  | ({ readonly kind: 'end' } & End);
 
 /** What became of a row. Without an outcome it is left as it was, because the work was stopped. */
 export interface End {
@@ -99,19 +95,17 @@ const unboundError = new CliError('unavailable', 'the service offers no way to r
 });
 const stale = 'the service refuses the tag that its readings give: a cache or a replica may stand between';
 
-export function firstKnown(row: Row): Known {
-  const uncertain = uncertaintyOf(row);
-  const certain = row.state.at === 'settled' ? newState : row.state;
-  const state = uncertain ? ({ ...uncertain, at: 'uncertain' } as const) : certain;
-  const known = state === row.state ? row : { ...row, state };
+export function firstKnown({ id, intent, planned, doubt }: Row): Known {
   // All members are here: V8 copies an object several times as fast if no step adds one.
   return {
-    row: known,
+    id,
+    intent,
+    planned,
+    doubt,
     aim: 'decide',
     reading: undefined,
     before: undefined,
     last: undefined,
-    isRefused: false,
     attempts: 0,
     tries: 0,
     news: 0,
@@ -119,7 +113,7 @@ export function firstKnown(row: Row): Known {
 }
 
 export function next(known: Known, event: Event, all: Circumstances): Next {
-  switch (event.at) {
+  switch (event.kind) {
     case 'begin':
       return begin(known, all);
     case 'read':
@@ -134,31 +128,33 @@ export function next(known: Known, event: Event, all: Circumstances): Next {
 }
 
 function begin(known: Known, all: Circumstances): Next {
-  const { state, intent } = known.row;
+  const { intent, planned, doubt } = known;
   const { canGet, canRead, readsFirst } = all.port;
   if (intent.kind === 'create') {
-    const decision = decide(known.row, null, all.limits.rules);
-    return decision.state === 'write' ? plan(known, decision, null, all) : end(known, { outcome: decision });
+    const decision = decide(known, null, all.limits.rules);
+    return decision.kind === 'write' ? plan(known, decision, null, all) : end(known, { outcome: decision });
   }
   const isPlain = intent.kind !== 'add' && intent.expected === undefined;
   const isPlainSet = isPlain && intent.kind === 'set' && !readsFirst;
-  if (all.isRun && state.at === 'planned' && (isPlainSet || !canGet)) return write(known, state);
-  if (state.at !== 'new' || canRead || !isPlain) return read(known, all);
+  if (all.isRun && planned && !doubt && (isPlainSet || !canGet)) return write(known, planned);
+  if (planned || canRead || !isPlain) return read(known, all);
   // Of a service that only takes writes nobody knows what is there.
   const after = intent.kind === 'remove' ? null : intent.value;
-  const planned: Planned = { action: intent.kind, before: null, after };
-  return write(withState(known, { at: 'planned', ...planned }), planned);
+  const unread: Planned = { action: intent.kind, before: null, after };
+  return write({ ...known, planned: unread }, unread);
 }
 
 function read(known: Known, { isRun, port }: Circumstances, waitMs = 0): Next {
-  const id = known.row.id ?? known.last?.id;
+  const id = known.id ?? known.last?.id;
   // A run looks for a count in the list only to confirm a success.
   const canRead = isRun && known.aim !== 'confirm' ? port.canGet : port.canRead;
-  return id === undefined || !canRead ? endUnread(known, unboundError) : [known, { do: 'read', id, waitMs }];
+  return id === undefined || !canRead
+    ? endUnread(known, unboundError)
+    : [known, { kind: 'read', id, waitMs }];
 }
 
 function write(known: Known, planned: Planned, isNew = false, waitMs = 0): Next {
-  return [known, { do: 'write', planned, isNew, waitMs }];
+  return [known, { kind: 'write', planned, isNew, waitMs }];
 }
 
 /** Goes back to a reading or to the same attempt, after an error. Undefined if there is no way back left. */
@@ -172,9 +168,8 @@ function back(
   const waitMs = retryDelay(tries, attemptsOf(error).at(-1)?.retryAfterMs, all.random);
   const isWaitedFor = all.limits.retriesUnreachable || !isUnreachable(error);
   if (!isWaitedFor || tries > all.limits.retries || waitMs >= all.leftMs) return undefined;
-  const planned = plannedOf(known.row);
-  if (to === 'read' || !planned) return read({ ...known, tries }, all, waitMs);
-  return write({ ...known, tries }, planned, false, waitMs);
+  if (to === 'read' || !known.planned) return read({ ...known, tries }, all, waitMs);
+  return write({ ...known, tries }, known.planned, false, waitMs);
 }
 
 /** Reads once more, to know what became of the last attempt. */
@@ -184,17 +179,17 @@ function look(known: Known, all: Circumstances): Next {
 
 function afterReading(
   old: Known,
-  { reading, now }: Extract<Event, { at: 'read' }>,
+  { reading, now }: Extract<Event, { kind: 'read' }>,
   all: Circumstances,
 ): Next {
-  const seen = { ...old, reading, before: old.before ?? reading.record, isRefused: false };
-  const isAsWritten = isSame(plannedOf(old.row)?.after ?? null, now);
-  const known = old.isRefused && isAsWritten ? uncertain(seen, false) : seen;
-  const decision = decide(known.row, now, all.limits.rules);
-  if (decision.state !== 'write') return endDecided(known, decision, reading.record);
-  const { state, intent } = known.row;
+  const isTwice = old.doubt === 'unread' && isSame(old.planned?.after ?? null, now);
+  const doubt = old.doubt !== 'unread' ? old.doubt : isTwice ? 'refused' : undefined;
+  const known = { ...old, doubt, reading, before: old.before ?? reading.record } as const;
+  const decision = decide(known, now, all.limits.rules);
+  if (decision.kind !== 'write') return endDecided(known, decision, reading.record);
+  const { intent, planned } = known;
   // The count of a row that adds has changed, as in a shop that sells: going back for that does not count.
-  if (intent.kind === 'add' && state.at === 'planned' && !isSame(state.before, now)) {
+  if (intent.kind === 'add' && planned && !doubt && !isSame(planned.before, now)) {
     const isCounted = old.last?.verdict === 'conflict' && old.aim === 'decide';
     const again = { ...known, tries: known.tries - (isCounted ? 1 : 0), news: known.news + 1 };
     return again.news > maxNews ? endRefused(again) : plan(again, decision, now, all);
@@ -207,17 +202,16 @@ function afterReading(
 /** Plans what a decision writes. What an uncertain row was first sent with is sent again. */
 function plan(
   known: Known,
-  { action, after }: Extract<Decision, { state: 'write' }>,
+  { action, after }: Extract<Decision, { kind: 'write' }>,
   now: Value,
   { isRun }: Circumstances,
 ): Next {
-  const { state, intent } = known.row;
-  if (state.at === 'uncertain') return write(known, { ...state, action });
+  const { intent, doubt, planned: earlier } = known;
+  if (doubt && earlier) return write(known, { ...earlier, action });
   const planned = { action, before: now, after };
-  const isPlanned = isRun && state.at === 'planned';
-  const isKept = isPlanned && state.action === action && (intent.kind !== 'add' || isSame(state.before, now));
-  if (isKept) return write(known, state);
-  return write(withState({ ...known, aim: 'decide' }, { at: 'planned', ...planned }), planned, isPlanned);
+  const isKept = earlier?.action === action && (intent.kind !== 'add' || isSame(earlier.before, now));
+  if (isRun && earlier && isKept) return write(known, earlier);
+  return write({ ...known, aim: 'decide', planned }, planned, isRun && earlier !== undefined);
 }
 
 function afterNoReading(known: Known, error: CliError, all: Circumstances): Next {
@@ -228,9 +222,8 @@ function afterNoReading(known: Known, error: CliError, all: Circumstances): Next
 function afterAttempt(old: Known, last: Attempted, all: Circumstances): Next {
   const { verdict, record, error } = last;
   const known = { ...old, last, attempts: old.attempts + 1 };
-  const { row } = known;
-  const isCreate = row.intent.kind === 'create';
-  const hasId = (row.id ?? last.id) !== undefined;
+  const isCreate = known.intent.kind === 'create';
+  const hasId = (known.id ?? last.id) !== undefined;
   switch (verdict) {
     case 'shown':
       return endApplied(known, record);
@@ -249,11 +242,11 @@ function afterAttempt(old: Known, last: Attempted, all: Circumstances): Next {
     }
     case 'conflict': {
       if (isCreate) return endRefused(known);
-      const refused = { ...known, isRefused: all.port.hasGateway };
+      const refused = all.port.hasGateway ? refusedUnread(known) : known;
       return back(refused, 'read', all, error) ?? look(refused, all);
     }
     case 'gone':
-      return isUncertain(known) ? endApplied(known) : look({ ...known, isRefused: true }, all);
+      return known.doubt ? endApplied(known) : look(refusedUnread(known), all);
     case 'busy':
       return back(known, 'write', all, error) ?? endRefused(known);
     case 'refused':
@@ -264,8 +257,8 @@ function afterAttempt(old: Known, last: Attempted, all: Circumstances): Next {
 }
 
 /** Judges a success by the one reading after it. */
-function confirm(known: Known, { reading, now }: Extract<Event, { at: 'read' }>, all: Circumstances): Next {
-  const { before, after } = plannedOf(known.row) as Planned;
+function confirm(known: Known, { reading, now }: Extract<Event, { kind: 'read' }>, all: Circumstances): Next {
+  const { before, after } = known.planned as Planned;
   if (isShown(after, now, all.port.writeOnly)) return endApplied(known, reading.record);
   const areCounts = typeof before === 'number' && before > 0 && typeof after === 'number';
   if (all.isFirstCount && areCounts && isSame(before + after, now)) {
@@ -280,32 +273,31 @@ function confirm(known: Known, { reading, now }: Extract<Event, { at: 'read' }>,
 // The ends.
 
 function endApplied(known: Known, record?: JsonObject): Next {
-  const { row, last } = known;
-  if (row.intent.kind !== 'create') return end(known, { outcome: applied, record });
-  const made = { id: row.id ?? last?.id, value: record ?? row.intent.fields };
-  return end(known, { outcome: { state: 'applied', made }, record });
+  const { id, intent, last } = known;
+  if (intent.kind !== 'create') return end(known, { outcome: applied, record });
+  const made = { id: id ?? last?.id, value: record ?? intent.fields };
+  return end(known, { outcome: { kind: 'applied', made }, record });
 }
 
 function endDecided(known: Known, outcome: Outcome, record: JsonObject | undefined): Next {
   const { reason } = outcome;
   if (!reason) return end(known, { outcome, record });
-  const error = outcome.state === 'failed' ? known.reading?.missing : known.last?.error;
+  const error = outcome.kind === 'failed' ? known.reading?.missing : known.last?.error;
   return end(known, { outcome: { ...outcome, reason: { ...reason, ...factsOf(known) } }, record, error });
 }
 
 /** Ends a row that is not sent again. */
 function endRefused(known: Known): Next {
-  const { row, last, reading } = known;
-  const isStale =
-    row.intent.kind !== 'create' && (!last || statusOf(known) === 412 || last.verdict === 'gone');
-  if (!isCertain(known) || !isStale) return giveUp(known);
+  const { intent, last, reading } = known;
+  const isStale = intent.kind !== 'create' && (!last || statusOf(known) === 412 || last.verdict === 'gone');
+  if (known.doubt || !isStale) return giveUp(known);
   const age = reading?.age === undefined ? '' : `; the reading is ${reading.age} s old`;
   return giveUp(known, { code: 'stale', message: `${stale}${age}` });
 }
 
 function endUnread(known: Known, error: CliError): Next {
   const { message } = error;
-  if (isCertain(known)) return giveUp(known, { ...codeOfError(error), message }, error);
+  if (!known.doubt) return giveUp(known, { ...codeOfError(error), message }, error);
   const clause = `the record could not be read${known.last ? ' afterwards' : ''}: ${message}`;
   return giveUp(known, { code: 'unread', message: joined(known.last?.reason?.message, clause) }, error);
 }
@@ -316,7 +308,7 @@ function endPerhapsMade(known: Known): Next {
 }
 
 function stopped(known: Known, error: CliError | undefined): Next {
-  if (isCertain(known)) return end(known, { error });
+  if (!known.doubt) return end(known, { error });
   const message = known.last?.reason?.message ?? 'it was stopped before an answer came';
   return giveUp(known, { code: 'interrupted', message }, error);
 }
@@ -326,48 +318,36 @@ function stopped(known: Known, error: CliError | undefined): Next {
  *
  * @param words by default those of the last attempt.
  */
-function giveUp(old: Known, words?: Words, cause?: CliError): Next {
-  const { code, ...text } = words ?? old.last?.reason ?? { code: 'unread', message: 'no answer came' };
-  const reason = { code, ...text, ...factsOf(old, cause) };
-  if (isCertain(old)) {
-    const error = cause ?? old.last?.error;
+function giveUp(known: Known, words?: Words, cause?: CliError): Next {
+  const { intent, doubt, last } = known;
+  const { code, ...text } = words ?? last?.reason ?? { code: 'unread', message: 'no answer came' };
+  const reason = { code, ...text, ...factsOf(known, cause) };
+  if (!doubt) {
+    const error = cause ?? last?.error;
     // A create that conflicts is final: a gateway may have sent it twice.
-    const isFinal = old.row.intent.kind === 'create' && old.last?.verdict === 'conflict';
+    const isFinal = intent.kind === 'create' && last?.verdict === 'conflict';
     const passes = code === 'stale' || (!isFinal && error !== undefined && errorPasses(error));
-    return end(old, { outcome: { state: 'failed', reason: { ...reason, passes } }, error });
+    return end(known, { outcome: { kind: 'failed', reason: { ...reason, passes } }, error });
   }
-  const known = old.isRefused ? uncertain(old, false) : old;
-  const mayBeApplied = known.row.state.at === 'uncertain' && known.row.state.mayBeApplied;
-  const error = cause instanceof InterruptedError ? cause : (old.last?.error ?? cause);
-  return end(known, { outcome: { state: 'unknown', reason, mayBeApplied }, error });
+  const error = cause instanceof InterruptedError ? cause : (last?.error ?? cause);
+  const kept = doubt === 'unread' ? ({ ...known, doubt: 'refused' } as const) : known;
+  return end(kept, { outcome: { kind: 'unknown', reason }, error });
 }
 
 function end(known: Known, result: End): Next {
-  return [known, { do: 'end', ...result }];
+  return [known, { kind: 'end', ...result }];
 }
 
 // What is known.
 
-function isUncertain({ row }: Known): boolean {
-  return row.state.at === 'uncertain';
+/** An attempt may have been applied. */
+function uncertain(known: Known): Known {
+  return { ...known, doubt: 'sent' };
 }
 
-/** Returns true if the row was certainly not written. */
-function isCertain(known: Known): boolean {
-  return !isUncertain(known) && !known.isRefused;
-}
-
-/** The row was perhaps written. @param mayBeApplied false if only a refusal that is in doubt came. */
-function uncertain(known: Known, mayBeApplied = true): Known {
-  const { state } = known.row;
-  if (state.at !== 'planned' && state.at !== 'uncertain') return known;
-  const { action, before, after } = state;
-  const may = mayBeApplied || (state.at === 'uncertain' && state.mayBeApplied);
-  return withState(known, { at: 'uncertain', action, before, after, mayBeApplied: may });
-}
-
-function withState(known: Known, state: Row['state']): Known {
-  return { ...known, row: { ...known.row, state } };
+/** A refusal came that may be the answer to a write that a gateway has sent twice. */
+function refusedUnread(known: Known): Known {
+  return { ...known, doubt: known.doubt ?? 'unread' };
 }
 
 function statusOf({ last }: Known): number | undefined {

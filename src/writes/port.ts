@@ -99,14 +99,19 @@ export interface RecordPort {
   list(): AsyncGenerator<readonly JsonObject[]>;
   idOf(record: JsonObject): bigint;
   /** The part of a record that a row is about: the count, the fields that the row names, or the whole record. */
-  valueOf(row: Row, record: JsonObject | undefined): Value;
+  valueOf(intent: Intent, record: JsonObject | undefined): Value;
   /**
    * Makes the request that writes a value.
    *
    * @param now the last reading of the record. Undefined if nobody has read it: then only a create has a condition.
    * @throws CliError if a record that it needs cannot be read.
    */
-  toWrite(row: Row, planned: Planned, now: Reading | undefined, options?: RequestOptions): Promise<Write>;
+  toWrite(
+    row: Pick<Row, 'id' | 'intent'>,
+    planned: Planned,
+    now: Reading | undefined,
+    options?: RequestOptions,
+  ): Promise<Write>;
   /** Sends a write once. @param spentMs see `CallOptions`. @throws StoppedError or InterruptedError if it was certainly not sent. */
   send(write: Write, spentMs?: number): Promise<Attempted>;
 }
@@ -156,14 +161,13 @@ export function createRecordPort(client: Client, name: NounName, options: PortOp
     },
     list: () => client.list(ids.list, {}, { pace, whole: true, isFresh: true }),
     idOf: (record) => BigInt(record[noun.idField] as bigint),
-    valueOf({ intent }, record) {
+    valueOf(intent, record) {
       if (record === undefined) return null;
       const { kind } = intent;
       if (kind === 'remove' && (intent.expected === undefined || isFields(intent.expected))) return record;
       return isCount && kind !== 'create' ? (record.quantity as number | bigint) : fieldsOf(intent, record);
     },
-    async toWrite(row, { action, after }, now, options) {
-      const { id } = row;
+    async toWrite({ id, intent }, { action, after }, now, options) {
       if (action === 'remove')
         return { operation: ids.delete, input: { id }, conditions: etagCondition(now?.etag) };
       if (action === 'create' && !isCount) return { operation: ids.create, input: { body: after } };
@@ -175,7 +179,7 @@ export function createRecordPort(client: Client, name: NounName, options: PortOp
       offeredOperation(client.contract, ids.update);
       const body = isCount
         ? { quantity: after }
-        : changesOf(after as Fields, port.valueOf(row, now?.record), writeOnly);
+        : changesOf(after as Fields, port.valueOf(intent, now?.record), writeOnly);
       const before = isCount && !port.readsFirst ? undefined : now?.record;
       return {
         operation: ids.update,

@@ -2,7 +2,7 @@ import { eachAtPace, type StopReason } from '../client/pace.ts';
 import type { CliError } from '../process/errors.ts';
 import type { Stop } from '../process/signals.ts';
 import { counted } from '../process/text.ts';
-import { type Planned, plannedOf, type Row } from './decide.ts';
+import type { Planned, Row } from './decide.ts';
 import type { RecordPort } from './port.ts';
 import { type Settled, type SettleLimits, settle } from './settle.ts';
 
@@ -56,7 +56,7 @@ export async function settleAll(
     const { outcome, retries } = settled;
     totals.retries += retries;
     if (outcome) totals.settled += 1;
-    if (outcome?.state === 'failed' || outcome?.state === 'unknown') totals[outcome.state] += 1;
+    if (outcome?.kind === 'failed' || outcome?.kind === 'unknown') totals[outcome.kind] += 1;
     const why = isRun ? whyStop(settled, totals, maxErrors) : undefined;
     if (why) stop.stop(why);
     await keep(row, { kind: 'outcome', settled });
@@ -71,7 +71,7 @@ export async function settleAll(
     probe = settleOne(row, true);
     try {
       const { outcome, attempted } = await probe;
-      isSetting = outcome?.state === 'applied' && attempted !== undefined;
+      isSetting = outcome?.kind === 'applied' && attempted !== undefined;
     } finally {
       probe = undefined;
     }
@@ -82,8 +82,8 @@ export function createTotals(): Totals {
   return { settled: 0, failed: 0, unknown: 0, retries: 0 };
 }
 
-function isCountOverZero(row: Row): boolean {
-  const { action, before = null } = plannedOf(row) ?? {};
+function isCountOverZero({ planned }: Row): boolean {
+  const { action, before = null } = planned ?? {};
   return action === 'set' && typeof before === 'number' && before > 0;
 }
 
@@ -93,7 +93,7 @@ function whyStop(
   { failed, unknown }: Totals,
   maxErrors: number,
 ): StopReason | undefined {
-  if (outcome?.state !== 'failed' && outcome?.state !== 'unknown') return undefined;
+  if (outcome?.kind !== 'failed' && outcome?.kind !== 'unknown') return undefined;
   const { code, message = '' } = outcome.reason ?? {};
   if (code === 'other_count')
     return {

@@ -3,7 +3,7 @@ import { monotonicMs, sleep } from '../process/deadline.ts';
 import { CliError, InterruptedError } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
 import { type Stop, StoppedError } from '../process/signals.ts';
-import { type Planned, plannedOf, type Row } from './decide.ts';
+import type { Doubt, Planned, Row } from './decide.ts';
 import { type End, type Event, firstKnown, type Known, next, type RowLimits, type Step } from './next.ts';
 import type { Attempted, RecordPort, Write } from './port.ts';
 
@@ -29,6 +29,8 @@ interface RowOptions {
 export interface Settled extends End {
   /** The values of the write that the row was planned with or is sent with. */
   readonly planned?: Planned | undefined;
+  /** Of an unknown row. */
+  readonly doubt?: Doubt | undefined;
   /** The request that comes next, of a row that is only decided. */
   readonly write?: Write | undefined;
   /** The record before the write. */
@@ -54,58 +56,59 @@ export async function settle(
   let spentMs: number | undefined;
   const attempts: Attempt[] = [];
   let known = firstKnown(row);
-  let event: Event = { at: 'begin' };
+  let event: Event = { kind: 'begin' };
   for (;;) {
     if (!isRun) spentMs = monotonicMs() - startedMs;
     const leftMs = (timeoutMs ?? Number.POSITIVE_INFINITY) - (spentMs ?? 0);
     const all = { port, limits, isRun, isFirstCount, isConfirmed, leftMs, random: Math.random() };
     const [after, step] = next(known, event, all);
     known = after;
-    if (step.do === 'end') return toSettled(known, step, attempts);
-    if (step.do === 'write' && !sends) {
-      const write = await port.toWrite(known.row, step.planned, known.reading);
+    if (step.kind === 'end') return toSettled(known, step, attempts);
+    if (step.kind === 'write' && !sends) {
+      const write = await port.toWrite(known, step.planned, known.reading);
       return { ...toSettled(known, {}, attempts), write };
     }
-    if (step.do === 'write' && step.isNew) await mark?.(step.planned);
+    if (step.kind === 'write' && step.isNew) await mark?.(step.planned);
     if (step.waitMs > 0 && !stop.reason) await sleep(step.waitMs, stop.stopped).catch(() => {});
-    event = stop.reason ? { at: 'stopped' } : await perform(port, known, step, spentMs);
-    if (event.at === 'sent' && event.attempted.attempt) attempts.push(event.attempted.attempt);
-    if (event.at === 'unread') attempts.push(...attemptsOf(event.error));
+    event = stop.reason ? { kind: 'stopped' } : await perform(port, known, step, spentMs);
+    if (event.kind === 'sent' && event.attempted.attempt) attempts.push(event.attempted.attempt);
+    if (event.kind === 'unread') attempts.push(...attemptsOf(event.error));
   }
 }
 
 /** Does a step. @param spentMs what is used up of the deadline. Undefined if each request has its own. */
 async function perform(
   port: RecordPort,
-  { row, reading }: Known,
-  step: Exclude<Step, { do: 'end' }>,
+  known: Known,
+  step: Exclude<Step, { kind: 'end' }>,
   spentMs: number | undefined,
 ): Promise<Event> {
   try {
-    if (step.do === 'write') {
-      const write = await port.toWrite(row, step.planned, reading, { retries: 0, spentMs });
-      return { at: 'sent', attempted: await port.send(write, spentMs) };
+    if (step.kind === 'write') {
+      const write = await port.toWrite(known, step.planned, known.reading, { retries: 0, spentMs });
+      return { kind: 'sent', attempted: await port.send(write, spentMs) };
     }
     const now = await port.read(step.id, { retries: 0, spentMs });
-    return { at: 'read', reading: now, now: port.valueOf(row, now.record) };
+    return { kind: 'read', reading: now, now: port.valueOf(known.intent, now.record) };
   } catch (error) {
-    if (error instanceof StoppedError) return { at: 'stopped' };
-    if (error instanceof InterruptedError) return { at: 'stopped', error };
-    if (error instanceof CliError) return { at: 'unread', error };
+    if (error instanceof StoppedError) return { kind: 'stopped' };
+    if (error instanceof InterruptedError) return { kind: 'stopped', error };
+    if (error instanceof CliError) return { kind: 'unread', error };
     throw error;
   }
 }
 
 /** @param attempts all requests that were answered, or failed. */
 function toSettled(
-  { row, last: attempted, before, aim, attempts: sent }: Known,
+  { planned, doubt, last: attempted, before, aim, attempts: sent }: Known,
   { outcome, record, error }: End,
   attempts: readonly Attempt[],
 ): Settled {
   const isCounted = error && attempts.length > 1 && !(error instanceof InterruptedError);
   return {
     outcome,
-    planned: plannedOf(row),
+    planned,
+    doubt: outcome?.kind === 'unknown' && doubt !== 'unread' ? doubt : undefined,
     record,
     before,
     error: isCounted
@@ -113,6 +116,6 @@ function toSettled(
       : error,
     attempted,
     retries: Math.max(0, sent - 1),
-    isConfirmed: aim === 'confirm' && outcome?.state === 'applied',
+    isConfirmed: aim === 'confirm' && outcome?.kind === 'applied',
   };
 }

@@ -4,7 +4,6 @@ import {
   decide,
   type Intent,
   type Row,
-  type RowState,
   type Rules,
   type WriteAction,
 } from '../../src/writes/decide.ts';
@@ -13,24 +12,18 @@ import type { Value } from '../../src/writes/value.ts';
 // The rules as a table. Each line has what a row says, its state, the value that its record has now, and the decision.
 
 const max = Number.MAX_SAFE_INTEGER;
-const certain: RowState = { at: 'new' };
-const planned = (before: Value, after: Value, action: WriteAction = 'set'): RowState => ({
-  at: 'planned',
-  action,
-  before,
-  after,
+/** What is known of a row before its record is read. */
+type Known = Pick<Row, 'planned' | 'doubt'>;
+const certain: Known = {};
+const planned = (before: Value, after: Value, action: WriteAction = 'set'): Known => ({
+  planned: { action, before, after },
 });
 /** An attempt may have been applied. */
-const sent = (before: Value, after: Value, action: WriteAction = 'set'): RowState => ({
-  ...{ at: 'uncertain', action, before, after, mayBeApplied: true },
+const sent = (before: Value, after: Value, action: WriteAction = 'set'): Known => ({
+  ...{ ...planned(before, after, action), doubt: 'sent' },
 });
 /** Only a refusal that is in doubt came, such as a 412. */
-const refused = (before: Value, after: Value): RowState => ({
-  ...{ at: 'uncertain', action: 'set', before, after, mayBeApplied: false },
-});
-const settled = (state: 'unknown' | 'failed', mayBeApplied?: boolean): RowState => ({
-  ...{ at: 'settled', outcome: { state, mayBeApplied }, planned: { action: 'set', before: 3, after: 5 } },
-});
+const refused = (before: Value, after: Value): Known => ({ ...planned(before, after), doubt: 'refused' });
 
 const set = (value: Value, expected?: Value): Intent => ({ kind: 'set', value, expected });
 const add = (change: number, created?: Value): Intent => ({ kind: 'add', change, created });
@@ -41,7 +34,7 @@ const make: Intent = { kind: 'create', fields: rex };
 
 /** `write 5`, `remove`, `failed changed`, `applied`. */
 function wordsOf(decision: Decision): string {
-  if (decision.state !== 'write') return [decision.state, decision.reason?.code].filter(Boolean).join(' ');
+  if (decision.kind !== 'write') return [decision.kind, decision.reason?.code].filter(Boolean).join(' ');
   const { action, after } = decision;
   return action === 'remove' ? 'remove' : `${action === 'set' ? 'write' : action} ${JSON.stringify(after)}`;
 }
@@ -49,7 +42,7 @@ function wordsOf(decision: Decision): string {
 type Case = readonly [
   what: string,
   intent: Intent,
-  state: RowState,
+  known: Known,
   now: Value,
   becomes: string,
   further?: Partial<Rules>,
@@ -79,8 +72,6 @@ const tables: Readonly<Record<string, readonly Case[]>> = {
     ['is gone', set(5), sent(3, 5), null, 'unknown changed'],
     ['was to be created by POST', set(5), sent(null, 5, 'create'), null, 'unknown perhaps_made'],
     ['was to be created by PUT', set(5), sent(null, 5, 'create'), null, 'create 5', byPut],
-    ['is unknown since an earlier session', set(5), settled('unknown', true), 5, 'applied'],
-    ['has failed since an earlier session', set(5), settled('failed'), 5, 'unchanged'],
   ],
   'set v, expecting e, certain': [
     ['is v', set(5, 3), certain, 5, 'unchanged'],
@@ -148,8 +139,8 @@ const tables: Readonly<Record<string, readonly Case[]>> = {
 
 describe.each(Object.entries(tables))('%s:', (_, cases) => {
   it.each(cases.map((line) => [line[0], line] as const))('the record %s', (_what, line) => {
-    const [, intent, state, now, becomes, rules = {}] = line;
-    const row: Row = { line: 1, id: 7n, intent, state };
+    const [, intent, known, now, becomes, rules = {}] = line;
+    const row: Row = { line: 1, id: 7n, intent, ...known };
     const allRules = { mayCreate: false, isUndo: false, createsByPut: false, ...rules };
     expect(wordsOf(decide(row, now, allRules))).toBe(becomes);
   });

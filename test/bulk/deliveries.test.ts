@@ -218,7 +218,7 @@ test.each([
   ['everything', ['LS-1', 'LS-2'], () => 'garbage'],
   ['all after some letters', ['LS-1', 'LS-2'], (text: string) => `${text.slice(0, 60)}${'\0'.repeat(99)}`],
   // Rows of another delivery rest on no outcome of this one.
-  ['an outcome', ['LS-1'], (text: string) => text.replace('"state":"applied"', '"state":applied')],
+  ['an outcome', ['LS-1'], (text: string) => text.replace('"kind":"applied"', '"kind":applied')],
 ] as const)(
   'a journal of which %s is damaged stops the deliveries %s, and is named',
   async (_, numbers, damage) => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Attempt } from '../../src/client/attempt.ts';
 import { CliError } from '../../src/process/errors.ts';
-import type { Intent, Planned, Row, RowState } from '../../src/writes/decide.ts';
+import type { Intent, Planned, Row } from '../../src/writes/decide.ts';
 import { type Circumstances, type Event, firstKnown, type Known, next } from '../../src/writes/next.ts';
 import type { Attempted, Verdict } from '../../src/writes/port.ts';
 import type { Value } from '../../src/writes/value.ts';
@@ -11,11 +11,11 @@ import type { Value } from '../../src/writes/value.ts';
 /** What a reading may show: no record, before, after, before plus after, and the counts of somebody else. */
 const shown: readonly Value[] = [null, 5, 10, 15, 7];
 const readings: readonly Event[] = [
-  ...shown.map((now): Event => ({ at: 'read', now, reading: { record: {} } })),
-  { at: 'read', now: 5, reading: { record: {}, etag: '"a"' } },
-  { at: 'unread', error: new CliError('unavailable', 'no answer', { status: 500, retryable: true }) },
-  { at: 'unread', error: new CliError('failed', 'no', { status: 400 }) },
-  { at: 'stopped' },
+  ...shown.map((now): Event => ({ kind: 'read', now, reading: { record: {} } })),
+  { kind: 'read', now: 5, reading: { record: {}, etag: '"a"' } },
+  { kind: 'unread', error: new CliError('unavailable', 'no answer', { status: 500, retryable: true }) },
+  { kind: 'unread', error: new CliError('failed', 'no', { status: 400 }) },
+  { kind: 'stopped' },
 ];
 const statuses: Partial<Record<Verdict, readonly number[]>> = { conflict: [409, 412] };
 const verdicts: readonly Verdict[] = [
@@ -29,7 +29,7 @@ const answers: readonly Event[] = verdicts.flatMap((verdict) =>
       const attempt = { response: { status } } as Attempt;
       const reason = { code: 'rejected', message: 'no' } as const;
       const attempted: Attempted = { verdict, id, reason, error, attempt };
-      return { at: 'sent', attempted };
+      return { kind: 'sent', attempted };
     }),
   ),
 );
@@ -77,15 +77,15 @@ const circumstances: readonly Circumstances[] = [
 ];
 
 /** Names a state by all that the rules read of it. */
-function keyOf({ row, aim, last, reading, isRefused, tries, news }: Known): string {
+function keyOf({ planned, doubt, aim, last, reading, tries, news }: Known): string {
   const facts = [
-    row.state,
+    planned,
+    doubt,
     aim,
     last?.verdict,
     last?.attempt?.response?.status,
     last?.id,
     reading?.etag,
-    isRefused,
     tries,
     news,
   ];
@@ -95,52 +95,54 @@ function keyOf({ row, aim, last, reading, isRefused, tries, news }: Known): stri
 const doubts: ReadonlySet<Verdict> = new Set<Verdict>([
   ...(['empty', 'unclear', 'accepted', 'lost', 'unrepeatable', 'stopped'] as const),
 ]);
-const isUncertain = ({ state }: Row) => state.at === 'uncertain';
+const isUncertain = ({ doubt }: Known) => doubt === 'sent' || doubt === 'refused';
 
 /** Names the rule that a step breaks. */
 function faultOf(known: Known, event: Event, [after, step]: ReturnType<typeof next>, all: Circumstances) {
-  const { row } = known;
-  const { state, intent } = row;
-  const outcome = step.do === 'end' ? step.outcome?.state : undefined;
-  const isDenied = step.do === 'end' && (outcome === 'failed' || outcome === undefined);
-  if (isUncertain(row) && isDenied) return 'a row that was perhaps written is called failed or unprocessed';
-  if ((known.isRefused || after.isRefused) && isDenied && event.at !== 'read')
+  const { planned, intent } = known;
+  const outcome = step.kind === 'end' ? step.outcome?.kind : undefined;
+  const isDenied = step.kind === 'end' && (outcome === 'failed' || outcome === undefined);
+  if (isUncertain(known) && isDenied) return 'a row that was perhaps written is called failed or unprocessed';
+  const isUnread = known.doubt === 'unread' || after.doubt === 'unread';
+  if (isUnread && isDenied && event.kind !== 'read')
     return 'a refusal in doubt that nobody has read after is believed';
-  if (outcome === 'unchanged' && event.at !== 'read') return 'a row is called unchanged without a reading';
-  if (outcome === 'applied' && event.at !== 'read' && event.at !== 'sent')
+  if (isUnread && step.kind === 'end' && event.kind !== 'read' && after.doubt !== 'refused')
+    return 'a refusal that nobody has read after ends without its doubt';
+  if (outcome === 'unchanged' && event.kind !== 'read') return 'a row is called unchanged without a reading';
+  if (outcome === 'applied' && event.kind !== 'read' && event.kind !== 'sent')
     return 'a row is applied by nothing';
-  if (isUncertain(row) && !isUncertain(after.row)) return 'a row that was perhaps written is certain again';
-  if (state.at === 'uncertain' && after.row.state.at === 'uncertain') {
-    const { before, after: sent } = after.row.state;
-    if (before !== state.before || sent !== state.after)
-      return 'what an uncertain row was sent with has changed';
-  }
+  if (isUncertain(known) && !isUncertain(after)) return 'a row that was perhaps written is certain again';
+  if (known.doubt === 'sent' && after.doubt !== 'sent') return 'a row that may be applied is less in doubt';
   if (
-    event.at === 'sent' &&
+    isUncertain(known) &&
+    (after.planned?.before !== planned?.before || after.planned?.after !== planned?.after)
+  )
+    return 'what an uncertain row was sent with has changed';
+  if (
+    event.kind === 'sent' &&
     doubts.has(event.attempted.verdict) &&
-    !isUncertain(after.row) &&
+    !isUncertain(after) &&
     outcome !== 'applied'
   )
     return 'a row is certain after an attempt that may have been applied';
-  const mayBeResumed = step.do === 'end' && step.outcome?.reason?.passes === true;
+  const mayBeResumed = step.kind === 'end' && step.outcome?.reason?.passes === true;
   if (
     intent.kind === 'create' &&
-    event.at === 'sent' &&
+    event.kind === 'sent' &&
     event.attempted.verdict === 'conflict' &&
     mayBeResumed
   )
     return 'a create that was refused with 409 or 412 is left for a resume';
-  if (step.do !== 'write') return undefined;
-  if (isUncertain(after.row) && intent.kind === 'create') return 'a create is sent again after a doubt';
-  if (state.at === 'uncertain' && step.planned.after !== state.after)
+  if (step.kind !== 'write') return undefined;
+  if (isUncertain(after) && intent.kind === 'create') return 'a create is sent again after a doubt';
+  if (isUncertain(known) && step.planned.after !== planned?.after)
     return 'an uncertain row is sent another value';
-  if (known.aim !== 'decide' && !(intent.kind === 'add' && step.planned.before !== (state as Planned).before))
+  if (known.aim !== 'decide' && !(intent.kind === 'add' && step.planned.before !== planned?.before))
     return 'a row is sent after its last reading';
   const isOfJournal =
-    state.at !== 'new' &&
-    state.at !== 'settled' &&
-    (intent.kind !== 'add' || state.before === step.planned.before) &&
-    state.after === step.planned.after;
+    planned !== undefined &&
+    (intent.kind !== 'add' || planned.before === step.planned.before) &&
+    planned.after === step.planned.after;
   if (all.isRun && !step.isNew && !isOfJournal)
     return 'a row of a run is sent with values that its journal lacks';
   return undefined;
@@ -151,22 +153,22 @@ test.each(circumstances.map((all, at) => [at, all] as const))(
   (_, all) => {
     const states = new Set<string>();
     for (const [intent, pair] of rows) {
-      const starts: RowState[] = [
-        { at: 'planned', ...pair },
-        { at: 'uncertain', ...pair, mayBeApplied: true },
-        { at: 'uncertain', ...pair, mayBeApplied: false },
-        ...(all.isRun ? [] : [{ at: 'new' } as const]),
+      const starts: Pick<Row, 'planned' | 'doubt'>[] = [
+        { planned: pair },
+        { planned: pair, doubt: 'sent' },
+        { planned: pair, doubt: 'refused' },
+        ...(all.isRun ? [] : [{}]),
       ];
       const id = intent.kind === 'create' ? undefined : 7n;
-      const todo = starts.map((state) => ({
+      const todo = starts.map((start) => ({
         depth: 0,
-        known: firstKnown({ line: 1, id, intent, state }),
-        events: [{ at: 'begin' }] as readonly Event[],
+        known: firstKnown({ line: 1, id, intent, ...start }),
+        events: [{ kind: 'begin' }] as readonly Event[],
       }));
       const seen = new Set<string>();
       for (let each = todo.pop(); each; each = todo.pop()) {
         const { known, events, depth } = each;
-        const key = `${events[0]?.at} ${keyOf(known)}`;
+        const key = `${events[0]?.kind} ${keyOf(known)}`;
         if (seen.has(key)) continue;
         seen.add(key);
         states.add(`${intent.kind} ${key}`);
@@ -179,9 +181,9 @@ test.each(circumstances.map((all, at) => [at, all] as const))(
               `${fault}: ${JSON.stringify(intent)} ${key} ${JSON.stringify(event, (_k, v) => (typeof v === 'bigint' ? `${v}` : v))}`,
             );
           const [after, step] = result;
-          if (step.do === 'read') todo.push({ known: after, events: readings, depth: depth + 1 });
-          if (step.do === 'write')
-            todo.push({ known: after, events: [...answers, { at: 'stopped' }], depth: depth + 1 });
+          if (step.kind === 'read') todo.push({ known: after, events: readings, depth: depth + 1 });
+          if (step.kind === 'write')
+            todo.push({ known: after, events: [...answers, { kind: 'stopped' }], depth: depth + 1 });
         }
       }
     }
@@ -190,9 +192,9 @@ test.each(circumstances.map((all, at) => [at, all] as const))(
 );
 
 test('a reading that the service asks to wait for comes no earlier', () => {
-  const state: RowState = { at: 'planned', ...planned(5, 10) };
-  const known = firstKnown({ line: 1, id: 7n, intent: { kind: 'add', change: 5 }, state });
+  const intent: Intent = { kind: 'add', change: 5 };
+  const known = firstKnown({ line: 1, id: 7n, intent, planned: planned(5, 10) });
   const attempts = [{ retryAfterMs: 9000 }];
   const error = new CliError('unavailable', 'busy', { status: 429, retryable: true, attempts });
-  expect(next(known, { at: 'unread', error }, usual)[1]).toMatchObject({ do: 'read', waitMs: 9000 });
+  expect(next(known, { kind: 'unread', error }, usual)[1]).toMatchObject({ kind: 'read', waitMs: 9000 });
 });

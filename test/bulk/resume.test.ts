@@ -171,7 +171,7 @@ test('names PETSTORE_STATE_DIR if the journal cannot be written', async () => {
 test('a line that cannot be read makes the run unreadable: it is named, and nothing is written from it', async () => {
   await using shop = await stoppedRun(20);
   const path = shop.journal('r1');
-  writeFileSync(path, readFileSync(path, 'utf8').replace('"state":"applied"', '"state":applied'));
+  writeFileSync(path, readFileSync(path, 'utf8').replace('"kind":"applied"', '"kind":applied'));
   shop.seen.length = 0;
   for (const verb of ['resume', 'undo']) {
     const refused = await shop.run(`${verb} r1 --yes`);

@@ -94,7 +94,7 @@ test('an undo names the rows of a killed run of which nobody knows, and takes th
   await shop.report(deliver);
   // After a kill and a power cut the last two outcomes are lost.
   const path = shop.journal('r1');
-  const outcomes = /("row":2,"outcome":\{"state":"applied"\}}\n)[\s\S]*$/;
+  const outcomes = /("row":2,"outcome":\{"kind":"applied"\}}\n)[\s\S]*$/;
   writeFileSync(path, readFileSync(path, 'utf8').replace(outcomes, '$1'));
   expect(await shop.states('r1')).toEqual({ 1: 'applied', 2: 'unsettled', 3: 'unsettled' });
   const undo = await shop.report('undo --yes');

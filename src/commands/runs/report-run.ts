@@ -105,7 +105,7 @@ function hintOf(
 ): string | undefined {
   const next = words && lacks !== 'rejects' ? nextHint(context, words) : command && `go on with: ${command}`;
   if (stop?.hint) return next ? `${stop.hint}; then ${next}` : stop.hint;
-  const isStale = rows.some(({ state }) => state.at === 'settled' && state.outcome.reason?.code === 'stale');
+  const isStale = rows.some(({ outcome }) => outcome?.reason?.code === 'stale');
   if (next) return isStale ? `petstore help gateways says what may stand between; then ${next}` : next;
   const apply = rejects && followUpCommand(context, applyWords(header, rejects));
   return apply ? `correct the rejected rows, then run: ${apply}` : undo && `set back with: ${undo}`;

@@ -9,7 +9,7 @@ import { type Column, pickColumns, type View } from '../../output/columns.ts';
 import { inPages } from '../../output/print.ts';
 import { isJsonObject, type JsonValue, printJson } from '../../process/exact-json.ts';
 import { counted, groupDigits, sanitize } from '../../process/text.ts';
-import { plannedOf, type Row } from '../../writes/decide.ts';
+import type { Row } from '../../writes/decide.ts';
 import { shownCode } from '../../writes/reasons.ts';
 import { isFields, isSame, toJsonValue, type Value } from '../../writes/value.ts';
 
@@ -39,7 +39,7 @@ export interface PrintedRow {
 }
 
 export function toPrintedRow(noun: NounName, row: RunRow, state: string): PrintedRow {
-  const outcome = row.state.at === 'settled' ? row.state.outcome : undefined;
+  const { outcome, planned } = row;
   const id = row.id ?? outcome?.made?.id;
   const isCount = noun === 'inventory';
   // Every row has the same members, because a spread into each of a million rows takes ten seconds.
@@ -47,7 +47,7 @@ export function toPrintedRow(noun: NounName, row: RunRow, state: string): Printe
     petId: isCount ? id : undefined,
     id: isCount ? undefined : id,
     before: nowOf(row),
-    after: plannedOf(row)?.after,
+    after: planned?.after,
     change: changeOf(row),
     state,
     reason: outcome?.reason && { code: shownCode(outcome.reason), message: outcome.reason.message },
@@ -137,16 +137,20 @@ function invalidOf({ invalid, id }: Run): Run['invalid'] {
   return id === undefined ? invalid : [];
 }
 
-function isProblemRow({ state }: Row): boolean {
-  return state.at === 'settled' && (state.outcome.state === 'failed' || state.outcome.state === 'unknown');
+function isProblemRow({ outcome }: Row): boolean {
+  return outcome?.kind === 'failed' || outcome?.kind === 'unknown';
+}
+
+/** The state of a row that is to be written, as a plan shows it. */
+function openState({ doubt }: Row): string {
+  return doubt ? 'uncertain' : 'planned';
 }
 
 /** Yields the rows that will be written or cannot be written, and then the invalid rows. */
 function* printedRows(run: Run, { rows }: Plan): Generator<PrintedRow> {
   const { noun } = run.header;
   for (const row of rows) {
-    const { at } = row.state;
-    if (at !== 'settled') yield toPrintedRow(noun, row, at);
+    if (!row.outcome) yield toPrintedRow(noun, row, openState(row));
     else if (isProblemRow(row)) yield toPrintedRow(noun, row, fateOf(row));
   }
   for (const issue of invalidOf(run)) yield toInvalidRow(issue);
@@ -155,7 +159,7 @@ function* printedRows(run: Run, { rows }: Plan): Generator<PrintedRow> {
 /** Shows the largest changes on stderr, before the question. */
 export async function showLargestChanges(context: Context, { noun }: RunHeader, plan: Plan): Promise<void> {
   const { changes } = plan;
-  const printed = largestChanges(plan, maxShownChanges).map((row) => toPrintedRow(noun, row, row.state.at));
+  const printed = largestChanges(plan, maxShownChanges).map((row) => toPrintedRow(noun, row, openState(row)));
   const columns = pickColumns(createRowView(noun, true, false), undefined);
   await context.io.stderr.write(await (await context.printer()).tableText(columns, printed, 'stderr'));
   if (changes.length > printed.length)
@@ -196,9 +200,9 @@ export async function printTotals(
   }
   const booked = rows.filter((row) => fateOf(row) === 'booked');
   const [first] = booked;
-  if (first?.state.at === 'settled')
+  if (first?.outcome)
     await context.print(
-      `note: ${counted(booked.length, 'row is', 'rows are')} left out: ${first.state.outcome.reason?.message}; --again books all once more`,
+      `note: ${counted(booked.length, 'row is', 'rows are')} left out: ${first.outcome.reason?.message}; --again books all once more`,
     );
   for (const { count, example } of groupFailures(rows))
     await tell(

@@ -7,7 +7,7 @@ import type { Context } from '../../context.ts';
 import type { Output } from '../../output/print.ts';
 import { UsageError } from '../../process/errors.ts';
 import { counted } from '../../process/text.ts';
-import { type Outcome, plannedOf, type Row } from '../../writes/decide.ts';
+import type { Outcome, Row } from '../../writes/decide.ts';
 import type { Reason } from '../../writes/reasons.ts';
 import type { NamedRow } from '../arguments.ts';
 import type { SessionFlags } from './run-flags.ts';
@@ -72,11 +72,11 @@ function toOutcome(run: Run, { name, made }: NamedRow, as: 'applied' | 'failed')
     );
   if (isCreate && as === 'applied' && made === undefined)
     throw new UsageError(`${name}: give the id of the record that was made: ${name}=<id>`);
-  const after = plannedOf(row)?.after ?? (row.intent.kind === 'create' ? row.intent.fields : null);
+  const after = row.planned?.after ?? (row.intent.kind === 'create' ? row.intent.fields : null);
   const madeRecord = made === undefined ? undefined : { id: made, value: after };
   const reason: Reason = {
     code: 'settled',
     message: `a person has said that it was ${as === 'applied' ? 'applied' : 'not applied'}`,
   };
-  return [row, { state: as, reason, made: madeRecord }];
+  return [row, { kind: as, reason, made: madeRecord }];
 }

@@ -7,7 +7,6 @@ import { inPages, type Output } from '../../output/print.ts';
 import type { JsonObject } from '../../process/exact-json.ts';
 import { Names } from '../../records/names.ts';
 import type { IdOrName } from '../../records/parse-values.ts';
-import { plannedOf } from '../../writes/decide.ts';
 import { isFields, toJsonValue } from '../../writes/value.ts';
 import { createRowView, type PrintedRow, rowWords, toPrintedRow } from './row-view.ts';
 
@@ -66,7 +65,7 @@ function* printedRows({ header, rows }: Run): Generator<PrintedRow> {
 /** The records that a run has removed, a pet with the count of its entry. */
 function* removedRecords({ rows }: Run): Generator<JsonObject> {
   for (const row of rows) {
-    const { before = null } = plannedOf(row) ?? {};
+    const { before = null } = row.planned ?? {};
     if (fateOf(row) !== 'applied' || !isFields(before)) continue;
     const stock = row.stock === undefined ? {} : { _quantity: row.stock };
     yield { id: row.id ?? null, ...(toJsonValue(before) as JsonObject), ...stock };
