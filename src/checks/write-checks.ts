@@ -155,14 +155,14 @@ function judgeSettled(
   { client }: CheckContext,
   { name, nounName }: WritableNoun,
   step: 'create' | 'update' | 'delete',
-  { outcome: { kind, reason }, attempted, retries }: SettledRecord,
+  { outcome: { kind, reason }, attempted, attempts }: SettledRecord,
 ): Finding[] {
   const isWritten = kind === 'applied' || kind === 'unchanged';
   if (isWritten && !attempted?.error) {
     // The body of the answer to a DELETE is not a record.
     if (attempted?.verdict === 'unclear' && step !== 'delete')
       return [warn(`${step}: ${attempted.reason?.message}`)];
-    return retries > 0 ? [flaky(`${step}: written in ${retries + 1} attempts`)] : [];
+    return attempts > 1 ? [flaky(`${step}: written in ${attempts} attempts`)] : [];
   }
   const details = { status: reason?.status, ...attemptDetails(attempted) };
   const answered = details.status === undefined ? '' : `answered ${statusText(details.status)}: `;

@@ -40,11 +40,14 @@ export interface Planned {
   readonly after: Value;
 }
 
-/**
- * Why a row is uncertain: an attempt may have been applied, or only a refusal came that is in doubt, such as a 412. It stays so
- * until the row is applied, unchanged or failed.
- */
-export type Doubt = 'sent' | 'refused';
+/** Why a row is uncertain. It stays so until the row is applied, unchanged or failed. */
+export type Doubt =
+  /** An attempt may have been applied. */
+  | 'sent'
+  /** A gateway may have sent the write twice: it was refused by a condition (409, 412), and a reading shows what was sent. */
+  | 'refused'
+  /** The same, and nothing was read since: a reading that shows another value makes the row certain again. */
+  | 'unread';
 
 /** What is to be done with one record, and what is known of it. */
 export interface Row {
@@ -99,11 +102,8 @@ const unchanged: Outcome = { kind: 'unchanged' };
 export const applied: Outcome = { kind: 'applied' };
 const maxCount = BigInt(Number.MAX_SAFE_INTEGER);
 
-/** What a decision rests on, beside the record. */
-type Undecided = Pick<Row, 'intent' | 'planned'> & { readonly doubt?: string | undefined };
-
 /** Decides the next step of a row by the value that its record has now. Knows nothing of HTTP, files or time. */
-export function decide(row: Undecided, now: Value, rules: Rules): Decision {
+export function decide(row: Pick<Row, 'intent' | 'planned' | 'doubt'>, now: Value, rules: Rules): Decision {
   const { intent, planned, doubt } = row;
   if (doubt && planned) return decideUncertain(intent, planned, doubt, now, rules);
   switch (intent.kind) {
@@ -152,13 +152,7 @@ function decideAdd(
   return { kind: 'write', action: now === null ? 'create' : 'set', after: Number(sum) };
 }
 
-function decideUncertain(
-  intent: Intent,
-  planned: Planned,
-  doubt: string,
-  now: Value,
-  rules: Rules,
-): Decision {
+function decideUncertain(intent: Intent, planned: Planned, doubt: Doubt, now: Value, rules: Rules): Decision {
   const { action, before, after } = planned;
   const writeAgain: Decision = { kind: 'write', action, after };
   if (intent.kind === 'create') return leaveUnknown('perhaps_made', perhapsMade);

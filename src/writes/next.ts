@@ -4,7 +4,6 @@ import type { JsonObject } from '../process/exact-json.ts';
 import {
   applied,
   type Decision,
-  type Doubt,
   decide,
   type Outcome,
   type Planned,
@@ -20,16 +19,14 @@ import { describeValue, isSame, isShown, type Value } from './value.ts';
 // `settle` reads, waits and sends. `decide` compares a reading with what the row says.
 
 /** The knowledge of a row while it is settled. */
-export interface Known extends Readonly<Pick<Row, 'id' | 'intent' | 'planned'>> {
-  /** `unread`: a condition was refused (409, 412) and nothing was read since. A gateway may have sent the write twice. */
-  readonly doubt?: Doubt | 'unread' | undefined;
+export interface Known extends Readonly<Pick<Row, 'id' | 'intent' | 'planned' | 'doubt'>> {
   /** What the next reading is for: to decide, to decide without a further attempt, or to confirm a success. */
   readonly aim: 'decide' | 'look' | 'confirm';
   readonly reading?: Reading | undefined;
   /** The record before the first attempt. */
   readonly before?: JsonObject | undefined;
   /** The last attempt that was sent. */
-  readonly last?: Attempted | undefined;
+  readonly attempted?: Attempted | undefined;
   readonly attempts: number;
   /** How often it went back to a reading or to an attempt. */
   readonly tries: number;
@@ -105,7 +102,7 @@ export function firstKnown({ id, intent, planned, doubt }: Row): Known {
     aim: 'decide',
     reading: undefined,
     before: undefined,
-    last: undefined,
+    attempted: undefined,
     attempts: 0,
     tries: 0,
     news: 0,
@@ -145,7 +142,7 @@ function begin(known: Known, all: Circumstances): Next {
 }
 
 function read(known: Known, { isRun, port }: Circumstances, waitMs = 0): Next {
-  const id = known.id ?? known.last?.id;
+  const id = known.id ?? known.attempted?.id;
   // A run looks for a count in the list only to confirm a success.
   const canRead = isRun && known.aim !== 'confirm' ? port.canGet : port.canRead;
   return id === undefined || !canRead
@@ -190,7 +187,7 @@ function afterReading(
   const { intent, planned } = known;
   // The count of a row that adds has changed, as in a shop that sells: going back for that does not count.
   if (intent.kind === 'add' && planned && !doubt && !isSame(planned.before, now)) {
-    const isCounted = old.last?.verdict === 'conflict' && old.aim === 'decide';
+    const isCounted = old.attempted?.verdict === 'conflict' && old.aim === 'decide';
     const again = { ...known, tries: known.tries - (isCounted ? 1 : 0), news: known.news + 1 };
     return again.news > maxNews ? endRefused(again) : plan(again, decision, now, all);
   }
@@ -219,11 +216,11 @@ function afterNoReading(known: Known, error: CliError, all: Circumstances): Next
   return (isRepeated ? back(known, 'read', all, error) : undefined) ?? endUnread(known, error);
 }
 
-function afterAttempt(old: Known, last: Attempted, all: Circumstances): Next {
-  const { verdict, record, error } = last;
-  const known = { ...old, last, attempts: old.attempts + 1 };
+function afterAttempt(old: Known, attempted: Attempted, all: Circumstances): Next {
+  const { verdict, record, error, id } = attempted;
+  const known = { ...old, attempted, attempts: old.attempts + 1 };
   const isCreate = known.intent.kind === 'create';
-  const hasId = (known.id ?? last.id) !== undefined;
+  const hasId = (known.id ?? id) !== undefined;
   switch (verdict) {
     case 'shown':
       return endApplied(known, record);
@@ -265,7 +262,7 @@ function confirm(known: Known, { reading, now }: Extract<Event, { kind: 'read' }
     const message = `it was ${before} before, ${after} was sent, and it is ${now} now: the service adds what it is told to set`;
     return giveUp(known, { code: 'other_count', message });
   }
-  const why = known.last?.reason?.message ?? `the service answered ${statusOf(known)}`;
+  const why = known.attempted?.reason?.message ?? `the service answered ${statusOf(known)}`;
   const message = `${why}; ${describeValue(after)} was sent, and it is ${describeValue(now)} now`;
   return giveUp(known, { code: 'other_value', message });
 }
@@ -273,23 +270,24 @@ function confirm(known: Known, { reading, now }: Extract<Event, { kind: 'read' }
 // The ends.
 
 function endApplied(known: Known, record?: JsonObject): Next {
-  const { id, intent, last } = known;
+  const { id, intent, attempted } = known;
   if (intent.kind !== 'create') return end(known, { outcome: applied, record });
-  const made = { id: id ?? last?.id, value: record ?? intent.fields };
+  const made = { id: id ?? attempted?.id, value: record ?? intent.fields };
   return end(known, { outcome: { kind: 'applied', made }, record });
 }
 
 function endDecided(known: Known, outcome: Outcome, record: JsonObject | undefined): Next {
   const { reason } = outcome;
   if (!reason) return end(known, { outcome, record });
-  const error = outcome.kind === 'failed' ? known.reading?.missing : known.last?.error;
+  const error = outcome.kind === 'failed' ? known.reading?.missing : known.attempted?.error;
   return end(known, { outcome: { ...outcome, reason: { ...reason, ...factsOf(known) } }, record, error });
 }
 
 /** Ends a row that is not sent again. */
 function endRefused(known: Known): Next {
-  const { intent, last, reading } = known;
-  const isStale = intent.kind !== 'create' && (!last || statusOf(known) === 412 || last.verdict === 'gone');
+  const { intent, attempted, reading } = known;
+  const isStale =
+    intent.kind !== 'create' && (!attempted || statusOf(known) === 412 || attempted.verdict === 'gone');
   if (known.doubt || !isStale) return giveUp(known);
   const age = reading?.age === undefined ? '' : `; the reading is ${reading.age} s old`;
   return giveUp(known, { code: 'stale', message: `${stale}${age}` });
@@ -298,18 +296,18 @@ function endRefused(known: Known): Next {
 function endUnread(known: Known, error: CliError): Next {
   const { message } = error;
   if (!known.doubt) return giveUp(known, { ...codeOfError(error), message }, error);
-  const clause = `the record could not be read${known.last ? ' afterwards' : ''}: ${message}`;
-  return giveUp(known, { code: 'unread', message: joined(known.last?.reason?.message, clause) }, error);
+  const clause = `the record could not be read${known.attempted ? ' afterwards' : ''}: ${message}`;
+  return giveUp(known, { code: 'unread', message: joined(known.attempted?.reason?.message, clause) }, error);
 }
 
 function endPerhapsMade(known: Known): Next {
-  const message = joined(known.last?.reason?.message, perhapsMade);
+  const message = joined(known.attempted?.reason?.message, perhapsMade);
   return giveUp(uncertain(known), { code: 'perhaps_made', message });
 }
 
 function stopped(known: Known, error: CliError | undefined): Next {
   if (!known.doubt) return end(known, { error });
-  const message = known.last?.reason?.message ?? 'it was stopped before an answer came';
+  const message = known.attempted?.reason?.message ?? 'it was stopped before an answer came';
   return giveUp(known, { code: 'interrupted', message }, error);
 }
 
@@ -319,17 +317,17 @@ function stopped(known: Known, error: CliError | undefined): Next {
  * @param words by default those of the last attempt.
  */
 function giveUp(known: Known, words?: Words, cause?: CliError): Next {
-  const { intent, doubt, last } = known;
-  const { code, ...text } = words ?? last?.reason ?? { code: 'unread', message: 'no answer came' };
+  const { intent, doubt, attempted } = known;
+  const { code, ...text } = words ?? attempted?.reason ?? { code: 'unread', message: 'no answer came' };
   const reason = { code, ...text, ...factsOf(known, cause) };
   if (!doubt) {
-    const error = cause ?? last?.error;
+    const error = cause ?? attempted?.error;
     // A create that conflicts is final: a gateway may have sent it twice.
-    const isFinal = intent.kind === 'create' && last?.verdict === 'conflict';
+    const isFinal = intent.kind === 'create' && attempted?.verdict === 'conflict';
     const passes = code === 'stale' || (!isFinal && error !== undefined && errorPasses(error));
     return end(known, { outcome: { kind: 'failed', reason: { ...reason, passes } }, error });
   }
-  const error = cause instanceof InterruptedError ? cause : (last?.error ?? cause);
+  const error = cause instanceof InterruptedError ? cause : (attempted?.error ?? cause);
   const kept = doubt === 'unread' ? ({ ...known, doubt: 'refused' } as const) : known;
   return end(kept, { outcome: { kind: 'unknown', reason }, error });
 }
@@ -350,14 +348,14 @@ function refusedUnread(known: Known): Known {
   return { ...known, doubt: known.doubt ?? 'unread' };
 }
 
-function statusOf({ last }: Known): number | undefined {
-  return last?.attempt?.response?.status;
+function statusOf({ attempted }: Known): number | undefined {
+  return attempted?.attempt?.response?.status;
 }
 
 function factsOf(known: Known, error?: CliError): Pick<Reason, 'status' | 'requestId' | 'attempts'> {
-  const { last, attempts } = known;
-  if (!last) return error ? { status: error.details.status, requestId: error.details.requestId } : {};
-  return { status: statusOf(known), requestId: last.attempt?.requestId, attempts };
+  const { attempted, attempts } = known;
+  if (!attempted) return error ? { status: error.details.status, requestId: error.details.requestId } : {};
+  return { status: statusOf(known), requestId: attempted.attempt?.requestId, attempts };
 }
 
 function joined(...clauses: readonly (string | undefined)[]): string {

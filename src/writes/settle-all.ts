@@ -52,9 +52,9 @@ export async function settleAll(
   const settleOne = async (row: Row, isFirstCount: boolean): Promise<Settled> => {
     const mark = (planned: Planned) => keep(row, { kind: 'mark', planned });
     const settled = await settle(port, row, limits, { isFirstCount, isConfirmed, mark });
-    isConfirmed ||= isRun && settled.isConfirmed;
-    const { outcome, retries } = settled;
-    totals.retries += retries;
+    const { outcome, aim, attempts } = settled;
+    isConfirmed ||= isRun && aim === 'confirm' && outcome?.kind === 'applied';
+    totals.retries += Math.max(0, attempts - 1);
     if (outcome) totals.settled += 1;
     if (outcome?.kind === 'failed' || outcome?.kind === 'unknown') totals[outcome.kind] += 1;
     const why = isRun ? whyStop(settled, totals, maxErrors) : undefined;

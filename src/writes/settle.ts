@@ -1,11 +1,19 @@
 import { type Attempt, attemptsOf } from '../client/attempt.ts';
 import { monotonicMs, sleep } from '../process/deadline.ts';
 import { CliError, InterruptedError } from '../process/errors.ts';
-import type { JsonObject } from '../process/exact-json.ts';
 import { type Stop, StoppedError } from '../process/signals.ts';
-import type { Doubt, Planned, Row } from './decide.ts';
-import { type End, type Event, firstKnown, type Known, next, type RowLimits, type Step } from './next.ts';
-import type { Attempted, RecordPort, Write } from './port.ts';
+import type { Planned, Row } from './decide.ts';
+import {
+  type Circumstances,
+  type End,
+  type Event,
+  firstKnown,
+  type Known,
+  next,
+  type RowLimits,
+  type Step,
+} from './next.ts';
+import type { RecordPort, Write } from './port.ts';
 
 /** How the rows of a command are settled. */
 export interface SettleLimits extends RowLimits {
@@ -17,30 +25,16 @@ export interface SettleLimits extends RowLimits {
   readonly sends?: boolean | undefined;
 }
 
-/** What is special about one row. See `Circumstances`. */
-interface RowOptions {
-  readonly isFirstCount?: boolean;
-  readonly isConfirmed?: boolean;
+/** What is special about one row. */
+interface RowOptions extends Partial<Pick<Circumstances, 'isFirstCount' | 'isConfirmed'>> {
   /** Keeps the values with which a row of a run is written in place of those of its plan. It returns when they are on the disk. */
   readonly mark?: (planned: Planned) => Promise<void>;
 }
 
-/** What became of a row. Without an outcome it is only decided, or left as it was. */
-export interface Settled extends End {
-  /** The values of the write that the row was planned with or is sent with. */
-  readonly planned?: Planned | undefined;
-  /** Of an unknown row. */
-  readonly doubt?: Doubt | undefined;
+/** What became of a row, and all that is known of it. Without an outcome it is only decided, or left as it was. */
+export interface Settled extends Known, End {
   /** The request that comes next, of a row that is only decided. */
   readonly write?: Write | undefined;
-  /** The record before the write. */
-  readonly before?: JsonObject | undefined;
-  /** The last attempt. Undefined if nothing was sent. */
-  readonly attempted?: Attempted | undefined;
-  /** The number of further attempts. */
-  readonly retries: number;
-  /** True if a reading has confirmed an answer that shows no record. */
-  readonly isConfirmed: boolean;
 }
 
 /** Settles one row: does what `next` says, and tells it what came of it. Whatever writes a record writes it here. */
@@ -63,10 +57,13 @@ export async function settle(
     const all = { port, limits, isRun, isFirstCount, isConfirmed, leftMs, random: Math.random() };
     const [after, step] = next(known, event, all);
     known = after;
-    if (step.kind === 'end') return toSettled(known, step, attempts);
+    if (step.kind === 'end') {
+      const { outcome, record, error } = step;
+      return { ...known, outcome, record, error: countedError(error, attempts) };
+    }
     if (step.kind === 'write' && !sends) {
       const write = await port.toWrite(known, step.planned, known.reading);
-      return { ...toSettled(known, {}, attempts), write };
+      return { ...known, write };
     }
     if (step.kind === 'write' && step.isNew) await mark?.(step.planned);
     if (step.waitMs > 0 && !stop.reason) await sleep(step.waitMs, stop.stopped).catch(() => {});
@@ -99,23 +96,7 @@ async function perform(
 }
 
 /** @param attempts all requests that were answered, or failed. */
-function toSettled(
-  { planned, doubt, last: attempted, before, aim, attempts: sent }: Known,
-  { outcome, record, error }: End,
-  attempts: readonly Attempt[],
-): Settled {
-  const isCounted = error && attempts.length > 1 && !(error instanceof InterruptedError);
-  return {
-    outcome,
-    planned,
-    doubt: outcome?.kind === 'unknown' && doubt !== 'unread' ? doubt : undefined,
-    record,
-    before,
-    error: isCounted
-      ? error.with({ attempts }, `${error.message}; after ${attempts.length} attempts`)
-      : error,
-    attempted,
-    retries: Math.max(0, sent - 1),
-    isConfirmed: aim === 'confirm' && outcome?.kind === 'applied',
-  };
+function countedError(error: CliError | undefined, attempts: readonly Attempt[]): CliError | undefined {
+  if (!error || attempts.length < 2 || error instanceof InterruptedError) return error;
+  return error.with({ attempts }, `${error.message}; after ${attempts.length} attempts`);
 }

@@ -77,14 +77,14 @@ const circumstances: readonly Circumstances[] = [
 ];
 
 /** Names a state by all that the rules read of it. */
-function keyOf({ planned, doubt, aim, last, reading, tries, news }: Known): string {
+function keyOf({ planned, doubt, aim, attempted, reading, tries, news }: Known): string {
   const facts = [
     planned,
     doubt,
     aim,
-    last?.verdict,
-    last?.attempt?.response?.status,
-    last?.id,
+    attempted?.verdict,
+    attempted?.attempt?.response?.status,
+    attempted?.id,
     reading?.etag,
     tries,
     news,
