@@ -91,6 +91,7 @@ export function createCheckContext(
     client: {
       ...client,
       call: (id, input, options) => client.call(id, input, { ...callOptions(), ...options }),
+      write: (id, input, options) => client.write(id, input, { ...callOptions(), ...options }),
       list: (id, filters, options) => client.list(id, filters, { ...callOptions(), ...options }),
       note: () => {},
     },

@@ -1,13 +1,14 @@
 import type { Contract } from '../api/contract.ts';
 import { nouns } from '../api/nouns.ts';
 import { comparedValues, isSameValue } from '../api/values.ts';
+import { attemptDetails } from '../client/judge-write.ts';
 import { readFromList } from '../client/read-record.ts';
 import { CliError, messageOf, UsageError } from '../process/errors.ts';
 import { type JsonObject, printJson } from '../process/exact-json.ts';
 import { StoppedError } from '../process/signals.ts';
 import { counted } from '../process/text.ts';
 import type { Intent, Outcome } from '../writes/decide.ts';
-import { attemptDetails, createRecordPort, type RecordPort } from '../writes/port.ts';
+import { createRecordPort, type RecordPort } from '../writes/port.ts';
 import { type Settled, settle } from '../writes/settle.ts';
 import { type Check, type CheckContext, createSkippedCheck } from './check.ts';
 import { type Finding, fail, failure, flaky, pass, statusText, warn } from './finding.ts';

@@ -10,7 +10,7 @@ import type { Pace } from './pace.ts';
 //   client.ts         an operation and its input -> a request (request.ts)
 //   send-call.ts      the request -> attempts (attempt.ts), within one deadline -> the final response (transport/)
 //   read-answer.ts    the response to a reading -> a record, or the page of a list
-//   judge-write.ts    the response to a write -> whether it shows the values that the user set
+//   judge-write.ts    one attempt of a write, answered or not -> its verdict
 //   call-error.ts     any other response, or no response -> an error with the attempts
 //
 // Several calls: a list is read by whole-list.ts, page by page (page-walk.ts); read-record.ts reads one record of any noun;

@@ -4,7 +4,6 @@ import {
   type HttpRequest,
   type HttpResponse,
   headerValue,
-  isSafeMethod,
   type Transport,
 } from '../api/http.ts';
 import type { ListId, Operation, OperationId, Result } from '../api/operations.ts';
@@ -13,7 +12,7 @@ import type { JsonObject } from '../process/exact-json.ts';
 import type { Attempt } from './attempt.ts';
 import type { Call, CallOptions, ClientOptions } from './call.ts';
 import { callError, responseError } from './call-error.ts';
-import { type Judgement, judgeWrite, type SentWrite } from './judge-write.ts';
+import { type Attempted, judgeFailure, judgeWrite, type SentWrite } from './judge-write.ts';
 import type { Page, PageSource } from './page-walk.ts';
 import { type PageContent, readResult } from './read-answer.ts';
 import {
@@ -42,12 +41,18 @@ export interface Client {
   /** Tells the user a line, once for this client. */
   note(line: string): void;
   /**
-   * Sends one operation and returns its answer, checked against the schema.
+   * Reads by one operation and returns its answer, checked against the schema.
    *
    * @throws UsageError before any request if the contract lacks the operation, or if the input lacks something required.
    *   CliError with the attempts if the service answers with an error, or gives no valid answer.
    */
-  call(id: OperationId, input: CallInput, options?: CallOptions): Promise<Answer<JsonObject | undefined>>;
+  call(id: OperationId, input: CallInput, options?: CallOptions): Promise<Answer<JsonObject>>;
+  /**
+   * Writes by one operation, and judges what came of it. It throws nothing that an answer says.
+   *
+   * @throws StoppedError or InterruptedError if it was certainly not sent.
+   */
+  write(id: OperationId, input: CallInput, options?: CallOptions): Promise<Attempted>;
   /**
    * Reads a list to its end, page by page. A page is requested when the caller asks for it. See whole-list.ts.
    *
@@ -78,8 +83,8 @@ export interface Client {
 }
 
 /** A response that was read and checked. */
-export interface Answer<Value> extends Pick<Judgement, 'id' | 'fault'> {
-  /** The record, with all fields in the service's order and ids as bigints. Undefined if the response of a write has none. */
+export interface Answer<Value> {
+  /** The record, with all fields in the service's order and ids as bigints. */
   readonly value: Value;
   readonly status: number;
   readonly headers: HttpHeaders;
@@ -132,7 +137,16 @@ export function createClient(options: ClientOptions): Client {
     async call(id, input, callOptions = {}) {
       const call = prepare(id, input, callOptions);
       // Awaited, because a promise that an async function returns costs each row two more turns.
-      return (await fetchAnswer(call, intentOf(call.operation, input))) as Answer<JsonObject | undefined>;
+      return (await fetchAnswer(call, recordIdOf(call.operation, input))) as Answer<JsonObject>;
+    },
+    async write(id, input, callOptions = {}) {
+      try {
+        const call = prepare(id, input, callOptions);
+        const { response, attempts } = await fetchResponse(call);
+        return judgeWrite(call, intentOf(call.operation, input), response, attempts.at(-1));
+      } catch (error) {
+        return judgeFailure(error);
+      }
     },
     list: <K extends ListId>(id: K, filters: Filters = {}, listOptions: ListOptions = {}) => {
       const openList = (query: Filters): PageSource => {
@@ -171,23 +185,27 @@ function intentOf(operation: Operation, input: CallInput): SentWrite {
   return { id: recordIdOf(operation, input), values: (values ?? {}) as SentWrite['values'] };
 }
 
-/** @param intent the id of the record, and what the user set. */
-async function fetchAnswer(call: OperationCall, intent: SentWrite): Promise<Answer<unknown>> {
-  const { operation, client } = call;
-  const { mask } = client.secrets;
-  const { response, attempts } = await sendCall(call);
-  if (!call.options.skipsNotices) client.observe?.({ kind: 'response', operation, response });
+/** @throws CliError for a response with an error status. */
+async function fetchResponse(call: OperationCall): ReturnType<typeof sendCall> {
+  const { operation, client, options } = call;
+  const result = await sendCall(call);
+  const { response, attempts } = result;
+  if (!options.skipsNotices) client.observe?.({ kind: 'response', operation, response });
   const statusError = responseError(call, attempts, response);
   if (statusError) throw statusError;
+  return result;
+}
+
+/** @param id of the record that is read. Undefined for a list. */
+async function fetchAnswer(call: OperationCall, id: bigint | undefined): Promise<Answer<unknown>> {
+  const { response, attempts } = await fetchResponse(call);
   const { status, headers } = response;
   try {
-    const { value, id, fault } = isSafeMethod(operation.method)
-      ? { value: readResult(operation, intent.id, response, mask) }
-      : judgeWrite(operation, intent, response, mask);
+    const value = readResult(call.operation, id, response, call.client.secrets.mask);
     const tag = headerValue(headers, 'etag');
     // If-Match cannot use a weak tag (RFC 9110, 8.8.3).
     const etag = tag?.startsWith('W/') ? undefined : tag;
-    return { value, status, headers, etag, attempts, id, fault };
+    return { value, status, headers, etag, attempts };
   } catch (error) {
     throw callError(call, attempts, error);
   }
@@ -206,7 +224,7 @@ async function fetchRaw(call: Call): Promise<RawResponse> {
 /** Reads the page of a list at a URL. */
 async function fetchPage(call: OperationCall, url: string): Promise<Page> {
   const pageCall = { ...call, request: { ...call.request, url } };
-  const { value, status, headers, attempts } = await fetchAnswer(pageCall, { id: undefined, values: {} });
+  const { value, status, headers, attempts } = await fetchAnswer(pageCall, undefined);
   return {
     ...(value as PageContent),
     status,

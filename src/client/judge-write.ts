@@ -1,19 +1,29 @@
-import type { Contract } from '../api/contract.ts';
-import { type HttpHeaders, type HttpResponse, headerValue } from '../api/http.ts';
+import { type HttpHeaders, type HttpResponse, headerValue, shownUrl } from '../api/http.ts';
 import { nouns } from '../api/nouns.ts';
-import { type Operation, type OperationId, operations } from '../api/operations.ts';
+import type { Operation } from '../api/operations.ts';
 import { looseResultSchemas } from '../api/schemas.ts';
 import { comparedValues, isSameValue } from '../api/values.ts';
-import { messageOf } from '../process/errors.ts';
+import {
+  CliError,
+  type ErrorDetails,
+  InterruptedError,
+  messageOf,
+  type UnavailableReason,
+} from '../process/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue, printJson } from '../process/exact-json.ts';
 import type { Mask } from '../process/secrets.ts';
+import { StoppedError } from '../process/signals.ts';
 import { shorten } from '../process/text.ts';
-import type { Attempt } from './attempt.ts';
+import { type Attempt, answerRule, attemptsOf, isSentAgain } from './attempt.ts';
+import type { ClientOptions } from './call.ts';
 import { messageIn } from './error-body.ts';
 import { otherRecord, parseRecord, readJson } from './read-answer.ts';
 import { contentOf } from './wire.ts';
 
-// A status of success is not enough: the response of a write must also show what the user asked for.
+// What came of one attempt of a write. A status of success is not enough: the response must also show what the user asked for.
+
+/** What a judgement needs of the client. */
+type Service = Pick<ClientOptions, 'contract' | 'baseUrl' | 'secrets'>;
 
 /** The state that the user wants after a write. */
 export interface SentWrite {
@@ -23,28 +33,142 @@ export interface SentWrite {
   readonly values: Readonly<Record<string, unknown>>;
 }
 
-/** What a response says of a write. */
-export interface Judgement {
-  /** The record in the answer, by our names, if it has one. */
-  readonly value?: JsonObject | undefined;
-  /** The id of the record that was written, if the response or the intent names one. */
+/** What an answer says of a write. */
+export type Verdict =
+  /** A success that shows what was sent, or a DELETE that succeeded. */
+  | 'shown'
+  /** A success without a record. */
+  | 'empty'
+  /** A success that shows another value. */
+  | 'unclear'
+  /** 202. */
+  | 'accepted'
+  /** It may have been applied, and may be sent again. */
+  | 'lost'
+  /** It may have been applied, and must not be sent again. */
+  | 'unrepeatable'
+  /** It was given up while it was under way. */
+  | 'stopped'
+  /** 409 or 412. */
+  | 'conflict'
+  /** The record that a DELETE names does not exist. */
+  | 'gone'
+  /** Certainly not applied, and may succeed if it is sent again. */
+  | 'busy'
+  /** Certainly not applied, and would be refused again. */
+  | 'refused';
+
+/** One attempt of a write, judged by its answer. */
+export interface Attempted {
+  readonly verdict: Verdict;
+  /** The record in the answer. */
+  readonly record?: JsonObject | undefined;
+  /** The id of a record that was created, from the body or the Location of the answer. */
   readonly id?: bigint | undefined;
-  /** Why a success does not show what the user set, a clause: `the service answered quantity 0, not 10`. A 202 has none. */
-  readonly fault?: string | undefined;
+  /** Why the write was not shown. */
+  readonly reason?: WriteFault | undefined;
+  readonly error?: CliError | undefined;
+  /** The request and what came of it. Undefined if nothing was sent. */
+  readonly attempt?: Attempt | undefined;
+}
+
+/** Why a write was not shown: a row gets it as its reason. */
+export interface WriteFault {
+  readonly code: 'accepted' | 'other_value' | 'interrupted' | 'rejected' | UnavailableReason;
+  /** The service's own code of a write that it rejected. */
+  readonly serviceCode?: string | undefined;
+  /** A clause. */
+  readonly message: string;
 }
 
 /**
- * Judges a write by its response, which has a status of success. There is no fault without a body, and with a 202.
+ * Judges a write by a response that has a status of success.
  *
- * @param mask masks the secrets in texts that the reason quotes.
+ * @param attempt the attempt that has the response.
  * @see RFC 9110, 15.3
  */
 export function judgeWrite(
+  { client, operation }: { readonly client: Service; readonly operation: Operation },
+  sent: SentWrite,
+  response: HttpResponse,
+  attempt: Attempt | undefined,
+): Attempted {
+  const { record, id: shownId, fault } = readWrite(operation, sent, response, client.secrets.mask);
+  const id = shownId ?? locatedId(client, operation, response.headers, attempt);
+  // A description that leaves out the responses of a DELETE means any success by it.
+  const isAnySuccess =
+    operation.method === 'DELETE' &&
+    operation.source === 'bound' &&
+    Object.keys(operation.responses ?? {}).length === 0;
+  if (response.status === 202 && !isAnySuccess) {
+    const message = 'the service has not done it yet';
+    return { verdict: 'accepted', attempt, record, id, reason: { code: 'accepted', message } };
+  }
+  if (fault !== undefined) {
+    const reason = { code: 'other_value', message: fault } as const;
+    return { verdict: 'unclear', attempt, record, id, reason };
+  }
+  const isShown = record !== undefined || operation.method === 'DELETE';
+  return { verdict: isShown ? 'shown' : 'empty', attempt, record, id };
+}
+
+/**
+ * Judges a write by its error: an answer that is none of success, or no answer.
+ *
+ * @throws the error of a stop if the write was certainly not sent; any error that is not of a call.
+ */
+export function judgeFailure(error: unknown): Attempted {
+  if (!(error instanceof CliError || error instanceof StoppedError)) throw error;
+  const attempt = attemptsOf(error).at(-1);
+  if (error instanceof CliError && !(error instanceof InterruptedError)) {
+    const reason = { ...codeOfError(error), message: error.message };
+    return { verdict: attempt ? verdictOf(attempt) : 'refused', attempt, reason, error };
+  }
+  if (!attempt || !answerRule(attempt).mayBeApplied) throw error;
+  const reason = { code: 'interrupted', message: 'it was stopped before the answer came' } as const;
+  return { verdict: 'stopped', attempt, reason, error: error instanceof CliError ? error : undefined };
+}
+
+function verdictOf(attempt: Attempt): Verdict {
+  const { request, response } = attempt;
+  const { mayBeApplied, again } = answerRule(attempt);
+  if (mayBeApplied) return isSentAgain(request.method, attempt, true) ? 'lost' : 'unrepeatable';
+  if (response?.status === 409 || response?.status === 412) return 'conflict';
+  if (request.method === 'DELETE' && (response?.status === 404 || response?.status === 410)) return 'gone';
+  return again === 'always' ? 'busy' : 'refused';
+}
+
+/** The code of an error: why there is no valid answer, or what the service said. */
+export function codeOfError({
+  details: { reason, code },
+}: CliError): Pick<WriteFault, 'code' | 'serviceCode'> {
+  return reason ? { code: reason } : { code: 'rejected', serviceCode: code };
+}
+
+/** The request of a write that was sent, and its answer, for the details of an error. */
+export function attemptDetails(attempted: Attempted | undefined): Partial<ErrorDetails> {
+  const { request, response, requestId } = attempted?.attempt ?? {};
+  if (!request) return {};
+  return { method: request.method, url: shownUrl(request.url), status: response?.status, requestId };
+}
+
+/** What a response shows of a write. */
+interface ShownWrite {
+  /** The record in the answer, by our names, if it has one. */
+  readonly record?: JsonObject | undefined;
+  /** The id of the record that was written, if the body or the intent names one. */
+  readonly id?: bigint | undefined;
+  /** Why a success does not show what the user set, a clause: `the service answered quantity 0, not 10`. */
+  readonly fault?: string | undefined;
+}
+
+/** Reads what a response shows. There is no fault without a body, and with a 202. @param mask masks secrets in quoted texts. */
+function readWrite(
   operation: Operation,
   { id, values }: SentWrite,
   response: HttpResponse,
   mask: Mask,
-): Judgement {
+): ShownWrite {
   const { status } = response;
   if (status === 202) return { id };
   const isDelete = operation.method === 'DELETE';
@@ -73,7 +197,7 @@ export function judgeWrite(
     return { id, fault: 'the answer is not the deleted record' };
   const others = otherValues(operation, values, record, mask);
   return {
-    value: record,
+    record,
     id: id ?? idIn(operation, record),
     fault: others.length === 0 ? undefined : `the service answered ${others.join('; ')}`,
   };
@@ -121,17 +245,17 @@ function idIn(operation: Operation, content: JsonValue | undefined): bigint | un
  * Returns the id of the record that a create has made, as the Location of its answer names it. Undefined if the Location is
  * no record of the noun below the base URL.
  */
-export function locatedId(
-  { contract, baseUrl }: { readonly contract: Contract; readonly baseUrl: string },
-  operation: OperationId,
-  { headers, attempts }: { readonly headers: HttpHeaders; readonly attempts: readonly Attempt[] },
+function locatedId(
+  { contract, baseUrl }: Service,
+  { noun }: Operation,
+  headers: HttpHeaders,
+  attempt: Attempt | undefined,
 ): bigint | undefined {
   const location = headerValue(headers, 'location');
-  const url = attempts.at(-1)?.request.url ?? baseUrl;
+  const url = attempt?.request.url ?? baseUrl;
   if (location === undefined || !URL.canParse(location, url)) return undefined;
   const { origin, pathname } = new URL(location, url);
   const base = new URL(baseUrl);
-  const { noun } = operations[operation];
   const { get, create } = nouns[noun].operations;
   // A service without a reading of one record has its records below the path of the create.
   const path = contract.operations.get(get)?.path ?? `${contract.operations.get(create)?.path}/{id}`;

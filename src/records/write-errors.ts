@@ -1,7 +1,7 @@
+import { attemptDetails } from '../client/judge-write.ts';
 import { type Context, followUpCommand } from '../context.ts';
 import { CliError, type ErrorDetails, InterruptedError, UsageError } from '../process/errors.ts';
 import type { Row } from '../writes/decide.ts';
-import { attemptDetails } from '../writes/port.ts';
 import { type Reason, reasonRule } from '../writes/reasons.ts';
 import type { Settled } from '../writes/settle.ts';
 import { describeValue } from '../writes/value.ts';

@@ -7,7 +7,7 @@ import { describeValue, isFields, isSame, type Value } from './value.ts';
 //   decide.ts       what a row says and what is known of it -> write, or an outcome
 //   reasons.ts      why a row is not as it was asked to be: one table
 //   next.ts         one row: what is known of it and what has happened -> the next step
-//   port.ts         a noun of a service: a reading, a write as data, one attempt of a write with its verdict
+//   port.ts         a noun of a service: a reading, a write as data. The client sends it and gives the verdict
 //   settle.ts       one row: does what `next` says, until it has an outcome
 //   settle-all.ts   many rows, several at a time
 //

@@ -1,4 +1,5 @@
 import { attemptsOf, errorPasses, isReadAgain, isUnreachable, retryDelay } from '../client/attempt.ts';
+import { type Attempted, codeOfError } from '../client/judge-write.ts';
 import { CliError, InterruptedError } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
 import {
@@ -11,8 +12,8 @@ import {
   type Row,
   type Rules,
 } from './decide.ts';
-import type { Attempted, Reading, RecordPort } from './port.ts';
-import { codeOfError, type Reason } from './reasons.ts';
+import type { Reading, RecordPort } from './port.ts';
+import type { Reason } from './reasons.ts';
 import { describeValue, isSame, isShown, type Value } from './value.ts';
 
 // The rules of one row, as a function: what is known and what has happened make what is known now, and the next step.
@@ -83,7 +84,7 @@ export interface Circumstances {
 }
 
 type Next = readonly [Known, Step];
-type Words = NonNullable<Attempted['reason']>;
+type Words = Pick<Reason, 'code' | 'serviceCode' | 'message'>;
 
 /** How often a row that adds may meet another count. */
 const maxNews = 10;

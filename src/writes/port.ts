@@ -1,19 +1,16 @@
 import { offeredOperation } from '../api/contract.ts';
-import { headerValue, shownUrl } from '../api/http.ts';
+import { headerValue } from '../api/http.ts';
 import { type Noun, nouns } from '../api/nouns.ts';
 import type { NounName, Operation, OperationId } from '../api/operations.ts';
-import { type Attempt, answerRule, attemptsOf, isSentAgain } from '../client/attempt.ts';
 import type { CallOptions } from '../client/call.ts';
 import type { Answer, Client } from '../client/client.ts';
-import { locatedId } from '../client/judge-write.ts';
+import type { Attempted } from '../client/judge-write.ts';
 import type { Pace } from '../client/pace.ts';
 import { entryInput, readFromList, readRecord } from '../client/read-record.ts';
 import type { CallInput } from '../client/request.ts';
-import { CliError, type ErrorDetails, InterruptedError } from '../process/errors.ts';
+import { CliError } from '../process/errors.ts';
 import type { JsonObject, JsonValue } from '../process/exact-json.ts';
-import { StoppedError } from '../process/signals.ts';
 import type { Intent, Planned, Row } from './decide.ts';
-import { codeOfError, type Reason } from './reasons.ts';
 import { type Fields, isFields, isSame, type Value } from './value.ts';
 
 /** A reading of one record. */
@@ -34,45 +31,6 @@ export interface Write {
   readonly input: CallInput;
   /** The conditions of the write: If-Match or If-None-Match. RFC 9110, 13.1 */
   readonly conditions?: Readonly<Record<string, string>> | undefined;
-}
-
-/** What an answer says of a write. */
-export type Verdict =
-  /** A success that shows what was sent, or a DELETE that succeeded. */
-  | 'shown'
-  /** A success without a record. */
-  | 'empty'
-  /** A success that shows another value. */
-  | 'unclear'
-  /** 202. */
-  | 'accepted'
-  /** It may have been applied, and may be sent again. */
-  | 'lost'
-  /** It may have been applied, and must not be sent again. */
-  | 'unrepeatable'
-  /** It was given up while it was under way. */
-  | 'stopped'
-  /** 409 or 412. */
-  | 'conflict'
-  /** The record that a DELETE names does not exist. */
-  | 'gone'
-  /** Certainly not applied, and may succeed if it is sent again. */
-  | 'busy'
-  /** Certainly not applied, and would be refused again. */
-  | 'refused';
-
-/** One attempt of a write, judged by its answer. */
-export interface Attempted {
-  readonly verdict: Verdict;
-  /** The record in the answer. */
-  readonly record?: JsonObject | undefined;
-  /** The id of a record that was created, from the body or the Location of the answer. */
-  readonly id?: bigint | undefined;
-  /** Why the write was not shown. */
-  readonly reason?: Pick<Reason, 'code' | 'serviceCode' | 'message'> | undefined;
-  readonly error?: CliError | undefined;
-  /** The request and what came of it. Undefined if nothing was sent. */
-  readonly attempt?: Attempt | undefined;
 }
 
 /** A noun of a service: the only code that turns values into requests. */
@@ -187,19 +145,8 @@ export function createRecordPort(client: Client, name: NounName, options: PortOp
         conditions: action === 'create' ? { 'if-none-match': '*' } : etagCondition(now?.etag),
       };
     },
-    async send({ operation, input, conditions }, spentMs) {
-      try {
-        const answer = await client.call(operation, input, { retries: 0, spentMs, pace, conditions });
-        // A description that leaves out the responses of a DELETE means any success by it.
-        const { source, responses = {} } = operations.get(operation) ?? {};
-        const isUndescribed = source === 'bound' && Object.keys(responses).length === 0;
-        const isAnySuccess = operation === ids.delete && isUndescribed;
-        return toAttempted(answer, locatedId(client, operation, answer), isAnySuccess);
-      } catch (error) {
-        if (!(error instanceof CliError || error instanceof StoppedError)) throw error;
-        return toFailedAttempt(error);
-      }
-    },
+    send: ({ operation, input, conditions }, spentMs) =>
+      client.write(operation, input, { retries: 0, spentMs, pace, conditions }),
   };
   return port;
 }
@@ -208,54 +155,6 @@ export function createRecordPort(client: Client, name: NounName, options: PortOp
 function missingReading(error: unknown): Reading {
   if (error instanceof CliError && error.kind === 'not-found') return { record: undefined, missing: error };
   throw error;
-}
-
-function toAttempted(
-  answer: Answer<JsonObject | undefined>,
-  location: bigint | undefined,
-  isAnySuccess: boolean,
-): Attempted {
-  const { attempts, value: record, status, fault } = answer;
-  const attempt = attempts.at(-1);
-  const id = answer.id ?? location;
-  if (status === 202 && !isAnySuccess) {
-    const message = 'the service has not done it yet';
-    return { verdict: 'accepted', attempt, record, id, reason: { code: 'accepted', message } };
-  }
-  if (fault !== undefined) {
-    const reason = { code: 'other_value', message: fault } as const;
-    return { verdict: 'unclear', attempt, record, id, reason };
-  }
-  const isShown = record !== undefined || attempt?.request.method === 'DELETE';
-  return { verdict: isShown ? 'shown' : 'empty', attempt, record, id };
-}
-
-/** @throws the error of a stop if nothing was under way. */
-function toFailedAttempt(error: CliError | StoppedError): Attempted {
-  const attempt = attemptsOf(error).at(-1);
-  if (error instanceof CliError && !(error instanceof InterruptedError)) {
-    const reason = { ...codeOfError(error), message: error.message };
-    return { verdict: attempt ? verdictOf(attempt) : 'refused', attempt, reason, error };
-  }
-  if (!attempt || !answerRule(attempt).mayBeApplied) throw error;
-  const reason = { code: 'interrupted', message: 'it was stopped before the answer came' } as const;
-  return { verdict: 'stopped', attempt, reason, error: error instanceof CliError ? error : undefined };
-}
-
-function verdictOf(attempt: Attempt): Verdict {
-  const { request, response } = attempt;
-  const { mayBeApplied, again } = answerRule(attempt);
-  if (mayBeApplied) return isSentAgain(request.method, attempt, true) ? 'lost' : 'unrepeatable';
-  if (response?.status === 409 || response?.status === 412) return 'conflict';
-  if (request.method === 'DELETE' && (response?.status === 404 || response?.status === 410)) return 'gone';
-  return again === 'always' ? 'busy' : 'refused';
-}
-
-/** The request of a write that was sent, and its answer, for the details of an error. */
-export function attemptDetails(attempted: Attempted | undefined): Partial<ErrorDetails> {
-  const { request, response, requestId } = attempted?.attempt ?? {};
-  if (!request) return {};
-  return { method: request.method, url: shownUrl(request.url), status: response?.status, requestId };
 }
 
 /** The fields of a value that differ from what the record has now. */

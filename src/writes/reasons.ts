@@ -1,4 +1,4 @@
-import type { CliError, ErrorKind } from '../process/errors.ts';
+import type { ErrorKind } from '../process/errors.ts';
 
 // Why a row failed, is unknown, or needed no write: one table, read by errors, reports, rejects and JSON.
 
@@ -85,9 +85,4 @@ export function reasonRule(code: ReasonCode): ReasonRule {
 /** The code that people and programs see: of a write that the service rejected its own code, or the status. */
 export function shownCode({ code, serviceCode, status }: Reason): string {
   return serviceCode ?? (code === 'rejected' && status !== undefined ? `${status}` : code);
-}
-
-/** The code of an error: why there is no valid answer, or what the service said. */
-export function codeOfError({ details: { reason, code } }: CliError): Pick<Reason, 'code' | 'serviceCode'> {
-  return reason ? { code: reason } : { code: 'rejected', serviceCode: code };
 }

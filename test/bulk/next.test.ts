@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import type { Attempt } from '../../src/client/attempt.ts';
+import type { Attempted, Verdict } from '../../src/client/judge-write.ts';
 import { CliError } from '../../src/process/errors.ts';
 import type { Intent, Planned, Row } from '../../src/writes/decide.ts';
 import { type Circumstances, type Event, firstKnown, type Known, next } from '../../src/writes/next.ts';
-import type { Attempted, Verdict } from '../../src/writes/port.ts';
 import type { Value } from '../../src/writes/value.ts';
 
 // All histories of one row: every state that `next` reaches meets every event that can follow, and none may break a rule.

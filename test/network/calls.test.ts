@@ -43,9 +43,17 @@ async function play(open: () => Promise<Client>, ask: Ask) {
   }
 }
 
+const writes = {
+  set: ['updateInventory', { id: 1n, body: { quantity: 5 } }],
+  create: ['createCategory', { body: { name: 'Dogs' } }],
+  delete: ['deleteInventory', { id: 1n }],
+} as const;
+
 async function send(client: Client, ask: Ask): Promise<void> {
-  if (ask === 'set') await client.call('updateInventory', { id: 1n, body: { quantity: 5 } });
-  else if (ask === 'create') await client.call('createCategory', { body: { name: 'Dogs' } });
-  else if (ask === 'delete') await client.call('deleteInventory', { id: 1n });
-  else for await (const _ of client.list('listInventory'));
+  if (ask === 'list') for await (const _ of client.list('listInventory'));
+  else {
+    const [id, input] = writes[ask];
+    const { error } = await client.write(id, input);
+    if (error) throw error;
+  }
 }

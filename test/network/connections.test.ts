@@ -13,7 +13,7 @@ describe.concurrent.each(Object.entries(transports))('over %s', (_, open) => {
     const slowly = (exchange: Exchange) => setTimeout(() => mode.wellBehaved(exchange), 5);
     await using server = await misbehave(mode.always(slowly));
     const client = await connect(open, server.url, { connections });
-    await Promise.all(Array.from({ length: 30 }, () => client.call('updateInventory', set)));
+    await Promise.all(Array.from({ length: 30 }, () => client.write('updateInventory', set)));
     await client.close();
     expect(server.requests).toHaveLength(30);
     expect(server.mostOpen).toBeLessThanOrEqual(connections);
@@ -25,13 +25,15 @@ describe.concurrent.each(Object.entries(transports))('over %s', (_, open) => {
       exchange.numberOnConnection === 1 ? mode.wellBehaved(exchange) : mode.reset(exchange);
     await using server = await misbehave(mode.always(onlyOnce));
     const client = await connect(open, server.url, { connections: 1 });
-    await client.call('updateInventory', set);
-    expect(await client.call('updateInventory', set)).toMatchObject({
-      attempts: [{ number: 1 }, { number: 2 }],
+    await client.write('updateInventory', set);
+    expect(await client.write('updateInventory', set)).toMatchObject({
+      verdict: 'shown',
+      attempt: { number: 2 },
     });
-    const post = client.call('createCategory', { body: { name: 'Dogs' } });
-    await expect(post).rejects.toMatchObject({
-      details: { reason: 'reset', attempts: [{ number: 1, isSent: true }] },
+    expect(await client.write('createCategory', { body: { name: 'Dogs' } })).toMatchObject({
+      verdict: 'unrepeatable',
+      reason: { code: 'reset' },
+      attempt: { number: 1, isSent: true },
     });
     await client.close();
   });
@@ -41,13 +43,11 @@ describe.concurrent.each(Object.entries(transports))('over %s', (_, open) => {
     const client = await connect(open, server.url, { connections, retries: 0 });
     // Those in the queue end while every connection is still taken.
     const calls = Array.from({ length: 9 }, (_, at) =>
-      client
-        .call('updateInventory', set, { timeoutMs: at < connections ? 3000 : 1000 })
-        .catch((error) => error),
+      client.write('updateInventory', set, { timeoutMs: at < connections ? 3000 : 1000 }),
     );
-    const errors = await Promise.all(calls);
-    expect(errors.map(({ details }) => details.reason)).toEqual(Array(9).fill('timeout'));
-    expect(errors.map(({ details }) => details.attempts[0].isSent)).toEqual(
+    const results = await Promise.all(calls);
+    expect(results.map(({ reason }) => reason?.code)).toEqual(Array(9).fill('timeout'));
+    expect(results.map(({ attempt }) => attempt?.isSent)).toEqual(
       Array.from(calls, (_, at) => at < connections),
     );
     await sleep(100);
@@ -60,15 +60,15 @@ describe.concurrent.each(Object.entries(transports))('over %s', (_, open) => {
     const controller = new AbortController();
     const client = await connect(open, server.url, { connections, signal: controller.signal });
     const calls = Array.from({ length: 5 }, () =>
-      client.call('updateInventory', set).catch((error) => error),
+      client.write('updateInventory', set).catch((error) => ({ verdict: 'unsent', error })),
     );
     while (server.requests.length < connections) await sleep(10);
     controller.abort(new InterruptedError('SIGINT'));
-    const applied = (await Promise.all(calls)).map((error) => {
+    const verdicts = (await Promise.all(calls)).map(({ verdict, error }) => {
       expect(error).toBeInstanceOf(InterruptedError);
-      return error.details.applied;
+      return verdict;
     });
-    expect(applied).toEqual(Array.from(calls, (_, at) => (at < connections ? 'unknown' : undefined)));
+    expect(verdicts).toEqual(Array.from(calls, (_, at) => (at < connections ? 'stopped' : 'unsent')));
     await client.close();
   });
 });

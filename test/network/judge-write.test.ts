@@ -1,7 +1,11 @@
 import { describe, expect, test } from 'vitest';
+import { builtInContract } from '../../src/api/contract.ts';
 import { operations } from '../../src/api/operations.ts';
 import { isSameValue } from '../../src/api/values.ts';
 import { judgeWrite } from '../../src/client/judge-write.ts';
+import { createSecrets } from '../../src/process/secrets.ts';
+
+const service = { contract: builtInContract, baseUrl: 'http://shop.example', secrets: createSecrets() };
 
 /** The judgement of an answer; a text is sent as it is, anything else as JSON. */
 function judge(
@@ -11,16 +15,17 @@ function judge(
 ) {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
   const response = { status, headers: { 'content-type': type }, body: text };
-  return judgeWrite(operations[operation], { id: 1n, values: {}, ...intent }, response, (words) => words);
+  const sent = { id: 1n, values: {}, ...intent };
+  return judgeWrite({ client: service, operation: operations[operation] }, sent, response, undefined);
 }
 
 const pet = { id: 1, name: 'Luna', categoryId: 2, status: 'sold' };
 
 test('the answer of a delete that has only the id of an order shows nothing', () => {
-  expect(judge('deleteOrder', {}, [200, { id: 1, deleted: false }])).toHaveProperty(
-    'fault',
-    'the answer is not the deleted record',
-  );
+  expect(judge('deleteOrder', {}, [200, { id: 1, deleted: false }])).toMatchObject({
+    verdict: 'unclear',
+    reason: { message: 'the answer is not the deleted record' },
+  });
 });
 
 describe('the answer of an update', () => {
@@ -33,7 +38,7 @@ describe('the answer of an update', () => {
     [{ born: '2027-01-01T11:00:00+01:00' }, { ...pet, born: '2027-01-01T10:00:00Z' }],
     [{ tags: [{ name: 'a' }] }, { ...pet, tags: [{ id: 3, name: 'a' }] }],
   ])('shows the intent, by the values that the user set alone: case %#', (values, body) => {
-    expect(judge('updatePet', { values }, [200, body])).toHaveProperty('fault', undefined);
+    expect(judge('updatePet', { values }, [200, body]).verdict).toBe('shown');
   });
 
   test('shows something else, with both values', () => {
@@ -45,14 +50,14 @@ describe('the answer of an update', () => {
     ] as const;
     for (const [values, body, difference] of [tags, several])
       expect(judge('updatePet', { values }, [200, body])).toMatchObject({
-        value: { name: 'Luna' },
-        fault: `the service answered ${difference}`,
+        record: { name: 'Luna' },
+        reason: { message: `the service answered ${difference}` },
       });
   });
 
   test('shows nothing if it lacks the field', () => {
-    const { fault } = judge('updatePet', { values: { nickname: 'Lu' } }, [200, pet]);
-    expect(fault).toBe('the service answered no nickname');
+    const { reason } = judge('updatePet', { values: { nickname: 'Lu' } }, [200, pet]);
+    expect(reason?.message).toBe('the service answered no nickname');
   });
 });
 
@@ -61,10 +66,10 @@ describe('the answer of a create', () => {
 
   test('shows nothing but the id if that is all it has', () => {
     for (const body of [{ id: 5 }, 5, { id: 5, ok: true }])
-      expect(judge('createPet', create, [201, body])).toMatchObject({ fault: expect.any(String), id: 5n });
+      expect(judge('createPet', create, [201, body])).toMatchObject({ verdict: 'unclear', id: 5n });
     for (const body of [{ ok: true }, '"5"', [], { id: 'abc' }])
       expect(judge('createPet', create, [201, body])).toMatchObject({
-        fault: expect.any(String),
+        verdict: 'unclear',
         id: undefined,
       });
   });
