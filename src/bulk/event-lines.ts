@@ -1,125 +1,196 @@
-import type { Issue } from '../input/read-rows.ts';
-import { isJsonObject, jsonIn, printJson } from '../process/exact-json.ts';
-import { fromJsonValue, toJsonValue } from '../writes/value.ts';
-import { newRow, type RunEnd, type RunEvent, type RunRow } from './run.ts';
-import type { RunHeader } from './run-header.ts';
+import * as v from 'valibot';
+import { nouns } from '../api/nouns.ts';
+import type { NounName } from '../api/operations.ts';
+import { decimalMarks, thousandsSeparators } from '../config/setting-values.ts';
+import { isJsonObject, isNumber, type JsonValue, jsonIn, printJson } from '../process/exact-json.ts';
+import type { Intent, Outcome, Planned } from '../writes/decide.ts';
+import { isReasonCode, type ReasonCode } from '../writes/reasons.ts';
+import { fromJsonValue, toJsonValue, type Value } from '../writes/value.ts';
+import { fates, newRow, type RunEvent, type RunRow } from './run.ts';
 
-// An event is one line of JSON, and its member `kind` says which event it is:
-//
-//   begin      the version of the format, the id of the run and its header
-//   invalid    a row of the input that is in no plan
-//   plan       a row with its intent, its text, and what the plan has made of it
-//   planned    ends a plan, and has its number among all plans on the target: the commit point
-//   mark       rows that may go out now, or one row that goes out with other values than planned
-//   outcome    what became of a row
-//   end        the totals of the run at the end of a session
-//
-// A row is named by its line of the input, in its run and in the undo of its run.
+// An event is one line of JSON, and its member `kind` says which event it is: see `RunEvent`. A row is named by its line of the
+// input, in its run and in the undo of its run.
 
 /** The version of the format. A journal of another version is not read. */
 export const journalVersion = 8;
 
+const { number, object, optional, nullable, picklist, string: text, boolean: truth } = v;
+
+const id = v.pipe(
+  v.custom<number | bigint>(isNumber),
+  v.transform((json) => BigInt(json)),
+);
+
+const value = v.pipe(
+  v.custom<JsonValue>((json) => json === null || isNumber(json) || isJsonObject(json)),
+  v.transform(fromJsonValue),
+);
+
+const header = object({
+  kind: picklist(['apply', 'edit', 'create', 'update', 'delete', 'undo']),
+  noun: picklist(Object.keys(nouns) as NounName[]),
+  target: text(),
+  profile: nullable(text()),
+  name: text(),
+  file: nullable(text()),
+  format: object({ kind: picklist(['csv', 'tsv', 'json', 'jsonl']), delimiter: text() }),
+  columns: text(),
+  delivery: nullable(text()),
+  undoes: nullable(text()),
+  flags: object({
+    map: v.record(text(), text()),
+    thousands: nullable(picklist(thousandsSeparators)),
+    decimal: nullable(picklist(decimalMarks)),
+    sum: truth(),
+    skipInvalid: truth(),
+    shard: nullable(object({ index: number(), count: number() })),
+    relative: truth(),
+    again: truth(),
+    createMissing: truth(),
+  }),
+  rows: number(),
+  invalid: number(),
+  skipped: number(),
+});
+
+const intent = v.variant('kind', [
+  object({ kind: v.literal('create'), fields: value }),
+  object({ kind: v.literal('set'), value, expected: optional(value) }),
+  object({
+    kind: v.literal('add'),
+    change: number(),
+    expected: optional(value),
+    created: optional(value),
+  }),
+  object({ kind: v.literal('remove'), expected: optional(value) }),
+]);
+
+const planned = object({ action: picklist(['create', 'set', 'remove']), before: value, after: value });
+const doubt = optional(picklist(['sent', 'refused', 'unread']));
+
+const outcome = object({
+  kind: picklist(['applied', 'unchanged', 'failed', 'unknown']),
+  reason: optional(
+    object({
+      code: v.custom<ReasonCode>(isReasonCode),
+      serviceCode: optional(text()),
+      message: text(),
+      status: optional(number()),
+      attempts: optional(number()),
+      requestId: optional(text()),
+      passes: optional(truth()),
+      settledBy: optional(v.array(text())),
+    }),
+  ),
+  made: optional(object({ id: optional(id), value })),
+});
+
+/** The lines of a journal. What does not fit is damaged. */
+const line = v.variant('kind', [
+  object({ kind: v.literal('begin'), run: text(), started: text(), header }),
+  object({
+    kind: v.literal('invalid'),
+    issue: object({
+      line: number(),
+      text: text(),
+      message: text(),
+      kind: optional(text()),
+      hint: optional(text()),
+    }),
+  }),
+  object({
+    kind: v.literal('plan'),
+    line: number(),
+    id: optional(id),
+    intent,
+    planned: optional(planned),
+    doubt,
+    outcome: optional(outcome),
+    stock: optional(v.custom<JsonValue>(() => true)),
+    text: optional(v.union([text(), v.array(text())])),
+  }),
+  object({ kind: v.literal('planned'), number: number() }),
+  object({ kind: v.literal('mark'), rows: v.array(number()), planned: optional(planned) }),
+  object({ kind: v.literal('outcome'), row: number(), doubt, outcome }),
+  object({
+    kind: v.literal('end'),
+    counts: object(v.entriesFromList(fates, number())),
+    left: number(),
+    written: number(),
+    planned: number(),
+    ended: text(),
+    rejects: optional(text()),
+  }),
+]);
+
 /** Makes an event a line, without its line break. */
 export function printEvent(event: RunEvent): string {
+  return printJson(toLine(event));
+}
+
+function toLine(event: RunEvent): object {
   switch (event.kind) {
     case 'begin':
-      return printJson({ ...event, journal: journalVersion });
+      return { ...event, journal: journalVersion };
     case 'plan': {
       const { line, id, intent, planned, doubt, outcome, stock, text } = event.row;
-      const row = { line, id, intent, planned, doubt, outcome, stock, text };
-      return printJson(convert({ kind: 'plan', ...row }, toMember));
+      const parts = { intent: withNulls(intent), planned: withNulls(planned), doubt };
+      return { kind: 'plan', line, id, ...parts, outcome: toOutcomeLine(outcome), stock, text };
     }
     case 'planned':
-      return printJson({ kind: 'planned', number: event.number });
+      return { kind: 'planned', number: event.number };
     case 'mark':
-      return printJson({ ...convert(event, toMember), rows: event.rows.map(({ line }) => line) });
-    case 'outcome':
-      return printJson({
-        kind: 'outcome',
-        row: event.row.line,
-        doubt: event.doubt,
-        outcome: event.outcome.made ? convert(event.outcome, toMember) : event.outcome,
-      });
+      return { kind: 'mark', rows: event.rows.map(({ line }) => line), planned: withNulls(event.planned) };
+    case 'outcome': {
+      const { row, doubt, outcome } = event;
+      return { kind: 'outcome', row: row.line, doubt, outcome: toOutcomeLine(outcome) };
+    }
     case 'end':
-      return printJson({ kind: 'end', ...event.end });
+      return { kind: 'end', ...event.end };
     default:
-      return printJson(event);
+      return event;
   }
 }
 
-type Member = (name: string, value: never) => unknown;
-
-const toMember: Member = (name, value) => (name === 'id' ? value : toJsonValue(value));
-const fromMember: Member = (name, value) => (name === 'id' ? BigInt(value) : fromJsonValue(value));
-
-/** The members of an event whose values JSON cannot hold as they are. */
-const valueNames = new Set(['id', 'value', 'fields', 'expected', 'created', 'before', 'after']);
-/** The members that have such members. */
-const partNames = new Set(['intent', 'planned', 'outcome', 'made']);
-
-/** Makes the values in an event JSON, or reads them. */
-function convert(part: object, toValue: Member): Record<string, unknown> {
-  const result: Record<string, unknown> = {};
-  for (const name in part) {
-    const member = part[name as keyof typeof part] as unknown;
-    const isPart = partNames.has(name) && typeof member === 'object' && member !== null;
-    if (isPart) result[name] = convert(member, toValue);
-    else
-      result[name] = valueNames.has(name) && member !== undefined ? toValue(name, member as never) : member;
-  }
-  return result;
+function toOutcomeLine(outcome: Outcome | undefined): object | undefined {
+  return outcome?.made ? { ...outcome, made: withNulls(outcome.made) } : outcome;
 }
 
-/** The members of a line. Which of them are there depends on its kind. */
-type Line = Partial<
-  RunRow & {
-    readonly journal: unknown;
-    readonly run: string;
-    readonly started: string;
-    readonly header: RunHeader;
-    readonly issue: Issue;
-    readonly number: number;
-    readonly rows: readonly number[];
-    readonly row: number;
-  }
->;
+/** JSON has no undefined: of fields that a record lacks it is null. */
+function withNulls(part: Intent | Planned | Outcome['made']): object | undefined {
+  if (!part) return undefined;
+  const members: [string, Value | undefined][] = Object.entries(part);
+  return Object.fromEntries(members.map(([name, member]) => [name, member && toJsonValue(member)]));
+}
 
-const doubts: readonly unknown[] = ['sent', 'refused', undefined];
-const outcomeKinds: readonly unknown[] = ['applied', 'unchanged', 'failed', 'unknown'];
-
-/** Reads a line. Undefined if it is not an event, or names a row that is not planned. @param known the planned rows by their lines. */
-export function parseEvent(text: string, known: ReadonlyMap<number, RunRow>): RunEvent | undefined {
-  const json = jsonIn(text);
-  if (!isJsonObject(json)) return undefined;
-  const { kind, ...members } = convert(json, fromMember);
-  const { journal, run = '', started = '', header, issue, number, rows, ...rest } = members as Line;
-  const { line, id, intent, planned, doubt, stock, text: rowText, row, outcome } = rest;
-  switch (kind) {
-    case 'begin':
-      return header && { kind, journal, run, started, header };
-    case 'invalid':
-      return issue && { kind, issue };
-    case 'plan':
-      if (line === undefined || !intent || !(planned || outcome) || !doubts.includes(doubt)) return undefined;
-      if (outcome && !outcomeKinds.includes(outcome.kind)) return undefined;
-      return {
-        kind,
-        row: Object.assign(newRow({ line, id, intent, text: rowText }), { planned, doubt, outcome, stock }),
-      };
+/**
+ * Reads a line. Undefined if it does not fit, or names a row that is not planned.
+ *
+ * @param known the planned rows by their lines.
+ */
+export function parseEvent(json: string, known: ReadonlyMap<number, RunRow>): RunEvent | undefined {
+  const { success, output } = v.safeParse(line, jsonIn(json));
+  if (!success) return undefined;
+  switch (output.kind) {
+    case 'plan': {
+      const isPlanned = output.planned !== undefined || output.outcome !== undefined;
+      return isPlanned ? { kind: 'plan', row: Object.assign(newRow(output), output) } : undefined;
+    }
     case 'planned':
-      return number === undefined ? undefined : { kind, number, rows: [] };
+      return { ...output, rows: [] };
     case 'mark': {
-      const marked = rows?.flatMap((number) => known.get(number) ?? []);
-      return marked && marked.length === rows?.length ? { kind, rows: marked, planned } : undefined;
+      const rows = output.rows.flatMap((row) => known.get(row) ?? []);
+      return rows.length === output.rows.length ? { ...output, rows } : undefined;
     }
     case 'outcome': {
-      const settled = known.get(row ?? 0);
-      const isOutcome = outcome && outcomeKinds.includes(outcome.kind) && doubts.includes(doubt);
-      return settled && isOutcome ? { kind, row: settled, outcome, doubt } : undefined;
+      const row = known.get(output.row);
+      return row && { ...output, row };
     }
-    case 'end':
-      return { kind, end: members as unknown as RunEnd };
+    case 'end': {
+      const { kind, ...end } = output;
+      return { kind, end };
+    }
     default:
-      return undefined;
+      return output;
   }
 }

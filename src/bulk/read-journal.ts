@@ -1,11 +1,11 @@
 import { createReadStream } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { CliError } from '../process/errors.ts';
-import { isJsonObject, jsonIn } from '../process/exact-json.ts';
+import { isJsonObject, jsonIn, valueIn } from '../process/exact-json.ts';
 import { fileError } from '../process/system-error.ts';
 import { syncPath } from '../process/write-file-sync.ts';
 import { journalVersion, parseEvent } from './event-lines.ts';
-import { applyEvent, createRun, type Run, type RunEvent, type RunRow } from './run.ts';
+import { applyEvent, createRun, type Run, type RunRow } from './run.ts';
 import type { RunHeader } from './run-header.ts';
 
 /** A run as its journal has it. */
@@ -32,7 +32,7 @@ export async function readJournal(path: string): Promise<KeptRun | undefined> {
   for await (const { text, end } of journalLines(path)) {
     const event = parseEvent(text, rows);
     if (!run) {
-      const { header, ...head } = toHead(path, event);
+      const { header, ...head } = toHead(path, text);
       run = Object.assign(createRun(header, []), head);
     } else if (event?.kind === 'plan') {
       pending.push(event.row);
@@ -66,7 +66,7 @@ function keepPlanned(rows: RunRow[], byLine: Map<number, RunRow>, row: RunRow): 
 
 /** Reads the first line alone. @throws CliError `usage` if the line cannot be read. */
 export async function readHead(path: string): Promise<JournalHead> {
-  return toHead(path, parseEvent(await readFirstLine(path), new Map()));
+  return toHead(path, await readFirstLine(path));
 }
 
 async function readFirstLine(path: string): Promise<string> {
@@ -103,11 +103,13 @@ async function* journalLines(path: string): AsyncGenerator<{ readonly text: stri
   }
 }
 
-function toHead(path: string, event: RunEvent | undefined): JournalHead {
-  if (event?.kind !== 'begin') throw unreadableError(path, 'its header is missing');
-  const { journal: version, run: id, started, header } = event;
-  if (version !== journalVersion)
+function toHead(path: string, text: string): JournalHead {
+  const version = valueIn(jsonIn(text), ['journal']);
+  if (version !== undefined && version !== journalVersion)
     throw unreadableError(path, `its format is ${version}, and this version reads ${journalVersion}`);
+  const event = parseEvent(text, new Map());
+  if (event?.kind !== 'begin') throw unreadableError(path, 'its header is damaged');
+  const { run: id, started, header } = event;
   // A journal of another machine must not become a run of this one.
   if (basename(path) !== `${id}.jsonl`) throw unreadableError(path, `it is the journal of run ${id}`);
   return { id, started, header };

@@ -3,9 +3,9 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { resolvePaths } from '../config/paths.ts';
 import { CliError, UsageError } from '../process/errors.ts';
-import { jsonIn } from '../process/exact-json.ts';
 import type { Io } from '../process/io.ts';
 import { fileError, isMissing } from '../process/system-error.ts';
+import { parseEvent } from './event-lines.ts';
 import {
   type JournalHead,
   type KeptRun,
@@ -187,6 +187,6 @@ function readEnd(path: string): RunEnd | undefined {
     throw fileError('read', path, error);
   }
   const line = /(?:^|\n)(\{"kind":"end",.*)\n$/.exec(tail.toString('utf8', 0, length))?.[1] ?? '';
-  const end = jsonIn(line) as RunEnd | undefined;
-  return end?.ended === undefined ? undefined : end;
+  const event = parseEvent(line, new Map());
+  return event?.kind === 'end' ? event.end : undefined;
 }

@@ -73,7 +73,6 @@ export function madeIdOf({ outcome }: Row): bigint | undefined {
 export type RunEvent =
   | {
       readonly kind: 'begin';
-      readonly journal?: unknown;
       readonly run: string;
       readonly started: string;
       readonly header: RunHeader;

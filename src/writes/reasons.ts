@@ -78,6 +78,10 @@ export interface Reason {
   readonly settledBy?: readonly string[] | undefined;
 }
 
+export function isReasonCode(code: unknown): code is ReasonCode {
+  return typeof code === 'string' && Object.hasOwn(rules, code);
+}
+
 export function reasonRule(code: ReasonCode): ReasonRule {
   return rules[code];
 }

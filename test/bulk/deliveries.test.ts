@@ -217,6 +217,8 @@ test.each([
   ['its header', ['LS-1', 'LS-2'], (text: string) => text.replace(/^\{/, '{{')],
   ['everything', ['LS-1', 'LS-2'], () => 'garbage'],
   ['all after some letters', ['LS-1', 'LS-2'], (text: string) => `${text.slice(0, 60)}${'\0'.repeat(99)}`],
+  ['the target is missing', ['LS-1', 'LS-2'], (text: string) => text.replace(/"target":"[^"]*",/, '')],
+  ['the rows are no number', ['LS-1'], (text: string) => text.replace('"rows":2', '"rows":"2"')],
   // Rows of another delivery rest on no outcome of this one.
   ['an outcome', ['LS-1'], (text: string) => text.replace('"kind":"applied"', '"kind":applied')],
 ] as const)(
