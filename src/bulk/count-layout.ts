@@ -1,7 +1,8 @@
 import type { InputField } from '../input/field-columns.ts';
-import { type NumberMarks, numberProblem, readChange, readCount, readId } from '../input/numbers.ts';
+import { type NumberMarks, readChange, readCount, readId } from '../input/numbers.ts';
 import type { InputRecord, RowLayout } from '../input/read-records.ts';
-import type { Problem } from '../input/record.ts';
+import { readNamed, ValueError } from '../process/errors.ts';
+import type { JsonValue } from '../process/exact-json.ts';
 import type { Intent } from '../writes/decide.ts';
 import type { Value } from '../writes/value.ts';
 import type { RunFlags } from './run-header.ts';
@@ -54,38 +55,31 @@ function setTo(value: number): CountIntent {
   return sharedIntents[value];
 }
 
-function toCountRow(record: InputRecord, marks: NumberMarks, isChange: boolean): CountRow | Problem {
-  const { line, values } = record;
-  const { petId = null, quantity = null } = values;
-  const id = readId(petId);
-  if (typeof id === 'object') return numberProblem(record, 'petId', id);
-  const count = isChange ? readChange(quantity, marks) : readCount(quantity, marks);
-  if (typeof count === 'object') return numberProblem(record, 'quantity', count);
-  const expected = readExpected(record, marks);
-  if (typeof expected === 'object') return expected;
+/** @throws ValueError that names the column. */
+function toCountRow({ line, values, columns }: InputRecord, marks: NumberMarks, isChange: boolean): CountRow {
+  const readField = <Value>(field: string, read: (value: JsonValue, marks: NumberMarks) => Value) => {
+    const value = values[field] ?? '';
+    return readNamed(columns[field] ?? field, value, () => read(value, marks));
+  };
+  const id = readField('petId', readId);
+  const count = readField('quantity', isChange ? readChange : readCount);
   const intent: CountIntent = isChange ? { kind: 'add', change: count } : setTo(count);
-  return { line, id, intent: expected === undefined ? intent : { ...intent, expected } };
-}
-
-/** Reads the count that a row expects. Undefined if it expects none. A row that ends before the column is cut off. */
-function readExpected(record: InputRecord, marks: NumberMarks): number | Problem | undefined {
-  const { values } = record;
-  if (!('expected' in values)) return undefined;
+  if (!('expected' in values)) return { line, id, intent };
   const { expected } = values;
-  if (expected === undefined) return { message: 'the row ends before the column expected', kind: 'size' };
-  if (expected === null || String(expected).trim() === '') return undefined;
-  const count = readCount(expected, marks);
-  return typeof count === 'object' ? numberProblem(record, 'expected', count) : count;
+  // A row that ends before the column is cut off.
+  if (expected === undefined) throw new ValueError('the row ends before the column expected');
+  if (expected === null || String(expected).trim() === '') return { line, id, intent };
+  return { line, id, intent: { ...intent, expected: readField('expected', readCount) } };
 }
 
-/** Adds up two rows of one pet, such as its two places. */
-function addUp(first: CountRow, second: CountRow): CountRow | Problem {
+/** Adds up two rows of one pet, such as its two places. @throws ValueError. */
+function addUp(first: CountRow, second: CountRow): CountRow {
   const [intent, other] = [first.intent, second.intent];
   if (intent.expected !== other.expected)
-    return { message: `the rows of pet ${second.id} that are added up expect different counts` };
+    throw new ValueError(`the rows of pet ${second.id} that are added up expect different counts`);
   const sum = Number(countOf(intent)) + Number(countOf(other));
   if (!Number.isSafeInteger(sum))
-    return { message: `the rows of pet ${second.id} add up to more than ${Number.MAX_SAFE_INTEGER}` };
+    throw new ValueError(`the rows of pet ${second.id} add up to more than ${Number.MAX_SAFE_INTEGER}`);
   const summed = intent.kind === 'add' ? { ...intent, change: sum } : { ...intent, value: sum };
   return { ...first, intent: summed };
 }

@@ -1,4 +1,4 @@
-import { ValueError, wrongValueError } from '../config/setting-values.ts';
+import { readNamed, ValueError } from '../process/errors.ts';
 
 /** The completions of a value: fixed words, or a kind of value that `src/commands/completion.ts` looks up. */
 type Offers = readonly string[] | OfferKind;
@@ -123,13 +123,7 @@ function parserOf<Value>(
   syntax: string,
   { parse, label = nameOf({ syntax }) }: ValueOptions<Value>,
 ): (text: string) => Value {
-  return (text) => {
-    try {
-      return parse ? parse(text, label) : (text as Value);
-    } catch (error) {
-      throw error instanceof ValueError ? wrongValueError(label, text, error.message) : error;
-    }
-  };
+  return (text) => readNamed(label, text, () => (parse ? parse(text, label) : (text as Value)));
 }
 
 /** Makes a parser that appends the value of each text to the values so far. */

@@ -1,7 +1,7 @@
 import type { HttpHeaders, HttpRequest } from '../api/http.ts';
 import { nouns } from '../api/nouns.ts';
 import type { Operation, Parameter } from '../api/operations.ts';
-import { FieldError, UsageError } from '../process/errors.ts';
+import { UsageError } from '../process/errors.ts';
 import { isJsonObject, printJson } from '../process/exact-json.ts';
 import type { ClientOptions } from './call.ts';
 import { checkHeader } from './headers.ts';
@@ -183,17 +183,12 @@ export function withHeaderChanges(headers: HttpHeaders, changes: HeaderChanges):
  */
 export function checkRequired(operation: Operation, input: CallInput, headers: HttpHeaders = {}): void {
   const { id, method, parameters, body: requestBody } = operation;
-  const missing: { readonly field: string; readonly clause: string }[] = [];
-  for (const parameter of parameters) {
-    const clause = missingClause(parameter, input, headers);
-    if (clause !== undefined) missing.push({ field: parameter.name, clause });
-  }
+  const missing = parameters.flatMap((parameter) => missingClause(parameter, input, headers) ?? []);
   const { body } = input;
   if (requestBody && isJsonObject(body) && method !== 'PATCH')
     for (const [field, { wireName, required }] of Object.entries(requestBody.fields))
-      if (required && body[wireName] === undefined) missing.push({ field, clause: `${field} is required` });
-  const [first] = missing;
-  if (first) throw new FieldError(`${missing.map(({ clause }) => clause).join('; ')} (${id})`, first.field);
+      if (required && body[wireName] === undefined) missing.push(`${field} is required`);
+  if (missing.length > 0) throw new UsageError(`${missing.join('; ')} (${id})`);
 }
 
 function missingClause(parameter: Parameter, input: CallInput, headers: HttpHeaders): string | undefined {

@@ -1,7 +1,7 @@
 import { type NamedNoun, nouns } from '../api/nouns.ts';
 import { argument, choice, value, values } from '../cli/flag.ts';
-import { parseDuration, ValueError } from '../config/setting-values.ts';
-import { UsageError } from '../process/errors.ts';
+import { parseDuration } from '../config/setting-values.ts';
+import { UsageError, ValueError } from '../process/errors.ts';
 import { parseIdOrName, parsePositiveQuantity, parseQuantity, parseText } from '../records/parse-values.ts';
 
 export const petIdArgument = argument('<petId>', 'id or name of the pet', {

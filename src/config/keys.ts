@@ -1,4 +1,4 @@
-import { type UsageCode, UsageError } from '../process/errors.ts';
+import { readNamed, type UsageCode, UsageError } from '../process/errors.ts';
 import type { JsonValue } from '../process/exact-json.ts';
 import { closestWord } from '../process/text.ts';
 import * as parse from './setting-values.ts';
@@ -150,9 +150,8 @@ export function parseSetting<Key extends SettingKey>(
   label: string,
   code?: UsageCode,
 ): SettingValues[Key] {
-  const problem = valueProblem(key, text);
-  if (problem !== undefined) throw parse.wrongValueError(label, String(maskValue(key, text)), problem, code);
-  return keyRules[key].parse(text) as SettingValues[Key];
+  const read = () => keyRules[key].parse(text) as SettingValues[Key];
+  return readNamed(label, maskValue(key, text), read, code);
 }
 
 /**
@@ -164,15 +163,4 @@ export function maskValue(key: string, value: JsonValue): JsonValue {
   if (key !== 'token-command') return value;
   const [name = '', ...rest] = String(value).trim().split(/\s+/);
   return rest.length === 0 ? name : `${name} ***`;
-}
-
-/** Says in a clause why a value is not allowed for a key; undefined if it is allowed. */
-export function valueProblem(key: SettingKey, text: string): string | undefined {
-  try {
-    keyRules[key].parse(text);
-    return undefined;
-  } catch (error) {
-    if (error instanceof parse.ValueError) return error.message;
-    throw error;
-  }
 }

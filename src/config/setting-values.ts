@@ -1,23 +1,6 @@
 import { isToken } from '../api/http.ts';
 import { toQuantity } from '../api/values.ts';
-import { type UsageCode, UsageError } from '../process/errors.ts';
-
-/** A setting or a flag cannot have this value. The message is a clause that says why, without the value itself. */
-export class ValueError extends Error {}
-
-/** The clause for a blank value. The error does not quote such a value. */
-export const blankValue = 'must not be empty';
-
-/**
- * Makes the error that names a wrong value. It leaves out a URL with a user name or a query, because that may hold a secret.
- *
- * @param label such as `--timeout` or `PETSTORE_OUTPUT`.
- * @param why a clause.
- */
-export function wrongValueError(label: string, text: string, why: string, code?: UsageCode): UsageError {
-  const value = why === blankValue || /[@?]/.test(text) ? '' : ` '${text}'`;
-  return new UsageError(`${label}${value}: ${why}`, undefined, code);
-}
+import { ValueError } from '../process/errors.ts';
 
 /** Values of `--output` and of the setting `output`. */
 export const outputFormats = ['table', 'json', 'jsonl', 'csv', 'tsv', 'yaml', 'ids'] as const;
@@ -88,6 +71,14 @@ export function parseBaseUrl(text: string): string {
   if (text.includes('?')) throw new ValueError('must not carry a query');
   if (text.includes('#')) throw new ValueError('must not carry a fragment');
   return url.origin + url.pathname.replace(/(?<!\/)\/+$/, '');
+}
+
+export function isBaseUrl(text: string): boolean {
+  try {
+    return parseBaseUrl(text) !== '';
+  } catch {
+    return false;
+  }
 }
 
 /** Parses a whole number. @throws ValueError if it is less than `least` or more than `most`. */

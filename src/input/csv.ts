@@ -1,8 +1,8 @@
+import { ValueError } from '../process/errors.ts';
 import {
   createLineSplitter,
   maxRecordLength,
   overlongRecord,
-  type Problem,
   type RecordSplitter,
   type SplitRecord,
 } from './record.ts';
@@ -47,7 +47,7 @@ export class CsvSplitter implements RecordSplitter {
     const records = this.push('\n');
     if (this.quoteLine !== undefined) {
       const message = `the quote opened on line ${this.quoteLine} is never closed, so the rest of the input is inside it`;
-      records.push({ line: this.line, text: '', problem: { message }, isBroken: true });
+      records.push({ line: this.line, text: '', problem: new ValueError(message), isBroken: true });
     } else if (this.isOverlong) records.push(overlongRecord(this.line));
     return records;
   }
@@ -98,7 +98,7 @@ function lineEndsIn(text: string): number {
 
 /** The cells of a record, or the index of the quote that is open at the end of the text. */
 type QuotedRecord =
-  | { readonly cells: readonly string[]; readonly end: number; readonly problem: Problem | undefined }
+  | { readonly cells: readonly string[]; readonly end: number; readonly problem: ValueError | undefined }
   | { readonly cells?: undefined; readonly openQuote?: number };
 
 /** Matches a cell: what is in quotes, the closing quote (empty if the text ends before it), and what is outside of quotes. */
@@ -109,23 +109,19 @@ function cellPattern(delimiter: string): RegExp {
 /** Reads the record that begins at an index, and that may have quotes. */
 function readQuotedRecord(text: string, from: number, cell: RegExp, delimiter: string): QuotedRecord {
   const cells: string[] = [];
-  let problem: Problem | undefined;
+  let problem: ValueError | undefined;
   for (let start = from; ; start = cell.lastIndex + 1) {
     cell.lastIndex = start;
     const [, quoted, closing, plain = ''] = cell.exec(text) ?? [];
     const end = cell.lastIndex;
     if (closing === '') return { openQuote: start };
     if (end === text.length) return {};
-    if (quoted !== undefined && plain !== '') problem = textAfterQuote;
+    if (quoted !== undefined && plain !== '')
+      problem = new ValueError('text follows a closing quote', 'within quotes, a quote is written twice');
     cells.push(quoted?.replaceAll('""', '"') ?? plain);
     if (text[end] !== delimiter) return { cells, end, problem };
   }
 }
-
-const textAfterQuote: Problem = {
-  message: 'text follows a closing quote',
-  hint: 'within quotes, a quote is written twice',
-};
 
 /** Returns true if tab-separated text has a cell that begins and ends with a quote. A cell of several lines has only doubled ones between. */
 export function hasQuotedCell(text: string): boolean {

@@ -1,4 +1,4 @@
-import type { Problem } from './record.ts';
+import { ValueError } from '../process/errors.ts';
 
 /** A field that a command reads from the records of an input. */
 export interface InputField {
@@ -54,21 +54,20 @@ export function isColumn(name: string, rules: ColumnRules): boolean {
 /** The name of the field that each column has; undefined for a column that is ignored. */
 export type FieldNames = readonly (string | undefined)[];
 
-/** Finds the field of each column, or says which column is missing, is there twice, or is none. */
-export function findFields(columns: readonly string[], rules: ColumnRules): FieldNames | Problem {
+/** Finds the field of each column. @throws ValueError for a column that is missing, is there twice, or is no field. */
+export function findFields(columns: readonly string[], rules: ColumnRules): FieldNames {
   const names: (string | undefined)[] = [];
   for (const column of columns) {
     const field = isRejectColumn(column) ? undefined : fieldOf(column, rules);
     if (!field && rules.refusal !== undefined && !isRejectColumn(column))
-      return { message: `column '${column}': ${rules.refusal}` };
+      throw new ValueError(`column '${column}': ${rules.refusal}`);
     const first = field ? columns[names.indexOf(field.name)] : undefined;
     if (field && first !== undefined)
-      return {
-        message:
-          normaliseName(first) === normaliseName(column)
-            ? `duplicate column '${column}'`
-            : `the columns ${first} and ${column} may both be ${field.name}`,
-      };
+      throw new ValueError(
+        normaliseName(first) === normaliseName(column)
+          ? `duplicate column '${column}'`
+          : `the columns ${first} and ${column} may both be ${field.name}`,
+      );
     names.push(field?.name);
   }
   const missing = rules.fields.find(({ name, isRequired }) => isRequired && !names.includes(name));
@@ -76,5 +75,5 @@ export function findFields(columns: readonly string[], rules: ColumnRules): Fiel
   const [name, ...synonyms] = missing.columns;
   const others = synonyms.length > 0 ? ` (or ${synonyms.join(', ')})` : '';
   const found = columns.length === 0 ? 'it has none' : `it has: ${columns.slice(0, 20).join(', ')}`;
-  return { message: `no column ${name}${others}; ${found}`, hint: rules.missingHint };
+  throw new ValueError(`no column ${name}${others}; ${found}`, rules.missingHint);
 }

@@ -1,8 +1,7 @@
 import { idRequirement, toChange, toId, toQuantity, withoutLeadingZeros } from '../api/values.ts';
 import { type DecimalMark, signClause, type ThousandsSeparator } from '../config/setting-values.ts';
+import { ValueError } from '../process/errors.ts';
 import type { JsonValue } from '../process/exact-json.ts';
-import type { InputRecord } from './read-records.ts';
-import { type Problem, quoteValue } from './record.ts';
 
 /** How the numbers of an input are written, as `--thousands` and `--decimal` say. Null is unknown. */
 export interface NumberMarks {
@@ -12,29 +11,25 @@ export interface NumberMarks {
 
 const noMarks: NumberMarks = { thousands: null, decimal: null };
 
-/** What a number must be, and a way on. */
-export interface NumberFault {
-  readonly rule: string;
-  readonly hint?: string | undefined;
-}
-
 const countRule = 'must be a whole number from 0 to 9007199254740991';
 const changeRule = 'must be a whole number with or without a sign in front, such as 24, +24 or -3';
 
-/** Reads an id. */
-export function readId(value: JsonValue): bigint | NumberFault {
+/** Reads an id. @throws ValueError. */
+export function readId(value: JsonValue): bigint {
   const text = String(value);
   // Most ids are digits, and a file may have a million.
-  return toId(text) ?? toId(plainNumber(text, noMarks)) ?? { rule: idRequirement };
+  const id = toId(text) ?? toId(plainNumber(text, noMarks));
+  if (id === undefined) throw new ValueError(idRequirement);
+  return id;
 }
 
-/** Reads a count. @param marks those of the flags; undefined if the command has none */
-export function readCount(value: JsonValue, marks?: NumberMarks): number | NumberFault {
+/** Reads a count. @param marks those of the flags; undefined if the command has none @throws ValueError. */
+export function readCount(value: JsonValue, marks?: NumberMarks): number {
   return readNumber(value, { toNumber: toQuantity, rule: countRule }, marks);
 }
 
-/** Reads a change of a count, with or without a sign in front. */
-export function readChange(value: JsonValue, marks: NumberMarks): number | NumberFault {
+/** Reads a change of a count, with or without a sign in front. @throws ValueError. */
+export function readChange(value: JsonValue, marks: NumberMarks): number {
   return readNumber(value, { toNumber: toChange, rule: changeRule }, marks);
 }
 
@@ -42,12 +37,13 @@ function readNumber(
   value: JsonValue,
   { toNumber, rule }: { readonly toNumber: (text: string) => number | undefined; readonly rule: string },
   marks?: NumberMarks,
-): number | NumberFault {
+): number {
   const text = value === null ? '' : String(value);
   // JSON numbers have one notation (RFC 8259, 6), in which 8.000 is 8.
   const ownMarks = typeof value === 'string' ? (marks ?? noMarks) : noMarks;
   const number = toNumber(text) ?? toNumber(plainNumber(text, ownMarks));
-  return number ?? { rule: rule + signClause(text), hint: marks && marksHint(text, marks) };
+  if (number === undefined) throw new ValueError(rule + signClause(text), marks && marksHint(text, marks));
+  return number;
 }
 
 /** Returns the flags that say what the first mark of a number means: `8.000` without them is not a number. */
@@ -84,17 +80,4 @@ function plainNumber(text: string, { thousands, decimal }: NumberMarks): string 
   const isGrouped = separator !== undefined && new RegExp(`^[1-9]\\d{0,2}(${separator}\\d{3})+$`).test(whole);
   const digits = isGrouped ? whole.replace(new RegExp(separator, 'g'), '') : whole;
   return sign + withoutLeadingZeros(digits);
-}
-
-/** Makes the problem of a number in a record. */
-export function numberProblem(
-  { values, columns }: InputRecord,
-  field: string,
-  { rule, hint }: NumberFault,
-): Problem {
-  const name = columns[field] ?? field;
-  const value = values[field] ?? '';
-  const isEmpty = String(value).trim() === '';
-  const subject = isEmpty ? `${name} is empty` : `${name} ${quoteValue(value)}`;
-  return { message: `${subject}: ${rule}`, kind: `${name} ${isEmpty} ${rule} ${hint ?? ''}`, hint };
 }

@@ -1,9 +1,9 @@
 import { withoutGuard } from '../output/formats.ts';
-import { InputError } from '../process/errors.ts';
+import { CliError, InputError, quoteValue, ValueError } from '../process/errors.ts';
 import { isJsonObject, type JsonValue } from '../process/exact-json.ts';
 import { type ColumnRules, type FieldNames, findFields, isColumn } from './field-columns.ts';
 import type { InputFile } from './input-file.ts';
-import { type Problem, quoteValue, type SplitRecord, toItem } from './record.ts';
+import { type SplitRecord, toItem } from './record.ts';
 import { type InputFormat, isTable, recordPlace, splitInput } from './split-input.ts';
 
 /** A row of an input: the values that a command reads from a record. */
@@ -35,21 +35,21 @@ export interface RowLayout<Row extends InputRow> extends ColumnRules {
   readonly noun: string;
   /** The field of an input without a header or objects, such as a list of ids. Undefined if there is none. */
   readonly bareField?: string;
-  /** Returns the row of a record. */
-  toRow(record: InputRecord): Row | Problem;
-  /** Adds up two rows of the same id. Undefined if two rows of the same id are a conflict. */
-  addUp?(first: Row, second: Row): Row | Problem;
+  /** Returns the row of a record. @throws CliError if the record is not valid. */
+  toRow(record: InputRecord): Row;
+  /** Adds up two rows of the same id. Undefined if two rows of the same id are a conflict. @throws CliError. */
+  addUp?(first: Row, second: Row): Row;
   /** A hint at two rows of the same id that are a conflict. */
   readonly conflictHint?: string | undefined;
   /** True if an equal record that is repeated changes nothing, so that it counts once. */
   readonly mayRepeat: boolean;
 }
 
-/** A record as it was read, and its row or its problem. */
+/** A record as it was read, and its row, or the error of a record that is not valid. */
 interface ParsedRecord<Row> {
   readonly line: number;
   readonly text: string;
-  readonly row: Row | Problem;
+  readonly row: Row | CliError;
 }
 
 /** The records of an input, in order. */
@@ -99,9 +99,8 @@ export async function readRecords<Row extends InputRow>(
       }
       const read = toRecord;
       yield records.map((split) => {
-        const { line, text } = split;
-        const record = split.problem ?? read(split);
-        return { line, text, row: isProblem(record) ? record : layout.toRow(record) };
+        const { line, text, problem } = split;
+        return { line, text, row: problem ?? rowOrError(() => layout.toRow(read(split))) };
       });
     }
   }
@@ -110,8 +109,14 @@ export async function readRecords<Row extends InputRow>(
 
 async function* noPages(): AsyncGenerator<never> {}
 
-export function isProblem(result: object): result is Problem {
-  return 'message' in result;
+/** Makes a row. Returns the error of a record that is not valid. */
+export function rowOrError<Row>(toRow: () => Row): Row | CliError {
+  try {
+    return toRow();
+  } catch (error) {
+    if (!(error instanceof CliError)) throw error;
+    return error;
+  }
 }
 
 function isBlank({ cells, problem }: SplitRecord): boolean {
@@ -140,14 +145,16 @@ function readHeader(
   layout: ColumnRules,
   name: string,
 ): FieldNames {
-  const fields = problem ?? findFields(columns, layout);
-  if (!isProblem(fields)) return fields;
+  const fields = problem ?? rowOrError(() => findFields(columns, layout));
+  if (!(fields instanceof CliError)) return fields;
   const noHeader = 'CSV and TSV begin with a header; JSON and JSON lines are read too';
-  const hint = fields.hint ?? (columns.some((column) => isColumn(column, layout)) ? undefined : noHeader);
+  const isHeader = columns.some((column) => isColumn(column, layout));
+  const hint = fields.details.hint ?? (isHeader ? undefined : noHeader);
   throw new InputError(`${name}:${line}: ${fields.message}`, hint, line);
 }
 
-type RecordReader = (split: SplitRecord) => InputRecord | Problem;
+/** @throws ValueError. */
+type RecordReader = (split: SplitRecord) => InputRecord;
 
 /** Reads the rows of a table. Empty cells beyond the header are padding; cells that are not there at the end are undefined. */
 function tableReader(
@@ -160,7 +167,11 @@ function tableReader(
   const known = fields.flatMap((name, index) => (name === undefined ? [] : [{ name, index }]));
   return ({ line, text, cells = [] }) => {
     if (cells.length > fields.length && cells.slice(fields.length).some((cell) => cell.trim() !== ''))
-      return { message: `the row has ${cells.length} cells, the header has ${fields.length}`, kind: 'size' };
+      throw new ValueError(
+        `the row has ${cells.length} cells, the header has ${fields.length}`,
+        undefined,
+        'size',
+      );
     const values: Record<string, string | undefined> = {};
     for (const { name, index } of known) {
       const cell = cells[index];
@@ -181,21 +192,20 @@ function columnsOf(
 /** Reads JSON records. Most have the keys of the record before, so that the fields of keys are kept. */
 function objectReader(layout: ColumnRules): RecordReader {
   let keys: readonly string[] = [];
-  let fields: FieldNames | Problem | undefined;
+  let fields: FieldNames | undefined;
   let columns: Readonly<Record<string, string>> = {};
   return ({ line, text, item = toItem(text) }) => {
-    if ('problem' in item) return { message: item.problem, kind: 'no JSON' };
     const { value, twice } = item;
-    if (twice !== undefined) return { message: `the key ${twice} is there twice`, kind: 'twice' };
+    if (twice !== undefined)
+      throw new ValueError(`the key ${twice} is there twice`, undefined, 'a key is there twice');
     if (!isJsonObject(value))
-      return { message: `${quoteValue(text)} is not a JSON object`, kind: 'no object' };
+      throw new ValueError(`${quoteValue(text)} is not a JSON object`, undefined, 'no object');
     const ownKeys = Object.keys(value);
     if (!fields || !isSameList(keys, ownKeys)) {
+      fields = findFields(ownKeys, layout);
+      columns = columnsOf(fields, ownKeys);
       keys = ownKeys;
-      fields = findFields(keys, layout);
-      if (!isProblem(fields)) columns = columnsOf(fields, keys);
     }
-    if (isProblem(fields)) return fields;
     const values: Record<string, JsonValue> = Object.create(null);
     for (const [index, field] of fields.entries()) {
       const inner = value[keys[index] ?? ''];

@@ -1,16 +1,15 @@
 import { setFlagsFromString } from 'node:v8';
-import { InputError, ManyError } from '../process/errors.ts';
+import { CliError, InputError, ManyError, ValueError } from '../process/errors.ts';
 import { counted } from '../process/text.ts';
 import type { InputFile } from './input-file.ts';
-import { type InputRow, isProblem, type RowLayout, readRecords } from './read-records.ts';
-import type { Problem } from './record.ts';
+import { type InputRow, type RowLayout, readRecords, rowOrError } from './read-records.ts';
 import { type InputFormat, recordPlace } from './split-input.ts';
 
 // How a file becomes rows: `input-file.ts` opens and decodes it, `split-input.ts` finds its format and splits it with
 // `csv.ts` (tables) or `record.ts` (JSON) into records. `field-columns.ts` finds the fields of columns and keys.
 // `read-records.ts` names the values of each record by the fields, and turns them into a row with a layout, which belongs to
-// a command; `numbers.ts` reads ids and counts. This file collects the rows of an input, one for each id. A problem and its
-// line are an issue. `rejects.ts` writes the rows that were not done, as they were read.
+// a command; `numbers.ts` reads ids and counts. This file collects the rows of an input, one for each id. An
+// error of a record and its line are an issue. `rejects.ts` writes the rows that were not done, as they were read.
 
 /** A complete input, read and checked. */
 export interface RowInput<Row extends InputRow> {
@@ -109,8 +108,8 @@ async function collectRows<Row extends InputRow>(inputFile: InputFile, layout: R
       total += 1;
       if (total === largeRows) setFlagsFromString('--heap-growing-percent=33');
       texts[line] = text;
-      if (isProblem(row)) {
-        issues.push({ ...row, line, text });
+      if (row instanceof CliError) {
+        issues.push(toIssue(row, line, text));
         continue;
       }
       const { id } = row;
@@ -124,8 +123,8 @@ async function collectRows<Row extends InputRow>(inputFile: InputFile, layout: R
         rows.push(row);
         continue;
       }
-      const sum = layout.addUp?.(first, row);
-      if (sum && isProblem(sum)) issues.push({ ...sum, line, text });
+      const sum = rowOrError(() => layout.addUp?.(first, row));
+      if (sum instanceof CliError) issues.push(toIssue(sum, line, text));
       else if (sum) {
         additions += 1;
         rows[index] = sum;
@@ -146,11 +145,23 @@ async function collectRows<Row extends InputRow>(inputFile: InputFile, layout: R
   return { format, rows, issues, conflicting, total, repeats, additions, originals };
 }
 
-/** A problem and the line of its record. In a JSON document it is the number of the record. */
-export interface Issue extends Problem {
+/** Why a record cannot be used. */
+export interface Issue {
+  /** The line of the record. In a JSON document it is the number of the record. */
   readonly line: number;
+  /** The reason as a clause. It names the column and the value that are wrong. */
+  readonly message: string;
+  /** A key that all issues of the same kind share, whatever the values are. */
+  readonly kind?: string | undefined;
+  readonly hint?: string | undefined;
   /** The text of the record, for a reject of another session. */
   readonly text: string;
+}
+
+function toIssue(error: CliError, line: number, text: string): Issue {
+  const { message, details } = error;
+  const rule = error instanceof ValueError ? error.rule : message;
+  return { line, text, message, kind: `${rule} ${details.hint ?? ''}`, hint: details.hint };
 }
 
 /** The kind of a row that contradicts another row of the same record. */

@@ -1,20 +1,5 @@
-import { InputError, messageOf } from '../process/errors.ts';
-import { type JsonItem, type JsonValue, parseItem, parseItems } from '../process/exact-json.ts';
-import { shorten } from '../process/text.ts';
-
-/** The reason why a record cannot be used. */
-export interface Problem {
-  /** The reason as a clause. It names the column and the value that are wrong. */
-  readonly message: string;
-  /** A key that all problems of the same kind share, whatever the values are. By default the message. */
-  readonly kind?: string | undefined;
-  readonly hint?: string | undefined;
-}
-
-/** Quotes a value, so that spaces around it are visible. Long values are cut. */
-export function quoteValue(value: JsonValue): string {
-  return JSON.stringify(shorten(String(value), 40));
-}
+import { InputError, messageOf, ValueError } from '../process/errors.ts';
+import { type JsonItem, parseItem, parseItems } from '../process/exact-json.ts';
 
 /** A record of an input before it is parsed: a row of a table, a line of JSON lines, or an item of a JSON array. */
 export interface SplitRecord {
@@ -26,7 +11,7 @@ export interface SplitRecord {
   readonly cells?: readonly string[] | undefined;
   /** The value of an item of a JSON document. */
   readonly item?: JsonItem | undefined;
-  readonly problem?: Problem | undefined;
+  readonly problem?: ValueError | undefined;
   /** Set if the reading ends here: the record is over the limit, or holds the rest of a truncated file. */
   readonly isBroken?: true | undefined;
 }
@@ -43,7 +28,7 @@ export interface RecordSplitter {
 export const maxRecordLength = 2 ** 20;
 
 export function overlongRecord(line: number): SplitRecord {
-  return { line, text: '', problem: { message: 'the record is longer than 1 MiB' }, isBroken: true };
+  return { line, text: '', problem: new ValueError('the record is longer than 1 MiB'), isBroken: true };
 }
 
 /** Splits text into its lines that are not blank. */
@@ -65,12 +50,12 @@ export function createLineSplitter(): RecordSplitter {
   return { push, end: () => push('\n') };
 }
 
-/** Parses the text of a record, or says why it is no JSON. */
-export function toItem(text: string): JsonItem | { readonly problem: string } {
+/** Parses the text of a record. @throws ValueError if it is no JSON. */
+export function toItem(text: string): JsonItem {
   try {
     return parseItem(text);
   } catch (error) {
-    return { problem: `not valid JSON: ${messageOf(error)}` };
+    throw new ValueError(`not valid JSON: ${messageOf(error)}`, undefined, 'not valid JSON');
   }
 }
 

@@ -1,11 +1,13 @@
 import { extname } from 'node:path';
 import { quoteCell, tsvCell, withGuard } from '../output/formats.ts';
+import { CliError } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, printJson } from '../process/exact-json.ts';
 import { type FileName, writeNewFile } from '../process/files.ts';
 import { sanitize } from '../process/text.ts';
 import { CsvSplitter } from './csv.ts';
 import { isRejectColumn, rejectColumns, textColumn } from './field-columns.ts';
 import type { InputFile } from './input-file.ts';
+import { rowOrError } from './read-records.ts';
 import { toItem } from './record.ts';
 import { type InputFormat, isTable } from './split-input.ts';
 
@@ -105,8 +107,8 @@ function* jsonLines(rejects: readonly Reject[]): Generator<string> {
 
 /** Returns a JSON record without the notes of earlier rejects; its text, if it is not an object. */
 function withoutNotes(text: string): JsonObject {
-  const item = toItem(text);
-  if ('problem' in item || item.twice !== undefined || !isJsonObject(item.value))
+  const item = rowOrError(() => toItem(text));
+  if (item instanceof CliError || item.twice !== undefined || !isJsonObject(item.value))
     return { [textColumn]: text };
   return Object.fromEntries(Object.entries(item.value).filter(([name]) => !isRejectColumn(name)));
 }

@@ -1,3 +1,6 @@
+import { ExactNumber } from './exact-json.ts';
+import { shorten } from './text.ts';
+
 /** The exit codes. Scripts rely on them, and `petstore help exit-codes` lists them. */
 export const exitCodes = {
   done: 0,
@@ -118,18 +121,42 @@ export class UsageError extends CliError {
   }
 }
 
-/** A field of a record has a value that is not valid. */
-export class FieldError extends UsageError {
-  /** The name of the field, or of its column in a file. */
-  readonly field: string;
-  /** The rule that the value breaks. Errors with the same rule are reported together. */
+/**
+ * A value or a record of an input is not valid. The message is a clause such as `must be true or false`, until `readNamed` puts the
+ * place and the value before it.
+ */
+export class ValueError extends UsageError {
+  /** Errors with the same rule are reported together. By default the message, which has no value in it. */
   readonly rule: string;
 
-  constructor(message: string, field: string, rule = message) {
-    super(message);
-    this.field = field;
+  constructor(message: string, hint?: string, rule = message, code?: UsageCode) {
+    super(message, hint, code);
     this.rule = rule;
   }
+}
+
+/**
+ * Reads a value. An error names the value, unless it may be a URL with a secret.
+ *
+ * @param place of the value: `--timeout`, `PETSTORE_OUTPUT`, the column of a file.
+ * @throws ValueError `--timeout '0': must be more than 0`.
+ */
+export function readNamed<Value>(place: string, value: unknown, read: () => Value, code?: UsageCode): Value {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof ValueError)) throw error;
+    const { message, details, rule } = error;
+    const isShort = typeof value !== 'object' || value instanceof ExactNumber;
+    const shown = isShort && !/[@?]/.test(String(value)) ? ` ${quoteValue(value)}` : '';
+    throw new ValueError(`${place}${shown}: ${message}`, details.hint, `${place} ${rule}`, code);
+  }
+}
+
+/** Quotes a text, and cuts a long value. */
+export function quoteValue(value: unknown): string {
+  const text = shorten(String(value), 80);
+  return typeof value === 'string' ? `'${text}'` : text;
 }
 
 /** A file, stdin, a variable of the environment or the config is not valid. */

@@ -1,9 +1,8 @@
 import { type Contract, fieldBounds, takesField } from '../api/contract.ts';
 import type { NounName, Operation } from '../api/operations.ts';
 import type { Bounds } from '../api/schemas.ts';
-import { ValueError, wrongValueError } from '../config/setting-values.ts';
-import { type NumberFault, readCount, readId } from '../input/numbers.ts';
-import { FieldError, messageOf, UsageError } from '../process/errors.ts';
+import { readCount, readId } from '../input/numbers.ts';
+import { messageOf, readNamed, UsageError, ValueError } from '../process/errors.ts';
 import { isJsonObject, type JsonValue, parseJson } from '../process/exact-json.ts';
 import type { Access } from './access.ts';
 import { inForm, isIdText, parseDay, parseTruth, parseTyped, wordOf } from './parse-values.ts';
@@ -30,7 +29,7 @@ export function bodyOf(access: Access, { values, fieldTexts }: RecordFlags): Bod
     if (value === undefined) continue;
     const isText = typeof value === 'string' && (field.kind === 'status' || field.kind === 'date');
     body[field.name] = isText
-      ? inFlag(flagOf(field), value, () => readValue(field, value, client.contract, noun))
+      ? readNamed(flagOf(field), value, () => readValue(field, value, client.contract, noun))
       : value;
   }
   Object.assign(body, extraFields(access, fieldTexts));
@@ -48,22 +47,26 @@ export function extraFields(
   texts: RecordFlags['fieldTexts'] = [],
 ): Body {
   const fields: Record<string, unknown> = {};
-  for (const text of texts) {
+  const addField = (text: string) => {
     const at = text.indexOf('=');
     const isJson = text[at - 1] === ':';
     const name = text.slice(0, isJson ? at - 1 : at).trim();
-    if (at < 1 || name === '') throw new UsageError(`--field '${text}': must be name=value`);
+    if (at < 1 || name === '') throw new ValueError('must be name=value');
     const field = findField(noun, name);
-    if (field) throw new UsageError(`--field '${text}': ${name} has its own flag`, `give ${flagOf(field)}`);
+    if (field) throw new ValueError(`${name} has its own flag`, `give ${flagOf(field)}`);
     const value = text.slice(at + 1);
-    try {
-      fields[name] = isJson ? parseJson(value) : parseTyped(value, typeOfField(operation, name));
-    } catch (error) {
-      const why = error instanceof ValueError ? error.message : `must be JSON (${messageOf(error)})`;
-      throw new UsageError(`--field '${text}': ${name} ${why}`);
-    }
-  }
+    fields[name] = isJson ? parseValue(value) : parseTyped(value, typeOfField(operation, name));
+  };
+  for (const text of texts) readNamed('--field', text, () => addField(text));
   return fields;
+}
+
+function parseValue(text: string): JsonValue {
+  try {
+    return parseJson(text);
+  } catch (error) {
+    throw new ValueError(`must be JSON (${messageOf(error)})`);
+  }
 }
 
 /**
@@ -95,7 +98,7 @@ export function typeOfField({ body }: Operation, name: string): Bounds['type'] {
  *
  * @param missingNames the names of the required fields that are missing.
  * @param columns the column or key of a field, for errors, if it is not the name.
- * @throws FieldError that names each field that is missing or wrong.
+ * @throws ValueError that names each field that is missing or wrong.
  */
 export function checkFields(
   { noun, client }: Pick<Access, 'noun' | 'client'>,
@@ -103,36 +106,25 @@ export function checkFields(
   missingNames: readonly string[],
   columns: Readonly<Record<string, string>> = {},
 ): Body {
-  const problems = missingNames.map((name) => new FieldError(`${name} is required`, name));
+  const problems = missingNames.map((name) => `${name} is required`);
+  const rules = [...problems];
   const values: Record<string, unknown> = { ...fields };
   for (const field of noun.fields) {
     const { name } = field;
     const value = fields[name] as JsonValue | undefined;
     if (value === undefined || value === null) continue;
     try {
-      values[name] = inColumn(columns[name] ?? name, value, () =>
+      values[name] = readNamed(columns[name] ?? name, value, () =>
         readValue(field, value, client.contract, noun),
       );
     } catch (error) {
-      if (!(error instanceof FieldError)) throw error;
-      problems.push(error);
+      if (!(error instanceof ValueError)) throw error;
+      problems.push(error.message);
+      rules.push(error.rule);
     }
   }
-  const [first, ...others] = problems;
-  if (!first) return values;
-  if (others.length === 0) throw first;
-  throw new FieldError(problems.map(({ message }) => message).join('; '), first.field);
-}
-
-/** Reads a value. @throws FieldError that names the column, and the value if it is a text. */
-export function inColumn<Value>(column: string, value: unknown, read: () => Value): Value {
-  try {
-    return read();
-  } catch (error) {
-    if (!(error instanceof ValueError)) throw error;
-    const text = typeof value === 'string' ? ` '${value}':` : '';
-    throw new FieldError(`${column}${text} ${error.message}`, column, `${column} ${error.message}`);
-  }
+  if (problems.length === 0) return values;
+  throw new ValueError(problems.join('; '), undefined, rules.join('; '));
 }
 
 /**
@@ -141,23 +133,17 @@ export function inColumn<Value>(column: string, value: unknown, read: () => Valu
  * @throws ValueError
  */
 function readValue({ name, kind }: Field, value: JsonValue, contract: Contract, noun: RecordNoun): JsonValue {
-  if (kind === 'quantity') return validNumber(readCount(value));
+  if (kind === 'quantity') return readCount(value);
   if (kind === 'reference') {
     // A name or an object stands for a category alone.
     const isName = typeof value === 'string' ? !isIdText(value) : isJsonObject(value);
-    return name === 'categoryId' && isName ? value : validNumber(readId(value));
+    return name === 'categoryId' && isName ? value : readId(value);
   }
   if (kind === 'truth') return parseTruth(String(value));
   if (typeof value !== 'string') throw new ValueError('must be a string');
   const bounds = fieldBounds(contract, noun.name, name);
   if (kind === 'status') return wordOf(value, bounds?.enum);
   return kind === 'date' ? inForm(parseDay(value), bounds) : value;
-}
-
-/** Returns a number that was read. @throws ValueError if it is none. */
-export function validNumber<Value extends bigint | number>(read: Value | NumberFault): Value {
-  if (typeof read === 'object') throw new ValueError(read.rule);
-  return read;
 }
 
 // The values of a field are the description's: the words of its enumeration, and a day or an instant.
@@ -174,14 +160,5 @@ export function toStatusWords<Words extends readonly string[] | undefined>(
   words: Words,
 ): Words {
   const choices = statusWords(contract, noun);
-  return words?.map((word) => inFlag('--status', word, () => wordOf(word, choices))) as Words;
-}
-
-/** Reads the text of a flag. @throws UsageError that names the flag. */
-function inFlag<Value>(flag: string, text: string, read: () => Value): Value {
-  try {
-    return read();
-  } catch (error) {
-    throw error instanceof ValueError ? wrongValueError(flag, text, error.message) : error;
-  }
+  return words?.map((word) => readNamed('--status', word, () => wordOf(word, choices))) as Words;
 }

@@ -1,7 +1,6 @@
 import { lackingFields, takesField } from '../api/contract.ts';
 import { referenceFields } from '../api/nouns.ts';
 import { canAsk, confirmWrite } from '../asking.ts';
-import { ValueError } from '../config/setting-values.ts';
 import type { Context } from '../context.ts';
 import type { Prompt } from '../input/prompt.ts';
 import type { Output } from '../output/print.ts';
@@ -147,7 +146,7 @@ async function askParsed(prompt: Prompt, label: string, parse: (text: string) =>
       parse(text);
       return undefined;
     } catch (error) {
-      if (error instanceof ValueError || error instanceof UsageError) return error.message;
+      if (error instanceof UsageError) return error.message;
       throw error;
     }
   });

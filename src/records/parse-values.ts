@@ -1,7 +1,7 @@
 import type { Bounds } from '../api/schemas.ts';
 import { idRequirement, isDateTime, isDay, toChange, toId } from '../api/values.ts';
-import { blankValue, parseInteger, signClause, ValueError } from '../config/setting-values.ts';
-import { UsageError } from '../process/errors.ts';
+import { parseInteger, signClause } from '../config/setting-values.ts';
+import { UsageError, ValueError } from '../process/errors.ts';
 import { type JsonValue, jsonIn } from '../process/exact-json.ts';
 import { caseless, withArticle } from '../process/text.ts';
 
@@ -118,7 +118,7 @@ export function parseTruth(text: string): boolean {
 
 /** Returns the text. @throws ValueError if it is blank, which is most often an unset variable of a script. */
 export function parseText(text: string): string {
-  if (text.trim() === '') throw new ValueError(blankValue);
+  if (text.trim() === '') throw new ValueError('must not be empty');
   return text;
 }
 

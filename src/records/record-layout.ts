@@ -2,11 +2,10 @@ import { lackingFields, takesField } from '../api/contract.ts';
 import type { ColumnRules } from '../input/field-columns.ts';
 import { readId } from '../input/numbers.ts';
 import type { InputRecord, InputRow, RecordValues, RowLayout } from '../input/read-records.ts';
-import type { Problem } from '../input/record.ts';
-import { CliError, FieldError } from '../process/errors.ts';
+import { readNamed, ValueError } from '../process/errors.ts';
 import type { JsonObject, JsonValue } from '../process/exact-json.ts';
 import type { Access } from './access.ts';
-import { checkFields, inColumn, typeOfField, validNumber } from './body-fields.ts';
+import { checkFields, typeOfField } from './body-fields.ts';
 import { isName } from './names.ts';
 import { parseTyped } from './parse-values.ts';
 import { type Body, columnOf } from './record-nouns.ts';
@@ -43,19 +42,18 @@ export function createRecordLayout(
     ...(!hasFields && { bareField: 'id' }),
     noun: noun.singular,
     mayRepeat: true,
-    toRow: ({ line, values: all, columns, isOfTable, text }) =>
-      toRowOrProblem(() => {
-        const values = valuesOf(all, isOfTable);
-        const used = Object.fromEntries(Object.entries(values).filter(([name]) => isUsed(name)));
-        return {
-          line,
-          id: kind === 'create' ? undefined : idFrom(values),
-          fields: hasFields ? toFields(access, { values: used, columns, isOfTable }, extra) : {},
-          hasId: values.id !== undefined,
-          unused: Object.keys(values).filter((name) => !isUsed(name)),
-          nullText: hasFields && isOfTable ? findNullText(values, text) : undefined,
-        };
-      }),
+    toRow({ line, values: all, columns, isOfTable, text }) {
+      const values = valuesOf(all, isOfTable);
+      const used = Object.fromEntries(Object.entries(values).filter(([name]) => isUsed(name)));
+      return {
+        line,
+        id: kind === 'create' ? undefined : idFrom(values),
+        fields: hasFields ? toFields(access, { values: used, columns, isOfTable }, extra) : {},
+        hasId: values.id !== undefined,
+        unused: Object.keys(values).filter((name) => !isUsed(name)),
+        nullText: hasFields && isOfTable ? findNullText(values, text) : undefined,
+      };
+    },
   };
 }
 
@@ -81,17 +79,6 @@ function columnRules({ noun, operation, client }: Access): ColumnRules {
   };
 }
 
-/** Makes a row. Its CliError becomes the problem of the record. */
-function toRowOrProblem<Row>(toRow: () => Row): Row | Problem {
-  try {
-    return toRow();
-  } catch (error) {
-    if (!(error instanceof CliError)) throw error;
-    const { message, details } = error;
-    return { message, kind: error instanceof FieldError ? error.rule : undefined, hint: details.hint };
-  }
-}
-
 /** Returns the values of a record. An empty cell of a table is not a value. */
 function valuesOf(values: RecordValues, isOfTable: boolean): JsonObject {
   return Object.fromEntries(
@@ -108,10 +95,10 @@ function findNullText(values: RecordValues, text: string): string | undefined {
   return name === undefined || text.includes(`"${value}"`) ? undefined : `${name} ${value}`;
 }
 
-/** Returns the id of a record. @throws FieldError if it is missing or not valid. */
+/** Returns the id of a record. @throws ValueError if it is missing or not valid. */
 function idFrom({ id = null }: RecordValues): bigint {
-  if (id === null) throw new FieldError('id is required', 'id');
-  return inColumn('id', String(id), () => validNumber(readId(id)));
+  if (id === null) throw new ValueError('id is required');
+  return readNamed('id', String(id), () => readId(id));
 }
 
 /**
@@ -135,7 +122,7 @@ function toFields(
     if (value === null && isOurs && isNew) continue;
     const isCell = typeof value === 'string' && isOfTable && !isOurs;
     fields[name] = isCell
-      ? inColumn(name, value, () => parseTyped(value, typeOfField(operation, name)))
+      ? readNamed(name, value, () => parseTyped(value, typeOfField(operation, name)))
       : value;
   }
   for (const [name, value] of Object.entries(extra)) fields[name] ??= value;

@@ -62,7 +62,7 @@ test('invalid text opens the editor again with the reason on top; saved again un
   const env = editorOf(shop, `cat "$1" >> ${seen}\nsed -i 's/^2,\\(.*\\),2,2,/2,\\1,x,2,/' "$1"`);
   const wrong = await shop.run('inventory edit --yes', { env });
   expect(wrong.code).toBe(2);
-  expect(shop.read('seen.csv')).toMatch(/^# error: .*quantity "x": must be a whole number/m);
+  expect(shop.read('seen.csv')).toMatch(/^# error: .*quantity 'x': must be a whole number/m);
   expect(keptText(wrong.stderr)).toMatch(/^2,".*",x,2,available$/m);
   expect(shop.writes()).toEqual([]);
 });

@@ -126,7 +126,7 @@ test.each([...['', ' ', '12.5', '1e3', '+5', '-1', '0x10', '1,234', 'NaN', '5 6'
   async (value) => {
     const csv = await read(`petId;quantity\n7;3\n8;${value}\n`);
     expect(issuesOf(csv)).toHaveLength(1);
-    expect(issuesOf(csv)[0]).toMatch(/^3: quantity (is empty|".*"): must be a whole number from 0 to/);
+    expect(issuesOf(csv)[0]).toMatch(/^3: quantity '.*': must be a whole number from 0 to/);
     expect((await read(JSON.stringify([{ petId: 8, quantity: value }]), json)).invalid).toHaveLength(1);
   },
 );
@@ -135,22 +135,22 @@ test.each(['-1', '', '1.5', '9007199254740993.0', '9223372036854775808', 'abc', 
   'refuses %j as an id',
   async (id) => {
     const [issue] = issuesOf(await read(`petId,quantity\n${id},3\n`));
-    expect(issue).toMatch(/^2: petId (is empty|".*"): must be/);
+    expect(issue).toMatch(/^2: petId '.*': must be/);
   },
 );
 
 test.each<[text: string, issues: readonly unknown[], options?: Options]>([
   [
     'petId,quantity\n1,2\n3\n4,5,6\n\n7,8\n',
-    [`3: quantity is empty: ${quantityRule}`, '4: the row has 3 cells, the header has 2'],
+    [`3: quantity '': ${quantityRule}`, '4: the row has 3 cells, the header has 2'],
   ],
   ['petId,quantity,expected\n1,2\n', ['2: the row ends before the column expected']],
-  ['petId,quantity\n1.000,5\n', [expect.stringContaining('2: petId "1.000": must be')]],
+  ['petId,quantity\n1.000,5\n', [expect.stringContaining("2: petId '1.000': must be")]],
   ['{"petId":1,"quantity":5,"quantity":5}\n', ['1: the key quantity is there twice'], lines],
   // Excel's line, empty rows and spaces keep the numbers of lines.
-  ['sep=;\r\npetId;quantity\r\n1; 5 \r\n;\r\n ; \r\n2;x\r\n', [`6: quantity "x": ${quantityRule}`]],
-  ['petId,quantity,expected\n1,2,0\n3,4,\n5,6,x\n', [`4: expected "x": ${quantityRule}`]],
-  ['petId,quantity\n1,−3\n', [`2: quantity "−3": ${quantityRule}; the sign is U+2212: write - in its place`]],
+  ['sep=;\r\npetId;quantity\r\n1; 5 \r\n;\r\n ; \r\n2;x\r\n', [`6: quantity 'x': ${quantityRule}`]],
+  ['petId,quantity,expected\n1,2,0\n3,4,\n5,6,x\n', [`4: expected 'x': ${quantityRule}`]],
+  ['petId,quantity\n1,−3\n', [`2: quantity '−3': ${quantityRule}; the sign is U+2212: write - in its place`]],
   ['petId,quantity\n1,2\n3,4\n1,5\n1,2\n', [2, 4].map((line) => `${line}: pet 1 is on line 2 and on line 4`)],
   [
     'petId;quantity\n1;1.23\n2;1234.567\n3;0.123\n',
@@ -166,9 +166,9 @@ test.each<[text: string, issues: readonly unknown[], options?: Options]>([
   [
     '{"petId":1,"quantity":12.5}\n{"petId":3,"quantity":1e3}\n{"petId":4,"quantity":null}\n',
     [
-      `1: quantity "12.5": ${quantityRule}`,
-      `2: quantity "1e3": ${quantityRule}`,
-      `3: quantity is empty: ${quantityRule}`,
+      `1: quantity 12.5: ${quantityRule}`,
+      `2: quantity 1e3: ${quantityRule}`,
+      `3: quantity '': ${quantityRule}`,
     ],
     lines,
   ],
@@ -177,7 +177,7 @@ test.each<[text: string, issues: readonly unknown[], options?: Options]>([
     [
       '1: no column quantity (or qty, stock, count); it has: petId',
       expect.stringMatching(/^2: not valid JSON: /),
-      '3: "[1,2]" is not a JSON object',
+      "3: '[1,2]' is not a JSON object",
     ],
     lines,
   ],
@@ -186,8 +186,8 @@ test.each<[text: string, issues: readonly unknown[], options?: Options]>([
     ['1: no column petId (or id, pet); it has none', '2: the columns id and pet may both be petId'],
     lines,
   ],
-  ['petId,quantity\n1,8.000\n', [`2: quantity "8.000": ${quantityRule}`]],
-  ['petId;quantity\n1;8,00\n', [expect.stringContaining('2: quantity "8,00": must be')], { decimal: '.' }],
+  ['petId,quantity\n1,8.000\n', [`2: quantity '8.000': ${quantityRule}`]],
+  ['petId;quantity\n1;8,00\n', [expect.stringContaining("2: quantity '8,00': must be")], { decimal: '.' }],
   [
     'petId,place,quantity\n4,Shop,5\n4,Cellar,5\n',
     [2, 3].map((line) => `${line}: pet 4 is on line 2 and on line 3`),
@@ -196,7 +196,7 @@ test.each<[text: string, issues: readonly unknown[], options?: Options]>([
     '[{"petId":1,"quantity":5},\n{"petId":1,"quantity":"x"},{"petId":1,"quantity":6}]',
     [
       '1: pet 1 is on record 1 and on record 3',
-      expect.stringContaining('2: quantity "x"'),
+      expect.stringContaining("2: quantity 'x'"),
       '3: pet 1 is on record 1 and on record 3',
     ],
     json,
@@ -281,8 +281,7 @@ test('people read the first problem of each kind and the number of its like; pro
   const { errors, examples, message } = error as ManyError;
   expect(message).toBe('stock.csv: 333 rows are invalid; nothing was sent');
   expect(examples.map((example) => example.message)).toEqual([
-    `stock.csv:2: quantity "x": ${quantityRule} (and 329 more like this)`,
-    `stock.csv:332: quantity is empty: ${quantityRule}`,
+    `stock.csv:2: quantity 'x': ${quantityRule} (and 330 more like this)`,
     'stock.csv:333: pet 3 is on line 333 and on line 334',
     message,
   ]);
@@ -301,7 +300,7 @@ test('counts what is left out, and says why', async () => {
   expect(input).toMatchObject({ skipped: 1, invalid: [{ line: 4 }, { line: 5 }, { line: 6 }] });
   expect(input.warnings).toEqual([
     'stock.csv: 3 rows are invalid and skipped',
-    `stock.csv:4: quantity "x": ${quantityRule}`,
+    `stock.csv:4: quantity 'x': ${quantityRule}`,
     'stock.csv:5: pet 4 is on line 5 and on line 6',
     'stock.csv: 1 row is repeated, and counted once',
   ]);

@@ -33,8 +33,8 @@ test('skips invalid rows with --skip-invalid, exits 3, and writes them with thei
   expect(summary).toMatchObject({ code: 3, rows: 4, applied: 1, invalid: 3 });
   expect(shop.read('stock.rejects.csv')).toBe(
     `name,petId,quantity,${notes}\n` +
-      'Tom,2,x,3,invalid,,invalid,"quantity ""x"": must be a whole number from 0 to 9007199254740991"\n' +
-      'Ana,3,,4,invalid,,invalid,quantity is empty: must be a whole number from 0 to 9007199254740991\n' +
+      `Tom,2,x,3,invalid,,invalid,quantity 'x': must be a whole number from 0 to 9007199254740991\n` +
+      `Ana,3,,4,invalid,,invalid,quantity '': must be a whole number from 0 to 9007199254740991\n` +
       'Bo,4,"5,6",5,invalid,,invalid,"the row has 5 cells, the header has 3"\n',
   );
 });

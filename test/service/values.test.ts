@@ -114,10 +114,10 @@ test.each(cases)(
 );
 
 test.each([
-  [integer, 'sku=abc', 'sku must be an integer'],
-  [{ type: 'boolean' }, 'sku=2', 'sku must be true or false'],
-  [{ type: 'array' }, 'sku=a', 'sku must be an array in JSON'],
-  [{}, 'sku:=abc', 'sku must be JSON'],
+  [integer, 'sku=abc', "'sku=abc': must be an integer"],
+  [{ type: 'boolean' }, 'sku=2', "'sku=2': must be true or false"],
+  [{ type: 'array' }, 'sku=a', "'sku=a': must be an array in JSON"],
+  [{}, 'sku:=abc', "'sku:=abc': must be JSON"],
 ])('a value of another type is a usage error before any request: %j %s', async (schema, field, why) => {
   await using service = await serve({ sku: schema });
   const { run } = await bindTo(service);

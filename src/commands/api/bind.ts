@@ -6,7 +6,7 @@ import { mapFlag, obstacleText, type Route } from '../../binding/document.ts';
 import type { Matches } from '../../binding/match.ts';
 import { recordFieldsOf } from '../../binding/record-format.ts';
 import { bindingScope, removeContract, writeContract } from '../../config/contract-file.ts';
-import { valueProblem } from '../../config/keys.ts';
+import { isBaseUrl } from '../../config/setting-values.ts';
 import type { Settings } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
 import { propertyColumns, type View } from '../../output/columns.ts';
@@ -160,9 +160,7 @@ function requireNounOfField(noun: string, field: string): NounName {
 function addressOf(settings: Settings, description: Description, basePathFlag: string | undefined) {
   const baseUrl = settings.get('base-url');
   const { url } = description;
-  const servers = serversOf(description.document, url ?? baseUrl).filter(
-    (server) => valueProblem('base-url', server) === undefined,
-  );
+  const servers = serversOf(description.document, url ?? baseUrl).filter(isBaseUrl);
   const address = baseUrl ?? servers[0] ?? (url && new URL(url).origin);
   if (address === undefined) throw noBaseUrl('api bind');
   const { origin } = new URL(address);

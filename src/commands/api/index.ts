@@ -1,7 +1,7 @@
 import { argument, flag, value, values } from '../../cli/flag.ts';
 import { verb } from '../../cli/verb.ts';
 import { rawMethods } from '../../client/request.ts';
-import { ValueError } from '../../config/setting-values.ts';
+import { ValueError } from '../../process/errors.ts';
 
 export const examples = [
   'petstore api operations',
