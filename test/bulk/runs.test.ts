@@ -61,6 +61,8 @@ test('shows a run row by row', async () => {
     '',
   ]);
   expect((await shop.run('runs show r9')).code).toBe(2);
+  const last = await shop.run('runs show -o csv --fields petId');
+  expect(last.stdout.split('\n'), 'without an id it is the last run').toHaveLength(8);
 });
 
 test('rows that were never sent stay unprocessed when a person settles another, which is rejected once', async () => {

@@ -26,7 +26,12 @@ const show = verb({
   name: 'show',
   summary: 'Show what a run did, row by row',
   examples: ['petstore runs show r7', 'petstore runs show r7 -o jsonl'],
-  args: { run: argument('<run>', 'its id, such as r7', { parse: parseRunId, offers: 'run' }) },
+  args: {
+    run: argument('[run]', 'its id, such as r7 (default: the last run)', {
+      parse: parseRunId,
+      offers: 'run',
+    }),
+  },
   view: async (context, { run }) => (await import('./show-runs.ts')).outcomesView(context, run),
   run: async (context, { run }) => (await import('./show-runs.ts')).readOutcomes(context, run),
 });

@@ -1,6 +1,6 @@
 import { toRunJson } from '../../bulk/report.ts';
 import { fateOf, isAppliedOrUncertain, madeIdOf, type Run } from '../../bulk/run.ts';
-import { findRun, listRuns, type RunList, readRun, runFolderOf } from '../../bulk/run-store.ts';
+import { findRun, listRuns, type RunInfo, type RunList, readRun, runFolderOf } from '../../bulk/run-store.ts';
 import type { Context } from '../../context.ts';
 import type { View } from '../../output/columns.ts';
 import { inPages, type Output } from '../../output/print.ts';
@@ -42,15 +42,25 @@ function hasWrittenPet({ rows, header }: Run, petId: bigint): boolean {
   return rows.some((row) => (row.id ?? madeIdOf(row)) === petId && isAppliedOrUncertain(row));
 }
 
+/** Finds a run by its id, or the last run. */
+async function findShownRun(
+  { io }: Context,
+  id: string | undefined,
+): Promise<{ list: RunList; info: RunInfo }> {
+  const list = await listRuns(runFolderOf(io));
+  return { list, info: (id === undefined && list.runs[0]) || findRun(list, id ?? 'r1') };
+}
+
 /** Returns the columns of the rows of a run. @throws UsageError if there is no such run. */
-export async function outcomesView(context: Context, id: string): Promise<View<object>> {
-  const { noun } = findRun(await listRuns(runFolderOf(context.io)), id).header;
+export async function outcomesView(context: Context, id: string | undefined): Promise<View<object>> {
+  const { noun } = (await findShownRun(context, id)).info.header;
   return createRowView(noun, context.settings.get('output') === 'table') as View<object>;
 }
 
 /** Reads the outcome of each row of a run. As data, a run that removed records has these records: `create --from` takes them. */
-export async function readOutcomes(context: Context, id: string): Promise<Output> {
-  const run = await readRun(await listRuns(runFolderOf(context.io)), id);
+export async function readOutcomes(context: Context, id: string | undefined): Promise<Output> {
+  const { list, info } = await findShownRun(context, id);
+  const run = await readRun(list, info.id);
   const isData = /^jsonl?$|^yaml$/.test(context.settings.get('output'));
   const printed = run.header.kind === 'delete' && isData ? removedRecords(run) : printedRows(run);
   return { pages: inPages(printed as Iterable<object>) };
