@@ -10,7 +10,7 @@ import {
 } from '../process/exact-json.ts';
 import { printPointer } from '../process/pointer.ts';
 import { secondsText, withArticle } from '../process/text.ts';
-import type { Finding } from './finding.ts';
+import type { Finding } from './check.ts';
 
 /** The result of a comparison of a body with a schema. */
 export interface BodyResult {

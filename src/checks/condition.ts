@@ -4,7 +4,7 @@ import { type JsonValue, printJson } from '../process/exact-json.ts';
 import { valueAt } from '../process/pointer.ts';
 import type { Mask } from '../process/secrets.ts';
 import { excerpt, shorten } from '../process/text.ts';
-import { type Finding, fail, statusText } from './finding.ts';
+import { type Finding, fail, statusText } from './check.ts';
 
 /** A requirement of `--expect` or `--wait-for` for an answer, which must meet every part of it. */
 export interface Condition {
@@ -28,7 +28,10 @@ interface Comparison {
 }
 
 /** The parts of an answer that conditions look at. */
-type ConditionAnswer = Omit<HttpResponse, 'body'> & { readonly text: string; readonly json?: JsonValue };
+type ConditionAnswer = Omit<HttpResponse, 'body'> & {
+  readonly text: string;
+  readonly json?: JsonValue | undefined;
+};
 
 const grammar =
   '[GET path] [status] [header <name><op><value>] [/<pointer><op><value>] [text<op><value>]; see `petstore help checks`';

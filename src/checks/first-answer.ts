@@ -5,39 +5,35 @@ import { fromWire } from '../client/read-answer.ts';
 import { describeHeader } from '../config/credential.ts';
 import { CliError, exitCodes } from '../process/errors.ts';
 import { isJsonObject } from '../process/exact-json.ts';
-import type { AskOptions, Check, CheckContext, RawAnswer } from './check.ts';
+import {
+  type AskOptions,
+  type CheckContext,
+  type Finding,
+  fail,
+  findingOfError,
+  isRed,
+  pass,
+  type RawAnswer,
+  statusText,
+  warn,
+} from './check.ts';
 import { type Condition, differenceTo, meetsStatus } from './condition.ts';
-import { type Finding, fail, findingOfError, isRed, pass, statusText, warn } from './finding.ts';
+import { detailsOf, guessInput, idParameter, reachOperation } from './judge-answer.ts';
 import { faultOfNextLink } from './operation-checks.ts';
-import { checkConnection, checkDns, tlsChecks } from './reach.ts';
-import { detailsOf, guessInput, idParameter, reachOperation } from './round.ts';
 
 const { auth, unavailable, 'check-failed': checkFailed } = exitCodes;
 const otherHint =
   'is the base URL that of the API, without a login? If the API has other paths, `petstore api bind` reads them from its description';
 
 /**
- * Makes the checks of reach and of tls, which `doctor` runs too. Without them no request is answered.
- *
- * @param fallback the condition whose request is sent if the contract has no GET.
- */
-export function createReachChecks(hasTls: boolean, fallback?: Condition): Check[] {
-  return [
-    { id: 'reach/dns', isPrerequisite: true, run: checkDns },
-    { id: 'reach/connect', isPrerequisite: true, run: checkConnection },
-    ...(hasTls ? tlsChecks : []),
-    { id: 'reach/http', isPrerequisite: true, run: (context) => checkHttp(context, fallback) },
-  ];
-}
-
-/**
  * Checks that the API answers, and not a web page, a login, a gateway or another address.
  *
- * @param fallback the condition whose request is sent if the contract has no GET.
+ * @param expect the conditions of `--expect`. The first path among them is asked for if the contract has no GET.
  */
-async function checkHttp(context: CheckContext, fallback?: Condition): Promise<Finding[]> {
+export async function checkHttp(context: CheckContext, expect: readonly Condition[]): Promise<Finding[]> {
   try {
     const operation = reachOperation(context.reads);
+    const fallback = expect.find(({ path }) => path !== undefined);
     const answer = await (operation
       ? context.askOnce(operation, guessInput(operation))
       : context.get(fallback?.path ?? context.client.baseUrl));
@@ -99,17 +95,8 @@ function tokenClause({ client, tokenHeader }: CheckContext): string {
   return `the token of ${client.credential} was sent in ${describeHeader(tokenHeader)}`;
 }
 
-/** Makes a check for each `--expect`: `expect/1` and so on, in the order of the flags. */
-export function createExpectChecks(conditions: readonly Condition[]): Check[] {
-  return conditions.map((condition, index) => ({
-    id: `expect/${index + 1}`,
-    title: condition.text,
-    run: (context) => compare(context, condition),
-  }));
-}
-
 /** Compares an answer of the service with a condition. A status that the condition requires is not retried. */
-async function compare(
+export async function checkCondition(
   context: CheckContext,
   condition: Condition,
   options: AskOptions = {},
@@ -130,33 +117,31 @@ const lookCount = 10;
 const minLookMs = 1000;
 
 /**
- * Makes the check that the service is the deployment of `--wait-for`, in ten answers. Each has a new connection, because one
- * replica of the new version must not speak for the others.
+ * Checks that the service is the deployment of `--wait-for`, in ten answers. Each has a new connection, because one replica of
+ * the new version must not speak for the others.
  */
-export function createVersionCheck(waitFor: readonly Condition[], waitMs: number): Check {
-  return {
-    id: 'reach/version',
-    isPrerequisite: true,
-    async run(context) {
-      const timeoutMs = Math.min(context.timeoutMs, Math.max(waitMs, minLookMs));
-      const options = { timeoutMs, changes: { connection: 'close' } };
-      const faults: Finding[] = [];
-      try {
-        for (let count = 0; count < lookCount; count += 1)
-          for (const condition of waitFor) {
-            const finding = await compare(context, condition, options);
-            if (!isRed(finding)) continue;
-            faults.push(finding);
-            break;
-          }
-      } catch (error) {
-        context.signal.throwIfAborted();
-        return { ...findingOfError(error), exitCode: undefined };
+export async function checkVersion(
+  context: CheckContext,
+  waitFor: readonly Condition[],
+  waitMs: number,
+): Promise<Finding> {
+  const timeoutMs = Math.min(context.timeoutMs, Math.max(waitMs, minLookMs));
+  const options = { timeoutMs, changes: { connection: 'close' } };
+  const faults: Finding[] = [];
+  try {
+    for (let count = 0; count < lookCount; count += 1)
+      for (const condition of waitFor) {
+        const finding = await checkCondition(context, condition, options);
+        if (!isRed(finding)) continue;
+        faults.push(finding);
+        break;
       }
-      const [fault] = faults;
-      if (!fault) return pass(`held in ${lookCount} answers in a row, each on a new connection`);
-      const hint = 'is the rollout done, on every replica?';
-      return fail(`${fault.reason}, in ${faults.length} of ${lookCount} answers`, { ...fault, hint });
-    },
-  };
+  } catch (error) {
+    context.signal.throwIfAborted();
+    return { ...findingOfError(error), exitCode: undefined };
+  }
+  const [fault] = faults;
+  if (!fault) return pass(`held in ${lookCount} answers in a row, each on a new connection`);
+  const hint = 'is the rollout done, on every replica?';
+  return fail(`${fault.reason}, in ${faults.length} of ${lookCount} answers`, { ...fault, hint });
 }

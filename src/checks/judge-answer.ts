@@ -1,16 +1,27 @@
 import { isUtf8 } from 'node:buffer';
+import type { Contract } from '../api/contract.ts';
+import { requestIdOf } from '../api/http.ts';
 import { nouns } from '../api/nouns.ts';
 import { componentReference, toSchemas } from '../api/openapi.ts';
-import type { DocumentedResponse, Operation } from '../api/operations.ts';
+import type { DocumentedResponse, Operation, Parameter } from '../api/operations.ts';
 import { int64Max } from '../api/values.ts';
+import { titleOr } from '../client/error-body.ts';
 import { fromWire, otherRecord } from '../client/read-answer.ts';
+import type { CallInput } from '../client/request.ts';
 import { CliError, messageOf } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-json.ts';
 import { type BodyResult, checkBody } from './body-schema.ts';
-import type { CheckAnswer, CheckContext } from './check.ts';
+import {
+  type CheckAnswer,
+  type CheckContext,
+  type Details,
+  type Finding,
+  FindingError,
+  fail,
+  type RawAnswer,
+  statusText,
+} from './check.ts';
 import { isStatus } from './condition.ts';
-import { type Details, FindingError, statusText } from './finding.ts';
-import { faultOf, idParameter } from './round.ts';
 
 /**
  * Checks the status of an answer, then its media type, then its body, which must be about the requested record.
@@ -147,4 +158,39 @@ export function idsIn(answer: CheckAnswer, name: string): bigint[] {
     jsonId(record[name] ?? (idName === name ? record[idField] : undefined)),
   );
   return ids.filter((id) => id !== undefined);
+}
+
+/** Returns the request and the answer behind a finding, for the report. */
+export function detailsOf({ method, url, status, headers }: RawAnswer): Details {
+  return { method, url, status, requestId: requestIdOf(headers) };
+}
+
+/** Makes a failure from an answer. `got` is what the body says, unless the details have another value. */
+export function faultOf(answer: CheckAnswer, reason: string, details: Details = {}): Finding {
+  return fail(reason, {
+    ...detailsOf(answer),
+    operation: answer.operation,
+    got: titleOr(answer.text),
+    ...details,
+  });
+}
+
+/** Returns the GET operations, in the order of the contract. */
+export function readsOf(contract: Contract): Operation[] {
+  return [...contract.operations.values()].filter(({ method }) => method === 'GET');
+}
+
+/** Returns the operation that `reach/http` calls: the first GET without an id, else the first GET. */
+export function reachOperation(reads: readonly Operation[]): Operation | undefined {
+  return reads.find((operation) => idParameter(operation) === undefined) ?? reads[0];
+}
+
+/** Returns an input for a GET operation. If the operation takes an id, the input has a guess. */
+export function guessInput(operation: Operation): CallInput {
+  return idParameter(operation) ? { id: 1n } : {};
+}
+
+/** Returns the parameter for the id of the record; undefined if the operation takes no id. */
+export function idParameter({ parameters }: Operation): Parameter | undefined {
+  return parameters.find(({ name }) => name === 'id');
 }

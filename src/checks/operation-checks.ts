@@ -1,46 +1,42 @@
-import type { Contract } from '../api/contract.ts';
 import { headerValue, linkTarget } from '../api/http.ts';
 import { nouns } from '../api/nouns.ts';
-import { type Operation, operations, type Parameter } from '../api/operations.ts';
+import type { Operation, Parameter } from '../api/operations.ts';
 import { isSameValue } from '../api/values.ts';
 import { faultOfNext } from '../client/page-walk.ts';
 import { type JsonValue, printJson } from '../process/exact-json.ts';
 import { counted, dayOf, withArticle } from '../process/text.ts';
 import {
-  type Check,
   type CheckAnswer,
   type CheckContext,
-  createSkippedCheck,
+  type Finding,
+  fail,
+  flaky,
+  pass,
   type RawAnswer,
+  skip,
+  statusText,
+  warn,
 } from './check.ts';
-import { type Finding, fail, flaky, pass, skip, statusText, warn } from './finding.ts';
-import { findId, idsIn, idsOf, judge, recordOf, recordsOf } from './judge-answer.ts';
-import { detailsOf, faultOf, idParameter } from './round.ts';
+import {
+  detailsOf,
+  faultOf,
+  findId,
+  idParameter,
+  idsIn,
+  idsOf,
+  judge,
+  recordOf,
+  recordsOf,
+} from './judge-answer.ts';
 
-/**
- * Makes a check for every GET: its answers must be as documented. A GET that the service lacks, or that is not bound, is
- * listed as skipped.
- */
-export function createOperationChecks({ operations: offered, missing }: Contract): Check[] {
-  const reads = [...offered.values()].filter(({ method }) => method === 'GET');
-  const checks = reads.map(
-    (operation): Check => ({
-      id: `op/${operation.id}`,
-      operation,
-      run: (context) => (operation.isList ? checkList(context, operation) : checkGet(context, operation)),
-    }),
-  );
-  const unbound = [...missing].filter(([id]) => operations[id].method === 'GET');
-  return [...checks, ...unbound.map(([id, why]) => createSkippedCheck(`op/${id}`, why))];
-}
-
-async function checkList(context: CheckContext, operation: Operation): Promise<Finding[]> {
+/** Checks a list, its next page and a filter. */
+export async function checkList(context: CheckContext, operation: Operation): Promise<Finding[]> {
   const answer = await context.askOnce(operation);
   return [judgeRead(answer, context), ...(await faultsOfList(context, answer))];
 }
 
 /** Requests a record that a list shows, and compares the two. An operation without an id is called once. */
-async function checkGet(context: CheckContext, operation: Operation): Promise<Finding> {
+export async function checkGet(context: CheckContext, operation: Operation): Promise<Finding> {
   if (!idParameter(operation)) return judgeRead(await context.askOnce(operation), context);
   const found = await findId(context, operation);
   if (!found)

@@ -9,8 +9,7 @@ import { transportError } from '../client/transport/transport-error.ts';
 import { type Cancellation, withinLimits } from '../process/deadline.ts';
 import { type CliError, exitCodes, unansweredError } from '../process/errors.ts';
 import { counted, dayOf, durationText } from '../process/text.ts';
-import type { Check, CheckContext } from './check.ts';
-import { type Finding, fail, pass, skip, warn } from './finding.ts';
+import { type CheckContext, type Finding, fail, pass, skip, warn } from './check.ts';
 
 // The checks that send no request: of the host name, the connection and the TLS handshake.
 
@@ -69,10 +68,13 @@ export function checkConnection(context: CheckContext): Promise<Finding> {
   return probe(context, connect, ({ message }) => fail(`${endpoint}: ${message}`, { hint, exitCode }));
 }
 
-/** Performs a handshake and judges the socket. The versions of TLS are those that Node offers, from 1.2 on. */
-function checkTls(
+/**
+ * Performs a handshake, which fails without trust, and judges the socket. The versions of TLS are those that Node offers, from
+ * 1.2 on.
+ */
+export function checkTls(
   context: CheckContext,
-  judge: (socket: TLSSocket, context: CheckContext) => Finding,
+  judge: (socket: TLSSocket, context: CheckContext) => Finding = () => pass('trusted'),
 ): Promise<Finding> {
   const { host, port, tls, env } = context.address;
   const shake = async (cancellation: Cancellation) => {
@@ -95,14 +97,7 @@ function checkTls(
   );
 }
 
-/** The checks of a handshake, in their order: the date of a certificate means nothing without trust. */
-export const tlsChecks: readonly Check[] = [
-  { id: 'tls/valid', isPrerequisite: true, run: (context) => checkTls(context, () => pass('trusted')) },
-  { id: 'tls/protocol', isPrerequisite: true, run: (context) => checkTls(context, judgeProtocol) },
-  { id: 'tls/expiry', run: (context) => checkTls(context, judgeExpiry) },
-];
-
-function judgeProtocol(socket: TLSSocket): Finding {
+export function judgeProtocol(socket: TLSSocket): Finding {
   const protocol = socket.getProtocol() ?? 'an unknown protocol';
   if (protocol === 'TLSv1.2' || protocol === 'TLSv1.3') return pass(protocol);
   return fail(`the service speaks ${protocol}`, { expected: 'TLSv1.2 or later', exitCode, isLasting: true });
@@ -113,7 +108,7 @@ const warnDays = 30;
 /** A certificate that expires in fewer days is a failure. */
 const failDays = 7;
 
-function judgeExpiry(socket: TLSSocket, { now }: CheckContext): Finding {
+export function judgeExpiry(socket: TLSSocket, { now }: CheckContext): Finding {
   const validTo = new Date(socket.getPeerCertificate().valid_to);
   const days = Math.floor((validTo.getTime() - now().getTime()) / 86_400_000);
   const reason = `expires on ${dayOf(validTo)}, in ${counted(days, 'day', 'days')}`;

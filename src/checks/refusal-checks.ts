@@ -1,30 +1,33 @@
 import type { Operation } from '../api/operations.ts';
 import { isJsonObject, printJson } from '../process/exact-json.ts';
 import { counted } from '../process/text.ts';
-import type { Check, CheckAnswer, CheckContext } from './check.ts';
+import {
+  type CheckAnswer,
+  type CheckContext,
+  type Finding,
+  FindingError,
+  pass,
+  skip,
+  statusText,
+  warn,
+} from './check.ts';
 import { isStatus } from './condition.ts';
-import { type Finding, FindingError, pass, skip, statusText, warn } from './finding.ts';
-import { findId, idsOf, judge } from './judge-answer.ts';
-import { detailsOf, faultOf, guessInput, idParameter, reachOperation } from './round.ts';
-
-/** Makes the checks that the service refuses wrong requests as the contract says. */
-export function createErrorChecks(reads: readonly Operation[]): Check[] {
-  const gets = reads.filter((operation) => idParameter(operation) !== undefined);
-  // A stable operation represents the service best.
-  const operation =
-    gets.find(({ isDeprecated, stability }) => !isDeprecated && stability === 'stable') ?? gets[0];
-  if (!operation) return [];
-  return [
-    { id: 'error/not-found', operation, run: (context) => checkNotFound(context, operation) },
-    { id: 'error/bad-request', operation, run: (context) => checkBadRequest(context, operation) },
-  ];
-}
+import {
+  detailsOf,
+  faultOf,
+  findId,
+  guessInput,
+  idParameter,
+  idsOf,
+  judge,
+  reachOperation,
+} from './judge-answer.ts';
 
 /**
  * Asks for an id that no record has: one above those of the list. If that is too large for the service, or the id of a record
  * on a page that was not read, the largest int32 follows.
  */
-async function checkNotFound(context: CheckContext, operation: Operation): Promise<Finding> {
+export async function checkNotFound(context: CheckContext, operation: Operation): Promise<Finding> {
   const list = context.reads.find(({ isList, noun }) => isList && noun === operation.noun);
   const listAnswer = list && (await context.askOnce(list).catch(() => undefined));
   const ids = listAnswer ? idsOf(listAnswer) : [];
@@ -35,7 +38,7 @@ async function checkNotFound(context: CheckContext, operation: Operation): Promi
   return judgeError(isOther ? await context.ask(operation, { id: 2n ** 31n - 1n }) : answer, '404');
 }
 
-async function checkBadRequest(context: CheckContext, operation: Operation): Promise<Finding> {
+export async function checkBadRequest(context: CheckContext, operation: Operation): Promise<Finding> {
   const answer = await context.ask(operation, { id: 'not-a-number' }, { isUnchecked: true });
   return judgeError(answer, '4xx');
 }
@@ -56,32 +59,28 @@ function judgeError(answer: CheckAnswer, status: string): Finding {
 }
 
 /**
- * Makes the check of authentication. If the service declares security, each GET must refuse a request without the
- * credential. If it declares none and a token was given, an answer without the token is a warning.
+ * Checks that each secured GET refuses a request without the credential. If the service declares no security and a token was
+ * given, an answer without the token is a warning.
  */
-export function createAuthCheck(reads: readonly Operation[]): Check {
+export async function checkAuth(context: CheckContext): Promise<Finding> {
+  const { reads, client } = context;
   const secured = reads.filter(({ credential }) => credential === 'required');
   const isDeclared = secured.length > 0;
+  if (!isDeclared && client.credential === undefined)
+    return skip('no security is declared, and no token given');
   const asked = isDeclared ? secured : [reachOperation(reads)].filter((operation) => operation !== undefined);
-  return {
-    id: 'auth/missing',
-    async run(context) {
-      if (!isDeclared && context.client.credential === undefined)
-        return skip('no security is declared, and no token given');
-      const answers: CheckAnswer[] = [];
-      for (const operation of asked) {
-        const answer = await askWithoutCredential(context, operation);
-        if (isDeclared ? !isAuthRefusal(answer.status) : answer.status < 400) answers.push(answer);
-      }
-      // A failure of a stable operation counts most.
-      const gravest = answers.find(({ operation }) => operation.stability === 'stable') ?? answers[0];
-      if (!gravest) return pass(`refused at ${counted(asked.length, 'operation', 'operations')}`);
-      const ids = answers.map(({ operation }) => operation.id).join(', ');
-      const reason = `answered ${statusText(gravest.status)} without a credential: ${ids}`;
-      if (isDeclared) return faultOf(gravest, reason, { expected: '401 or 403' });
-      return warn(`${reason}, and the description declares no security`, detailsOf(gravest));
-    },
-  };
+  const answers: CheckAnswer[] = [];
+  for (const operation of asked) {
+    const answer = await askWithoutCredential(context, operation);
+    if (isDeclared ? !isAuthRefusal(answer.status) : answer.status < 400) answers.push(answer);
+  }
+  // A failure of a stable operation counts most.
+  const gravest = answers.find(({ operation }) => operation.stability === 'stable') ?? answers[0];
+  if (!gravest) return pass(`refused at ${counted(asked.length, 'operation', 'operations')}`);
+  const ids = answers.map(({ operation }) => operation.id).join(', ');
+  const reason = `answered ${statusText(gravest.status)} without a credential: ${ids}`;
+  if (isDeclared) return faultOf(gravest, reason, { expected: '401 or 403' });
+  return warn(`${reason}, and the description declares no security`, detailsOf(gravest));
 }
 
 function isAuthRefusal(status: number): boolean {

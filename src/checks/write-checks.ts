@@ -1,4 +1,3 @@
-import type { Contract } from '../api/contract.ts';
 import { nouns } from '../api/nouns.ts';
 import { comparedValues, isSameValue } from '../api/values.ts';
 import { attemptDetails } from '../client/judge-write.ts';
@@ -10,9 +9,8 @@ import { counted } from '../process/text.ts';
 import type { Intent, Outcome } from '../writes/decide.ts';
 import { createRecordPort, type RecordPort } from '../writes/port.ts';
 import { type Settled, settle } from '../writes/settle.ts';
-import { type Check, type CheckContext, createSkippedCheck } from './check.ts';
-import { type Finding, fail, failure, flaky, pass, statusText, warn } from './finding.ts';
-import { createName, type WritableNoun, writableNouns } from './writable-nouns.ts';
+import { type CheckContext, type Finding, fail, failure, flaky, pass, statusText, warn } from './check.ts';
+import { createName, type WritableNoun } from './writable-nouns.ts';
 
 /**
  * A record whose create answered with its id. It is deleted only if a read right before the delete shows the name that the
@@ -31,19 +29,15 @@ interface TestRecord {
 export type Leftovers = Set<TestRecord | string>;
 
 /**
- * Makes a check for each noun: a record is created, read back, found in its list, updated, read back and deleted.
+ * Checks the life of a record: it is created, read back, found in its list, updated, read back and deleted.
  *
  * @param left gets what exists, or may exist.
  */
-export function createWriteChecks(contract: Contract, left: Leftovers): Check[] {
-  return [...writableNouns(contract)].map(([name, noun]) => {
-    const id = `write/${name}`;
-    if (typeof noun === 'string') return createSkippedCheck(id, noun);
-    return { id, operation: noun.create, run: (context) => checkLife(context, left, noun) };
-  });
-}
-
-async function checkLife(context: CheckContext, left: Leftovers, noun: WritableNoun): Promise<Finding[]> {
+export async function checkLife(
+  context: CheckContext,
+  left: Leftovers,
+  noun: WritableNoun,
+): Promise<Finding[]> {
   const { change, name, list } = noun;
   const [created, findings] = await createRecord(context, left, noun);
   if ((await isListed(context, created)) === false)

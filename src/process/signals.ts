@@ -118,10 +118,11 @@ export class Stop<Reason> {
     return this.abandonController.signal;
   }
 
-  stop(reason: Reason): void {
+  /** @param why the message of the StoppedError, a clause. */
+  stop(reason: Reason, why?: string): void {
     if (this.reason) return;
     this.reason = reason;
-    this.stopController.abort(new StoppedError());
+    this.stopController.abort(new StoppedError(why));
   }
 
   abandon(why?: string): void {

@@ -1,8 +1,8 @@
 import type { Style } from '../../output/style.ts';
 import type { ExitCode, Signal } from '../../process/errors.ts';
 import { breakRunnerCommands, counted, durationText, sanitize } from '../../process/text.ts';
-import { type Finding, isRed, type State, states } from '../finding.ts';
-import type { CheckResult } from '../result.ts';
+import { type Finding, isRed, type State, states } from '../check.ts';
+import type { CheckResult } from '../run-checks.ts';
 
 /** The words for the totals, in the order of the reports. */
 const totalNames: Readonly<Record<State, string>> = {

@@ -2,9 +2,8 @@ import { version } from '../../../package.json';
 import { plainStyle } from '../../output/style.ts';
 import { printJson } from '../../process/exact-json.ts';
 import { escapeMarkup } from '../../process/text.ts';
-import { groupOf } from '../check.ts';
-import type { State } from '../finding.ts';
-import type { CheckResult } from '../result.ts';
+import { groupOf, type State } from '../check.ts';
+import type { CheckResult } from '../run-checks.ts';
 import {
   causesOf,
   labelledDetails,

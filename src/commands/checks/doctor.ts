@@ -1,11 +1,9 @@
 import { existsSync } from 'node:fs';
 import { builtInContract, type Contract } from '../../api/contract.ts';
 import { operations } from '../../api/operations.ts';
-import type { Service } from '../../checks/check.ts';
-import { type Finding, findingOfError, isRed, pass, warn } from '../../checks/finding.ts';
-import { createReachChecks } from '../../checks/first-answer.ts';
-import { exitCodeOf, resultOf, skippedResult } from '../../checks/result.ts';
-import { runChecks } from '../../checks/round.ts';
+import { type Finding, findingOfError, isRed, pass, type Service, warn } from '../../checks/check.ts';
+import { reachChecks } from '../../checks/check-table.ts';
+import { exitCodeOf, resultOf, runChecks, skippedResult } from '../../checks/run-checks.ts';
 import { action } from '../../cli/verb.ts';
 import { chooseTokenHeader, decideTokenUse } from '../../config/credential.ts';
 import { resolvePaths } from '../../config/paths.ts';
@@ -27,7 +25,7 @@ export const doctor = action({
     const { secrets, interrupts, settings } = context;
     const weights = { mask: secrets.mask, strict: false };
     const config = resultOf({ id: 'config', isPrerequisite: true }, await checkConfig(context), weights);
-    const checks = createReachChecks(hasTls(settings));
+    const checks = reachChecks(hasTls(settings));
     const service = await openService(context).catch(() => undefined);
     const { signal: stopped } = interrupts;
     const results =

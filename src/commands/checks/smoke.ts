@@ -1,6 +1,7 @@
 import { appendFile, mkdir } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { confirmWrite } from '../../asking.ts';
+import { type Selection, selectedChecks } from '../../checks/check-table.ts';
 import { parseCondition } from '../../checks/condition.ts';
 import { type SmokeReport, toHumanReport } from '../../checks/report/human-report.ts';
 import {
@@ -9,12 +10,7 @@ import {
   toJunitReport,
   toStepSummary,
 } from '../../checks/report/machine-reports.ts';
-import {
-  createReadChecks,
-  createSelectedWriteChecks,
-  runSmoke,
-  type SmokeOptions,
-} from '../../checks/run-smoke.ts';
+import { runSmoke } from '../../checks/run-smoke.ts';
 import { flag, type ValuesOf, value, values } from '../../cli/flag.ts';
 import { writeFlags } from '../../cli/global-flags.ts';
 import { action } from '../../cli/verb.ts';
@@ -93,19 +89,20 @@ const defaults = { waitForMs: 60_000, maxTimeMs: 600_000 };
 /** Runs the checks, shows their progress, writes the reports, and sets the exit code. */
 async function runSmokeCommand(context: Context, flags: SmokeFlags): Promise<Output | undefined> {
   const { interrupts, print } = context;
-  const options = await toSmokeOptions(context, flags);
+  const selection = await toSelection(context, flags);
   const files = parseReports(flags.report);
   // Only the flag counts here. A format in the config or the environment is for records.
   const { output = 'table' } = context.flags;
   if (output !== 'table' && output !== 'json')
     throw new UsageError(`-o ${output}: smoke prints a report for people, or with -o json the JSON report`);
-  if (context.flags.dryRun) return { pages: [toListRecords(options)] };
-  if (options.write) await confirmWrite(context, { what: 'write test records and remove them' });
+  if (context.flags.dryRun) return { pages: [toListRecords(selection)] };
+  if (selection.write) await confirmWrite(context, { what: 'write test records and remove them' });
   const service = await openService(context, flags.strict);
   // Throws if a path leads out of the service.
-  for (const { path } of [...options.waitFor, ...options.expect])
+  for (const { path } of [...selection.waitFor, ...selection.expect])
     if (path !== undefined) service.client.toRawRequest({ method: 'GET', path });
-  const report = await runSmoke(service, options, print, interrupts);
+  const maxTimeMs = flags.maxTime ?? (selection.waitMs > 0 ? undefined : defaults.maxTimeMs);
+  const report = await runSmoke(service, selection, maxTimeMs, print, interrupts);
   const errors = await deliver(context, flags, report, files, output === 'json');
   const { exitCode, signal, results } = report;
   if (errors[0] && exitCode === exitCodes.done) throw errors[0];
@@ -117,8 +114,8 @@ async function runSmokeCommand(context: Context, flags: SmokeFlags): Promise<Out
   return undefined;
 }
 
-/** Makes the options from flags and settings. */
-async function toSmokeOptions(context: Context, flags: SmokeFlags): Promise<SmokeOptions> {
+/** Makes the selection from flags and settings. */
+async function toSelection(context: Context, flags: SmokeFlags): Promise<Selection> {
   const { waitFor = [], expect = [], only = [], skip = [] } = flags;
   const waitMs = flags.wait ?? (waitFor.length > 0 ? defaults.waitForMs : 0);
   return {
@@ -130,13 +127,12 @@ async function toSmokeOptions(context: Context, flags: SmokeFlags): Promise<Smok
     skip: skip.flat(),
     hasTls: hasTls(context.settings),
     write: flags.write === true,
-    maxTimeMs: flags.maxTime ?? (waitMs > 0 ? undefined : defaults.maxTimeMs),
   };
 }
 
 /** Returns the list of `--dry-run`. */
-function toListRecords(options: SmokeOptions) {
-  const checks = [...createReadChecks(options), ...createSelectedWriteChecks(options, new Set())];
+function toListRecords(selection: Selection) {
+  const checks = selectedChecks(selection, new Set());
   // A check that runs twice has one result.
   const planned = new Map(checks.map(({ id, operation }) => [id, operation]));
   return Array.from(planned, ([id, operation]) => ({

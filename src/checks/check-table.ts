@@ -1,0 +1,113 @@
+import type { Contract } from '../api/contract.ts';
+import { operations } from '../api/operations.ts';
+import { type Check, type CheckContext, groupOf, skip } from './check.ts';
+import type { Condition } from './condition.ts';
+import { checkCondition, checkHttp, checkVersion } from './first-answer.ts';
+import { idParameter, readsOf } from './judge-answer.ts';
+import { checkGet, checkList } from './operation-checks.ts';
+import { checkConnection, checkDns, checkTls, judgeExpiry, judgeProtocol } from './reach.ts';
+import { checkAuth, checkBadRequest, checkNotFound } from './refusal-checks.ts';
+import { writableNouns } from './writable-nouns.ts';
+import { checkLife, type Leftovers } from './write-checks.ts';
+
+/** What the checks are made from, and which of them run. */
+export interface Selection {
+  readonly contract: Contract;
+  /** True if the service is reached over TLS. */
+  readonly hasTls: boolean;
+  /** Patterns of the ids to run; an empty list selects all checks. */
+  readonly only: readonly string[];
+  /** Patterns of the ids to leave out. */
+  readonly skip: readonly string[];
+  readonly write: boolean;
+  /** The conditions of `--wait-for`, and the time of the wait. */
+  readonly waitFor: readonly Condition[];
+  readonly waitMs: number;
+  /** The conditions of `--expect`, each of which is a check. */
+  readonly expect: readonly Condition[];
+}
+
+/** Lists the checks without which no request is answered. `doctor` runs them too. @param expect see `Selection` */
+export function reachChecks(hasTls: boolean, expect: readonly Condition[] = []): Check[] {
+  const tls: readonly Check[] = [
+    { id: 'tls/valid', isPrerequisite: true, run: (context) => checkTls(context) },
+    { id: 'tls/protocol', isPrerequisite: true, run: (context) => checkTls(context, judgeProtocol) },
+    { id: 'tls/expiry', run: (context) => checkTls(context, judgeExpiry) },
+  ];
+  return [
+    { id: 'reach/dns', isPrerequisite: true, run: checkDns },
+    { id: 'reach/connect', isPrerequisite: true, run: checkConnection },
+    ...(hasTls ? tls : []),
+    { id: 'reach/http', isPrerequisite: true, run: (context) => checkHttp(context, expect) },
+  ];
+}
+
+/** Lists the selected checks, in the order of the reports. @param left gets the records that the write checks create */
+export function selectedChecks(selection: Selection, left: Leftovers): Check[] {
+  const { contract, hasTls, expect, waitFor, waitMs, write } = selection;
+  const reads = readsOf(contract);
+  const unbound = [...contract.missing].filter(([id]) => operations[id].method === 'GET');
+  const gets = reads.filter((operation) => idParameter(operation) !== undefined);
+  // A stable operation represents the service best.
+  const get = gets.find(({ isDeprecated, stability }) => !isDeprecated && stability === 'stable') ?? gets[0];
+  const version: readonly Check[] = [
+    { id: 'reach/version', isPrerequisite: true, run: (context) => checkVersion(context, waitFor, waitMs) },
+  ];
+  const errors: readonly Check[] = get
+    ? [
+        { id: 'error/not-found', operation: get, run: (context) => checkNotFound(context, get) },
+        { id: 'error/bad-request', operation: get, run: (context) => checkBadRequest(context, get) },
+      ]
+    : [];
+  const nouns = write ? writableNouns(contract) : [];
+  const checks: Check[] = [
+    ...reachChecks(hasTls, expect),
+    ...(waitFor.length > 0 ? version : []),
+    ...reads.map((operation) => ({
+      id: `op/${operation.id}`,
+      operation,
+      run: (context: CheckContext) => (operation.isList ? checkList : checkGet)(context, operation),
+    })),
+    ...unbound.map(([id, why]) => ({ id: `op/${id}`, run: async () => skip(why) })),
+    ...errors,
+    { id: 'auth/missing', run: checkAuth },
+    ...expect.map((condition, index) => ({
+      id: `expect/${index + 1}`,
+      title: condition.text,
+      run: (context: CheckContext) => checkCondition(context, condition),
+    })),
+    // Another deployment may have answered since.
+    ...(waitFor.length > 0 ? version : []),
+    ...Array.from(nouns, ([name, noun]) =>
+      typeof noun === 'string'
+        ? { id: `write/${name}`, run: async () => skip(noun) }
+        : {
+            id: `write/${name}`,
+            operation: noun.create,
+            run: (context: CheckContext) => checkLife(context, left, noun),
+          },
+    ),
+  ];
+  return checks.filter(({ id }) => groupOf(id) === 'reach' || isSelected(id, selection));
+}
+
+/** Returns true if `--only` names reach, so that the checks of reach alone are enough. */
+export function hasReachPattern({ only }: Selection): boolean {
+  return only.some((pattern) => pattern.split('/', 1)[0] === 'reach');
+}
+
+/** Returns true if a check is selected. `--only` does not leave out the checks of `--expect`. */
+function isSelected(id: string, { only, skip }: Selection): boolean {
+  const isIncluded =
+    only.length === 0 || groupOf(id) === 'expect' || only.some((pattern) => matches(id, pattern));
+  return isIncluded && !skip.some((pattern) => matches(id, pattern));
+}
+
+/** In a pattern, `*` is any text, and `?` one character. A pattern without a slash selects groups. */
+function matches(id: string, pattern: string): boolean {
+  const expression = (pattern.includes('/') ? pattern : `${pattern}/*`)
+    .replace(/[.+^${}()|[\]\\]/g, '\\$&')
+    .replaceAll('?', '.')
+    .replace(/\*+/g, '.*');
+  return new RegExp(`^${expression}$`).test(id);
+}

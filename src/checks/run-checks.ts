@@ -1,0 +1,221 @@
+import { headerValue, shownUrl, withoutParameters } from '../api/http.ts';
+import type { Operation } from '../api/operations.ts';
+import type { Attempt } from '../client/attempt.ts';
+import type { CallOptions } from '../client/call.ts';
+import type { RawResponse } from '../client/client.ts';
+import { type CallInput, recordIdOf } from '../client/request.ts';
+import { pageSize } from '../client/whole-list.ts';
+import { monotonicMs } from '../process/deadline.ts';
+import { type ExitCode, exitCodes, messageOf, UsageError } from '../process/errors.ts';
+import { jsonIn } from '../process/exact-json.ts';
+import { excerpt } from '../process/text.ts';
+import {
+  type AskOptions,
+  type Check,
+  type CheckAnswer,
+  type CheckContext,
+  type Finding,
+  FindingError,
+  findingOfError,
+  groupOf,
+  isRed,
+  type RawAnswer,
+  type Service,
+  skip,
+  states,
+  statusText,
+} from './check.ts';
+import { readsOf } from './judge-answer.ts';
+
+/** What one check saw: its gravest finding, with the secrets masked. */
+export interface CheckResult extends Omit<Check, 'run'>, Finding {
+  readonly elapsedMs: number;
+}
+
+/** Returns the reason for which checks were stopped, a clause; undefined if they were not. */
+export function stopReasonOf(stopped: AbortSignal): string | undefined {
+  return stopped.aborted ? messageOf(stopped.reason) : undefined;
+}
+
+/**
+ * Runs checks one after another. After the failure of a prerequisite or of a write, the rest is skipped. The result of a
+ * check that runs again replaces its earlier result.
+ *
+ * @param stopped aborted when the checks are stopped; the message of the reason is a clause.
+ */
+export async function runChecks(
+  checks: readonly Check[],
+  service: Service,
+  stopped: AbortSignal,
+): Promise<CheckResult[]> {
+  const answers: Answers = new Map();
+  const results = new Map<string, CheckResult>();
+  for (const check of checks) {
+    const { id } = check;
+    const failed = [...results.values()].find(
+      (result) => isRed(result) && (result.isPrerequisite || groupOf(result.id) === 'write'),
+    );
+    const skipReason = failed ? `${failed.id} failed` : stopReasonOf(stopped);
+    if (skipReason === undefined) results.set(id, await runCheck(check, service, stopped, answers));
+    else if (!results.has(id)) results.set(id, skippedResult(check, skipReason));
+  }
+  return [...results.values()];
+}
+
+/** Runs one check. @param answers the answers that the checks of a pass share */
+export async function runCheck(
+  check: Check,
+  service: Service,
+  stopped: AbortSignal,
+  answers: Answers = new Map(),
+): Promise<CheckResult> {
+  const attempts: Attempt[] = [];
+  const startedMs = monotonicMs();
+  const findings = await check
+    .run(createCheckContext(service, stopped, answers, attempts))
+    .catch((error: unknown) => {
+      // A call that was cut off says nothing about the service.
+      const stopReason = stopReasonOf(stopped);
+      return stopReason === undefined ? findingOfError(error) : skip(stopReason);
+    });
+  return resultOf(check, [findings].flat(), service, { elapsedMs: monotonicMs() - startedMs, attempts });
+}
+
+/** The answers that several checks of one pass share, by operation and id. */
+type Answers = Map<string, Promise<CheckAnswer>>;
+
+const retriedStatuses: readonly number[] = [429, 502, 503, 504];
+
+/** Makes the context of one check. @param attempts gets the attempts of its requests */
+function createCheckContext(
+  service: Service,
+  signal: AbortSignal,
+  answers: Answers,
+  attempts: Attempt[],
+): CheckContext {
+  const { client, timeoutMs, retries } = service;
+  const callOptions = ({ isExpected = () => false, changes, ...limits }: AskOptions = {}): CallOptions => ({
+    signal,
+    timeoutMs,
+    retries,
+    isFinal: (status) => !retriedStatuses.includes(status) || isExpected(status),
+    skipsNotices: true,
+    ...limits,
+    afterAttempt: (attempt) => attempts.push(attempt),
+  });
+  const context: CheckContext = {
+    ...service,
+    signal,
+    reads: readsOf(client.contract),
+    client: {
+      ...client,
+      call: (id, input, options) => client.call(id, input, { ...callOptions(), ...options }),
+      write: (id, input, options) => client.write(id, input, { ...callOptions(), ...options }),
+      list: (id, filters, options) => client.list(id, filters, { ...callOptions(), ...options }),
+      note: () => {},
+    },
+    async ask(operation, input, options = {}) {
+      const { id, method } = operation;
+      const sending = client.send(id, withPageSize(operation, input), callOptions(options), options.changes);
+      const response = await sending.catch((error: unknown) => {
+        // The contract requires a parameter for which the check has no value.
+        throw error instanceof UsageError ? new FindingError(skip(error.message)) : error;
+      });
+      const recordId = recordIdOf(operation, input);
+      const { definitions } = client.contract;
+      return { ...response, ...parseBody(response), method, operation, recordId, definitions };
+    },
+    async get(path, options = {}) {
+      const request = { method: 'GET', path, headers: options.changes };
+      const response = await client.request(request, callOptions(options));
+      return { ...response, ...parseBody(response), method: 'GET' };
+    },
+    askOnce(operation, input = {}) {
+      const key = `${operation.id} ${recordIdOf(operation, input)}`;
+      const answer = answers.get(key) ?? context.ask(operation, input);
+      answers.set(key, answer);
+      return answer;
+    },
+  };
+  return context;
+}
+
+/** Adds the page size, if the service requires one. */
+function withPageSize(operation: Operation, input: CallInput): CallInput {
+  const isRequired = operation.parameters.some(({ name, required }) => name === 'limit' && required);
+  return isRequired ? { ...input, query: { limit: pageSize(operation), ...input.query } } : input;
+}
+
+function parseBody({ headers, body }: RawResponse): Pick<RawAnswer, 'mediaType' | 'text' | 'json'> {
+  const mediaType = withoutParameters(headerValue(headers, 'content-type') ?? '').toLowerCase();
+  const text = Buffer.from(body).toString('utf8');
+  return { mediaType, text, json: jsonIn(text) };
+}
+
+/**
+ * Makes the result of a check. A failure of an operation that is not stable is a warning, and a check that passes is flaky if
+ * one of its requests was repeated.
+ */
+export function resultOf(
+  { id, title, operation, isPrerequisite }: Omit<Check, 'run'>,
+  findings: readonly Finding[],
+  { strict, mask }: Pick<Service, 'strict' | 'mask'>,
+  { elapsedMs, attempts }: { readonly elapsedMs: number; readonly attempts: readonly Attempt[] } = notRun,
+): CheckResult {
+  const repeated = attempts.find(({ nextDelayMs }) => nextDelayMs !== undefined);
+  const { response, error } = repeated ?? {};
+  const outcome = response ? statusText(response.status) : (error?.message ?? 'no answer');
+  const weigh = (finding: Finding): Finding => {
+    const { state, reason, operation: checked = operation } = finding;
+    if (state === 'pass' && repeated)
+      return weigh({ ...finding, state: 'flaky', reason: `${mask(outcome)} first, then: ${reason}` });
+    if (strict && state === 'flaky') return { ...finding, state: 'fail', reason: `flaky: ${reason}` };
+    if (strict && state === 'warn') return { ...finding, state: 'fail' };
+    if (strict || !isRed(finding) || !checked || checked.stability === 'stable') return finding;
+    return { ...finding, state: 'warn', reason: `${reason} (${checked.id} is ${checked.stability})` };
+  };
+  const finding = weigh(toSafe(gravestOf(findings), mask));
+  return { operation, ...finding, id, title, isPrerequisite, elapsedMs };
+}
+
+/** What a check did that sent nothing. */
+const notRun = { elapsedMs: 0, attempts: [] };
+
+/** Makes one finding of all that are as grave as the gravest: the first one, with the reasons and hints of all. */
+function gravestOf(findings: readonly Finding[]): Finding {
+  const state = states.find((candidate) => findings.some((finding) => finding.state === candidate));
+  const gravest = findings.filter((finding) => finding.state === state);
+  const [first = skip('there is nothing to check')] = gravest;
+  if (gravest.length < 2) return first;
+  const join = (texts: readonly string[]) => [...new Set(texts)].join('; ');
+  const hint = join(gravest.flatMap((finding) => finding.hint ?? []));
+  return { ...first, reason: join(gravest.map(({ reason }) => reason)), hint: hint || undefined };
+}
+
+/** Makes the result of a check that did not begin. @param reason a short clause */
+export function skippedResult(check: Omit<Check, 'run'>, reason: string): CheckResult {
+  return resultOf(check, [skip(reason)], { strict: false, mask: String });
+}
+
+/**
+ * Masks the secrets in the texts of a finding, and shortens its values. Both happen here, because the escapes of a report
+ * would hide a secret from the mask, and so would a cut in the middle of a secret.
+ */
+function toSafe(finding: Finding, mask: Service['mask']): Finding {
+  const safe = (value: unknown, name: string): unknown => {
+    if (typeof value !== 'string') return value;
+    return name === 'expected' || name === 'got' ? excerpt(value, mask) : mask(shownUrl(value));
+  };
+  const entries = Object.entries(finding).map(([name, value]) => [name, safe(value, name)]);
+  return { ...Object.fromEntries(entries), state: finding.state } as Finding;
+}
+
+/**
+ * Returns the exit code for these results. A failure of a check that all others need, such as `reach/http`, has an exit code
+ * of its own, which says whether the service answered; any other failure is 7.
+ */
+export function exitCodeOf(results: readonly CheckResult[]): ExitCode {
+  const red = results.filter(isRed);
+  if (red.length === 0) return exitCodes.done;
+  return red.find(({ isPrerequisite }) => isPrerequisite)?.exitCode ?? exitCodes['check-failed'];
+}
