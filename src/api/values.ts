@@ -1,7 +1,5 @@
 // Rules for values. They do not use the schema library, because loading it would slow down `help`.
 
-import { isJsonObject, type JsonObject, type JsonValue, printJson } from '../process/exact-json.ts';
-
 export const petStatuses = ['available', 'pending', 'sold'] as const;
 
 export const int64Max = 9223372036854775807n;
@@ -52,59 +50,7 @@ export function isDay(text: string): boolean {
 }
 
 /** Returns the instant of a date-time, or of the beginning of a day in UTC. Undefined for any other text. */
-function toInstant(text: string): number | undefined {
+export function toInstant(text: string): number | undefined {
   const moment = isDay(text) ? `${text}T00:00:00Z` : text;
   return isDateTime(moment) ? Date.parse(moment) : undefined;
-}
-
-/**
- * Returns true if a field has the expected value. Dates are compared as instants, a day as its first instant in UTC, and numbers by
- * their values; anything else must be equal. Undefined and null are equal. An object may have more fields than the expected
- * object.
- */
-export function isSameValue(expected: JsonValue | undefined, actual: JsonValue | undefined): boolean {
-  if (isNothing(expected) || isNothing(actual)) return isNothing(expected) && isNothing(actual);
-  if (Array.isArray(expected) || Array.isArray(actual)) {
-    if (typeof expected === 'string') return expected === printJson(actual ?? null);
-    if (!Array.isArray(expected) || !Array.isArray(actual) || expected.length !== actual.length) return false;
-    return expected.every((item, index) => isSameValue(item, actual[index]));
-  }
-  if (isJsonObject(expected))
-    return (
-      isJsonObject(actual) &&
-      Object.entries(expected).every(([name, value]) => isSameValue(value, actual[name]))
-    );
-  // A table has the JSON of an object in a cell.
-  if (isJsonObject(actual)) return expected === printJson(actual);
-  const expectedText = String(expected);
-  const actualText = String(actual);
-  if (expectedText === actualText) return true;
-  const instant = toInstant(expectedText);
-  return instant !== undefined && instant === toInstant(actualText);
-}
-
-/**
- * Returns the two values to compare if a user or a row names the value of a field. A category may be named by its id, its name
- * or `{id, name}`, and a record has both in two fields. The ids are compared if both sides have one, or else the names.
- */
-export function comparedValues(
-  field: string,
-  value: JsonValue | undefined,
-  record: Readonly<Record<string, JsonValue | undefined>>,
-): { readonly expected: JsonValue | undefined; readonly actual: JsonValue | undefined } {
-  if (field !== 'categoryId') return { expected: value, actual: record[field] };
-  const wanted = categoryIn(value);
-  const { id = null, name = id } = categoryIn(record.categoryId, record.category);
-  return wanted.id != null && id !== null
-    ? { expected: wanted.id, actual: id }
-    : { expected: wanted.name ?? wanted.id, actual: name ?? id ?? undefined };
-}
-
-function categoryIn(category: JsonValue | undefined, name?: JsonValue): Partial<JsonObject> {
-  if (isJsonObject(category)) return category;
-  return typeof category === 'string' ? { name: category } : { id: category, name };
-}
-
-function isNothing(value: JsonValue | undefined): boolean {
-  return value === undefined || value === null;
 }

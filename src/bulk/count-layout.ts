@@ -1,10 +1,10 @@
+import type { Value } from '../api/record-values.ts';
 import type { InputField } from '../input/field-columns.ts';
 import { type NumberMarks, readChange, readCount, readId } from '../input/numbers.ts';
 import type { InputRecord, RowLayout } from '../input/read-records.ts';
 import { readNamed, ValueError } from '../process/errors.ts';
 import type { JsonValue } from '../process/exact-json.ts';
 import type { Intent } from '../writes/decide.ts';
-import type { Value } from '../writes/value.ts';
 import type { RunFlags } from './run-header.ts';
 
 /** A row of an input of counts: it sets the count of a pet, or adds to it. */

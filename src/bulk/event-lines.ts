@@ -1,11 +1,11 @@
 import * as v from 'valibot';
 import { nouns } from '../api/nouns.ts';
 import type { NounName } from '../api/operations.ts';
+import { fromJsonValue, toJsonValue, type Value } from '../api/record-values.ts';
 import { decimalMarks, thousandsSeparators } from '../config/setting-values.ts';
 import { isJsonObject, isNumber, type JsonValue, jsonIn, printJson } from '../process/exact-json.ts';
 import type { Intent, Outcome, Planned } from '../writes/decide.ts';
 import { isReasonCode, type ReasonCode } from '../writes/reasons.ts';
-import { fromJsonValue, toJsonValue, type Value } from '../writes/value.ts';
 import { fates, newRow, type RunEvent, type RunRow } from './run.ts';
 
 // An event is one line of JSON, and its member `kind` says which event it is: see `RunEvent`. A row is named by its line of the

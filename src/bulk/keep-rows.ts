@@ -1,9 +1,11 @@
 import type { StopReason } from '../client/pace.ts';
 import { monotonicMs } from '../process/deadline.ts';
-import { messageOf } from '../process/errors.ts';
+import { type CliError, messageOf } from '../process/errors.ts';
 import type { Stop } from '../process/signals.ts';
+import { counted } from '../process/text.ts';
 import type { Outcome, Row } from '../writes/decide.ts';
 import type { Settled } from '../writes/settle.ts';
+import type { RowKeeper, Totals } from '../writes/settle-all.ts';
 import type { Journal } from './journal.ts';
 import type { RunChange } from './run.ts';
 
@@ -46,22 +48,29 @@ export function* markBeforeSending(
 /** The shortest time between two saves of the embedded store. */
 const saveEveryMs = 1000;
 
-/** Keeps the outcomes of rows in a journal. */
-interface OutcomeKeeper {
-  keep(row: Row, settled: Pick<Settled, 'outcome' | 'doubt'>): Promise<void>;
-  /** Keeps what still waits. Call it at the end. */
+interface KeeperOptions {
+  readonly stop: Stop<StopReason>;
+  readonly totals: Totals;
+  /** The number of failed and unknown rows at which the run stops. */
+  readonly maxErrors: number;
+  /** Saves the embedded store. Undefined for any other service. */
+  readonly saveStore: (() => Promise<void>) | undefined;
+}
+
+/** Keeps rows in a journal. */
+interface JournalKeeper extends RowKeeper {
+  /** Keeps the outcomes that still wait. Call it at the end. */
   flush(): Promise<void>;
 }
 
 /**
- * If the run writes to the embedded store, outcomes wait until the store is saved: at most once a second, and at the end. If
+ * Keeps rows in a journal, and stops the run after a row as `whyStop` says. If the run writes to the embedded store, outcomes wait until the store is saved: at most once a second, and at the end. If
  * an outcome cannot be kept, the run stops, because no row may be written without its outcome.
  */
-export function createOutcomeKeeper(
+export function createRowKeeper(
   journal: Journal,
-  stop: Stop<StopReason>,
-  saveStore: (() => Promise<void>) | undefined,
-): OutcomeKeeper {
+  { stop, totals, maxErrors, saveStore }: KeeperOptions,
+): JournalKeeper {
   let waiting: Extract<RunChange, { kind: 'outcome' }>[] = [];
   let nextSaveMs = monotonicMs() + saveEveryMs;
   const flush = async () => {
@@ -86,11 +95,49 @@ export function createOutcomeKeeper(
     nextSaveMs = monotonicMs() + saveEveryMs;
   };
   return {
-    async keep(row, { outcome, doubt }) {
+    async mark(row, planned) {
+      journal.keep({ kind: 'mark', rows: [row], planned });
+      journal.sync();
+    },
+    async outcome(row, settled) {
+      const why = whyStop(settled, totals, maxErrors);
+      if (why) stop.stop(why);
+      const { outcome, doubt } = settled;
       if (!outcome) return;
       waiting.push({ kind: 'outcome', row, outcome, doubt });
       if (!saveStore || monotonicMs() >= nextSaveMs) await flush();
     },
     flush,
   };
+}
+
+/** Returns why a run stops after a row, if it does: its other rows would fail in the same way, or too many have failed. */
+function whyStop(
+  { outcome, error }: Settled,
+  { failed, unknown }: Totals,
+  maxErrors: number,
+): StopReason | undefined {
+  if (outcome?.kind !== 'failed' && outcome?.kind !== 'unknown') return undefined;
+  const { code, message = '' } = outcome.reason ?? {};
+  if (code === 'other_count')
+    return {
+      kind: 'unavailable',
+      message,
+      hint: 'look at this count, and ask the owner of the service what updateInventory does',
+    };
+  const fatal = error && whyAllFail(error);
+  if (fatal || failed + unknown < maxErrors) return fatal;
+  const failures = counted(
+    failed + unknown,
+    'row has failed or is unknown',
+    'rows have failed or are unknown',
+  );
+  return { kind: 'partial', message: `${failures}, as many as --max-errors allows` };
+}
+
+function whyAllFail({ message, kind, details: { hint, status, reason } }: CliError): StopReason | undefined {
+  if (reason === 'tls') return { kind, message: `TLS failed: ${message}`, hint };
+  if (reason === 'redirect') return { kind, message: `the service redirects writes: ${message}`, hint };
+  // A rule of a gateway refuses every row.
+  return kind === 'auth' || status === 403 ? { kind, message, hint } : undefined;
 }

@@ -1,8 +1,8 @@
+import { changeBetween, type Value } from '../api/record-values.ts';
 import { eachAtPace, type Pace } from '../client/pace.ts';
 import { CliError, UsageError } from '../process/errors.ts';
 import { decide, endRow, type Outcome, type Row, type Rules } from '../writes/decide.ts';
 import type { Reading, RecordPort } from '../writes/port.ts';
-import { changeBetween, type Value } from '../writes/value.ts';
 import type { Claims } from './claims.ts';
 import type { Run, RunRow } from './run.ts';
 import type { Guards } from './run-header.ts';

@@ -1,8 +1,8 @@
+import type { Value } from '../api/record-values.ts';
 import type { Issue } from '../input/read-rows.ts';
 import type { JsonValue } from '../process/exact-json.ts';
 import { type Doubt, endRow, type Outcome, type Planned, type Row } from '../writes/decide.ts';
 import { reasonRule } from '../writes/reasons.ts';
-import type { Value } from '../writes/value.ts';
 import type { RunHeader } from './run-header.ts';
 
 // A run writes many rows, with a journal, so that it can go on wherever it stops. Its path through this folder:

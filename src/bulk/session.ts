@@ -8,13 +8,13 @@ import { CliError, messageOf, UsageError } from '../process/errors.ts';
 import type { FileName } from '../process/files.ts';
 import { graceMs, Stop, StoppedError } from '../process/signals.ts';
 import { systemReason } from '../process/system-error.ts';
-import type { Outcome, Row, Rules } from '../writes/decide.ts';
+import type { Outcome, Rules } from '../writes/decide.ts';
 import { createRecordPort, type RecordPort } from '../writes/port.ts';
 import { shownCode } from '../writes/reasons.ts';
-import { createTotals, type Kept, settleAll } from '../writes/settle-all.ts';
+import { createTotals, settleAll } from '../writes/settle-all.ts';
 import { claimsOn } from './claims.ts';
 import { createJournal, Journal } from './journal.ts';
-import { createOutcomeKeeper, markBeforeSending } from './keep-rows.ts';
+import { createRowKeeper, markBeforeSending } from './keep-rows.ts';
 import type { OpenRun } from './open-run.ts';
 import { makePlan, type Plan, readStocks } from './plan.ts';
 import type { Report } from './report.ts';
@@ -117,27 +117,22 @@ export class Session {
     const { stop, pace, port, rules, totals, options } = this;
     const { retries, maxErrors, client } = options;
     const limits = { retries, retriesUnreachable: true, rules, stop };
-    const outcomes = createOutcomeKeeper(journal, stop, client.deferSaves?.());
-    const keep = async (row: Row, kept: Kept) => {
-      if (kept.kind === 'mark') {
-        journal.keep({ kind: 'mark', rows: [row], planned: kept.planned });
-        journal.sync();
-      } else await outcomes.keep(row, kept.settled);
-    };
+    const saveStore = client.deferSaves?.();
+    const keeper = createRowKeeper(journal, { stop, totals, maxErrors, saveStore });
     let grace: NodeJS.Timeout | undefined;
     stop.stopped.addEventListener('abort', () => {
       grace = setTimeout(() => stop.abandon(), graceMs);
     });
     try {
       const marked = markBeforeSending(plan.changes, journal, stop, pace.max);
-      await settleAll(port, marked, { limits, atOnce: pace.max, maxErrors, totals }, keep);
+      await settleAll(port, marked, { limits, atOnce: pace.max, totals }, keeper);
     } catch (error) {
       // A journal that cannot be written stops the run, and what was written is told.
       if (!(error instanceof CliError || error instanceof StoppedError)) throw error;
       if (error instanceof CliError) stop.stop({ kind: 'partial', message: messageOf(error) });
     } finally {
       clearTimeout(grace);
-      await outcomes.flush();
+      await keeper.flush();
     }
   }
 

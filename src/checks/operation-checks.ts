@@ -1,7 +1,7 @@
 import { headerValue, linkTarget } from '../api/http.ts';
 import { nouns } from '../api/nouns.ts';
 import type { Operation, Parameter } from '../api/operations.ts';
-import { isSameValue } from '../api/values.ts';
+import { isSameValue } from '../api/record-values.ts';
 import { faultOfNext } from '../client/page-walk.ts';
 import { type JsonValue, printJson } from '../process/exact-json.ts';
 import { counted, dayOf, withArticle } from '../process/text.ts';

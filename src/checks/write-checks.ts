@@ -1,5 +1,5 @@
 import { nouns } from '../api/nouns.ts';
-import { comparedValues, isSameValue } from '../api/values.ts';
+import { comparedValues, isSameValue } from '../api/record-values.ts';
 import { attemptDetails } from '../client/judge-write.ts';
 import { readFromList } from '../client/read-record.ts';
 import { CliError, messageOf, UsageError } from '../process/errors.ts';
@@ -132,7 +132,7 @@ async function writeRecord(
   const rules = { mayCreate: false, isUndo: true, createsByPut: port.createsByPut };
   const limits = { rules, retries, retriesUnreachable: false, stop, timeoutMs };
   const { outcome, ...settled } = await settle(port, { line: 0, id, intent }, limits);
-  if (!outcome) throw settled.error ?? new StoppedError();
+  if (!outcome) throw new StoppedError();
   return { ...settled, outcome };
 }
 

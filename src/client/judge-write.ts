@@ -1,8 +1,8 @@
 import { type HttpHeaders, type HttpResponse, headerValue, shownUrl } from '../api/http.ts';
 import { nouns } from '../api/nouns.ts';
 import type { Operation } from '../api/operations.ts';
+import { comparedValues, isSameValue } from '../api/record-values.ts';
 import { looseResultSchemas } from '../api/schemas.ts';
-import { comparedValues, isSameValue } from '../api/values.ts';
 import {
   CliError,
   type ErrorDetails,

@@ -1,6 +1,6 @@
 import { type Contract, offeredOperation, takesParameter } from '../api/contract.ts';
 import type { ListId, Operation } from '../api/operations.ts';
-import { comparedValues } from '../api/values.ts';
+import { comparedValues } from '../api/record-values.ts';
 import { UsageError } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-json.ts';
 import { caseless } from '../process/text.ts';

@@ -1,12 +1,12 @@
 import { lackingFields, takesField } from '../api/contract.ts';
 import { referenceFields } from '../api/nouns.ts';
+import type { Fields } from '../api/record-values.ts';
 import { canAsk, confirmWrite } from '../asking.ts';
 import type { Context } from '../context.ts';
 import type { Prompt } from '../input/prompt.ts';
 import type { Output } from '../output/print.ts';
 import { UsageError } from '../process/errors.ts';
 import type { Intent } from '../writes/decide.ts';
-import type { Fields } from '../writes/value.ts';
 import { type Access, openAccess } from './access.ts';
 import { bodyOf, type RecordFlags, statusWords } from './body-fields.ts';
 import type { Names } from './names.ts';

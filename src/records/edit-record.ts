@@ -1,4 +1,5 @@
 import { lackingFields, takesField } from '../api/contract.ts';
+import type { Fields } from '../api/record-values.ts';
 import { confirmWrite } from '../asking.ts';
 import { readRecord } from '../client/read-record.ts';
 import type { Context } from '../context.ts';
@@ -7,7 +8,6 @@ import type { Output } from '../output/print.ts';
 import { UsageError } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, printJson } from '../process/exact-json.ts';
 import { loadYaml } from '../process/exact-yaml.ts';
-import type { Fields } from '../writes/value.ts';
 import { type Access, openAccess } from './access.ts';
 import { checkFields } from './body-fields.ts';
 import type { IdOrName } from './parse-values.ts';

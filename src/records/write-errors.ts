@@ -1,10 +1,10 @@
+import { describeValue } from '../api/record-values.ts';
 import { attemptDetails } from '../client/judge-write.ts';
 import { type Context, followUpCommand } from '../context.ts';
 import { CliError, type ErrorDetails, InterruptedError, UsageError } from '../process/errors.ts';
 import type { Row } from '../writes/decide.ts';
 import { type Reason, reasonRule } from '../writes/reasons.ts';
 import type { Settled } from '../writes/settle.ts';
-import { describeValue } from '../writes/value.ts';
 import type { Access } from './access.ts';
 
 // What a command with ids says of a row that is not as it was asked to make it.
@@ -21,7 +21,7 @@ export function rowError(
   interruption: InterruptedError | undefined,
 ): CliError | undefined {
   const { outcome, error } = settled;
-  if (!outcome) return settled.write ? undefined : (error ?? interruption);
+  if (!outcome) return settled.write ? undefined : interruption;
   const { kind, reason } = outcome;
   if (!reason || kind === 'applied' || kind === 'unchanged') return undefined;
   if (kind === 'unknown')

@@ -9,7 +9,7 @@ import { Stop } from '../process/signals.ts';
 import type { Intent, Row } from '../writes/decide.ts';
 import { createRecordPort } from '../writes/port.ts';
 import type { Settled } from '../writes/settle.ts';
-import { type Kept, settleAll } from '../writes/settle-all.ts';
+import { settleAll } from '../writes/settle-all.ts';
 import { type Access, joinErrors, openView } from './access.ts';
 import { rowError } from './write-errors.ts';
 
@@ -58,10 +58,12 @@ export async function writeRecords(
     sends: !flags.dryRun,
     stop,
   };
-  const keep = async (row: Row, kept: Kept) => {
-    if (kept.kind === 'mark') return;
-    results.set(row, kept.settled);
-    await reportWrite(access, row, kept.settled, options);
+  const keep = {
+    mark: async () => {},
+    outcome: async (row: Row, settled: Settled) => {
+      results.set(row, settled);
+      await reportWrite(access, row, settled, options);
+    },
   };
   // A signal also ends a wait between two attempts.
   const { signal } = context.interrupts;

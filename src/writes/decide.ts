@@ -1,5 +1,5 @@
+import { describeValue, differentNames, isFields, isSame, type Value } from '../api/record-values.ts';
 import type { Reason, ReasonCode } from './reasons.ts';
-import { describeValue, isFields, isSame, type Value } from './value.ts';
 
 // Every command that changes a record goes through this folder, but for `api request`:
 //
@@ -192,9 +192,8 @@ function otherThanExpected(expected: Value, now: Value): Outcome {
 /** Describes the fields of a value that differ from another value. */
 function describeDifference(value: Value, other: Value): string {
   if (value === null || !isFields(value) || other === null || !isFields(other)) return describeValue(value);
-  const names = [...new Set([...Object.keys(value), ...Object.keys(other)])];
-  const different = names.filter((name) => !isSame({ [name]: value[name] }, { [name]: other[name] }));
-  return describeValue(Object.fromEntries(different.map((name) => [name, value[name]])));
+  const names = new Set([...differentNames(value, other), ...differentNames(other, value)]);
+  return describeValue(Object.fromEntries(Array.from(names, (name) => [name, value[name]])));
 }
 
 function noEntry(value: Value): Outcome {

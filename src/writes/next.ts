@@ -1,7 +1,9 @@
+import { describeValue, isSame, isShown, type Value } from '../api/record-values.ts';
 import { attemptsOf, errorPasses, isReadAgain, isUnreachable, retryDelay } from '../client/attempt.ts';
 import { type Attempted, codeOfError } from '../client/judge-write.ts';
-import { CliError, InterruptedError } from '../process/errors.ts';
+import { CliError } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
+import type { Stop } from '../process/signals.ts';
 import {
   applied,
   type Decision,
@@ -14,7 +16,6 @@ import {
 } from './decide.ts';
 import type { Reading, RecordPort } from './port.ts';
 import type { Reason } from './reasons.ts';
-import { describeValue, isSame, isShown, type Value } from './value.ts';
 
 // The rules of one row, as a function: what is known and what has happened make what is known now, and the next step.
 // `settle` reads, waits and sends. `decide` compares a reading with what the row says.
@@ -41,7 +42,7 @@ export type Event =
   /** There is no reading of the record, or of what its write needs. */
   | { readonly kind: 'unread'; readonly error: CliError }
   | { readonly kind: 'sent'; readonly attempted: Attempted }
-  | { readonly kind: 'stopped'; readonly error?: InterruptedError | undefined };
+  | { readonly kind: 'stopped' };
 
 export type Step =
   | { readonly kind: 'read'; readonly id: bigint; readonly waitMs: number }
@@ -58,23 +59,27 @@ export interface End {
   readonly error?: CliError | undefined;
 }
 
-/** The rules of a command's rows, and how often each row is tried. */
-export interface RowLimits {
+/** The rules of a command's rows, and how its rows are settled. */
+export interface SettleLimits {
   readonly rules: Rules;
   /** The most ways back to a reading or an attempt. */
   readonly retries: number;
   /** True if a refused connection and an unknown host are tried again too. */
   readonly retriesUnreachable: boolean;
+  /** After its stop no request begins. */
+  readonly stop: Pick<Stop<unknown>, 'reason' | 'stopped'>;
+  /** Set for rows without a journal: the deadline of all requests of one row, in milliseconds. */
+  readonly timeoutMs?: number | undefined;
+  /** False if the rows are only decided: the write that comes next is returned. */
+  readonly sends?: boolean | undefined;
 }
 
 /** What the rules need beside the row. */
 export interface Circumstances {
   readonly port: Pick<RecordPort, 'canGet' | 'canRead' | 'hasGateway' | 'readsFirst' | 'writeOnly'>;
-  readonly limits: RowLimits;
+  readonly limits: Pick<SettleLimits, 'rules' | 'retries' | 'retriesUnreachable'>;
   /** True if the row has a plan in a journal. */
   readonly isRun: boolean;
-  /** True if the row shows whether the service sets a count that it is told to set, or adds it. */
-  readonly isFirstCount: boolean;
   /** True if a reading has shown that an answer without a record is to be believed. */
   readonly isConfirmed: boolean;
   /** What is left of the deadline of a single command. */
@@ -121,7 +126,7 @@ export function next(known: Known, event: Event, all: Circumstances): Next {
     case 'sent':
       return afterAttempt(known, event.attempted, all);
     case 'stopped':
-      return stopped(known, event.error);
+      return stopped(known);
   }
 }
 
@@ -250,7 +255,7 @@ function afterAttempt(old: Known, attempted: Attempted, all: Circumstances): Nex
     case 'refused':
       return endRefused(known);
     case 'stopped':
-      return stopped(uncertain(known), undefined);
+      return stopped(uncertain(known));
   }
 }
 
@@ -259,7 +264,7 @@ function confirm(known: Known, { reading, now }: Extract<Event, { kind: 'read' }
   const { before, after } = known.planned as Planned;
   if (isShown(after, now, all.port.writeOnly)) return endApplied(known, reading.record);
   const areCounts = typeof before === 'number' && before > 0 && typeof after === 'number';
-  if (all.isFirstCount && areCounts && isSame(before + after, now)) {
+  if (areCounts && isSame(before + after, now)) {
     const message = `it was ${before} before, ${after} was sent, and it is ${now} now: the service adds what it is told to set`;
     return giveUp(known, { code: 'other_count', message });
   }
@@ -298,18 +303,17 @@ function endUnread(known: Known, error: CliError): Next {
   const { message } = error;
   if (!known.doubt) return giveUp(known, { ...codeOfError(error), message }, error);
   const clause = `the record could not be read${known.attempted ? ' afterwards' : ''}: ${message}`;
-  return giveUp(known, { code: 'unread', message: joined(known.attempted?.reason?.message, clause) }, error);
+  return giveUp(known, { code: 'unread', message: told(known, clause) }, error);
 }
 
 function endPerhapsMade(known: Known): Next {
-  const message = joined(known.attempted?.reason?.message, perhapsMade);
-  return giveUp(uncertain(known), { code: 'perhaps_made', message });
+  return giveUp(uncertain(known), { code: 'perhaps_made', message: told(known, perhapsMade) });
 }
 
-function stopped(known: Known, error: CliError | undefined): Next {
-  if (!known.doubt) return end(known, { error });
+function stopped(known: Known): Next {
+  if (!known.doubt) return end(known, {});
   const message = known.attempted?.reason?.message ?? 'it was stopped before an answer came';
-  return giveUp(known, { code: 'interrupted', message }, error);
+  return giveUp(known, { code: 'interrupted', message });
 }
 
 /**
@@ -328,16 +332,13 @@ function giveUp(known: Known, words?: Words, cause?: CliError): Next {
     const passes = code === 'stale' || (!isFinal && error !== undefined && errorPasses(error));
     return end(known, { outcome: { kind: 'failed', reason: { ...reason, passes } }, error });
   }
-  const error = cause instanceof InterruptedError ? cause : (attempted?.error ?? cause);
   const kept = doubt === 'unread' ? ({ ...known, doubt: 'refused' } as const) : known;
-  return end(kept, { outcome: { kind: 'unknown', reason }, error });
+  return end(kept, { outcome: { kind: 'unknown', reason }, error: attempted?.error ?? cause });
 }
 
 function end(known: Known, result: End): Next {
   return [known, { kind: 'end', ...result }];
 }
-
-// What is known.
 
 /** An attempt may have been applied. */
 function uncertain(known: Known): Known {
@@ -359,6 +360,7 @@ function factsOf(known: Known, error?: CliError): Pick<Reason, 'status' | 'reque
   return { status: statusOf(known), requestId: attempted.attempt?.requestId, attempts };
 }
 
-function joined(...clauses: readonly (string | undefined)[]): string {
-  return clauses.filter((clause) => clause !== undefined).join('; ');
+/** The words of the last attempt, and a clause. */
+function told({ attempted }: Known, clause: string): string {
+  return attempted?.reason ? `${attempted.reason.message}; ${clause}` : clause;
 }

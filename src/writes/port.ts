@@ -2,6 +2,7 @@ import { offeredOperation } from '../api/contract.ts';
 import { headerValue } from '../api/http.ts';
 import { type Noun, nouns } from '../api/nouns.ts';
 import type { NounName, Operation, OperationId } from '../api/operations.ts';
+import { differentNames, type Fields, fieldsOf, isFields, type Value } from '../api/record-values.ts';
 import type { CallOptions } from '../client/call.ts';
 import type { Answer, Client } from '../client/client.ts';
 import type { Attempted } from '../client/judge-write.ts';
@@ -9,9 +10,8 @@ import type { Pace } from '../client/pace.ts';
 import { entryInput, readFromList, readRecord } from '../client/read-record.ts';
 import type { CallInput } from '../client/request.ts';
 import { CliError } from '../process/errors.ts';
-import type { JsonObject, JsonValue } from '../process/exact-json.ts';
+import type { JsonObject } from '../process/exact-json.ts';
 import type { Intent, Planned, Row } from './decide.ts';
-import { type Fields, isFields, isSame, type Value } from './value.ts';
 
 /** A reading of one record. */
 export interface Reading {
@@ -52,7 +52,7 @@ export interface RecordPort {
   /** The fields that no answer shows. */
   readonly writeOnly: ReadonlySet<string>;
   /** Reads one record. @throws CliError if there is no reading; StoppedError. */
-  read(id: bigint, options?: RequestOptions): Promise<Reading>;
+  read(id: bigint, options?: CallOptions): Promise<Reading>;
   /** Reads all records, page by page. */
   list(): AsyncGenerator<readonly JsonObject[]>;
   idOf(record: JsonObject): bigint;
@@ -68,14 +68,11 @@ export interface RecordPort {
     row: Pick<Row, 'id' | 'intent'>,
     planned: Planned,
     now: Reading | undefined,
-    options?: RequestOptions,
+    options?: CallOptions,
   ): Promise<Write>;
   /** Sends a write once. @param spentMs see `CallOptions`. @throws StoppedError or InterruptedError if it was certainly not sent. */
   send(write: Write, spentMs?: number): Promise<Attempted>;
 }
-
-/** See `CallOptions`. */
-type RequestOptions = Pick<CallOptions, 'retries' | 'spentMs'>;
 
 interface PortOptions {
   /** The pace of the requests of a run. */
@@ -123,7 +120,9 @@ export function createRecordPort(client: Client, name: NounName, options: PortOp
       if (record === undefined) return null;
       const { kind } = intent;
       if (kind === 'remove' && (intent.expected === undefined || isFields(intent.expected))) return record;
-      return isCount && kind !== 'create' ? (record.quantity as number | bigint) : fieldsOf(intent, record);
+      return isCount && kind !== 'create'
+        ? (record.quantity as number | bigint)
+        : fieldsOf(record, namesIn(intent));
     },
     async toWrite({ id, intent }, { action, after }, now, options) {
       if (action === 'remove')
@@ -160,9 +159,9 @@ function missingReading(error: unknown): Reading {
 /** The fields of a value that differ from what the record has now. */
 function changesOf(after: Fields, now: Value, writeOnlyNames: ReadonlySet<string>): Fields {
   if (now === null || !isFields(now)) return after;
-  const isChange = ([name, field]: [string, JsonValue | undefined]) =>
-    writeOnlyNames.has(name) || !isSame({ [name]: field }, { [name]: now[name] });
-  return Object.fromEntries(Object.entries(after).filter(isChange));
+  const different = new Set(differentNames(after, now));
+  const changes = Object.entries(after).filter(([name]) => writeOnlyNames.has(name) || different.has(name));
+  return Object.fromEntries(changes);
 }
 
 /** The fields of a body that no answer has. */
@@ -171,22 +170,13 @@ function writeOnlyOf(operation: Operation | undefined): string[] {
   return fields.flatMap(([name, { isWriteOnly }]) => (isWriteOnly ? [name] : []));
 }
 
-/** The fields of a record that a row names. */
-function fieldsOf(intent: Intent, record: JsonObject): Fields {
-  const named =
+/** The names of the fields of a record that a row is about. */
+function namesIn(intent: Intent): ReadonlySet<string> {
+  const values =
     intent.kind === 'create'
       ? [intent.fields]
       : intent.kind === 'set'
         ? [intent.value, intent.expected ?? null]
         : [];
-  const names = new Set(named.flatMap((fields) => (isFields(fields) ? Object.keys(fields) : [])));
-  return Object.fromEntries(
-    Array.from(names, (name) => [name, name === 'categoryId' ? categoryOf(record) : record[name]]),
-  );
-}
-
-/** The category of a record: its id, or `{id, name}` if the record has a name. */
-function categoryOf({ categoryId: id, category: name = null }: JsonObject): JsonValue | undefined {
-  if (name === null) return id;
-  return id === undefined ? { name } : { id, name };
+  return new Set(values.flatMap((value) => (isFields(value) ? Object.keys(value) : [])));
 }

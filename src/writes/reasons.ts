@@ -1,3 +1,4 @@
+import type { WriteFault } from '../client/judge-write.ts';
 import type { ErrorKind } from '../process/errors.ts';
 
 // Why a row failed, is unknown, or needed no write: one table, read by errors, reports, rejects and JSON.
@@ -62,12 +63,8 @@ const rules = {
 export type ReasonCode = keyof typeof rules;
 
 /** Why a row failed, is unknown, or needed no write. Secrets in texts of the service are masked. */
-export interface Reason {
+export interface Reason extends Omit<WriteFault, 'code'> {
   readonly code: ReasonCode;
-  /** The service's own code of a write that it rejected. */
-  readonly serviceCode?: string | undefined;
-  /** A clause without a full stop. */
-  readonly message: string;
   /** The status of the last answer. */
   readonly status?: number | undefined;
   readonly attempts?: number | undefined;

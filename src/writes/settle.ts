@@ -1,35 +1,10 @@
 import { type Attempt, attemptsOf } from '../client/attempt.ts';
 import { monotonicMs, sleep } from '../process/deadline.ts';
 import { CliError, InterruptedError } from '../process/errors.ts';
-import { type Stop, StoppedError } from '../process/signals.ts';
+import { StoppedError } from '../process/signals.ts';
 import type { Planned, Row } from './decide.ts';
-import {
-  type Circumstances,
-  type End,
-  type Event,
-  firstKnown,
-  type Known,
-  next,
-  type RowLimits,
-  type Step,
-} from './next.ts';
+import { type End, type Event, firstKnown, type Known, next, type SettleLimits, type Step } from './next.ts';
 import type { RecordPort, Write } from './port.ts';
-
-/** How the rows of a command are settled. */
-export interface SettleLimits extends RowLimits {
-  /** After its stop no request begins. */
-  readonly stop: Pick<Stop<unknown>, 'reason' | 'stopped'>;
-  /** Set for rows without a journal: the deadline of all requests of one row, in milliseconds. */
-  readonly timeoutMs?: number | undefined;
-  /** False if the rows are only decided: the write that comes next is returned. */
-  readonly sends?: boolean | undefined;
-}
-
-/** What is special about one row. */
-interface RowOptions extends Partial<Pick<Circumstances, 'isFirstCount' | 'isConfirmed'>> {
-  /** Keeps the values with which a row of a run is written in place of those of its plan. It returns when they are on the disk. */
-  readonly mark?: (planned: Planned) => Promise<void>;
-}
 
 /** What became of a row, and all that is known of it. Without an outcome it is only decided, or left as it was. */
 export interface Settled extends Known, End {
@@ -37,12 +12,19 @@ export interface Settled extends Known, End {
   readonly write?: Write | undefined;
 }
 
-/** Settles one row: does what `next` says, and tells it what came of it. Whatever writes a record writes it here. */
+/**
+ * Settles one row: does what `next` says, and tells it what came of it. Whatever writes a record writes it here.
+ *
+ * @param isConfirmed see `Circumstances`.
+ * @param mark keeps the values with which a row of a run is written in place of those of its plan. It returns when they are on
+ *   the disk.
+ */
 export async function settle(
   port: RecordPort,
   row: Row,
   limits: SettleLimits,
-  { isFirstCount = false, isConfirmed = false, mark }: RowOptions = {},
+  isConfirmed = false,
+  mark?: (planned: Planned) => Promise<void>,
 ): Promise<Settled> {
   const { timeoutMs, sends = true, stop } = limits;
   const isRun = timeoutMs === undefined;
@@ -54,7 +36,7 @@ export async function settle(
   for (;;) {
     if (!isRun) spentMs = monotonicMs() - startedMs;
     const leftMs = (timeoutMs ?? Number.POSITIVE_INFINITY) - (spentMs ?? 0);
-    const all = { port, limits, isRun, isFirstCount, isConfirmed, leftMs, random: Math.random() };
+    const all = { port, limits, isRun, isConfirmed, leftMs, random: Math.random() };
     const [after, step] = next(known, event, all);
     known = after;
     if (step.kind === 'end') {
@@ -62,10 +44,8 @@ export async function settle(
       // Not a spread with further members, which takes V8 ten times as long.
       return Object.assign({}, known, { outcome, record, error: countedError(error, attempts) });
     }
-    if (step.kind === 'write' && !sends) {
-      const write = await port.toWrite(known, step.planned, known.reading);
-      return { ...known, write };
-    }
+    if (step.kind === 'write' && !sends)
+      return { ...known, write: await port.toWrite(known, step.planned, known.reading) };
     if (step.kind === 'write' && step.isNew) await mark?.(step.planned);
     if (step.waitMs > 0 && !stop.reason) await sleep(step.waitMs, stop.stopped).catch(() => {});
     event = stop.reason ? { kind: 'stopped' } : await perform(port, known, step, spentMs);
@@ -89,8 +69,7 @@ async function perform(
     const now = await port.read(step.id, { retries: 0, spentMs });
     return { kind: 'read', reading: now, now: port.valueOf(known.intent, now.record) };
   } catch (error) {
-    if (error instanceof StoppedError) return { kind: 'stopped' };
-    if (error instanceof InterruptedError) return { kind: 'stopped', error };
+    if (error instanceof StoppedError || error instanceof InterruptedError) return { kind: 'stopped' };
     if (error instanceof CliError) return { kind: 'unread', error };
     throw error;
   }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Value } from '../../src/api/record-values.ts';
 import {
   type Decision,
   decide,
@@ -7,7 +8,6 @@ import {
   type Rules,
   type WriteAction,
 } from '../../src/writes/decide.ts';
-import type { Value } from '../../src/writes/value.ts';
 
 // The rules as a table. Each line has what a row says, its state, the value that its record has now, and the decision.
 

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
+import type { Value } from '../../src/api/record-values.ts';
 import type { Attempt } from '../../src/client/attempt.ts';
 import type { Attempted, Verdict } from '../../src/client/judge-write.ts';
 import { CliError } from '../../src/process/errors.ts';
 import type { Intent, Planned, Row } from '../../src/writes/decide.ts';
 import { type Circumstances, type Event, firstKnown, type Known, next } from '../../src/writes/next.ts';
-import type { Value } from '../../src/writes/value.ts';
 
 // All histories of one row: every state that `next` reaches meets every event that can follow, and none may break a rule.
 
@@ -57,7 +57,7 @@ const port = {
   ...{ canGet: true, canRead: true, hasGateway: true, readsFirst: false, writeOnly: new Set<string>() },
 };
 const usual: Circumstances = {
-  ...{ port, limits, isRun: true, isFirstCount: true, isConfirmed: false },
+  ...{ port, limits, isRun: true, isConfirmed: false },
   ...{ leftMs: Number.POSITIVE_INFINITY, random: 0 },
 };
 const circumstances: readonly Circumstances[] = [
@@ -73,7 +73,7 @@ const circumstances: readonly Circumstances[] = [
     port: { ...port, readsFirst: true },
     limits: { ...limits, rules: { ...rules, mayCreate: false, isUndo: true } },
   },
-  { ...usual, limits: { ...limits, rules: { ...rules, createsByPut: false } }, isFirstCount: false },
+  { ...usual, limits: { ...limits, rules: { ...rules, createsByPut: false } } },
 ];
 
 /** Names a state by all that the rules read of it. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { builtInContract } from '../../src/api/contract.ts';
 import { operations } from '../../src/api/operations.ts';
-import { isSameValue } from '../../src/api/values.ts';
+import { isSameValue } from '../../src/api/record-values.ts';
 import { judgeWrite } from '../../src/client/judge-write.ts';
 import { createSecrets } from '../../src/process/secrets.ts';
 

@@ -1,3 +1,4 @@
+import type { Value } from '../../api/record-values.ts';
 import { type CountRow, countLayout } from '../../bulk/count-layout.ts';
 import { defaultFlags } from '../../bulk/run-header.ts';
 import type { Context } from '../../context.ts';
@@ -7,7 +8,6 @@ import { UsageError } from '../../process/errors.ts';
 import { sanitize } from '../../process/text.ts';
 import { toStatusWords } from '../../records/body-fields.ts';
 import { Names } from '../../records/names.ts';
-import type { Value } from '../../writes/value.ts';
 import type { SessionFlags } from '../runs/run-flags.ts';
 import { applyRun, toRun } from '../runs/run-input.ts';
 

@@ -1,3 +1,4 @@
+import type { Fields } from '../../api/record-values.ts';
 import { defaultFlags, type RunKind } from '../../bulk/run-header.ts';
 import type { Context } from '../../context.ts';
 import { openInputFile } from '../../input/input-file.ts';
@@ -9,7 +10,6 @@ import { checkOfferedFields, extraFields } from '../../records/body-fields.ts';
 import { createRecordLayout, type RecordRow } from '../../records/record-layout.ts';
 import type { Body, RecordNoun } from '../../records/record-nouns.ts';
 import type { Intent } from '../../writes/decide.ts';
-import type { Fields } from '../../writes/value.ts';
 import type { ApplyFlags } from './run-flags.ts';
 import { applyRun, readIntents, toRun } from './run-input.ts';
 

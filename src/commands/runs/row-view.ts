@@ -1,5 +1,6 @@
 import { nouns } from '../../api/nouns.ts';
 import type { NounName } from '../../api/operations.ts';
+import { differentNames, isFields, toJsonValue, type Value } from '../../api/record-values.ts';
 import { changeOf, largestChanges, nowOf, type Plan } from '../../bulk/plan.ts';
 import { type FailureGroup, groupFailures } from '../../bulk/report.ts';
 import { fateOf, type Run, type RunRow } from '../../bulk/run.ts';
@@ -11,7 +12,6 @@ import { isJsonObject, type JsonValue, printJson } from '../../process/exact-jso
 import { counted, groupDigits, sanitize } from '../../process/text.ts';
 import type { Row } from '../../writes/decide.ts';
 import { shownCode } from '../../writes/reasons.ts';
-import { isFields, isSame, toJsonValue, type Value } from '../../writes/value.ts';
 
 /** The words for one value and for several values of a noun, and for the record of a row. */
 export function rowWords(name: NounName): { singular: string; plural: string; record: string } {
@@ -104,9 +104,8 @@ export function createRowView(noun: NounName, isForPeople: boolean, hasReasons =
 /** The fields of a value that differ from another value: `status sold, name Rex`. */
 function differencesText(value: Exclude<Value, null | number | bigint>, other: Value | undefined): string {
   const otherFields = other !== undefined && isFields(other) ? other : {};
-  return Object.entries(value)
-    .filter(([name, field]) => !isSame({ [name]: field }, { [name]: otherFields[name] }))
-    .map(([name, field]) => `${name} ${fieldText(name, field)}`)
+  return differentNames(value, otherFields)
+    .map((name) => `${name} ${fieldText(name, value[name])}`)
     .join(', ');
 }
 

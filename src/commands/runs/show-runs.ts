@@ -1,3 +1,4 @@
+import { isFields, toJsonValue } from '../../api/record-values.ts';
 import { toRunJson } from '../../bulk/report.ts';
 import { fateOf, isAppliedOrUncertain, madeIdOf, type Run } from '../../bulk/run.ts';
 import { findRun, listRuns, type RunInfo, type RunList, readRun, runFolderOf } from '../../bulk/run-store.ts';
@@ -7,7 +8,6 @@ import { inPages, type Output } from '../../output/print.ts';
 import type { JsonObject } from '../../process/exact-json.ts';
 import { Names } from '../../records/names.ts';
 import type { IdOrName } from '../../records/parse-values.ts';
-import { isFields, toJsonValue } from '../../writes/value.ts';
 import { createRowView, type PrintedRow, rowWords, toPrintedRow } from './row-view.ts';
 
 interface RunFilter {

@@ -1,0 +1,132 @@
+import { isJsonObject, type JsonObject, type JsonValue, printJson } from '../process/exact-json.ts';
+import { shorten } from '../process/text.ts';
+import { toInstant } from './values.ts';
+
+// The values of a record that a command reads and writes, and when two of them are the same.
+
+/** Fields of a record, by our names. The value undefined says that the record does not have the field. */
+export type Fields = Readonly<Record<string, JsonValue | undefined>>;
+
+/** The part of a record that a write reads and changes: a count, some fields, or the whole record. Null if there is no record. */
+export type Value = number | bigint | Fields | null;
+
+/** Returns true if two values are the same: counts by number, dates as instants, everything else exactly. */
+export function isSame(value: Value, other: Value): boolean {
+  if (value === null || other === null) return value === other;
+  if (isFields(value)) return isFields(other) && differentNames(value, other).length === 0;
+  // A count may come as a bigint if it is large: 5 and 5n are the same.
+  // biome-ignore lint/suspicious/noDoubleEquals: it compares a number with a bigint by their values.
+  return !isFields(other) && value == other;
+}
+
+/** The names of the fields that another value does not have, or has with another value. */
+export function differentNames(value: Fields, other: Fields): string[] {
+  return Object.keys(value).filter((name) => {
+    const { expected, actual } = comparedValues(name, value[name], other);
+    return !isSameValue(expected, actual);
+  });
+}
+
+/** Returns true if a record shows what was sent. @param writeOnly the fields that no answer has. */
+export function isShown(sent: Value, shown: Value, writeOnly: ReadonlySet<string>): boolean {
+  if (sent === null || !isFields(sent)) return isSame(sent, shown);
+  return isFields(shown) && differentNames(sent, shown).every((name) => writeOnly.has(name));
+}
+
+export function isFields(value: Value): value is Fields {
+  return typeof value === 'object' && value !== null;
+}
+
+/** Describes a value in a message: `12`, `no record`, `name "Rex", status "sold"`. */
+export function describeValue(value: Value): string {
+  if (value === null) return 'no record';
+  if (!isFields(value)) return String(value);
+  const fields = Object.entries(value).map(([name, field]) =>
+    field === undefined ? `no ${name}` : `${name} ${printJson(field)}`,
+  );
+  return shorten(fields.join(', '), 120);
+}
+
+/** The fields of a record with the given names. A category is its id, or `{id, name}` if the record has its name. */
+export function fieldsOf(record: JsonObject, names: Iterable<string>): Fields {
+  return Object.fromEntries(
+    Array.from(names, (name) => [name, name === 'categoryId' ? categoryOf(record) : record[name]]),
+  );
+}
+
+function categoryOf({ categoryId: id, category: name = null }: JsonObject): JsonValue | undefined {
+  if (name === null) return id;
+  return id === undefined ? { name } : { id, name };
+}
+
+/** The change of a count, where no record counts as 0. Undefined for fields of records. */
+export function changeBetween(before: Value, after: Value): number | undefined {
+  if (isFields(before) || isFields(after)) return undefined;
+  return Number(after ?? 0) - Number(before ?? 0);
+}
+
+/** Makes fields JSON. JSON has no undefined, so a field that the record does not have is null. */
+export function toJsonValue(value: Value): JsonValue {
+  if (!isFields(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, field ?? null]));
+}
+
+/** Reads a value from its JSON form. A count becomes a number if a number can hold it. @see toJsonValue */
+export function fromJsonValue(json: JsonValue): Value {
+  if (isJsonObject(json))
+    return Object.fromEntries(Object.entries(json).map(([name, field]) => [name, field ?? undefined]));
+  if (typeof json === 'bigint') return json <= Number.MAX_SAFE_INTEGER ? Number(json) : json;
+  return json as number | null;
+}
+
+/**
+ * Returns true if a field has the expected value. Dates are compared as instants, a day as its first instant in UTC, and numbers by
+ * their values; anything else must be equal. Undefined and null are equal. An object may have more fields than the expected
+ * object.
+ */
+export function isSameValue(expected: JsonValue | undefined, actual: JsonValue | undefined): boolean {
+  if (isNothing(expected) || isNothing(actual)) return isNothing(expected) && isNothing(actual);
+  if (Array.isArray(expected) || Array.isArray(actual)) {
+    if (typeof expected === 'string') return expected === printJson(actual ?? null);
+    if (!Array.isArray(expected) || !Array.isArray(actual) || expected.length !== actual.length) return false;
+    return expected.every((item, index) => isSameValue(item, actual[index]));
+  }
+  if (isJsonObject(expected))
+    return (
+      isJsonObject(actual) &&
+      Object.entries(expected).every(([name, value]) => isSameValue(value, actual[name]))
+    );
+  // A table has the JSON of an object in a cell.
+  if (isJsonObject(actual)) return expected === printJson(actual);
+  const expectedText = String(expected);
+  const actualText = String(actual);
+  if (expectedText === actualText) return true;
+  const instant = toInstant(expectedText);
+  return instant !== undefined && instant === toInstant(actualText);
+}
+
+/**
+ * Returns the two values to compare if a user or a row names the value of a field. A category may be named by its id, its name
+ * or `{id, name}`, and a record has both in two fields. The ids are compared if both sides have one, or else the names.
+ */
+export function comparedValues(
+  field: string,
+  value: JsonValue | undefined,
+  record: Readonly<Record<string, JsonValue | undefined>>,
+): { readonly expected: JsonValue | undefined; readonly actual: JsonValue | undefined } {
+  if (field !== 'categoryId') return { expected: value, actual: record[field] };
+  const wanted = categoryIn(value);
+  const { id = null, name = id } = categoryIn(record.categoryId, record.category);
+  return wanted.id != null && id !== null
+    ? { expected: wanted.id, actual: id }
+    : { expected: wanted.name ?? wanted.id, actual: name ?? id ?? undefined };
+}
+
+function categoryIn(category: JsonValue | undefined, name?: JsonValue): Partial<JsonObject> {
+  if (isJsonObject(category)) return category;
+  return typeof category === 'string' ? { name: category } : { id: category, name };
+}
+
+function isNothing(value: JsonValue | undefined): boolean {
+  return value === undefined || value === null;
+}
