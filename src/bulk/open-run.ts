@@ -25,8 +25,8 @@ export type RunChoice =
   | {
       readonly action: 'nothing';
       readonly info: RunInfo | undefined;
-      /** The run before it of which something is left to do. */
-      readonly before?: RunInfo | undefined;
+      /** The last other run of which something is left to do. Undefined if the run was chosen by its id. */
+      readonly other?: RunInfo | undefined;
     };
 
 /**
@@ -42,8 +42,9 @@ export function chooseResume(list: RunList, target: string, runId: string | unde
     if (refusal) throw refusal;
     if (isOpen(info)) return { action: 'resume', info };
   }
-  const before = runs.find((run) => run !== info && isOpen(run) && !resumeRefusal(list, run));
-  return { action: 'nothing', info, before: runId === undefined ? before : undefined };
+  if (runId !== undefined) return { action: 'nothing', info };
+  const other = runs.find((run) => run !== info && isOpen(run) && !resumeRefusal(list, run));
+  return { action: 'nothing', info, other };
 }
 
 /**
@@ -75,8 +76,10 @@ export function chooseUndo(list: RunList, target: string, runId: string | undefi
   // A row that the undo could not take back may have been settled in its run since.
   if (undo.state !== 'finished' || (undone && undone.written > rowCountOf(undo.counts)))
     return { action: 'resume', info: undo };
-  const before = runs.find((run) => run.header.kind !== 'undo' && !run.undo && run.id !== undo.header.undoes);
-  return { action: 'nothing', info: undo, before };
+  if (runId !== undefined) return { action: 'nothing', info: undo };
+  const canBeUndone = (run: RunInfo) =>
+    run.header.kind !== 'undo' && run.header.kind !== 'delete' && !run.undo;
+  return { action: 'nothing', info: undo, other: runs.find(canBeUndone) };
 }
 
 function isOpen({ state }: RunInfo): boolean {

@@ -129,3 +129,14 @@ test('an undo of a run that wrote nothing says so, and is no run', async () => {
   expect(undo.stderr).toContain('run r1 has written nothing: nothing is left to do');
   expect(JSON.parse((await shop.run('runs -o json')).stdout)).toHaveLength(1);
 });
+
+test('an undo that has nothing left to do names the last other run, if no run was named', async () => {
+  await using shop = await appliedShop([1, 1], [4]);
+  shop.write('later.csv', toCsv([[2, 9]]));
+  await shop.run('inventory apply later.csv --yes');
+  await shop.run('undo r1 --yes');
+  const undone = 'run r1 is undone: nothing is left to do';
+  const other = '; the last other run is r2 (later.csv): petstore undo r2';
+  expect((await shop.run('undo --yes')).stderr).toBe(`${undone}${other}\n`);
+  expect((await shop.run('undo r1 --yes')).stderr).toBe(`${undone}\n`);
+});

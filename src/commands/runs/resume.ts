@@ -98,7 +98,7 @@ async function reportNothing(
   context: Context,
   list: RunList,
   verb: keyof typeof choices,
-  { info, before }: Extract<RunChoice, { action: 'nothing' }>,
+  { info, other }: Extract<RunChoice, { action: 'nothing' }>,
 ): Promise<void> {
   if (!info) {
     await context.print(`no run on this target has written anything: there is nothing to ${verb}`);
@@ -109,8 +109,8 @@ async function reportNothing(
   const isUndone = verb === 'undo' && undoes !== null;
   const state = verb === 'undo' && info.written === 0 ? 'has written nothing' : `is ${info.state}`;
   const fact = isUndone ? `run ${undoes} is undone` : `run ${info.id} ${state}`;
-  const next = before
-    ? `; the run before it is ${before.id} (${before.header.name}): petstore ${verb} ${before.id}`
+  const next = other
+    ? `; the last other run is ${other.id} (${other.header.name}): petstore ${verb} ${other.id}`
     : '';
   await context.print(`${fact}: nothing is left to do${next}`);
   await printNothing(context, info.header, context.flags.dryRun === true, info);
