@@ -3,7 +3,6 @@ import type { Reason, ReasonCode } from './reasons.ts';
 
 // Every command that changes a record goes through this folder, but for `api request`:
 //
-//   value.ts        what a record has: a count, fields, or nothing
 //   decide.ts       what a row says and what is known of it -> write, or an outcome
 //   reasons.ts      why a row is not as it was asked to be: one table
 //   next.ts         one row: what is known of it and what has happened -> the next step
@@ -25,10 +24,7 @@ export type Intent =
       /** In an undo, the count with which the run created the entry: an entry that still has it is removed. */
       readonly created?: Value | undefined;
     }
-  | {
-      readonly kind: 'remove';
-      readonly expected?: Value | undefined;
-    };
+  | { readonly kind: 'remove'; readonly expected?: Value | undefined };
 
 export type WriteAction = 'create' | 'set' | 'remove';
 
@@ -67,14 +63,8 @@ export interface Row {
 export interface Outcome {
   readonly kind: 'unchanged' | 'applied' | 'failed' | 'unknown';
   readonly reason?: Reason | undefined;
-  /** The record that a row has created, as the service showed it. */
-  readonly made?: MadeRecord | undefined;
-}
-
-interface MadeRecord {
-  readonly id?: bigint | undefined;
-  /** The values that the answer showed, else those that were sent. */
-  readonly value: Value;
+  /** The record that a row has created: its id, if it is known, and the values that the answer showed, else those that were sent. */
+  readonly made?: { readonly id?: bigint | undefined; readonly value: Value } | undefined;
 }
 
 /** Gives a row its outcome. Only an unknown row stays in doubt. */

@@ -93,9 +93,8 @@ type Words = Pick<Reason, 'code' | 'serviceCode' | 'message'>;
 
 /** How often a row that adds may meet another count. */
 const maxNews = 10;
-const unboundError = new CliError('unavailable', 'the service offers no way to read one record', {
-  code: 'unbound',
-});
+const noReading = 'the service offers no way to read one record';
+const unboundError = new CliError('unavailable', noReading, { code: 'unbound' });
 const stale = 'the service refuses the tag that its readings give: a cache or a replica may stand between';
 
 export function firstKnown({ id, intent, planned, doubt }: Row): Known {
