@@ -74,13 +74,23 @@ const titles = ['message', 'detail', 'error_description', 'title', 'error'];
 /**
  * Frameworks put what is wrong with a request into a list or an object by field, next to a title that says nothing: ASP.NET and
  * Laravel `errors`, Spring `errors`, Quarkus and API Platform `violations`, FastAPI `detail`, NestJS `message`, RFC 9457
- * `invalid-params`, zod `issues`.
+ * `invalid-params`, zod `issues`, Litestar `extra`, Moleculer `data`.
  */
-const faultLists = ['errors', 'violations', 'invalid-params', 'issues', 'detail', 'details', 'message'];
+const faultLists = [
+  'errors',
+  'violations',
+  'invalid-params',
+  'issues',
+  'detail',
+  'details',
+  'message',
+  'extra',
+  'data',
+];
 
 /** Finds the message in a body of any shape. What is wrong with the request follows it. */
 export function messageIn(value: JsonValue | undefined): string | undefined {
-  if (Array.isArray(value)) return messageIn(value[0]);
+  if (Array.isArray(value) || isWords(value)) return faultsIn(value).join('; ') || undefined;
   if (!isJsonObject(value)) return undefined;
   const { message, error } = value;
   const inner = isWords(message) && /^\s*[[{]/.test(message) ? jsonIn(message) : undefined;
@@ -104,7 +114,7 @@ function faultsIn(value: JsonValue | undefined, field?: string): string[] {
   const { path, loc, source } = value;
   const place = [loc, path].find(Array.isArray)?.filter((part) => part !== 'body');
   const pointer = isJsonObject(source) ? source.pointer : undefined;
-  const name = firstWords(value, ['field', 'propertyPath', 'path', 'name']);
+  const name = firstWords(value, ['field', 'propertyPath', 'path', 'key', 'name']);
   return [named(name ?? [place?.join('.'), pointer, field].find(isWords), text)];
 }
 

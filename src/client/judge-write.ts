@@ -184,7 +184,8 @@ function readWrite(
     content = contentOf(operation, body);
     record = parseRecord(operation, content);
   } catch (error) {
-    const words = messageIn(body);
+    // `data` of a success, and an array, have records and no reasons.
+    const words = isJsonObject(body) && body.data === undefined ? messageIn(body) : undefined;
     const why =
       words === undefined
         ? messageOf(error)
