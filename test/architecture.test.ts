@@ -191,12 +191,9 @@ function layerOf(file: string): number {
   return layer;
 }
 
-/**
- * The noun of a command's file. The folder `runs` and three files are shared: the list of commands, and what several
- * nouns have.
- */
+/** The noun of a command's file. Some files are shared: the list of commands, and what several nouns have. */
 function nounOf(file: string): string | undefined {
-  const shared = /^src\/commands\/(runs\/|(index|arguments|record-verbs)\.ts$)/;
+  const shared = /^src\/commands\/(index|arguments|record-files|record-verbs|run-flags)\.ts$/;
   return shared.test(file) ? undefined : /^src\/commands\/(\w[\w-]*)(?:\/|\.ts$)/.exec(file)?.[1];
 }
 

@@ -2,6 +2,7 @@ import type { Settings } from '../config/settings.ts';
 import { UsageError } from '../process/errors.ts';
 import { minuteText } from '../process/text.ts';
 import type { Outcome, Row } from '../writes/decide.ts';
+import { type RunInfo, type RunList, readRun, runsOfDelivery, runsOnTarget } from './list-runs.ts';
 import { findNextCommand } from './report.ts';
 import {
   bookedCode,
@@ -13,7 +14,6 @@ import {
   rowName,
 } from './run.ts';
 import { areDisjoint } from './run-header.ts';
-import { type RunInfo, type RunList, readRun, runsOfDelivery, runsOnTarget } from './run-store.ts';
 
 // What other runs on the target mean for the rows of a run: a delivery is booked once, an uncertain row that another run has
 // planned since stays unknown, and an undo leaves alone what a later run has written.

@@ -6,8 +6,8 @@ import { withLock } from '../process/lock.ts';
 import { fileError } from '../process/system-error.ts';
 import { syncFile, syncPath } from '../process/write-file-sync.ts';
 import { printEvent } from './event-lines.ts';
+import { journalPath, nextPlanNumber, type RunInfo, type RunList, readRunIds } from './list-runs.ts';
 import { applyEvent, type Run, type RunChange, type RunEvent, type RunRow } from './run.ts';
-import { journalPath, type RunInfo, type RunList, readRunIds } from './run-store.ts';
 
 /** The lines of a plan that are written together. */
 const linesOfWrite = 1000;
@@ -107,17 +107,18 @@ export class Journal {
 }
 
 /**
- * Creates the journal of a new run with its plan, and removes those of `surplusRuns`.
+ * Keeps the plan of a session in the journal of its run. A new run gets its journal first, and those of `surplusRuns` go.
  *
- * @param number the number of the plan among all plans on the target.
- * @throws CliError `failed`; then the run does not exist.
+ * @throws CliError `failed`: then nothing was sent, and a new run does not exist.
  */
-export async function createJournal(
-  { folder, runs }: RunList,
-  run: Run,
-  rows: readonly RunRow[],
-  number: number,
-): Promise<Journal> {
+export async function keepPlan(list: RunList, run: Run, rows: readonly RunRow[]): Promise<Journal> {
+  const { folder, runs } = list;
+  const number = nextPlanNumber(list, run.header.target);
+  if (run.id !== undefined) {
+    const journal = new Journal(journalPath(folder, run.id), run);
+    journal.keepPlan(rows, number);
+    return journal;
+  }
   const [id, journal] = await withLock(join(folder, 'runs'), async () => {
     const sizeOf = (known: string) =>
       statSync(journalPath(folder, known), { throwIfNoEntry: false })?.size ?? 0;

@@ -5,7 +5,20 @@ import { decide, endRow, type Outcome, type Row, type Rules } from '../writes/de
 import type { Reading, RecordPort } from '../writes/port.ts';
 import type { Claims } from './claims.ts';
 import type { Run, RunRow } from './run.ts';
-import type { Guards } from './run-header.ts';
+
+/** A number of rows, or a percentage of the rows of a run. */
+export interface RowLimit {
+  readonly rows?: number;
+  readonly percent?: number;
+}
+
+/** Limits for the plans of a run. A plan that exceeds a limit is not written. */
+export interface Guards {
+  readonly maxChanges?: RowLimit | undefined;
+  /** The largest change of one row, up or down. */
+  readonly maxDelta?: number | undefined;
+  readonly allowZero?: boolean | undefined;
+}
 
 /** The decisions of a session: its rows have their states of the plan. */
 export interface Plan {
@@ -146,20 +159,17 @@ export function largestChanges({ changes }: Plan, count: number): readonly RunRo
 /** Fewer rows than this may all go to 0. */
 const minRowsForZeroGuard = 10;
 
-/**
- * Checks the guards of a command.
- *
- * @throws UsageError that names the guard and the value that breaks it.
- */
-export function checkGuards({ header }: Run, { changes }: Plan, guards: Guards): void {
-  const { maxChanges, maxDelta, allowZero } = guards;
+/** The error that names the guard of a command that a plan breaks, and the value that breaks it. Undefined if it breaks none. */
+export function brokenGuard(
+  { header }: Run,
+  { changes }: Plan,
+  { maxChanges, maxDelta, allowZero }: Guards,
+): UsageError | undefined {
   const rowCount = header.rows - header.invalid - header.skipped;
-  const guardError = (reason: string, hint: string) =>
-    new UsageError(`${reason}; nothing was sent`, hint, 'guard');
   const { rows: most = Math.floor((rowCount * (maxChanges?.percent ?? 100)) / 100) } = maxChanges ?? {};
   if (maxChanges && changes.length > most) {
     const limit = maxChanges.rows ?? `${maxChanges.percent}%`;
-    throw guardError(
+    return guardError(
       `the run changes ${changes.length} of ${rowCount} rows, and --max-changes allows ${limit}`,
       'look at the plan with --dry-run; if this is intended, give a larger --max-changes',
     );
@@ -167,16 +177,21 @@ export function checkGuards({ header }: Run, { changes }: Plan, guards: Guards):
   const tooLarge = maxDelta !== undefined && changes.find((row) => Math.abs(changeOf(row) ?? 0) > maxDelta);
   if (tooLarge) {
     const { line, id, planned } = tooLarge;
-    const after = planned?.after ?? 'no entry';
-    throw guardError(
-      `line ${line} changes pet ${id} from ${nowOf(tooLarge) ?? 'no entry'} to ${after}, and --max-delta allows ${maxDelta}`,
+    const [before, after] = [nowOf(tooLarge), planned?.after].map((count) => count ?? 'no entry');
+    return guardError(
+      `line ${line} changes pet ${id} from ${before} to ${after}, and --max-delta allows ${maxDelta}`,
       'look at the plan with --dry-run; if this is intended, give a larger --max-delta',
     );
   }
   const zeros = changes.filter((row) => row.planned?.after === 0 && nowOf(row) !== null).length;
   if (rowCount >= minRowsForZeroGuard && zeros * 2 > rowCount && !allowZero)
-    throw guardError(
+    return guardError(
       `${zeros} of ${rowCount} rows go to 0, more than half`,
       'if this is intended, add --allow-zero',
     );
+  return undefined;
+}
+
+function guardError(reason: string, hint: string): UsageError {
+  return new UsageError(`${reason}; nothing was sent`, hint, 'guard');
 }

@@ -6,8 +6,8 @@ import type { JsonObject } from '../process/exact-json.ts';
 import { counted, groupDigits } from '../process/text.ts';
 import type { Row } from '../writes/decide.ts';
 import { shownCode } from '../writes/reasons.ts';
+import type { RunInfo } from './list-runs.ts';
 import { type FateCounts, isForPerson, isUnfinished, type Run, rowCountOf } from './run.ts';
-import type { RunInfo } from './run-store.ts';
 
 /** What a session of a run did, and what has become of the run. */
 export interface Report {
@@ -142,29 +142,25 @@ function waitingWords(id: string, row: Row): readonly string[] | undefined {
   return outcome?.reason?.settledBy;
 }
 
-/** Makes the error that ends a session, or that tells again how a run has ended. Undefined if every row is as the file says. */
-export function toRunError(
+/** The error that ends a session, or that tells again how a run has ended. Undefined if every row is as the file says. */
+export function runError(
   { header, counts }: Pick<RunInfo, 'header' | 'counts'>,
-  { stop, hint }: { readonly stop?: StopReason | undefined; readonly hint?: string | undefined } = {},
+  stop?: StopReason | undefined,
+  hint?: string | undefined,
 ): CliError | undefined {
   const states = (['failed', 'unknown', 'invalid', 'unprocessed', 'unsettled'] as const)
     .filter((fate) => counts[fate] > 0)
     .map((fate) => `${groupDigits(counts[fate])} ${fate}`);
-  const facts =
-    states.length === 0 ? '' : `${states.join(', ')} of ${counted(rowCountOf(counts), 'row', 'rows')}`;
-  if (!stop && facts === '') return undefined;
-  const subject = header.kind === 'undo' ? `undo ${header.undoes}` : header.name;
-  const clauses = [
-    `${subject}: ${stop ? `stopped: ${stop.message}` : facts}`,
-    ...(stop && facts ? [facts] : []),
+  if (!stop && states.length === 0) return undefined;
+  const facts = [
+    ...(stop ? [`stopped: ${stop.message}`] : []),
+    ...(states.length > 0 ? [`${states.join(', ')} of ${counted(rowCountOf(counts), 'row', 'rows')}`] : []),
   ];
+  const subject = header.kind === 'undo' ? `undo ${header.undoes}` : header.name;
   return new CliError(
     stop && outranksRows(stop) ? stop.kind : kindOf(counts, header.kind === 'undo'),
-    clauses.join('; '),
-    {
-      hint,
-      applied: counts.unknown > 0 ? 'unknown' : undefined,
-    },
+    `${subject}: ${facts.join('; ')}`,
+    { hint, applied: counts.unknown > 0 ? 'unknown' : undefined },
   );
 }
 

@@ -78,20 +78,6 @@ export function areDisjoint(a: Shard | null, b: Shard | null): boolean {
   return a !== null && b !== null && a.count === b.count && a.index !== b.index;
 }
 
-/** A number of rows, or a percentage of the rows of a run. */
-export interface RowLimit {
-  readonly rows?: number;
-  readonly percent?: number;
-}
-
-/** Limits for the plans of a run. A plan that exceeds a limit is not written. */
-export interface Guards {
-  readonly maxChanges?: RowLimit | undefined;
-  /** The largest change of one row, up or down. */
-  readonly maxDelta?: number | undefined;
-  readonly allowZero?: boolean | undefined;
-}
-
 /** Makes numbers of deliveries that differ only in form the same: NFKC, lower case, no outer spaces, every dash a `-`. */
 export function deliveryKey(number: string): string {
   return number

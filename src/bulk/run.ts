@@ -7,11 +7,12 @@ import type { RunHeader } from './run-header.ts';
 
 // A run writes many rows, with a journal, so that it can go on wherever it stops. Its path through this folder:
 //
-//   1. target.ts locks the service, and run-store.ts lists its runs. open-run.ts chooses the run of a resume or an undo.
-//   2. claims.ts says what other runs mean for its rows.
-//   3. plan.ts reads the records and gives each row its state. session.ts keeps the plan and writes the rows; keep-rows.ts
-//      marks them before, and keeps their outcomes.
-//   4. session.ts writes the rejects and the end, and report.ts has the report.
+//   1. start-run.ts makes a run of an input; choose-run.ts chooses the run of a resume or an undo. target.ts locks the
+//      service, and list-runs.ts lists its runs.
+//   2. carry-out.ts plans, asks, writes and returns what is printed. claims.ts says what other runs mean for the rows, and
+//      plan.ts reads the records and decides each row.
+//   3. write-run.ts writes the rows, the rejects and the end; keep-rows.ts marks the rows before, and keeps their outcomes.
+//   4. report.ts has the report, and report-output.ts and row-view.ts print it, and the plan.
 //
 // event-lines.ts makes events lines, journal.ts appends them, read-journal.ts reads them. `applyEvent` changes a run by an
 // event, live and when its journal is read again; a plan changes its rows before it is kept.

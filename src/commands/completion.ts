@@ -130,7 +130,7 @@ function orderOffers(orders: readonly Order[], pets: readonly Pet[]): Offer[] {
 }
 
 async function runs({ io }: Context): Promise<Offer[]> {
-  const { listRuns, runFolderOf } = await import('../bulk/run-store.ts');
+  const { listRuns, runFolderOf } = await import('../bulk/list-runs.ts');
   const list = await listRuns(runFolderOf(io));
   return list.runs.map(({ id, started, header: { undoes, name } }) => ({
     word: id,

@@ -17,7 +17,7 @@ import {
   recordView,
 } from '../records/record-nouns.ts';
 import { fieldFlag, fromFlag, referenceFlag } from './arguments.ts';
-import { type ApplyFlags, fileFlags } from './runs/run-flags.ts';
+import { type ApplyFlags, fileFlags } from './run-flags.ts';
 
 /** The examples of a noun's verbs. */
 type VerbExamples = Readonly<Record<'get' | 'create' | 'update' | 'delete', readonly string[]>>;
@@ -51,7 +51,7 @@ export function recordVerbs(noun: RecordNoun, examples: VerbExamples) {
     async (context: Context, { from }: { readonly from?: unknown } = {}) =>
       from === undefined
         ? recordView(context, noun, operations[name])
-        : (await import('./runs/run-session.ts')).runView(context, noun.name);
+        : (await import('../bulk/carry-out.ts')).runView(context, noun.name);
   /** Makes the work of a verb: a run if `--from` names a file, else that of `alone`. */
   const workOf =
     (
@@ -62,9 +62,8 @@ export function recordVerbs(noun: RecordNoun, examples: VerbExamples) {
       const { ids = [], from, field: fieldTexts } = values;
       if (kind !== 'create') checkIdsOrFile(`${kind} ${singular}`, ids, from);
       if (from !== undefined) {
-        const { runFile } = await import('./runs/record-files.ts');
-        await runFile(context, noun, { kind, from, fieldTexts, flags: values as ApplyFlags });
-        return undefined;
+        const { runFile } = await import('./record-files.ts');
+        return runFile(context, noun, { kind, from, fieldTexts, flags: values as ApplyFlags });
       }
       const [runFlag] = Object.entries(fileFlags).flatMap(([key, each]) =>
         values[key] === undefined ? [] : each,

@@ -27,7 +27,7 @@ export function findEditor(
   throw new UsageError(`${task}: no editor is set, and there is no terminal`, 'set VISUAL or EDITOR');
 }
 
-interface Editing<Value> {
+interface Editing<Value, Result> {
   /** The command line of the editor. @see findEditor */
   readonly editor: string;
   readonly fileName: string;
@@ -41,7 +41,7 @@ interface Editing<Value> {
    * @throws an error that says why the text is not valid.
    */
   parse(text: string): Promise<Value | undefined>;
-  send(value: Value): Promise<void>;
+  send(value: Value): Promise<Result>;
 }
 
 /** The part of a context that an editor needs. */
@@ -55,28 +55,37 @@ interface EditorContext extends Pick<Notices, 'print' | 'warn'> {
  * Lets a person change a text in an editor, and sends its value. The text is in a file that only its owner may read. If
  * the value was not sent, the file stays, and a message names it.
  *
+ * @returns what `send` returns. Undefined if nothing was to be sent.
  * @throws UsageError if the text is not valid when it is saved for the second time; and the errors of `send`.
  */
-export async function editAndSend<Value>(context: EditorContext, editing: Editing<Value>): Promise<void> {
+export async function editAndSend<Value, Result extends { readonly error?: Error | undefined } | undefined>(
+  context: EditorContext,
+  editing: Editing<Value, Result>,
+): Promise<Result | undefined> {
   const folder = await mkdtemp(join(tmpdir(), 'petstore-edit-')).catch((error) => {
     throw fileError('make a folder in', tmpdir(), error, 'TMPDIR names another folder for temporary files');
   });
   const path = join(folder, editing.fileName);
   const fileNote = `the text is kept in ${path}`;
+  const withFile = <Thrown>(error: Thrown) => {
+    if (!(error instanceof CliError) || !existsSync(path)) return error;
+    const { addition } = error.details;
+    return error.with({ addition: addition === undefined ? fileNote : `${addition}; ${fileNote}` });
+  };
+  let value: Value | undefined;
+  let result: Result | undefined;
   try {
-    const value = await editUntilValid(context, path, editing);
+    value = await editUntilValid(context, path, editing);
     if (value === undefined)
       await context.print(`${editing.task}: nothing was changed, and nothing was sent`);
-    else {
-      await editing.send(value);
-      if (context.flags.dryRun) return await context.warn(`note: nothing was sent; ${fileNote}`);
-    }
-    await rm(folder, { recursive: true, force: true }).catch(() => {});
+    else result = await editing.send(value);
   } catch (error) {
-    if (!(error instanceof CliError) || !existsSync(path)) throw error;
-    const { addition } = error.details;
-    throw error.with({ addition: addition === undefined ? fileNote : `${addition}; ${fileNote}` });
+    throw withFile(error);
   }
+  if (result?.error) return { ...result, error: withFile(result.error) };
+  if (value !== undefined && context.flags.dryRun) await context.warn(`note: nothing was sent; ${fileNote}`);
+  else await rm(folder, { recursive: true, force: true }).catch(() => {});
+  return result;
 }
 
 /**
@@ -86,7 +95,7 @@ export async function editAndSend<Value>(context: EditorContext, editing: Editin
 async function editUntilValid<Value>(
   context: EditorContext,
   path: string,
-  { editor, task, usage, originalText, parse }: Editing<Value>,
+  { editor, task, usage, originalText, parse }: Omit<Editing<Value, unknown>, 'send'>,
 ): Promise<Value | undefined> {
   let text = originalText;
   let reason = '';

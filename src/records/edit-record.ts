@@ -26,8 +26,7 @@ export async function editRecord(
   await confirmWrite(context, { what: `change ${noun.singular} ${id}` });
   const before = await readRecord(access.client, access.noun.name, id, { isFresh: true });
   const subject = `${noun.singular} ${id}`;
-  let output: Output | undefined;
-  await editAndSend(context, {
+  return editAndSend(context, {
     editor,
     fileName: `${noun.singular}-${id}.yaml`,
     task: `edit ${subject}`,
@@ -38,11 +37,9 @@ export async function editRecord(
       // The whole record is expected as it was shown, without the fields that it lacked: nothing of others is overwritten.
       const absent = Object.fromEntries(Object.keys(value).map((name) => [name, undefined]));
       const intent = { kind: 'set', value, expected: { ...absent, ...before.value } } as const;
-      output = await writeRecords(access, [{ id, intent }], { asList: false });
-      if (output?.error) throw output.error;
+      return writeRecords(access, [{ id, intent }], { asList: false });
     },
   });
-  return output;
 }
 
 /** Returns the changes of an edited text. @throws UsageError or SyntaxError if the text is not valid. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { type CountRow, countLayout } from '../../src/bulk/count-layout.ts';
 import { defaultFlags, type RunFlags, shardOf } from '../../src/bulk/run-header.ts';
-import { parseShard } from '../../src/commands/runs/run-flags.ts';
+import { parseShard } from '../../src/commands/run-flags.ts';
 import { parseColumnMap } from '../../src/config/setting-values.ts';
 import { type ReadOptions, type RowInput, readRows } from '../../src/input/read-rows.ts';
 import { type CliError, ManyError } from '../../src/process/errors.ts';

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { surplusRuns } from '../../src/bulk/journal.ts';
-import type { RunInfo } from '../../src/bulk/run-store.ts';
+import type { RunInfo } from '../../src/bulk/list-runs.ts';
 import { stockShop } from '../helpers/stock-desk.ts';
 import { shelves, toCsv, trouble } from '../helpers/stock-server.ts';
 

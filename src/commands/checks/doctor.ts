@@ -34,8 +34,8 @@ export const doctor = action({
         : checks.map((check) => skippedResult(check, 'config failed'));
     stopped.throwIfAborted();
     const all = [config, ...results];
-    context.setExitCode(exitCodeOf(all));
-    return { pages: [all.map(({ id, state, reason, hint = null }) => ({ check: id, state, reason, hint }))] };
+    const rows = all.map(({ id, state, reason, hint = null }) => ({ check: id, state, reason, hint }));
+    return { pages: [rows], exitCode: exitCodeOf(all) };
   },
 });
 

@@ -1,12 +1,13 @@
 import { countLayout } from '../../bulk/count-layout.ts';
 import type { Run } from '../../bulk/run.ts';
 import type { RunFlags } from '../../bulk/run-header.ts';
+import { applyRun, readIntents, toRun } from '../../bulk/start-run.ts';
 import { type ColumnMap, parseColumnMap } from '../../config/setting-values.ts';
 import type { Context } from '../../context.ts';
 import { openInputFile } from '../../input/input-file.ts';
+import type { Output } from '../../output/print.ts';
 import { messageOf, UsageError } from '../../process/errors.ts';
-import { type ApplyFlags, toRunFlags } from '../runs/run-flags.ts';
-import { applyRun, readIntents, toRun } from '../runs/run-input.ts';
+import { type ApplyFlags, toRunFlags } from '../run-flags.ts';
 
 /** Applies a file of counts. A diff prints the changes instead, and exits 8 if there are any. */
 export async function applyCounts(
@@ -14,14 +15,14 @@ export async function applyCounts(
   path: string,
   flags: ApplyFlags,
   kind: 'diff' | 'apply',
-): Promise<void> {
+): Promise<Output> {
   // If no service is set, the error comes before a large input is read.
   await context.client('bulk');
   const { settings } = context;
   const map = toColumnMap(flags.map ?? [settings.get('import-map')].filter((text) => text !== undefined));
   const isPreview = kind === 'diff' || context.flags.dryRun === true;
   const runFlags = toRunFlags(flags, map, isPreview);
-  await applyRun(context, await readCounts(context, path, runFlags, flags), flags, kind);
+  return applyRun(context, await readCounts(context, path, runFlags, flags.delivery), flags, kind);
 }
 
 /** @throws UsageError. */
@@ -38,9 +39,9 @@ async function readCounts(
   context: Context,
   path: string,
   runFlags: RunFlags,
-  flags: ApplyFlags,
+  delivery: string | undefined,
 ): Promise<Run> {
   const inputFile = await openInputFile(context.io, path);
   const input = await readIntents(context, inputFile, countLayout(runFlags), runFlags);
-  return toRun(context, { kind: 'apply', noun: 'inventory', input, runFlags }, flags);
+  return toRun(context, { kind: 'apply', noun: 'inventory', input, flags: runFlags, delivery });
 }

@@ -1,15 +1,16 @@
 import type { Value } from '../../api/record-values.ts';
+import type { SessionFlags } from '../../bulk/carry-out.ts';
 import { type CountRow, countLayout } from '../../bulk/count-layout.ts';
 import { defaultFlags } from '../../bulk/run-header.ts';
+import { applyRun, toRun } from '../../bulk/start-run.ts';
 import type { Context } from '../../context.ts';
 import { editAndSend, findEditor } from '../../input/editor.ts';
 import { examplesOf, type RowInput, readRows } from '../../input/read-rows.ts';
+import type { Output } from '../../output/print.ts';
 import { UsageError } from '../../process/errors.ts';
 import { sanitize } from '../../process/text.ts';
 import { toStatusWords } from '../../records/body-fields.ts';
 import { Names } from '../../records/names.ts';
-import type { SessionFlags } from '../runs/run-flags.ts';
-import { applyRun, toRun } from '../runs/run-input.ts';
 
 interface EditFilter {
   readonly below?: number | undefined;
@@ -27,11 +28,11 @@ export async function editInventory(
   context: Context,
   filter: EditFilter,
   flags: SessionFlags,
-): Promise<void> {
+): Promise<Output | undefined> {
   const editor = findEditor(context, 'edit inventory');
   const { text, counts } = await readText(context, filter);
-  if (counts.size === 0) return context.print('no inventory entries to edit');
-  await editAndSend(context, {
+  if (counts.size === 0) return { documents: [], text: '', notes: ['no inventory entries to edit'] };
+  return editAndSend(context, {
     editor,
     fileName: 'inventory.csv',
     task: 'edit inventory',
@@ -39,8 +40,8 @@ export async function editInventory(
     originalText: text,
     parse: (edited) => readEdited(edited, counts),
     send: async (input) => {
-      const runInput = { kind: 'edit', noun: 'inventory', input, runFlags: defaultFlags } as const;
-      await applyRun(context, await toRun(context, runInput, flags), flags);
+      const runInput = { kind: 'edit', noun: 'inventory', input, flags: defaultFlags } as const;
+      return applyRun(context, await toRun(context, runInput), flags);
     },
   });
 }

@@ -3,7 +3,7 @@ import { verb } from '../../cli/verb.ts';
 import { parseChange, parseQuantity } from '../../records/parse-values.ts';
 import { recordNouns, recordView } from '../../records/record-nouns.ts';
 import { listFlags, petIdArgument, petIdsArgument, quantityArgument, statusesFlag } from '../arguments.ts';
-import { applyFlags, diffFlags, resumeFlags } from '../runs/run-flags.ts';
+import { applyFlags, diffFlags, resumeFlags } from '../run-flags.ts';
 
 const { inventory } = recordNouns;
 
@@ -116,7 +116,7 @@ const diff = verb({
   ],
   args: { file: argument('<file>', 'the counts; - for stdin', { offers: 'file' }) },
   flags: diffFlags,
-  view: async (context) => (await import('../runs/run-session.ts')).runView(context, 'inventory', true),
+  view: async (context) => (await import('../../bulk/carry-out.ts')).runView(context, 'inventory', true),
   run: async (context, { file, ...flags }) =>
     (await import('./apply.ts')).applyCounts(context, file, flags, 'diff'),
 });
@@ -137,7 +137,7 @@ const apply = verb({
   ],
   args: { file: argument('<file>', 'the counts; - for stdin', { offers: 'file' }) },
   flags: applyFlags,
-  view: async (context) => (await import('../runs/run-session.ts')).runView(context, 'inventory'),
+  view: async (context) => (await import('../../bulk/carry-out.ts')).runView(context, 'inventory'),
   run: async (context, { file, ...flags }) =>
     (await import('./apply.ts')).applyCounts(context, file, flags, 'apply'),
 });
@@ -175,7 +175,7 @@ const edit = verb({
     below: value('--below <n>', 'only entries with a quantity under n', { parse: parseQuantity }),
     ...resumeFlags,
   },
-  view: async (context) => (await import('../runs/run-session.ts')).runView(context, 'inventory'),
+  view: async (context) => (await import('../../bulk/carry-out.ts')).runView(context, 'inventory'),
   run: async (context, { status, below, ...flags }) =>
     (await import('./edit-counts.ts')).editInventory(context, { status, below }, flags),
 });

@@ -3,7 +3,7 @@ import { verb } from '../../cli/verb.ts';
 import type { View } from '../../output/columns.ts';
 import { UsageError } from '../../process/errors.ts';
 import { listFlags, parseNamedRow, parseRunId, referenceFlag } from '../arguments.ts';
-import { resumeFlags } from './run-flags.ts';
+import { resumeFlags } from '../run-flags.ts';
 
 const runsFlags = {
   limit: listFlags.limit,
@@ -18,7 +18,7 @@ const list = verb({
     'Lists the runs that this machine has kept: apply, edit, create, update and delete --from, and undo. Single commands are no runs.',
   examples: ['petstore runs', 'petstore runs --pet 42', 'petstore runs -o json --limit 5'],
   flags: runsFlags,
-  view: async () => (await import('./report-run.ts')).reportView as View<object>,
+  view: async () => (await import('../../bulk/report-output.ts')).reportView as View<object>,
   run: async (context, flags) => (await import('./show-runs.ts')).findRuns(context, flags),
 });
 

@@ -1,17 +1,17 @@
+import { carryOut, findTarget, lockTarget, runView, type SessionFlags } from '../../bulk/carry-out.ts';
+import { chooseResume, chooseUndo, openChosenRun, type RunChoice } from '../../bulk/choose-run.ts';
 import { checkProfile } from '../../bulk/claims.ts';
-import { chooseResume, chooseUndo, openChosenRun, type RunChoice } from '../../bulk/open-run.ts';
-import { toRunError } from '../../bulk/report.ts';
+import { listRuns, type RunList, readRun, runFolderOf } from '../../bulk/list-runs.ts';
+import { runError, toRunJson } from '../../bulk/report.ts';
 import { fateOf, isAppliedOrUncertain, type Run, rowName } from '../../bulk/run.ts';
-import { listRuns, type RunList, readRun, runFolderOf } from '../../bulk/run-store.ts';
 import { argument } from '../../cli/flag.ts';
 import { action } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
+import type { Output } from '../../output/print.ts';
 import { UsageError } from '../../process/errors.ts';
 import { counted, joinFirst, minuteText } from '../../process/text.ts';
 import { parseRunId } from '../arguments.ts';
-import { printNothing } from './report-run.ts';
-import { type ApplyFlags, resumeFlags } from './run-flags.ts';
-import { findTarget, lockTarget, runSession, runView } from './run-session.ts';
+import { resumeFlags } from '../run-flags.ts';
 
 const args = {
   run: argument('[run]', 'its id, such as r7 (default: the last run on this service)', {
@@ -55,8 +55,8 @@ async function resumeOrUndo(
   context: Context,
   verb: keyof typeof choices,
   runId: string | undefined,
-  flags: ApplyFlags,
-): Promise<void> {
+  flags: SessionFlags,
+): Promise<Output> {
   const folder = runFolderOf(context.io);
   const target = await findTarget(context);
   const choose = (runs: RunList) => {
@@ -77,10 +77,11 @@ async function resumeOrUndo(
     // Before the lock was taken, another process may have continued the run, or begun to undo it.
     const list = await listRuns(folder);
     const choice = choose(list);
-    if (choice.action === 'nothing') return await reportNothing(context, list, verb, choice);
+    if (choice.action === 'nothing')
+      return await nothingOutput(list, verb, choice, context.flags.dryRun === true);
     const openRun = await openChosenRun(list, choice);
     if (openRun.undone) await context.warn(describeUndone(openRun.undone));
-    await runSession(context, list, openRun, flags, lock);
+    return await carryOut(context, list, openRun, flags, lock);
   } finally {
     await lock?.release();
   }
@@ -93,17 +94,16 @@ function describeUndone({ id, started = '', header, rows }: Run): string {
   return `undoing ${id}: ${what}, ${written} of ${counted(header.rows, 'row', 'rows')}`;
 }
 
-/** Says that nothing is left to do. @throws CliError with the exit code of the run. */
-async function reportNothing(
-  context: Context,
+/** Says that nothing is left to do. The exit code is that of the run. */
+async function nothingOutput(
   list: RunList,
   verb: keyof typeof choices,
   { info, other }: Extract<RunChoice, { action: 'nothing' }>,
-): Promise<void> {
+  isPreview: boolean,
+): Promise<Output> {
   if (!info) {
-    await context.print(`no run on this target has written anything: there is nothing to ${verb}`);
-    const printer = await context.printer();
-    return printer.content === 'text' ? undefined : printer.documents({ documents: [{ rows: 0 }], text: '' });
+    const note = `no run on this target has written anything: there is nothing to ${verb}`;
+    return { documents: [{ rows: 0 }], text: '', notes: [note] };
   }
   const { undoes } = info.header;
   const isUndone = verb === 'undo' && undoes !== null;
@@ -112,11 +112,12 @@ async function reportNothing(
   const next = other
     ? `; the last other run is ${other.id} (${other.header.name}): petstore ${verb} ${other.id}`
     : '';
-  await context.print(`${fact}: nothing is left to do${next}`);
-  await printNothing(context, info.header, context.flags.dryRun === true, info);
   const { rows } = await readRun(list, info.id);
   const left = rows.filter((row) => isUndone && fateOf(row) === 'failed').map(rowName);
-  if (left.length > 0) await context.print(`left alone: ${joinFirst(left, 10)}`);
-  const error = toRunError(info);
-  if (error) throw error;
+  const notes = [
+    `${fact}: nothing is left to do${next}`,
+    ...(left.length > 0 ? [`left alone: ${joinFirst(left, 10)}`] : []),
+  ];
+  const documents = isPreview ? [] : [toRunJson(info)];
+  return { documents, text: '', asList: isPreview, notes, error: runError(info) };
 }

@@ -1,8 +1,9 @@
 import { confirmWrite } from '../../asking.ts';
+import { lockTarget, type SessionFlags } from '../../bulk/carry-out.ts';
 import { Journal } from '../../bulk/journal.ts';
+import { findRun, journalPath, listRuns, readRun, runFolderOf } from '../../bulk/list-runs.ts';
 import { fateOf, isLeft, madeIdOf, type Run, rowName } from '../../bulk/run.ts';
-import { findRun, journalPath, listRuns, readRun, runFolderOf } from '../../bulk/run-store.ts';
-import { endRun, writeRunRejects } from '../../bulk/session.ts';
+import { endRun, writeRunRejects } from '../../bulk/write-run.ts';
 import type { Context } from '../../context.ts';
 import type { Output } from '../../output/print.ts';
 import { UsageError } from '../../process/errors.ts';
@@ -10,8 +11,6 @@ import { counted } from '../../process/text.ts';
 import type { Outcome, Row } from '../../writes/decide.ts';
 import type { Reason } from '../../writes/reasons.ts';
 import type { NamedRow } from '../arguments.ts';
-import type { SessionFlags } from './run-flags.ts';
-import { lockTarget } from './run-session.ts';
 
 /**
  * Keeps what a person says of rows that are unknown, unsettled or left. If no such row remains, the run is brought to its

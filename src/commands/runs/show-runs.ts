@@ -1,14 +1,14 @@
 import { isFields, toJsonValue } from '../../api/record-values.ts';
+import { findRun, listRuns, type RunInfo, type RunList, readRun, runFolderOf } from '../../bulk/list-runs.ts';
 import { toRunJson } from '../../bulk/report.ts';
+import { createRowView, type PrintedRow, rowWords, toPrintedRow } from '../../bulk/row-view.ts';
 import { fateOf, isAppliedOrUncertain, madeIdOf, type Run } from '../../bulk/run.ts';
-import { findRun, listRuns, type RunInfo, type RunList, readRun, runFolderOf } from '../../bulk/run-store.ts';
 import type { Context } from '../../context.ts';
 import type { View } from '../../output/columns.ts';
 import { inPages, type Output } from '../../output/print.ts';
 import type { JsonObject } from '../../process/exact-json.ts';
 import { Names } from '../../records/names.ts';
 import type { IdOrName } from '../../records/parse-values.ts';
-import { createRowView, type PrintedRow, rowWords, toPrintedRow } from './row-view.ts';
 
 interface RunFilter {
   readonly limit?: number | undefined;

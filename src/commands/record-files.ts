@@ -1,17 +1,18 @@
-import type { Fields } from '../../api/record-values.ts';
-import { defaultFlags, type RunKind } from '../../bulk/run-header.ts';
-import type { Context } from '../../context.ts';
-import { openInputFile } from '../../input/input-file.ts';
-import type { RowInput } from '../../input/read-rows.ts';
-import { CliError } from '../../process/errors.ts';
-import { counted } from '../../process/text.ts';
-import { type Access, openAccess } from '../../records/access.ts';
-import { checkOfferedFields, extraFields } from '../../records/body-fields.ts';
-import { createRecordLayout, type RecordRow } from '../../records/record-layout.ts';
-import type { Body, RecordNoun } from '../../records/record-nouns.ts';
-import type { Intent } from '../../writes/decide.ts';
+import type { Fields } from '../api/record-values.ts';
+import { defaultFlags, type RunKind } from '../bulk/run-header.ts';
+import { applyRun, readIntents, toRun } from '../bulk/start-run.ts';
+import type { Context } from '../context.ts';
+import { openInputFile } from '../input/input-file.ts';
+import type { RowInput } from '../input/read-rows.ts';
+import type { Output } from '../output/print.ts';
+import { CliError } from '../process/errors.ts';
+import { counted } from '../process/text.ts';
+import { type Access, openAccess } from '../records/access.ts';
+import { checkOfferedFields, extraFields } from '../records/body-fields.ts';
+import { createRecordLayout, type RecordRow } from '../records/record-layout.ts';
+import type { Body, RecordNoun } from '../records/record-nouns.ts';
+import type { Intent } from '../writes/decide.ts';
 import type { ApplyFlags } from './run-flags.ts';
-import { applyRun, readIntents, toRun } from './run-input.ts';
 
 interface FileWrite {
   readonly kind: Extract<RunKind, 'create' | 'update' | 'delete'>;
@@ -26,7 +27,7 @@ export async function runFile(
   context: Context,
   noun: RecordNoun,
   { kind, from, fieldTexts, flags }: FileWrite,
-): Promise<void> {
+): Promise<Output> {
   const access = await openAccess(context, noun, noun.operations[kind], 'bulk');
   const extra = extraFields(access, fieldTexts);
   if (kind !== 'delete') checkOfferedFields(access, extra);
@@ -41,8 +42,8 @@ export async function runFile(
   const records = await resolveRows(access, input);
   await noteValues(access, kind, input, records);
   const rows = records.map((row) => ({ line: row.line, id: row.id, intent: intentOf(kind, row.fields) }));
-  const run = await toRun(context, { kind, noun: noun.name, input: { ...input, rows }, runFlags }, flags);
-  await applyRun(context, run, flags);
+  const runInput = { kind, noun: noun.name, input: { ...input, rows }, flags: runFlags };
+  return applyRun(context, await toRun(context, runInput), flags);
 }
 
 function intentOf(kind: FileWrite['kind'], fields: Body): Intent {

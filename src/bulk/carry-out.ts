@@ -1,31 +1,41 @@
-import type { NounName } from '../../api/operations.ts';
-import { canAsk, confirmWrite } from '../../asking.ts';
-import type { OpenRun } from '../../bulk/open-run.ts';
-import { checkGuards, type Plan } from '../../bulk/plan.ts';
-import type { Report } from '../../bulk/report.ts';
-import type { RunHeader } from '../../bulk/run-header.ts';
-import { type RunList, runFolderOf } from '../../bulk/run-store.ts';
-import { Session } from '../../bulk/session.ts';
-import { holdTarget, type TargetLock, targetOf } from '../../bulk/target.ts';
-import type { StopReason } from '../../client/pace.ts';
-import { resolvePaths } from '../../config/paths.ts';
-import type { Context } from '../../context.ts';
-import type { View } from '../../output/columns.ts';
-import { withProgress } from '../../output/progress.ts';
-import { CliError, exitCodes, InterruptedError, type Signal } from '../../process/errors.ts';
-import { checkFolder, ensurePrivateFolder, realFile } from '../../process/files.ts';
-import { graceMs, inTwoSteps } from '../../process/signals.ts';
-import { counted } from '../../process/text.ts';
-import { printReport, reportView } from './report-run.ts';
+import type { NounName } from '../api/operations.ts';
+import { canAsk, confirmWrite } from '../asking.ts';
+import type { StopReason } from '../client/pace.ts';
+import { resolvePaths } from '../config/paths.ts';
+import type { Context } from '../context.ts';
+import type { View } from '../output/columns.ts';
+import type { Output } from '../output/print.ts';
+import { withProgress } from '../output/progress.ts';
+import { CliError, exitCodes, InterruptedError, type Signal } from '../process/errors.ts';
+import { checkFolder, ensurePrivateFolder, realFile } from '../process/files.ts';
+import { graceMs, inTwoSteps } from '../process/signals.ts';
+import { counted } from '../process/text.ts';
+import type { OpenRun } from './choose-run.ts';
+import { keepPlan } from './journal.ts';
+import { type RunList, runFolderOf } from './list-runs.ts';
+import { brokenGuard, type Guards, type Plan } from './plan.ts';
+import type { Report } from './report.ts';
+import { reportOutput, reportView } from './report-output.ts';
 import {
   countProblems,
   createRowView,
-  printPlan,
-  printTotals,
+  describePlan,
+  largestChangesText,
+  planPages,
   rowWords,
-  showLargestChanges,
 } from './row-view.ts';
-import type { SessionFlags } from './run-flags.ts';
+import type { RunHeader } from './run-header.ts';
+import { holdTarget, type TargetLock, targetOf } from './target.ts';
+import { openSession, planRun, type Session, writeRun } from './write-run.ts';
+
+/** The flags of a session. A resume takes them too. */
+export interface SessionFlags extends Guards {
+  readonly maxErrors?: number | undefined;
+  /** The longest wait for another run, in milliseconds. */
+  readonly lockWait?: number | undefined;
+  /** The name of the file of rejects. */
+  readonly rejects?: string | undefined;
+}
 
 /** Returns the columns of what a run prints: its summary, or with --dry-run and in a diff its plan. */
 export function runView(context: Context, noun: NounName, isDiff = false): View<object> {
@@ -46,7 +56,7 @@ export async function findTarget(context: Context): Promise<string> {
     return tenant === undefined ? targetOf(baseUrl) : `${targetOf(baseUrl)} tenant ${tenant}`;
   const { offlineStore } = resolvePaths(context.io);
   if (offlineStore === ':memory:') return 'offline::memory:';
-  const { readStore } = await import('../../server/store-file.ts');
+  const { readStore } = await import('../server/store-file.ts');
   return `offline:${readStore(offlineStore)?.id ?? realFile(offlineStore)}`;
 }
 
@@ -75,59 +85,63 @@ async function beforeWrites<Value>(step: () => Promise<Value>): Promise<Value> {
 }
 
 /**
- * Does a session of a run: plans, asks, writes and reports. Without a lock it only shows the plan: a diff exits 8 if a row is to
- * be written or cannot be written, and a dry run exits 3 if a row cannot be written.
+ * Carries out a session of a run: plans, asks, writes and reports. Without a lock the output is the plan: a diff exits 8 if a row
+ * is to be written or cannot be written, and a dry run exits 3 if a row cannot be written.
  *
- * @throws UsageError if the service lacks the operations, or a guard stops the plan; CliError after the report if not every
- *   row is as the run wants it.
+ * @throws UsageError if the service lacks the operations, a guard stops the plan, or the user says no.
  */
-export async function runSession(
+export async function carryOut(
   context: Context,
   list: RunList,
-  openRun: OpenRun,
+  { run, undone }: OpenRun,
   flags: SessionFlags,
   lock: TargetLock | undefined,
   isDiff = false,
-): Promise<void> {
-  const { run } = openRun;
+): Promise<Output> {
   const { settings, io } = context;
   if (run.id !== undefined) await lock?.nameRun(run.id);
   if (flags.rejects !== undefined) await checkFolder({ name: flags.rejects, folder: io.cwd }, '--rejects');
-  const session = new Session(openRun, {
-    client: await context.client('bulk'),
-    list,
+  const session = openSession(await context.client('bulk'), list, run, {
     maxErrors: flags.maxErrors ?? 100,
-    paceFlags: { concurrency: settings.get('concurrency'), rate: settings.get('rate') ?? null },
+    concurrency: settings.get('concurrency'),
+    rate: settings.get('rate') ?? null,
     retries: settings.get('retries'),
     sendsEtags: settings.get('etags'),
   });
-  const plan = await planSession(context, session);
+  const plan = await planWithProgress(context, session, undone);
+  const guardError = brokenGuard(run, plan, flags);
+  const totals = describePlan(run.header, plan);
   if (!lock) {
     const problems = countProblems(run, plan);
-    // The exit code is set before the plan is printed, because the reader may go away after the first line.
-    if (isDiff && plan.changes.length + problems > 0) context.setExitCode(exitCodes.differs);
-    if (!isDiff && problems > 0) context.setExitCode(exitCodes.partial);
-    await printPlan(context, run, plan);
-    // stdout has the plan itself.
-    await printTotals(context, run.header, plan, context.print);
-    return checkGuards(run, plan, flags);
+    const isAsItShouldBe = problems + (isDiff ? plan.changes.length : 0) === 0;
+    const exitCode = isAsItShouldBe ? 0 : isDiff ? exitCodes.differs : exitCodes.partial;
+    const isTable = (await context.printer()).content === 'text';
+    return { ...planPages(run, plan, isTable), notes: totals, exitCode, error: guardError };
   }
-  checkGuards(run, plan, flags);
-  if (plan.changes.length > 0) await confirmPlan(context, run.header, plan);
-  else await printTotals(context, run.header, plan);
-  await printReport(context, await writeSession(context, session, plan, flags.rejects, lock));
+  if (guardError) throw guardError;
+  const isWrite = plan.changes.length > 0;
+  if (isWrite && !context.flags.yes && canAsk(context))
+    await io.stderr.write(await largestChangesText(await context.printer(), run.header, plan));
+  for (const line of totals) await context.tell(line);
+  if (isWrite) await confirmPlan(context, run.header, plan);
+  return reportOutput(context, await writeWithProgress(context, session, plan, flags.rejects, lock));
 }
 
 /** Reads the records and plans. @throws CliError also if the run had to stop, as for a service that does not answer. */
-async function planSession(context: Context, session: Session): Promise<Plan> {
-  const { stop, progress, run } = session;
+async function planWithProgress(
+  context: Context,
+  session: Session,
+  undone: OpenRun['undone'],
+): Promise<Plan> {
+  const { stop, run } = session;
+  const progress = { recordsRead: 0 };
   const activity = {
     label: `reading ${rowWords(run.header.noun).plural}`,
     unit: 'records',
     read: () => ({ done: progress.recordsRead }),
   };
   try {
-    return await withProgress(context, activity, () => session.plan());
+    return await withProgress(context, activity, () => planRun(session, undone, progress));
   } catch (error) {
     if (!stop.reason) throw error;
     // The stop has ended the reading, so the error is only its consequence.
@@ -145,13 +159,11 @@ const actions: Readonly<Record<RunHeader['kind'], string>> = {
   undo: 'take back',
 };
 
-/** Shows the plan and asks the user. @throws UsageError if the answer is no, or if questions are impossible. */
-async function confirmPlan(context: Context, header: RunHeader, plan: Plan): Promise<void> {
-  if (!context.flags.yes && canAsk(context)) await showLargestChanges(context, header, plan);
-  await printTotals(context, header, plan);
-  const { singular, plural } = rowWords(header.noun);
-  const what = `${actions[header.kind]} ${counted(plan.changes.length, singular, plural)}`;
-  await confirmWrite(context, { what, needsYes: true });
+/** @throws UsageError if the answer is no, or if questions are impossible. */
+function confirmPlan(context: Context, { kind, noun }: RunHeader, { changes }: Plan): Promise<void> {
+  const { singular, plural } = rowWords(noun);
+  const what = `${actions[kind]} ${counted(changes.length, singular, plural)}`;
+  return confirmWrite(context, { what, needsYes: true });
 }
 
 /** The time in which a run must end after a signal, beyond the time that it gives to requests in flight. */
@@ -159,10 +171,9 @@ const reportMs = 1000;
 
 /**
  * Writes a plan and shows the progress. After the first signal the run waits for requests in flight, and after the second
- * signal it abandons them. Then it writes journal, rejects and report, but never longer than `reportMs`: a reader that does
- * not read the report must not hold up the process.
+ * signal it abandons them. Then it writes journal and rejects, but never longer than `reportMs`.
  */
-async function writeSession(
+async function writeWithProgress(
   context: Context,
   session: Session,
   plan: Plan,
@@ -192,9 +203,9 @@ async function writeSession(
     read: () => ({ done: totals.settled, total, failed: totals.failed }),
   };
   return inTwoSteps(context, steps, async () => {
-    const journal = await beforeWrites(() => session.begin(plan));
+    const journal = await beforeWrites(() => keepPlan(session.list, run, plan.rows));
     if (run.id !== undefined) await lock.nameRun(run.id);
-    const write = () => session.write(plan, journal, { name: rejects, folder: context.io.cwd });
+    const write = () => writeRun(session, plan, journal, { name: rejects, folder: context.io.cwd });
     return total > 0 ? withProgress(context, activity, write) : write();
   });
 }

@@ -14,7 +14,7 @@ import {
   readUnreadableHead,
   type UnreadableHead,
 } from './read-journal.ts';
-import { markKilled, type RunEnd, type RunTotals, rowTotals } from './run.ts';
+import { markKilled, type Run, type RunEnd, type RunTotals, rowTotals } from './run.ts';
 import { deliveryKey } from './run-header.ts';
 import { liveClaims } from './target.ts';
 
@@ -161,7 +161,8 @@ async function readRunInfo(
 }
 
 /** The facts of a run whose rows are known. */
-export function toRunInfo({ id, started, header, rows, planned, end }: KeptRun, undo?: RunInfo): RunInfo {
+export function toRunInfo(run: Run, undo?: RunInfo): RunInfo {
+  const { id = '', started = '', header, rows, planned, end } = run;
   const totals = rowTotals(rows, header);
   const state = end || undo?.state === 'finished' ? stateOf(totals, undo) : 'stopped';
   return { id, started, header, planned, ...totals, state, undo };

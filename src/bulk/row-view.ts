@@ -1,17 +1,16 @@
-import { nouns } from '../../api/nouns.ts';
-import type { NounName } from '../../api/operations.ts';
-import { differentNames, isFields, toJsonValue, type Value } from '../../api/record-values.ts';
-import { changeOf, largestChanges, nowOf, type Plan } from '../../bulk/plan.ts';
-import { type FailureGroup, groupFailures } from '../../bulk/report.ts';
-import { fateOf, type Run, type RunRow } from '../../bulk/run.ts';
-import type { RunHeader } from '../../bulk/run-header.ts';
-import type { Context } from '../../context.ts';
-import { type Column, pickColumns, type View } from '../../output/columns.ts';
-import { inPages } from '../../output/print.ts';
-import { isJsonObject, type JsonValue, printJson } from '../../process/exact-json.ts';
-import { counted, groupDigits, sanitize } from '../../process/text.ts';
-import type { Row } from '../../writes/decide.ts';
-import { shownCode } from '../../writes/reasons.ts';
+import { nouns } from '../api/nouns.ts';
+import type { NounName } from '../api/operations.ts';
+import { differentNames, isFields, toJsonValue, type Value } from '../api/record-values.ts';
+import { type Column, pickColumns, type View } from '../output/columns.ts';
+import { inPages, type Output, type Printer } from '../output/print.ts';
+import { isJsonObject, type JsonValue, printJson } from '../process/exact-json.ts';
+import { counted, groupDigits, sanitize } from '../process/text.ts';
+import type { Row } from '../writes/decide.ts';
+import { shownCode } from '../writes/reasons.ts';
+import { changeOf, largestChanges, nowOf, type Plan } from './plan.ts';
+import { type FailureGroup, groupFailures } from './report.ts';
+import { fateOf, type Run, type RunRow } from './run.ts';
+import type { RunHeader } from './run-header.ts';
 
 /** The words for one value and for several values of a noun, and for the record of a row. */
 export function rowWords(name: NounName): { singular: string; plural: string; record: string } {
@@ -115,15 +114,10 @@ function fieldText(name: string, field: JsonValue | undefined): string {
   return typeof field === 'string' ? field : field === undefined ? 'none' : printJson(field);
 }
 
-/** The most changes that are shown before the question. */
-const maxShownChanges = 20;
-
-/** Prints the plan on stdout: the rows that will be written, and the rows that cannot be written. */
-export async function printPlan(context: Context, run: Run, plan: Plan): Promise<void> {
-  const printer = await context.printer();
-  const isTable = printer.content === 'text';
+/** A plan as it is printed: the rows that will be written or cannot be written. */
+export function planPages(run: Run, plan: Plan, isTable: boolean): Extract<Output, { pages: unknown }> {
   const view = createRowView(run.header.noun, isTable, !isTable || countProblems(run, plan) > 0);
-  await printer.records(inPages(printedRows(run, plan)), view);
+  return { pages: inPages(printedRows(run, plan)), view: view as View<object> };
 }
 
 /** The number of rows that cannot be written, invalid rows included. */
@@ -140,44 +134,36 @@ function isProblemRow({ outcome }: Row): boolean {
   return outcome?.kind === 'failed' || outcome?.kind === 'unknown';
 }
 
-/** The state of a row that is to be written, as a plan shows it. */
-function openState({ doubt }: Row): string {
-  return doubt ? 'uncertain' : 'planned';
-}
-
 /** Yields the rows that will be written or cannot be written, and then the invalid rows. */
 function* printedRows(run: Run, { rows }: Plan): Generator<PrintedRow> {
   const { noun } = run.header;
-  for (const row of rows) {
-    if (!row.outcome) yield toPrintedRow(noun, row, openState(row));
-    else if (isProblemRow(row)) yield toPrintedRow(noun, row, fateOf(row));
-  }
+  for (const row of rows)
+    if (!row.outcome || isProblemRow(row)) yield toPrintedRow(noun, row, plannedState(row));
   for (const issue of invalidOf(run)) yield toInvalidRow(issue);
 }
 
-/** Shows the largest changes on stderr, before the question. */
-export async function showLargestChanges(context: Context, { noun }: RunHeader, plan: Plan): Promise<void> {
-  const { changes } = plan;
-  const printed = largestChanges(plan, maxShownChanges).map((row) => toPrintedRow(noun, row, openState(row)));
-  const columns = pickColumns(createRowView(noun, true, false), undefined);
-  await context.io.stderr.write(await (await context.printer()).tableText(columns, printed, 'stderr'));
-  if (changes.length > printed.length)
-    await context.tell(
-      `and ${groupDigits(changes.length - printed.length)} more; --dry-run shows all of them`,
-    );
+/** The state of a row as a plan shows it. */
+function plannedState(row: Row): string {
+  if (row.outcome) return fateOf(row);
+  return row.doubt ? 'uncertain' : 'planned';
 }
 
-/**
- * Prints the totals of the plan on stderr, and the reasons of rows that cannot be written.
- *
- * @param tell prints a line; by default also with --quiet.
- */
-export async function printTotals(
-  context: Context,
-  { noun }: RunHeader,
-  plan: Plan,
-  tell = context.tell,
-): Promise<void> {
+/** The most changes that are shown before the question. */
+const maxShownChanges = 20;
+
+/** The largest changes of a plan as a table for stderr. */
+export async function largestChangesText(printer: Printer, { noun }: RunHeader, plan: Plan): Promise<string> {
+  const printed = largestChanges(plan, maxShownChanges).map((row) =>
+    toPrintedRow(noun, row, plannedState(row)),
+  );
+  const columns = pickColumns(createRowView(noun, true, false), undefined);
+  const others = plan.changes.length - printed.length;
+  const note = others > 0 ? `and ${groupDigits(others)} more; --dry-run shows all of them\n` : '';
+  return (await printer.tableText(columns, printed, 'stderr')) + note;
+}
+
+/** The totals of a plan, and the reasons of rows that cannot be written, as lines. */
+export function describePlan({ noun }: RunHeader, plan: Plan): string[] {
   const { changes, rows } = plan;
   const { record, plural } = rowWords(noun);
   const isCount = noun === 'inventory';
@@ -187,26 +173,26 @@ export async function printTotals(
     ...(unchanged > 0 ? [`${counted(unchanged, record, isCount ? 'pets' : plural)} the same`] : []),
   ];
   const tail = facts.length > 0 ? `: ${facts.join(', ')}` : '';
-  await tell(
+  const lines = [
     `plan: ${groupDigits(changes.length)} of ${counted(rows.length, 'row', 'rows')} to write${tail}`,
-  );
+  ];
   const stocks = changes.flatMap(({ stock }) => (stock === undefined ? [] : Number(stock)));
   if (stocks.length > 0) {
     const units = groupDigits(stocks.reduce((sum, stock) => sum + stock));
-    await tell(
+    lines.push(
       `their ${counted(stocks.length, 'inventory entry goes', 'inventory entries go')} too (${units} in stock)`,
     );
   }
   const booked = rows.filter((row) => fateOf(row) === 'booked');
-  const [first] = booked;
-  if (first?.outcome)
-    await context.print(
-      `note: ${counted(booked.length, 'row is', 'rows are')} left out: ${first.outcome.reason?.message}; --again books all once more`,
+  if (booked.length > 0)
+    lines.push(
+      `note: ${counted(booked.length, 'row is', 'rows are')} left out: ${booked[0]?.outcome?.reason?.message}; --again books all once more`,
     );
   for (const { count, example } of groupFailures(rows))
-    await tell(
+    lines.push(
       `warning: ${counted(count, 'row', 'rows')} cannot be written: ${describeExample(example, record)}`,
     );
+  return lines;
 }
 
 /** Describes the changes of counts in each direction: `3 pets down -1,208`. */

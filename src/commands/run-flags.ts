@@ -1,9 +1,10 @@
-import { deliveryKey, type RowLimit, type RunFlags, type Shard } from '../../bulk/run-header.ts';
-import { choice, type Flag, flag, type ValuesOf, value, values } from '../../cli/flag.ts';
-import { keyFlag } from '../../cli/global-flags.ts';
-import { decimalMarks, parseDuration, thousandsSeparators } from '../../config/setting-values.ts';
-import { UsageError } from '../../process/errors.ts';
-import { parsePositiveQuantity, parseQuantity } from '../../records/parse-values.ts';
+import type { RowLimit } from '../bulk/plan.ts';
+import { deliveryKey, type RunFlags, type Shard } from '../bulk/run-header.ts';
+import { choice, type Flag, flag, type ValuesOf, value, values } from '../cli/flag.ts';
+import { keyFlag } from '../cli/global-flags.ts';
+import { decimalMarks, parseDuration, thousandsSeparators } from '../config/setting-values.ts';
+import { UsageError } from '../process/errors.ts';
+import { parsePositiveQuantity, parseQuantity } from '../records/parse-values.ts';
 
 /** Flags for reading the input. */
 const inputFlags = {
@@ -76,7 +77,6 @@ export const fileFlags = inTopic({ skipInvalid, shard, maxChanges, ...sessionFla
 export const resumeFlags = inTopic({ ...guardFlags, ...sessionFlags });
 
 export type ApplyFlags = Partial<ValuesOf<typeof applyFlags>>;
-export type SessionFlags = Pick<ApplyFlags, keyof typeof resumeFlags>;
 
 /**
  * Parses `i/n`. The index may count from 0 (JOB_COMPLETION_INDEX) or from 1 (GNU parallel, most CI matrices): part n is the

@@ -1,24 +1,27 @@
-import type { NounName } from '../../api/operations.ts';
-import { checkProfile, findOpenDelivery } from '../../bulk/claims.ts';
-import { createRun, newRow, type Run } from '../../bulk/run.ts';
-import { type RunFlags, type RunHeader, type RunKind, shardOf } from '../../bulk/run-header.ts';
-import { listRuns, type RunList, runFolderOf, runsOfDelivery } from '../../bulk/run-store.ts';
-import type { Context } from '../../context.ts';
-import type { InputFile } from '../../input/input-file.ts';
-import type { InputRow, RowLayout } from '../../input/read-records.ts';
-import { type RowInput, readRows } from '../../input/read-rows.ts';
-import { UsageError } from '../../process/errors.ts';
-import type { Intent } from '../../writes/decide.ts';
-import { nextHint, printNothing } from './report-run.ts';
-import type { ApplyFlags } from './run-flags.ts';
-import { findTarget, lockTarget, runSession } from './run-session.ts';
+import type { NounName } from '../api/operations.ts';
+import type { Context } from '../context.ts';
+import type { InputFile } from '../input/input-file.ts';
+import type { InputRow, RowLayout } from '../input/read-records.ts';
+import { type RowInput, readRows } from '../input/read-rows.ts';
+import type { Output } from '../output/print.ts';
+import { UsageError } from '../process/errors.ts';
+import type { Intent } from '../writes/decide.ts';
+import { carryOut, findTarget, lockTarget, type SessionFlags } from './carry-out.ts';
+import { checkProfile, findOpenDelivery } from './claims.ts';
+import { listRuns, type RunList, runFolderOf, runsOfDelivery } from './list-runs.ts';
+import { toRunJson } from './report.ts';
+import { nextHint } from './report-output.ts';
+import { createRun, newRow, type Run, rowTotals } from './run.ts';
+import { type RunFlags, type RunHeader, type RunKind, shardOf } from './run-header.ts';
 
 /** The parts of which a run is made. */
 interface RunInput {
   readonly kind: RunKind;
   readonly noun: NounName;
   readonly input: RowInput<InputRow & { readonly intent: Intent }>;
-  readonly runFlags: RunFlags;
+  readonly flags: RunFlags;
+  /** The number of a delivery. */
+  readonly delivery?: string | undefined | null;
 }
 
 /** Reads a whole input, and prints its warnings. */
@@ -37,8 +40,7 @@ export async function readIntents<Row extends InputRow>(
 /** Makes a run of an input. */
 export async function toRun(
   context: Context,
-  { kind, noun, input, runFlags }: RunInput,
-  flags: ApplyFlags,
+  { kind, noun, input, flags, delivery = null }: RunInput,
 ): Promise<Run> {
   const { file, format, rows, invalid, skipped, originals } = input;
   const header: RunHeader = {
@@ -48,11 +50,11 @@ export async function toRun(
     profile: context.settings.profile?.value ?? null,
     format,
     columns: originals.header,
-    flags: runFlags,
+    flags,
     name: file.name,
     file: file.path ?? null,
     undoes: null,
-    delivery: flags.delivery ?? null,
+    delivery,
     rows: rows.length + invalid.length + skipped,
     invalid: invalid.length,
     skipped,
@@ -62,24 +64,25 @@ export async function toRun(
   return createRun(header, newRows, [...invalid]);
 }
 
-/** Plans a run, asks, writes and reports. A diff or a dry run only shows the plan. */
+/** Plans a run, asks, writes and reports. A diff or a dry run is only the plan. */
 export async function applyRun(
   context: Context,
   run: Run,
-  flags: ApplyFlags,
+  flags: SessionFlags,
   kind: 'diff' | 'apply' = 'apply',
-): Promise<void> {
+): Promise<Output> {
   const { header } = run;
   const isPreview = kind === 'diff' || context.flags.dryRun === true;
   if (header.rows === 0) {
-    await context.warn(`note: ${header.name} has no records: nothing to do`);
-    return printNothing(context, header, isPreview);
+    const note = `note: ${header.name} has no records: nothing to do`;
+    const totals = isPreview ? [] : [toRunJson({ header, counts: rowTotals([]).counts })];
+    return { documents: totals, text: '', asList: isPreview, notes: [note] };
   }
   const lock = isPreview ? undefined : await lockTarget(context, header, flags);
   try {
     const list = await listRuns(runFolderOf(context.io));
     if (lock) await checkDelivery(context, list, run);
-    await runSession(context, list, { run }, flags, lock, kind === 'diff');
+    return await carryOut(context, list, { run }, flags, lock, kind === 'diff');
   } finally {
     await lock?.release();
   }

@@ -1,5 +1,6 @@
 import { UsageError } from '../process/errors.ts';
 import type { Intent, Row } from '../writes/decide.ts';
+import { findRun, type RunInfo, type RunList, readRun, runsOnTarget } from './list-runs.ts';
 import {
   createRun,
   isAppliedOrUncertain,
@@ -10,7 +11,6 @@ import {
   rowCountOf,
 } from './run.ts';
 import { areDisjoint, defaultFlags } from './run-header.ts';
-import { findRun, type RunInfo, type RunList, readRun, runsOnTarget } from './run-store.ts';
 
 /** A run that is about to be planned and carried out. */
 export interface OpenRun {

@@ -1,0 +1,146 @@
+import { type Context, followUpCommand } from '../context.ts';
+import type { Column, View } from '../output/columns.ts';
+import type { Output } from '../output/print.ts';
+import type { Style } from '../output/style.ts';
+import type { JsonObject } from '../process/exact-json.ts';
+import { counted, groupDigits, sanitize } from '../process/text.ts';
+import { findNextCommand, groupFailures, type Report, runError, toReportJson } from './report.ts';
+import { describeExample, rowWords } from './row-view.ts';
+import { fates, madeIdOf, rowCountOf } from './run.ts';
+import type { RunHeader } from './run-header.ts';
+
+const shownColumns: readonly Column<JsonObject>[] = [
+  { name: 'id', value: ({ id }) => id },
+  { name: 'kind', value: ({ kind }) => kind },
+  { name: 'file', value: ({ file, shard }) => (shard === undefined ? file : `${file} ${shard}`) },
+  { name: 'started', value: ({ started }) => started, isTime: true },
+  { name: 'state', value: ({ state }) => state, isStatus: true },
+  { name: 'applied', value: ({ applied }) => applied, align: 'right' },
+  { name: 'rows', value: ({ rows }) => rows, align: 'right' },
+];
+
+/** The columns that are printed if `--fields` names them. Only the report of a session has figures such as `requests`. */
+const namedColumns = [
+  ...['noun', 'shard', 'target', 'profile', 'delivery'],
+  ...fates.filter((fate) => fate !== 'applied'),
+  ...['left', 'undoneBy', 'requests', 'retries', 'seconds', 'rejects', 'next', 'undo'],
+];
+
+/** The columns of a run, in the list of runs and in the report of a session. */
+export const reportView: View<JsonObject> = {
+  plural: 'runs',
+  columns: [
+    ...shownColumns,
+    ...namedColumns.map((name): Column<JsonObject> => ({ name, value: (run) => run[name], isHidden: true })),
+  ],
+};
+
+/** Returns what a session prints: its summary, notes, and the error if not every row is as the run wants it. */
+export async function reportOutput(context: Context, report: Report): Promise<Output> {
+  const { info, run, stop, rejects, earlier, problem } = report;
+  const { id, header, written } = info;
+  const { fields, sort } = context.flags;
+  const next = nextWords(report);
+  const canUndo = header.kind !== 'undo' && header.kind !== 'delete' && written > 0;
+  const undo = canUndo ? followUpCommand(context, ['undo', id]) : undefined;
+  const error = runError(info, stop, hintOf(context, report, next));
+  const notes = [
+    ...(earlier
+      ? [`note: ${counted(earlier.open, 'row', 'rows')} of ${earlier.file} still to be written`]
+      : []),
+    ...(rejects === undefined ? [] : [`rejected rows are in ${rejects}`]),
+    ...(error || undo === undefined ? [] : [`undo with: ${undo}`]),
+    ...(error && problem && !error.message.includes(problem.message) ? [`warning: ${problem.message}`] : []),
+  ];
+  const ending = {
+    notes,
+    doneNote: `warning: ${error?.message ?? `run ${id} is done`}; the summary could not be written`,
+    error: error ?? problem?.with({ hint: next && nextHint(context, next) }),
+  };
+  const { content } = await context.printer();
+  const json = toReportJson(report, { next: next && followUpCommand(context, next), undo });
+  if (content === 'ids' && header.kind === 'create')
+    return { documents: [json], text: run.rows.map((row) => lineOf(madeIdOf(row))).join(''), ...ending };
+  if (content !== 'text' || fields !== undefined || sort !== undefined)
+    return { record: json, view: reportView, ...ending };
+  return { documents: [json], text: summaryText(report, await context.style('stdout')), ...ending };
+}
+
+function lineOf(id: bigint | undefined): string {
+  return id === undefined ? '' : `${id}\n`;
+}
+
+/** The command that goes on, as words. Undefined if nothing is left to do. */
+function nextWords({ run, lacks }: Report): readonly string[] | undefined {
+  const { id = '', header } = run;
+  const goOn = header.undoes === null ? ['resume', id] : ['undo', header.undoes];
+  if (lacks === 'rejects') return [...goOn, '--rejects', '<file>'];
+  return findNextCommand(run) ?? (lacks && goOn);
+}
+
+/** Says what the user can do next. Undefined if there is nothing to do. */
+function hintOf(
+  context: Context,
+  { run: { header, rows }, stop, rejects }: Report,
+  words: readonly string[] | undefined,
+): string | undefined {
+  const next = words && nextHint(context, words);
+  const isStale = rows.some(({ outcome }) => outcome?.reason?.code === 'stale');
+  const first = stop?.hint ?? (isStale ? 'petstore help gateways says what may stand between' : undefined);
+  if (next && first) return `${first}; then ${next}`;
+  const apply = rejects && followUpCommand(context, applyWords(header, rejects));
+  return next ?? first ?? (apply && `correct the rejected rows, then run: ${apply}`);
+}
+
+/** The hint for the command that goes on with a run, or with which a person says what happened to a row. */
+export function nextHint(context: Context, words: readonly string[]): string {
+  const command = followUpCommand(context, words);
+  if (words[1] !== 'settle') return `go on with: ${command}`;
+  return `look at the record, and say what happened: ${command}, or --as failed`;
+}
+
+/** The words of the command that applies a file of rejects, with the flags of the input. */
+function applyWords({ kind, noun, flags, delivery }: RunHeader, file: string): string[] {
+  if (kind === 'create' || kind === 'update' || kind === 'delete') return [noun, kind, '--from', file];
+  const { map, thousands, decimal, relative, again, sum, createMissing } = flags;
+  const values = { '--thousands': thousands, '--decimal': decimal, '--delivery': delivery };
+  const truths = {
+    '--relative': relative,
+    '--again': again,
+    '--sum': sum,
+    '--create-missing': createMissing,
+  };
+  return [
+    ...['inventory', 'apply', file],
+    ...Object.entries(map).flatMap(([field, column]) => ['--map', `${field}=${column}`]),
+    ...Object.entries(values).flatMap(([flag, value]) => (value === null ? [] : [flag, value])),
+    ...Object.entries(truths).flatMap(([flag, isSet]) => (isSet ? flag : [])),
+  ];
+}
+
+/** The summary for a terminal: the run, its session, and the groups of failures. */
+function summaryText(report: Report, style: Style): string {
+  const { info, run, requests, retries, seconds } = report;
+  const { counts, header } = info;
+  const { applied, unchanged, booked } = counts;
+  const rowCount = rowCountOf(counts);
+  const isNothing = unchanged + booked === rowCount;
+  const facts = [
+    isNothing
+      ? `nothing to do: ${counted(rowCount, 'row needs', 'rows need')} no write`
+      : `applied ${groupDigits(applied)} of ${counted(rowCount, 'row', 'rows')} in ${seconds.toFixed(2)} s`,
+    counted(requests, 'request', 'requests'),
+    ...(retries > 0 ? [counted(retries, 'retry', 'retries')] : []),
+  ].join(', ');
+  const others = fates
+    .filter((fate) => fate !== 'applied' && counts[fate] > 0 && !(isNothing && fate === 'unchanged'))
+    .map((fate) => `${groupDigits(counts[fate])} ${fate}`);
+  const lines = [applied === rowCount ? style.green(facts) : facts];
+  if (others.length > 0) lines.push(others.join(', '));
+  for (const { state, count, kind, example } of groupFailures(run.rows)) {
+    const paint = state === 'failed' ? style.red : style.yellow;
+    lines.push(paint(`${groupDigits(count)} x  ${sanitize(`${state}: ${kind}`)}`));
+    lines.push(style.dim(`    ${describeExample(example, rowWords(header.noun).record)}`));
+  }
+  return `${[...lines, style.dim(`run ${info.id}`)].join('\n')}\n`;
+}

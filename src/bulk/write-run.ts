@@ -1,0 +1,214 @@
+import { offeredOperation } from '../api/contract.ts';
+import { nouns } from '../api/nouns.ts';
+import type { Client } from '../client/client.ts';
+import { Pace, type PaceFlags, type StopReason } from '../client/pace.ts';
+import { type Reject, rejectsName, writeRejects } from '../input/rejects.ts';
+import { monotonicMs } from '../process/deadline.ts';
+import { CliError, messageOf, UsageError } from '../process/errors.ts';
+import type { FileName } from '../process/files.ts';
+import { graceMs, Stop, StoppedError } from '../process/signals.ts';
+import { systemReason } from '../process/system-error.ts';
+import type { Outcome, Rules } from '../writes/decide.ts';
+import { createRecordPort, type RecordPort } from '../writes/port.ts';
+import { shownCode } from '../writes/reasons.ts';
+import { createTotals, settleAll, type Totals } from '../writes/settle-all.ts';
+import { claimsOn } from './claims.ts';
+import type { Journal } from './journal.ts';
+import { createRowKeeper, markBeforeSending } from './keep-rows.ts';
+import { type RunList, toRunInfo } from './list-runs.ts';
+import { makePlan, type Plan, readStocks } from './plan.ts';
+import type { Report } from './report.ts';
+import { fateOf, isReject, isUnfinished, type Run, rowTotals } from './run.ts';
+
+/** What a session of a run works with. */
+export interface Session {
+  readonly run: Run;
+  /** The runs on the target, as listed under its lock. */
+  readonly list: RunList;
+  readonly client: Client;
+  readonly port: RecordPort;
+  readonly rules: Rules;
+  readonly pace: Pace;
+  readonly stop: Stop<StopReason>;
+  /** Counts while rows are written. */
+  readonly totals: Totals;
+  readonly limits: SessionLimits;
+}
+
+interface SessionLimits extends PaceFlags {
+  /** The run stops when this many rows have failed or are unknown in this session. */
+  readonly maxErrors: number;
+  /** The maximum number of retries of a row. */
+  readonly retries: number;
+  /** False if the profile says that the ETags of the service are of no use. */
+  readonly sendsEtags: boolean;
+}
+
+/** @throws UsageError if the service cannot read or write such values. */
+export function openSession(client: Client, list: RunList, run: Run, limits: SessionLimits): Session {
+  const { noun, kind, flags } = run.header;
+  const stop = new Stop<StopReason>();
+  const pace = new Pace(limits, stop);
+  const port = createRecordPort(client, noun, { pace, sendsEtags: limits.sendsEtags });
+  checkOffers(client, port, run);
+  const { createsByPut } = port;
+  const rules = { mayCreate: flags.createMissing, isUndo: kind === 'undo', createsByPut };
+  return { run, list, client, port, rules, pace, stop, totals: createTotals(), limits };
+}
+
+/**
+ * Reads the records of the open rows, and decides each row.
+ *
+ * @param undone the run that an undo takes back.
+ * @param progress counts the records that were read.
+ * @throws the error of a reading: there is no partial plan.
+ */
+export async function planRun(
+  { run, list, client, port, rules, pace, limits }: Session,
+  undone: Run | undefined,
+  progress: { recordsRead: number },
+): Promise<Plan> {
+  const claims = await claimsOn(list, run, undone);
+  const plan = await makePlan(port, run.rows.filter(isUnfinished), { rules, claims, pace, progress });
+  if (run.header.kind === 'delete' && run.header.noun === 'pets')
+    await readStocks(
+      createRecordPort(client, 'inventory', { pace, sendsEtags: limits.sendsEtags }),
+      plan.changes,
+      pace,
+    );
+  return plan;
+}
+
+/**
+ * Writes the rows of a plan, then the rejects, then the end of the session.
+ *
+ * @param journal has the plan.
+ * @param file the file of rejects.
+ */
+export async function writeRun(
+  session: Session,
+  plan: Plan,
+  journal: Journal,
+  file: RejectsFile,
+): Promise<Report> {
+  const { run, pace, stop, totals } = session;
+  const { rejects: name, rejected } = run;
+  const startedMs = monotonicMs();
+  await writeRows(session, plan, journal);
+  const seconds = Math.round(monotonicMs() - startedMs) / 1000;
+  const ending = endSession(run, plan, journal, file);
+  const open = run.rows.filter((row) => rejected?.has(row.line) && fateOf(row) === 'failed').length;
+  return {
+    ...{ info: toRunInfo(run), run, seconds, requests: pace.requests, retries: totals.retries },
+    stop: stop.reason,
+    earlier: name === undefined ? undefined : { file: name, open },
+    ...ending,
+  };
+}
+
+/** Writes the rows of a plan. Returns when all are settled, or the run has stopped. */
+async function writeRows(session: Session, plan: Plan, journal: Journal): Promise<void> {
+  const { stop, pace, port, rules, totals, client } = session;
+  const { retries, maxErrors } = session.limits;
+  const limits = { retries, retriesUnreachable: true, rules, stop };
+  const saveStore = client.deferSaves?.();
+  const keeper = createRowKeeper(journal, { stop, totals, maxErrors, saveStore });
+  let grace: NodeJS.Timeout | undefined;
+  stop.stopped.addEventListener('abort', () => {
+    grace = setTimeout(() => stop.abandon(), graceMs);
+  });
+  try {
+    const marked = markBeforeSending(plan.changes, journal, stop, pace.max);
+    await settleAll(port, marked, { limits, atOnce: pace.max, totals }, keeper);
+  } catch (error) {
+    // A journal that cannot be written stops the run, and what was written is told.
+    if (!(error instanceof CliError || error instanceof StoppedError)) throw error;
+    if (error instanceof CliError) stop.stop({ kind: 'partial', message: messageOf(error) });
+  } finally {
+    clearTimeout(grace);
+    await keeper.flush();
+  }
+}
+
+/** Writes the rejects of the session, and then its end into the journal. */
+function endSession(
+  run: Run,
+  plan: Plan,
+  journal: Journal,
+  file: RejectsFile,
+): Pick<Report, 'rejects' | 'problem' | 'lacks'> {
+  let rejects: string | undefined;
+  let problem: CliError | undefined;
+  try {
+    for (const row of plan.changes)
+      if (row.doubt && !row.outcome)
+        journal.keep({ kind: 'outcome', row, outcome: interrupted, doubt: row.doubt });
+    journal.sync();
+    rejects = writeRunRejects(run, file);
+    // If the rejects cannot be written, the journal gets no end, and `resume` writes them.
+    endRun(run, journal, rejects);
+  } catch (error) {
+    problem = error instanceof CliError ? error : new CliError('failed', systemReason(error));
+  }
+  journal.close();
+  const lacks = problem && (problem === journal.error ? 'end' : 'rejects');
+  return { rejects, problem, lacks };
+}
+
+/** @throws UsageError if the service lacks an operation that the rows of a run need. */
+function checkOffers({ contract }: Client, port: RecordPort, { header: { noun, kind }, rows }: Run): void {
+  const { get, list, create, update, delete: remove } = nouns[noun].operations;
+  const needed = kind === 'create' ? create : kind === 'delete' ? remove : update;
+  const sets = rows.some(({ intent }) => intent.kind === 'set' || intent.kind === 'add');
+  if (kind !== 'undo' || sets) offeredOperation(contract, needed);
+  if (kind !== 'create' && !port.canRead)
+    throw new UsageError(
+      `the service offers neither ${get} nor ${list}, so nothing can be planned`,
+      'see `petstore api operations`',
+      'unbound',
+    );
+}
+
+/** Where rejects go. Without a name they go beside the input: see `rejectsName`. */
+type RejectsFile = Omit<FileName, 'name'> & { readonly name?: string | undefined };
+
+/**
+ * Writes the rejects of a session, if there are any: those that no earlier session has written.
+ *
+ * @returns the name of the file, with a number if the name was in use. Undefined if there are no rejects.
+ */
+export function writeRunRejects(run: Run, { folder, name: given }: RejectsFile): string | undefined {
+  const { header, rows, invalid, rejected } = run;
+  const { format, columns, name, file: path } = header;
+  const rejects: Reject[] = rejected
+    ? []
+    : invalid.map(({ line, text, message }) => ({
+        ...{ line, text, state: 'invalid' },
+        reason: { code: 'invalid', message },
+      }));
+  for (const row of rows) {
+    const { outcome, line, text = '' } = row;
+    if (!isReject(run, row) || rejected?.has(line)) continue;
+    const reason = outcome?.reason;
+    rejects.push({ line, text, state: 'failed', reason: reason && { ...reason, code: shownCode(reason) } });
+  }
+  if (rejects.length === 0) return undefined;
+  const file = { folder, name: given ?? rejectsName({ name, path: path ?? undefined }, format) };
+  return writeRejects(file, format, columns, rejects);
+}
+
+/** Writes the end of a session into its journal, and syncs it. */
+export function endRun(run: Run, journal: Journal, rejects: string | undefined): void {
+  const ended = new Date().toISOString();
+  const end = { ...rowTotals(run.rows, run.header), planned: run.planned, ended, rejects };
+  journal.keep({ kind: 'end', end });
+  journal.sync();
+}
+
+const interrupted: Outcome = {
+  kind: 'unknown',
+  reason: {
+    code: 'interrupted',
+    message: 'it may have been sent before, and the run stopped before its record was read',
+  },
+};
