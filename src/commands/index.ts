@@ -5,11 +5,10 @@ import { topicNames } from '../cli/topics.ts';
 import { action, type Program } from '../cli/verb.ts';
 import { UsageError } from '../process/errors.ts';
 
-// A file or a folder for each noun and each command: flags go in, calls and printing come out. `record-verbs.ts` makes the
-// verbs that pets, categories and orders share, and `arguments.ts` has arguments and flags of several commands. `runs/` has
-// what all runs share: flags (`run-flags.ts`), the input (`run-input.ts` for counts, `record-files.ts` for records), a
-// session (`run-session.ts`), its plan and its report (`row-view.ts`, `report-run.ts`). There `resume.ts` goes on with a run
-// or undoes it, `show-runs.ts` lists what is kept, and `settle-rows.ts` takes a person's word for a row.
+// A file or a folder for each noun and each command: flags go in, an output comes back. `record-verbs.ts` makes the verbs that
+// pets, categories and orders share, and `record-files.ts` the runs of `--from`. `arguments.ts` and `run-flags.ts` have
+// arguments and flags of several commands. In `runs/`, `resume.ts` goes on with a run or undoes it, `show-runs.ts` lists what
+// is kept, and `settle-rows.ts` takes a person's word for a row.
 
 /** `petstore version`, which people expect besides `petstore --version`. */
 const printVersion = action({
