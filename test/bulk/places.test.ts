@@ -81,7 +81,7 @@ test('diff and --dry-run show what apply would write, and the rows that cannot b
       state: 'failed',
       reason: expect.objectContaining({ code: 'no_entry', message: why }),
     },
-    { line: 3, state: 'invalid', reason: { code: 'invalid', message: expect.stringContaining('count "x"') } },
+    { line: 3, state: 'invalid', reason: { code: 'invalid', message: expect.stringContaining("count 'x'") } },
   ]);
   const dry = await shop.run('inventory apply stock.csv --skip-invalid --dry-run -o json');
   expect(dry).toMatchObject({ code: 3, stdout: diff.stdout });
