@@ -88,10 +88,12 @@ function valuesOf(values: RecordValues, isOfTable: boolean): JsonObject {
   );
 }
 
-/** Finds a word that databases and R write without quotes for a cell without a value. */
+/** What databases, R, pandas, Python and Excel write without quotes for a cell without a value. */
+const nullWords = new Set<unknown>(['NULL', 'null', '\\N', 'NA', 'NaN', 'nan', 'None', '#N/A']);
+
+/** Finds a word in a text column that may mean that there is no value. */
 function findNullText(values: RecordValues, text: string): string | undefined {
-  const [name, value] =
-    Object.entries(values).find(([, cell]) => cell === 'NULL' || cell === 'NA' || cell === '\\N') ?? [];
+  const [name, value] = Object.entries(values).find(([, cell]) => nullWords.has(cell)) ?? [];
   return name === undefined || text.includes(`"${value}"`) ? undefined : `${name} ${value}`;
 }
 

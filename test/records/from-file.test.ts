@@ -169,9 +169,11 @@ test('says what a file of ids has besides, and which texts may mean that there i
     'id\tname\n1\tNULL\n2\tNULL\n',
     '"id","name"\n1,NA\n2,NA\n',
     'id,name\n1,\\N\n2,\\N\n',
+    'id;name\n1;#N/A\n2;#N/A\n',
+    'id,name\n1,None\n2,None\n',
   ])
     expect((await shop.run('pets update --from - --dry-run', { stdin })).stderr).toMatch(
-      /^warning: stdin:2: name (NULL|NA|\\N) is taken as a text \(and 1 more like this\); a cell without a value is empty$/m,
+      /^warning: stdin:2: name (NULL|NA|\\N|#N\/A|None) is taken as a text \(and 1 more like this\); a cell without a value is empty$/m,
     );
   const quoted = await shop.run('pets update --from - --dry-run', { stdin: '"id","name"\n1,"NA"\n' });
   expect(quoted.stderr).not.toContain('warning');
