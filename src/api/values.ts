@@ -54,3 +54,16 @@ export function toInstant(text: string): number | undefined {
   const moment = isDay(text) ? `${text}T00:00:00Z` : text;
   return isDateTime(moment) ? Date.parse(moment) : undefined;
 }
+
+/** Finds the index of the first item with this id or a higher one, in items that are ordered by id. Most ids come at the end. */
+export function indexOfId(items: readonly { readonly id?: bigint | undefined }[], id: bigint): number {
+  let low = 0;
+  let high = items.length;
+  if ((items[high - 1]?.id ?? -1n) < id) return high;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((items[middle]?.id ?? id) < id) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

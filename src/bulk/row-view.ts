@@ -176,11 +176,11 @@ export function describePlan({ noun }: RunHeader, plan: Plan): string[] {
   const lines = [
     `plan: ${groupDigits(changes.length)} of ${counted(rows.length, 'row', 'rows')} to write${tail}`,
   ];
-  const stocks = changes.flatMap(({ stock }) => (stock === undefined ? [] : Number(stock)));
-  if (stocks.length > 0) {
-    const units = groupDigits(stocks.reduce((sum, stock) => sum + stock));
+  const withStock = changes.filter(({ stock }) => stock !== undefined);
+  if (withStock.length > 0) {
+    const units = groupDigits(withStock.reduce((sum, { stock }) => sum + Number(stock), 0));
     lines.push(
-      `their ${counted(stocks.length, 'inventory entry goes', 'inventory entries go')} too (${units} in stock)`,
+      `their ${counted(withStock.length, 'inventory entry goes', 'inventory entries go')} too (${units} in stock)`,
     );
   }
   const booked = rows.filter((row) => fateOf(row) === 'booked');
@@ -197,15 +197,17 @@ export function describePlan({ noun }: RunHeader, plan: Plan): string[] {
 
 /** Describes the changes of counts in each direction: `3 pets down -1,208`. */
 function describeDirections({ changes }: Plan): string[] {
-  const sizes = changes.map((row) => changeOf(row) ?? 0);
-  const groups = [
-    ['up +', sizes.filter((size) => size >= 0)],
-    ['down -', sizes.filter((size) => size < 0)],
-  ] as const;
-  return groups.flatMap(([name, group]) => {
-    const units = group.reduce((sum, size) => sum + BigInt(Math.abs(size)), 0n);
-    return group.length === 0 ? [] : [`${counted(group.length, 'pet', 'pets')} ${name}${groupDigits(units)}`];
-  });
+  const down = { name: 'down -', pets: 0, units: 0n };
+  const up = { name: 'up +', pets: 0, units: 0n };
+  for (const row of changes) {
+    const size = changeOf(row) ?? 0;
+    const direction = size < 0 ? down : up;
+    direction.pets += 1;
+    direction.units += BigInt(Math.abs(size));
+  }
+  return [up, down]
+    .filter(({ pets }) => pets > 0)
+    .map(({ name, pets, units }) => `${counted(pets, 'pet', 'pets')} ${name}${groupDigits(units)}`);
 }
 
 /** Describes the first row of a group of failures: `line 7, pet 42: …`. */

@@ -56,8 +56,17 @@ export interface RunRow extends Row {
 
 /** A row that no plan has seen. */
 export function newRow({ line, id, intent, text }: Pick<RunRow, 'line' | 'id' | 'intent' | 'text'>): RunRow {
-  const known = { planned: undefined, doubt: undefined, outcome: undefined };
-  return { line, id, intent, text, ...known, sentBy: 0, plannedBy: 0 };
+  return {
+    line,
+    id,
+    intent,
+    text,
+    planned: undefined,
+    doubt: undefined,
+    outcome: undefined,
+    sentBy: 0,
+    plannedBy: 0,
+  };
 }
 
 /** The name of a row for people: the id of its record, or `line:7` of the input. */

@@ -1,4 +1,5 @@
 import type { NewCategory, NewOrder, NewPet, PetStatus } from '../api/schemas.ts';
+import { indexOfId } from '../api/values.ts';
 import { printJson } from '../process/exact-json.ts';
 
 /** A record of a collection. It never changes: an update puts another object in its place. */
@@ -63,13 +64,13 @@ export class Collection<Value extends object = object> {
   }
 
   get(id: bigint): StoredRecord<Value> | undefined {
-    const stored = this.ordered[this.indexOf(id)];
+    const stored = this.ordered[indexOfId(this.ordered, id)];
     return stored?.id === id ? stored : undefined;
   }
 
   put(id: bigint, record: Value): StoredRecord<Value> {
     const stored = new StoredRecord(id, record);
-    const at = this.indexOf(id);
+    const at = indexOfId(this.ordered, id);
     this.ordered.splice(at, this.ordered[at]?.id === id ? 1 : 0, stored);
     this.changes += 1;
     return stored;
@@ -77,7 +78,7 @@ export class Collection<Value extends object = object> {
 
   delete(id: bigint): void {
     if (!this.get(id)) return;
-    this.ordered.splice(this.indexOf(id), 1);
+    this.ordered.splice(indexOfId(this.ordered, id), 1);
     this.changes += 1;
   }
 
@@ -87,7 +88,11 @@ export class Collection<Value extends object = object> {
       unknown,
     ][];
     const records: StoredRecord<Value>[] = [];
-    for (let at = this.indexOf(after + 1n); at < this.ordered.length && records.length <= limit; at += 1) {
+    for (
+      let at = indexOfId(this.ordered, after + 1n);
+      at < this.ordered.length && records.length <= limit;
+      at += 1
+    ) {
       const stored = this.ordered[at] as StoredRecord<Value>;
       // An order that does not say whether it is complete is open.
       if (conditions.every(([field, value]) => (stored.record[field] ?? false) === value))
@@ -107,19 +112,6 @@ export class Collection<Value extends object = object> {
     const id = this.nextId;
     this.nextId += 1n;
     return id;
-  }
-
-  /** Finds the index of the first record with this id or a higher one, by binary search. Most records come at the end. */
-  private indexOf(id: bigint): number {
-    let low = 0;
-    let high = this.ordered.length;
-    if ((this.ordered[high - 1]?.id ?? -1n) < id) return high;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if ((this.ordered[middle]?.id ?? id) < id) low = middle + 1;
-      else high = middle;
-    }
-    return low;
   }
 }
 
