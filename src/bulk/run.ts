@@ -127,9 +127,12 @@ export function applyEvent(run: Run, event: RunChange): void {
     case 'outcome':
       endRow(event.row, event.outcome, event.doubt);
       run.marked.delete(event.row.line);
+      // What a person says after the end of a session asks for another end.
+      run.end = undefined;
       return;
     case 'end':
       run.end = event.end;
+      run.marked.clear();
       run.rejected = new Set(run.rows.filter((row) => isReject(run, row)).map(({ line }) => line));
       run.rejects = event.end.rejects ?? run.rejects;
   }

@@ -63,6 +63,9 @@ test('rows that a person has called failed, one after the other, are rejected wi
   expect(shop.files()).not.toContain('d.rejects.csv');
   await shop.report('runs settle r1 2 --as failed');
   expect(shop.read('d.rejects.csv').match(/^\d,.*settled/gm)).toHaveLength(3);
+  // A process that is killed after the last word leaves them to a resume.
+  shop.write('state/runs/r1.jsonl', shop.read('state/runs/r1.jsonl').replace(/\{"kind":"end".*\n$/, ''));
+  expect(await shop.report('resume --yes')).toMatchObject({ rejects: 'd.rejects.2.csv' });
   expect((await shop.run('runs -o csv --no-header --fields state')).stdout).toBe('finished\n');
 });
 

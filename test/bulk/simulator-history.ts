@@ -129,9 +129,9 @@ function createStep(seed: string, plotted: string | undefined, facts: StepFacts)
   const kind = (plottedKind as Step['kind'] | undefined) ?? random.pick(kinds);
   const isById = !['resume', 'undo'].includes(kind) || random.chance(0.5);
   const pick = plottedPick === undefined ? random.below(5) : Number(plottedPick);
-  // A person's word that is cut short after it was kept has no rejects.
-  const isSafe = kind === 'settle' || !random.chance(0.35);
-  const trouble = isSafe ? undefined : random.pick(['death', 'death', 'death', 'full'] as const);
+  const trouble = !random.chance(0.35)
+    ? undefined
+    : random.pick(['death', 'death', 'death', 'full'] as const);
   const operation = 1 + random.below(random.pick([6, 20, 20, 40]));
   return {
     ...{ kind, pick: isById ? pick : undefined, isMended: random.chance(0.5) },
