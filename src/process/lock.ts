@@ -11,14 +11,10 @@ import { fileError, systemCode } from './system-error.ts';
  * file share one lock, `<real path>.lock`: a file with the id of its process, the start of that process and the host. The
  * lock of a process that has ended is taken over, but never that of another host.
  *
- * @throws CliError `failed` if the folder cannot be written to, or if the owner keeps the lock for `waitMs`.
+ * @throws CliError `failed` if the folder cannot be written to, or if the owner keeps the lock for 30 seconds.
  */
-export async function withLock<Value>(
-  path: string,
-  work: () => Promise<Value>,
-  waitMs?: number,
-): Promise<Value> {
-  const release = await takeLock(path, waitMs);
+export async function withLock<Value>(path: string, work: () => Promise<Value>): Promise<Value> {
+  const release = await takeLock(path);
   try {
     return await work();
   } finally {

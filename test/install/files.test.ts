@@ -18,7 +18,7 @@ import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { leanConf } from '../../.ci/lean-conf.mjs';
 import { writeFileAtomic } from '../../src/process/files.ts';
-import { holderOf, withLock } from '../../src/process/lock.ts';
+import { holderOf, takeLock, withLock } from '../../src/process/lock.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'petstore-files-'));
 const worker = join(folder, 'worker.cjs');
@@ -116,8 +116,7 @@ describe('a lock', () => {
     const path = join(folder, 'held');
     const child = await holder(path);
     const message = `lock ${path}.lock: process ${child.pid} holds it`;
-    const locked = withLock(path, async () => {}, 50);
-    await expect(locked).rejects.toMatchObject({ kind: 'failed', message });
+    await expect(takeLock(path, 50)).rejects.toMatchObject({ kind: 'failed', message });
     child.kill('SIGKILL');
   });
 
@@ -127,24 +126,24 @@ describe('a lock', () => {
   ])('%s is taken over at once', async (name, owner) => {
     const path = join(folder, name);
     writeFileSync(`${path}.lock`, owner);
-    expect(await withLock(path, async () => 'in', 0)).toBe('in');
+    (await takeLock(path, 0))();
     expect(existsSync(`${path}.lock`)).toBe(false);
   });
 
   test('whose process was killed before it wrote its name is taken over after ten seconds', async () => {
     const path = join(folder, 'nameless');
     writeFileSync(`${path}.lock`, '');
-    await expect(withLock(path, async () => 'in', 0)).rejects.toThrow('lock');
+    await expect(takeLock(path, 0)).rejects.toThrow('lock');
     const past = new Date(Date.now() - 11_000);
     utimesSync(`${path}.lock`, past, past);
-    expect(await withLock(path, async () => 'in', 0)).toBe('in');
+    (await takeLock(path, 0))();
   });
 
   test('of a process of another host is never taken over', async () => {
     const path = join(folder, 'elsewhere');
     writeFileSync(`${path}.lock`, '4194305 5 elsewhere');
     const message = `lock ${path}.lock: process 4194305 of elsewhere holds it`;
-    await expect(withLock(path, async () => {}, 0)).rejects.toMatchObject({ message });
+    await expect(takeLock(path, 0)).rejects.toMatchObject({ message });
   });
 
   test('is released when its work fails, but not if another process has it by then', async () => {
@@ -163,14 +162,14 @@ describe('a lock', () => {
     symlinkSync(real, link);
     await withLock(link, async () => {
       expect(holderOf(real)).toBe(String(process.pid));
-      await expect(withLock(real, async () => {}, 20)).rejects.toThrow('holds it');
+      await expect(takeLock(real, 20)).rejects.toThrow('holds it');
     });
   });
 
   test('is never an unrelated file, which stays as it is', async () => {
     const path = join(folder, 'taken');
     writeFileSync(`${path}.lock`, 'mine');
-    await expect(withLock(path, async () => {}, 0)).rejects.toThrow('it is not a lock of this program');
+    await expect(takeLock(path, 0)).rejects.toThrow('it is not a lock of this program');
     expect(readFileSync(`${path}.lock`, 'utf8')).toBe('mine');
   });
 });
