@@ -12,17 +12,13 @@ import { applyEvent, type Run, type RunChange, type RunEvent, type RunRow } from
 /** The lines of a plan that are written together. */
 const linesOfWrite = 1000;
 
-/**
- * Appends the events of a run to its journal, and changes the run by them. The lines of one turn of the event loop are written
- * together at its end, because a write for each is seven times as many calls of the system. `sync` puts all lines on the disk.
- */
+/** Appends the events of a run to its journal, and changes the run by them. `sync` puts all lines on the disk. */
 export class Journal {
   readonly path: string;
   private readonly run: Run;
   private readonly file: number;
   /** Why a line was lost. Undefined if none was. */
   error: CliError | undefined;
-  private lines = '';
 
   /**
    * Creates a file with the mode 0600. If the run has been read, opens its file and cuts off what is incomplete.
@@ -51,10 +47,8 @@ export class Journal {
 
   /** Appends a plan and syncs it: it is on the disk when this returns. @param number its number among all plans on the target. */
   keepPlan(rows: readonly RunRow[], number: number): void {
-    for (let at = 0; at < rows.length; at += linesOfWrite) {
+    for (let at = 0; at < rows.length; at += linesOfWrite)
       this.append(rows.slice(at, at + linesOfWrite).map((row) => ({ kind: 'plan', row })));
-      this.attempt(() => this.write());
-    }
     const planned = { kind: 'planned', number, rows } as const;
     this.append([planned]);
     this.sync();
@@ -70,38 +64,31 @@ export class Journal {
   /** Returns when all lines are on the disk. @throws CliError `failed` if a line was lost, or the file was removed. */
   sync(): void {
     this.attempt(() => {
-      this.write();
       syncFile(this.file);
       if (fstatSync(this.file).nlink === 0) throw new Error('it was removed');
     });
-    if (this.error) throw this.error;
   }
 
   close(): void {
-    this.attempt(() => this.write());
     closeSync(this.file);
   }
 
   private append(events: readonly RunEvent[]): void {
-    if (this.error) throw this.error;
-    if (this.lines === '') setImmediate(() => this.attempt(() => this.write()));
-    for (const event of events) this.lines += `${printEvent(event)}\n`;
+    const bytes = Buffer.from(events.map((event) => `${printEvent(event)}\n`).join(''));
+    this.attempt(() => {
+      for (let offset = 0; offset < bytes.length; )
+        offset += writeSync(this.file, bytes, offset, bytes.length - offset);
+    });
   }
 
-  private write(): void {
-    const bytes = Buffer.from(this.lines);
-    this.lines = '';
-    for (let offset = 0; offset < bytes.length; )
-      offset += writeSync(this.file, bytes, offset, bytes.length - offset);
-  }
-
-  /** Writes to the file, and notes a failure: after one nothing more is written, because the last line may be incomplete. */
+  /** @throws CliError `failed` at a failure and ever after: nothing more is written, because the last line may be incomplete. */
   private attempt(step: () => void): void {
-    if (this.error) return;
+    if (this.error) throw this.error;
     try {
       step();
     } catch (error) {
       this.error = fileError('write', this.path, error);
+      throw this.error;
     }
   }
 }
