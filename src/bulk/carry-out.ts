@@ -67,22 +67,19 @@ export async function lockTarget(
   { lockWait = 0 }: Pick<SessionFlags, 'lockWait'>,
 ): Promise<TargetLock> {
   const { signal } = context.interrupts;
-  return beforeWrites(async () => {
-    const folder = runFolderOf(context.io);
-    await ensurePrivateFolder(folder, 'PETSTORE_STATE_DIR names another folder for what a run does');
-    return holdTarget(folder, { target, shard, name }, { ms: lockWait, signal, tell: context.print });
-  });
+  const folder = runFolderOf(context.io);
+  await ensurePrivateFolder(folder, 'PETSTORE_STATE_DIR names another folder for what a run does');
+  return holdTarget(folder, { target, shard, name }, { ms: lockWait, signal, tell: context.print });
 }
 
-/** Does a step before the first write. @throws the error of the step; its message also says that nothing was sent. */
-async function beforeWrites<Value>(step: () => Promise<Value>): Promise<Value> {
-  try {
-    return await step();
-  } catch (error) {
-    if (!(error instanceof CliError) || error instanceof InterruptedError) throw error;
-    throw error.with({}, `${error.message}; nothing was sent`);
-  }
-}
+const actions: Readonly<Record<RunHeader['kind'], string>> = {
+  apply: 'set',
+  edit: 'set',
+  create: 'create',
+  update: 'change',
+  delete: 'delete',
+  undo: 'take back',
+};
 
 /**
  * Carries out a session of a run: plans, asks, writes and reports. Without a lock the output is the plan: a diff exits 8 if a row
@@ -99,6 +96,7 @@ export async function carryOut(
   isDiff = false,
 ): Promise<Output> {
   const { settings, io } = context;
+  const { kind, noun } = run.header;
   if (run.id !== undefined) await lock?.nameRun(run.id);
   if (flags.rejects !== undefined) await checkFolder({ name: flags.rejects, folder: io.cwd }, '--rejects');
   const session = openSession(await context.client('bulk'), list, run, {
@@ -123,7 +121,11 @@ export async function carryOut(
   if (isWrite && !context.flags.yes && canAsk(context))
     await io.stderr.write(await largestChangesText(await context.printer(), run.header, plan));
   for (const line of totals) await context.tell(line);
-  if (isWrite) await confirmPlan(context, run.header, plan);
+  if (isWrite) {
+    const { singular, plural } = rowWords(noun);
+    const what = `${actions[kind]} ${counted(plan.changes.length, singular, plural)}`;
+    await confirmWrite(context, { what, needsYes: true });
+  }
   return reportOutput(context, await writeWithProgress(context, session, plan, flags.rejects, lock));
 }
 
@@ -148,22 +150,6 @@ async function planWithProgress(
     const { kind, message, hint } = stop.reason;
     throw new CliError(kind, `${run.header.name}: ${message}; nothing was sent`, { hint, retryable: true });
   }
-}
-
-const actions: Readonly<Record<RunHeader['kind'], string>> = {
-  apply: 'set',
-  edit: 'set',
-  create: 'create',
-  update: 'change',
-  delete: 'delete',
-  undo: 'take back',
-};
-
-/** @throws UsageError if the answer is no, or if questions are impossible. */
-function confirmPlan(context: Context, { kind, noun }: RunHeader, { changes }: Plan): Promise<void> {
-  const { singular, plural } = rowWords(noun);
-  const what = `${actions[kind]} ${counted(changes.length, singular, plural)}`;
-  return confirmWrite(context, { what, needsYes: true });
 }
 
 /** The time in which a run must end after a signal, beyond the time that it gives to requests in flight. */
@@ -203,7 +189,7 @@ async function writeWithProgress(
     read: () => ({ done: totals.settled, total, failed: totals.failed }),
   };
   return inTwoSteps(context, steps, async () => {
-    const journal = await beforeWrites(() => keepPlan(session.list, run, plan.rows));
+    const journal = await keepPlan(session.list, run, plan.rows);
     if (run.id !== undefined) await lock.nameRun(run.id);
     const write = () => writeRun(session, plan, journal, { name: rejects, folder: context.io.cwd });
     return total > 0 ? withProgress(context, activity, write) : write();

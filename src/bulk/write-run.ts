@@ -144,9 +144,7 @@ function endSession(
       if (row.doubt && !row.outcome)
         journal.keep({ kind: 'outcome', row, outcome: interrupted, doubt: row.doubt });
     journal.sync();
-    rejects = writeRunRejects(run, file);
-    // If the rejects cannot be written, the journal gets no end, and `resume` writes them.
-    endRun(run, journal, rejects);
+    rejects = endRun(run, journal, file);
   } catch (error) {
     problem = error instanceof CliError ? error : new CliError('failed', systemReason(error));
   }
@@ -173,17 +171,20 @@ function checkOffers({ contract }: Client, port: RecordPort, { header: { noun, k
 type RejectsFile = Omit<FileName, 'name'> & { readonly name?: string | undefined };
 
 /**
- * Writes the rejects of a session, if there are any: those that no earlier session has written.
+ * Writes the rejects of a session, those that no earlier session has written, and then its end into the journal.
  *
  * @returns the name of the file, with a number if the name was in use. Undefined if there are no rejects.
+ * @throws CliError `failed`. If the rejects cannot be written, the journal gets no end, and a resume writes them.
  */
-export function writeRunRejects(run: Run, { folder, name: given }: RejectsFile): string | undefined {
+export function endRun(run: Run, journal: Journal, { folder, name: given }: RejectsFile): string | undefined {
   const { header, rows, invalid, rejected } = run;
   const { format, columns, name, file: path } = header;
   const rejects: Reject[] = rejected
     ? []
     : invalid.map(({ line, text, message }) => ({
-        ...{ line, text, state: 'invalid' },
+        line,
+        text,
+        state: 'invalid',
         reason: { code: 'invalid', message },
       }));
   for (const row of rows) {
@@ -192,17 +193,12 @@ export function writeRunRejects(run: Run, { folder, name: given }: RejectsFile):
     const reason = outcome?.reason;
     rejects.push({ line, text, state: 'failed', reason: reason && { ...reason, code: shownCode(reason) } });
   }
-  if (rejects.length === 0) return undefined;
   const file = { folder, name: given ?? rejectsName({ name, path: path ?? undefined }, format) };
-  return writeRejects(file, format, columns, rejects);
-}
-
-/** Writes the end of a session into its journal, and syncs it. */
-export function endRun(run: Run, journal: Journal, rejects: string | undefined): void {
-  const ended = new Date().toISOString();
-  const end = { ...rowTotals(run.rows, run.header), planned: run.planned, ended, rejects };
-  journal.keep({ kind: 'end', end });
+  const written = rejects.length > 0 ? writeRejects(file, format, columns, rejects) : undefined;
+  const end = { ...rowTotals(rows, header), planned: run.planned, ended: new Date().toISOString() };
+  journal.keep({ kind: 'end', end: { ...end, rejects: written } });
   journal.sync();
+  return written;
 }
 
 const interrupted: Outcome = {

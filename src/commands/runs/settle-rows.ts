@@ -3,7 +3,7 @@ import { lockTarget, type SessionFlags } from '../../bulk/carry-out.ts';
 import { Journal } from '../../bulk/journal.ts';
 import { findRun, journalPath, listRuns, readRun, runFolderOf } from '../../bulk/list-runs.ts';
 import { fateOf, isLeft, madeIdOf, type Run, rowName } from '../../bulk/run.ts';
-import { endRun, writeRunRejects } from '../../bulk/write-run.ts';
+import { endRun } from '../../bulk/write-run.ts';
 import type { Context } from '../../context.ts';
 import type { Output } from '../../output/print.ts';
 import { UsageError } from '../../process/errors.ts';
@@ -39,9 +39,8 @@ export async function settleRows(
       journal.sync();
       const open = run.rows.filter((row) => isLeft(row) || fateOf(row) === 'unknown').length;
       if (open === 0) {
-        const rejects = writeRunRejects(run, { folder: context.io.cwd });
+        const rejects = endRun(run, journal, { folder: context.io.cwd });
         if (rejects) await context.warn(`rejected rows are in ${rejects}`);
-        endRun(run, journal, rejects);
       }
       const state = open === 0 ? ' is finished' : `: ${counted(open, 'more row is', 'more rows are')} open`;
       const documents = outcomes.map(([row]) => ({ id: row.id ?? madeIdOf(row), line: row.line, state: as }));
