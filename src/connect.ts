@@ -2,7 +2,7 @@ import { version } from '../package.json';
 import { builtInContract } from './api/contract.ts';
 import { bareHost, embeddedOrigin, type Transport } from './api/http.ts';
 import { describeLifecycle } from './api/lifecycle.ts';
-import type { OperationId } from './api/operations.ts';
+import type { OperationId } from './api/nouns.ts';
 import type { SocketAddress } from './checks/check.ts';
 import type { ClientEvent, ClientOptions } from './client/call.ts';
 import { type Client, createClient } from './client/client.ts';

@@ -11,14 +11,8 @@
 
 import { UsageError } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
-import { nouns } from './nouns.ts';
-import {
-  type NounName,
-  type Operation,
-  type OperationId,
-  operations,
-  type TokenHeader,
-} from './operations.ts';
+import { type NounName, nouns, type OperationId } from './nouns.ts';
+import { type Operation, operations, type TokenHeader } from './operations.ts';
 import type { Bounds } from './schemas.ts';
 
 /** The reason why a service lacks an operation to which nothing in its description is similar. */

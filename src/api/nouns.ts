@@ -1,33 +1,73 @@
-import type { ListId, NounName, OperationId } from './operations.ts';
-import type { ResultName } from './schemas.ts';
+import type { JsonObject } from '../process/exact-json.ts';
+import type { petStatuses } from './values.ts';
 
-/** A noun as data: the words for its records, and their operations. */
+// The nouns, each declared once: bodies, records, filters, columns, flags and questions derive from this file.
+
+export type NounName = 'pets' | 'categories' | 'orders' | 'inventory';
+export type OperationId =
+  | 'listPets'
+  | 'listCategories'
+  | 'listOrders'
+  | 'listInventory'
+  | `${'get' | 'create' | 'update' | 'delete'}${'Pet' | 'Category' | 'Order' | 'Inventory'}`;
+
+/**
+ * What a field holds, and how people write it: as a flag, as an answer to a question, as a cell of a file. A `name` tells
+ * records apart; a `reference` is the id of another record, or its name.
+ */
+export type FieldKind = 'name' | 'text' | 'reference' | 'status' | 'quantity' | 'date' | 'truth';
+
+/** A field of a record, besides its id. */
+export interface Field {
+  readonly name: string;
+  readonly kind: FieldKind;
+  readonly summary: string;
+  /** The name of its column and flag, if they have another name: `category` for `categoryId`. */
+  readonly column?: string;
+  /** True if a record must have it. */
+  readonly isRequired?: true;
+  /** True if a person is asked for it although the service does not require it, because a record without it makes no sense. */
+  readonly isWanted?: true;
+}
+
+/** A noun as data: the words for its records, their fields, and their operations. */
 export interface Noun {
   readonly name: NounName;
-  /** The words for one record. The id of the record may follow. */
+  /** The word for one record, which its id may follow. */
   readonly singular: string;
-  /** The words for several records. */
   readonly plural: string;
+  readonly tag: 'Pets' | 'Store';
+  readonly path: string;
   /** The schema of its records. */
-  readonly schema: ResultName;
+  readonly schema: 'Pet' | 'Category' | 'Order' | 'InventoryItem';
+  /** The schema of the body that creates a record. */
+  readonly body: 'NewPet' | 'NewCategory' | 'Order' | 'InventoryItem';
+  /** The schema of the body that updates a record, and the fields that it has. By default as `body`. */
+  readonly update?: { readonly body: 'InventoryUpdate'; readonly fields: readonly string[] };
   /** The field that identifies a record: an inventory entry has the id of its pet. */
   readonly idField: 'id' | 'petId';
+  /** Whether `body` has the id. */
+  readonly idInBody: 'none' | 'optional' | 'required';
   /** The name of its id in other records and in paths. */
   readonly idName: 'petId' | 'categoryId' | 'orderId';
+  readonly fields: readonly Field[];
+  /** The fields by which its list can be filtered. */
+  readonly filters: readonly string[];
+  /** The field that refers to another record, and the column that shows the name of that record. */
+  readonly reference?: { readonly field: string; readonly column: string };
   readonly operations: {
-    readonly list: ListId;
-    readonly get: GetId;
+    readonly list: 'listPets' | 'listCategories' | 'listOrders' | 'listInventory';
+    readonly get: OperationId;
     readonly create: OperationId;
     readonly update: OperationId;
     readonly delete: OperationId;
   };
+  /** Returns the text by which people recognise a record, in addition to its id. */
+  title(record: JsonObject): string;
 }
 
 /** The nouns whose records have names that can stand for their ids. */
 export type NamedNoun = 'pets' | 'categories';
-
-/** The operations that read one record. */
-type GetId = 'getPet' | 'getCategory' | 'getOrder' | 'getInventory';
 
 /** Returns the ids of the operations on a noun. */
 function operationsOf<One extends string, Many extends string>(one: One, many: Many) {
@@ -45,37 +85,109 @@ export const nouns = {
     name: 'pets',
     singular: 'pet',
     plural: 'pets',
+    tag: 'Pets',
+    path: '/pets',
     schema: 'Pet',
+    body: 'NewPet',
     idField: 'id',
+    idInBody: 'none',
     idName: 'petId',
+    fields: [
+      { name: 'name', kind: 'name', summary: 'its name', isRequired: true },
+      {
+        name: 'categoryId',
+        kind: 'reference',
+        summary: 'its category',
+        column: 'category',
+        isRequired: true,
+      },
+      {
+        name: 'status',
+        kind: 'status',
+        summary: 'its status: available, pending or sold, or a word of the service',
+      },
+    ],
+    reference: { field: 'categoryId', column: 'category' },
+    filters: ['status', 'categoryId'],
     operations: operationsOf('Pet', 'Pets'),
+    title: ({ name }) => `${name}`,
   },
   categories: {
     name: 'categories',
     singular: 'category',
     plural: 'categories',
+    tag: 'Pets',
+    path: '/categories',
     schema: 'Category',
+    body: 'NewCategory',
     idField: 'id',
+    idInBody: 'none',
     idName: 'categoryId',
+    fields: [
+      { name: 'name', kind: 'name', summary: 'its name', isRequired: true },
+      { name: 'description', kind: 'text', summary: 'its description' },
+    ],
+    filters: [],
     operations: operationsOf('Category', 'Categories'),
+    title: ({ name }) => `${name}`,
   },
   orders: {
     name: 'orders',
     singular: 'order',
     plural: 'orders',
+    tag: 'Store',
+    path: '/store/orders',
     schema: 'Order',
+    body: 'Order',
     idField: 'id',
+    idInBody: 'optional',
     idName: 'orderId',
+    fields: [
+      {
+        name: 'petId',
+        kind: 'reference',
+        summary: 'the pet that is ordered',
+        column: 'pet',
+        isWanted: true,
+      },
+      { name: 'quantity', kind: 'quantity', summary: 'how many are ordered', isWanted: true },
+      {
+        name: 'shipDate',
+        kind: 'date',
+        summary: 'RFC 3339, or a UTC day: YYYY-MM-DD, today, tomorrow, +3d, +1w',
+      },
+      { name: 'complete', kind: 'truth', summary: 'the order is fulfilled' },
+    ],
+    reference: { field: 'petId', column: 'name' },
+    filters: ['petId', 'complete'],
     operations: operationsOf('Order', 'Orders'),
+    title: ({ quantity, petId }) => `${quantity ?? 'any number'} of pet ${petId ?? 'unknown'}`,
   },
   inventory: {
     name: 'inventory',
-    singular: 'the inventory entry of pet',
+    singular: 'inventory entry',
     plural: 'inventory entries',
+    tag: 'Store',
+    path: '/store/inventory',
     schema: 'InventoryItem',
+    body: 'InventoryItem',
+    update: { body: 'InventoryUpdate', fields: ['quantity'] },
     idField: 'petId',
+    idInBody: 'required',
     idName: 'petId',
+    fields: [
+      { name: 'quantity', kind: 'quantity', summary: 'the stock count', isRequired: true },
+      {
+        name: 'status',
+        kind: 'status',
+        summary: 'the status of the pet',
+        isRequired: true,
+      },
+    ],
+    reference: { field: 'petId', column: 'name' },
+    filters: ['status'],
     operations: operationsOf('Inventory', 'Inventory'),
+    title: ({ quantity }) => `${quantity} in stock`,
   },
 } as const satisfies { readonly [Name in NounName]: Noun & { readonly name: Name } };
 
@@ -83,4 +195,48 @@ export const nouns = {
 export const referenceFields: Readonly<Record<string, NamedNoun>> = {
   categoryId: 'categories',
   petId: 'pets',
+};
+
+/** The value of a field in a request, by its kind. In an answer a quantity may be any integer. */
+interface Values {
+  name: string;
+  text: string;
+  reference: bigint;
+  status: (typeof petStatuses)[number];
+  quantity: number;
+  date: string;
+  truth: boolean;
+}
+
+type FieldOf<N extends NounName> = (typeof nouns)[N]['fields'][number];
+type RequiredField<N extends NounName> = Extract<FieldOf<N>, { isRequired: true }>;
+
+/** A new record of a noun, without its id. */
+export type NewRecord<N extends NounName> = {
+  readonly [F in RequiredField<N> as F['name']]: Values[F['kind']];
+} & {
+  readonly [F in Exclude<FieldOf<N>, RequiredField<N>> as F['name']]?: Values[F['kind']] | undefined;
+};
+
+/** The id in the body of a noun. */
+export type IdInBody<N extends NounName> = (typeof nouns)[N]['idInBody'] extends 'required'
+  ? { readonly [F in (typeof nouns)[N]['idField']]: bigint }
+  : (typeof nouns)[N]['idInBody'] extends 'optional'
+    ? { readonly id?: bigint | undefined }
+    : unknown;
+
+/** The fields that every record in an answer has. A bound service may lack the others. */
+type CertainField<N extends NounName> = Exclude<RequiredField<N>, { kind: 'reference' | 'status' }>;
+type AnswerValue<Kind extends FieldKind> = Kind extends 'quantity' ? number | bigint : Values[Kind];
+
+/** A record of a noun in an answer. */
+export type RecordOf<N extends NounName> = {
+  readonly [F in CertainField<N> as F['name']]: AnswerValue<F['kind']>;
+} & {
+  readonly [F in Exclude<FieldOf<N>, CertainField<N>> as F['name']]?:
+    | AnswerValue<F['kind']>
+    | null
+    | undefined;
+} & {
+  readonly [F in (typeof nouns)[N]['idField']]: N extends 'orders' ? bigint | null | undefined : bigint;
 };

@@ -2,19 +2,16 @@ import type * as v from 'valibot';
 import type { JsonObject } from '../process/exact-json.ts';
 import { type Operation, operations, type Parameter } from './operations.ts';
 import {
+  bodySchemas,
   ErrorBody,
   Id,
   IdText,
-  InventoryItem,
-  InventoryUpdate,
   jsonSchemaOf,
-  NewCategory,
-  NewOrder,
-  NewPet,
   PetStatus,
   type QueryName,
   querySchemas,
   type ResultName,
+  resultSchemas,
 } from './schemas.ts';
 
 interface OpenApiOptions {
@@ -194,14 +191,14 @@ function toHeaders() {
 export function toSchemas(): { [name: string]: JsonObject } {
   return {
     PetStatus: toFieldSchema(PetStatus),
-    NewPet: toObjectSchema(NewPet),
-    Pet: toObjectSchema({ entries: { id: Id, ...NewPet.entries } }),
+    NewPet: toObjectSchema(bodySchemas.NewPet),
+    Pet: toObjectSchema({ entries: { id: Id, ...bodySchemas.NewPet.entries } }),
     Pets: { type: 'array', items: componentReference('schemas', 'Pet') },
-    NewCategory: toObjectSchema(NewCategory),
-    Category: toObjectSchema({ entries: { id: Id, ...NewCategory.entries } }),
-    Order: toObjectSchema(NewOrder),
-    InventoryItem: toObjectSchema(InventoryItem),
-    InventoryUpdate: toObjectSchema(InventoryUpdate),
+    NewCategory: toObjectSchema(bodySchemas.NewCategory),
+    Category: toObjectSchema({ entries: { id: Id, ...bodySchemas.NewCategory.entries } }),
+    Order: toObjectSchema(bodySchemas.Order),
+    InventoryItem: toObjectSchema(resultSchemas.InventoryItem),
+    InventoryUpdate: toObjectSchema(bodySchemas.InventoryUpdate),
     Error: toObjectSchema(ErrorBody),
   };
 }

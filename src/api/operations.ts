@@ -1,21 +1,19 @@
-import type * as v from 'valibot';
 import type { JsonObject, JsonValue } from '../process/exact-json.ts';
-import type {
-  BodyName,
-  Bounds,
-  bodySchemas,
-  QueryName,
-  querySchemas,
-  ResultName,
-  ResultTypes,
-} from './schemas.ts';
+import {
+  type IdInBody,
+  type NewRecord,
+  type Noun,
+  type NounName,
+  nouns,
+  type OperationId,
+  type RecordOf,
+} from './nouns.ts';
+import type { BodyName, Bounds, ResultName } from './schemas.ts';
 import { petStatuses } from './values.ts';
 
 /** The stability of an operation, from the extension `x-stability`; `stable` if it is missing. */
 export type Stability = 'stable' | 'beta' | 'experimental';
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-export type NounName = 'pets' | 'categories' | 'orders' | 'inventory';
-
 /** An operation that a service offers: from the table below, or from the service's own description. */
 export interface Operation {
   readonly id: OperationId;
@@ -190,25 +188,6 @@ interface Example {
   readonly body?: JsonObject;
 }
 
-/** The members that all operations of a noun share. */
-interface Collection<Result extends ResultName = ResultName> {
-  readonly noun: NounName;
-  readonly tag: string;
-  readonly path: string;
-  /** The name of the id in the path of a record. */
-  readonly idName: string;
-  readonly result: Result;
-  readonly records: RecordFormat;
-}
-
-const statusBounds = { enum: petStatuses } as const;
-
-const petBody = bodyFormat('NewPet', ['name', 'categoryId'], ['status']);
-const categoryBody = bodyFormat('NewCategory', ['name'], ['description']);
-const orderBody = bodyFormat('Order', [], ['id', 'petId', 'quantity', 'shipDate', 'complete']);
-const entryBody = bodyFormat('InventoryItem', ['petId', 'quantity', 'status'], []);
-const countBody = bodyFormat('InventoryUpdate', ['quantity'], []);
-
 const defaults = {
   isList: false,
   credential: 'optional',
@@ -229,86 +208,83 @@ const kinds = {
   delete: { ...defaults, method: 'DELETE', result: undefined, success: [204], errors: [400, 404, 412] },
 } as const;
 
-/** Returns the parameters of a list: its filters and those of its pages. */
-function listParameters<const Filter extends QueryName>(...filters: readonly Filter[]) {
+/** Returns what the operations on the records of a noun share, by their kinds. */
+function operationsOn(name: NounName) {
+  const noun: Noun = nouns[name];
+  const { tag, path, schema: result, idName, idField, idInBody, fields, filters, update } = noun;
+  const names = fields.map((field) => field.name);
+  const records: RecordFormat = {
+    envelope: [],
+    names: Object.fromEntries([idField, ...names].map((field) => [field, field])),
+    furtherFields: [],
+    bounds: names.includes('status') ? { status: { enum: petStatuses } } : {},
+  };
+  const collection = { noun: name, tag, path, result, records };
+  const id: Parameter = { name: 'id', wireName: idName, in: 'path', required: true };
+  const atRecord = { path: `${path}/{${idName}}`, parameters: [id] };
   const pageSize = { type: 'integer', minimum: 1, maximum: 1000 } as const;
-  const limit = { ...inQuery('limit'), bounds: pageSize } as const;
-  return [...filters.map((name) => inQuery(name)), limit, inQuery('after')] as const;
-}
-
-/** Returns what the operations on the records of a collection share, by their kinds. */
-function operationsOn<Result extends ResultName>({ idName, ...collection }: Collection<Result>) {
-  const id = { name: 'id', wireName: idName, in: 'path', required: true } as const;
-  const atRecord = { path: `${collection.path}/{${idName}}`, parameters: [id] } as const;
+  const parameters: Parameter[] = [
+    ...filters.map(inQuery),
+    { ...inQuery('limit'), bounds: pageSize },
+    inQuery('after'),
+  ];
+  const required = fields.filter(({ isRequired }) => isRequired).map((field) => field.name);
+  const inBody = idInBody === 'none' ? names : [idField, ...names];
+  const body = bodyFormat(noun.body, inBody, idInBody === 'required' ? [idField, ...required] : required);
+  const updateBody = update ? bodyFormat(update.body, update.fields, update.fields) : body;
   return {
-    list: { ...collection, ...kinds.list },
-    create: { ...collection, ...kinds.create },
+    list: { ...collection, ...kinds.list, parameters },
+    create: { ...collection, ...kinds.create, body },
     get: { ...collection, ...kinds.get, ...atRecord },
-    update: { ...collection, ...kinds.update, ...atRecord },
+    update: { ...collection, ...kinds.update, ...atRecord, body: updateBody },
     delete: { ...collection, ...kinds.delete, ...atRecord },
   };
 }
 
-const pets = operationsOn({
-  noun: 'pets',
-  tag: 'Pets',
-  path: '/pets',
-  result: 'Pet',
-  records: recordFormat('id', 'name', 'categoryId', 'status'),
-  idName: 'petId',
-});
-const categories = operationsOn({
-  noun: 'categories',
-  tag: 'Pets',
-  path: '/categories',
-  result: 'Category',
-  records: recordFormat('id', 'name', 'description'),
-  idName: 'categoryId',
-});
-const orders = operationsOn({
-  noun: 'orders',
-  tag: 'Store',
-  path: '/store/orders',
-  result: 'Order',
-  records: recordFormat('id', 'petId', 'quantity', 'shipDate', 'complete'),
-  idName: 'orderId',
-});
-const inventory = operationsOn({
-  noun: 'inventory',
-  tag: 'Store',
-  path: '/store/inventory',
-  result: 'InventoryItem',
-  records: recordFormat('petId', 'quantity', 'status'),
-  idName: 'petId',
-});
+function inQuery(name: string): Parameter {
+  return { name, wireName: name, in: 'query', required: false };
+}
 
-const table = {
-  listPets: { ...pets.list, parameters: listParameters('status', 'categoryId'), summary: 'List pets' },
+function bodyFormat(name: BodyName, names: readonly string[], required: readonly string[]): RequestBody {
+  const fields = names.map((field) => [field, { wireName: field, required: required.includes(field) }]);
+  return {
+    name,
+    mediaType: 'application/json',
+    fields: Object.fromEntries(fields),
+    readOnlyNames: [],
+    isClosed: false,
+    hasId: false,
+  };
+}
+
+const pets = operationsOn('pets');
+const categories = operationsOn('categories');
+const orders = operationsOn('orders');
+const inventory = operationsOn('inventory');
+
+const table: Readonly<Record<OperationId, Omit<Operation, 'id'>>> = {
+  listPets: { ...pets.list, summary: 'List pets' },
   createPet: {
     ...pets.create,
-    body: petBody,
     summary: 'Create a pet',
     example: { body: { name: 'Rex', categoryId: 1, status: 'available' } },
   },
   getPet: { ...pets.get, summary: 'Get a pet', isDeprecated: true, source: 'stated' },
   updatePet: {
     ...pets.update,
-    body: petBody,
     summary: 'Replace a pet',
     example: { id: '1', body: { name: 'Rex', categoryId: 1, status: 'pending' } },
   },
   deletePet: { ...pets.delete, summary: 'Delete a pet', errors: [400, 404, 409, 412], example: { id: '25' } },
-  listCategories: { ...categories.list, parameters: listParameters(), summary: 'List categories' },
+  listCategories: { ...categories.list, summary: 'List categories' },
   createCategory: {
     ...categories.create,
-    body: categoryBody,
     summary: 'Create a category',
     example: { body: { name: 'Amphibians', description: 'Frogs, toads and newts' } },
   },
   getCategory: { ...categories.get, summary: 'Get a category' },
   updateCategory: {
     ...categories.update,
-    body: categoryBody,
     summary: 'Replace a category',
     example: { id: '1', body: { name: 'Dogs', description: 'Large and small' } },
   },
@@ -320,14 +296,13 @@ const table = {
   },
   listOrders: {
     ...orders.list,
-    parameters: listParameters('petId', 'complete'),
+
     summary: 'List orders',
     hidesTryIt: true,
     source: 'stated',
   },
   createOrder: {
     ...orders.create,
-    body: orderBody,
     summary: 'Create an order',
     errors: [400, 409, 413, 415, 422],
     example: { body: { petId: 1, quantity: 2, shipDate: '2027-01-15T09:00:00Z', complete: false } },
@@ -335,7 +310,6 @@ const table = {
   getOrder: { ...orders.get, summary: 'Get an order' },
   updateOrder: {
     ...orders.update,
-    body: orderBody,
     summary: 'Replace an order',
     stability: 'beta',
     example: { id: '1', body: { id: 1, petId: 1, quantity: 3, complete: true } },
@@ -343,12 +317,11 @@ const table = {
   deleteOrder: { ...orders.delete, summary: 'Delete an order', example: { id: '1' } },
   listInventory: {
     ...inventory.list,
-    parameters: listParameters('status'),
+
     summary: 'List inventory entries',
   },
   createInventory: {
     ...inventory.create,
-    body: entryBody,
     summary: 'Create the inventory entry of a pet',
     errors: [400, 409, 413, 415, 422],
     stability: 'beta',
@@ -357,7 +330,6 @@ const table = {
   getInventory: { ...inventory.get, summary: 'Get the inventory entry of a pet' },
   updateInventory: {
     ...inventory.update,
-    body: countBody,
     summary: 'Set the stock count of a pet',
     takesChangesOnly: true,
     success: [200, 201],
@@ -369,10 +341,8 @@ const table = {
     stability: 'experimental',
     example: { id: '2' },
   },
-} as const satisfies Record<string, Omit<Operation, 'id'>>;
+};
 
-type Table = typeof table;
-export type OperationId = keyof Table;
 export const operationIds = Object.keys(table) as OperationId[];
 
 /**
@@ -388,66 +358,25 @@ export function takesId(id: OperationId): boolean {
   return operations[id].parameters.some((parameter) => parameter.in === 'path');
 }
 
-function inQuery<const Name extends QueryName>(name: Name) {
-  return { name, wireName: name, in: 'query', required: false } as const;
-}
-
-function recordFormat(...fields: readonly string[]): RecordFormat {
-  const names = Object.fromEntries(fields.map((name) => [name, name]));
-  const bounds = fields.includes('status') ? { status: statusBounds } : {};
-  return { envelope: [], names, furtherFields: [], bounds };
-}
-
-/** Describes a body. The fields are listed here too, because loading the schemas would slow down `help`. */
-function bodyFormat<const Name extends BodyName>(
-  name: Name,
-  required: readonly (keyof BodyOf<Name> & string)[],
-  optional: readonly (keyof BodyOf<Name> & string)[],
-) {
-  const fields: Readonly<Record<string, BodyField>> = Object.fromEntries(
-    [...required, ...optional].map((field) => [
-      field,
-      { wireName: field, required: required.includes(field) },
-    ]),
-  );
-  return {
-    name,
-    mediaType: 'application/json',
-    fields,
-    readOnlyNames: [],
-    isClosed: false,
-    hasId: false,
-  } as const;
-}
-
-type BodyOf<Name extends BodyName> = v.InferOutput<(typeof bodySchemas)[Name]>;
-
 /** The operations that return a list, page by page. */
-export type ListId = {
-  [K in OperationId]: Table[K] extends { isList: true } ? K : never;
-}[OperationId];
+export type ListId = Noun['operations']['list'];
 
-/** The names of the parameters of an operation in a path or a query. */
-type ParameterNames<K extends OperationId, Place extends Parameter['in']> = Extract<
-  Table[K]['parameters'][number],
-  { in: Place }
->['name'];
+/** The noun of an operation. */
+type NounOf<K extends OperationId> = {
+  [N in NounName]: K extends (typeof nouns)[N]['operations'][keyof Noun['operations']] ? N : never;
+}[NounName];
 
-/** The query of a list: filters and paging, all optional. */
-type Query<K extends OperationId> = {
-  readonly [Name in ParameterNames<K, 'query'>]?: v.InferOutput<(typeof querySchemas)[Name]> | undefined;
-};
+/** The input of an operation on the local server: the id in its path, its query and its body. */
+export type Input<K extends OperationId> = (K extends `${'get' | 'update' | 'delete'}${string}`
+  ? { readonly id: bigint }
+  : unknown) &
+  (K extends 'updateInventory'
+    ? { readonly body: { readonly quantity: number } }
+    : K extends `${'create' | 'update'}${string}`
+      ? { readonly body: NewRecord<NounOf<K>> & IdInBody<NounOf<K>> }
+      : unknown) & {
+    readonly query?: Readonly<Record<string, string | number | bigint | boolean | undefined>>;
+  };
 
-/** The input of an operation: the id in its path, its query and its body. */
-export type Input<K extends OperationId> = {
-  readonly [Name in ParameterNames<K, 'path'>]: bigint;
-} & (Table[K] extends {
-  body: { name: infer Name extends BodyName };
-}
-  ? { readonly body: BodyOf<Name> }
-  : unknown) & { readonly query?: Query<K> };
-
-/** A record in the answer of an operation. Undefined if the answer has no record. */
-export type Result<K extends OperationId> = Table[K] extends { result: infer Name extends ResultName }
-  ? ResultTypes[Name]
-  : undefined;
+/** A record in the answer of an operation. */
+export type Result<K extends OperationId> = RecordOf<NounOf<K>>;

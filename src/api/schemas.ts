@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { type FieldKind, type Noun, nouns } from './nouns.ts';
 import { idRequirement, int64Max, isDateTime, petStatuses, toId } from './values.ts';
 
 // The shapes of the service's records: the single source of types, validation and the OpenAPI document. Ids
@@ -42,9 +43,6 @@ export const Quantity = v.pipe(
 );
 export type Quantity = v.InferOutput<typeof Quantity>;
 
-/** A count in an answer: any integer. An integer beyond 2^53 is a bigint. */
-const AnyQuantity = integer;
-
 /** A date-time of RFC 3339, 5.6. The month must have the day. */
 const DateTime = v.pipe(
   v.string('must be a string'),
@@ -53,78 +51,6 @@ const DateTime = v.pipe(
 );
 
 const text = v.string('must be a string');
-const flag = v.boolean('must be true or false');
-
-export const NewPet = v.object({
-  name: text,
-  categoryId: Id,
-  status: v.optional(PetStatus),
-});
-export type NewPet = v.InferOutput<typeof NewPet>;
-
-export const NewCategory = v.object({
-  name: text,
-  description: v.optional(text),
-});
-export type NewCategory = v.InferOutput<typeof NewCategory>;
-
-export const NewOrder = v.object({
-  id: v.optional(Id),
-  petId: v.optional(Id),
-  quantity: v.optional(Quantity),
-  shipDate: v.optional(DateTime),
-  complete: v.optional(flag),
-});
-export type NewOrder = v.InferOutput<typeof NewOrder>;
-
-const NewInventoryItem = v.object({
-  petId: Id,
-  quantity: Quantity,
-  status: PetStatus,
-});
-
-export const InventoryUpdate = v.object({ quantity: Quantity });
-export type InventoryUpdate = v.InferOutput<typeof InventoryUpdate>;
-
-export const Pet = v.object({
-  id: Id,
-  name: text,
-  categoryId: Id,
-  status: v.nullish(PetStatus),
-});
-/**
- * A pet in an answer. A bound service may lack `categoryId`, and may send the category's name as `category`.
- */
-export interface Pet extends Omit<v.InferOutput<typeof Pet>, 'categoryId'> {
-  readonly categoryId?: Id | null | undefined;
-  readonly category?: unknown;
-}
-
-export const Category = v.object({
-  id: Id,
-  name: text,
-  description: v.nullish(text),
-});
-export type Category = v.InferOutput<typeof Category>;
-
-export const Order = v.object({
-  id: v.nullish(Id),
-  petId: v.nullish(Id),
-  quantity: v.nullish(AnyQuantity),
-  shipDate: v.nullish(text),
-  complete: v.nullish(flag),
-});
-export type Order = v.InferOutput<typeof Order>;
-
-export const InventoryItem = v.object({
-  petId: Id,
-  quantity: AnyQuantity,
-  status: PetStatus,
-});
-/** An inventory entry in an answer. A bound service may lack `status`. */
-export interface InventoryItem extends Omit<v.InferOutput<typeof InventoryItem>, 'status'> {
-  readonly status?: PetStatus | null | undefined;
-}
 
 /** The body of every error of the service. */
 export const ErrorBody = v.object({
@@ -134,13 +60,56 @@ export const ErrorBody = v.object({
 });
 export type ErrorBody = v.InferOutput<typeof ErrorBody>;
 
+/** Schemas of the values in bodies, by the kinds of fields. */
+const bodyValues: Readonly<Record<FieldKind, v.GenericSchema>> = {
+  name: text,
+  text,
+  reference: Id,
+  status: PetStatus,
+  quantity: Quantity,
+  date: DateTime,
+  truth: v.boolean('must be true or false'),
+};
+/** Answers may have any count, and a date in any form. */
+const answerValues = { ...bodyValues, quantity: integer, date: text };
+/** What a bound service may have: a status of its own words. */
+const boundValues = { ...answerValues, status: text };
+
+type ObjectSchema = v.ObjectSchema<Record<string, v.GenericSchema>, undefined>;
+
+function bodySchema({ idField, idInBody, fields }: Noun, names?: readonly string[]): ObjectSchema {
+  const id = { none: {}, optional: { [idField]: v.optional(Id) }, required: { [idField]: Id } };
+  const entries = fields
+    .filter(({ name }) => names?.includes(name) ?? true)
+    .map(({ name, kind, isRequired }) => [
+      name,
+      isRequired ? bodyValues[kind] : v.optional(bodyValues[kind]),
+    ]);
+  return v.object({ ...(names ? {} : id[idInBody]), ...Object.fromEntries(entries) });
+}
+
+/** @param isBound a bound service may lack references and statuses. */
+function recordSchema({ idField, idInBody, fields }: Noun, isBound: boolean): ObjectSchema {
+  const entries = fields.map(({ name, kind, isRequired }) => {
+    const schema = (isBound ? boundValues : answerValues)[kind];
+    const isCertain = isRequired && !(isBound && (kind === 'reference' || kind === 'status'));
+    return [name, isCertain ? schema : v.nullish(schema)];
+  });
+  return v.object({
+    [idField]: idInBody === 'optional' ? v.nullish(Id) : Id,
+    ...Object.fromEntries(entries),
+  });
+}
+
+const { pets, categories, orders, inventory } = nouns;
+
 /** Schemas of request bodies, by their names in the service's specification. */
 export const bodySchemas = {
-  NewPet,
-  NewCategory,
-  Order: NewOrder,
-  InventoryItem: NewInventoryItem,
-  InventoryUpdate,
+  NewPet: bodySchema(pets),
+  NewCategory: bodySchema(categories),
+  Order: bodySchema(orders),
+  InventoryItem: bodySchema(inventory),
+  InventoryUpdate: bodySchema(inventory, inventory.update.fields),
 } as const;
 export type BodyName = keyof typeof bodySchemas;
 
@@ -148,29 +117,20 @@ export type BodyName = keyof typeof bodySchemas;
  * Schemas of the records in answers, by their names in the service's specification. Unknown fields are
  * allowed.
  */
-export const resultSchemas = { Pet, Category, Order, InventoryItem } as const;
-export type ResultName = keyof typeof resultSchemas;
-export interface ResultTypes {
-  Pet: Pet;
-  Category: Category;
-  Order: Order;
-  InventoryItem: InventoryItem;
-}
+export const resultSchemas = toSchemas(false);
+export type ResultName = Noun['schema'];
 
-/**
- * Schemas of the records of operations without `hasFullSchema`. A record may lack fields, and its status may
- * be any text.
- */
-export const looseResultSchemas = {
-  Pet: v.object({
-    ...Pet.entries,
-    categoryId: v.nullish(Id),
-    status: v.nullish(text),
-  }),
-  Category,
-  Order,
-  InventoryItem: v.object({ ...InventoryItem.entries, status: v.nullish(text) }),
-} as const;
+/** Schemas of the records of operations without `hasFullSchema`. */
+export const looseResultSchemas = toSchemas(true);
+
+function toSchemas(isBound: boolean): Readonly<Record<ResultName, ObjectSchema>> {
+  return {
+    Pet: recordSchema(pets, isBound),
+    Category: recordSchema(categories, isBound),
+    Order: recordSchema(orders, isBound),
+    InventoryItem: recordSchema(inventory, isBound),
+  };
+}
 
 /** What a description says of a value, in the terms of JSON Schema. The service checks it, not this program. */
 export interface Bounds {

@@ -1,11 +1,6 @@
 import type { Contract } from '../api/contract.ts';
-import {
-  type NounName,
-  type Operation,
-  type OperationId,
-  operationIds,
-  operations,
-} from '../api/operations.ts';
+import type { NounName, OperationId } from '../api/nouns.ts';
+import { type Operation, operationIds, operations } from '../api/operations.ts';
 import { UsageError } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
 import { whileKillable } from '../process/io.ts';

@@ -1,4 +1,5 @@
-import type { Method, Operation, OperationId } from '../api/operations.ts';
+import type { OperationId } from '../api/nouns.ts';
+import type { Method, Operation } from '../api/operations.ts';
 import { isJsonObject, type JsonObject, type JsonValue, printJson } from '../process/exact-json.ts';
 import { follow, referencesIn, type Source } from './references.ts';
 import { keywordOf, listOf, objectOf, Shape } from './schema.ts';

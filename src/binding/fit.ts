@@ -1,4 +1,4 @@
-import type { NounName } from '../api/operations.ts';
+import type { NounName } from '../api/nouns.ts';
 import { withArticle } from '../process/text.ts';
 import { type DocumentOperation, fixedRoute, mapFlag, type Obstacle } from './document.ts';
 import { toParameters, withStatedValues } from './parameters.ts';

@@ -1,6 +1,6 @@
 import { notDescribed } from '../api/contract.ts';
-import { nouns } from '../api/nouns.ts';
-import { type NounName, type OperationId, operations, takesId } from '../api/operations.ts';
+import { type NounName, nouns, type OperationId } from '../api/nouns.ts';
+import { operations, takesId } from '../api/operations.ts';
 import { joinFirst } from '../process/text.ts';
 import {
   type DocumentOperation,

@@ -1,6 +1,7 @@
 import { takesParameter } from '../api/contract.ts';
 import { isNextName, isOuterName } from '../api/list-signs.ts';
-import { type OperationId, operations, type Paging, type Parameter, takesId } from '../api/operations.ts';
+import type { OperationId } from '../api/nouns.ts';
+import { operations, type Paging, type Parameter, takesId } from '../api/operations.ts';
 import type { Bounds } from '../api/schemas.ts';
 import type { DocumentOperation, DocumentParameter } from './document.ts';
 import { compactName, singularWords } from './path-words.ts';

@@ -1,5 +1,5 @@
-import { nouns } from '../api/nouns.ts';
-import { type NounName, operations } from '../api/operations.ts';
+import { type NounName, nouns } from '../api/nouns.ts';
+import { operations } from '../api/operations.ts';
 
 /** The words of a path that are a noun, in lower case. */
 const nounWords: Readonly<Record<string, NounName>> = {

@@ -1,5 +1,5 @@
-import { nouns } from '../api/nouns.ts';
-import { type NounName, type Operation, operations } from '../api/operations.ts';
+import { type NounName, nouns } from '../api/nouns.ts';
+import { type Operation, operations } from '../api/operations.ts';
 import { compactName, nounOf, singularWords } from './path-words.ts';
 import type { Shape } from './schema.ts';
 

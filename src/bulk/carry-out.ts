@@ -1,4 +1,4 @@
-import type { NounName } from '../api/operations.ts';
+import type { NounName } from '../api/nouns.ts';
 import { canAsk, confirmWrite } from '../asking.ts';
 import type { StopReason } from '../client/pace.ts';
 import { resolvePaths } from '../config/paths.ts';

@@ -1,6 +1,5 @@
 import * as v from 'valibot';
-import { nouns } from '../api/nouns.ts';
-import type { NounName } from '../api/operations.ts';
+import { type NounName, nouns } from '../api/nouns.ts';
 import { fromJsonValue, toJsonValue, type Value } from '../api/record-values.ts';
 import { decimalMarks, thousandsSeparators } from '../config/setting-values.ts';
 import { isJsonObject, isNumber, type JsonValue, jsonIn, printJson } from '../process/exact-json.ts';

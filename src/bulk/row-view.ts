@@ -1,5 +1,4 @@
-import { nouns } from '../api/nouns.ts';
-import type { NounName } from '../api/operations.ts';
+import { type NounName, nouns } from '../api/nouns.ts';
 import { differentNames, isFields, toJsonValue, type Value } from '../api/record-values.ts';
 import { type Column, pickColumns, type View } from '../output/columns.ts';
 import { inPages, type Output, type Printer } from '../output/print.ts';

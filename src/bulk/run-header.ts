@@ -1,4 +1,4 @@
-import type { NounName } from '../api/operations.ts';
+import type { NounName } from '../api/nouns.ts';
 import type { DecimalMark, ThousandsSeparator } from '../config/setting-values.ts';
 import type { InputFormat } from '../input/split-input.ts';
 

@@ -1,4 +1,4 @@
-import type { NounName } from '../api/operations.ts';
+import type { NounName } from '../api/nouns.ts';
 import type { Context } from '../context.ts';
 import type { InputFile } from '../input/input-file.ts';
 import type { InputRow, RowLayout } from '../input/read-records.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Contract, lackingFields, takesField } from '../api/contract.ts';
-import { nouns } from '../api/nouns.ts';
-import type { NounName, Operation } from '../api/operations.ts';
+import { type NounName, nouns } from '../api/nouns.ts';
+import type { Operation } from '../api/operations.ts';
 import type { JsonObject } from '../process/exact-json.ts';
 
 /** A noun whose records can be created, deleted and read back. */

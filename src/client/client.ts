@@ -6,7 +6,8 @@ import {
   headerValue,
   type Transport,
 } from '../api/http.ts';
-import type { ListId, Operation, OperationId, Result } from '../api/operations.ts';
+import type { OperationId } from '../api/nouns.ts';
+import type { ListId, Operation, Result } from '../api/operations.ts';
 import type { CliError } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
 import type { Attempt } from './attempt.ts';

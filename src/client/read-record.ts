@@ -1,7 +1,5 @@
 import { fieldBounds, offeredOperation, takesField, takesParameter } from '../api/contract.ts';
-import { type Noun, nouns } from '../api/nouns.ts';
-import type { NounName } from '../api/operations.ts';
-import type { Pet } from '../api/schemas.ts';
+import { type Noun, type NounName, nouns, type RecordOf } from '../api/nouns.ts';
 import { CliError } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
 import { caseless } from '../process/text.ts';
@@ -87,7 +85,7 @@ export async function entryInput(
 ): Promise<CallInput> {
   const values = { petId, quantity };
   if (!takesField(offeredOperation(client.contract, 'createInventory'), 'status')) return { body: values };
-  const { value } = await readRecord<Pet>(client, 'pets', petId, options);
+  const { value } = await readRecord<RecordOf<'pets'>>(client, 'pets', petId, options);
   const words = fieldBounds(client.contract, 'inventory', 'status')?.enum ?? ['available'];
   const usual = words.find((word) => caseless(word) === 'available');
   const status = value.status ?? usual;

@@ -1,9 +1,10 @@
+import { nouns } from '../api/nouns.ts';
 import { verb } from '../cli/verb.ts';
-import { recordNouns, recordView } from '../records/record-nouns.ts';
+import { recordView } from '../records/record-nouns.ts';
 import { listFlags } from './arguments.ts';
 import { recordVerbs } from './record-verbs.ts';
 
-const { categories } = recordNouns;
+const { categories } = nouns;
 
 export const examples = [
   'petstore categories list',

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import type { RecordOf } from '../api/nouns.ts';
 import type { ListId, Result } from '../api/operations.ts';
-import type { Category, Order, Pet } from '../api/schemas.ts';
 import { fixedWords, offersAt, printOffers, readTable } from '../cli/command-words.ts';
 import { argument, type LookUpKind, parseWord } from '../cli/flag.ts';
 import { action, isGroup, type UnfinishedLine } from '../cli/verb.ts';
@@ -111,7 +111,7 @@ async function readAll<K extends ListId>(context: Context, operation: K): Promis
  * Offers each pet or category by its name; by its id once a digit is typed, if several have the name, or if it reads like an id
  * or a flag.
  */
-function namedOffers(records: readonly (Pet | Category)[], { prefix }: Cursor): Offer[] {
+function namedOffers(records: readonly RecordOf<'pets' | 'categories'>[], { prefix }: Cursor): Offer[] {
   const counts = countCaseless(records.map(({ name }) => name));
   const isClear = (name: string) => counts.get(caseless(name)) === 1 && !/^-|^\d+$/.test(name);
   return records.map(({ id, name }) =>
@@ -120,7 +120,7 @@ function namedOffers(records: readonly (Pet | Category)[], { prefix }: Cursor): 
 }
 
 /** Offers open orders with the names of their pets, because an order is completed only once. */
-function orderOffers(orders: readonly Order[], pets: readonly Pet[]): Offer[] {
+function orderOffers(orders: readonly RecordOf<'orders'>[], pets: readonly RecordOf<'pets'>[]): Offer[] {
   const names = new Map(pets.map(({ id, name }) => [id, name]));
   const nameOf = (petId: bigint | null | undefined) =>
     petId === null || petId === undefined ? '?' : (names.get(petId) ?? `pet ${petId}`);

@@ -1,8 +1,8 @@
-import type { Order } from '../api/schemas.ts';
+import { nouns, type RecordOf } from '../api/nouns.ts';
 import { argument, flag, value } from '../cli/flag.ts';
 import { verb } from '../cli/verb.ts';
 import { parseDate, parseId } from '../records/parse-values.ts';
-import { recordNouns, recordView } from '../records/record-nouns.ts';
+import { recordView } from '../records/record-nouns.ts';
 import { listFlags, referenceFlag } from './arguments.ts';
 import { recordVerbs } from './record-verbs.ts';
 
@@ -12,7 +12,7 @@ export const examples = [
   'petstore orders complete 1',
 ];
 
-const { orders } = recordNouns;
+const { orders } = nouns;
 
 const list = verb({
   name: 'list',
@@ -42,12 +42,12 @@ const list = verb({
   async run(context, { pet, complete, open, overdue, dueBefore, ...flags }) {
     const { isOverdue, isDueBefore } = await import('../records/overview.ts');
     const isDated = overdue || dueBefore !== undefined;
-    const isDue = (order: Order) =>
+    const isDue = (order: RecordOf<'orders'>) =>
       (!overdue || isOverdue(order, context.now())) &&
       (dueBefore === undefined || isDueBefore(order, Date.parse(dueBefore)));
     return (await import('../records/list-and-get.ts')).listRecords(context, orders, {
       where: { petId: pet, complete: open || isDated ? false : complete },
-      matches: isDated ? (order) => isDue(order as Order) : undefined,
+      matches: isDated ? (order) => isDue(order as RecordOf<'orders'>) : undefined,
       needs: isDated ? ['shipDate'] : [],
       ...flags,
     });

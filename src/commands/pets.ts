@@ -1,8 +1,9 @@
+import { nouns } from '../api/nouns.ts';
 import { value } from '../cli/flag.ts';
 import { verb } from '../cli/verb.ts';
 import { caseless } from '../process/text.ts';
 import { parseText } from '../records/parse-values.ts';
-import { recordNouns, recordView } from '../records/record-nouns.ts';
+import { recordView } from '../records/record-nouns.ts';
 import { listFlags, referenceFlag, statusesFlag } from './arguments.ts';
 import { recordVerbs } from './record-verbs.ts';
 
@@ -12,7 +13,7 @@ export const examples = [
   'petstore pets update 3 --status sold',
 ];
 
-const { pets } = recordNouns;
+const { pets } = nouns;
 
 const list = verb({
   name: 'list',

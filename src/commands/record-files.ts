@@ -1,3 +1,4 @@
+import type { Noun } from '../api/nouns.ts';
 import type { Fields } from '../api/record-values.ts';
 import { defaultFlags, type RunKind } from '../bulk/run-header.ts';
 import { applyRun, readIntents, toRun } from '../bulk/start-run.ts';
@@ -10,7 +11,7 @@ import { counted } from '../process/text.ts';
 import { type Access, openAccess } from '../records/access.ts';
 import { checkOfferedFields, extraFields } from '../records/body-fields.ts';
 import { createRecordLayout, type RecordRow } from '../records/record-layout.ts';
-import type { Body, RecordNoun } from '../records/record-nouns.ts';
+import type { Body } from '../records/record-nouns.ts';
 import type { Intent } from '../writes/decide.ts';
 import type { ApplyFlags } from './run-flags.ts';
 
@@ -25,7 +26,7 @@ interface FileWrite {
 /** Creates, changes or deletes the records of a file, as a run: plan, question, journal, report. */
 export async function runFile(
   context: Context,
-  noun: RecordNoun,
+  noun: Noun,
   { kind, from, fieldTexts, flags }: FileWrite,
 ): Promise<Output> {
   const access = await openAccess(context, noun, noun.operations[kind], 'bulk');

@@ -1,4 +1,4 @@
-import { referenceFields } from '../api/nouns.ts';
+import { type Field, type Noun, referenceFields } from '../api/nouns.ts';
 import { argument, type Flag, flag, nameOf, value } from '../cli/flag.ts';
 import { verb } from '../cli/verb.ts';
 import type { Context } from '../context.ts';
@@ -7,15 +7,7 @@ import { UsageError } from '../process/errors.ts';
 import { withArticle } from '../process/text.ts';
 import type { RecordFlags } from '../records/body-fields.ts';
 import { checkIdsOrFile, type IdOrName, parseId, parseIdOrName } from '../records/parse-values.ts';
-import {
-  columnOf,
-  type Field,
-  fieldKinds,
-  flagOf,
-  namedNoun,
-  type RecordNoun,
-  recordView,
-} from '../records/record-nouns.ts';
+import { columnOf, fieldKinds, flagOf, namedNoun, recordView } from '../records/record-nouns.ts';
 import { fieldFlag, fromFlag, referenceFlag } from './arguments.ts';
 import { type ApplyFlags, fileFlags } from './run-flags.ts';
 
@@ -31,7 +23,7 @@ interface WriteValues {
 }
 
 /** Creates the verbs that pets, categories and orders share: get, create, update, edit and delete. */
-export function recordVerbs(noun: RecordNoun, examples: VerbExamples) {
+export function recordVerbs(noun: Noun, examples: VerbExamples) {
   const { singular, plural, operations } = noun;
   const singularWithArticle = withArticle(singular);
   const hasNames = namedNoun(noun) !== undefined;
@@ -145,7 +137,7 @@ export function recordVerbs(noun: RecordNoun, examples: VerbExamples) {
 }
 
 /** Creates the flags of a noun's fields, by column. */
-function createFieldFlags({ fields }: RecordNoun): Record<string, Flag> {
+function createFieldFlags({ fields }: Noun): Record<string, Flag> {
   const flags: Record<string, Flag> = {};
   for (const field of fields) {
     const key = columnOf(field);

@@ -1,6 +1,7 @@
 import { dirname, join } from 'node:path';
 import type { Contract } from '../api/contract.ts';
-import type { Operation, OperationId } from '../api/operations.ts';
+import type { OperationId } from '../api/nouns.ts';
+import type { Operation } from '../api/operations.ts';
 import { InputError } from '../process/errors.ts';
 import { parseJson, printJson } from '../process/exact-json.ts';
 import type { Io } from '../process/io.ts';

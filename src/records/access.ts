@@ -1,6 +1,6 @@
 import { offeredOperation } from '../api/contract.ts';
-import { referenceFields } from '../api/nouns.ts';
-import type { Operation, OperationId } from '../api/operations.ts';
+import { type Noun, type OperationId, referenceFields } from '../api/nouns.ts';
+import type { Operation } from '../api/operations.ts';
 import type { Client } from '../client/client.ts';
 import { eachAtPace } from '../client/pace.ts';
 import type { ClientUse, Context } from '../context.ts';
@@ -10,13 +10,13 @@ import type { JsonObject } from '../process/exact-json.ts';
 import { caseless, countCaseless } from '../process/text.ts';
 import { Names } from './names.ts';
 import { isIdText } from './parse-values.ts';
-import { type RecordNoun, viewOf } from './record-nouns.ts';
+import { viewOf } from './record-nouns.ts';
 
 /** The access of one verb to the records of one noun at one service. */
 export interface Access {
   readonly context: Context;
   readonly client: Client;
-  readonly noun: RecordNoun;
+  readonly noun: Noun;
   readonly names: Names;
   readonly operation: Operation;
 }
@@ -28,7 +28,7 @@ export interface Access {
  */
 export async function openAccess(
   context: Context,
-  noun: RecordNoun,
+  noun: Noun,
   operationId: OperationId,
   use: ClientUse = 'records',
 ): Promise<Access> {

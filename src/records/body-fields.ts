@@ -1,12 +1,13 @@
 import { type Contract, fieldBounds, takesField } from '../api/contract.ts';
-import type { NounName, Operation } from '../api/operations.ts';
+import type { Field, Noun, NounName } from '../api/nouns.ts';
+import type { Operation } from '../api/operations.ts';
 import type { Bounds } from '../api/schemas.ts';
 import { readCount, readId } from '../input/numbers.ts';
 import { messageOf, readNamed, UsageError, ValueError } from '../process/errors.ts';
 import { isJsonObject, type JsonValue, parseJson } from '../process/exact-json.ts';
 import type { Access } from './access.ts';
 import { inForm, isIdText, parseDay, parseTruth, parseTyped, wordOf } from './parse-values.ts';
-import { type Body, columnOf, type Field, findField, flagOf, type RecordNoun } from './record-nouns.ts';
+import { type Body, columnOf, findField, flagOf } from './record-nouns.ts';
 
 /** The input of a create or an update: the values of flags, or a file of records. */
 export interface RecordFlags {
@@ -132,7 +133,7 @@ export function checkFields(
  *
  * @throws ValueError
  */
-function readValue({ name, kind }: Field, value: JsonValue, contract: Contract, noun: RecordNoun): JsonValue {
+function readValue({ name, kind }: Field, value: JsonValue, contract: Contract, noun: Noun): JsonValue {
   if (kind === 'quantity') return readCount(value);
   if (kind === 'reference') {
     // A name or an object stands for a category alone.

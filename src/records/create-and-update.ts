@@ -1,5 +1,5 @@
 import { lackingFields, takesField } from '../api/contract.ts';
-import { referenceFields } from '../api/nouns.ts';
+import { type Field, type Noun, nouns, referenceFields } from '../api/nouns.ts';
 import type { Fields } from '../api/record-values.ts';
 import { canAsk, confirmWrite } from '../asking.ts';
 import type { Context } from '../context.ts';
@@ -11,24 +11,13 @@ import { type Access, openAccess } from './access.ts';
 import { bodyOf, type RecordFlags, statusWords } from './body-fields.ts';
 import type { Names } from './names.ts';
 import type { IdOrName } from './parse-values.ts';
-import {
-  type Body,
-  columnOf,
-  type Field,
-  fieldKinds,
-  findField,
-  flagOf,
-  nameAll,
-  namedNoun,
-  type RecordNoun,
-  recordNouns,
-} from './record-nouns.ts';
+import { type Body, columnOf, fieldKinds, findField, flagOf, nameAll, namedNoun } from './record-nouns.ts';
 import { writeRecords } from './write-records.ts';
 
 /** Creates a record from flags. */
 export async function createRecord(
   context: Context,
-  noun: RecordNoun,
+  noun: Noun,
   flags: RecordFlags,
 ): Promise<Output | undefined> {
   const access = await openAccess(context, noun, noun.operations.create);
@@ -46,7 +35,7 @@ export async function createRecord(
 /** Changes fields of records: reads each record, changes the fields, and writes it back. */
 export async function updateRecords(
   context: Context,
-  noun: RecordNoun,
+  noun: Noun,
   idsOrNames: readonly IdOrName[],
   flags: RecordFlags,
 ): Promise<Output | undefined> {
@@ -72,7 +61,7 @@ export async function writeCount(
   count: number,
 ): Promise<Output | undefined> {
   const operation = kind === 'create' ? 'createInventory' : 'updateInventory';
-  const access = await openAccess(context, recordNouns.inventory, operation);
+  const access = await openAccess(context, nouns.inventory, operation);
   const id = await access.names.idOf('pets', pet);
   const what = {
     set: `set the stock of pet ${id} to ${count}`,

@@ -1,3 +1,4 @@
+import { type Noun, nouns } from '../api/nouns.ts';
 import { canAsk, confirmWrite } from '../asking.ts';
 import { readRecord } from '../client/read-record.ts';
 import type { Context } from '../context.ts';
@@ -6,7 +7,7 @@ import { CliError } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
 import { type Access, openAccess, readEach } from './access.ts';
 import type { IdOrName } from './parse-values.ts';
-import { nameAll, namedNoun, type RecordNoun, recordNouns } from './record-nouns.ts';
+import { nameAll, namedNoun } from './record-nouns.ts';
 import { writeRecords } from './write-records.ts';
 
 /**
@@ -15,7 +16,7 @@ import { writeRecords } from './write-records.ts';
  */
 export async function deleteRecords(
   context: Context,
-  noun: RecordNoun,
+  noun: Noun,
   idsOrNames: readonly IdOrName[],
 ): Promise<Output | undefined> {
   const access = await openAccess(context, noun, noun.operations.delete);
@@ -69,5 +70,5 @@ async function readDetails(access: Access, ids: readonly bigint[]): Promise<Deta
 async function companionOf({ client, noun }: Access, id: bigint): Promise<string> {
   if (noun.name !== 'pets' || !client.contract.operations.has('getInventory')) return '';
   const entry = await readRecord(client, 'inventory', id).catch(() => undefined);
-  return entry ? `, with its inventory entry: ${recordNouns.inventory.title(entry.value)}` : '';
+  return entry ? `, with its inventory entry: ${nouns.inventory.title(entry.value)}` : '';
 }

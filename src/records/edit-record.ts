@@ -1,4 +1,5 @@
 import { lackingFields, takesField } from '../api/contract.ts';
+import type { Noun } from '../api/nouns.ts';
 import type { Fields } from '../api/record-values.ts';
 import { confirmWrite } from '../asking.ts';
 import { readRecord } from '../client/read-record.ts';
@@ -11,13 +12,13 @@ import { loadYaml } from '../process/exact-yaml.ts';
 import { type Access, openAccess } from './access.ts';
 import { checkFields } from './body-fields.ts';
 import type { IdOrName } from './parse-values.ts';
-import { type Body, namedNoun, type RecordNoun } from './record-nouns.ts';
+import { type Body, namedNoun } from './record-nouns.ts';
 import { writeRecords } from './write-records.ts';
 
 /** Reads a record, lets the user change it as YAML in an editor, and writes the saved text back. */
 export async function editRecord(
   context: Context,
-  noun: RecordNoun,
+  noun: Noun,
   idOrName: IdOrName,
 ): Promise<Output | undefined> {
   const editor = findEditor(context, `edit ${noun.singular}`);

@@ -1,4 +1,4 @@
-import type { OperationId } from '../api/operations.ts';
+import type { Noun, OperationId } from '../api/nouns.ts';
 import { readRecord } from '../client/read-record.ts';
 import { checkFilters, collectRecords } from '../client/whole-list.ts';
 import type { Context } from '../context.ts';
@@ -13,7 +13,7 @@ import { type Access, openAccess, openView, readEach } from './access.ts';
 import { toStatusWords } from './body-fields.ts';
 import { Names } from './names.ts';
 import type { IdOrName } from './parse-values.ts';
-import { type Body, namedNoun, type RecordNoun, recordView } from './record-nouns.ts';
+import { type Body, namedNoun, recordView } from './record-nouns.ts';
 
 interface ListQuery {
   /**
@@ -38,7 +38,7 @@ interface ListQuery {
  */
 export async function listRecords(
   context: Context,
-  noun: RecordNoun,
+  noun: Noun,
   query: ListQuery,
 ): Promise<Output | undefined> {
   const contract = await context.contract();
@@ -151,7 +151,7 @@ async function printOnce(access: Access, { intervalMs, limit, read }: WatchOptio
  */
 export async function getRecords(
   context: Context,
-  noun: RecordNoun,
+  noun: Noun,
   idsOrNames: readonly IdOrName[],
 ): Promise<Output> {
   const access = await openAccess(context, noun, await readOperation(context, noun));
@@ -170,15 +170,12 @@ export async function getRecords(
 }
 
 /** The operation that reads a record. A service that has only a list is asked for that. */
-async function readOperation(
-  context: Context,
-  { operations: { get, list } }: RecordNoun,
-): Promise<OperationId> {
+async function readOperation(context: Context, { operations: { get, list } }: Noun): Promise<OperationId> {
   const { operations } = await context.contract();
   return !operations.has(get) && operations.has(list) ? list : get;
 }
 
 /** Returns the columns of `get`. */
-export async function getView(context: Context, noun: RecordNoun): Promise<View<object>> {
+export async function getView(context: Context, noun: Noun): Promise<View<object>> {
   return recordView(context, noun, await readOperation(context, noun));
 }

@@ -1,6 +1,6 @@
 import { offeredOperation } from '../api/contract.ts';
+import type { RecordOf } from '../api/nouns.ts';
 import type { ListId, Result } from '../api/operations.ts';
-import type { InventoryItem, Order, Pet } from '../api/schemas.ts';
 import type { Client } from '../client/client.ts';
 import { collectRecords } from '../client/whole-list.ts';
 import type { Context } from '../context.ts';
@@ -44,7 +44,7 @@ export async function readOverview(context: Context, client: Client, below: numb
   if (firstError && !pets && !inventory && !orders) throw firstError;
   const petById = new Map(pets?.map((pet) => [pet.id, pet]));
   const nameOf = (id: bigint | null | undefined) => petById.get(id as bigint)?.name ?? null;
-  const isSold = ({ petId, status }: InventoryItem) =>
+  const isSold = ({ petId, status }: RecordOf<'inventory'>) =>
     (status ?? petById.get(petId)?.status)?.toLowerCase() === 'sold';
   const lowest = inventory
     ?.filter((entry) => entry.quantity < below && !isSold(entry))
@@ -69,7 +69,7 @@ export async function readOverview(context: Context, client: Client, below: numb
 }
 
 /** Counts the pets of each status, those of the service's words first. */
-function countStatuses(pets: readonly Pet[], words: readonly string[] = []) {
+function countStatuses(pets: readonly RecordOf<'pets'>[], words: readonly string[] = []) {
   const totals = new Map(words.map((word) => [word, 0]));
   for (const { status } of pets) {
     const shown = status ?? 'available';
@@ -78,6 +78,8 @@ function countStatuses(pets: readonly Pet[], words: readonly string[] = []) {
   }
   return Array.from(totals, ([status, total]) => ({ status, total }));
 }
+
+type Order = RecordOf<'orders'>;
 
 /** Compares orders by ship date, so that overdue ones come first. Orders without a date come last. */
 function byShipDate(a: Order, b: Order): number {

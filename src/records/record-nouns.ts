@@ -1,6 +1,13 @@
 import { offeredOperation } from '../api/contract.ts';
-import { type NamedNoun, type Noun, nouns, referenceFields } from '../api/nouns.ts';
-import type { NounName, Operation, OperationId } from '../api/operations.ts';
+import {
+  type Field,
+  type FieldKind,
+  type NamedNoun,
+  type Noun,
+  type OperationId,
+  referenceFields,
+} from '../api/nouns.ts';
+import type { Operation } from '../api/operations.ts';
 import type { Context } from '../context.ts';
 import type { Column, View } from '../output/columns.ts';
 import type { JsonObject } from '../process/exact-json.ts';
@@ -8,7 +15,7 @@ import { joinFirst } from '../process/text.ts';
 import { parseDay, parseIdOrName, parseQuantity, parseText, parseTruth } from './parse-values.ts';
 
 // The files of this folder:
-// - nouns: this file describes the four nouns as data.
+// - nouns: `api/nouns.ts` declares them; this file says how people write and read their fields.
 // - verbs: `list-and-get.ts`, `create-and-update.ts`, `edit-record.ts` and `delete.ts` work for every noun. A verb opens its
 //   `access.ts`, which also adds the names of other records. `overview.ts` sums the lists up.
 // - input: flags become fields in `parse-values.ts`, `body-fields.ts`, and records of a file in
@@ -16,12 +23,7 @@ import { parseDay, parseIdOrName, parseQuantity, parseText, parseTruth } from '.
 // - writing: `write-records.ts` settles the rows of a command with ids, and `write-errors.ts` has its errors.
 //   Many records of a file are a run: see `bulk/`.
 
-/**
- * How people write the values of a field: as a flag, as an answer to a question, as a cell of a file. A `name` tells
- * records apart; a `reference` is the id or the name of another record.
- */
-type FieldKind = 'name' | 'text' | 'reference' | 'status' | 'quantity' | 'date' | 'truth';
-
+/** How people write the values of a kind of field. */
 interface FieldKindRules {
   /** The value in the syntax of a flag, such as `n` in `--quantity <n>`. A flag without it takes no value, and nobody is asked. */
   readonly placeholder?: string;
@@ -48,82 +50,13 @@ export const fieldKinds: Readonly<Record<FieldKind, FieldKindRules>> = {
 /** The fields of a record in a request, by our names. The value undefined removes a field. */
 export type Body = Readonly<Record<string, unknown>>;
 
-/** A field of a record. */
-export interface Field {
-  readonly name: string;
-  readonly kind: FieldKind;
-  readonly summary: string;
-  /** The name of its column and flag, if they have another name: `category` for `categoryId`. */
-  readonly column?: string;
-  /** True if a person is asked for it although the service does not require it, because a record without it makes no sense. */
-  readonly isWanted?: true;
-}
-
-/** A noun with the fields and texts that its commands need. */
-export interface RecordNoun extends Noun {
-  readonly fields: readonly Field[];
-  /** The field that refers to another record, and the column that shows the name of that record. */
-  readonly reference?: { readonly field: string; readonly column: string };
-  /** Returns the text by which people recognise a record, in addition to its id. */
-  title(record: JsonObject): string;
-}
-
-export const recordNouns: Readonly<Record<NounName, RecordNoun>> = {
-  pets: {
-    ...nouns.pets,
-    fields: [
-      { name: 'name', kind: 'name', summary: 'its name' },
-      { name: 'categoryId', column: 'category', kind: 'reference', summary: 'its category' },
-      {
-        name: 'status',
-        kind: 'status',
-        summary: 'its status: available, pending or sold, or a word of the service',
-      },
-    ],
-    reference: { field: 'categoryId', column: 'category' },
-    title: ({ name }) => `${name}`,
-  },
-  categories: {
-    ...nouns.categories,
-    fields: [
-      { name: 'name', kind: 'name', summary: 'its name' },
-      { name: 'description', kind: 'text', summary: 'its description' },
-    ],
-    title: ({ name }) => `${name}`,
-  },
-  orders: {
-    ...nouns.orders,
-    fields: [
-      { name: 'petId', column: 'pet', kind: 'reference', summary: 'the pet that is ordered', isWanted: true },
-      { name: 'quantity', kind: 'quantity', summary: 'how many are ordered', isWanted: true },
-      {
-        name: 'shipDate',
-        kind: 'date',
-        summary: 'RFC 3339, or a UTC day: YYYY-MM-DD, today, tomorrow, +3d, +1w',
-      },
-      { name: 'complete', kind: 'truth', summary: 'the order is fulfilled' },
-    ],
-    reference: { field: 'petId', column: 'name' },
-    title: ({ quantity, petId }) => `${quantity ?? 'any number'} of pet ${petId ?? 'unknown'}`,
-  },
-  inventory: {
-    ...nouns.inventory,
-    fields: [
-      { name: 'quantity', kind: 'quantity', summary: 'the stock count' },
-      { name: 'status', kind: 'status', summary: 'the status of the pet' },
-    ],
-    reference: { field: 'petId', column: 'name' },
-    title: ({ quantity }) => `${quantity} in stock`,
-  },
-};
-
 /** Returns the noun whose names may stand for the ids of a noun. Undefined if only ids are accepted. */
 export function namedNoun({ idName }: Noun): NamedNoun | undefined {
   return referenceFields[idName];
 }
 
 /** Finds a field by its name in a request or by its column. */
-export function findField({ fields }: RecordNoun, name: string): Field | undefined {
+export function findField({ fields }: Noun, name: string): Field | undefined {
   return fields.find((field) => field.name === name || field.column === name);
 }
 
@@ -145,7 +78,7 @@ export function flagOf(field: Field): string {
  * @param showsNames whether the column of these names is printed without `--fields` too.
  */
 export function viewOf(
-  { plural, idField, fields, reference }: RecordNoun,
+  { plural, idField, fields, reference }: Noun,
   operation?: Operation,
   names: ReadonlyMap<bigint, string> = new Map(),
   showsNames = false,
@@ -178,7 +111,7 @@ export function viewOf(
  */
 export async function recordView(
   context: Context,
-  noun: RecordNoun,
+  noun: Noun,
   operationId: OperationId,
 ): Promise<View<object>> {
   return viewOf(noun, offeredOperation(await context.contract(), operationId));
@@ -189,7 +122,7 @@ export const maxListedIds = 20;
 
 /** `pet 3 (Rex)`, or `2 pets: 3 (Rex), 4 (Mia)`. */
 export function nameAll(
-  { singular, plural }: RecordNoun,
+  { singular, plural }: Noun,
   ids: readonly bigint[],
   titleOf: (id: bigint) => string | undefined = () => undefined,
 ): string {

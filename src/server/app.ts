@@ -4,9 +4,9 @@
 // its file.
 
 import { type HttpRequest, type HttpResponse, headerValue } from '../api/http.ts';
-import { type Operation, type OperationId, operationIds, operations } from '../api/operations.ts';
-import { type Handler, type HandlerResult, handlers } from './handlers.ts';
-import { readInput, splitUrl, type UrlParts } from './read-input.ts';
+import { type Operation, operationIds, operations } from '../api/operations.ts';
+import { type HandlerResult, handlers } from './handlers.ts';
+import { type RequestInput, readInput, splitUrl, type UrlParts } from './read-input.ts';
 import { methodNotAllowed, Refusal, toRefusal } from './refusal.ts';
 import type { Store, StoredRecord } from './store.ts';
 
@@ -49,7 +49,8 @@ export function createApp({ store, onDefect }: AppOptions): (request: HttpReques
       const input = readInput(operation, request, lastSegment, url.query);
       if (input.id !== undefined && operation.method !== 'GET')
         checkPreconditions(request, store()[operation.noun].get(input.id));
-      return toResponse((handlers[operation.id] as Handler<OperationId>)(store(), input), operation, url);
+      const handle = handlers[operation.id] as (store: Store, input: RequestInput) => HandlerResult;
+      return toResponse(handle(store(), input), operation, url);
     } catch (error) {
       return toRefusal(error, onDefect).toResponse();
     }

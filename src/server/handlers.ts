@@ -1,5 +1,5 @@
-import { nouns } from '../api/nouns.ts';
-import type { Input, NounName, OperationId } from '../api/operations.ts';
+import { type NounName, nouns, type OperationId } from '../api/nouns.ts';
+import type { Input } from '../api/operations.ts';
 import { Refusal } from './refusal.ts';
 import { type PageQuery, type RecordPage, type Store, type StoredRecord, toPet } from './store.ts';
 

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import * as v from 'valibot';
 import { type HttpRequest, headerValue } from '../api/http.ts';
-import type { Input, Operation, OperationId } from '../api/operations.ts';
+import type { Operation } from '../api/operations.ts';
 import {
   type BodyName,
   bodySchemas,
@@ -31,6 +31,13 @@ export function splitUrl(url: string): UrlParts {
   return { origin: url.slice(0, start), path: url.slice(start, end), query: url.slice(end + 1) };
 }
 
+/** The input of an operation. Its query and body have the types of its handler. */
+export interface RequestInput {
+  readonly id?: bigint;
+  readonly query?: object;
+  readonly body?: unknown;
+}
+
 /**
  * Reads the input of a handler: the id at the end of the path, the query and the body.
  *
@@ -43,9 +50,9 @@ export function readInput(
   request: HttpRequest,
   id: string,
   query: string,
-): Input<OperationId> {
+): RequestInput {
   const values = query === '' ? undefined : new URLSearchParams(query);
-  const input: { id?: bigint; query?: object; body?: unknown } = {};
+  const input: { -readonly [Part in keyof RequestInput]: RequestInput[Part] } = {};
   for (const { name, wireName, in: location } of parameters) {
     if (location === 'path') input.id = parseParameter(wireName, IdText, decodeSegment(id)) as bigint;
     const [text, ...repeats] = (location === 'query' && values?.getAll(name)) || [];
@@ -54,8 +61,7 @@ export function readInput(
       input.query = { ...input.query, [name]: parseParameter(name, querySchemas[name as QueryName], text) };
   }
   if (body) input.body = parseBody(body.name, request);
-  // The type is derived from the same table.
-  return input as Input<OperationId>;
+  return input;
 }
 
 /** Decodes a segment of a path. A segment that is not percent-encoded UTF-8 stays as it is, and then is not an id. */

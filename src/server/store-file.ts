@@ -1,13 +1,14 @@
 import { isUtf8 } from 'node:buffer';
 import { readFileSync, statSync } from 'node:fs';
 import * as v from 'valibot';
-import { Id, NewCategory, NewOrder, NewPet, PetStatus, Quantity } from '../api/schemas.ts';
+import type { NounName } from '../api/nouns.ts';
+import { bodySchemas, Id, PetStatus, Quantity } from '../api/schemas.ts';
 import { idRequirement, int64Max } from '../api/values.ts';
 import { CliError, InputError } from '../process/errors.ts';
 import { isJsonObject, parseJson, printJson } from '../process/exact-json.ts';
 import { systemCode, systemReason } from '../process/system-error.ts';
 import { describeIssues } from './read-input.ts';
-import { type Collection, Store, toPet } from './store.ts';
+import { type Collection, type FiledRecord, Store, toPet } from './store.ts';
 
 const StoredId = v.pipe(Id, v.minValue(0n, idRequirement));
 const UsedIds = v.optional(
@@ -19,6 +20,10 @@ const UsedIds = v.optional(
   { next: 1 },
 );
 
+function filed<N extends NounName>({ entries }: { readonly entries: v.ObjectEntries }) {
+  return v.object({ ...entries, id: StoredId }) as unknown as v.GenericSchema<unknown, FiledRecord<N>>;
+}
+
 /**
  * The format of a store in a file: a list of records for each noun. Every list is optional. If `inventory` is missing, every
  * pet has an entry of quantity 0. New ids begin behind the largest one, or at `ids`.
@@ -28,9 +33,9 @@ const StoreFile = v.strictObject({
   // Versions before 4.0.0 wrote these two.
   changed: v.optional(v.boolean()),
   pulled: v.optional(v.object({})),
-  categories: v.optional(v.array(v.object({ ...NewCategory.entries, id: StoredId })), []),
-  pets: v.optional(v.array(v.object({ ...NewPet.entries, id: StoredId })), []),
-  orders: v.optional(v.array(v.object({ ...NewOrder.entries, id: StoredId })), []),
+  categories: v.optional(v.array(filed<'categories'>(bodySchemas.NewCategory)), []),
+  pets: v.optional(v.array(filed<'pets'>(bodySchemas.NewPet)), []),
+  orders: v.optional(v.array(filed<'orders'>(bodySchemas.Order)), []),
   inventory: v.optional(
     v.array(v.object({ petId: StoredId, quantity: Quantity, status: v.optional(PetStatus) })),
   ),

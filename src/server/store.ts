@@ -1,4 +1,5 @@
-import type { NewCategory, NewOrder, NewPet, PetStatus } from '../api/schemas.ts';
+import type { NewRecord, NounName } from '../api/nouns.ts';
+import type { PetStatus } from '../api/schemas.ts';
 import { indexOfId } from '../api/values.ts';
 import { printJson } from '../process/exact-json.ts';
 
@@ -115,28 +116,13 @@ export class Collection<Value extends object = object> {
   }
 }
 
-interface StoredPet extends NewPet {
-  readonly id: bigint;
-  readonly status: PetStatus;
-}
+/** A record as the file of a store has it. */
+export type FiledRecord<N extends NounName> = NewRecord<N> & { readonly id: bigint };
+type StoredPet = FiledRecord<'pets'> & { readonly status: PetStatus };
+/** Its status is that of the pet. */
+type StoredItem = NewRecord<'inventory'> & { readonly petId: bigint };
 
-interface StoredCategory extends NewCategory {
-  readonly id: bigint;
-}
-
-/** An order is open unless it says that it is complete. */
-interface StoredOrder extends NewOrder {
-  readonly id: bigint;
-}
-
-interface StoredItem {
-  readonly petId: bigint;
-  readonly quantity: number;
-  /** The status of the pet. */
-  readonly status: PetStatus;
-}
-
-export function toPet(id: bigint, { status = 'available', ...fields }: NewPet): StoredPet {
+export function toPet(id: bigint, { status = 'available', ...fields }: NewRecord<'pets'>): StoredPet {
   return { id, ...fields, status };
 }
 
@@ -144,9 +130,10 @@ export function toPet(id: bigint, { status = 'available', ...fields }: NewPet): 
 export class Store {
   /** Identifies the embedded store. A store that replaces it has another identifier. */
   id: string | undefined;
-  readonly categories = new Collection<StoredCategory>();
+  readonly categories = new Collection<FiledRecord<'categories'>>();
   readonly pets = new Collection<StoredPet>();
-  readonly orders = new Collection<StoredOrder>();
+  /** An order is open unless it says that it is complete. */
+  readonly orders = new Collection<FiledRecord<'orders'>>();
   /** Inventory entries by the id of their pet. */
   readonly inventory = new Collection<StoredItem>();
 

@@ -1,7 +1,7 @@
 import { offeredOperation } from '../api/contract.ts';
 import { headerValue } from '../api/http.ts';
-import { type Noun, nouns } from '../api/nouns.ts';
-import type { NounName, Operation, OperationId } from '../api/operations.ts';
+import { type Noun, type NounName, nouns, type OperationId } from '../api/nouns.ts';
+import type { Operation } from '../api/operations.ts';
 import { differentNames, type Fields, fieldsOf, isFields, type Value } from '../api/record-values.ts';
 import type { CallOptions } from '../client/call.ts';
 import type { Answer, Client } from '../client/client.ts';

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { describeLifecycle } from '../../src/api/lifecycle.ts';
-import { type OperationId, operations } from '../../src/api/operations.ts';
+import type { OperationId } from '../../src/api/nouns.ts';
+import { operations } from '../../src/api/operations.ts';
 
 const both = { deprecation: '@1767225600', sunset: 'Tue, 01 Jan 2030 00:00:00 GMT' };
 

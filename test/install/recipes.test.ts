@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect } from 'vitest';
 import { parse } from 'yaml';
-import type { InventoryItem } from '../../src/api/schemas.ts';
+import type { RecordOf } from '../../src/api/nouns.ts';
 import { readTopics } from '../../src/cli/topics.ts';
 import { commit, openDesk } from '../helpers/desk.ts';
 import { testWith } from '../helpers/tools.ts';
@@ -19,7 +19,7 @@ let wanted: string;
 
 async function counts(): Promise<string> {
   const entries = await (await fetch(`${desk.url}/store/inventory`)).json();
-  return (entries as InventoryItem[]).map(({ petId, quantity }) => `${petId},${quantity}\n`).join('');
+  return (entries as RecordOf<'inventory'>[]).map(({ petId, quantity }) => `${petId},${quantity}\n`).join('');
 }
 
 beforeAll(async () => {

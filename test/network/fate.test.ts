@@ -50,7 +50,7 @@ const set = 'inventory set 1 5';
 const remove = 'inventory delete 1 --yes';
 const soon = { 'retry-after': '0' };
 const mayBe = 'may or may not have been applied';
-const deleted = /^deleted the inventory entry of pet 1$/m;
+const deleted = /^deleted inventory entry 1$/m;
 /** An error that does not say so. */
 const certain = /^(?!.*may or may not have been).*error: /s;
 

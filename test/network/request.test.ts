@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { builtInContract } from '../../src/api/contract.ts';
-import type { Operation, OperationId, RequestBody } from '../../src/api/operations.ts';
+import type { OperationId } from '../../src/api/nouns.ts';
+import type { Operation, RequestBody } from '../../src/api/operations.ts';
 import {
   type CallInput,
   checkRequired,

@@ -8,10 +8,10 @@ test('sets, gets, deletes and creates an entry', async () => {
   const entry = { petId: 4, quantity: 12, status: 'pending' };
   expect(await shop.json('inventory set 4 12')).toEqual(entry);
   expect(await shop.json('inventory get 4')).toEqual(entry);
-  const question = 'Delete the inventory entry of pet 4 (12 in stock)?';
+  const question = 'Delete inventory entry 4 (12 in stock)?';
   const deleted = await shop.typing('inventory delete 4', [[question, 'y\r']]);
   expect(deleted).toMatchObject({ code: 0, stdout: '' });
-  expect(deleted.stderr).toContain('deleted the inventory entry of pet 4 (12 in stock)\n');
+  expect(deleted.stderr).toContain('deleted inventory entry 4 (12 in stock)\n');
   expect((await shop.run('inventory get 4')).code).toBe(5);
   expect(await shop.json('inventory create 4 3')).toEqual({ ...entry, quantity: 3 });
   expect(await shop.run('inventory create 4 3')).toMatchObject({ code: 1, stdout: '' });

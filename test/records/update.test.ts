@@ -87,8 +87,8 @@ test('an update, an adjustment and a set show a person what changed', async () =
   using shop = openShop();
   const notesOf = async (line: string) => (await shop.run(line, { terminals: ['stderr'] })).stderr;
   expect(await notesOf('pets update 1 --status sold')).toContain('pet 1: status available -> sold\n');
-  expect(await notesOf('inventory set 1 1')).toContain('pet 1: nothing changed\n');
-  expect(await notesOf('inventory adjust 1 +87')).toContain('pet 1: quantity 1 -> 88\n');
-  expect(await notesOf('inventory set 1 6')).toContain('pet 1: quantity 88 -> 6\n');
+  expect(await notesOf('inventory set 1 1')).toContain('inventory entry 1: nothing changed\n');
+  expect(await notesOf('inventory adjust 1 +87')).toContain('inventory entry 1: quantity 1 -> 88\n');
+  expect(await notesOf('inventory set 1 6')).toContain('inventory entry 1: quantity 88 -> 6\n');
   expect((await shop.run('inventory adjust 1 +1')).stderr).toBe('');
 });

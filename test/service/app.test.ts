@@ -1,7 +1,8 @@
 import * as v from 'valibot';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { HttpResponse } from '../../src/api/http.ts';
-import { type OperationId, operationIds, operations } from '../../src/api/operations.ts';
+import type { OperationId } from '../../src/api/nouns.ts';
+import { operationIds, operations } from '../../src/api/operations.ts';
 import { bodySchemas, resultSchemas } from '../../src/api/schemas.ts';
 import { parseJson } from '../../src/process/exact-json.ts';
 import { createApp } from '../../src/server/app.ts';

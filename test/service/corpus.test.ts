@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { NounName, OperationId } from '../../src/api/operations.ts';
+import type { NounName, OperationId } from '../../src/api/nouns.ts';
 import { bindDocument, describeRow, readCorpus } from '../helpers/corpus.ts';
 
 // Descriptions in the shapes of public ones, and what is bound of each; two public ones are in public-descriptions.test.ts.

@@ -1,5 +1,5 @@
-import { nouns } from '../../api/nouns.ts';
-import { type NounName, type OperationId, operationIds, operations } from '../../api/operations.ts';
+import { type NounName, nouns, type OperationId } from '../../api/nouns.ts';
+import { operationIds, operations } from '../../api/operations.ts';
 import { bind, type Maps } from '../../binding/binding.ts';
 import { type Description, serversOf } from '../../binding/description.ts';
 import { mapFlag, obstacleText, type Route } from '../../binding/document.ts';

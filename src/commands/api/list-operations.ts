@@ -1,5 +1,6 @@
 import { type Contract, notDescribed } from '../../api/contract.ts';
-import { type OperationId, operationIds, operations } from '../../api/operations.ts';
+import type { OperationId } from '../../api/nouns.ts';
+import { operationIds, operations } from '../../api/operations.ts';
 import type { Context } from '../../context.ts';
 import { propertyColumns, type View } from '../../output/columns.ts';
 import type { Output } from '../../output/print.ts';

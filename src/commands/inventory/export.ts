@@ -1,9 +1,10 @@
+import { nouns } from '../../api/nouns.ts';
 import type { Context } from '../../context.ts';
 import type { Column, View } from '../../output/columns.ts';
 import type { Output } from '../../output/print.ts';
 import type { JsonObject } from '../../process/exact-json.ts';
 import { Names } from '../../records/names.ts';
-import { recordNouns, viewOf } from '../../records/record-nouns.ts';
+import { viewOf } from '../../records/record-nouns.ts';
 
 const expectedColumn: Column<JsonObject> = {
   name: 'expected',
@@ -18,7 +19,7 @@ const expectedColumn: Column<JsonObject> = {
  * @param names the names of the pets by id.
  */
 export function exportView(withExpected: boolean, names?: ReadonlyMap<bigint, string>): View<JsonObject> {
-  const { plural, columns } = viewOf(recordNouns.inventory, undefined, names);
+  const { plural, columns } = viewOf(nouns.inventory, undefined, names);
   const index = columns.findIndex(({ name }) => name === 'quantity') + 1;
   return { plural, columns: withExpected ? columns.toSpliced(index, 0, expectedColumn) : columns };
 }

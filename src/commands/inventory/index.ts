@@ -1,11 +1,12 @@
+import { nouns } from '../../api/nouns.ts';
 import { argument, flag, value } from '../../cli/flag.ts';
 import { verb } from '../../cli/verb.ts';
 import { parseChange, parseQuantity } from '../../records/parse-values.ts';
-import { recordNouns, recordView } from '../../records/record-nouns.ts';
+import { recordView } from '../../records/record-nouns.ts';
 import { listFlags, petIdArgument, petIdsArgument, quantityArgument, statusesFlag } from '../arguments.ts';
 import { applyFlags, diffFlags, resumeFlags } from '../run-flags.ts';
 
-const { inventory } = recordNouns;
+const { inventory } = nouns;
 
 export const examples = [
   'petstore inventory list --below 5',
