@@ -99,10 +99,7 @@ async function readHead(pieces: AsyncGenerator<string>): Promise<string> {
   return head;
 }
 
-/** The kind of a text and its delimiter. */
-interface DetectedFormat {
-  readonly kind: InputFormat['kind'];
-  readonly delimiter: string;
+interface DetectedFormat extends InputFormat {
   /** The head without the line in which Excel names the delimiter: `sep=;`. */
   readonly text: string;
 }

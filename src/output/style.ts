@@ -5,14 +5,7 @@ import type { OutputStream } from '../process/output-stream.ts';
 type Paint = (text: string) => string;
 
 /** The colours of one stream. On a stream without colour each function returns its text unchanged. */
-export interface Style {
-  readonly bold: Paint;
-  readonly dim: Paint;
-  readonly red: Paint;
-  readonly green: Paint;
-  readonly yellow: Paint;
-  readonly cyan: Paint;
-}
+export type Style = Readonly<Record<'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan', Paint>>;
 
 const leaveUnpainted: Paint = (text) => text;
 
