@@ -161,3 +161,12 @@ test('explain shows whether the token is sent, and never the token', async () =>
   const elsewhere = await run('explain --base-url https://other.example -o tsv', env);
   expect(elsewhere.stdout).toMatch(/^token\tset, not sent: it is meant for https:\/\/shop\.example/m);
 });
+
+test('explain works while the binding of the profile is missing, also with a token', async () => {
+  const shop = { 'base-url': 'https://shop.example', contract: 'contracts/shop.json' };
+  config.write({ profile: 'shop', profiles: { shop } });
+  const { code, stdout } = await run('explain -o tsv', { PETSTORE_TOKEN: 's3cret' });
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/^contract\t.*shop\.json\tprofile\tprofile shop$/m);
+  expect(stdout).toMatch(/^token\tset; .*shop\.json/m);
+});

@@ -166,8 +166,16 @@ const explain = verb({
 async function describeToken({ settings, contract }: Context): Promise<string> {
   const { service: baseUrl, token } = settings;
   if (!token || baseUrl === undefined) return token ? 'set' : 'not set';
-  const use = decideTokenUse(settings, { baseUrl, header: (await contract()).tokenHeader });
+  const header = await contract().then(({ tokenHeader }) => tokenHeader, unreadBinding);
+  if (header instanceof CliError) return `set; ${header.message}`;
+  const use = decideTokenUse(settings, { baseUrl, header });
   return use?.kind === 'sent' ? `set, sent in ${describeHeader(use.header)}` : `set, not sent: ${use?.why}`;
+}
+
+/** A binding that cannot be read does not end `explain`, which shows how to repair it. */
+function unreadBinding(error: unknown): CliError {
+  if (error instanceof CliError) return error;
+  throw error;
 }
 
 /** Returns the source of a value, such as `flag` or `default`, and the flag, variable or file; null for a default. */
