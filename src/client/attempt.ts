@@ -63,8 +63,6 @@ export interface AnswerRule {
 const refused: AnswerRule = { mayBeApplied: false, again: 'never', passes: false, kind: 'failed' };
 const denied: AnswerRule = { ...refused, passes: true, kind: 'auth' };
 const missing: AnswerRule = { ...refused, kind: 'not-found' };
-/** Another address would take it: somebody else has to change something. */
-const moved: AnswerRule = { ...refused, passes: true };
 const unsupported: AnswerRule = { ...refused, kind: 'unavailable' };
 const busy: AnswerRule = { mayBeApplied: false, again: 'always', passes: true, kind: 'unavailable' };
 const lost: AnswerRule = { mayBeApplied: true, again: 'idempotent', passes: true, kind: 'unavailable' };
@@ -74,8 +72,8 @@ const unsent: AnswerRule = { ...busy, again: 'never' };
 
 /** A 5xx that is not here may come from a gateway after the service has applied the write, with Retry-After too. */
 const rules: ReadonlyMap<number, AnswerRule> = new Map([
-  [307, moved],
-  [308, moved],
+  [307, refused],
+  [308, refused],
   [401, denied],
   [403, denied],
   [404, missing],

@@ -262,7 +262,7 @@ function afterAttempt(old: Known, attempted: Attempted, all: Circumstances): Nex
 function confirm(known: Known, { reading, now }: Extract<Event, { kind: 'read' }>, all: Circumstances): Next {
   const { before, after } = known.planned as Planned;
   if (isShown(after, now, all.port.writeOnly)) return endApplied(known, reading.record);
-  const areCounts = typeof before === 'number' && before > 0 && typeof after === 'number';
+  const areCounts = typeof before === 'number' && before !== 0 && typeof after === 'number';
   if (areCounts && isSame(before + after, now)) {
     const message = `it was ${before} before, ${after} was sent, and it is ${now} now: the service adds what it is told to set`;
     return giveUp(known, { code: 'other_count', message });

@@ -55,13 +55,13 @@ export async function settleAll(
     await keep.outcome(row, settled);
     return settled;
   };
-  // The first count over 0 goes alone: a service that adds what it is told to set must not spoil all of them.
+  // The first count that is not 0 goes alone: a service that adds what it is told to set must not spoil all of them.
   let isSetting = !isRun;
   let probe: Promise<Settled> | undefined;
   await eachAtPace({ max: atOnce }, stop.untilStopped(rows), async (row) => {
-    while (!isSetting && isCountOverZero(row) && probe) await probe.catch(() => {});
+    while (!isSetting && replacesCount(row) && probe) await probe.catch(() => {});
     const settling = settleOne(row);
-    if (isSetting || !isCountOverZero(row)) return void (await settling);
+    if (isSetting || !replacesCount(row)) return void (await settling);
     probe = settling;
     try {
       const { outcome, attempted } = await probe;
@@ -76,7 +76,7 @@ export function createTotals(): Totals {
   return { settled: 0, failed: 0, unknown: 0, retries: 0 };
 }
 
-function isCountOverZero({ planned }: Row): boolean {
+function replacesCount({ planned }: Row): boolean {
   const { action, before = null } = planned ?? {};
-  return action === 'set' && typeof before === 'number' && before > 0;
+  return action === 'set' && typeof before === 'number' && before !== 0;
 }

@@ -62,7 +62,7 @@ test('a count is failed after a refusal of the service, unknown after any other 
 });
 
 test('a service that adds counts instead of setting them stops the run at the first row, and nothing is added again', async () => {
-  await using shop = await stockShop([100, 100, 100], { 'stock.csv': toCsv([102, 102, 102]) });
+  await using shop = await stockShop([-100, 100, 100], { 'stock.csv': toCsv([102, 102, 102]) });
   shop.misbehave = ({ method, petId = '', quantity = 0 }, response) => {
     if (method !== 'PUT') return undefined;
     shop.stock.set(petId, (shop.stock.get(petId) ?? 0) + quantity);
@@ -70,10 +70,10 @@ test('a service that adds counts instead of setting them stops the run at the fi
   };
   const report = await shop.report(apply);
   expect(report).toMatchObject({ code: 6, applied: 0, unknown: 1, unprocessed: 2 });
-  expect(report.error?.message).toMatch(/was 100 before, 102 was sent, and it is 202 now/);
+  expect(report.error?.message).toMatch(/was -100 before, 102 was sent, and it is 2 now/);
   expect(report.error).not.toMatchObject({ retryable: true });
   expect(await shop.report('undo r1 --yes')).toMatchObject({ code: 3, applied: 0, failed: 1 });
-  expect([...shop.stock.values()]).toEqual([202, 100, 100]);
+  expect([...shop.stock.values()]).toEqual([2, 100, 100]);
   expect(await shop.report('runs settle r1 1 2 3 --as failed')).toMatchObject({ code: 0 });
 });
 

@@ -43,7 +43,7 @@ const stops: readonly Stop[] = [
     what: 'a redirect',
     begin: (shop) => trouble(shop, () => 307),
     words: oneByOne,
-    summary: { code: 1, failed: 1, unknown: 0, unprocessed: 99 },
+    summary: { code: 1, failed: 1, unknown: 0, unprocessed: 99, left: 99 },
   },
   {
     what: 'a redirect of which nobody knows what it did',
