@@ -8,7 +8,7 @@ import type { Output } from '../output/print.ts';
 import { withProgress } from '../output/progress.ts';
 import { CliError, exitCodes, InterruptedError, type Signal } from '../process/errors.ts';
 import { checkFolder, ensurePrivateFolder, realFile } from '../process/files.ts';
-import { graceMs, inTwoSteps } from '../process/signals.ts';
+import { inTwoSteps } from '../process/signals.ts';
 import { counted } from '../process/text.ts';
 import type { OpenRun } from './choose-run.ts';
 import { keepPlan } from './journal.ts';
@@ -152,12 +152,9 @@ async function planWithProgress(
   }
 }
 
-/** The time in which a run must end after a signal, beyond the time that it gives to requests in flight. */
-const reportMs = 1000;
-
 /**
  * Writes a plan and shows the progress. After the first signal the run waits for requests in flight, and after the second
- * signal it abandons them. Then it writes journal and rejects, but never longer than `reportMs`.
+ * signal it abandons them. Then it writes journal and rejects.
  */
 async function writeWithProgress(
   context: Context,
@@ -167,20 +164,9 @@ async function writeWithProgress(
   lock: TargetLock,
 ): Promise<Report> {
   const { stop, totals, run } = session;
-  const abandon = () => stop.abandon('stopped by a second signal');
-  const steps = {
-    stopMs: graceMs + reportMs,
-    stop(signal: Signal) {
-      // The run may have stopped for another reason before.
-      if (stop.reason) return abandon();
-      stop.stop(interruption(signal));
-      if (!stop.abandoned.aborted)
-        void context.print(
-          'stopping: waiting up to 10 s for what is under way; a second signal ends at once',
-        );
-    },
-    abandon,
-    abandonMs: reportMs,
+  const stopBy = (signal: Signal) => {
+    stop.stop(interruption(signal));
+    void context.print('stopping: waiting up to 10 s for what is under way; a second signal ends at once');
   };
   const total = plan.changes.length;
   const activity = {
@@ -188,7 +174,7 @@ async function writeWithProgress(
     unit: 'rows',
     read: () => ({ done: totals.settled, total, failed: totals.failed }),
   };
-  return inTwoSteps(context, steps, async () => {
+  return inTwoSteps(context.interrupts, stop, stopBy, async () => {
     const journal = await keepPlan(session.list, run, plan.rows);
     if (run.id !== undefined) await lock.nameRun(run.id);
     const write = () => writeRun(session, plan, journal, { name: rejects, folder: context.io.cwd });

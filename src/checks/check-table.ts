@@ -20,9 +20,8 @@ export interface Selection {
   /** Patterns of the ids to leave out. */
   readonly skip: readonly string[];
   readonly write: boolean;
-  /** The conditions of `--wait-for`, and the time of the wait. */
+  /** The conditions of `--wait-for`. */
   readonly waitFor: readonly Condition[];
-  readonly waitMs: number;
   /** The conditions of `--expect`, each of which is a check. */
   readonly expect: readonly Condition[];
 }
@@ -44,14 +43,14 @@ export function reachChecks(hasTls: boolean, expect: readonly Condition[] = []):
 
 /** Lists the selected checks, in the order of the reports. @param left gets the records that the write checks create */
 export function selectedChecks(selection: Selection, left: Leftovers): Check[] {
-  const { contract, hasTls, expect, waitFor, waitMs, write } = selection;
+  const { contract, hasTls, expect, waitFor, write } = selection;
   const reads = readsOf(contract);
   const unbound = [...contract.missing].filter(([id]) => operations[id].method === 'GET');
   const gets = reads.filter((operation) => idParameter(operation) !== undefined);
   // A stable operation represents the service best.
   const get = gets.find(({ isDeprecated, stability }) => !isDeprecated && stability === 'stable') ?? gets[0];
   const version: readonly Check[] = [
-    { id: 'reach/version', isPrerequisite: true, run: (context) => checkVersion(context, waitFor, waitMs) },
+    { id: 'reach/version', isPrerequisite: true, run: (context) => checkVersion(context, waitFor) },
   ];
   const errors: readonly Check[] = get
     ? [

@@ -46,7 +46,7 @@ export interface CheckAnswer extends RawAnswer {
 }
 
 /** The options of one request of a check. */
-export interface AskOptions extends Pick<CallOptions, 'isUnchecked' | 'timeoutMs'> {
+export interface AskOptions extends Pick<CallOptions, 'isUnchecked'> {
   /** Headers that replace headers of the request; undefined removes a header. */
   readonly changes?: HeaderChanges | undefined;
   /** Returns true for a status that the check expects, which is not retried. */

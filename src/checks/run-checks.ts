@@ -181,15 +181,13 @@ export function resultOf(
 /** What a check did that sent nothing. */
 const notRun = { elapsedMs: 0, attempts: [] };
 
-/** Makes one finding of all that are as grave as the gravest: the first one, with the reasons and hints of all. */
+/** Makes one finding of all that are as grave as the gravest: the first one, with the reasons of all. */
 function gravestOf(findings: readonly Finding[]): Finding {
   const state = states.find((candidate) => findings.some((finding) => finding.state === candidate));
   const gravest = findings.filter((finding) => finding.state === state);
   const [first = skip('there is nothing to check')] = gravest;
   if (gravest.length < 2) return first;
-  const join = (texts: readonly string[]) => [...new Set(texts)].join('; ');
-  const hint = join(gravest.flatMap((finding) => finding.hint ?? []));
-  return { ...first, reason: join(gravest.map(({ reason }) => reason)), hint: hint || undefined };
+  return { ...first, reason: [...new Set(gravest.map(({ reason }) => reason))].join('; ') };
 }
 
 /** Makes the result of a check that did not begin. @param reason a short clause */

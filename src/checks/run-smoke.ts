@@ -20,6 +20,14 @@ import { cleanUp, type Leftovers } from './write-checks.ts';
 /** Why the checks were stopped: by a signal of the user, or because the time of `--max-time` is over. */
 type StopReason = Signal | 'max-time';
 
+/** The time limits of a run, in milliseconds. */
+interface RunLimits {
+  /** How long failed read checks are repeated; 0 for one round. */
+  readonly waitMs: number;
+  /** The limit of all checks; undefined if they have none. */
+  readonly maxTimeMs: number | undefined;
+}
+
 /** The time limit of the cleanup. */
 const cleanUpMs = 10_000;
 
@@ -27,25 +35,21 @@ const cleanUpMs = 10_000;
  * Runs the read checks, with `--wait` until they pass, then the write checks once, and cleans up. The first signal stops the
  * checks; the second one also ends the cleanup.
  *
- * @param maxTimeMs the time limit of the checks; undefined if they have none.
  * @param print prints a line for people.
  */
 export async function runSmoke(
   service: Service,
   selection: Selection,
-  maxTimeMs: number | undefined,
+  { waitMs, maxTimeMs }: RunLimits,
   print: (line: string) => Promise<void>,
   interrupts: Interrupts,
 ): Promise<SmokeReport> {
   const { write } = selection;
   const stop = new Stop<StopReason>();
-  const steps = {
-    stop(signal: Signal) {
-      stop.stop(signal, `stopped by ${signal}`);
-      const choice = signal === 'SIGINT' ? '; Ctrl-C again leaves them' : '';
-      if (write) void print(`stopped: removing the records of this run${choice}`);
-    },
-    abandon: () => stop.abandon('stopped by a second signal'),
+  const stopBy = (signal: Signal) => {
+    stop.stop(signal, `stopped by ${signal}`);
+    const choice = signal === 'SIGINT' ? '; Ctrl-C again leaves them' : '';
+    if (write) void print(`stopped: removing the records of this run${choice}`);
   };
   if (maxTimeMs !== undefined) {
     const why = `the time of ${durationText(maxTimeMs)} is over (--max-time)`;
@@ -55,11 +59,11 @@ export async function runSmoke(
   const startedMs = monotonicMs();
   const left: Leftovers = new Set();
   const checks = selectedChecks(selection, left);
-  return inTwoSteps({ interrupts }, steps, async () => {
+  return inTwoSteps(interrupts, stop, stopBy, async () => {
     const reads = await runUntilGreen(
       checks.filter(({ id }) => groupOf(id) !== 'write'),
       service,
-      selection.waitMs,
+      waitMs,
       stop.stopped,
       print,
     );
@@ -86,9 +90,8 @@ export async function runSmoke(
   });
 }
 
-/** The pause after the first round of a wait. It doubles after each round, up to the longest pause. */
-const firstPauseMs = 1000;
-const longestPauseMs = 5000;
+/** The pause between two rounds of a wait. */
+const pauseMs = 2000;
 
 /**
  * Runs rounds of the read checks until they pass or the time of the wait is over; without a wait, one round. A 401, a 403
@@ -102,14 +105,14 @@ async function runUntilGreen(
   print: (line: string) => Promise<void>,
 ): Promise<CheckResult[]> {
   const endMs = monotonicMs() + waitMs;
-  for (let pauseMs = firstPauseMs; ; pauseMs *= 2) {
+  for (let isFirst = true; ; isFirst = false) {
     const results = await runChecks(checks, service, stopped);
     const failure = results.find(isRed);
     const remainingMs = endMs - monotonicMs();
     if (!failure || failure.isLasting || remainingMs <= 0 || stopped.aborted) return results;
-    if (pauseMs === firstPauseMs)
+    if (isFirst)
       await print(`waiting up to ${durationText(waitMs)} for the service: ${failure.id}: ${failure.reason}`);
-    await sleep(Math.min(pauseMs, longestPauseMs, remainingMs), stopped).catch(() => {});
+    await sleep(Math.min(pauseMs, remainingMs), stopped).catch(() => {});
     if (stopped.aborted) return results;
   }
 }

@@ -32,47 +32,32 @@ export function createInterrupts(io: Pick<Io, 'onSignal'>): Interrupts {
   };
 }
 
-/** What the first and the second signal do to a piece of work. */
-export interface SignalSteps {
-  /** Called at the first signal: the work begins nothing new, and waits for what is under way. */
-  stop(signal: Signal): void;
-  /** Called at the second signal: the work also gives up what is under way. Without it, the second signal ends the command. */
-  abandon?(signal: Signal): void;
-  /** The longest time between the first signal and the end of the work, in milliseconds. After it the command ends. */
-  readonly stopMs?: number;
-  /** The same from the second signal on. */
-  readonly abandonMs?: number;
-}
-
-/** The time that requests in flight have after the first signal, in milliseconds. */
+/** The time that requests in flight have after a stop, in milliseconds. */
 export const graceMs = 10_000;
+/** The time for what follows them, such as a report. A reader that does not read must not keep the command alive. */
+const reportMs = 1000;
 
 /**
- * Does work that ends in two steps: the first signal stops it, and the second one abandons it. What follows, such as a
- * report, belongs to the work.
+ * Does work that signals end in two steps: the first one stops it, and one after its stop abandons it. The command ends at the
+ * latest 11 s after the first signal, and 1 s after the second one.
  *
+ * @param stopBy stops the work.
  * @returns the value of the work, which must see for itself that it was stopped.
  */
 export async function inTwoSteps<Value>(
-  { interrupts }: { readonly interrupts: Pick<Interrupts, 'takeOver' | 'abort'> },
-  { stop, abandon, stopMs, abandonMs }: SignalSteps,
+  interrupts: Pick<Interrupts, 'takeOver' | 'abort'>,
+  stop: Stop<unknown>,
+  stopBy: (signal: Signal) => void,
   work: () => Promise<Value>,
 ): Promise<Value> {
-  let count = 0;
   let timer: NodeJS.Timeout | undefined;
-  const endAfter = (ms: number | undefined, signal: Signal) => {
-    clearTimeout(timer);
-    timer = ms === undefined ? undefined : setTimeout(() => interrupts.abort(signal), ms);
-  };
   const release = interrupts.takeOver((signal) => {
-    count += 1;
-    if (count === 1) {
-      endAfter(stopMs, signal);
-      stop(signal);
-    } else if (count === 2 && abandon) {
-      endAfter(abandonMs ?? stopMs, signal);
-      abandon(signal);
-    } else if (!abandon) interrupts.abort(signal);
+    if (timer && stop.abandoned.aborted) return;
+    const isSecond = stop.stopped.aborted;
+    if (isSecond) stop.abandon('stopped by a second signal');
+    else stopBy(signal);
+    clearTimeout(timer);
+    timer = setTimeout(() => interrupts.abort(signal), isSecond ? reportMs : graceMs + reportMs);
   });
   try {
     return await work();

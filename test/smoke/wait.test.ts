@@ -114,7 +114,7 @@ describe.concurrent('the wait for a deployment', () => {
   test.each<[condition: string, reason: RegExp, flags: readonly string[], spoil: Change]>([
     ['header x-commit=nope', /x-commit is old/, [], showing('old')],
     ['GET /nowhere', /\/nowhere: answered 404 Not Found/, ['--only', 'op/*'], showing('old')],
-    ['GET /version 200', /no answer within [\d.]+ s/, ['--timeout', '10m'], on('/version', () => 'hang')],
+    ['GET /version 200', /no answer within [\d.]+ s/, ['--timeout', '1s'], on('/version', () => 'hang')],
   ])(
     'a service that never meets %s is exit 7, when the wait is over: %s',
     async (condition, reason, flags, spoil) => {

@@ -1,9 +1,9 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import type { Signal } from '../../src/process/errors.ts';
-import { createInterrupts, inTwoSteps, type SignalSteps } from '../../src/process/signals.ts';
+import { createInterrupts, inTwoSteps, Stop } from '../../src/process/signals.ts';
 
-/** Starts work without an end, and records what the signals do to it. */
-function start(steps: Partial<SignalSteps> = {}) {
+/** Starts work without an end, sends it signals, and returns its stop and what ends the command. */
+function interrupt(...signals: readonly Signal[]) {
   let send = (_: Signal) => {};
   const interrupts = createInterrupts({
     onSignal(listener) {
@@ -11,31 +11,30 @@ function start(steps: Partial<SignalSteps> = {}) {
       return () => {};
     },
   });
-  const stops: Signal[] = [];
-  const stop = (signal: Signal) => void stops.push(signal);
-  void inTwoSteps({ interrupts }, { stop, ...steps }, () => new Promise(() => {}));
-  return { stops, ended: interrupts.signal, send: (signal: Signal) => send(signal) };
+  const stop = new Stop<Signal>();
+  void inTwoSteps(
+    interrupts,
+    stop,
+    (signal) => stop.stop(signal),
+    () => new Promise(() => {}),
+  );
+  for (const signal of signals) send(signal);
+  return { stop, ended: interrupts.signal };
 }
 
-test('the second signal ends the command if the work cannot be abandoned', () => {
-  const { stops, ended, send } = start();
-  send('SIGINT');
-  expect(ended.aborted).toBe(false);
-  send('SIGTERM');
-  expect(stops).toEqual(['SIGINT']);
-  expect(ended.reason).toMatchObject({ signal: 'SIGTERM' });
+test('the first signal stops the work, and the second one abandons it', () => {
+  const once = interrupt('SIGINT');
+  expect([once.stop.reason, once.stop.abandoned.aborted]).toEqual(['SIGINT', false]);
+  const twice = interrupt('SIGINT', 'SIGTERM');
+  expect([twice.stop.reason, twice.stop.abandoned.aborted]).toEqual(['SIGINT', true]);
 });
 
-test('work that goes on too long after a signal ends with the command', () => {
+test('work that goes on 11 s after a signal, or 1 s after the second one, ends with the command', () => {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
-  const limits = { abandon: () => {}, stopMs: 11_000, abandonMs: 1000 };
-  const [stopped, abandoned] = [start(limits), start(limits)];
-  stopped.send('SIGINT');
-  abandoned.send('SIGINT');
-  abandoned.send('SIGTERM');
+  const [once, twice] = [interrupt('SIGINT'), interrupt('SIGINT', 'SIGTERM', 'SIGHUP')];
   vi.advanceTimersByTime(1000);
-  expect([stopped.ended.aborted, abandoned.ended.reason.signal]).toEqual([false, 'SIGTERM']);
+  expect([once.ended.aborted, twice.ended.reason.signal]).toEqual([false, 'SIGTERM']);
   vi.advanceTimersByTime(10_000);
-  expect(stopped.ended.aborted).toBe(true);
+  expect(once.ended.reason.signal).toBe('SIGINT');
 });

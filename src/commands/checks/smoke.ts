@@ -101,8 +101,9 @@ async function runSmokeCommand(context: Context, flags: SmokeFlags): Promise<Out
   // Throws if a path leads out of the service.
   for (const { path } of [...selection.waitFor, ...selection.expect])
     if (path !== undefined) service.client.toRawRequest({ method: 'GET', path });
-  const maxTimeMs = flags.maxTime ?? (selection.waitMs > 0 ? undefined : defaults.maxTimeMs);
-  const report = await runSmoke(service, selection, maxTimeMs, print, interrupts);
+  const waitMs = flags.wait ?? (selection.waitFor.length > 0 ? defaults.waitForMs : 0);
+  const maxTimeMs = flags.maxTime ?? (waitMs > 0 ? undefined : defaults.maxTimeMs);
+  const report = await runSmoke(service, selection, { waitMs, maxTimeMs }, print, interrupts);
   const errors = await deliver(context, flags, report, files, output === 'json');
   const { exitCode, signal, results } = report;
   if (errors[0] && exitCode === exitCodes.done) throw errors[0];
@@ -117,10 +118,8 @@ async function runSmokeCommand(context: Context, flags: SmokeFlags): Promise<Out
 /** Makes the selection from flags and settings. */
 async function toSelection(context: Context, flags: SmokeFlags): Promise<Selection> {
   const { waitFor = [], expect = [], only = [], skip = [] } = flags;
-  const waitMs = flags.wait ?? (waitFor.length > 0 ? defaults.waitForMs : 0);
   return {
     contract: await context.contract(),
-    waitMs,
     waitFor,
     expect,
     only: only.flat(),
