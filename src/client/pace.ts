@@ -1,3 +1,4 @@
+import { isSafeMethod } from '../api/http.ts';
 import { monotonicMs, sleep } from '../process/deadline.ts';
 import type { ErrorKind } from '../process/errors.ts';
 import { type Stop, StoppedError } from '../process/signals.ts';
@@ -38,6 +39,7 @@ export class Pace {
   private readonly intervalMs: number;
   private inFlight = 0;
   private unanswered = 0;
+  private isWriteLost = false;
   private pausedUntil = 0;
   private nextAt = 0;
 
@@ -75,7 +77,15 @@ export class Pace {
       });
     const pauseMs = status >= 400 ? (retryAfterMs ?? (isBusy ? retryDelay(1) : 0)) : 0;
     if (pauseMs > 0) this.pausedUntil = Math.max(this.pausedUntil, monotonicMs() + pauseMs);
-    this.unanswered = isOfService(attempt) ? 0 : this.unanswered + 1;
+    // What serves readings may live on when what takes writes is gone: then a reading between two writes is no sign of life.
+    const isRead = isSafeMethod(attempt.request.method);
+    if (!isOfService(attempt)) {
+      this.unanswered += 1;
+      this.isWriteLost ||= !isRead;
+    } else if (!isRead || !this.isWriteLost) {
+      this.unanswered = 0;
+      this.isWriteLost = false;
+    }
     if (this.unanswered >= maxUnanswered)
       this.stop.stop({
         kind: 'unavailable',

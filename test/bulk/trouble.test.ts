@@ -91,6 +91,13 @@ const stops: readonly Stop[] = [
     summary: { code: 6, applied: 0, failed: 0 },
     stderr: /20 attempts in a row got no answer/,
   },
+  {
+    what: 'a gateway that finds nobody for writes, although readings are answered',
+    begin: (shop) => trouble(shop, () => 502),
+    words: ['--concurrency', '8'],
+    summary: { code: 6, applied: 0, failed: 0 },
+    stderr: /20 attempts in a row got no answer/,
+  },
 ];
 
 test.each(stops)(

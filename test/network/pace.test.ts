@@ -19,10 +19,11 @@ function attempt(status: number, more: Partial<Attempt> = {}): Attempt {
 function paceOf(concurrency: number) {
   const stop = new Stop<StopReason>();
   const pace = new Pace({ concurrency, rate: null }, stop);
-  const answer = (status: number, times = 1) => {
+  const answer = (status: number, times = 1, method = 'PUT') => {
     for (let time = 0; time < times; time += 1) {
       void pace.waitForTurn();
-      pace.observe(attempt(status));
+      const { request, ...rest } = attempt(status);
+      pace.observe({ ...rest, request: { ...request, method } });
     }
   };
   return { pace, stop, answer };
@@ -39,6 +40,22 @@ test('20 attempts in a row without an answer of the service stop the run', () =>
     kind: 'unavailable',
     message: '20 attempts in a row got no answer of the service: the last one was 503',
   });
+});
+
+test('an answered reading is no sign of life where writes get no answer', () => {
+  const { stop, answer } = paceOf(8);
+  for (let row = 0; row < 19; row += 1) {
+    answer(502);
+    answer(200, 1, 'GET');
+  }
+  answer(200);
+  answer(502, 19, 'GET');
+  answer(200, 1, 'GET');
+  answer(502, 19);
+  answer(200, 1, 'GET');
+  expect(stop.reason).toBeUndefined();
+  answer(502);
+  expect(stop.reason?.message).toMatch(/^20 attempts/);
 });
 
 test('a page of a gateway and a lost connection are no answers of the service', () => {
