@@ -28,7 +28,7 @@ async function probe(
     return await withinLimits({ limitMs: timeoutMs, timedOut, signals: [signal] }, work);
   } catch (error) {
     signal.throwIfAborted();
-    return explain(transportError(error as Error, { namesPlace: false }));
+    return explain(transportError(error as Error));
   }
 }
 
@@ -88,7 +88,7 @@ export function checkTls(
     return judgeOpen(socket, 'secureConnect', cancellation, () => judge(socket, context));
   };
   return probe(context, shake, (error) =>
-    fail(`the TLS handshake failed: ${error.message}`, {
+    fail(error.message, {
       expected: `TLS 1.2 or later, and a certificate for ${host} that is trusted`,
       hint: hintOf({ error }),
       exitCode,

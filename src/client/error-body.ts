@@ -30,19 +30,10 @@ export function authorOf({ status, headers, body }: HttpResponse, operation?: Op
   return value !== undefined && isJson ? 'service' : 'gateway';
 }
 
-/** The error that a service describes in a body of any shape. */
-interface DescribedError {
-  /** The service's message. Without one, a sentence of the program. */
-  readonly why: string;
-  /** The service's own code. */
-  readonly code?: string | undefined;
-  /** The service's own message, if it sent one. */
-  readonly message?: string | undefined;
-}
-
 /**
  * Reads the body of an error: `{code, message, status}`, problem details (RFC 9457), other JSON with a message, text, an
- * empty body, or anything else. It never throws.
+ * empty body, or anything else. It never throws. `why` is the service's message, or without one a sentence of the program; `code`
+ * and `message` are the service's own.
  *
  * @param mask masks the secrets in the body before the body is cut.
  */
@@ -50,7 +41,7 @@ export function readErrorBody(
   { status, headers, body }: HttpResponse,
   author: Author | undefined,
   mask: Mask,
-): DescribedError {
+): { readonly why: string; readonly code?: string | undefined; readonly message?: string } {
   const encoding = body.length === 0 ? encodingOf(headers) : undefined;
   if (encoding !== undefined) return { why: `the answer is ${status}, with a body encoded as ${encoding}` };
   const value = author === 'service' ? jsonIn(bodyText(body)) : undefined;

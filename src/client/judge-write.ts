@@ -22,8 +22,11 @@ import { contentOf } from './wire.ts';
 
 // What came of one attempt of a write. A status of success is not enough: the response must also show what the user asked for.
 
-/** What a judgement needs of the client. */
-type Service = Pick<ClientOptions, 'contract' | 'baseUrl' | 'secrets'>;
+/** What a judgement needs of a call. */
+interface WriteCall {
+  readonly client: Pick<ClientOptions, 'contract' | 'baseUrl' | 'secrets'>;
+  readonly operation: Operation;
+}
 
 /** The state that the user wants after a write. */
 export interface SentWrite {
@@ -88,28 +91,24 @@ export interface WriteFault {
  * @see RFC 9110, 15.3
  */
 export function judgeWrite(
-  { client, operation }: { readonly client: Service; readonly operation: Operation },
+  { client, operation }: WriteCall,
   sent: SentWrite,
   response: HttpResponse,
   attempt: Attempt | undefined,
 ): Attempted {
-  const { record, id: shownId, fault } = readWrite(operation, sent, response, client.secrets.mask);
-  const id = shownId ?? locatedId(client, operation, response.headers, attempt);
+  const { method, source, responses = {} } = operation;
+  const { record, fault, ...shown } = readWrite(operation, sent, response, client.secrets.mask);
+  const id = sent.id ?? shown.id ?? locatedId(client, operation, response.headers, attempt);
+  const isDelete = method === 'DELETE';
   // A description that leaves out the responses of a DELETE means any success by it.
-  const isAnySuccess =
-    operation.method === 'DELETE' &&
-    operation.source === 'bound' &&
-    Object.keys(operation.responses ?? {}).length === 0;
+  const isAnySuccess = isDelete && source === 'bound' && Object.keys(responses).length === 0;
   if (response.status === 202 && !isAnySuccess) {
-    const message = 'the service has not done it yet';
-    return { verdict: 'accepted', attempt, record, id, reason: { code: 'accepted', message } };
+    const reason = { code: 'accepted', message: 'the service has not done it yet' } as const;
+    return { verdict: 'accepted', attempt, record, id, reason };
   }
-  if (fault !== undefined) {
-    const reason = { code: 'other_value', message: fault } as const;
-    return { verdict: 'unclear', attempt, record, id, reason };
-  }
-  const isShown = record !== undefined || operation.method === 'DELETE';
-  return { verdict: isShown ? 'shown' : 'empty', attempt, record, id };
+  const reason = fault === undefined ? undefined : ({ code: 'other_value', message: fault } as const);
+  const verdict = reason ? 'unclear' : record || isDelete ? 'shown' : 'empty';
+  return { verdict, attempt, record, id, reason };
 }
 
 /**
@@ -152,30 +151,19 @@ export function attemptDetails(attempted: Attempted | undefined): Partial<ErrorD
   return { method: request.method, url: shownUrl(request.url), status: response?.status, requestId };
 }
 
-/** What a response shows of a write. */
-interface ShownWrite {
-  /** The record in the answer, by our names, if it has one. */
-  readonly record?: JsonObject | undefined;
-  /** The id of the record that was written, if the body or the intent names one. */
-  readonly id?: bigint | undefined;
-  /** Why a success does not show what the user set, a clause: `the service answered quantity 0, not 10`. */
-  readonly fault?: string | undefined;
-}
-
-/** Reads what a response shows. There is no fault without a body, and with a 202. @param mask masks secrets in quoted texts. */
+/** Reads what a response shows of a write: its record, its id, or a clause that says why it does not show what the user set. */
 function readWrite(
   operation: Operation,
   { id, values }: SentWrite,
   response: HttpResponse,
   mask: Mask,
-): ShownWrite {
+): Pick<Attempted, 'record' | 'id'> & { readonly fault?: string | undefined } {
   const { status } = response;
-  if (status === 202) return { id };
+  if (status === 202) return {};
   const isDelete = operation.method === 'DELETE';
-  // Descriptions often leave out the responses of a DELETE: then any success is one.
   if (isDelete && status !== 200 && !operation.success.includes(status))
-    return { id, fault: `the service answered ${status} to a DELETE` };
-  if (response.body.length === 0) return { id };
+    return { fault: `the service answered ${status} to a DELETE` };
+  if (response.body.length === 0) return {};
   let body: JsonValue | undefined;
   let content: JsonValue | undefined;
   let record: JsonObject;
@@ -184,24 +172,17 @@ function readWrite(
     content = contentOf(operation, body);
     record = parseRecord(operation, content);
   } catch (error) {
-    // `data` of a success, and an array, have records and no reasons.
-    const words = isJsonObject(body) && body.data === undefined ? messageIn(body) : undefined;
-    const why =
-      words === undefined
-        ? messageOf(error)
-        : `the service answered ${status} and says: ${shorten(mask(words), 200)}`;
-    return { id: id ?? idIn(operation, content ?? body), fault: mask(why) };
+    const words = messageIn(body);
+    const why = words === undefined ? messageOf(error) : `the service answered ${status} and says: ${words}`;
+    return { id: idIn(operation, content ?? body), fault: shorten(mask(why), 300) };
   }
   const otherFault = otherRecord(operation, id, record);
-  if (otherFault !== undefined) return { id, fault: mask(otherFault) };
+  if (otherFault !== undefined) return { fault: mask(otherFault) };
   if (isDelete && (record[nouns[operation.noun].idField] === undefined || !hasFields(operation, record)))
-    return { id, fault: 'the answer is not the deleted record' };
+    return { fault: 'the answer is not the deleted record' };
   const others = otherValues(operation, values, record, mask);
-  return {
-    record,
-    id: id ?? idIn(operation, record),
-    fault: others.length === 0 ? undefined : `the service answered ${others.join('; ')}`,
-  };
+  const fault = others.length === 0 ? undefined : `the service answered ${others.join('; ')}`;
+  return { record, id: idIn(operation, record), fault };
 }
 
 /** Returns true if a record has a field besides its id. `{"id": 1, "deleted": false}` has none of ours. */
@@ -247,7 +228,7 @@ function idIn(operation: Operation, content: JsonValue | undefined): bigint | un
  * no record of the noun below the base URL.
  */
 function locatedId(
-  { contract, baseUrl }: Service,
+  { contract, baseUrl }: WriteCall['client'],
   { noun }: Operation,
   headers: HttpHeaders,
   attempt: Attempt | undefined,

@@ -153,12 +153,7 @@ export const cases: readonly Case[] = [
   list('cuts the body short', mode.always(mode.shortBody), cut, again),
   list('leaves out the last chunk', mode.always(mode.shortChunks), cut, again),
   list('cuts an error short', mode.writes(`${mode.head('404 No')}content-length: 100\r\n\r\n{"code"`), /404/),
-  list(
-    'listens on no port',
-    mode.unasked(closed),
-    /error: 127\.0\.0\.1:\d+: connection refused \(GET http:/,
-    unsent,
-  ),
+  list('listens on no port', mode.unasked(closed), /error: connection refused \(GET http:/, unsent),
   create('refuses the connection of a POST', mode.unasked(closed), /refused/, unsent),
   list(
     'has a name that does not exist',
@@ -360,7 +355,7 @@ export const cases: readonly Case[] = [
   list(
     'is behind a proxy that does not listen',
     mode.unasked('https://pets.invalid', { HTTPS_PROXY: closed }),
-    /the proxy .* \(HTTPS_PROXY\) failed: \S+:\d+: connection refused/,
+    /the proxy .* \(HTTPS_PROXY\) failed: connection refused/,
     unsent,
   ),
 ];

@@ -37,9 +37,7 @@ test('an error in JSON is one object with every known detail', async () => {
 
 test('a failure that several records share names each of them, with one hint', async () => {
   const { stderr } = await runCli('pets get 1 2 3 --base-url http://127.0.0.1:9');
-  expect(stderr).toMatch(
-    /^(error: 127\.0\.0\.1:9: connection refused \(GET \S+\/pets\/[123]\)\n){3}hint: .*\n$/,
-  );
+  expect(stderr).toMatch(/^(error: connection refused \(GET \S+\/pets\/[123]\)\n){3}hint: .*\n$/);
   const json = await runCli('pets get 1 2 3 --base-url http://127.0.0.1:9 -o json');
   expect(JSON.parse(json.stderr).error.errors).toHaveLength(3);
 });

@@ -55,7 +55,7 @@ export class ResponseCollector {
   /** Rejects the promise. A response with an error status fulfils it: a part of its body is enough for its message. */
   fail(error: Error): void {
     if (this.head && this.head.status >= 400) this.end();
-    else this.reject(transportError(error, { status: this.head?.status }));
+    else this.reject(transportError(error, this.head?.status));
   }
 }
 

@@ -17,13 +17,9 @@ export function invalidResponse(
 /**
  * Turns the error of a socket or of the HTTP parser into the error of a request.
  *
- * @param options.namesPlace false if the message need not name the address of a refused connection, or TLS.
- * @param options.status the status of the response, if its head has come.
+ * @param status the status of the response, if its head has come.
  */
-export function transportError(
-  error: Error,
-  { namesPlace = true, status }: { readonly namesPlace?: boolean; readonly status?: number | undefined } = {},
-): CliError {
+export function transportError(error: Error, status?: number): CliError {
   if (error instanceof CliError) return error;
   // Several addresses were tried and all failed: report the last error.
   const root =
@@ -40,11 +36,7 @@ export function transportError(
     const answer = status === undefined ? 'an' : 'the whole';
     return unansweredError(reason, `the connection was closed before ${answer} answer came`, details);
   }
-  return unansweredError(
-    reason,
-    `${namesPlace ? placeOf(root, code, reason) : ''}${clauseFor(root, code, reason)}`,
-    details,
-  );
+  return unansweredError(reason, clauseFor(root, code, reason), details);
 }
 
 /** The first match decides; any other code means that the connection broke. */
@@ -73,19 +65,11 @@ function protocolOf(error: Error): 'TLS' | 'HTTP/2' | undefined {
 function clauseFor(error: Error, code: string, reason: UnavailableReason): string {
   if (/OVERFLOW/.test(code)) return 'the headers of the answer are larger than 16 KiB';
   if (reason === 'invalid-response') return `invalid HTTP response: ${error.message}`;
-  if (reason === 'tls') return tlsClause(error);
+  if (reason === 'tls') return `TLS: ${tlsClause(error)}`;
   const why = systemReason(error, 'connection');
   const { hostname } = error as { hostname?: string };
   if (code === 'EAI_AGAIN') return `the name ${hostname ?? ''} ${why}`;
   return code === 'ENOTFOUND' && hostname ? `${why}: ${hostname}` : why;
-}
-
-/** Names TLS, or the address of a connection that failed, at the start of a message. */
-function placeOf(error: Error, code: string, reason: UnavailableReason): string {
-  if (reason === 'tls') return 'TLS: ';
-  const { address, port } = error as { address?: string; port?: number };
-  if (!/^(ECONNREFUSED|E(HOST|NET)UNREACH|ETIMEDOUT)$/.test(code) || !address) return '';
-  return `${address.includes(':') ? `[${address}]` : address}:${port}: `;
 }
 
 /**
