@@ -84,18 +84,24 @@ async function openClient(
  * Makes the observer of a client, which prints the trace of -v. The first answer of an operation tells whether it is
  * deprecated or may change; an answer with a status of 500 or above does not count.
  */
-function createObserver({ mention, warn, io, flags, secrets }: Context): (event: ClientEvent) => void {
+function createObserver({
+  printRemark,
+  printNotice,
+  io,
+  flags,
+  secrets,
+}: Context): (event: ClientEvent) => void {
   const level = flags.verbose ?? 0;
   const read = new Set<OperationId>();
   return (event) => {
-    if (event.kind === 'note') void warn(event.line);
+    if (event.kind === 'note') void printNotice(event.line);
     if (event.kind === 'attempt' && level > 0)
       void io.stderr.write(traceOf(event.attempt, level, secrets)).catch(() => {});
     if (event.kind !== 'response' || read.has(event.operation.id) || event.response.status >= 500) return;
     const { operation, response } = event;
     read.add(operation.id);
     const notice = describeLifecycle(operation, response.headers);
-    if (notice) void mention(`note: ${notice}`);
+    if (notice) void printRemark(`note: ${notice}`);
   };
 }
 
@@ -120,7 +126,7 @@ interface ExtrasInputs extends Pick<ClientOptions, 'baseUrl' | 'contract'> {
 
 /** Collects the common headers, the credential, and the headers of the user. */
 async function readExtras(
-  { secrets, mention, readToken, settings }: Context,
+  { secrets, printRemark, readToken, settings }: Context,
   { baseUrl, contract: { tokenHeader: described }, headers, token }: ExtrasInputs,
 ): Promise<RequestExtras> {
   const userHeaders = headers.map(parseHeaderFlag);
@@ -139,7 +145,7 @@ async function readExtras(
     );
   const whyNoCredential =
     use?.kind === 'withheld' ? `${label} is not sent to ${new URL(baseUrl).origin}: ${use.why}` : undefined;
-  if (whyNoCredential !== undefined) await mention(`warning: ${whyNoCredential}`);
+  if (whyNoCredential !== undefined) await printRemark(`warning: ${whyNoCredential}`);
   const tokenHeaders: Header[] = [];
   if (use?.kind === 'sent') {
     const value = tokenHeaderValue(use, await readToken(use.source), { settings, secrets });

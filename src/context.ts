@@ -31,7 +31,9 @@ export interface Runtime {
 }
 
 /** Everything that a command works with. A part that takes time to open is opened on its first use, and only once. */
-export interface Context extends Runtime, Pick<Notices, 'print' | 'tell' | 'warn' | 'mention'> {
+export interface Context
+  extends Runtime,
+    Pick<Notices, 'printStatus' | 'printSummary' | 'printNotice' | 'printRemark'> {
   readonly flags: GlobalFlags;
   readonly settings: Settings;
   /** True if notices are hidden, because of --quiet or the settings. */

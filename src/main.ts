@@ -32,13 +32,13 @@ export async function main(argv: readonly string[], processIo: Io): Promise<numb
     // A completion must not disturb the line that the user types.
     isQuiet: settings.get('quiet') || name === '',
     hasJsonErrors,
-    showsMentions: (flags.verbose ?? 0) > 0 || (io.stderr.isTerminal && !io.env.CI),
+    showsRemarks: (flags.verbose ?? 0) > 0 || (io.stderr.isTerminal && !io.env.CI),
   });
   const { context, exitCode, close } = openContext(runtime, { flags, settings, notices });
   const running = commandLine.run(context);
   try {
     await withinLimits({ signals: [interrupts.signal] }, () => running);
-    for (const line of notices.take()) await notices.print(line);
+    for (const line of notices.take()) await notices.printStatus(line);
     return exitCode();
   } catch (thrown) {
     const error = interrupts.signal.aborted ? await errorOfInterrupted(thrown, running) : thrown;

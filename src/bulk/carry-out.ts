@@ -69,7 +69,11 @@ export async function lockTarget(
   const { signal } = context.interrupts;
   const folder = runFolderOf(context.io);
   await ensurePrivateFolder(folder, 'PETSTORE_STATE_DIR names another folder for what a run does');
-  return holdTarget(folder, { target, shard, name }, { ms: lockWait, signal, tell: context.print });
+  return holdTarget(
+    folder,
+    { target, shard, name },
+    { ms: lockWait, signal, printStatus: context.printStatus },
+  );
 }
 
 const actions: Readonly<Record<RunHeader['kind'], string>> = {
@@ -120,7 +124,7 @@ export async function carryOut(
   const isWrite = plan.changes.length > 0;
   if (isWrite && !context.flags.yes && canAsk(context))
     await io.stderr.write(await largestChangesText(await context.printer(), run.header, plan));
-  for (const line of totals) await context.tell(line);
+  for (const line of totals) await context.printSummary(line);
   if (isWrite) {
     const { singular, plural } = rowWords(noun);
     const what = `${actions[kind]} ${counted(plan.changes.length, singular, plural)}`;
@@ -166,7 +170,9 @@ async function writeWithProgress(
   const { stop, totals, run } = session;
   const stopBy = (signal: Signal) => {
     stop.stop(interruption(signal));
-    void context.print('stopping: waiting up to 10 s for what is under way; a second signal ends at once');
+    void context.printStatus(
+      'stopping: waiting up to 10 s for what is under way; a second signal ends at once',
+    );
   };
   const total = plan.changes.length;
   const activity = {

@@ -33,7 +33,7 @@ export async function readIntents<Row extends InputRow>(
 ): Promise<RowInput<Row>> {
   const isSelected = shard ? (key: bigint) => shardOf(key, shard.count) === shard.index : undefined;
   const input = await readRows(inputFile, layout, { skipInvalid, isSelected });
-  for (const warning of input.warnings) await context.warn(`warning: ${warning}`);
+  for (const warning of input.warnings) await context.printNotice(`warning: ${warning}`);
   return input;
 }
 

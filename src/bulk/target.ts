@@ -59,13 +59,13 @@ export interface TargetLock {
  *
  * @param folder the folder of the journals, which must exist.
  * @param wait.ms the longest wait for another run.
- * @param wait.tell is called once if there is a wait.
+ * @param wait.printStatus is called once if there is a wait.
  * @throws CliError `unavailable`, retryable, if another run holds the target and does not end in time.
  */
 export async function holdTarget(
   folder: string,
   { target, shard, name }: Omit<Claim, 'run'>,
-  wait: { readonly ms: number; readonly signal: AbortSignal; tell(line: string): Promise<void> },
+  wait: { readonly ms: number; readonly signal: AbortSignal; printStatus(line: string): Promise<void> },
 ): Promise<TargetLock> {
   const gate = join(folder, `target-${createHash('sha256').update(target).digest('hex').slice(0, 12)}`);
   const path = `${gate}.${shard ? `${shard.index}-of-${shard.count}` : 'whole'}`;
@@ -99,7 +99,7 @@ export async function holdTarget(
         `${target}: another run is using this target: ${describeClaim(result)}`,
         { code: 'locked', hint: 'wait for it to end, for example with --lock-wait 10m', retryable: true },
       );
-    if (!isTold) await wait.tell(`waiting for ${describeClaim(result)}`);
+    if (!isTold) await wait.printStatus(`waiting for ${describeClaim(result)}`);
     await sleep(Math.min(200, remainingMs), wait.signal);
   }
 }

@@ -113,15 +113,15 @@ async function runAction(
 }
 
 /** Checks flags and settings. @throws UsageError for a wrong flag, and for a wrong setting that the command does not tolerate. */
-async function checkSettings({ settings, warn }: Context, { wrongSettings }: Action): Promise<void> {
+async function checkSettings({ settings, printNotice }: Context, { wrongSettings }: Action): Promise<void> {
   const { problems, warnings } = settings;
   const wrongFlag = problems.find(({ details }) => details.code === 'invalid_flag');
   if (wrongFlag) throw wrongFlag;
   if (wrongSettings === 'ignore' || wrongSettings === 'unread') return;
   if (wrongSettings !== 'warn' && problems[0]) throw problems[0];
   for (const { message, details } of problems)
-    await warn(`warning: ${[message, details.hint].filter(Boolean).join('; ')}`);
-  for (const warning of warnings) await warn(`warning: ${warning}`);
+    await printNotice(`warning: ${[message, details.hint].filter(Boolean).join('; ')}`);
+  for (const warning of warnings) await printNotice(`warning: ${warning}`);
 }
 
 /** @throws UsageError for `--fields` or `--sort` of a command that prints no columns. */
@@ -139,10 +139,10 @@ async function printOutput(context: Context, output: Output, view: View<object> 
   const closed = await printer.output(output, view).catch(async (error: unknown) => {
     if (error instanceof OutputClosedError) return error;
     // Nobody may send again what was done.
-    if (output.doneNote) await context.warn(output.doneNote);
+    if (output.doneNote) await context.printNotice(output.doneNote);
     throw error;
   });
-  for (const note of output.notes ?? []) await context.warn(note);
+  for (const note of output.notes ?? []) await context.printNotice(note);
   const error = output.error ?? closed;
   if (error) throw error;
 }

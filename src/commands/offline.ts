@@ -50,7 +50,7 @@ const pull = verb({
         throw fileError('write', to, error);
       });
     const count = Object.values(records).flat().length;
-    await context.print(
+    await context.printStatus(
       `pulled ${counted(count, 'record', 'records')} from ${client.baseUrl} into ${to ?? 'the embedded store'}`,
     );
   },
@@ -66,7 +66,7 @@ const reset = verb({
     const { replaceStore } = await import('../server/offline.ts');
     const { seedStore } = await import('../server/seed.ts');
     await replaceStore(file, seedStore(), context.settings.get('timeout'));
-    await context.print('the embedded store has been reset to its seed');
+    await context.printStatus('the embedded store has been reset to its seed');
   },
 });
 

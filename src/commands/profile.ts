@@ -68,7 +68,7 @@ const create = verb({
   ],
   args: { name: argument('<name>', 'name of the new profile') },
   flags: { tokenFile: keyFlag('token-file') },
-  async run({ io, flags, print }, { name, tokenFile }) {
+  async run({ io, flags, printStatus }, { name, tokenFile }) {
     if (flags['base-url'] === undefined)
       throw new UsageError('profile create: --base-url is missing', 'give --base-url <url>');
     const section = {
@@ -82,7 +82,7 @@ const create = verb({
       if (config.profile === undefined) activate(config, name);
       return config.profile === name;
     });
-    await print(
+    await printStatus(
       `created profile ${name}${isActive ? ' (now active)' : `; \`petstore profile use ${name}\` makes it the active one`}`,
     );
   },
@@ -98,9 +98,9 @@ const use = verb({
   examples: ['petstore profile use staging', 'petstore profile use offline'],
   args: { name: argument('<profile>', 'the profile to use', { offers: 'profile' }) },
   async run(context, { name }) {
-    const { io, print } = context;
+    const { io, printStatus } = context;
     await editConfig(io, (config) => activate(config, name));
-    await print(`the active profile is ${name}`);
+    await printStatus(`the active profile is ${name}`);
   },
 });
 
@@ -143,14 +143,14 @@ const remove = verb({
   examples: ['petstore profile delete staging', 'petstore profile delete staging --yes'],
   args: { name: argument('<profile>', 'the profile to delete', { offers: 'profile' }) },
   async run(context, { name }) {
-    const { io, print } = context;
+    const { io, printStatus } = context;
     const file = await readConfigFile(io);
     if (file.problem) throw file.problem;
     requireProfile(file, name);
     await confirmDestruction(context, `delete profile ${name}`);
     await removeContract(io, bindingScope(name, ''));
     const wasActive = await editConfig(io, (config) => dropProfile(config, name));
-    await print(`deleted profile ${name}${wasActive ? '; no profile is active now' : ''}`);
+    await printStatus(`deleted profile ${name}${wasActive ? '; no profile is active now' : ''}`);
   },
 });
 

@@ -64,15 +64,16 @@ async function noteValues(
 ): Promise<void> {
   const withId = kind === 'create' ? rows.filter(({ hasId }) => hasId) : [];
   if (withId.length > 0)
-    await context.warn(
+    await context.printNotice(
       `note: the ids of ${counted(withId.length, 'record', 'records')} in the file are left out because the service gives each new ${noun.singular} its own`,
     );
   const unused = new Set(rows.flatMap((row) => row.unused));
-  if (unused.size > 0) await context.warn(`note: ${kind} does not use ${[...unused].join(', ')} of ${name}`);
+  if (unused.size > 0)
+    await context.printNotice(`note: ${kind} does not use ${[...unused].join(', ')} of ${name}`);
   const [first, ...others] = rows.filter(({ nullText }) => nullText !== undefined);
   if (!first) return;
   const more = others.length === 0 ? '' : ` (and ${others.length} more like this)`;
-  await context.warn(
+  await context.printNotice(
     `warning: ${name}:${first.line}: ${first.nullText} is taken as a text${more}; a cell without a value is empty`,
   );
 }

@@ -78,16 +78,16 @@ async function runServe(context: Context, flags: ServeFlags, command: readonly s
   const { host } = flags;
   try {
     if (host !== undefined && !isLoopbackHost(host))
-      await context.tell(
+      await context.printSummary(
         `warning: --host ${host}: everybody who can reach this machine can read and change the store`,
       );
     if (command.length === 0) {
       await context.io.stdout.write(`${server.url}\n`);
-      await context.print(`documentation: ${server.url}/docs`);
+      await context.printStatus(`documentation: ${server.url}/docs`);
       await stop;
     } else {
       // stdout belongs to the command.
-      await context.print(`serving ${server.url}`);
+      await context.printStatus(`serving ${server.url}`);
       context.setExitCode(await runChildCommand(context, command, server.url));
     }
   } finally {
@@ -117,7 +117,7 @@ function openServer(
 ): Promise<Listening> {
   const onExchange = ({ method, target, status, elapsedMs }: Exchange): void => {
     const now = context.now().toISOString();
-    void context.tell(`${now} ${method} ${target} ${status} ${elapsedMs.toFixed(1)} ms`);
+    void context.printSummary(`${now} ${method} ${target} ${status} ${elapsedMs.toFixed(1)} ms`);
   };
   return startServer({
     ...options,
@@ -128,7 +128,7 @@ function openServer(
     origins: cors,
     faults: { latencyMs: latency, errorRate },
     onExchange: log ? onExchange : undefined,
-    onDefect: (error) => void context.tell(`error: internal: ${messageOf(error)}`),
+    onDefect: (error) => void context.printSummary(`error: internal: ${messageOf(error)}`),
   });
 }
 

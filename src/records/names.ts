@@ -110,7 +110,7 @@ export class Names {
       return new Map(records.map(({ id, name }) => [id, name]));
     } catch (error) {
       if (!(error instanceof InterruptedError))
-        await this.context.warn(`note: names of ${noun} could not be read: ${messageOf(error)}`);
+        await this.context.printNotice(`note: names of ${noun} could not be read: ${messageOf(error)}`);
       return new Map();
     }
   }

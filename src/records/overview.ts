@@ -31,7 +31,7 @@ export async function readOverview(context: Context, client: Client, below: numb
     } catch (error) {
       if (!(error instanceof CliError) || context.interrupts.signal.aborted) throw error;
       errors.push(error);
-      await context.warn(`warning: ${name} are missing: ${errorSentence(error)}`);
+      await context.printNotice(`warning: ${name} are missing: ${errorSentence(error)}`);
       return undefined;
     }
   };

@@ -97,7 +97,7 @@ async function reportWrite(
 ): Promise<void> {
   const { outcome, before, record } = settled;
   if (report) {
-    if (outcome?.kind === 'applied') await context.warn(report(row));
+    if (outcome?.kind === 'applied') await context.printNotice(report(row));
     return;
   }
   const isDone = outcome?.kind === 'applied' || outcome?.kind === 'unchanged';
@@ -110,7 +110,7 @@ async function reportWrite(
     .map((name) => [name, valueOrNone(before[name]), valueOrNone((record ?? before)[name])])
     .filter(([, from, to]) => from !== to)
     .map(([name, from, to]) => `${name} ${from} -> ${to}`);
-  await context.print(
+  await context.printStatus(
     `${noun.singular} ${row.id}: ${changes.length === 0 ? 'nothing changed' : changes.join(', ')}`,
   );
 }
@@ -128,7 +128,7 @@ async function toOutput(access: Access, ending: Ending, options: WriteOptions): 
   const error = joinWithStop(ending, noun.plural);
   const [first] = records;
   if (!first) {
-    for (const note of notes) await context.warn(note);
+    for (const note of notes) await context.printNotice(note);
     if (error) throw error;
     return undefined;
   }

@@ -47,7 +47,7 @@ export async function bindDescription(
     );
     return { pages, error };
   }
-  if (note !== undefined) await context.warn(note);
+  if (note !== undefined) await context.printNotice(note);
   const { profile } = settings;
   const scope = bindingScope(profile?.value, origin);
   const { dryRun } = context.flags;
@@ -64,7 +64,7 @@ export async function bindDescription(
   // A table of what is built in tells a person nothing.
   const isShort = isAsBuiltIn && settings.get('output') === 'table' && context.flags.fields === undefined;
   if (isShort) {
-    await context.warn(outcomeNote);
+    await context.printNotice(outcomeNote);
     return undefined;
   }
   return { pages, notes: [outcomeNote], error: tieError(matches) };
@@ -82,8 +82,8 @@ export async function unbind(context: Context): Promise<void> {
   const active = bindingScope(profile?.value, origin);
   for (const scope of [active, bindingScope(undefined, origin)])
     if (await removeContract(context.io, scope))
-      return context.print(`${scope.name} has the built-in contract again`);
-  await context.print(`${active.name} was not bound`);
+      return context.printStatus(`${scope.name} has the built-in contract again`);
+  await context.printStatus(`${active.name} was not bound`);
 }
 
 /** @throws UsageError for the embedded store, which always has the built-in contract. */

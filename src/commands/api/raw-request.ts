@@ -63,18 +63,18 @@ export async function sendRaw(context: Context, args: RequestArguments): Promise
   if (!isRead) await confirmWrite(context, { what: `send ${method} ${path}` });
   if (flags.dryRun) return { ...toRequestDocuments([client.toRawRequest(request)]), asList: false };
   if (operation?.hidesTryIt)
-    await context.warn(
+    await context.printNotice(
       `warning: the service asks tools not to offer ${operation.id} to be tried (x-hideTryItPanel)`,
     );
   const response = await client.request(request);
   const notice = operation && describeLifecycle(operation, response.headers);
-  if (notice) await context.mention(`note: ${notice}`);
+  if (notice) await context.printRemark(`note: ${notice}`);
   try {
     if (include) await io.stdout.write(headOf(response, context), { isRaw: true });
     await printBody(context, response);
   } catch (error) {
     // If a full disk ends the output, the user must know that the write was answered before sending it again.
-    if (error instanceof CliError) await context.warn(`note: the service answered ${response.status}`);
+    if (error instanceof CliError) await context.printNotice(`note: the service answered ${response.status}`);
     throw error;
   }
   if (response.error) throw response.error;

@@ -86,7 +86,7 @@ async function findDescription(context: Context, location: string, withToken: bo
         });
       const document = await documentIn(response, url);
       if (typeof document !== 'string') {
-        await context.print(`found the description at ${url}`);
+        await context.printStatus(`found the description at ${url}`);
         return await readDescription({ url, label: url, document });
       }
       wantsCredential ||= typeof response !== 'string' && [401, 403].includes(response.status);

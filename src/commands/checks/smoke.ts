@@ -88,7 +88,7 @@ const defaults = { waitForMs: 60_000, maxTimeMs: 600_000 };
 
 /** Runs the checks, shows their progress, writes the reports, and sets the exit code. */
 async function runSmokeCommand(context: Context, flags: SmokeFlags): Promise<Output | undefined> {
-  const { interrupts, print } = context;
+  const { interrupts, printStatus } = context;
   const selection = await toSelection(context, flags);
   const files = parseReports(flags.report);
   // Only the flag counts here. A format in the config or the environment is for records.
@@ -103,11 +103,11 @@ async function runSmokeCommand(context: Context, flags: SmokeFlags): Promise<Out
     if (path !== undefined) service.client.toRawRequest({ method: 'GET', path });
   const waitMs = flags.wait ?? (selection.waitFor.length > 0 ? defaults.waitForMs : 0);
   const maxTimeMs = flags.maxTime ?? (waitMs > 0 ? undefined : defaults.maxTimeMs);
-  const report = await runSmoke(service, selection, { waitMs, maxTimeMs }, print, interrupts);
+  const report = await runSmoke(service, selection, { waitMs, maxTimeMs }, printStatus, interrupts);
   const errors = await deliver(context, flags, report, files, output === 'json');
   const { exitCode, signal, results } = report;
   if (errors[0] && exitCode === exitCodes.done) throw errors[0];
-  for (const { message } of errors) await context.warn(`warning: ${message}`);
+  for (const { message } of errors) await context.printNotice(`warning: ${message}`);
   if (signal) throw new InterruptedError(signal);
   if (exitCode === exitCodes.usage)
     throw new UsageError(results.at(-1)?.reason ?? '', '`petstore help checks` lists the checks');

@@ -72,17 +72,17 @@ const set = verb({
     key: argument('<key>', 'the key to set', { offers: keyNames }),
     value: argument('<value>', 'its new value'),
   },
-  async run({ io, flags: { profile }, print }, { key: name, value }) {
+  async run({ io, flags: { profile }, printStatus }, { key: name, value }) {
     if (name === 'profile') {
       await editConfig(io, (config) => activate(config, value));
-      return print(`the active profile is ${value}`);
+      return printStatus(`the active profile is ${value}`);
     }
     const key = requireKey(name);
     const storedValue = toStoredValue(key, value, key, io.cwd);
     await editConfig(io, (config) => {
       sectionOf(config, profile)[key] = storedValue;
     });
-    await print(`${key}${ofProfile(profile)} is ${maskValue(key, storedValue)}`);
+    await printStatus(`${key}${ofProfile(profile)} is ${maskValue(key, storedValue)}`);
   },
 });
 
@@ -105,7 +105,7 @@ const unset = verb({
       offers: keyNames,
     }),
   },
-  async run({ io, flags, print }, { key }) {
+  async run({ io, flags, printStatus }, { key }) {
     const profile = key === 'profile' ? undefined : flags.profile;
     const wasSet = await editConfig(io, (config) => {
       const wasInFile = unsetValue(config, profile, key);
@@ -113,7 +113,7 @@ const unset = verb({
       if (!wasInFile && key !== 'profile') requireKey(key);
       return wasInFile;
     });
-    await print(`${key}${ofProfile(profile)} ${wasSet ? 'is no longer set' : 'was not set'}`);
+    await printStatus(`${key}${ofProfile(profile)} ${wasSet ? 'is no longer set' : 'was not set'}`);
   },
 });
 

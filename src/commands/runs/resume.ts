@@ -80,7 +80,7 @@ async function resumeOrUndo(
     if (choice.action === 'nothing')
       return await nothingOutput(list, verb, choice, context.flags.dryRun === true);
     const openRun = await openChosenRun(list, choice);
-    if (openRun.undone) await context.warn(describeUndone(openRun.undone));
+    if (openRun.undone) await context.printNotice(describeUndone(openRun.undone));
     return await carryOut(context, list, openRun, flags, lock);
   } finally {
     await lock?.release();

@@ -40,7 +40,7 @@ export async function settleRows(
       const open = run.rows.filter((row) => isLeft(row) || fateOf(row) === 'unknown').length;
       if (open === 0) {
         const rejects = endRun(run, journal, { folder: context.io.cwd });
-        if (rejects) await context.warn(`rejected rows are in ${rejects}`);
+        if (rejects) await context.printNotice(`rejected rows are in ${rejects}`);
       }
       const state = open === 0 ? ' is finished' : `: ${counted(open, 'more row is', 'more rows are')} open`;
       const documents = outcomes.map(([row]) => ({ id: row.id ?? madeIdOf(row), line: row.line, state: as }));

@@ -22,7 +22,7 @@ export async function findRuns(context: Context, { limit, pet }: RunFilter): Pro
     typeof pet === 'string' ? await new Names(context, await context.client()).idOf('pets', pet) : pet;
   const list = await listRuns(runFolderOf(context.io));
   for (const { path, problem, writtenBy } of list.unreadable)
-    await context.print(
+    await context.printStatus(
       `warning: ${writtenBy ? `${path}: ${writtenBy} wrote this journal` : problem.message}`,
     );
   if (list.runs.length + list.unreadable.length === 0 && context.settings.get('output') === 'table')
