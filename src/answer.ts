@@ -28,7 +28,7 @@ export function answer(words: readonly string[], dist: string): number | undefin
   if (words.some((word) => word.startsWith('-') && word !== '--help' && word !== '-h')) return undefined;
   if (asksForHelp(words)) {
     const help = findHelp(table, words);
-    if (help.is === 'page') return write(1, readPage(dist, help.name, isStyled(1)), 0);
+    if (help.kind === 'page') return write(1, readPage(dist, help.name, isStyled(1)), 0);
     return refuse(help);
   }
   const { command, operands } = locate(table, words);

@@ -49,8 +49,8 @@ interface Place {
 }
 
 type HelpAnswer =
-  | { readonly is: 'page'; readonly name: string }
-  | { readonly is: 'wrong'; readonly message: string; readonly hint: string };
+  | { readonly kind: 'page'; readonly name: string }
+  | { readonly kind: 'wrong'; readonly message: string; readonly hint: string };
 
 /** A word that the Tab key offers. The word `:file` asks the shell for names of files. */
 interface Offer {
@@ -101,10 +101,10 @@ export function findHelp(table: WordTable, words: readonly string[]): HelpAnswer
   const rest = withoutHelp(words);
   // `runs --help` is the help of a command, and `help runs` is a topic.
   const topic = words[0] === 'help' && rest.length === 1 && table.topics.find((name) => name === rest[0]);
-  if (topic) return { is: 'page', name: `help ${topic}` };
-  if (words.length === 0) return { is: 'page', name: 'introduction' };
+  if (topic) return { kind: 'page', name: `help ${topic}` };
+  if (words.length === 0) return { kind: 'page', name: 'introduction' };
   const { command, operands } = locate(table, rest);
-  return findUnknown(table, command, operands) ?? { is: 'page', name: command.path };
+  return findUnknown(table, command, operands) ?? { kind: 'page', name: command.path };
 }
 
 /** Says which word names no command of a group. Undefined if the line has no such word. */
@@ -112,13 +112,13 @@ export function findUnknown(
   table: WordTable,
   { path, verbs }: CommandWords,
   [word]: readonly string[],
-): Extract<HelpAnswer, { is: 'wrong' }> | undefined {
+): Extract<HelpAnswer, { kind: 'wrong' }> | undefined {
   if (verbs.length === 0 || word === undefined) return undefined;
   const name = ['petstore', path].join(' ').trimEnd();
   const names = verbs.flatMap((verb) => [verb, ...(verbOf(table, path, verb)?.aliases ?? [])]);
   const near = closestWord(word, path === '' ? [...names, ...table.topics] : names);
   const hint = near === undefined ? `see \`${name} --help\`` : `did you mean ${near}?`;
-  return { is: 'wrong', message: `${name}: unknown command '${word}'`, hint };
+  return { kind: 'wrong', message: `${name}: unknown command '${word}'`, hint };
 }
 
 /** Finds what a line names. Unknown flags are passed over. */

@@ -63,7 +63,7 @@ const verbProblems = ['commander.help', 'commander.unknownCommand', 'commander.e
 async function answerHelp(context: Context, argv: readonly string[]): Promise<void> {
   const dist = join(context.io.packageDir, 'dist');
   const help = findHelp(readTable(dist), argv);
-  if (help.is === 'wrong') throw new UsageError(help.message, help.hint);
+  if (help.kind === 'wrong') throw new UsageError(help.message, help.hint);
   const stream = asksForHelp(argv) ? 'stdout' : 'stderr';
   if (stream === 'stderr') context.setExitCode(exitCodes.usage);
   const isStyled = (await context.style(stream)) !== plainStyle;

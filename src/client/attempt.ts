@@ -47,7 +47,7 @@ export function attemptsOf(error: unknown): readonly Attempt[] {
 }
 
 /** What decides whether a request was applied, and is sent again. */
-type Fate = Pick<Attempt, 'isSent' | 'response' | 'error' | 'author'>;
+type AttemptEnd = Pick<Attempt, 'isSent' | 'response' | 'error' | 'author'>;
 
 export interface AnswerRule {
   /** True if a write with this answer may have been applied. */
@@ -97,7 +97,7 @@ const passingReasons: ReadonlySet<UnavailableReason | undefined> = new Set<Unava
 ]);
 
 /** Returns what the answer to an attempt means, or that there is none. */
-export function answerRule({ isSent, response, error, author }: Fate): AnswerRule {
+export function answerRule({ isSent, response, error, author }: AttemptEnd): AnswerRule {
   if (response && !(error && response.status < 300)) return statusRule(response.status, author);
   const { reason, retryable } = error instanceof CliError ? error.details : {};
   const isPassing = retryable !== false && passingReasons.has(reason);
@@ -115,7 +115,7 @@ export function statusRule(status: number, author: Author | undefined): AnswerRu
  * Returns true if a write may have been applied: at least one of its attempts was sent and not refused by the service itself. The
  * answer to a later attempt does not change that.
  */
-export function mayHaveBeenApplied(method: string, attempts: readonly Fate[]): boolean {
+export function mayHaveBeenApplied(method: string, attempts: readonly AttemptEnd[]): boolean {
   return !isSafeMethod(method) && attempts.some((attempt) => answerRule(attempt).mayBeApplied);
 }
 
@@ -125,7 +125,7 @@ export function mayHaveBeenApplied(method: string, attempts: readonly Fate[]): b
  * @param retriesUnreachable whether a refused connection and an unknown host are tried again too.
  * @see RFC 9110, 9.2.2
  */
-export function isSentAgain(method: string, result: Fate, retriesUnreachable = false): boolean {
+export function isSentAgain(method: string, result: AttemptEnd, retriesUnreachable = false): boolean {
   const { again } = answerRule(result);
   if (isUnreachable(result.error) && !retriesUnreachable) return false;
   return again === 'always' || (again === 'idempotent' && isIdempotent(method));
