@@ -1,4 +1,5 @@
-import { type Context, followUpCommand } from '../context.ts';
+import { nouns } from '../api/nouns.ts';
+import { type Context, followUpCommand, lookCommand } from '../context.ts';
 import type { Column, View } from '../output/columns.ts';
 import type { Output } from '../output/print.ts';
 import type { Style } from '../output/style.ts';
@@ -6,7 +7,7 @@ import type { JsonObject } from '../process/exact-json.ts';
 import { counted, groupDigits, sanitize } from '../process/text.ts';
 import { findNextCommand, groupFailures, type Report, runError, toReportJson } from './report.ts';
 import { describeExample, rowWords } from './row-view.ts';
-import { fates, madeIdOf, rowCountOf } from './run.ts';
+import { fates, isForPerson, madeIdOf, rowCountOf } from './run.ts';
 import type { RunHeader } from './run-header.ts';
 
 const shownColumns: readonly Column<JsonObject>[] = [
@@ -84,7 +85,10 @@ function hintOf(
   { run: { header, rows }, stop, rejects }: Report,
   words: readonly string[] | undefined,
 ): string | undefined {
-  const next = words && nextHint(context, words);
+  // The next command is about the first of the creates that may have been made.
+  const made = rows.find((row) => row.id === undefined && isForPerson(row));
+  const look = made && lookCommand(context, nouns[header.noun], made);
+  const next = words && nextHint(context, words, look);
   const isStale = rows.some(({ outcome }) => outcome?.reason?.code === 'stale');
   const first = stop?.hint ?? (isStale ? 'petstore help gateways says what may stand between' : undefined);
   if (next && first) return `${first}; then ${next}`;
@@ -92,11 +96,16 @@ function hintOf(
   return next ?? first ?? (apply && `correct the rejected rows, then run: ${apply}`);
 }
 
-/** The hint for the command that goes on with a run, or with which a person says what happened to a row. */
-export function nextHint(context: Context, words: readonly string[]): string {
+/**
+ * The hint for the command that goes on with a run, or with which a person says what happened to a row.
+ *
+ * @param look the command that finds the record of the row, if its id is not known.
+ */
+export function nextHint(context: Context, words: readonly string[], look?: string): string {
   const command = followUpCommand(context, words);
   if (words[1] !== 'settle') return `go on with: ${command}`;
-  return `look at the record, and say what happened: ${command}, or --as failed`;
+  const first = look === undefined ? 'look at the record, and' : `look for the record: ${look}; then`;
+  return `${first} say what happened: ${command}, or --as failed`;
 }
 
 /** The words of the command that applies a file of rejects, with the flags of the input. */

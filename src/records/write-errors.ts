@@ -1,6 +1,6 @@
 import { describeValue } from '../api/record-values.ts';
 import { attemptDetails } from '../client/judge-write.ts';
-import { type Context, followUpCommand } from '../context.ts';
+import { lookCommand } from '../context.ts';
 import { CliError, type ErrorDetails, InterruptedError, UsageError } from '../process/errors.ts';
 import type { Row } from '../writes/decide.ts';
 import { type Reason, reasonRule } from '../writes/reasons.ts';
@@ -66,7 +66,7 @@ function unknownError(
   // The words of a lost answer are its error's; a reading afterwards has words of its own.
   const isOfError = error !== undefined && message.startsWith(error.message);
   const text = `${isOfError ? '' : `${subjectOf(access, row)}: `}${message}${sent}`;
-  const look = lookCommand(access, row);
+  const look = lookCommand(access.context, access.noun, row);
   const details: ErrorDetails = {
     ...attemptDetails(attempted),
     attempts: attempted?.attempt ? [attempted.attempt] : undefined,
@@ -81,17 +81,4 @@ function unknownError(
   };
   if (error instanceof InterruptedError) return new InterruptedError(error.signal, details);
   return new CliError('unavailable', text, details);
-}
-
-/** The command that shows a record that may have been written, or finds one that may have been made. */
-function lookCommand(
-  { noun, context }: { readonly noun: Access['noun']; readonly context: Context },
-  row: Row,
-): string {
-  if (row.id !== undefined) return followUpCommand(context, [noun.name, 'get', `${row.id}`]);
-  const { intent } = row;
-  const fields = intent.kind === 'create' && typeof intent.fields === 'object' ? intent.fields : null;
-  if (noun.name === 'pets' && typeof fields?.name === 'string')
-    return followUpCommand(context, ['pets', 'list', '--name', fields.name]);
-  return followUpCommand(context, [noun.name, 'list', '--sort', `-${noun.idField}`]);
 }

@@ -102,7 +102,9 @@ test('an undo removes a record whose id a person tells after it has begun, also 
     response.destroy();
     return true;
   };
-  expect(await shop.report('pets create --from new.csv --yes --concurrency 1')).toMatchObject({ unknown: 1 });
+  const run = await shop.report('pets create --from new.csv --yes --concurrency 1');
+  expect(run).toMatchObject({ unknown: 1 });
+  expect(run.error?.hint).toMatch(/^look for the record: petstore pets list --name Rex; then .*line:3=<id>/);
   const [, , rex] = [...shop.stored.values()].filter(({ id = 0 }) => id > 2);
   expect(await shop.report('undo r1 --yes')).toMatchObject({ code: 3, applied: 1, failed: 1 });
   expect(await shop.report(`runs settle r1 line:3=${rex?.id} --as applied`)).toMatchObject({ code: 0 });
