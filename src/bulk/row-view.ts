@@ -179,7 +179,7 @@ export function describePlan({ noun }: RunHeader, plan: Plan): string[] {
   if (withStock.length > 0) {
     const units = groupDigits(withStock.reduce((sum, { stock }) => sum + Number(stock), 0));
     lines.push(
-      `their ${counted(withStock.length, 'inventory entry goes', 'inventory entries go')} too (${units} in stock)`,
+      `${counted(withStock.length, 'inventory entry goes', 'inventory entries go')} with them (${units} in stock)`,
     );
   }
   const booked = rows.filter((row) => fateOf(row) === 'booked');

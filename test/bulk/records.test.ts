@@ -143,7 +143,7 @@ test('a delete of pets says which counts go with them, and keeps these', async (
   const { code, stderr } = await shop.run('pets delete --from gone.csv --yes');
   expect({ code, stderr }).toMatchObject({
     code: 0,
-    stderr: expect.stringMatching(/their 1 inventory entry goes too \(7 in stock\)/),
+    stderr: expect.stringMatching(/1 inventory entry goes with them \(7 in stock\)/),
   });
   const { stdout } = await shop.run('runs show r1 -o json');
   expect(JSON.parse(stdout)).toEqual([pets[0], { ...pets[1], _quantity: 7 }]);

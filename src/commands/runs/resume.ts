@@ -90,8 +90,9 @@ async function resumeOrUndo(
 /** Says which run is undone. */
 function describeUndone({ id, started = '', header, rows }: Run): string {
   const written = rows.filter(isAppliedOrUncertain).length;
-  const what = `${header.kind} ${header.name}, ${minuteText(started)}`;
-  return `undoing ${id}: ${what}, ${written} of ${counted(header.rows, 'row', 'rows')}`;
+  // What an editor gave has no name.
+  const what = header.kind === 'edit' ? 'edit' : `${header.kind} ${header.name}`;
+  return `undoing ${id}: ${what}, ${minuteText(started)}, ${written} of ${counted(header.rows, 'row', 'rows')}`;
 }
 
 /** Says that nothing is left to do. The exit code is that of the run. */
