@@ -94,11 +94,11 @@ export async function holdTarget(
       };
     const remainingMs = endMs - monotonicMs();
     if (remainingMs <= 0)
-      throw new CliError(
-        'unavailable',
-        `${target}: another run is using this target: ${describeClaim(result)}`,
-        { code: 'locked', hint: 'wait for it to end, for example with --lock-wait 10m', retryable: true },
-      );
+      throw new CliError('unavailable', `another run is using this service: ${describeClaim(result)}`, {
+        code: 'locked',
+        hint: 'wait for it to end, for example with --lock-wait 10m',
+        retryable: true,
+      });
     if (!isTold) await wait.printStatus(`waiting for ${describeClaim(result)}`);
     await sleep(Math.min(200, remainingMs), wait.signal);
   }

@@ -64,7 +64,7 @@ async function resumeOrUndo(
     const { info } = choice;
     if (info && info.header.target !== target)
       throw new UsageError(
-        `run ${info.id} wrote to ${info.header.target}, and this command goes to ${target}`,
+        `run ${info.id} wrote to ${info.header.target}, and this command goes to another service`,
         'give --profile, --base-url or --offline as for that run',
       );
     if (info) checkProfile(info, context.settings);
