@@ -61,6 +61,8 @@ test('shows a run row by row', async () => {
     '',
   ]);
   expect((await shop.run('runs show r9')).code).toBe(2);
+  await using other = await stockShop([]);
+  expect(await other.run('runs show')).toMatchObject({ code: 2, stderr: 'error: no runs yet\n' });
   const last = await shop.run('runs show -o csv --fields petId');
   expect(last.stdout.split('\n'), 'without an id it is the last run').toHaveLength(8);
 });

@@ -6,6 +6,7 @@ import { fateOf, isAppliedOrUncertain, madeIdOf, type Run } from '../../bulk/run
 import type { Context } from '../../context.ts';
 import type { View } from '../../output/columns.ts';
 import { inPages, type Output } from '../../output/print.ts';
+import { UsageError } from '../../process/errors.ts';
 import type { JsonObject } from '../../process/exact-json.ts';
 import { Names } from '../../records/names.ts';
 import type { IdOrName } from '../../records/parse-values.ts';
@@ -42,13 +43,15 @@ function hasWrittenPet({ rows, header }: Run, petId: bigint): boolean {
   return rows.some((row) => (row.id ?? madeIdOf(row)) === petId && isAppliedOrUncertain(row));
 }
 
-/** Finds a run by its id, or the last run. */
+/** Finds a run by its id, or the last run. @throws UsageError if there is none. */
 async function findShownRun(
   { io }: Context,
   id: string | undefined,
 ): Promise<{ list: RunList; info: RunInfo }> {
   const list = await listRuns(runFolderOf(io));
-  return { list, info: (id === undefined && list.runs[0]) || findRun(list, id ?? 'r1') };
+  const info = id === undefined ? list.runs[0] : findRun(list, id);
+  if (!info) throw new UsageError('no runs yet');
+  return { list, info };
 }
 
 /** Returns the columns of the rows of a run. @throws UsageError if there is no such run. */
