@@ -1,11 +1,10 @@
 import * as v from 'valibot';
-import { type NounName, nouns } from '../api/nouns.ts';
 import { fromJsonValue, toJsonValue, type Value } from '../api/record-values.ts';
-import { decimalMarks, thousandsSeparators } from '../config/setting-values.ts';
 import { isJsonObject, isNumber, type JsonValue, jsonIn, printJson } from '../process/exact-json.ts';
 import type { Intent, Outcome, Planned } from '../writes/decide.ts';
 import { isReasonCode, type ReasonCode } from '../writes/reasons.ts';
-import { fates, newRow, type RunEvent, type RunRow } from './run.ts';
+import { endSchema, newRow, type RunEvent, type RunRow } from './run.ts';
+import { headerSchema } from './run-header.ts';
 
 // An event is one line of JSON, and its member `kind` says which event it is: see `RunEvent`. A row is named by its line of the
 // input, in its run and in the undo of its run.
@@ -13,7 +12,7 @@ import { fates, newRow, type RunEvent, type RunRow } from './run.ts';
 /** The version of the format. A journal of another version is not read. */
 export const journalVersion = 8;
 
-const { number, object, optional, nullable, picklist, string: text, boolean: truth } = v;
+const { number, object, optional, picklist, string: text, boolean: truth } = v;
 
 const id = v.pipe(
   v.custom<number | bigint>(isNumber),
@@ -24,33 +23,6 @@ const value = v.pipe(
   v.custom<JsonValue>((json) => json === null || isNumber(json) || isJsonObject(json)),
   v.transform(fromJsonValue),
 );
-
-const header = object({
-  kind: picklist(['apply', 'edit', 'create', 'update', 'delete', 'undo']),
-  noun: picklist(Object.keys(nouns) as NounName[]),
-  target: text(),
-  profile: nullable(text()),
-  name: text(),
-  file: nullable(text()),
-  format: object({ kind: picklist(['csv', 'tsv', 'json', 'jsonl']), delimiter: text() }),
-  columns: text(),
-  delivery: nullable(text()),
-  undoes: nullable(text()),
-  flags: object({
-    map: v.record(text(), text()),
-    thousands: nullable(picklist(thousandsSeparators)),
-    decimal: nullable(picklist(decimalMarks)),
-    sum: truth(),
-    skipInvalid: truth(),
-    shard: nullable(object({ index: number(), count: number() })),
-    relative: truth(),
-    again: truth(),
-    createMissing: truth(),
-  }),
-  rows: number(),
-  invalid: number(),
-  skipped: number(),
-});
 
 const intent = v.variant('kind', [
   object({ kind: v.literal('create'), fields: value }),
@@ -86,7 +58,7 @@ const outcome = object({
 
 /** The lines of a journal. What does not fit is damaged. */
 const line = v.variant('kind', [
-  object({ kind: v.literal('begin'), run: text(), started: text(), header }),
+  object({ kind: v.literal('begin'), run: text(), started: text(), header: headerSchema }),
   object({
     kind: v.literal('invalid'),
     issue: object({
@@ -111,15 +83,7 @@ const line = v.variant('kind', [
   object({ kind: v.literal('planned'), number: number() }),
   object({ kind: v.literal('mark'), rows: v.array(number()), planned: optional(planned) }),
   object({ kind: v.literal('outcome'), row: number(), doubt, outcome }),
-  object({
-    kind: v.literal('end'),
-    counts: object(v.entriesFromList(fates, number())),
-    left: number(),
-    written: number(),
-    planned: number(),
-    ended: text(),
-    rejects: optional(text()),
-  }),
+  object({ kind: v.literal('end'), ...endSchema.entries }),
 ]);
 
 /** Makes an event a line, without its line break. */

@@ -1,52 +1,59 @@
-import type { NounName } from '../api/nouns.ts';
-import type { DecimalMark, ThousandsSeparator } from '../config/setting-values.ts';
-import type { InputFormat } from '../input/split-input.ts';
+import * as v from 'valibot';
+import { type NounName, nouns } from '../api/nouns.ts';
+import { decimalMarks, thousandsSeparators } from '../config/setting-values.ts';
 
-/** What a run does. An `edit` sets counts, as an `apply` does. */
-export type RunKind = 'apply' | 'edit' | 'create' | 'update' | 'delete' | 'undo';
+const { boolean: truth, nullable, number, object, picklist, string: text } = v;
 
-/** The facts of a run. They are the first line of its journal. */
-export interface RunHeader {
-  readonly kind: RunKind;
-  readonly noun: NounName;
-  /** The name of the service, as `targetOf` makes it. */
-  readonly target: string;
-  /** The profile that was active. Null if there was none. */
-  readonly profile: string | null;
-  /** The input as the user named it. An undo has the name of the run that it undoes. */
-  readonly name: string;
-  /** The absolute path of the input. Null for stdin, an edit and an undo. */
-  readonly file: string | null;
-  readonly format: InputFormat;
-  /** The text of the header of an input that is a table. */
-  readonly columns: string;
-  /** The number of the delivery as the user gave it, if it has one. `deliveryKey` compares numbers. */
-  readonly delivery: string | null;
-  /** The id of the run that an undo undoes. Null for any other run. */
-  readonly undoes: string | null;
-  readonly flags: RunFlags;
-  /** The number of rows of the input, without a header. `invalid` and `skipped` of them are in no plan. */
-  readonly rows: number;
-  readonly invalid: number;
-  readonly skipped: number;
-}
+/** One of `count` parts of a file. Every pet is in exactly one part. */
+const shard = object({ index: number(), count: number() });
 
 /** The flags that decide how a run reads its input and what it writes. A resumed run keeps them. */
-export interface RunFlags {
+const flags = object({
   /** The columns of the input by field, if they have names of their own. */
-  readonly map: Readonly<Record<string, string>>;
-  readonly thousands: ThousandsSeparator | null;
-  readonly decimal: DecimalMark | null;
+  map: v.record(text(), text()),
+  thousands: nullable(picklist(thousandsSeparators)),
+  decimal: nullable(picklist(decimalMarks)),
   /** True if several rows of one pet are added up. */
-  readonly sum: boolean;
-  readonly skipInvalid: boolean;
-  readonly shard: Shard | null;
+  sum: truth(),
+  skipInvalid: truth(),
+  shard: nullable(shard),
   /** True if rows add to counts instead of setting them. */
-  readonly relative: boolean;
+  relative: truth(),
   /** True if rows that were booked before are booked again. Only with `relative`. */
-  readonly again: boolean;
-  readonly createMissing: boolean;
-}
+  again: truth(),
+  createMissing: truth(),
+});
+
+/** The facts of a run. They are the first line of its journal. */
+export const headerSchema = object({
+  /** What the run does. An `edit` sets counts, as an `apply` does. */
+  kind: picklist(['apply', 'edit', 'create', 'update', 'delete', 'undo']),
+  noun: picklist(Object.keys(nouns) as NounName[]),
+  /** The name of the service, as `targetOf` makes it. */
+  target: text(),
+  /** The profile that was active. Null if there was none. */
+  profile: nullable(text()),
+  /** The input as the user named it. An undo has the name of the run that it undoes. */
+  name: text(),
+  /** The absolute path of the input. Null for stdin, an edit and an undo. */
+  file: nullable(text()),
+  format: object({ kind: picklist(['csv', 'tsv', 'json', 'jsonl']), delimiter: text() }),
+  /** The text of the header of an input that is a table. */
+  columns: text(),
+  /** The number of the delivery as the user gave it, if it has one. `deliveryKey` compares numbers. */
+  delivery: nullable(text()),
+  /** The id of the run that an undo undoes. Null for any other run. */
+  undoes: nullable(text()),
+  flags,
+  /** The number of rows of the input, without a header. `invalid` and `skipped` of them are in no plan. */
+  rows: number(),
+  invalid: number(),
+  skipped: number(),
+});
+
+export type Shard = v.InferOutput<typeof shard>;
+export type RunFlags = v.InferOutput<typeof flags>;
+export type RunHeader = v.InferOutput<typeof headerSchema>;
 
 export const defaultFlags: RunFlags = {
   map: {},
@@ -59,12 +66,6 @@ export const defaultFlags: RunFlags = {
   again: false,
   createMissing: false,
 };
-
-/** One of `count` parts of a file. Every pet is in exactly one part. */
-export interface Shard {
-  readonly index: number;
-  readonly count: number;
-}
 
 /** The part that an id belongs to: FNV-1a (32 bits) of its decimal digits, modulo `count`. It is the same on every machine. */
 export function shardOf(id: bigint, count: number): number {

@@ -1,3 +1,4 @@
+import * as v from 'valibot';
 import type { Value } from '../api/record-values.ts';
 import type { Issue } from '../input/read-rows.ts';
 import type { JsonValue } from '../process/exact-json.ts';
@@ -179,7 +180,6 @@ export const fates = [
   'unsettled',
 ] as const;
 export type Fate = (typeof fates)[number];
-export type FateCounts = Record<Fate, number>;
 
 /** The code of a row that another run of the delivery has booked. */
 export const bookedCode = 'booked';
@@ -207,24 +207,25 @@ export function isForPerson({ outcome, intent }: Row): boolean {
   return intent.kind === 'create' || (reason !== undefined && reasonRule(reason.code).isForPerson === true);
 }
 
-/** The numbers of rows of a run, by their fate. */
-export interface RunTotals {
-  readonly counts: FateCounts;
+/** The end of a session: the last line of its journal. */
+export const endSchema = v.object({
+  /** The numbers of rows, by their fate. */
+  counts: v.object(v.entriesFromList(fates, v.number())),
   /** The rows that `resume` tries again, without the unknown ones. */
-  readonly left: number;
+  left: v.number(),
   /** The rows that are applied or uncertain. A row that is unknown because of another run was never sent. */
-  readonly written: number;
-}
-
-/** The line that ends a session. */
-export interface RunEnd extends RunTotals {
+  written: v.number(),
   /** The number of the last plan among all plans on the target. */
-  readonly planned: number;
+  planned: v.number(),
   /** RFC 3339. */
-  readonly ended: string;
+  ended: v.string(),
   /** The file of rejects that the session has written. */
-  readonly rejects?: string | undefined;
-}
+  rejects: v.optional(v.string()),
+});
+
+export type RunEnd = v.InferOutput<typeof endSchema>;
+export type RunTotals = Pick<RunEnd, 'counts' | 'left' | 'written'>;
+export type FateCounts = RunEnd['counts'];
 
 /** The number of rows that counts are of. */
 export function rowCountOf(counts: FateCounts): number {

@@ -12,11 +12,11 @@ import { listRuns, type RunList, runFolderOf, runsOfDelivery } from './list-runs
 import { toRunJson } from './report.ts';
 import { nextHint } from './report-output.ts';
 import { createRun, newRow, type Run, rowTotals } from './run.ts';
-import { type RunFlags, type RunHeader, type RunKind, shardOf } from './run-header.ts';
+import { type RunFlags, type RunHeader, shardOf } from './run-header.ts';
 
 /** The parts of which a run is made. */
 interface RunInput {
-  readonly kind: RunKind;
+  readonly kind: RunHeader['kind'];
   readonly noun: NounName;
   readonly input: RowInput<InputRow & { readonly intent: Intent }>;
   readonly flags: RunFlags;

@@ -1,6 +1,6 @@
 import type { Noun } from '../api/nouns.ts';
 import type { Fields } from '../api/record-values.ts';
-import { defaultFlags, type RunKind } from '../bulk/run-header.ts';
+import { defaultFlags } from '../bulk/run-header.ts';
 import { applyRun, readIntents, toRun } from '../bulk/start-run.ts';
 import type { Context } from '../context.ts';
 import { openInputFile } from '../input/input-file.ts';
@@ -16,7 +16,7 @@ import type { Intent } from '../writes/decide.ts';
 import type { ApplyFlags } from './run-flags.ts';
 
 interface FileWrite {
-  readonly kind: Extract<RunKind, 'create' | 'update' | 'delete'>;
+  readonly kind: 'create' | 'update' | 'delete';
   readonly from: string;
   /** The values of `--field name=value`: a record gets them if the file has no value for the field. */
   readonly fieldTexts?: readonly string[] | undefined;

@@ -1,5 +1,5 @@
 import type { RowLimit } from '../bulk/plan.ts';
-import { deliveryKey, type RunFlags, type Shard } from '../bulk/run-header.ts';
+import type { RunFlags, Shard } from '../bulk/run-header.ts';
 import { choice, type Flag, flag, type ValuesOf, value, values } from '../cli/flag.ts';
 import { keyFlag } from '../cli/global-flags.ts';
 import { decimalMarks, parseDuration, thousandsSeparators } from '../config/setting-values.ts';
@@ -102,7 +102,7 @@ function parseRowLimit(text: string, flag: string): RowLimit {
 
 /** Parses a delivery number. An empty number would make all deliveries the same. @throws UsageError if it is empty. */
 function parseDelivery(text: string): string {
-  if (deliveryKey(text) !== '') return text;
+  if (text.trim() !== '') return text;
   throw new UsageError('--delivery: the number is empty', 'give the number of the delivery note, or a date');
 }
 
