@@ -99,17 +99,11 @@ export async function carryOut(
   lock: TargetLock | undefined,
   isDiff = false,
 ): Promise<Output> {
-  const { settings, io } = context;
+  const { io } = context;
   const { kind, noun } = run.header;
   if (run.id !== undefined) await lock?.nameRun(run.id);
   if (flags.rejects !== undefined) await checkFolder({ name: flags.rejects, folder: io.cwd }, '--rejects');
-  const session = openSession(await context.client('bulk'), list, run, {
-    maxErrors: flags.maxErrors ?? 100,
-    concurrency: settings.get('concurrency'),
-    rate: settings.get('rate') ?? null,
-    retries: settings.get('retries'),
-    sendsEtags: settings.get('etags'),
-  });
+  const session = await openSession(context, list, run);
   const plan = await planWithProgress(context, session, undone);
   const guardError = brokenGuard(run, plan, flags);
   const totals = describePlan(run.header, plan);
@@ -130,7 +124,7 @@ export async function carryOut(
     const what = `${actions[kind]} ${counted(plan.changes.length, singular, plural)}`;
     await confirmWrite(context, { what, needsYes: true });
   }
-  return reportOutput(context, await writeWithProgress(context, session, plan, flags.rejects, lock));
+  return reportOutput(context, await writeWithProgress(context, session, plan, flags, lock));
 }
 
 /** Reads the records and plans. @throws CliError also if the run had to stop, as for a service that does not answer. */
@@ -164,7 +158,7 @@ async function writeWithProgress(
   context: Context,
   session: Session,
   plan: Plan,
-  rejects: string | undefined,
+  { rejects, maxErrors }: SessionFlags,
   lock: TargetLock,
 ): Promise<Report> {
   const { stop, totals, run } = session;
@@ -183,7 +177,8 @@ async function writeWithProgress(
   return inTwoSteps(context.interrupts, stop, stopBy, async () => {
     const journal = await keepPlan(session.list, run, plan.rows);
     if (run.id !== undefined) await lock.nameRun(run.id);
-    const write = () => writeRun(session, plan, journal, { name: rejects, folder: context.io.cwd });
+    const options = { maxErrors, name: rejects, folder: context.io.cwd };
+    const write = () => writeRun(session, plan, journal, options);
     return total > 0 ? withProgress(context, activity, write) : write();
   });
 }

@@ -8,7 +8,7 @@ import type { Row } from '../writes/decide.ts';
 import { shownCode } from '../writes/reasons.ts';
 import { changeOf, largestChanges, nowOf, type Plan } from './plan.ts';
 import { type FailureGroup, groupFailures } from './report.ts';
-import { fateOf, type Run, type RunRow } from './run.ts';
+import { fateOf, madeIdOf, type Run, type RunRow } from './run.ts';
 import type { RunHeader } from './run-header.ts';
 
 /** The words for one value and for several values of a noun, and for the record of a row. */
@@ -18,45 +18,30 @@ export function rowWords(name: NounName): { singular: string; plural: string; re
   return { singular, plural, record: singular };
 }
 
-/**
- * A row of a run as it is printed: in a plan, and among the outcomes. A row that is not written has neither `before` nor
- * `after`. `before` is null if the record does not exist, `after` is null if it will be removed. An invalid row and a row
- * that creates a record have no id.
- */
-export interface PrintedRow {
-  readonly petId?: bigint | undefined;
-  readonly id?: bigint | undefined;
-  readonly before: Value | undefined;
-  readonly after: Value | undefined;
-  /** The difference of two counts. Undefined for fields of records. */
-  readonly change: number | undefined;
-  readonly state: string;
-  readonly reason: { readonly code: string; readonly message: string } | undefined;
-  /** The line of the input, from 1; in an undo that of the row that is undone. */
-  readonly line: number;
-}
+export type PrintedRow = ReturnType<typeof toPrintedRow>;
 
-export function toPrintedRow(noun: NounName, row: RunRow, state: string): PrintedRow {
-  const { outcome, planned } = row;
-  const id = row.id ?? outcome?.made?.id;
+/**
+ * Makes a row of a run what is printed of it: in a plan, and among the outcomes. A row that is not written has neither
+ * `before` nor `after`. `before` is null if the record does not exist, `after` is null if it will be removed. A row that
+ * creates a record has no id. `change` is the difference of two counts; fields have none. `line` is that of the input; in an
+ * undo that of the row that is undone.
+ */
+export function toPrintedRow(noun: NounName, row: RunRow, state: string) {
+  const { outcome, planned, line } = row;
+  const id = row.id ?? madeIdOf(row);
   const isCount = noun === 'inventory';
+  const reason = outcome?.reason && { code: shownCode(outcome.reason), message: outcome.reason.message };
+  const before = nowOf(row);
+  const after = planned?.after;
+  const [petId, recordId] = isCount ? [id, undefined] : [undefined, id];
   // Every row has the same members, because a spread into each of a million rows takes ten seconds.
-  return {
-    petId: isCount ? id : undefined,
-    id: isCount ? undefined : id,
-    before: nowOf(row),
-    after: planned?.after,
-    change: changeOf(row),
-    state,
-    reason: outcome?.reason && { code: shownCode(outcome.reason), message: outcome.reason.message },
-    line: row.line,
-  };
+  return { petId, id: recordId, before, after, change: changeOf(row), state, reason, line };
 }
 
 /** The row of an invalid record. */
 function toInvalidRow({ line, message }: Run['invalid'][number]): PrintedRow {
-  const reason = { code: 'invalid', message };
-  return { before: undefined, after: undefined, change: undefined, line, state: 'invalid', reason };
+  const none = { petId: undefined, id: undefined, before: undefined, after: undefined, change: undefined };
+  return { ...none, state: 'invalid', reason: { code: 'invalid', message }, line };
 }
 
 /**
@@ -167,8 +152,11 @@ export function describePlan({ noun }: RunHeader, plan: Plan): string[] {
   const { record, plural } = rowWords(noun);
   const isCount = noun === 'inventory';
   const unchanged = rows.filter((row) => fateOf(row) === 'unchanged').length;
+  const sizes = isCount ? changes.map((row) => changeOf(row) ?? 0) : [];
+  const [up, down] = [1, -1].map((sign) => sizes.reduce((sum, size) => sum + Math.max(0, size * sign), 0));
   const facts = [
-    ...(isCount ? describeDirections(plan) : []),
+    ...(up ? [`+${groupDigits(up)}`] : []),
+    ...(down ? [`-${groupDigits(down)}`] : []),
     ...(unchanged > 0 ? [`${counted(unchanged, record, isCount ? 'pets' : plural)} the same`] : []),
   ];
   const tail = facts.length > 0 ? `: ${facts.join(', ')}` : '';
@@ -192,21 +180,6 @@ export function describePlan({ noun }: RunHeader, plan: Plan): string[] {
       `warning: ${counted(count, 'row', 'rows')} cannot be written: ${describeExample(example, record)}`,
     );
   return lines;
-}
-
-/** Describes the changes of counts in each direction: `3 pets down -1,208`. */
-function describeDirections({ changes }: Plan): string[] {
-  const down = { name: 'down -', pets: 0, units: 0n };
-  const up = { name: 'up +', pets: 0, units: 0n };
-  for (const row of changes) {
-    const size = changeOf(row) ?? 0;
-    const direction = size < 0 ? down : up;
-    direction.pets += 1;
-    direction.units += BigInt(Math.abs(size));
-  }
-  return [up, down]
-    .filter(({ pets }) => pets > 0)
-    .map(({ name, pets, units }) => `${counted(pets, 'pet', 'pets')} ${name}${groupDigits(units)}`);
 }
 
 /** Describes the first row of a group of failures: `line 7, pet 42: …`. */

@@ -1,7 +1,9 @@
 import { offeredOperation } from '../api/contract.ts';
 import { nouns } from '../api/nouns.ts';
 import type { Client } from '../client/client.ts';
-import { Pace, type PaceFlags, type StopReason } from '../client/pace.ts';
+import { Pace, type StopReason } from '../client/pace.ts';
+import type { Settings } from '../config/settings.ts';
+import type { Context } from '../context.ts';
 import { type Reject, rejectsName, writeRejects } from '../input/rejects.ts';
 import { monotonicMs } from '../process/deadline.ts';
 import { CliError, messageOf, UsageError } from '../process/errors.ts';
@@ -26,34 +28,28 @@ export interface Session {
   /** The runs on the target, as listed under its lock. */
   readonly list: RunList;
   readonly client: Client;
+  readonly settings: Settings;
   readonly port: RecordPort;
   readonly rules: Rules;
   readonly pace: Pace;
   readonly stop: Stop<StopReason>;
   /** Counts while rows are written. */
   readonly totals: Totals;
-  readonly limits: SessionLimits;
-}
-
-interface SessionLimits extends PaceFlags {
-  /** The run stops when this many rows have failed or are unknown in this session. */
-  readonly maxErrors: number;
-  /** The maximum number of retries of a row. */
-  readonly retries: number;
-  /** False if the profile says that the ETags of the service are of no use. */
-  readonly sendsEtags: boolean;
 }
 
 /** @throws UsageError if the service cannot read or write such values. */
-export function openSession(client: Client, list: RunList, run: Run, limits: SessionLimits): Session {
+export async function openSession(context: Context, list: RunList, run: Run): Promise<Session> {
+  const { settings } = context;
   const { noun, kind, flags } = run.header;
+  const client = await context.client('bulk');
   const stop = new Stop<StopReason>();
-  const pace = new Pace(limits, stop);
-  const port = createRecordPort(client, noun, { pace, sendsEtags: limits.sendsEtags });
+  const rate = settings.get('rate') ?? null;
+  const pace = new Pace({ concurrency: settings.get('concurrency'), rate }, stop);
+  const port = createRecordPort(client, noun, { pace, sendsEtags: settings.get('etags') });
   checkOffers(client, port, run);
   const { createsByPut } = port;
   const rules = { mayCreate: flags.createMissing, isUndo: kind === 'undo', createsByPut };
-  return { run, list, client, port, rules, pace, stop, totals: createTotals(), limits };
+  return { run, list, client, settings, port, rules, pace, stop, totals: createTotals() };
 }
 
 /**
@@ -64,7 +60,7 @@ export function openSession(client: Client, list: RunList, run: Run, limits: Ses
  * @throws the error of a reading: there is no partial plan.
  */
 export async function planRun(
-  { run, list, client, port, rules, pace, limits }: Session,
+  { run, list, client, settings, port, rules, pace }: Session,
   undone: Run | undefined,
   progress: { recordsRead: number },
 ): Promise<Plan> {
@@ -72,29 +68,33 @@ export async function planRun(
   const plan = await makePlan(port, run.rows.filter(isUnfinished), { rules, claims, pace, progress });
   if (run.header.kind === 'delete' && run.header.noun === 'pets')
     await readStocks(
-      createRecordPort(client, 'inventory', { pace, sendsEtags: limits.sendsEtags }),
+      createRecordPort(client, 'inventory', { pace, sendsEtags: settings.get('etags') }),
       plan.changes,
       pace,
     );
   return plan;
 }
 
+interface WriteOptions extends RejectsFile {
+  /** The run stops when this many rows have failed or are unknown in this session. */
+  readonly maxErrors?: number | undefined;
+}
+
 /**
  * Writes the rows of a plan, then the rejects, then the end of the session.
  *
  * @param journal has the plan.
- * @param file the file of rejects.
  */
 export async function writeRun(
   session: Session,
   plan: Plan,
   journal: Journal,
-  file: RejectsFile,
+  { maxErrors = 100, ...file }: WriteOptions,
 ): Promise<Report> {
   const { run, pace, stop, totals } = session;
   const { rejects: name, rejected } = run;
   const startedMs = monotonicMs();
-  await writeRows(session, plan, journal);
+  await writeRows(session, plan, journal, maxErrors);
   const seconds = Math.round(monotonicMs() - startedMs) / 1000;
   const ending = endSession(run, plan, journal, file);
   const open = run.rows.filter((row) => rejected?.has(row.line) && fateOf(row) === 'failed').length;
@@ -107,10 +107,9 @@ export async function writeRun(
 }
 
 /** Writes the rows of a plan. Returns when all are settled, or the run has stopped. */
-async function writeRows(session: Session, plan: Plan, journal: Journal): Promise<void> {
-  const { stop, pace, port, rules, totals, client } = session;
-  const { retries, maxErrors } = session.limits;
-  const limits = { retries, retriesUnreachable: true, rules, stop };
+async function writeRows(session: Session, plan: Plan, journal: Journal, maxErrors: number): Promise<void> {
+  const { stop, pace, port, rules, totals, client, settings } = session;
+  const limits = { retries: settings.get('retries'), retriesUnreachable: true, rules, stop };
   const saveStore = client.deferSaves?.();
   const keeper = createRowKeeper(journal, { stop, totals, maxErrors, saveStore });
   let grace: NodeJS.Timeout | undefined;

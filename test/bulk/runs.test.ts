@@ -128,7 +128,7 @@ test('-q prints plan and summary but no notes, and -o json still prints its docu
   shop.write('stock.csv', toCsv(shelves(3, () => 2)));
   const run = await shop.run('inventory apply stock.csv --yes -q');
   expect(run).toMatchObject({ code: 0, stdout: expect.stringContaining('applied 3 of 3 rows') });
-  expect(run.stderr).toBe('plan: 3 of 3 rows to write: 3 pets up +3\n');
+  expect(run.stderr).toBe('plan: 3 of 3 rows to write: +3\n');
   const { stdout } = await shop.run('undo --yes -qo json');
   expect(JSON.parse(stdout)).toMatchObject({ id: 'r2', applied: 3 });
 });

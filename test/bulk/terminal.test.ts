@@ -37,7 +37,7 @@ test('shows the plan in a terminal, asks, draws a bar while it writes, and takes
   expect(text).toContain('│ petId │ before │ after │ change │\n');
   expect(text).toContain(`│    20 │      1 │     5 │     +4 │\n`);
   expect(text).toContain(
-    `and ${rows - 20} more; --dry-run shows all of them\nplan: 96 of 96 rows to write: 96 pets up +384\n`,
+    `and ${rows - 20} more; --dry-run shows all of them\nplan: 96 of 96 rows to write: +384\n`,
   );
   expect(text).toMatch(/\rapplying {2}━*─* {2}\d+\/96 rows {2}/);
   // Each drawing stays on its line, and the last one is erased before anything else is written.
