@@ -6,12 +6,12 @@ import { type RunInfo, type RunList, readRun, runsOfDelivery, runsOnTarget } fro
 import { findNextCommand } from './report.ts';
 import {
   bookedCode,
-  fateOf,
   isAppliedOrUncertain,
   isUnfinished,
   type Run,
   type RunRow,
   rowName,
+  rowStateOf,
 } from './run.ts';
 import { areDisjoint } from './run-header.ts';
 
@@ -65,7 +65,7 @@ export async function claimsOn(list: RunList, run: Run, undone: Run | undefined)
 function bookedBy(info: RunInfo, row: Row, other: RunRow | undefined): Outcome | undefined {
   const { intent } = row;
   if (intent.kind !== 'add' || other?.intent.kind !== 'add') return undefined;
-  if (row.doubt || fateOf(other) !== 'applied') return undefined;
+  if (row.doubt || rowStateOf(other) !== 'applied') return undefined;
   const message = `booked by ${info.id}, ${minuteText(info.started)}`;
   const { change } = other.intent;
   if (change === intent.change) return { kind: 'unchanged', reason: { code: bookedCode, message } };
@@ -81,7 +81,7 @@ function signed(change: number): string {
 async function readTakenBack(list: RunList, { undo }: RunInfo): Promise<ReadonlySet<bigint | undefined>> {
   if (!undo) return new Set();
   const { rows } = await readRun(list, undo.id);
-  const isTakenBack = (row: Row) => fateOf(row) === 'applied' || fateOf(row) === 'unchanged';
+  const isTakenBack = (row: Row) => rowStateOf(row) === 'applied' || rowStateOf(row) === 'unchanged';
   return new Set(rows.filter(isTakenBack).map(({ id }) => id));
 }
 
@@ -147,18 +147,18 @@ function claimNotApplied({ id = '', rows: undoneRows }: Run, rows: readonly RunR
   return rows.flatMap((row): Claim[] => {
     const undone = byLine.get(row.line);
     if (!undone || row.doubt) return [];
-    const fate = fateOf(undone);
-    if (fate === 'applied' && row.id !== undefined) return [];
+    const state = rowStateOf(undone);
+    if (state === 'applied' && row.id !== undefined) return [];
     const name = rowName(undone);
-    if (fate === 'failed') return [[row, { kind: 'unchanged' }]];
+    if (state === 'failed') return [[row, { kind: 'unchanged' }]];
     const [code, message] =
-      fate === 'applied'
+      state === 'applied'
         ? (['no_id', 'the service made it and did not tell its id: look for it, and delete it'] as const)
         : ([
             'not_settled',
             `nobody knows whether run ${id} wrote it: look at it, and say what happened`,
           ] as const);
-    const settledBy = ['runs', 'settle', id, fate === 'applied' ? `${name}=<id>` : name, '--as', 'applied'];
+    const settledBy = ['runs', 'settle', id, state === 'applied' ? `${name}=<id>` : name, '--as', 'applied'];
     return [[row, { kind: 'failed', reason: { code, message, passes: true, settledBy } }]];
   });
 }

@@ -14,9 +14,9 @@ import {
   readUnreadableHead,
   type UnreadableHead,
 } from './read-journal.ts';
-import { markKilled, type Run, type RunEnd, type RunTotals, rowTotals } from './run.ts';
+import { doubtMarked, type Run, type RunEnd, type RunTotals, rowTotals } from './run.ts';
 import { deliveryKey } from './run-header.ts';
-import { liveClaims } from './target.ts';
+import { findHolders } from './target.ts';
 
 /** The folder of the journals of this user. It has a file for each run: `r7.jsonl`. */
 export function runFolderOf(io: Io): string {
@@ -55,7 +55,7 @@ const journalNamePattern = /^r([1-9]\d{0,14})\.jsonl$/;
 export async function listRuns(folder: string): Promise<RunList> {
   const runs: RunInfo[] = [];
   const unreadable: RunList['unreadable'][number][] = [];
-  const running = new Set((await liveClaims(folder)).map(({ run }) => run));
+  const running = new Set((await findHolders(folder)).map(({ run }) => run));
   for (const id of await readRunIds(folder))
     try {
       // The list is sorted from new to old: an undo comes before its run, and the newest undo comes first.
@@ -118,7 +118,7 @@ export async function readRun({ folder, runs }: RunList, id: string): Promise<Ke
   const run = await readJournal(journalPath(folder, id));
   if (!run) throw noRunError(id);
   const isRunning = runs.some((info) => info.id === id && info.state === 'running');
-  if (!isRunning) markKilled(run);
+  if (!isRunning) doubtMarked(run);
   return run;
 }
 
@@ -156,7 +156,7 @@ async function readRunInfo(
   if (end) return { ...(await readHead(path)), ...end, state: stateOf(end, undo), undo };
   const run = await readJournal(path);
   if (!run) return undefined;
-  if (!isRunning) markKilled(run);
+  if (!isRunning) doubtMarked(run);
   return { ...toRunInfo(run, undo), ...(isRunning ? { state: 'running' } : {}) };
 }
 

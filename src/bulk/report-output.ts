@@ -7,7 +7,7 @@ import type { JsonObject } from '../process/exact-json.ts';
 import { counted, groupDigits, sanitize } from '../process/text.ts';
 import { findNextCommand, groupFailures, type Report, runError, toReportJson } from './report.ts';
 import { describeExample, rowWords } from './row-view.ts';
-import { fates, isForPerson, madeIdOf, rowCountOf } from './run.ts';
+import { isForPerson, madeIdOf, rowCountOf, rowStates } from './run.ts';
 import type { RunHeader } from './run-header.ts';
 
 const shownColumns: readonly Column<JsonObject>[] = [
@@ -23,7 +23,7 @@ const shownColumns: readonly Column<JsonObject>[] = [
 /** The columns that are printed if `--fields` names them. Only the report of a session has figures such as `requests`. */
 const namedColumns = [
   ...['noun', 'shard', 'target', 'profile', 'delivery'],
-  ...fates.filter((fate) => fate !== 'applied'),
+  ...rowStates.filter((state) => state !== 'applied'),
   ...['left', 'undoneBy', 'requests', 'retries', 'seconds', 'rejects', 'next', 'undo'],
 ];
 
@@ -141,9 +141,9 @@ function summaryText(report: Report, style: Style): string {
     counted(requests, 'request', 'requests'),
     ...(retries > 0 ? [counted(retries, 'retry', 'retries')] : []),
   ].join(', ');
-  const others = fates
-    .filter((fate) => fate !== 'applied' && counts[fate] > 0 && !(isNothing && fate === 'unchanged'))
-    .map((fate) => `${groupDigits(counts[fate])} ${fate}`);
+  const others = rowStates
+    .filter((state) => state !== 'applied' && counts[state] > 0 && !(isNothing && state === 'unchanged'))
+    .map((state) => `${groupDigits(counts[state])} ${state}`);
   const lines = [applied === rowCount ? style.green(facts) : facts];
   if (others.length > 0) lines.push(others.join(', '));
   for (const { state, count, kind, example } of groupFailures(run.rows)) {

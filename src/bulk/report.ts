@@ -7,7 +7,7 @@ import { counted, groupDigits } from '../process/text.ts';
 import type { Row } from '../writes/decide.ts';
 import { shownCode } from '../writes/reasons.ts';
 import type { RunInfo } from './list-runs.ts';
-import { type FateCounts, isForPerson, isUnfinished, type Run, rowCountOf } from './run.ts';
+import { isForPerson, isUnfinished, type RowCounts, type Run, rowCountOf } from './run.ts';
 
 /** What a session of a run did, and what has become of the run. */
 export interface Report {
@@ -149,8 +149,8 @@ export function runError(
   hint?: string | undefined,
 ): CliError | undefined {
   const states = (['failed', 'unknown', 'invalid', 'unprocessed', 'unsettled'] as const)
-    .filter((fate) => counts[fate] > 0)
-    .map((fate) => `${groupDigits(counts[fate])} ${fate}`);
+    .filter((state) => counts[state] > 0)
+    .map((state) => `${groupDigits(counts[state])} ${state}`);
   if (!stop && states.length === 0) return undefined;
   const facts = [
     ...(stop ? [`stopped: ${stop.message}`] : []),
@@ -170,7 +170,7 @@ function outranksRows({ kind }: StopReason): boolean {
 }
 
 /** An undo that leaves every row alone has done its work. A run of which nothing is known is not refused. */
-function kindOf(counts: FateCounts, isUndo: boolean): ErrorKind {
+function kindOf(counts: RowCounts, isUndo: boolean): ErrorKind {
   const { applied, unchanged, booked, failed, unknown, invalid, unprocessed, unsettled } = counts;
   if (applied + unchanged + booked > 0) return 'partial';
   if (unknown === 0) return isUndo ? 'partial' : 'failed';

@@ -8,7 +8,7 @@ import type { Row } from '../writes/decide.ts';
 import { shownCode } from '../writes/reasons.ts';
 import { changeOf, largestChanges, nowOf, type Plan } from './plan.ts';
 import { type FailureGroup, groupFailures } from './report.ts';
-import { fateOf, madeIdOf, type Run, type RunRow } from './run.ts';
+import { madeIdOf, type Run, type RunRow, rowStateOf } from './run.ts';
 import type { RunHeader } from './run-header.ts';
 
 /** The words for one value and for several values of a noun, and for the record of a row. */
@@ -128,7 +128,7 @@ function* printedRows(run: Run, { rows }: Plan): Generator<PrintedRow> {
 
 /** The state of a row as a plan shows it. */
 function plannedState(row: Row): string {
-  if (row.outcome) return fateOf(row);
+  if (row.outcome) return rowStateOf(row);
   return row.doubt ? 'uncertain' : 'planned';
 }
 
@@ -151,7 +151,7 @@ export function describePlan({ noun }: RunHeader, plan: Plan): string[] {
   const { changes, rows } = plan;
   const { record, plural } = rowWords(noun);
   const isCount = noun === 'inventory';
-  const unchanged = rows.filter((row) => fateOf(row) === 'unchanged').length;
+  const unchanged = rows.filter((row) => rowStateOf(row) === 'unchanged').length;
   const sizes = isCount ? changes.map((row) => changeOf(row) ?? 0) : [];
   const [up, down] = [1, -1].map((sign) => sizes.reduce((sum, size) => sum + Math.max(0, size * sign), 0));
   const facts = [
@@ -170,7 +170,7 @@ export function describePlan({ noun }: RunHeader, plan: Plan): string[] {
       `${counted(withStock.length, 'inventory entry goes', 'inventory entries go')} with them (${units} in stock)`,
     );
   }
-  const booked = rows.filter((row) => fateOf(row) === 'booked');
+  const booked = rows.filter((row) => rowStateOf(row) === 'booked');
   if (booked.length > 0)
     lines.push(
       `note: ${counted(booked.length, 'row is', 'rows are')} left out: ${booked[0]?.outcome?.reason?.message}; --again books all once more`,

@@ -144,12 +144,12 @@ export function applyEvent(run: Run, event: RunChange): void {
  * is not a row that `resume` tries again, because a row must not be done both ways.
  */
 export function isReject({ header: { kind, flags } }: Pick<Run, 'header'>, row: Row): boolean {
-  if (kind === 'undo' || fateOf(row) !== 'failed') return false;
+  if (kind === 'undo' || rowStateOf(row) !== 'failed') return false;
   return !((flags.relative || kind === 'create') && isLeft(row));
 }
 
 /** Makes the rows uncertain that a killed session may have sent. Call it for a run that no process carries out. */
-export function markKilled(run: Run): void {
+export function doubtMarked(run: Run): void {
   if (run.end) return;
   for (const row of run.rows) if (run.marked.has(row.line)) row.doubt = 'sent';
 }
@@ -168,7 +168,7 @@ export function isAppliedOrUncertain(row: Row): boolean {
  * written them. `booked` rows are unchanged because another run of the delivery has booked them. `invalid` and `skipped`
  * rows are in no plan.
  */
-export const fates = [
+export const rowStates = [
   'applied',
   'unchanged',
   'booked',
@@ -179,12 +179,12 @@ export const fates = [
   'unprocessed',
   'unsettled',
 ] as const;
-export type Fate = (typeof fates)[number];
+export type RowState = (typeof rowStates)[number];
 
 /** The code of a row that another run of the delivery has booked. */
 export const bookedCode = 'booked';
 
-export function fateOf({ outcome, doubt }: Row): Fate {
+export function rowStateOf({ outcome, doubt }: Row): RowState {
   if (!outcome) return doubt ? 'unsettled' : 'unprocessed';
   const { kind, reason } = outcome;
   return kind === 'unchanged' && reason?.code === bookedCode ? 'booked' : kind;
@@ -209,8 +209,8 @@ export function isForPerson({ outcome, intent }: Row): boolean {
 
 /** The end of a session: the last line of its journal. */
 export const endSchema = v.object({
-  /** The numbers of rows, by their fate. */
-  counts: v.object(v.entriesFromList(fates, v.number())),
+  /** The numbers of rows, by their state. */
+  counts: v.object(v.entriesFromList(rowStates, v.number())),
   /** The rows that `resume` tries again, without the unknown ones. */
   left: v.number(),
   /** The rows that are applied or uncertain. A row that is unknown because of another run was never sent. */
@@ -225,23 +225,27 @@ export const endSchema = v.object({
 
 export type RunEnd = v.InferOutput<typeof endSchema>;
 export type RunTotals = Pick<RunEnd, 'counts' | 'left' | 'written'>;
-export type FateCounts = RunEnd['counts'];
+export type RowCounts = RunEnd['counts'];
 
 /** The number of rows that counts are of. */
-export function rowCountOf(counts: FateCounts): number {
-  return fates.reduce((sum, fate) => sum + counts[fate], 0);
+export function rowCountOf(counts: RowCounts): number {
+  return rowStates.reduce((sum, state) => sum + counts[state], 0);
 }
 
 /** Counts the rows of a run. @param excluded the numbers of rows that are in no plan. */
 export function rowTotals(
   rows: readonly Row[],
-  { invalid, skipped }: Pick<FateCounts, 'invalid' | 'skipped'> = { invalid: 0, skipped: 0 },
+  { invalid, skipped }: Pick<RowCounts, 'invalid' | 'skipped'> = { invalid: 0, skipped: 0 },
 ): RunTotals {
-  const counts = { ...Object.fromEntries(fates.map((fate) => [fate, 0])), invalid, skipped } as FateCounts;
+  const counts = {
+    ...Object.fromEntries(rowStates.map((state) => [state, 0])),
+    invalid,
+    skipped,
+  } as RowCounts;
   let left = 0;
   let written = 0;
   for (const row of rows) {
-    counts[fateOf(row)] += 1;
+    counts[rowStateOf(row)] += 1;
     if (isLeft(row)) left += 1;
     if (isAppliedOrUncertain(row)) written += 1;
   }

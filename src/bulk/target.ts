@@ -37,8 +37,8 @@ function plainPath(path: string): string {
   });
 }
 
-/** The content of the file beside the lock of a target, in which the process that holds the lock describes itself. */
-interface Claim {
+/** The content of the file beside the lock of a target: the run of the process that holds it. */
+interface Holder {
   readonly target: string;
   readonly shard: Shard | null;
   /** The input as the user named it. */
@@ -64,21 +64,21 @@ export interface TargetLock {
  */
 export async function holdTarget(
   folder: string,
-  { target, shard, name }: Omit<Claim, 'run'>,
+  { target, shard, name }: Omit<Holder, 'run'>,
   wait: { readonly ms: number; readonly signal: AbortSignal; printStatus(line: string): Promise<void> },
 ): Promise<TargetLock> {
   const gate = join(folder, `target-${createHash('sha256').update(target).digest('hex').slice(0, 12)}`);
   const path = `${gate}.${shard ? `${shard.index}-of-${shard.count}` : 'whole'}`;
-  const writeClaim = (run?: string) =>
-    writeFileAtomic(`${path}.json`, JSON.stringify({ target, shard, name, run } satisfies Claim));
-  // Under the lock of the gate, no other process takes a lock between the look at the claims and the own lock.
+  const writeHolder = (run?: string) =>
+    writeFileAtomic(`${path}.json`, JSON.stringify({ target, shard, name, run } satisfies Holder));
+  // Under the lock of the gate, no other process takes a lock between the look at the holders and the own lock.
   const lockOrFindHolder = () =>
     withLock(gate, async () => {
-      const claims = await liveClaims(folder);
-      const holder = claims.find((claim) => claim.target === target && !areDisjoint(shard, claim.shard));
+      const holders = await findHolders(folder);
+      const holder = holders.find((each) => each.target === target && !areDisjoint(shard, each.shard));
       if (holder) return holder;
       const unlock = await takeLock(path);
-      await writeClaim();
+      await writeHolder();
       return unlock;
     });
   const endMs = monotonicMs() + wait.ms;
@@ -86,7 +86,7 @@ export async function holdTarget(
     const result = await lockOrFindHolder();
     if (typeof result === 'function')
       return {
-        nameRun: writeClaim,
+        nameRun: writeHolder,
         async release() {
           await rm(`${path}.json`, { force: true }).catch(() => {});
           result();
@@ -94,39 +94,39 @@ export async function holdTarget(
       };
     const remainingMs = endMs - monotonicMs();
     if (remainingMs <= 0)
-      throw new CliError('unavailable', `another run is using this service: ${describeClaim(result)}`, {
+      throw new CliError('unavailable', `another run is using this service: ${describeHolder(result)}`, {
         code: 'locked',
         hint: 'wait for it to end, for example with --lock-wait 10m',
         retryable: true,
       });
-    if (!isTold) await wait.printStatus(`waiting for ${describeClaim(result)}`);
+    if (!isTold) await wait.printStatus(`waiting for ${describeHolder(result)}`);
     await sleep(Math.min(200, remainingMs), wait.signal);
   }
 }
 
-type LiveClaim = Claim & { readonly process: string };
+type LiveHolder = Holder & { readonly process: string };
 
-/** Reads the claims of the processes that still run. */
-export async function liveClaims(folder: string): Promise<LiveClaim[]> {
+/** Finds the holders of locks whose processes still run. */
+export async function findHolders(folder: string): Promise<LiveHolder[]> {
   const names = await readdir(folder).catch(() => []);
   const paths = names.filter((name) => /^target-.*\.json$/.test(name)).map((name) => join(folder, name));
   return paths.flatMap((path) => {
     const process = holderOf(path.slice(0, -'.json'.length));
-    const claim = process === undefined ? undefined : readClaim(path);
-    return process !== undefined && claim ? [{ ...claim, process }] : [];
+    const holder = process === undefined ? undefined : readHolder(path);
+    return process !== undefined && holder ? [{ ...holder, process }] : [];
   });
 }
 
-/** Reads a claim. Undefined if its process has ended meanwhile. */
-function readClaim(path: string): Claim | undefined {
+/** Reads the file beside a lock. Undefined if its process has ended meanwhile. */
+function readHolder(path: string): Holder | undefined {
   try {
-    return JSON.parse(readFileSync(path, 'utf8')) as Claim;
+    return JSON.parse(readFileSync(path, 'utf8')) as Holder;
   } catch {
     return undefined;
   }
 }
 
-/** Describes a claim: `stock.csv, run r7, process 4711`. */
-function describeClaim({ process, name, run }: LiveClaim): string {
+/** Describes a holder: `stock.csv, run r7, process 4711`. */
+function describeHolder({ process, name, run }: LiveHolder): string {
   return [name, ...(run === undefined ? [] : [`run ${run}`]), `process ${process}`].join(', ');
 }

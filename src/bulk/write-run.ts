@@ -20,7 +20,7 @@ import { createRowKeeper, markBeforeSending } from './keep-rows.ts';
 import { type RunList, toRunInfo } from './list-runs.ts';
 import { makePlan, type Plan, readStocks } from './plan.ts';
 import type { Report } from './report.ts';
-import { fateOf, isReject, isUnfinished, type Run, rowTotals } from './run.ts';
+import { isReject, isUnfinished, type Run, rowStateOf, rowTotals } from './run.ts';
 
 /** What a session of a run works with. */
 export interface Session {
@@ -97,7 +97,7 @@ export async function writeRun(
   await writeRows(session, plan, journal, maxErrors);
   const seconds = Math.round(monotonicMs() - startedMs) / 1000;
   const ending = endSession(run, plan, journal, file);
-  const open = run.rows.filter((row) => rejected?.has(row.line) && fateOf(row) === 'failed').length;
+  const open = run.rows.filter((row) => rejected?.has(row.line) && rowStateOf(row) === 'failed').length;
   return {
     ...{ info: toRunInfo(run), run, seconds, requests: pace.requests, retries: totals.retries },
     stop: stop.reason,

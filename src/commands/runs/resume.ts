@@ -3,7 +3,7 @@ import { chooseResume, chooseUndo, openChosenRun, type RunChoice } from '../../b
 import { checkProfile } from '../../bulk/claims.ts';
 import { listRuns, type RunList, readRun, runFolderOf } from '../../bulk/list-runs.ts';
 import { runError, toRunJson } from '../../bulk/report.ts';
-import { fateOf, isAppliedOrUncertain, type Run, rowName } from '../../bulk/run.ts';
+import { isAppliedOrUncertain, type Run, rowName, rowStateOf } from '../../bulk/run.ts';
 import { argument } from '../../cli/flag.ts';
 import { action } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
@@ -114,7 +114,7 @@ async function nothingOutput(
     ? `; the last other run is ${other.id} (${other.header.name}): petstore ${verb} ${other.id}`
     : '';
   const { rows } = await readRun(list, info.id);
-  const left = rows.filter((row) => isUndone && fateOf(row) === 'failed').map(rowName);
+  const left = rows.filter((row) => isUndone && rowStateOf(row) === 'failed').map(rowName);
   const notes = [
     `${fact}: nothing is left to do${next}`,
     ...(left.length > 0 ? [`left alone: ${joinFirst(left, 10)}`] : []),

@@ -2,7 +2,7 @@ import { confirmWrite } from '../../asking.ts';
 import { lockTarget, type SessionFlags } from '../../bulk/carry-out.ts';
 import { Journal } from '../../bulk/journal.ts';
 import { findRun, journalPath, listRuns, readRun, runFolderOf } from '../../bulk/list-runs.ts';
-import { fateOf, isLeft, madeIdOf, type Run, rowName } from '../../bulk/run.ts';
+import { isLeft, madeIdOf, type Run, rowName, rowStateOf } from '../../bulk/run.ts';
 import { endRun } from '../../bulk/write-run.ts';
 import type { Context } from '../../context.ts';
 import type { Output } from '../../output/print.ts';
@@ -37,7 +37,7 @@ export async function settleRows(
     try {
       for (const [row, outcome] of outcomes) journal.keep({ kind: 'outcome', row, outcome });
       journal.sync();
-      const open = run.rows.filter((row) => isLeft(row) || fateOf(row) === 'unknown').length;
+      const open = run.rows.filter((row) => isLeft(row) || rowStateOf(row) === 'unknown').length;
       if (open === 0) {
         const rejects = endRun(run, journal, { folder: context.io.cwd });
         if (rejects) await context.printNotice(`rejected rows are in ${rejects}`);
@@ -53,7 +53,7 @@ export async function settleRows(
   }
 }
 
-/** @throws UsageError for a row that the run does not have, or whose fate is certain, or a create without the id that it made. */
+/** @throws UsageError for a row that the run does not have, or whose state is certain, or a create without the id that it made. */
 function toOutcome(run: Run, { name, made }: NamedRow, as: 'applied' | 'failed'): readonly [Row, Outcome] {
   const row = run.rows.find((candidate) => rowName(candidate) === name || `line:${candidate.line}` === name);
   if (!row)
@@ -61,12 +61,12 @@ function toOutcome(run: Run, { name, made }: NamedRow, as: 'applied' | 'failed')
       `run ${run.id} has no row ${name}`,
       `\`petstore runs show ${run.id}\` lists its rows`,
     );
-  const fate = fateOf(row);
+  const state = rowStateOf(row);
   const isCreate = row.intent.kind === 'create';
-  const lacksId = isCreate && fate === 'applied' && madeIdOf(row) === undefined;
-  if (fate !== 'unknown' && !isLeft(row) && !(lacksId && as === 'applied'))
+  const lacksId = isCreate && state === 'applied' && madeIdOf(row) === undefined;
+  if (state !== 'unknown' && !isLeft(row) && !(lacksId && as === 'applied'))
     throw new UsageError(
-      `run ${run.id}: the row ${name} is ${fate}, and only a row that is unknown or left can be settled`,
+      `run ${run.id}: the row ${name} is ${state}, and only a row that is unknown or left can be settled`,
     );
   if (isCreate && as === 'applied' && made === undefined)
     throw new UsageError(`${name}: give the id of the record that was made: ${name}=<id>`);

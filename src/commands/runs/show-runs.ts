@@ -2,7 +2,7 @@ import { isFields, toJsonValue } from '../../api/record-values.ts';
 import { findRun, listRuns, type RunInfo, type RunList, readRun, runFolderOf } from '../../bulk/list-runs.ts';
 import { toRunJson } from '../../bulk/report.ts';
 import { createRowView, type PrintedRow, rowWords, toPrintedRow } from '../../bulk/row-view.ts';
-import { fateOf, isAppliedOrUncertain, madeIdOf, type Run } from '../../bulk/run.ts';
+import { isAppliedOrUncertain, madeIdOf, type Run, rowStateOf } from '../../bulk/run.ts';
 import type { Context } from '../../context.ts';
 import type { View } from '../../output/columns.ts';
 import { inPages, type Output } from '../../output/print.ts';
@@ -71,7 +71,7 @@ export async function readOutcomes(context: Context, id: string | undefined): Pr
 
 function* printedRows({ header, rows }: Run): Generator<PrintedRow> {
   for (const row of rows) {
-    yield toPrintedRow(header.noun, row, fateOf(row));
+    yield toPrintedRow(header.noun, row, rowStateOf(row));
   }
 }
 
@@ -79,7 +79,7 @@ function* printedRows({ header, rows }: Run): Generator<PrintedRow> {
 function* removedRecords({ rows }: Run): Generator<JsonObject> {
   for (const row of rows) {
     const { before = null } = row.planned ?? {};
-    if (fateOf(row) !== 'applied' || !isFields(before)) continue;
+    if (rowStateOf(row) !== 'applied' || !isFields(before)) continue;
     const stock = row.stock === undefined ? {} : { _quantity: row.stock };
     yield { id: row.id ?? null, ...(toJsonValue(before) as JsonObject), ...stock };
   }
