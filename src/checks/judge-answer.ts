@@ -4,12 +4,11 @@ import { requestIdOf } from '../api/http.ts';
 import { nouns } from '../api/nouns.ts';
 import { componentReference, toSchemas } from '../api/openapi.ts';
 import type { DocumentedResponse, Operation, Parameter } from '../api/operations.ts';
-import { int64Max } from '../api/values.ts';
 import { titleOr } from '../client/error-body.ts';
 import { fromWire, otherRecord } from '../client/read-answer.ts';
 import type { CallInput } from '../client/request.ts';
 import { CliError, messageOf } from '../process/errors.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-json.ts';
+import { isJsonObject, isNumber, type JsonObject, type JsonValue } from '../process/exact-json.ts';
 import { type BodyResult, checkBody } from './body-schema.ts';
 import {
   type CheckAnswer,
@@ -117,47 +116,18 @@ export function recordOf({ operation, json = null }: CheckAnswer): JsonObject | 
 
 /** Returns the ids of the records in the answer of a list. */
 export function idsOf(answer: CheckAnswer): bigint[] {
-  return idsIn(answer, nouns[answer.operation.noun].idName);
+  const { idField } = nouns[answer.operation.noun];
+  const ids = recordsOf(answer).map((record) => record[idField]);
+  return ids
+    .filter(isNumber)
+    .filter((id) => Number.isInteger(Number(id)))
+    .map(BigInt);
 }
 
-/** Returns the value of a field as an id; undefined if it is not an integer. */
-function jsonId(value: JsonValue | undefined): bigint | undefined {
-  const isInteger = typeof value === 'bigint' || (typeof value === 'number' && Number.isInteger(value));
-  return isInteger ? BigInt(value) : undefined;
-}
-
-/**
- * Finds an id that an operation takes, and the list that shows it. Tries the list of its noun first, then every list whose
- * records have a field that refers to the noun.
- */
-export async function findId(
-  context: CheckContext,
-  operation: Operation,
-): Promise<{ readonly list: Operation; readonly id: bigint } | undefined> {
-  const lists = context.reads.filter(({ isList }) => isList);
-  const name = nouns[operation.noun].idName;
-  const { minimum = 0n, maximum = int64Max } = idParameter(operation)?.bounds ?? {};
-  for (const list of new Set([...lists.filter(({ noun }) => noun === operation.noun), ...lists])) {
-    const answer = await context.askOnce(list).catch((error) => {
-      if (!(error instanceof CliError)) throw error;
-    });
-    const ids = answer ? idsIn(answer, name) : [];
-    const id = ids.find((each) => each >= 0n && each >= minimum && each <= maximum);
-    if (id !== undefined) return { list, id };
-  }
-  return undefined;
-}
-
-/**
- * Returns the ids in the records of a list that belong to an id name such as `petId`: the ids of pets from a list of pets,
- * and the values of the field `petId` from any other list.
- */
-export function idsIn(answer: CheckAnswer, name: string): bigint[] {
-  const { idName, idField } = nouns[answer.operation.noun];
-  const ids = recordsOf(answer).map((record) =>
-    jsonId(record[name] ?? (idName === name ? record[idField] : undefined)),
-  );
-  return ids.filter((id) => id !== undefined);
+/** Returns the answer to the list of an operation's noun. Undefined if there is no list, or no answer. */
+export async function askList(context: CheckContext, { noun }: Operation): Promise<CheckAnswer | undefined> {
+  const list = context.reads.find((each) => each.isList && each.noun === noun);
+  return list && context.askOnce(list).catch(() => undefined);
 }
 
 /** Returns the request and the answer behind a finding, for the report. */

@@ -2,6 +2,7 @@ import { headerValue, linkTarget } from '../api/http.ts';
 import { nouns } from '../api/nouns.ts';
 import type { Operation, Parameter } from '../api/operations.ts';
 import { isSameValue } from '../api/record-values.ts';
+import { int64Max } from '../api/values.ts';
 import { faultOfNext } from '../client/page-walk.ts';
 import { type JsonValue, printJson } from '../process/exact-json.ts';
 import { counted, dayOf, withArticle } from '../process/text.ts';
@@ -18,11 +19,10 @@ import {
   warn,
 } from './check.ts';
 import {
+  askList,
   detailsOf,
   faultOf,
-  findId,
   idParameter,
-  idsIn,
   idsOf,
   judge,
   recordOf,
@@ -38,23 +38,24 @@ export async function checkList(context: CheckContext, operation: Operation): Pr
 /** Requests a record that a list shows, and compares the two. An operation without an id is called once. */
 export async function checkGet(context: CheckContext, operation: Operation): Promise<Finding> {
   if (!idParameter(operation)) return judgeRead(await context.askOnce(operation), context);
-  const found = await findId(context, operation);
-  if (!found)
+  const list = await askList(context, operation);
+  const { minimum = 0n, maximum = int64Max } = idParameter(operation)?.bounds ?? {};
+  const id = list && idsOf(list).find((each) => each >= 0n && each >= minimum && each <= maximum);
+  if (!list || id === undefined)
     return skip(`no list shows ${withArticle(nouns[operation.noun].idName)} that ${operation.id} takes`);
-  const { list, id } = found;
   const answer = await context.askOnce(operation, { id });
   if (answer.status === 410 && operation.isDeprecated && passedSunset(answer, context.now()))
     return warn('gone, as its sunset announced', detailsOf(answer));
   const finding = isGone(answer)
-    ? skip(`${list.id} shows ${id}, which is not there`)
+    ? skip(`${list.operation.id} shows ${id}, which is not there`)
     : judgeRead(answer, context);
-  const fault = faultAgainstList(answer, await context.askOnce(list));
+  const fault = faultAgainstList(answer, list);
   if (!fault) return finding;
   // Another client may have changed the record, so both are read once more.
-  const listAnswer = await context.ask(list, {});
+  const listAnswer = await context.ask(list.operation, {});
   const again = faultAgainstList(await context.ask(operation, { id }), listAnswer);
   if (fault.reason === again?.reason && fault.expected === again.expected) return fault;
-  const isDeleted = isGone(answer) && !idsIn(listAnswer, nouns[operation.noun].idName).includes(id);
+  const isDeleted = isGone(answer) && !idsOf(listAnswer).includes(id);
   return isDeleted ? finding : flaky(`${fault.reason}, once in 2 looks`, fault);
 }
 
@@ -76,12 +77,9 @@ function judgeRead(answer: CheckAnswer, { now }: CheckContext): Finding {
 function faultAgainstList(answer: CheckAnswer, listAnswer: CheckAnswer): Finding | undefined {
   const { operation, recordId: id = -1n } = answer;
   const { operation: list } = listAnswer;
-  // A pet may have no inventory entry, so only a list of the same noun says that a record must exist.
-  if (list.noun !== operation.noun) return undefined;
   if (isGone(answer)) {
-    const name = nouns[operation.noun].idName;
-    if (!idsIn(listAnswer, name).includes(id)) return undefined;
-    const reason = `answered ${statusText(answer.status)}, and ${list.id} shows ${name} ${id}`;
+    if (!idsOf(listAnswer).includes(id)) return undefined;
+    const reason = `answered ${statusText(answer.status)}, and ${list.id} shows ${nouns[operation.noun].idName} ${id}`;
     return faultOf(answer, reason, { expected: operation.success.join(' or '), got: undefined });
   }
   const record = recordOf(answer);

@@ -12,25 +12,15 @@ import {
   warn,
 } from './check.ts';
 import { isStatus } from './condition.ts';
-import {
-  detailsOf,
-  faultOf,
-  findId,
-  guessInput,
-  idParameter,
-  idsOf,
-  judge,
-  reachOperation,
-} from './judge-answer.ts';
+import { askList, detailsOf, faultOf, guessInput, idsOf, judge, reachOperation } from './judge-answer.ts';
 
 /**
  * Asks for an id that no record has: one above those of the list. If that is too large for the service, or the id of a record
  * on a page that was not read, the largest int32 follows.
  */
 export async function checkNotFound(context: CheckContext, operation: Operation): Promise<Finding> {
-  const list = context.reads.find(({ isList, noun }) => isList && noun === operation.noun);
-  const listAnswer = list && (await context.askOnce(list).catch(() => undefined));
-  const ids = listAnswer ? idsOf(listAnswer) : [];
+  const list = await askList(context, operation);
+  const ids = list ? idsOf(list) : [];
   const largest = ids.reduce((most, id) => (id > most ? id : most), 0n);
   const answer = await context.ask(operation, { id: largest + 1000n }, { isUnchecked: true });
   const { status } = answer;
@@ -69,9 +59,13 @@ export async function checkAuth(context: CheckContext): Promise<Finding> {
   if (!isDeclared && client.credential === undefined)
     return skip('no security is declared, and no token given');
   const asked = isDeclared ? secured : [reachOperation(reads)].filter((operation) => operation !== undefined);
+  const changes = { [context.tokenHeader.name.toLowerCase()]: undefined };
   const answers: CheckAnswer[] = [];
   for (const operation of asked) {
-    const answer = await askWithoutCredential(context, operation);
+    const answer = await context.ask(operation, guessInput(operation), {
+      isExpected: isAuthRefusal,
+      changes,
+    });
     if (isDeclared ? !isAuthRefusal(answer.status) : answer.status < 400) answers.push(answer);
   }
   // A failure of a stable operation counts most.
@@ -85,12 +79,4 @@ export async function checkAuth(context: CheckContext): Promise<Finding> {
 
 function isAuthRefusal(status: number): boolean {
   return status === 401 || status === 403;
-}
-
-/** Sends the request of an operation without the token. The id is that of a record in a list, or a guess. */
-async function askWithoutCredential(context: CheckContext, operation: Operation): Promise<CheckAnswer> {
-  const found = idParameter(operation) && (await findId(context, operation));
-  const input = found ? { id: found.id } : guessInput(operation);
-  const changes = { [context.tokenHeader.name.toLowerCase()]: undefined };
-  return context.ask(operation, input, { isExpected: isAuthRefusal, changes });
 }
