@@ -49,20 +49,30 @@ export function extraFields(
 ): Body {
   const fields: Record<string, unknown> = {};
   const addField = (text: string) => {
-    const at = text.indexOf('=');
-    const isJson = text[at - 1] === ':';
-    const name = text.slice(0, isJson ? at - 1 : at).trim();
-    if (at < 1 || name === '') throw new ValueError('must be name=value');
+    const { name, value, isJson } = parseAssignment(text);
     const field = findField(noun, name);
     if (field) throw new ValueError(`${name} has its own flag`, `give ${flagOf(field)}`);
-    const value = text.slice(at + 1);
-    fields[name] = isJson ? parseValue(value) : parseTyped(value, typeOfField(operation, name));
+    fields[name] = isJson ? readJsonText(value) : parseTyped(value, typeOfField(operation, name));
   };
   for (const text of texts) readNamed('--field', text, () => addField(text));
   return fields;
 }
 
-function parseValue(text: string): JsonValue {
+/** Splits `name=value`, or `name:=value` whose value is JSON. @throws ValueError if a text is neither. */
+export function parseAssignment(text: string): {
+  readonly name: string;
+  readonly value: string;
+  readonly isJson: boolean;
+} {
+  const at = text.indexOf('=');
+  const isJson = text[at - 1] === ':';
+  const name = text.slice(0, isJson ? at - 1 : at).trim();
+  if (at < 1 || name === '') throw new ValueError('must be name=value, or name:=<JSON>');
+  return { name, value: text.slice(at + 1), isJson };
+}
+
+/** Parses JSON that a user typed. @throws ValueError. */
+export function readJsonText(text: string): JsonValue {
   try {
     return parseJson(text);
   } catch (error) {

@@ -69,8 +69,8 @@ describe('the request', () => {
 
   test.each([
     ['FETCH /pets', 'is not a method'],
-    ['GET /pets -f status', 'must be key=value'],
-    ['POST /pets -f a:={', '-f a:={'],
+    ['GET /pets -f status', 'must be name=value'],
+    ['POST /pets -f a:={', "-f a '{': must be JSON"],
     ['GET /pets --input -', 'takes no --input'],
     ['POST /pets --input /nonexistent/file', 'no such file'],
     ['GET /pets -o csv', '--output csv: api request prints the body as it came'],

@@ -9,11 +9,12 @@ import { type RawRequest, rawMethods } from '../../client/request.ts';
 import { toRequestDocuments } from '../../client/shown-calls.ts';
 import type { Context } from '../../context.ts';
 import type { Output } from '../../output/print.ts';
-import { CliError, messageOf, UsageError } from '../../process/errors.ts';
-import { type JsonValue, parseJson, printJson } from '../../process/exact-json.ts';
+import { CliError, readNamed, UsageError } from '../../process/errors.ts';
+import { printJson } from '../../process/exact-json.ts';
 import { collectBytes, readWhole } from '../../process/files.ts';
 import { systemReason } from '../../process/system-error.ts';
 import { sanitizeExcept } from '../../process/text.ts';
+import { parseAssignment, readJsonText } from '../../records/body-fields.ts';
 
 /** The arguments of `api request`. */
 interface RequestArguments {
@@ -27,6 +28,9 @@ interface RequestArguments {
   readonly include: boolean;
 }
 
+/** Matches a value of `-f` that is JSON without `:=`. */
+const scalar = /^(true|false|null|-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?)$/;
+
 /** Control characters for layout, which a terminal may show. */
 const layout = '\n\t';
 
@@ -39,7 +43,7 @@ export async function sendRaw(context: Context, args: RequestArguments): Promise
   const method = args.method.toUpperCase();
   if (!rawMethods.some((rawMethod) => rawMethod === method))
     throw new UsageError(`api request ${args.method}: is not a method`, `one of ${rawMethods.join(', ')}`);
-  const fields = args.fields.map(parseField);
+  const fields = args.fields.map((text) => readNamed('-f', text, () => parseAssignment(text)));
   if (flags.output !== undefined && flags.output !== 'json')
     throw new UsageError(
       `--output ${flags.output}: api request prints the body as it came`,
@@ -56,7 +60,7 @@ export async function sendRaw(context: Context, args: RequestArguments): Promise
   const request: RawRequest = {
     method,
     path,
-    query: isQuery ? fields.map(({ key, text }) => [key, text] as const) : [],
+    query: isQuery ? fields.map(({ name, value }) => [name, value] as const) : [],
     headers: body === undefined || hasType ? {} : { 'content-type': 'application/json' },
     body,
   };
@@ -109,35 +113,13 @@ async function readBodyFile({ io }: Context, input: string): Promise<Uint8Array>
   }
 }
 
-/** A parameter or a field of `-f`. */
-interface RawField {
-  readonly key: string;
-  readonly text: string;
-  /** True if the field has the form `key:=json`. */
-  readonly isJson: boolean;
-}
-
-/** Parses a value of `-f`. @throws UsageError if the value is neither `key=value` nor `key:=json`. */
-function parseField(text: string): RawField {
-  const [, key, colon, value] = /^([^=]*?)(:?)=(.*)$/s.exec(text) ?? [];
-  if (key === undefined || key === '' || value === undefined)
-    throw new UsageError(`-f ${text}: must be key=value, or key:=json`);
-  return { key, text: value, isJson: colon === ':' };
-}
-
-/** Makes a JSON object of fields. @throws UsageError for invalid JSON. */
-function bodyOf(fields: readonly RawField[]): string {
-  return printJson(Object.fromEntries(fields.map((field) => [field.key, toValue(field)])));
-}
-
-function toValue({ key, text, isJson }: RawField): JsonValue {
-  const isScalar = /^(true|false|null|-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?)$/.test(text);
-  if (!isJson && !isScalar) return text;
-  try {
-    return parseJson(text);
-  } catch (error) {
-    throw new UsageError(`-f ${key}:=${text}: ${messageOf(error)}`);
-  }
+/** Makes a JSON object of the values of `-f`. @throws ValueError for invalid JSON. */
+function bodyOf(fields: readonly ReturnType<typeof parseAssignment>[]): string {
+  const entries = fields.map(({ name, value, isJson }) => {
+    const isText = !isJson && !scalar.test(value);
+    return [name, isText ? value : readNamed(`-f ${name}`, value, () => readJsonText(value))];
+  });
+  return printJson(Object.fromEntries(entries));
 }
 
 /** Finds the operation of the contract with the method and the path of a request. */
