@@ -1,6 +1,6 @@
 import { changeBetween, type Value } from '../api/record-values.ts';
 import { indexOfId } from '../api/values.ts';
-import { eachAtPace, type Pace } from '../client/pace.ts';
+import { eachAtOnce, type Pace } from '../client/pace.ts';
 import { CliError, UsageError } from '../process/errors.ts';
 import { decide, endRow, type Outcome, type Row, type Rules } from '../writes/decide.ts';
 import type { Reading, RecordPort } from '../writes/port.ts';
@@ -108,7 +108,7 @@ async function readAll(
     }
   // A record that the list lacks is read by itself before it is called missing.
   if (port.canGet)
-    await eachAtPace(pace, left(), async (row) => keepOnce(idOf(row), await port.read(idOf(row))));
+    await eachAtOnce(pace.max, left(), async (row) => keepOnce(idOf(row), await port.read(idOf(row))));
   return left();
 }
 

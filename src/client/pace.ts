@@ -132,13 +132,13 @@ function isOfService({ response, author }: Attempt): boolean {
 }
 
 /**
- * Does the work for each item, on as many items at a time as the pace allows at most. After an error no further item
- * begins. When the function ends, no work is in progress.
+ * Does the work for each item, on `max` items at a time. After an error no further item begins. When the function ends, no
+ * work is in progress.
  *
  * @throws the first error.
  */
-export async function eachAtPace<Item>(
-  pace: Pick<Pace, 'max'>,
+export async function eachAtOnce<Item>(
+  max: number,
   items: Iterable<Item>,
   work: (item: Item) => Promise<void>,
 ): Promise<void> {
@@ -148,6 +148,6 @@ export async function eachAtPace<Item>(
     for (let next = iterator.next(); !next.done && failures.length === 0; next = iterator.next())
       await work(next.value).catch((error) => failures.push(error));
   };
-  await Promise.all(Array.from({ length: pace.max }, worker));
+  await Promise.all(Array.from({ length: max }, worker));
   if (failures.length > 0) throw failures[0];
 }

@@ -2,7 +2,7 @@ import { offeredOperation } from '../api/contract.ts';
 import { type Noun, type OperationId, referenceFields } from '../api/nouns.ts';
 import type { Operation } from '../api/operations.ts';
 import type { Client } from '../client/client.ts';
-import { eachAtPace } from '../client/pace.ts';
+import { eachAtOnce } from '../client/pace.ts';
 import type { ClientUse, Context } from '../context.ts';
 import type { View } from '../output/columns.ts';
 import { CliError, InterruptedError, ManyError, UsageError } from '../process/errors.ts';
@@ -100,7 +100,7 @@ export async function readEach<Item, Value>(
   { unit, atOnce }: { readonly unit: string; readonly atOnce: number },
 ): Promise<Readings<Value>> {
   const results: (Value | CliError | undefined)[] = [];
-  await eachAtPace({ max: atOnce }, items.entries(), async ([index, item]) => {
+  await eachAtOnce(atOnce, items.entries(), async ([index, item]) => {
     results[index] = await read(item).catch((error: unknown) => {
       if (!(error instanceof CliError) || error instanceof InterruptedError || error instanceof UsageError)
         throw error;

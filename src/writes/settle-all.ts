@@ -1,4 +1,4 @@
-import { eachAtPace, type StopReason } from '../client/pace.ts';
+import { eachAtOnce, type StopReason } from '../client/pace.ts';
 import type { Stop } from '../process/signals.ts';
 import type { Planned, Row } from './decide.ts';
 import type { SettleLimits } from './next.ts';
@@ -58,7 +58,7 @@ export async function settleAll(
   // The first count that is not 0 goes alone: a service that adds what it is told to set must not spoil all of them.
   let isSetting = !isRun;
   let probe: Promise<Settled> | undefined;
-  await eachAtPace({ max: atOnce }, stop.untilStopped(rows), async (row) => {
+  await eachAtOnce(atOnce, stop.untilStopped(rows), async (row) => {
     while (!isSetting && replacesCount(row) && probe) await probe.catch(() => {});
     const settling = settleOne(row);
     if (isSetting || !replacesCount(row)) return void (await settling);
