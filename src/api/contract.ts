@@ -12,7 +12,7 @@
 import { UsageError } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
 import { type NounName, nouns, type OperationId } from './nouns.ts';
-import { type Operation, operations, type TokenHeader } from './operations.ts';
+import { type DocumentedResponse, type Operation, operations, type TokenHeader } from './operations.ts';
 import type { Bounds } from './schemas.ts';
 
 /** The reason why a service lacks an operation to which nothing in its description is similar. */
@@ -54,6 +54,11 @@ export function offeredOperation(contract: Contract, id: OperationId): Operation
     'see `petstore api operations`',
     'unbound',
   );
+}
+
+/** Returns what the description of a service states of an answer with this status. Undefined in the table, and if it states nothing. */
+export function statedResponse({ responses }: Operation, status: number): DocumentedResponse | undefined {
+  return responses?.[status] ?? responses?.[`${String(status).charAt(0)}XX`] ?? responses?.default;
 }
 
 /** Returns true if an operation takes a parameter that has this name in the table. */

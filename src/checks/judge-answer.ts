@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import type { Contract } from '../api/contract.ts';
+import { type Contract, statedResponse } from '../api/contract.ts';
 import { requestIdOf } from '../api/http.ts';
 import { nouns } from '../api/nouns.ts';
 import { componentReference, toSchemas } from '../api/openapi.ts';
@@ -75,7 +75,7 @@ function withAnyQuantity(): JsonObject {
  */
 function documentedResponse({ operation, status }: CheckAnswer): DocumentedResponse | undefined {
   const { responses, success, result, isList } = operation;
-  if (responses) return responses[status] ?? responses[`${String(status).charAt(0)}XX`] ?? responses.default;
+  if (responses) return statedResponse(operation, status);
   const mediaTypes = ['application/json'];
   if (status >= 400) return { mediaTypes, schema: componentReference('schemas', 'Error') };
   if (!success.includes(status)) return undefined;

@@ -149,14 +149,13 @@ export function createClient(options: ClientOptions): Client {
         return judgeFailure(error);
       }
     },
-    list: <K extends ListId>(id: K, filters: Filters = {}, listOptions: ListOptions = {}) => {
+    async *list<K extends ListId>(id: K, filters: Filters = {}, listOptions: ListOptions = {}) {
       const openList = (query: Filters): PageSource => {
         const call = prepare(id, { query }, listOptions);
         return { first: call.request.url, read: (url) => fetchPage(call, url) };
       };
-      return readList({ contract, openList, note }, id, filters, listOptions) as AsyncGenerator<
-        ListRecord<K>[]
-      >;
+      const pages = readList(offeredOperation(contract, id), openList, note, filters, listOptions);
+      yield* pages as AsyncGenerator<ListRecord<K>[]>;
     },
     toRequest: (id, input, callOptions = {}) => {
       return masked(prepare(id, input, callOptions).request);

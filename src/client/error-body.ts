@@ -1,3 +1,4 @@
+import { statedResponse } from '../api/contract.ts';
 import { type HttpResponse, headerValue, withoutParameters } from '../api/http.ts';
 import type { Operation } from '../api/operations.ts';
 import { isJsonObject, type JsonObject, type JsonValue, jsonIn } from '../process/exact-json.ts';
@@ -19,8 +20,7 @@ export type Author = 'service' | 'gateway' | 'unknown';
 /** Returns the author of an error response. @param operation what was called, if that is known. */
 export function authorOf({ status, headers, body }: HttpResponse, operation?: Operation): Author {
   if (body.length === 0) return 'unknown';
-  const { responses = {} } = operation ?? {};
-  const stated = responses[status] ?? responses[`${String(status).charAt(0)}XX`];
+  const stated = operation && statedResponse(operation, status);
   const type = withoutParameters(headerValue(headers, 'content-type') ?? '').toLowerCase();
   if (!isJsonType(type) && stated?.mediaTypes.includes(type)) return 'service';
   const value = jsonIn(bodyText(body));

@@ -1,5 +1,5 @@
-import { type Contract, offeredOperation, takesParameter } from '../api/contract.ts';
-import type { ListId, Operation } from '../api/operations.ts';
+import { takesParameter } from '../api/contract.ts';
+import type { Operation } from '../api/operations.ts';
 import { comparedValues } from '../api/record-values.ts';
 import { UsageError } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-json.ts';
@@ -21,30 +21,26 @@ export interface ListOptions extends CallOptions {
   readonly whole?: boolean | undefined;
 }
 
-/** The parts of the client that a list needs. */
-interface ListReader {
-  readonly contract: Contract;
-  /** Opens the list with these parameters. @throws UsageError if they break the contract. */
-  openList(query: Filters): PageSource;
-  /** Tells the user a line. */
-  note(line: string): void;
-}
+/** Opens a list with these parameters. @throws UsageError if they break the contract. */
+type OpenList = (query: Filters) => PageSource;
 
 /**
  * Reads the records of a list, page by page. A page is requested when the caller asks for it. A filter that the service
  * lacks is applied here.
  *
+ * @param note tells the user a line.
  * @throws UsageError for a filter that neither the service nor this function can apply, and for a list that may be cut if
  *   `whole` is set. CliError for a list that does not end.
  */
 export async function* readList(
-  source: ListReader,
-  id: ListId,
+  operation: Operation,
+  openList: OpenList,
+  note: (line: string) => void,
   filters: Filters,
   options: ListOptions,
 ): AsyncGenerator<JsonObject[]> {
-  const operation = offeredOperation(source.contract, id);
-  const pages = readPages(source, operation, filters, options);
+  const { id } = operation;
+  const pages = readPages(operation, openList, filters, options);
   // Only the end of the list shows whether the list is cut. Until then, a caller that needs the whole list gets nothing.
   // A list that follows links can be long, so it gets all but the last page.
   const keepsAll = operation.paging?.kind !== 'link';
@@ -58,22 +54,22 @@ export async function* readList(
     if (options.whole) kept.push(page.value);
     else yield page.value;
   }
-  const { mayBeCut, note } = page.value;
-  if (note !== undefined) source.note(`note: ${note}: the list ends here (${id})`);
+  const { mayBeCut, note: remark } = page.value;
+  if (remark !== undefined) note(`note: ${remark}: the list ends here (${id})`);
   if (mayBeCut !== undefined && options.whole)
     throw new UsageError(
       `the list may be cut, and this needs every record: ${mayBeCut} (${id})`,
       'ask the owner of the service for a list that can be read to its end',
       'unbound',
     );
-  if (mayBeCut !== undefined) source.note(`warning: there may be more records: ${mayBeCut} (${id})`);
+  if (mayBeCut !== undefined) note(`warning: there may be more records: ${mayBeCut} (${id})`);
   yield* kept;
 }
 
 /** Yields the pages of a list, without the records that the filters exclude. */
 async function* readPages(
-  { openList }: ListReader,
   operation: Operation,
+  openList: OpenList,
   filters: Filters,
   { limit, after, whole }: ListOptions,
 ): AsyncGenerator<JsonObject[], ListEnd> {
