@@ -111,15 +111,19 @@ export function realFile(path: string): string {
   }
 }
 
+/** Creates a folder that only its owner may enter. @param hint the hint of the error @throws as `ensureFolder`. */
+export async function ensurePrivateFolder(path: string, hint?: string): Promise<void> {
+  return ensureFolder(path, 0o700, hint);
+}
+
 /**
- * Creates a folder that only its owner may enter, and missing folders above it; leaves an existing one as it is.
+ * Creates a folder, and missing folders above it; leaves an existing one as it is.
  *
- * @param hint the hint of the error.
  * @throws CliError `failed` if the folder cannot be created.
  */
-export async function ensurePrivateFolder(path: string, hint?: string): Promise<void> {
+export async function ensureFolder(path: string, mode: number, hint?: string): Promise<void> {
   try {
-    makeFolder(path);
+    makeFolder(path, mode);
   } catch (error) {
     throw fileError('make folder', path, error, hint);
   }
@@ -129,11 +133,11 @@ export async function ensurePrivateFolder(path: string, hint?: string): Promise<
  * Creates a folder without the option `recursive` of `mkdir`. Node 20 repeats that call forever in a folder that exists and
  * answers ENOENT, such as a folder of /proc.
  */
-function makeFolder(path: string): void {
+function makeFolder(path: string, mode: number): void {
   const parent = dirname(path);
-  if (!existsSync(parent) && parent !== path) makeFolder(parent);
+  if (!existsSync(parent) && parent !== path) makeFolder(parent, mode);
   try {
-    mkdirSync(path, { mode: 0o700 });
+    mkdirSync(path, { mode });
   } catch (error) {
     if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) throw error;
   }

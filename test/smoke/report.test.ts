@@ -110,6 +110,9 @@ test('a report or a step summary that cannot be written is exit 1, after the rep
   const summary = await run(['--only', 'op/listPets', '--report', 'github'], env);
   expect(summary).toMatchObject({ code: 1, stderr: expect.stringContaining('/dev/null/summary.md') });
   expect((await run([...report, '--expect', 'GET /pets 404'])).code).toBe(7);
+  // Node makes folders within /proc forever.
+  const endless = await run(['--only', 'op/listPets', '--report', 'json=/proc/none/smoke.json']);
+  expect(endless).toMatchObject({ code: 1, stderr: expect.stringContaining('/proc/none') });
 });
 
 test('text of the service cannot begin a line, move the cursor or command a CI runner, in any report', async () => {

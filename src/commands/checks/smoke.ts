@@ -1,4 +1,4 @@
-import { appendFile, mkdir } from 'node:fs/promises';
+import { appendFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { confirmWrite } from '../../asking.ts';
 import { type Selection, selectedChecks } from '../../checks/check-table.ts';
@@ -19,7 +19,7 @@ import type { Context } from '../../context.ts';
 import { propertyColumns } from '../../output/columns.ts';
 import type { Output } from '../../output/print.ts';
 import { exitCodes, InterruptedError, OutputClosedError, UsageError } from '../../process/errors.ts';
-import { writeFileAtomic } from '../../process/files.ts';
+import { ensureFolder, writeFileAtomic } from '../../process/files.ts';
 import { fileError } from '../../process/system-error.ts';
 import { hasTls, openService } from './doctor.ts';
 
@@ -183,9 +183,7 @@ async function deliver(
 }
 
 async function writeReport(path: string, text: string): Promise<void> {
-  await mkdir(dirname(path), { recursive: true }).catch((error) => {
-    throw fileError('make folder', dirname(path), error);
-  });
+  await ensureFolder(dirname(path), 0o777);
   await writeFileAtomic(path, text, 0o644);
 }
 
