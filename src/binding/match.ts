@@ -109,10 +109,11 @@ function fieldsOf(
 ): Pick<NounFacts, 'fields' | 'hasIntegerId'> {
   const [first] = tableOperations;
   if (!first) return { fields: new Set(), hasIntegerId: false };
-  const shapes = documentOperations.flatMap(({ path, body, answer }): Shape[] => {
-    const contents = tableOperations.flatMap(
-      (each) => (answer && recordsIn(each, answer.shape)?.shape) ?? [],
-    );
+  const shapes = documentOperations.flatMap(({ method, path, body, answer }): Shape[] => {
+    // An array within a record, such as the visits of a pet, is no list of records.
+    const mayList = method === 'GET' && readPath(path).idName === undefined;
+    const answering = tableOperations.filter(({ isList }) => mayList || !isList);
+    const contents = answering.flatMap((each) => (answer && recordsIn(each, answer.shape)?.shape) ?? []);
     const isAbout = ({ names }: Shape) => names.some((name) => nounOfSchema(name) === first.noun);
     return [...contents, ...(body ? [body.shape] : [])].filter(
       (shape) => shape.kind === 'object' && (isAbout(shape) || readPath(path).noun === first.noun),

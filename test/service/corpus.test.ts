@@ -13,15 +13,15 @@ GET /pets/{petId:string} -> Pet[] (showPetById)
 
 # a clinic with owners
 Pet: id# name birthDate type.
-Visit: id# date description
+Visit: id# petId# date description
 Owner: id# firstName
 PetType: id# name
 GET /owners -> Owner[]
 GET /pets -> Pet[] (listPets) = listPets
-POST /owners/{ownerId}/pets Pet -> Pet (addPetToOwner)
+POST /owners/{ownerId}/pets Pet -> {id#, name, visits: Visit[]} (addPetToOwner)
 GET /owners/{ownerId}/pets/{petId} -> Pet (getOwnersPet)
 PUT /owners/{ownerId}/pets/{petId} Pet (updateOwnersPet)
-GET /pets/{petId} -> Pet (getPet) = getPet
+GET /pets/{petId} -> {id#, name, visits: Visit[]} (getPet) = getPet
 PUT /pets/{petId} Pet -> Pet (updatePet) = updatePet
 DELETE /pets/{petId} (deletePet) = deletePet
 POST /pets/{petId}/visits Visit -> Visit
