@@ -111,24 +111,3 @@ export function lackingFields(
 export function hidesTryIt(...levels: readonly object[]): boolean {
   return levels.some((level) => 'x-hideTryItPanel' in level && level['x-hideTryItPanel'] === true);
 }
-
-/**
- * The key of the original inside a record by our names. It is not enumerable, so it is never printed, sent or
- * copied.
- */
-const original = Symbol('original');
-
-/** A record by our names. If the service has other names, it also holds the object that the service sent. */
-export interface NamedRecord {
-  readonly [original]?: JsonObject;
-}
-
-/** Joins the fields of a record by our names with the record that the service sent. */
-export function toNamedRecord(fields: JsonObject, record: JsonObject): JsonObject & NamedRecord {
-  return Object.defineProperty(fields, original, { value: record });
-}
-
-/** Returns the record as the service sent it. */
-export function originalOf<Record extends object>(record: Record & NamedRecord): Record | JsonObject {
-  return record[original] ?? record;
-}

@@ -4,6 +4,14 @@ import { toInstant } from './values.ts';
 
 // The values of a record that a command reads and writes, and when two of them are the same.
 
+/** A record of a service. */
+export interface ServiceRecord<View = JsonObject> {
+  /** By our names, with ids as bigints. */
+  readonly view: View;
+  /** As the service sent it. A service that has our names sends the view. */
+  readonly original: JsonObject;
+}
+
 /** Fields of a record, by our names. The value undefined says that the record does not have the field. */
 export type Fields = Readonly<Record<string, JsonValue | undefined>>;
 

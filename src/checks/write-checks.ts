@@ -97,7 +97,7 @@ async function checkShown(context: CheckContext, { noun, id }: TestRecord, sent:
     });
   for (const [name, value] of Object.entries(sent)) {
     if (noun.create.body?.fields[name]?.isWriteOnly) continue;
-    const { expected, actual } = comparedValues(name, value, record);
+    const { expected, actual } = comparedValues(name, value, record.view);
     if (isSameValue(expected, actual)) continue;
     const got = actual === undefined ? 'no such field' : printJson(actual);
     const details = { pointer: `/${name}`, expected: printJson(expected), got };
@@ -181,7 +181,7 @@ async function removeRecord(context: CheckContext, created: TestRecord): Promise
   const { name, isNamed, list } = noun;
   const foreign = failure(`not deleted, because ${name} ${id} is not certainly ours`);
   if (!isNamed) {
-    const shown = parent && (await recordPortOf(context, parent.noun).read(parent.id)).record;
+    const shown = parent && (await recordPortOf(context, parent.noun).read(parent.id)).record?.view;
     if (!shown || shown.name !== parent.fields.name) throw foreign;
   }
   const expected = isNamed ? { name: fields.name } : { petId: parent?.id };

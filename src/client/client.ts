@@ -8,6 +8,7 @@ import {
 } from '../api/http.ts';
 import type { OperationId } from '../api/nouns.ts';
 import type { ListId, Operation, Result } from '../api/operations.ts';
+import type { ServiceRecord } from '../api/record-values.ts';
 import type { CliError } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
 import type { Attempt } from './attempt.ts';
@@ -32,7 +33,7 @@ import { invalidResponse } from './transport/transport-error.ts';
 import { type Filters, type ListOptions, readList } from './whole-list.ts';
 
 /** A record of a list: its fields by their types, and those that the service adds. */
-type ListRecord<K extends ListId> = Result<K> & JsonObject;
+type ListRecord<K extends ListId> = ServiceRecord<Result<K> & JsonObject>;
 
 export interface Client {
   readonly contract: Contract;
@@ -47,7 +48,7 @@ export interface Client {
    * @throws UsageError before any request if the contract lacks the operation, or if the input lacks something required.
    *   CliError with the attempts if the service answers with an error, or gives no valid answer.
    */
-  call(id: OperationId, input: CallInput, options?: CallOptions): Promise<Answer<JsonObject>>;
+  call(id: OperationId, input: CallInput, options?: CallOptions): Promise<Answer>;
   /**
    * Writes by one operation, and judges what came of it. It throws nothing that an answer says.
    *
@@ -84,9 +85,8 @@ export interface Client {
 }
 
 /** A response that was read and checked. */
-export interface Answer<Value> {
-  /** The record, with all fields in the service's order and ids as bigints. */
-  readonly value: Value;
+export interface Answer<View = JsonObject> {
+  readonly record: ServiceRecord<View>;
   readonly status: number;
   readonly headers: HttpHeaders;
   /** The strong entity tag. */
@@ -138,7 +138,8 @@ export function createClient(options: ClientOptions): Client {
     async call(id, input, callOptions = {}) {
       const call = prepare(id, input, callOptions);
       // Awaited, because a promise that an async function returns costs each row two more turns.
-      return (await fetchAnswer(call, recordIdOf(call.operation, input))) as Answer<JsonObject>;
+      const { value, ...answer } = await fetchAnswer(call, recordIdOf(call.operation, input));
+      return { ...answer, record: value as ServiceRecord };
     },
     async write(id, input, callOptions = {}) {
       try {
@@ -197,7 +198,7 @@ async function fetchResponse(call: OperationCall): ReturnType<typeof sendCall> {
 }
 
 /** @param id of the record that is read. Undefined for a list. */
-async function fetchAnswer(call: OperationCall, id: bigint | undefined): Promise<Answer<unknown>> {
+async function fetchAnswer(call: OperationCall, id: bigint | undefined) {
   const { response, attempts } = await fetchResponse(call);
   const { status, headers } = response;
   try {

@@ -1,7 +1,7 @@
 import { type HttpHeaders, type HttpResponse, headerValue, shownUrl } from '../api/http.ts';
 import { nouns } from '../api/nouns.ts';
 import type { Operation } from '../api/operations.ts';
-import { comparedValues, isSameValue } from '../api/record-values.ts';
+import { comparedValues, isSameValue, type ServiceRecord } from '../api/record-values.ts';
 import { looseResultSchemas } from '../api/schemas.ts';
 import {
   CliError,
@@ -65,7 +65,7 @@ export type Verdict =
 export interface Attempted {
   readonly verdict: Verdict;
   /** The record in the answer. */
-  readonly record?: JsonObject | undefined;
+  readonly record?: ServiceRecord | undefined;
   /** The id of a record that was created, from the body or the Location of the answer. */
   readonly id?: bigint | undefined;
   /** Why the write was not shown. */
@@ -166,7 +166,7 @@ function readWrite(
   if (response.body.length === 0) return {};
   let body: JsonValue | undefined;
   let content: JsonValue | undefined;
-  let record: JsonObject;
+  let record: ServiceRecord;
   try {
     body = readJson(response, mask);
     content = contentOf(operation, body);
@@ -176,13 +176,14 @@ function readWrite(
     const why = words === undefined ? messageOf(error) : `the service answered ${status} and says: ${words}`;
     return { id: idIn(operation, content ?? body), fault: shorten(mask(why), 300) };
   }
-  const otherFault = otherRecord(operation, id, record);
+  const { view } = record;
+  const otherFault = otherRecord(operation, id, view);
   if (otherFault !== undefined) return { fault: mask(otherFault) };
-  if (isDelete && (record[nouns[operation.noun].idField] === undefined || !hasFields(operation, record)))
+  if (isDelete && (view[nouns[operation.noun].idField] === undefined || !hasFields(operation, view)))
     return { fault: 'the answer is not the deleted record' };
-  const others = otherValues(operation, values, record, mask);
+  const others = otherValues(operation, values, view, mask);
   const fault = others.length === 0 ? undefined : `the service answered ${others.join('; ')}`;
-  return { record, id: idIn(operation, record), fault };
+  return { record, id: idIn(operation, view), fault };
 }
 
 /** Returns true if a record has a field besides its id. `{"id": 1, "deleted": false}` has none of ours. */

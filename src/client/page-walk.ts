@@ -2,8 +2,9 @@ import { type HttpHeaders, headerValue, linkTarget } from '../api/http.ts';
 import { findListSign, isLink, statesWhole } from '../api/list-signs.ts';
 import { nouns } from '../api/nouns.ts';
 import type { Operation } from '../api/operations.ts';
+import type { ServiceRecord } from '../api/record-values.ts';
 import { CliError } from '../process/errors.ts';
-import { type JsonObject, valueIn } from '../process/exact-json.ts';
+import { valueIn } from '../process/exact-json.ts';
 import { maskUrl } from '../process/secrets.ts';
 import type { PageContent } from './read-answer.ts';
 
@@ -77,13 +78,13 @@ export async function* pagesOf(
   { first, read }: PageSource,
   operation: Operation,
   size: number | undefined,
-): AsyncGenerator<JsonObject[], ListEnd> {
+): AsyncGenerator<ServiceRecord[], ListEnd> {
   const { paging, noun } = operation;
   const { idField } = nouns[noun];
   const firstNumber = paging?.kind === 'number' ? paging.first : undefined;
   const walk: Walk = { operation, first, size, pages: 0, count: 0, isLinked: false, firstNumber };
   const visited = new Set<string>();
-  let before: readonly JsonObject[] = [];
+  let before: readonly ServiceRecord[] = [];
   let step: Step = { next: first };
   for (let url = first; ; url = step.next) {
     let page: Page;
@@ -161,10 +162,14 @@ function nextStep(walk: Walk, page: Page): Step {
 }
 
 /** Returns true if a page has the same records as the page before. False for empty pages. */
-function isSamePage(before: readonly JsonObject[], page: readonly JsonObject[], idField: string): boolean {
+function isSamePage(
+  before: readonly ServiceRecord[],
+  page: readonly ServiceRecord[],
+  idField: string,
+): boolean {
   if (before.length !== page.length || page.length === 0) return false;
   return before.every(
-    (record, index) => record[idField] != null && record[idField] === page[index]?.[idField],
+    ({ view }, index) => view[idField] != null && view[idField] === page[index]?.view[idField],
   );
 }
 

@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import { type HttpResponse, headerValue, isSafeMethod, withoutParameters } from '../api/http.ts';
 import { nouns } from '../api/nouns.ts';
 import type { Operation } from '../api/operations.ts';
+import type { ServiceRecord } from '../api/record-values.ts';
 import { issueReason, looseResultSchemas, resultSchemas } from '../api/schemas.ts';
 import { messageOf } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../process/exact-json.ts';
@@ -15,7 +16,7 @@ import { contentOf, translateRecord } from './wire.ts';
 
 /** The content of a page of a list. */
 export interface PageContent {
-  readonly records: JsonObject[];
+  readonly records: ServiceRecord[];
   /** The body, if it is an object that holds the list. */
   readonly envelope: JsonObject | undefined;
 }
@@ -33,7 +34,7 @@ export function readResult(
   id: bigint | undefined,
   response: HttpResponse,
   mask: Mask,
-): JsonObject | PageContent {
+): ServiceRecord | PageContent {
   const body = readJson(response, mask);
   if (body === undefined) throw invalidResponse(`the answer is ${response.status} with no body`);
   const value = contentOf(operation, body);
@@ -41,7 +42,7 @@ export function readResult(
   const pointer = printPointer(envelope);
   if (!operation.isList) {
     const record = parseRecord(operation, value, pointer);
-    const fault = otherRecord(operation, id, record);
+    const fault = otherRecord(operation, id, record.view);
     if (fault !== undefined) throw invalidResponse(fault);
     return record;
   }
@@ -96,7 +97,7 @@ export function readJson({ status, headers, body }: HttpResponse, mask: Mask): J
  * @param pointer JSON pointer to the record in the body.
  * @throws CliError if the record breaks the schema.
  */
-export function parseRecord(operation: Operation, item: JsonValue | undefined, pointer = ''): JsonObject {
+export function parseRecord(operation: Operation, item: JsonValue | undefined, pointer = ''): ServiceRecord {
   const { noun, hasFullSchema, result = nouns[noun].schema } = operation;
   const fault = (where: string, why: string) =>
     invalidResponse(`the body is not ${withArticle(result)}: ${where || 'it'} ${why}`);
@@ -113,7 +114,7 @@ export function parseRecord(operation: Operation, item: JsonValue | undefined, p
   // Every field of an order is optional, so any object would pass, such as `{"ok":true}`.
   if (result === 'Order' && !Object.keys(schema.entries).some((name) => name in value))
     throw fault(pointer, 'has none of its fields');
-  return Object.assign(value, output);
+  return { view: Object.assign(value, output), original: item };
 }
 
 /** Returns a clause if a record has another id than the requested one. Undefined if the record has the same id or none. */

@@ -1,5 +1,6 @@
 import { fieldBounds, offeredOperation, takesField, takesParameter } from '../api/contract.ts';
 import { type Noun, type NounName, nouns, type RecordOf } from '../api/nouns.ts';
+import type { ServiceRecord } from '../api/record-values.ts';
 import { CliError } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
 import { caseless } from '../process/text.ts';
@@ -16,18 +17,18 @@ import type { ListOptions } from './whole-list.ts';
  *
  * @throws CliError `not-found` if there is no such record; and what `client.call` throws.
  */
-export async function readRecord<Record = JsonObject>(
+export async function readRecord<View = JsonObject>(
   client: Client,
   noun: NounName,
   id: bigint,
   options: CallOptions = {},
-): Promise<Answer<Record>> {
+): Promise<Answer<View>> {
   const { get, list }: Noun['operations'] = nouns[noun].operations;
   const { operations } = client.contract;
   const operation = operations.get(get);
   let why = 'is not offered';
   if (operation || !operations.has(list)) {
-    const reading = client.call(get, { id }, options) as Promise<Answer<Record>>;
+    const reading = client.call(get, { id }, options) as Promise<Answer<View>>;
     if (!operation?.isDeprecated || !operations.has(list)) return reading;
     try {
       return await reading;
@@ -52,24 +53,31 @@ function isWithdrawn(error: unknown): error is CliError {
  *
  * @throws CliError `not-found` if the list does not have it.
  */
-export async function readFromList<Record = JsonObject>(
+export async function readFromList<View = JsonObject>(
   client: Client,
   noun: NounName,
   id: bigint,
   options: ListOptions = {},
-): Promise<Answer<Record>> {
+): Promise<Answer<View>> {
   const { singular, idField, operations }: Noun = nouns[noun];
   const { list } = operations;
   const isSought = takesParameter(offeredOperation(client.contract, list), 'after') && id > 0n;
   const after = isSought ? id - 1n : undefined;
   for await (const records of client.list(list, {}, { ...options, after })) {
-    const value = records.find((record) => record[idField] === id);
-    if (value) return { value: value as Record, status: 200, headers: {}, etag: undefined, attempts: [] };
+    const record = records.find(({ view }) => view[idField] === id);
+    if (record)
+      return {
+        record: record as ServiceRecord<View>,
+        status: 200,
+        headers: {},
+        etag: undefined,
+        attempts: [],
+      };
     // The list began at the id, so its later pages have only larger ids.
     if (
       isSought &&
       records.length > 0 &&
-      records.every((record) => BigInt(String(record[idField] ?? 0)) > id)
+      records.every(({ view }) => BigInt(String(view[idField] ?? 0)) > id)
     )
       break;
   }
@@ -85,9 +93,9 @@ export async function entryInput(
 ): Promise<CallInput> {
   const values = { petId, quantity };
   if (!takesField(offeredOperation(client.contract, 'createInventory'), 'status')) return { body: values };
-  const { value } = await readRecord<RecordOf<'pets'>>(client, 'pets', petId, options);
+  const { record } = await readRecord<RecordOf<'pets'>>(client, 'pets', petId, options);
   const words = fieldBounds(client.contract, 'inventory', 'status')?.enum ?? ['available'];
   const usual = words.find((word) => caseless(word) === 'available');
-  const status = value.status ?? usual;
+  const status = record.view.status ?? usual;
   return { body: status === undefined ? values : { ...values, status }, values };
 }

@@ -1,6 +1,7 @@
 import type { HttpHeaders, HttpRequest } from '../api/http.ts';
 import { nouns } from '../api/nouns.ts';
 import type { Operation, Parameter } from '../api/operations.ts';
+import type { ServiceRecord } from '../api/record-values.ts';
 import { UsageError } from '../process/errors.ts';
 import { isJsonObject, printJson } from '../process/exact-json.ts';
 import type { ClientOptions } from './call.ts';
@@ -14,7 +15,7 @@ export interface CallInput {
   readonly query?: Readonly<Record<string, unknown>> | undefined;
   readonly body?: unknown;
   /** The record as it was read, if the body has only the changes. */
-  readonly before?: object | undefined;
+  readonly before?: ServiceRecord | undefined;
   /** The values that the user set, if the body has further fields. Only these values are compared with the answer. */
   readonly values?: object | undefined;
 }

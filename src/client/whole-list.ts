@@ -1,6 +1,6 @@
 import { takesParameter } from '../api/contract.ts';
 import type { Operation } from '../api/operations.ts';
-import { comparedValues } from '../api/record-values.ts';
+import { comparedValues, type ServiceRecord } from '../api/record-values.ts';
 import { UsageError } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-json.ts';
 import { caseless } from '../process/text.ts';
@@ -38,13 +38,13 @@ export async function* readList(
   note: (line: string) => void,
   filters: Filters,
   options: ListOptions,
-): AsyncGenerator<JsonObject[]> {
+): AsyncGenerator<ServiceRecord[]> {
   const { id } = operation;
   const pages = readPages(operation, openList, filters, options);
   // Only the end of the list shows whether the list is cut. Until then, a caller that needs the whole list gets nothing.
   // A list that follows links can be long, so it gets all but the last page.
   const keepsAll = operation.paging?.kind !== 'link';
-  let kept: JsonObject[][] = [];
+  let kept: ServiceRecord[][] = [];
   let page = await pages.next();
   for (; !page.done; page = await pages.next()) {
     if (options.whole && !keepsAll) {
@@ -72,7 +72,7 @@ async function* readPages(
   openList: OpenList,
   filters: Filters,
   { limit, after, whole }: ListOptions,
-): AsyncGenerator<JsonObject[], ListEnd> {
+): AsyncGenerator<ServiceRecord[], ListEnd> {
   checkFilters(operation, filters);
   const conditions = Object.entries(filters).filter(([, value]) => value !== undefined);
   const parameters = conditions
@@ -98,8 +98,8 @@ async function* readPages(
     }
   }
   for (; !page.done; page = await pages.next()) {
-    const matching = page.value.filter((record) =>
-      checked.every(([name, wanted]) => [wanted].flat().some((each) => isValue(record, name, each))),
+    const matching = page.value.filter(({ view }) =>
+      checked.every(([name, wanted]) => [wanted].flat().some((each) => isValue(view, name, each))),
     );
     left -= matching.length;
     yield matching;
@@ -186,12 +186,12 @@ function isValue(record: JsonObject, name: string, expected: unknown): boolean {
 /** The values of fields that a record may leave out. */
 const omittedValues: JsonObject = { status: 'available', complete: false };
 
-/** Collects the records of a list. */
-export async function collectRecords<Entity>(pages: AsyncIterable<readonly Entity[]>): Promise<Entity[]> {
-  const records: Entity[] = [];
-  for await (const page of pages) {
-    // Not `push(...page)`: a page of 120,000 would overflow the stack.
-    for (const record of page) records.push(record);
-  }
-  return records;
+/** Collects the records of a list, by our names. */
+export async function collectViews<View>(
+  pages: AsyncIterable<readonly ServiceRecord<View>[]>,
+): Promise<View[]> {
+  const views: View[] = [];
+  // Not `push(...page)`: a page of 120,000 would overflow the stack.
+  for await (const page of pages) for (const { view } of page) views.push(view);
+  return views;
 }

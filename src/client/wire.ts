@@ -2,20 +2,18 @@
 // category is `categoryId`, with its name in `category` if the service sends it. A bound service may use
 // other names and envelopes.
 
-import { type NamedRecord, originalOf, takesField, toNamedRecord } from '../api/contract.ts';
+import { takesField } from '../api/contract.ts';
 import { nouns } from '../api/nouns.ts';
 import { type Operation, operations, type RequestBody } from '../api/operations.ts';
+import type { ServiceRecord } from '../api/record-values.ts';
 import { isDay } from '../api/values.ts';
 import { UsageError } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue, jsonIn, valueIn } from '../process/exact-json.ts';
 
 /**
- * Translates a record of the service into our field names. A record of the built-in contract stays as it is.
+ * Translates a record of the service into our field names, its view. A record of the built-in contract stays as it is.
  */
-export function translateRecord(
-  { noun, records, hasFullSchema }: Operation,
-  record: JsonObject,
-): JsonObject & NamedRecord {
+export function translateRecord({ noun, records, hasFullSchema }: Operation, record: JsonObject): JsonObject {
   if (hasFullSchema) return record;
   const renames = Object.entries(records.names).filter(([name, wireName]) => name !== wireName);
   const { categoryId = 'categoryId' } = records.names;
@@ -30,7 +28,7 @@ export function translateRecord(
     const isHomonym = name === undefined && renames.some(([renamed]) => renamed === field);
     return isHomonym ? [] : [[name ?? field, value] as const];
   });
-  return toNamedRecord(Object.fromEntries(fields), record);
+  return Object.fromEntries(fields);
 }
 
 /** Reads the category of a pet from an object that has its id, its name or both. */
@@ -62,10 +60,10 @@ export function contentOf(
  * @param before the record as it was read, if the body changes a record.
  * @throws UsageError if the service does not take a field, or cannot remove it.
  */
-export function toWire(operation: Operation, changes: JsonObject, before?: object): JsonObject {
+export function toWire(operation: Operation, changes: JsonObject, before?: ServiceRecord): JsonObject {
   const { id, body, method } = operation;
   if (!body) return changes;
-  const original = before && (originalOf(before) as JsonObject);
+  const original = before?.original;
   const entries: [string, JsonValue][] = [];
   for (const [name, value] of Object.entries(changes)) {
     const wireName = wireNameOf(body, name);

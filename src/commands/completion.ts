@@ -5,7 +5,7 @@ import type { ListId, Result } from '../api/operations.ts';
 import { fixedWords, offersAt, printOffers, readTable } from '../cli/command-words.ts';
 import { argument, type LookUpKind, parseWord } from '../cli/flag.ts';
 import { action, isGroup, type UnfinishedLine } from '../cli/verb.ts';
-import { collectRecords } from '../client/whole-list.ts';
+import { collectViews } from '../client/whole-list.ts';
 import { offlineProfile, readConfigFile } from '../config/file.ts';
 import type { Context } from '../context.ts';
 import { withinLimits } from '../process/deadline.ts';
@@ -104,7 +104,7 @@ async function profileNames({ io }: Context): Promise<Offer[]> {
 async function readAll<K extends ListId>(context: Context, operation: K): Promise<readonly Result<K>[]> {
   if (context.settings.token?.kind === 'command') return [];
   const client = await context.client();
-  return collectRecords(client.list(operation));
+  return collectViews(client.list(operation));
 }
 
 /**

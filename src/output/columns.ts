@@ -20,6 +20,8 @@ export interface View<Entity> {
   /** The records in the plural, for messages. */
   readonly plural: string;
   readonly columns: readonly Column<Entity>[];
+  /** Returns what JSON and YAML print of a record. By default the record. */
+  data?(record: Entity): unknown;
 }
 
 /** Returns a column for each name, which prints the property of that name. */

@@ -1,4 +1,3 @@
-import { originalOf } from '../api/contract.ts';
 import type { ColorMode, OutputFormat } from '../config/setting-values.ts';
 import type { Io } from '../process/io.ts';
 import type { OutputStream } from '../process/output-stream.ts';
@@ -114,7 +113,8 @@ export function createPrinter(io: Io, options: PrinterOptions) {
     shape: PrintJob<Entity>['shape'],
   ): Promise<void> {
     const columns = pickColumns(view, fields);
-    const toValue = (record: Entity) => (fields ? pickFields(columns, record) : originalOf(record as object));
+    const toValue = (record: Entity) =>
+      fields ? pickFields(columns, record) : view.data ? view.data(record) : record;
     let [count, idCount] = [0, 0];
     async function* pieces(): AsyncGenerator<readonly Entity[]> {
       for await (const page of pages) {

@@ -1,12 +1,12 @@
 import { offeredOperation } from '../api/contract.ts';
 import { type Noun, type OperationId, referenceFields } from '../api/nouns.ts';
 import type { Operation } from '../api/operations.ts';
+import type { ServiceRecord } from '../api/record-values.ts';
 import type { Client } from '../client/client.ts';
 import { eachAtOnce } from '../client/pace.ts';
 import type { ClientUse, Context } from '../context.ts';
 import type { View } from '../output/columns.ts';
 import { CliError, InterruptedError, ManyError, UsageError } from '../process/errors.ts';
-import type { JsonObject } from '../process/exact-json.ts';
 import { caseless, countCaseless } from '../process/text.ts';
 import { Names } from './names.ts';
 import { isIdText } from './parse-values.ts';
@@ -39,9 +39,9 @@ export async function openAccess(
 
 /** A view whose columns may show the names of other records. */
 interface NamedView {
-  readonly view: View<JsonObject>;
+  readonly view: View<ServiceRecord>;
   /** Waits for the name that a record shows, or without a record for all names. Never rejects. */
-  readNames(record?: JsonObject): Promise<void>;
+  readNames(record?: ServiceRecord): Promise<void>;
 }
 
 /**
@@ -72,7 +72,8 @@ export async function openView(
   }
   return {
     view,
-    async readNames({ [field]: id = null } = {}) {
+    async readNames(record) {
+      const id = record?.view[field];
       const name = typeof id === 'bigint' && !nameById.has(id) && (await names.nameOfPet(id));
       if (name) nameById.set(id as bigint, name);
     },

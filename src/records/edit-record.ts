@@ -1,6 +1,6 @@
 import { lackingFields, takesField } from '../api/contract.ts';
 import type { Noun } from '../api/nouns.ts';
-import type { Fields } from '../api/record-values.ts';
+import type { Fields, ServiceRecord } from '../api/record-values.ts';
 import { confirmWrite } from '../asking.ts';
 import { readRecord } from '../client/read-record.ts';
 import type { Context } from '../context.ts';
@@ -25,30 +25,30 @@ export async function editRecord(
   const access = await openAccess(context, noun, noun.operations.update);
   const id = await access.names.idOf(namedNoun(noun), idOrName);
   await confirmWrite(context, { what: `change ${noun.singular} ${id}` });
-  const before = await readRecord(access.client, access.noun.name, id, { isFresh: true });
+  const { record: before } = await readRecord(access.client, access.noun.name, id, { isFresh: true });
   const subject = `${noun.singular} ${id}`;
   return editAndSend(context, {
     editor,
     fileName: `${noun.singular}-${id}.yaml`,
     task: `edit ${subject}`,
     usage: `# ${subject}. Save to send it. If you save it unchanged or empty, nothing is sent.\n`,
-    originalText: (await loadYaml()).print(before.value),
-    parse: (text) => readChanges(access, id, before.value, text),
+    originalText: (await loadYaml()).print(before.view),
+    parse: (text) => readChanges(access, id, before, text),
     async send(value) {
       // The whole record is expected as it was shown, without the fields that it lacked: nothing of others is overwritten.
       const absent = Object.fromEntries(Object.keys(value).map((name) => [name, undefined]));
-      const intent = { kind: 'set', value, expected: { ...absent, ...before.value } } as const;
+      const intent = { kind: 'set', value, expected: { ...absent, ...before.view } } as const;
       return writeRecords(access, [{ id, intent }], { asList: false });
     },
   });
 }
 
 /** Returns the changes of an edited text. @throws UsageError or SyntaxError if the text is not valid. */
-async function readChanges(access: Access, id: bigint, before: JsonObject, text: string): Promise<Fields> {
+async function readChanges(access: Access, id: bigint, before: ServiceRecord, text: string): Promise<Fields> {
   const { client, noun } = access;
   const record = (await loadYaml()).parse(text);
   if (!isJsonObject(record)) throw new UsageError('it must be the fields of one record');
-  const body = checkRecord(access, before, record);
+  const body = checkRecord(access, before.view, record);
   // To make the request checks the input by the contract.
   client.toRequest(noun.operations.update, { id, body, before });
   return body as Fields;

@@ -1,6 +1,7 @@
 import type { Noun, OperationId } from '../api/nouns.ts';
+import type { ServiceRecord } from '../api/record-values.ts';
 import { readRecord } from '../client/read-record.ts';
-import { checkFilters, collectRecords } from '../client/whole-list.ts';
+import { checkFilters } from '../client/whole-list.ts';
 import type { Context } from '../context.ts';
 import type { View } from '../output/columns.ts';
 import { errorSentence } from '../output/error.ts';
@@ -73,7 +74,7 @@ export async function listRecords(
 async function readPages(
   { context, client, noun, names }: Access,
   { where, matches, limit, failIf }: ListQuery,
-): Promise<AsyncGenerator<JsonObject[]>> {
+): Promise<AsyncGenerator<ServiceRecord[]>> {
   const filters = await names.resolve(where);
   // A filter or an order of this program needs all records.
   const canStopEarly = !matches && context.flags.sort === undefined;
@@ -83,7 +84,7 @@ async function readPages(
     whole: failIf !== undefined,
   });
   async function* pages() {
-    for await (const page of list) yield matches ? page.filter(matches) : page;
+    for await (const page of list) yield matches ? page.filter(({ view }) => matches(view)) : page;
   }
   return pages();
 }
@@ -91,7 +92,7 @@ async function readPages(
 interface WatchOptions {
   readonly intervalMs: number;
   readonly limit: number | undefined;
-  read(): Promise<AsyncIterable<readonly JsonObject[]>>;
+  read(): Promise<AsyncIterable<readonly ServiceRecord[]>>;
 }
 
 const clearScreen = '\x1b[2J\x1b[H';
@@ -131,13 +132,14 @@ async function printOnce(access: Access, { intervalMs, limit, read }: WatchOptio
   const { bold, red } = await context.style('stdout');
   const clock = context.now().toTimeString().slice(0, 8);
   try {
-    const records = await collectRecords(await read());
+    const pages: (readonly ServiceRecord[])[] = [];
+    for await (const page of await read()) pages.push(page);
     const { view, readNames } = await openView({ ...access, names: new Names(context, client) }, true);
     await readNames();
     const store = settings.offline ? 'the embedded store' : (settings.get('base-url') ?? '');
     const title = `${noun.plural} of ${sanitize(store)} at ${clock}, every ${secondsText(intervalMs)}`;
     await io.stdout.write(`${clearScreen}${bold(title)}\n`);
-    await (await context.printer()).records([records], view, limit);
+    await (await context.printer()).records(pages, view, limit);
   } catch (error) {
     if (!(error instanceof CliError) || error.kind === 'usage') throw error;
     await io.stdout.write(`${red(`${clock}: ${sanitize(errorSentence(error))}`)}\n`);
@@ -157,7 +159,7 @@ export async function getRecords(
   const access = await openAccess(context, noun, await readOperation(context, noun));
   const { client, names } = access;
   const read = async (idOrName: IdOrName) =>
-    (await readRecord(client, noun.name, await names.idOf(namedNoun(noun), idOrName))).value;
+    (await readRecord(client, noun.name, await names.idOf(namedNoun(noun), idOrName))).record;
   const atOnce = context.settings.get('concurrency');
   const [{ values: found, error }, { view, readNames }] = await Promise.all([
     readEach(idsOrNames, read, { unit: noun.plural, atOnce }),

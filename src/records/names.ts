@@ -2,7 +2,7 @@ import { takesParameter } from '../api/contract.ts';
 import { type NamedNoun, nouns, referenceFields } from '../api/nouns.ts';
 import type { Client } from '../client/client.ts';
 import { readFromList } from '../client/read-record.ts';
-import { collectRecords } from '../client/whole-list.ts';
+import { collectViews } from '../client/whole-list.ts';
 import { type Context, followUpCommand } from '../context.ts';
 import { CliError, InterruptedError, messageOf, UsageError } from '../process/errors.ts';
 import { isJsonObject, type JsonValue } from '../process/exact-json.ts';
@@ -127,7 +127,7 @@ export class Names {
     const pet = await readFromList<PetOrCategory>(this.client, 'pets', id, { limit: 1 }).catch(
       () => undefined,
     );
-    return pet?.value.name;
+    return pet?.record.view.name;
   }
 
   private async categoryOf(name: string): Promise<{ readonly id?: bigint; readonly name: string }> {
@@ -139,6 +139,6 @@ export class Names {
 
 async function readPetsOrCategories(client: Client, noun: NamedNoun): Promise<PetOrCategory[]> {
   const list = nouns[noun].operations.list as 'listPets' | 'listCategories';
-  const records = await collectRecords<PetOrCategory>(client.list(list, {}, { whole: true }));
+  const records = await collectViews<PetOrCategory>(client.list(list, {}, { whole: true }));
   return records.map(({ id, name }) => ({ id, name }));
 }

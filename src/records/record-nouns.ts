@@ -8,9 +8,9 @@ import {
   referenceFields,
 } from '../api/nouns.ts';
 import type { Operation } from '../api/operations.ts';
+import type { ServiceRecord } from '../api/record-values.ts';
 import type { Context } from '../context.ts';
 import type { Column, View } from '../output/columns.ts';
-import type { JsonObject } from '../process/exact-json.ts';
 import { joinFirst } from '../process/text.ts';
 import { parseDay, parseIdOrName, parseQuantity, parseText, parseTruth } from './parse-values.ts';
 
@@ -32,7 +32,7 @@ interface FieldKindRules {
   readonly parse: (text: string) => unknown;
   /** True if a person may leave a question for it empty. */
   readonly isOptional?: true;
-  readonly column?: Pick<Column<JsonObject>, 'align' | 'isStatus' | 'isTime'>;
+  readonly column?: Pick<Column<ServiceRecord>, 'align' | 'isStatus' | 'isTime'>;
 }
 
 const asText = (text: string) => text;
@@ -82,26 +82,26 @@ export function viewOf(
   operation?: Operation,
   names: ReadonlyMap<bigint, string> = new Map(),
   showsNames = false,
-): View<JsonObject> {
-  const columns: Column<JsonObject>[] = [];
-  const add = (column: Column<JsonObject>, kind: FieldKind = 'text') => {
+): View<ServiceRecord> {
+  const columns: Column<ServiceRecord>[] = [];
+  const add = (column: Column<ServiceRecord>, kind: FieldKind = 'text') => {
     if (columns.every(({ name }) => name !== column.name))
       columns.push({ ...column, ...fieldKinds[kind].column });
   };
-  const nameOf = (record: JsonObject) => names.get(record[reference?.field ?? ''] as bigint);
+  const nameOf = ({ view }: ServiceRecord) => names.get(view[reference?.field ?? ''] as bigint);
   const idColumn: Pick<Field, 'name' | 'kind' | 'column'> = { name: idField, kind: 'reference' };
   for (const { name, kind, column = name } of [idColumn, ...fields]) {
     const isReference = name === reference?.field;
     // A service may send the name of a category with its id.
     if (isReference && column === reference.column)
-      add({ name: column, value: (record) => record[column] ?? nameOf(record) ?? record[name] });
-    else add({ name: column, value: (record) => record[name] }, kind);
+      add({ name: column, value: (record) => record.view[column] ?? nameOf(record) ?? record.view[name] });
+    else add({ name: column, value: ({ view }) => view[name] }, kind);
     if (isReference) add({ name: reference.column, value: nameOf, ...(!showsNames && { isHidden: true }) });
   }
-  for (const { name, kind } of fields) add({ name, value: (record) => record[name], isHidden: true }, kind);
+  for (const { name, kind } of fields) add({ name, value: ({ view }) => view[name], isHidden: true }, kind);
   for (const name of operation?.records.furtherFields ?? [])
-    add({ name, value: (record) => record[name], isHidden: true });
-  return { plural, columns };
+    add({ name, value: ({ view }) => view[name], isHidden: true });
+  return { plural, columns, data: ({ original }) => original };
 }
 
 /**

@@ -1,10 +1,11 @@
 import type { HttpRequest } from '../api/http.ts';
+import type { ServiceRecord } from '../api/record-values.ts';
 import type { StopReason } from '../client/pace.ts';
 import { toRequestDocuments } from '../client/shown-calls.ts';
 import { cellText } from '../output/columns.ts';
 import type { Output } from '../output/print.ts';
 import { CliError, InterruptedError } from '../process/errors.ts';
-import type { JsonObject, JsonValue } from '../process/exact-json.ts';
+import type { JsonValue } from '../process/exact-json.ts';
 import { Stop } from '../process/signals.ts';
 import type { Intent, Row } from '../writes/decide.ts';
 import { createRecordPort } from '../writes/port.ts';
@@ -107,7 +108,7 @@ async function reportWrite(
       ? Object.keys(row.intent.value ?? {})
       : ['quantity'];
   const changes = names
-    .map((name) => [name, valueOrNone(before[name]), valueOrNone((record ?? before)[name])])
+    .map((name) => [name, valueOrNone(before[name]), valueOrNone((record?.view ?? before)[name])])
     .filter(([, from, to]) => from !== to)
     .map(([name, from, to]) => `${name} ${from} -> ${to}`);
   await context.printStatus(
@@ -142,7 +143,7 @@ async function toOutput(access: Access, ending: Ending, options: WriteOptions): 
   return { record: first, view, notes, doneNote, error };
 }
 
-function recordOf({ results }: Ending, row: Row): JsonObject | undefined {
+function recordOf({ results }: Ending, row: Row): ServiceRecord | undefined {
   const { outcome, record } = results.get(row) ?? {};
   if (row.intent.kind === 'remove') return undefined;
   return outcome?.kind === 'applied' || outcome?.kind === 'unchanged' ? record : undefined;

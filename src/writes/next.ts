@@ -1,4 +1,4 @@
-import { describeValue, isSame, isShown, type Value } from '../api/record-values.ts';
+import { describeValue, isSame, isShown, type ServiceRecord, type Value } from '../api/record-values.ts';
 import { attemptsOf, errorPasses, isReadAgain, isUnreachable, retryDelay } from '../client/attempt.ts';
 import { type Attempted, codeOfError } from '../client/judge-write.ts';
 import { CliError } from '../process/errors.ts';
@@ -54,7 +54,7 @@ export type Step =
 export interface End {
   readonly outcome?: Outcome | undefined;
   /** The record as the service last showed it. */
-  readonly record?: JsonObject | undefined;
+  readonly record?: ServiceRecord | undefined;
   /** The error of the attempt or the reading that is the reason. */
   readonly error?: CliError | undefined;
 }
@@ -186,7 +186,7 @@ function afterReading(
 ): Next {
   const isTwice = old.doubt === 'unread' && isSame(old.planned?.after ?? null, now);
   const doubt = old.doubt !== 'unread' ? old.doubt : isTwice ? 'refused' : undefined;
-  const known = { ...old, doubt, reading, before: old.before ?? reading.record } as const;
+  const known = { ...old, doubt, reading, before: old.before ?? reading.record?.view } as const;
   const decision = decide(known, now, all.limits.rules);
   if (decision.kind !== 'write') return endDecided(known, decision, reading.record);
   const { intent, planned } = known;
@@ -274,14 +274,14 @@ function confirm(known: Known, { reading, now }: Extract<Event, { kind: 'read' }
 
 // The ends.
 
-function endApplied(known: Known, record?: JsonObject): Next {
+function endApplied(known: Known, record?: ServiceRecord): Next {
   const { id, intent, attempted } = known;
   if (intent.kind !== 'create') return end(known, { outcome: applied, record });
-  const made = { id: id ?? attempted?.id, value: record ?? intent.fields };
+  const made = { id: id ?? attempted?.id, value: record?.view ?? intent.fields };
   return end(known, { outcome: { kind: 'applied', made }, record });
 }
 
-function endDecided(known: Known, outcome: Outcome, record: JsonObject | undefined): Next {
+function endDecided(known: Known, outcome: Outcome, record: ServiceRecord | undefined): Next {
   const { reason } = outcome;
   if (!reason) return end(known, { outcome, record });
   const error = outcome.kind === 'failed' ? known.reading?.missing : known.attempted?.error;

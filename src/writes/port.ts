@@ -2,7 +2,14 @@ import { offeredOperation } from '../api/contract.ts';
 import { headerValue } from '../api/http.ts';
 import { type Noun, type NounName, nouns, type OperationId } from '../api/nouns.ts';
 import type { Operation } from '../api/operations.ts';
-import { differentNames, type Fields, fieldsOf, isFields, type Value } from '../api/record-values.ts';
+import {
+  differentNames,
+  type Fields,
+  fieldsOf,
+  isFields,
+  type ServiceRecord,
+  type Value,
+} from '../api/record-values.ts';
 import type { CallOptions } from '../client/call.ts';
 import type { Answer, Client } from '../client/client.ts';
 import type { Attempted } from '../client/judge-write.ts';
@@ -10,13 +17,12 @@ import type { Pace } from '../client/pace.ts';
 import { entryInput, readFromList, readRecord } from '../client/read-record.ts';
 import type { CallInput } from '../client/request.ts';
 import { CliError } from '../process/errors.ts';
-import type { JsonObject } from '../process/exact-json.ts';
 import type { Intent, Planned, Row } from './decide.ts';
 
 /** A reading of one record. */
 export interface Reading {
   /** Undefined if the service itself says that there is no such record. */
-  readonly record: JsonObject | undefined;
+  readonly record: ServiceRecord | undefined;
   /** The strong ETag. Only a record that was read alone has one, and none has one if no ETags are sent. */
   readonly etag?: string | undefined;
   /** How long a cache has kept it, in seconds: its Age. */
@@ -54,10 +60,10 @@ export interface RecordPort {
   /** Reads one record. @throws CliError if there is no reading; StoppedError. */
   read(id: bigint, options?: CallOptions): Promise<Reading>;
   /** Reads all records, page by page. */
-  list(): AsyncGenerator<readonly JsonObject[]>;
-  idOf(record: JsonObject): bigint;
+  list(): AsyncGenerator<readonly ServiceRecord[]>;
+  idOf(record: ServiceRecord): bigint;
   /** The part of a record that a row is about: the count, the fields that the row names, or the whole record. */
-  valueOf(intent: Intent, record: JsonObject | undefined): Value;
+  valueOf(intent: Intent, record: ServiceRecord | undefined): Value;
   /**
    * Makes the request that writes a value.
    *
@@ -103,8 +109,8 @@ export function createRecordPort(client: Client, name: NounName, options: PortOp
     writeOnly,
     async read(id, options) {
       const reading = { ...options, pace, isFresh: true };
-      const toReading = ({ value, etag, headers }: Answer<JsonObject>): Reading => ({
-        record: value,
+      const toReading = ({ record, etag, headers }: Answer): Reading => ({
+        record,
         etag: sendsEtags ? etag : undefined,
         age: headerValue(headers, 'age'),
       });
@@ -115,14 +121,15 @@ export function createRecordPort(client: Client, name: NounName, options: PortOp
       return readFromList(client, name, id, { ...reading, whole: true }).then(toReading, missingReading);
     },
     list: () => client.list(ids.list, {}, { pace, whole: true, isFresh: true }),
-    idOf: (record) => BigInt(record[noun.idField] as bigint),
+    idOf: ({ view }) => BigInt(view[noun.idField] as bigint),
     valueOf(intent, record) {
       if (record === undefined) return null;
+      const { view } = record;
       const { kind } = intent;
-      if (kind === 'remove' && (intent.expected === undefined || isFields(intent.expected))) return record;
+      if (kind === 'remove' && (intent.expected === undefined || isFields(intent.expected))) return view;
       return isCount && kind !== 'create'
-        ? (record.quantity as number | bigint)
-        : fieldsOf(record, namesIn(intent));
+        ? (view.quantity as number | bigint)
+        : fieldsOf(view, namesIn(intent));
     },
     async toWrite({ id, intent }, { action, after }, now, options) {
       if (action === 'remove')

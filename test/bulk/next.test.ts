@@ -10,9 +10,10 @@ import { type Circumstances, type Event, firstKnown, type Known, next } from '..
 
 /** What a reading may show: no record, before, after, before plus after, and the counts of somebody else. */
 const shown: readonly Value[] = [null, 5, 10, 15, 7];
+const record = { view: {}, original: {} };
 const readings: readonly Event[] = [
-  ...shown.map((now): Event => ({ kind: 'read', now, reading: { record: {} } })),
-  { kind: 'read', now: 5, reading: { record: {}, etag: '"a"' } },
+  ...shown.map((now): Event => ({ kind: 'read', now, reading: { record } })),
+  { kind: 'read', now: 5, reading: { record, etag: '"a"' } },
   { kind: 'unread', error: new CliError('unavailable', 'no answer', { status: 500, retryable: true }) },
   { kind: 'unread', error: new CliError('failed', 'no', { status: 400 }) },
   { kind: 'stopped' },

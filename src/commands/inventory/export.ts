@@ -1,14 +1,14 @@
 import { nouns } from '../../api/nouns.ts';
+import type { ServiceRecord } from '../../api/record-values.ts';
 import type { Context } from '../../context.ts';
 import type { Column, View } from '../../output/columns.ts';
 import type { Output } from '../../output/print.ts';
-import type { JsonObject } from '../../process/exact-json.ts';
 import { Names } from '../../records/names.ts';
 import { viewOf } from '../../records/record-nouns.ts';
 
-const expectedColumn: Column<JsonObject> = {
+const expectedColumn: Column<ServiceRecord> = {
   name: 'expected',
-  value: ({ quantity }) => quantity,
+  value: ({ view }) => view.quantity,
   align: 'right',
 };
 
@@ -18,10 +18,15 @@ const expectedColumn: Column<JsonObject> = {
  * @param withExpected adds the count as `expected`, so that `apply` writes a row only if the count has not changed since.
  * @param names the names of the pets by id.
  */
-export function exportView(withExpected: boolean, names?: ReadonlyMap<bigint, string>): View<JsonObject> {
-  const { plural, columns } = viewOf(nouns.inventory, undefined, names);
-  const index = columns.findIndex(({ name }) => name === 'quantity') + 1;
-  return { plural, columns: withExpected ? columns.toSpliced(index, 0, expectedColumn) : columns };
+export function exportView(withExpected: boolean, names?: ReadonlyMap<bigint, string>): View<ServiceRecord> {
+  const view = viewOf(nouns.inventory, undefined, names);
+  if (!withExpected) return view;
+  const index = view.columns.findIndex(({ name }) => name === 'quantity') + 1;
+  return {
+    ...view,
+    columns: view.columns.toSpliced(index, 0, expectedColumn),
+    data: ({ view: { quantity = null }, original }) => ({ ...original, expected: quantity }),
+  };
 }
 
 /** Reads the whole inventory, to be printed page by page. */
@@ -32,10 +37,5 @@ export async function exportInventory(context: Context, withExpected: boolean): 
   const client = await context.client();
   if (printer.shows(view, 'name'))
     for (const [id, name] of await new Names(context, client).namesOf('pets')) names.set(id, name);
-  const list: AsyncIterable<JsonObject[]> = client.list('listInventory', {}, { whole: true });
-  async function* pages(): AsyncGenerator<JsonObject[]> {
-    for await (const page of list)
-      yield withExpected ? page.map((item) => ({ ...item, expected: item.quantity ?? null })) : page;
-  }
-  return { pages: pages(), view, defaultFormat: 'csv' };
+  return { pages: client.list('listInventory', {}, { whole: true }), view, defaultFormat: 'csv' };
 }
