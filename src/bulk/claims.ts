@@ -4,15 +4,7 @@ import { minuteText } from '../process/text.ts';
 import type { Outcome, Row } from '../writes/decide.ts';
 import { type RunInfo, type RunList, readRun, runsOfDelivery, runsOnTarget } from './list-runs.ts';
 import { findNextCommand } from './report.ts';
-import {
-  bookedCode,
-  isAppliedOrUncertain,
-  isUnfinished,
-  type Run,
-  type RunRow,
-  rowName,
-  rowStateOf,
-} from './run.ts';
+import { bookedCode, isAppliedOrUncertain, type Run, type RunRow, rowName, rowStateOf } from './run.ts';
 import { areDisjoint } from './run-header.ts';
 
 // What other runs on the target mean for the rows of a run: a delivery is booked once, an uncertain row that another run has
@@ -24,11 +16,17 @@ export type Claims = ReadonlyMap<Row, Outcome>;
 /**
  * Finds what other runs claim of the open rows of a run. The journal of each run that can claim one is read once.
  *
+ * @param rows the open rows of the run.
  * @param undone the run that an undo takes back.
  * @throws UsageError if a journal that may be of the target cannot be read.
  */
-export async function claimsOn(list: RunList, run: Run, undone: Run | undefined): Promise<Claims> {
-  const { target, noun, delivery, flags } = run.header;
+export async function claimsOn(
+  list: RunList,
+  { id, header }: Run,
+  rows: readonly RunRow[],
+  undone: Run | undefined,
+): Promise<Claims> {
+  const { target, noun, delivery, flags } = header;
   const deliveries = delivery === null || flags.again ? [] : runsOfDelivery(list, target, delivery);
   const sentBy = new Map(undone?.rows.map((row) => [row.line, row.sentBy]));
   /** The number of the last plan that a row accounts for. If another run has planned its record since, the row is left alone. */
@@ -36,11 +34,10 @@ export async function claimsOn(list: RunList, run: Run, undone: Run | undefined)
     if (row.doubt) return row.sentBy;
     return undone && row.intent.kind !== 'add' ? (sentBy.get(row.line) ?? 0) : Number.POSITIVE_INFINITY;
   };
-  const rows = run.rows.filter(isUnfinished);
   const claims = new Map(undone ? claimNotApplied(undone, rows) : []);
   const asking = rows.filter((row) => deliveries.length > 0 || sinceOf(row) !== Number.POSITIVE_INFINITY);
   for (const info of asking.length > 0 ? runsOnTarget(list, target) : []) {
-    if (info.id === run.id || info.id === undone?.id || info.header.noun !== noun) continue;
+    if (info.id === id || info.id === undone?.id || info.header.noun !== noun) continue;
     const isBooking = deliveries.includes(info);
     const asked = asking.filter(
       (row) => row.id !== undefined && !claims.has(row) && (isBooking || info.planned > sinceOf(row)),

@@ -151,7 +151,8 @@ export function describePlan({ noun }: RunHeader, plan: Plan): string[] {
   const { changes, rows } = plan;
   const { record, plural } = rowWords(noun);
   const isCount = noun === 'inventory';
-  const unchanged = rows.filter((row) => rowStateOf(row) === 'unchanged').length;
+  const others = rows.filter(({ outcome }) => outcome !== undefined);
+  const unchanged = others.filter((row) => rowStateOf(row) === 'unchanged').length;
   const sizes = isCount ? changes.map((row) => changeOf(row) ?? 0) : [];
   const [up, down] = [1, -1].map((sign) => sizes.reduce((sum, size) => sum + Math.max(0, size * sign), 0));
   const facts = [
@@ -170,12 +171,12 @@ export function describePlan({ noun }: RunHeader, plan: Plan): string[] {
       `${counted(withStock.length, 'inventory entry goes', 'inventory entries go')} with them (${units} in stock)`,
     );
   }
-  const booked = rows.filter((row) => rowStateOf(row) === 'booked');
+  const booked = others.filter((row) => rowStateOf(row) === 'booked');
   if (booked.length > 0)
     lines.push(
       `note: ${counted(booked.length, 'row is', 'rows are')} left out: ${booked[0]?.outcome?.reason?.message}; --again books all once more`,
     );
-  for (const { count, example } of groupFailures(rows))
+  for (const { count, example } of groupFailures(others))
     lines.push(
       `warning: ${counted(count, 'row', 'rows')} cannot be written: ${describeExample(example, record)}`,
     );

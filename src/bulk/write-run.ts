@@ -64,8 +64,9 @@ export async function planRun(
   undone: Run | undefined,
   progress: { recordsRead: number },
 ): Promise<Plan> {
-  const claims = await claimsOn(list, run, undone);
-  const plan = await makePlan(port, run.rows.filter(isUnfinished), { rules, claims, pace, progress });
+  const open = run.rows.filter(isUnfinished);
+  const claims = await claimsOn(list, run, open, undone);
+  const plan = await makePlan(port, open, { rules, claims, pace, progress });
   if (run.header.kind === 'delete' && run.header.noun === 'pets')
     await readStocks(
       createRecordPort(client, 'inventory', { pace, sendsEtags: settings.get('etags') }),
