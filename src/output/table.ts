@@ -3,15 +3,12 @@ import { type Column, cellText } from './columns.ts';
 import type { Print, PrintJob } from './formats.ts';
 import { paintStatus } from './style.ts';
 
-/** The most records, and the most lines, of a frame: cli-table3 takes quadratic time. */
+/** The most records of a frame: cli-table3 takes quadratic time. */
 const maxFramedRecords = 300;
-const maxFrameLines = 1000;
-/** The longest text in a frame, in characters: to find where a text may break takes quadratic time. */
-const maxFramedLength = 5000;
 
 /**
- * Prints a framed table, whose cells are wrapped to fit the terminal. It keeps the records until the end, because their
- * widths decide those of the columns. It prints a list of more than 300 records as aligned columns instead, piece by piece.
+ * Prints a framed table. It keeps the records until the end, because their widths decide whether the terminal has room for a
+ * frame. It prints a wider table, and a list of more than 300 records, as aligned columns, piece by piece.
  */
 export const printFramed: Print = async function* <Entity>(
   job: PrintJob<Entity>,
@@ -86,68 +83,27 @@ function safeText<Entity>({ isTerminal }: PrintJob<Entity>, column: Column<Entit
   return sanitize(column.isTime && isTerminal ? minuteText(text) : text);
 }
 
-/** The least width of a column that was narrowed. */
-const leastTextWidth = 10;
-
-/** Draws a frame. Undefined if the terminal is too narrow for one, or if it would be too long. */
+/** Draws a frame. Undefined if the terminal is too narrow for it. */
 async function drawFrame<Entity>(
   job: PrintJob<Entity>,
   records: readonly Entity[],
 ): Promise<string | undefined> {
   const { columns, header, style } = job;
+  const names = columns.map(({ name }) => name);
   const rows = records.map((record) => columns.map((column) => safeText(job, column, record)));
-  if (rows.flat().some(({ length }) => length > maxFramedLength)) return undefined;
-  if (header) rows.unshift(columns.map(({ name }) => name));
   const measure = await createMeasure(rows.flat());
-  const natural = columns.map((_, at) => Math.max(...rows.map((row) => measure(row[at] ?? ''))));
-  // Each column has a border and two spaces of padding.
-  const widths = fitWidths(natural, job.width - 3 * columns.length - 1);
-  if (!widths) return undefined;
-  const wrapped = rows.map((row) => row.map((text, at) => wrapLines(text, widths[at] ?? 0, measure)));
-  // Each line is a row of its own, because cli-table3 takes quadratic time for the lines of a cell too.
-  const [headCells] = header ? wrapped.splice(0, 1) : [];
-  const lines = wrapped.flatMap((cells) =>
-    Array.from({ length: Math.max(...cells.map(({ length }) => length)) }, (_, at) =>
-      cells.map((cell) => cell[at] ?? ''),
-    ),
+  const widths = names.map((name, at) =>
+    Math.max(header ? name.length : 0, ...rows.map((row) => measure(row[at] ?? ''))),
   );
-  if (lines.length > maxFrameLines) return undefined;
+  // Each column has a border and two spaces of padding.
+  if (widths.reduce((total, width) => total + width + 3, 1) > job.width) return undefined;
   const { default: Table } = await import('cli-table3');
   const table = new Table({
-    head: headCells?.map((cell) => cell.map((text) => style.bold(text)).join('\n')) ?? [],
+    head: header ? names.map((name) => style.bold(name)) : [],
     colAligns: columns.map(({ align = 'left' }) => align),
     style: { head: [], border: [], compact: true },
   });
-  for (const line of lines)
-    table.push(line.map((text, at) => (columns[at]?.isStatus ? paintStatus(style, text) : text)));
+  for (const row of rows)
+    table.push(row.map((text, at) => (columns[at]?.isStatus ? paintStatus(style, text) : text)));
   return `${table.toString()}\n`;
-}
-
-/**
- * Breaks a text into lines of at most `width` columns: at a space, or within a word that is longer than a line. A character
- * as people count them (grapheme cluster) that is wider than a line stays.
- */
-function wrapLines(text: string, width: number, measure: Measure): string[] {
-  if (measure(text) <= width) return [text];
-  const lines: string[] = [];
-  let line = '';
-  for (const { segment } of new Intl.Segmenter().segment(text)) {
-    if (measure(line + segment) > width && line !== '') {
-      const space = segment === ' ' ? line.length : line.lastIndexOf(' ');
-      lines.push(space > 0 ? line.slice(0, space) : line);
-      line = space > 0 ? line.slice(space + 1) : '';
-      if (segment === ' ') continue;
-    }
-    line += segment;
-  }
-  return [...lines, line];
-}
-
-/** Narrows the widest column behind the id until all fit. Undefined if too little of it remains. */
-function fitWidths(natural: readonly number[], room: number): readonly number[] | undefined {
-  const excess = natural.reduce((total, width) => total + width, -room);
-  if (excess <= 0) return natural;
-  const widest = natural.indexOf(Math.max(...natural.slice(1)), 1);
-  const width = (natural[widest] ?? 0) - excess;
-  return width < leastTextWidth ? undefined : natural.with(widest, width);
 }

@@ -45,22 +45,6 @@ test('the header is bold and a status has its colour; in a pipe only with --colo
   expect(await listed(pets)).not.toContain('\x1b');
 });
 
-test('a cell that is too wide is wrapped, nothing is cut', async () => {
-  const name = 'A name that goes on and on, and Donaudampfschifffahrtsgesellschaftskapitän';
-  expect(await drawn([{ ...rex, name }], 40)).toMatchInlineSnapshot(`
-    "┌────┬─────────────────────┬───────────┐
-    │ id │ name                │ status    │
-    ├────┼─────────────────────┼───────────┤
-    │  1 │ A name that goes on │ available │
-    │    │ and on, and         │           │
-    │    │ Donaudampfschifffah │           │
-    │    │ rtsgesellschaftskap │           │
-    │    │ itän                │           │
-    └────┴─────────────────────┴───────────┘
-    "
-  `);
-});
-
 const family = '\u{1f468}\u200d\u{1f469}\u200d\u{1f467}';
 const texts = [
   'Rex',
@@ -75,22 +59,18 @@ const texts = [
   family.repeat(200),
 ];
 
-test.each([40, 80, 140])(
-  'every line of a frame is as wide, fits %i columns, and no character is lost or cut',
-  async (columns) => {
-    const pets = texts.map((name, at) => ({ ...rex, id: 10n ** BigInt(at), name }));
-    const lines = (await drawn(pets, columns)).trimEnd().split('\n');
-    const widths = new Set(lines.map((line) => stringWidth(line)));
-    expect([...widths]).toHaveLength(1);
-    expect(Math.max(...widths)).toBeLessThanOrEqual(columns);
-    const cells = lines.filter((line) => line.startsWith('│')).map((line) => line.split('│')[2]?.trim());
-    const name = `name${texts.join('')}`.replace('\x1b', '\\x1b').replace('\u202e', '\\u202e');
-    expect(cells.join('').replaceAll(' ', '')).toBe(name.replaceAll(' ', ''));
-  },
-);
+test('every line of a frame is as wide, and no character is lost or cut', async () => {
+  const pets = texts.map((name, at) => ({ ...rex, id: 10n ** BigInt(at), name }));
+  const lines = (await drawn(pets, 450)).trimEnd().split('\n');
+  expect(new Set(lines.map((line) => stringWidth(line))).size).toBe(1);
+  const cells = lines.filter((line) => line.startsWith('│')).map((line) => line.split('│')[2]?.trim());
+  const name = `name${texts.join('')}`.replace('\x1b', '\\x1b').replace('\u202e', '\\u202e');
+  expect(cells.join('')).toBe(name);
+});
 
-test('a terminal too narrow for a frame gets aligned columns', async () => {
-  expect(await drawn([rex], 12)).toBe('id  name  status\n 1  Rex   available\n');
+test('a table that is wider than the terminal is aligned columns', async () => {
+  expect(await drawn([rex], 25)).toContain('│');
+  expect(await drawn([rex], 24)).toBe('id  name  status\n 1  Rex   available\n');
 });
 
 /** A page of so many pets, from this id on. */
