@@ -122,8 +122,10 @@ function recordObstacle(
   if (obstacle) return isRead || isRecord(tableOperation, shape) ? foreign(obstacle) : undefined;
   const fields = isRead ? missingKeys(tableOperation, shape) : undefined;
   if (!fields) return undefined;
-  // A record in an envelope that the program does not know is ours nevertheless.
-  const inner = [...shape.fields].find(([, field]) => isRecord(tableOperation, field));
+  // A record in an envelope that the program does not know is ours nevertheless. What has our fields is no envelope, such as a
+  // pet with its category.
+  const isEnvelope = fieldNamesOf(tableOperation, shape).size === 0;
+  const inner = isEnvelope && [...shape.fields].find(([, field]) => isRecord(tableOperation, field));
   if (inner) return { why: `it answers the record inside ${inner[0]}` };
   return foreign(lackOf(tableOperation, shape, label, fields));
 }

@@ -395,6 +395,12 @@ GET /pets -> {payload: Pet[]} = listPets
 GET /pets/{id} -> {payload: Pet}
 DELETE /pets/{id} = deletePet
 
+# pets with a title and a category
+Item: id# title category. status
+GET /pets -> Item[] ! listPets: add --map pets.name=title
+GET /pets/{petId} -> Item ! getPet: add --map pets.name=title
+DELETE /pets/{petId} ! deletePet: its records are not ours
+
 # a list by id
 Pet: id# name
 GET /pets -> mapOf
