@@ -19,9 +19,8 @@ export interface Condition {
 
 /** A comparison of one part of an answer with a text. */
 interface Comparison {
-  readonly part: 'header' | 'value' | 'text';
-  /** The name of the header in lower case, the JSON pointer of the value (RFC 6901), or `text`. */
-  readonly name: string;
+  /** `header` and its name, the JSON pointer of a value (RFC 6901), or `text`. */
+  readonly part: string;
   /** One of `=`, `!=` and `*=`, which means that the part contains the text. */
   readonly operator: string;
   readonly value: string;
@@ -37,7 +36,7 @@ const grammar =
   '[GET path] [status] [header <name><op><value>] [/<pointer><op><value>] [text<op><value>]; see `petstore help checks`';
 const head = /^(?:(?<method>[A-Z]+)\s+(?<path>\/\S*)(?:\s+|$))?(?:(?<status>[1-5](?:\d\d|xx))(?:\s+|$))?/;
 const comparison = new RegExp(
-  String.raw`^(?:header\s+(?<header>[\w.-]+)|(?<text>text)|(?<pointer>\/(?:[^\s=!*<>^"~]|~[01])*))` +
+  String.raw`^(?<part>header\s+[\w.-]+|text|\/(?:[^\s=!*<>^"~]|~[01])*)` +
     String.raw`(?<operator>=|!=|\*=)(?:"(?<quoted>[^"]*)"|(?<bare>[^\s"]*))(?:\s+|$)`,
 );
 
@@ -53,10 +52,8 @@ export function parseCondition(text: string, flag: string): Condition {
   while (rest !== '' || length + comparisons.length === 0) {
     const match = comparison.exec(rest);
     if (!match) throw refuse('this is not a part of a condition');
-    const { header, pointer, operator = '', quoted, bare = '' } = match.groups ?? {};
-    const part = header !== undefined ? 'header' : pointer !== undefined ? 'value' : 'text';
-    const name = header?.toLowerCase() ?? pointer ?? 'text';
-    comparisons.push({ part, name, operator, value: quoted ?? bare });
+    const { part = '', operator = '', quoted, bare = '' } = match.groups ?? {};
+    comparisons.push({ part, operator, value: quoted ?? bare });
     rest = rest.slice(match[0].length);
   }
   return { text, path, status, comparisons };
@@ -69,27 +66,28 @@ export function differenceTo(condition: Condition, answer: ConditionAnswer, mask
   const prefix = path === undefined ? '' : `GET ${path}: `;
   if (!meetsStatus(condition, answer.status))
     return fail(`${prefix}answered ${statusText(answer.status)}`, { expected: status ?? 'a 2xx', got: text });
-  for (const { part, name, operator, value } of comparisons) {
-    if (part === 'value' && answer.json === undefined)
+  for (const { part, operator, value } of comparisons) {
+    const isPointer = part.startsWith('/');
+    if (isPointer && answer.json === undefined)
       return fail(`${prefix}the body is not JSON`, { expected: 'JSON', got: text });
-    const actual = partOf(answer, part, name);
+    const actual = partOf(answer, part);
     if (holds(operator, value, actual)) continue;
-    const subject = part === 'text' ? 'the text' : name;
     const clause = actual === undefined ? 'absent' : excerpt(actual, mask) || 'empty';
-    return fail(`${prefix}${subject} is ${clause}`, {
-      expected: `${name}${operator}${value}`,
+    return fail(`${prefix}${part === 'text' ? 'the text' : part} is ${clause}`, {
+      expected: `${part}${operator}${value}`,
       got: actual ?? 'no such value',
-      pointer: part === 'value' ? name : undefined,
+      pointer: isPointer ? part : undefined,
     });
   }
   return undefined;
 }
 
 /** Returns a part of an answer as text; undefined if the answer does not have it. */
-function partOf(answer: ConditionAnswer, part: Comparison['part'], name: string): string | undefined {
-  if (part === 'text') return answer.text.trim();
-  if (part === 'header') return headerValue(answer.headers, name);
-  const value = answer.json === undefined ? undefined : valueAt(answer.json, name);
+function partOf({ headers, text, json }: ConditionAnswer, part: string): string | undefined {
+  if (part === 'text') return text.trim();
+  const [, header] = part.split(/\s+/);
+  if (header !== undefined) return headerValue(headers, header.toLowerCase());
+  const value = json === undefined ? undefined : valueAt(json, part);
   return value === undefined || typeof value === 'string' ? value : printJson(value);
 }
 

@@ -78,7 +78,7 @@ export async function runCheck(
       const stopReason = stopReasonOf(stopped);
       return stopReason === undefined ? findingOfError(error) : skip(stopReason);
     });
-  return resultOf(check, [findings].flat(), service, { elapsedMs: monotonicMs() - startedMs, attempts });
+  return resultOf(check, [findings].flat(), service, attempts, monotonicMs() - startedMs);
 }
 
 /** The answers that several checks of one pass share, by operation and id. */
@@ -160,7 +160,8 @@ export function resultOf(
   { id, title, operation, isPrerequisite }: Omit<Check, 'run'>,
   findings: readonly Finding[],
   { strict, mask }: Pick<Service, 'strict' | 'mask'>,
-  { elapsedMs, attempts }: { readonly elapsedMs: number; readonly attempts: readonly Attempt[] } = notRun,
+  attempts: readonly Attempt[] = [],
+  elapsedMs = 0,
 ): CheckResult {
   const repeated = attempts.find(({ nextDelayMs }) => nextDelayMs !== undefined);
   const { response, error } = repeated ?? {};
@@ -177,9 +178,6 @@ export function resultOf(
   const finding = weigh(toSafe(gravestOf(findings), mask));
   return { operation, ...finding, id, title, isPrerequisite, elapsedMs };
 }
-
-/** What a check did that sent nothing. */
-const notRun = { elapsedMs: 0, attempts: [] };
 
 /** Makes one finding of all that are as grave as the gravest: the first one, with the reasons of all. */
 function gravestOf(findings: readonly Finding[]): Finding {

@@ -28,8 +28,8 @@ test.each([
 
 test.each([
   ['GET /version 4xx', 'GET /version: answered 200 OK'],
-  ['header x-commit=new', 'x-commit is 4f2a9c1'],
-  ['header x-gone=1', 'x-gone is absent'],
+  ['header x-commit=new', 'header x-commit is 4f2a9c1'],
+  ['header x-gone=1', 'header x-gone is absent'],
   ['/big=9007199254740992', '/big is 9007199254740993'],
   ['/gone=1', '/gone is absent'],
   ['/status!=ok', '/status is ok'],

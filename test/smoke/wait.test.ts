@@ -89,7 +89,7 @@ describe.concurrent('the wait for a deployment', () => {
     expect(run.code).toBe(0);
     const reason = 'held in 10 answers in a row, each on a new connection';
     expect(run.check('reach/version')).toMatchObject({ result: 'pass', reason });
-    const note = 'waiting up to 60 s for the service: reach/version: x-commit is old';
+    const note = 'waiting up to 60 s for the service: reach/version: header x-commit is old';
     expect(run.stderr.replace(/\s+/g, ' ')).toContain(note);
   });
 
