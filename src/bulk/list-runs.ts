@@ -6,16 +6,9 @@ import { CliError, UsageError } from '../process/errors.ts';
 import type { Io } from '../process/io.ts';
 import { fileError, isMissing } from '../process/system-error.ts';
 import { parseEvent } from './event-lines.ts';
-import {
-  type JournalHead,
-  type KeptRun,
-  readHead,
-  readJournal,
-  readUnreadableHead,
-  type UnreadableHead,
-} from './read-journal.ts';
+import { readHead, readJournal, readUnreadableHead, type UnreadableHead } from './read-journal.ts';
 import { doubtMarked, type Run, type RunEnd, type RunTotals, rowTotals } from './run.ts';
-import { deliveryKey } from './run-header.ts';
+import { deliveryKey, type RunHeader } from './run-header.ts';
 import { findHolders } from './target.ts';
 
 /** The folder of the journals of this user. It has a file for each run: `r7.jsonl`. */
@@ -24,7 +17,10 @@ export function runFolderOf(io: Io): string {
 }
 
 /** A run that has begun. */
-export interface RunInfo extends JournalHead, Omit<RunEnd, 'ended'> {
+export interface RunInfo extends Readonly<Omit<RunEnd, 'ended'>> {
+  readonly id: string;
+  readonly started: string;
+  readonly header: RunHeader;
   /**
    * `stopped`: rows are left or unknown, or the last session was killed. `undone`: an undo has finished.
    */
@@ -88,7 +84,7 @@ export function runsOnTarget({ runs, unreadable }: RunList, target: string): Run
  */
 export function runsOfDelivery(list: RunList, target: string, delivery: string): RunInfo[] {
   const key = deliveryKey(delivery);
-  const isOfDelivery = (other: string | null) => other !== null && deliveryKey(other) === key;
+  const isOfDelivery = (other: string | null = null) => other !== null && deliveryKey(other) === key;
   for (const { path, writtenBy, ...other } of list.unreadable)
     if (
       writtenBy &&
@@ -114,7 +110,7 @@ export function findRun({ runs, unreadable }: RunList, id: string): RunInfo {
  *
  * @throws as `findRun`.
  */
-export async function readRun({ folder, runs }: RunList, id: string): Promise<KeptRun> {
+export async function readRun({ folder, runs }: RunList, id: string): Promise<Run> {
   const run = await readJournal(journalPath(folder, id));
   if (!run) throw noRunError(id);
   const isRunning = runs.some((info) => info.id === id && info.state === 'running');

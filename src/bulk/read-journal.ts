@@ -8,16 +8,6 @@ import { journalVersion, parseEvent } from './event-lines.ts';
 import { applyEvent, createRun, type Run, type RunRow } from './run.ts';
 import type { RunHeader } from './run-header.ts';
 
-/** A run as its journal has it. */
-export type KeptRun = Run & { readonly id: string; readonly started: string };
-
-/** The first line of a journal. */
-export interface JournalHead {
-  readonly id: string;
-  readonly started: string;
-  readonly header: RunHeader;
-}
-
 /**
  * Reads a journal, without an incomplete line or plan at its end. If the last session was killed, syncs the journal first,
  * because a decision must not rest on lines that a power cut can take away.
@@ -25,15 +15,15 @@ export interface JournalHead {
  * @returns undefined if the journal has no complete plan: then the run does not exist.
  * @throws CliError `usage` if a line cannot be read.
  */
-export async function readJournal(path: string): Promise<KeptRun | undefined> {
+export async function readJournal(path: string): Promise<Run | undefined> {
   const rows = new Map<number, RunRow>();
-  let run: KeptRun | undefined;
+  let run: Run | undefined;
   let pending: RunRow[] = [];
   for await (const { text, end } of journalLines(path)) {
     const event = parseEvent(text, rows);
     if (!run) {
-      const { header, ...head } = toHead(path, text);
-      run = Object.assign(createRun(header, []), head);
+      const { id, started, header } = toHead(path, text);
+      run = { ...createRun(header, []), id, started };
     } else if (event?.kind === 'plan') {
       pending.push(event.row);
       continue;
@@ -62,6 +52,13 @@ function keepPlanned(rows: RunRow[], byLine: Map<number, RunRow>, row: RunRow): 
   byLine.set(row.line, row);
   rows.push(row);
   return row;
+}
+
+/** The first line of a journal. */
+interface JournalHead {
+  readonly id: string;
+  readonly started: string;
+  readonly header: RunHeader;
 }
 
 /** Reads the first line alone. @throws CliError `usage` if the line cannot be read. */
@@ -115,40 +112,32 @@ function toHead(path: string, text: string): JournalHead {
   return { id, started, header };
 }
 
-/** The first line of a journal that this version cannot read, as far as it tells anything. */
+/** What the first line of an unreadable journal tells. */
 export interface UnreadableHead {
   /** Undefined if nobody can tell. */
-  readonly target: string | undefined;
-  readonly delivery: string | null;
+  readonly target?: string;
+  readonly delivery?: string;
   /** The version of petstore that finishes the run. Undefined if the journal is damaged. */
-  readonly writtenBy: string | undefined;
+  readonly writtenBy?: string;
 }
 
 /** Reads what the first line of an unreadable journal tells. Earlier formats had the header in the line itself. */
 export async function readUnreadableHead(path: string): Promise<UnreadableHead> {
-  const nothing = { target: undefined, delivery: null, writtenBy: undefined };
-  try {
-    const line = jsonIn(await readFirstLine(path));
-    if (!isJsonObject(line)) return nothing;
-    const { target, delivery } = isJsonObject(line.header) ? line.header : line;
-    const { journal: version } = line;
-    return {
-      target: typeof target === 'string' ? target : undefined,
-      delivery: typeof delivery === 'string' ? delivery : null,
-      writtenBy: typeof version === 'number' && version !== journalVersion ? writerOf(version) : undefined,
-    };
-  } catch {
-    return nothing;
-  }
+  const line = jsonIn(await readFirstLine(path).catch(() => ''));
+  if (!isJsonObject(line)) return {};
+  const { target, delivery } = isJsonObject(line.header) ? line.header : line;
+  const { journal: version } = line;
+  return {
+    ...(typeof target === 'string' && { target }),
+    ...(typeof delivery === 'string' && { delivery }),
+    ...(typeof version === 'number' && version !== journalVersion && { writtenBy: writerOf(version) }),
+  };
 }
 
 function writerOf(version: number): string {
   if (version > journalVersion) return 'a later version of petstore';
-  return version === 6
-    ? 'petstore 3'
-    : version === 7
-      ? 'an early petstore 4'
-      : 'petstore 2 or an earlier one';
+  const earlier: Readonly<Record<number, string>> = { 6: 'petstore 3', 7: 'an early petstore 4' };
+  return earlier[version] ?? 'petstore 2 or an earlier one';
 }
 
 function unreadableError(path: string, why: string): CliError {
