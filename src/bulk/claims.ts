@@ -3,9 +3,7 @@ import { UsageError } from '../process/errors.ts';
 import { minuteText } from '../process/text.ts';
 import type { Outcome, Row } from '../writes/decide.ts';
 import { type RunInfo, type RunList, readRun, runsOfDelivery, runsOnTarget } from './list-runs.ts';
-import { findNextCommand } from './report.ts';
 import { bookedCode, isAppliedOrUncertain, type Run, type RunRow, rowName, rowStateOf } from './run.ts';
-import { areDisjoint } from './run-header.ts';
 
 // What other runs on the target mean for the rows of a run: a delivery is booked once, an uncertain row that another run has
 // planned since stays unknown, and an undo leaves alone what a later run has written.
@@ -99,25 +97,6 @@ export function checkProfile(
     `if they are one service, give --profile ${other}; else give one a tenant: petstore config set tenant <name> --profile ${other}`,
     'other_profile',
   );
-}
-
-/**
- * Finds another run of a delivery that is not finished, with the command that ends it: nobody knows yet what it books. Other
- * shards of the same number have other rows.
- */
-export async function findOpenDelivery(
-  list: RunList,
-  { header: { flags, delivery, target } }: Run,
-): Promise<{ readonly id: string; readonly command: readonly string[] } | undefined> {
-  if (flags.again || delivery === null) return undefined;
-  for (const info of runsOfDelivery(list, target, delivery)) {
-    const { id, undo, state } = info;
-    const isOpen = undo ? undo.state !== 'finished' : state === 'stopped' || state === 'running';
-    if (!isOpen || areDisjoint(info.header.flags.shard, flags.shard)) continue;
-    const last = await readRun(list, undo?.id ?? id);
-    return { id: undo?.id ?? id, command: findNextCommand(last) ?? [undo ? 'undo' : 'resume', id] };
-  }
-  return undefined;
 }
 
 /**

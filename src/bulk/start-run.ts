@@ -7,12 +7,12 @@ import type { Output } from '../output/print.ts';
 import { UsageError } from '../process/errors.ts';
 import type { Intent } from '../writes/decide.ts';
 import { carryOut, findTarget, lockTarget, type SessionFlags } from './carry-out.ts';
-import { checkProfile, findOpenDelivery } from './claims.ts';
-import { listRuns, type RunList, runFolderOf, runsOfDelivery } from './list-runs.ts';
-import { toRunJson } from './report.ts';
+import { checkProfile } from './claims.ts';
+import { listRuns, type RunList, readRun, runFolderOf, runsOfDelivery } from './list-runs.ts';
+import { findNextCommand, toRunJson } from './report.ts';
 import { nextHint } from './report-output.ts';
 import { createRun, newRow, type Run, rowTotals } from './run.ts';
-import { type RunFlags, type RunHeader, shardOf } from './run-header.ts';
+import { areDisjoint, type RunFlags, type RunHeader, shardOf } from './run-header.ts';
 
 /** The parts of which a run is made. */
 interface RunInput {
@@ -21,7 +21,7 @@ interface RunInput {
   readonly input: RowInput<InputRow & { readonly intent: Intent }>;
   readonly flags: RunFlags;
   /** The number of a delivery. */
-  readonly delivery?: string | undefined | null;
+  readonly delivery?: string | undefined;
 }
 
 /** Reads a whole input, and prints its warnings. */
@@ -40,7 +40,7 @@ export async function readIntents<Row extends InputRow>(
 /** Makes a run of an input. */
 export async function toRun(
   context: Context,
-  { kind, noun, input, flags, delivery = null }: RunInput,
+  { kind, noun, input, flags, delivery }: RunInput,
 ): Promise<Run> {
   const { file, format, rows, invalid, skipped, originals } = input;
   const header: RunHeader = {
@@ -54,7 +54,7 @@ export async function toRun(
     name: file.name,
     file: file.path ?? null,
     undoes: null,
-    delivery,
+    delivery: delivery ?? null,
     rows: rows.length + invalid.length + skipped,
     invalid: invalid.length,
     skipped,
@@ -88,16 +88,25 @@ export async function applyRun(
   }
 }
 
-/** @throws UsageError `unfinished_delivery` that names the command that ends another run of the delivery; `other_profile`. */
-async function checkDelivery(context: Context, list: RunList, run: Run): Promise<void> {
-  const { target, delivery } = run.header;
+/**
+ * Checks that another run of the delivery is finished: until then nobody knows what it books. Other shards of the same number
+ * have other rows.
+ *
+ * @throws UsageError `unfinished_delivery` that names the command that ends the other run; `other_profile`.
+ */
+async function checkDelivery(context: Context, list: RunList, { header }: Run): Promise<void> {
+  const { target, delivery, flags } = header;
   if (delivery === null) return;
-  for (const info of runsOfDelivery(list, target, delivery)) checkProfile(info, context.settings);
-  const open = await findOpenDelivery(list, run);
-  if (!open) return;
-  throw new UsageError(
-    `delivery ${delivery}: its run ${open.id} is not finished; nothing was sent`,
-    nextHint(context, open.command),
-    'unfinished_delivery',
-  );
+  const runs = runsOfDelivery(list, target, delivery);
+  for (const info of runs) checkProfile(info, context.settings);
+  for (const { id, undo, state, header: other } of flags.again ? [] : runs) {
+    const isOpen = undo ? undo.state !== 'finished' : state === 'stopped' || state === 'running';
+    if (!isOpen || areDisjoint(other.flags.shard, flags.shard)) continue;
+    const last = await readRun(list, undo?.id ?? id);
+    throw new UsageError(
+      `delivery ${delivery}: its run ${last.id} is not finished; nothing was sent`,
+      nextHint(context, findNextCommand(last) ?? [undo ? 'undo' : 'resume', id]),
+      'unfinished_delivery',
+    );
+  }
 }
