@@ -21,9 +21,9 @@ export interface OpenRun {
 
 /** The choice of `resume` or `undo`: a run and what to do with it. `nothing` if nothing is left to do, or there is no run. */
 export type RunChoice =
-  | { readonly action: 'resume' | 'undo'; readonly info: RunInfo }
+  | { readonly kind: 'resume' | 'undo'; readonly info: RunInfo }
   | {
-      readonly action: 'nothing';
+      readonly kind: 'nothing';
       readonly info: RunInfo | undefined;
       /** The last other run of which something is left to do. Undefined if the run was chosen by its id. */
       readonly other?: RunInfo | undefined;
@@ -40,11 +40,11 @@ export function chooseResume(list: RunList, target: string, runId: string | unde
   if (info && (runId !== undefined || isOpen(info))) {
     const refusal = resumeRefusal(list, info);
     if (refusal) throw refusal;
-    if (isOpen(info)) return { action: 'resume', info };
+    if (isOpen(info)) return { kind: 'resume', info };
   }
-  if (runId !== undefined) return { action: 'nothing', info };
+  if (runId !== undefined) return { kind: 'nothing', info };
   const other = runs.find((run) => run !== info && isOpen(run) && !resumeRefusal(list, run));
-  return { action: 'nothing', info, other };
+  return { kind: 'nothing', info, other };
 }
 
 /**
@@ -58,7 +58,7 @@ export function chooseUndo(list: RunList, target: string, runId: string | undefi
     (info) => info.written > 0 || info.state === 'running' || (info.header.kind === 'undo' && isOpen(info)),
   );
   const info = chosenRun(list, 'undo', runs, runId);
-  if (!info) return { action: 'nothing', info };
+  if (!info) return { kind: 'nothing', info };
   const { header } = info;
   if (header.kind === 'undo' && runId !== undefined && info.state === 'finished')
     throw new UsageError(
@@ -71,15 +71,15 @@ export function chooseUndo(list: RunList, target: string, runId: string | undefi
       `its records are in \`petstore runs show ${info.id} -o json\`, which ${header.noun} create --from takes`,
     );
   const undo = header.kind === 'undo' ? info : info.undo;
-  if (!undo) return { action: info.written > 0 || isOpen(info) ? 'undo' : 'nothing', info };
+  if (!undo) return { kind: info.written > 0 || isOpen(info) ? 'undo' : 'nothing', info };
   const undone = list.runs.find(({ id }) => id === undo.header.undoes);
   // A row that the undo could not take back may have been settled in its run since.
   if (undo.state !== 'finished' || (undone && undone.written > rowCountOf(undo.counts)))
-    return { action: 'resume', info: undo };
-  if (runId !== undefined) return { action: 'nothing', info: undo };
+    return { kind: 'resume', info: undo };
+  if (runId !== undefined) return { kind: 'nothing', info: undo };
   const canBeUndone = (run: RunInfo) =>
     run.header.kind !== 'undo' && run.header.kind !== 'delete' && !run.undo;
-  return { action: 'nothing', info: undo, other: runs.find(canBeUndone) };
+  return { kind: 'nothing', info: undo, other: runs.find(canBeUndone) };
 }
 
 function isOpen({ state }: RunInfo): boolean {
@@ -135,11 +135,11 @@ function resumeRefusal(list: RunList, info: RunInfo): UsageError | undefined {
  */
 export async function openChosenRun(
   list: RunList,
-  { action, info }: Extract<RunChoice, { action: 'resume' | 'undo' }>,
+  { kind, info }: Extract<RunChoice, { kind: 'resume' | 'undo' }>,
 ): Promise<OpenRun> {
   const chosen = await readRun(list, info.id);
   const { undoes } = info.header;
-  const isNew = action === 'undo';
+  const isNew = kind === 'undo';
   const undone = isNew ? chosen : undoes === null ? undefined : await readRun(list, undoes);
   const run = isNew ? createUndoRun(chosen) : undone ? extendUndo(chosen, undone) : chosen;
   return { run, undone };

@@ -71,13 +71,13 @@ async function resumeOrUndo(
     return choice;
   };
   const first = choose(await listRuns(folder));
-  const isLocked = first.action !== 'nothing' && !context.flags.dryRun;
+  const isLocked = first.kind !== 'nothing' && !context.flags.dryRun;
   const lock = isLocked ? await lockTarget(context, first.info.header, flags) : undefined;
   try {
     // Before the lock was taken, another process may have continued the run, or begun to undo it.
     const list = await listRuns(folder);
     const choice = choose(list);
-    if (choice.action === 'nothing')
+    if (choice.kind === 'nothing')
       return await nothingOutput(list, verb, choice, context.flags.dryRun === true);
     const openRun = await openChosenRun(list, choice);
     if (openRun.undone) await context.printNotice(describeUndone(openRun.undone));
@@ -99,7 +99,7 @@ function describeUndone({ id, started = '', header, rows }: Run): string {
 async function nothingOutput(
   list: RunList,
   verb: keyof typeof choices,
-  { info, other }: Extract<RunChoice, { action: 'nothing' }>,
+  { info, other }: Extract<RunChoice, { kind: 'nothing' }>,
   isPreview: boolean,
 ): Promise<Output> {
   if (!info) {
