@@ -20,11 +20,11 @@ const shownColumns: readonly Column<JsonObject>[] = [
   { name: 'rows', value: ({ rows }) => rows, align: 'right' },
 ];
 
-/** The columns that are printed if `--fields` names them. Only the report of a session has figures such as `requests`. */
+/** The columns that are printed if `--fields` names them. Only the report of a session has figures such as `seconds`. */
 const namedColumns = [
   ...['noun', 'shard', 'target', 'profile', 'delivery'],
   ...rowStates.filter((state) => state !== 'applied'),
-  ...['left', 'undoneBy', 'requests', 'retries', 'seconds', 'rejects', 'next', 'undo'],
+  ...['left', 'undoneBy', 'seconds', 'rejects', 'next', 'undo'],
 ];
 
 /** The columns of a run, in the list of runs and in the report of a session. */
@@ -129,18 +129,14 @@ function applyWords({ kind, noun, flags, delivery }: RunHeader, file: string): s
 
 /** The summary for a terminal: the run, its session, and the groups of failures. */
 function summaryText(report: Report, style: Style): string {
-  const { info, run, requests, retries, seconds } = report;
+  const { info, run, seconds } = report;
   const { counts, header } = info;
   const { applied, unchanged, booked } = counts;
   const rowCount = rowCountOf(counts);
   const isNothing = unchanged + booked === rowCount;
-  const facts = [
-    isNothing
-      ? `nothing to do: ${counted(rowCount, 'row needs', 'rows need')} no write`
-      : `applied ${groupDigits(applied)} of ${counted(rowCount, 'row', 'rows')} in ${seconds.toFixed(2)} s`,
-    counted(requests, 'request', 'requests'),
-    ...(retries > 0 ? [counted(retries, 'retry', 'retries')] : []),
-  ].join(', ');
+  const facts = isNothing
+    ? `nothing to do: ${counted(rowCount, 'row needs', 'rows need')} no write`
+    : `applied ${groupDigits(applied)} of ${counted(rowCount, 'row', 'rows')} in ${seconds.toFixed(2)} s`;
   const others = rowStates
     .filter((state) => state !== 'applied' && counts[state] > 0 && !(isNothing && state === 'unchanged'))
     .map((state) => `${groupDigits(counts[state])} ${state}`);

@@ -13,9 +13,7 @@ import { isForPerson, isUnfinished, type RowCounts, type Run, rowCountOf } from 
 export interface Report {
   readonly info: RunInfo;
   readonly run: Run;
-  /** This and the next two figures count the writing of this session alone. */
-  readonly requests: number;
-  readonly retries: number;
+  /** The time of the writing of this session. */
   readonly seconds: number;
   readonly stop: StopReason | undefined;
   /** The path of the file of rejects, as the user may type it. */
@@ -67,12 +65,10 @@ export function toRunJson({
 
 /** A report as one JSON object: the facts of the run, and those of the session. */
 export function toReportJson(report: Report, commands: NextCommands): JsonObject {
-  const { info, run, requests, retries, seconds, rejects, stop } = report;
+  const { info, run, seconds, rejects, stop } = report;
   const { idField } = nouns[info.header.noun];
   return {
     ...toRunJson(info),
-    requests,
-    retries,
     seconds,
     rejects,
     ...commands,

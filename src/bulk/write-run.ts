@@ -92,7 +92,7 @@ export async function writeRun(
   journal: Journal,
   { maxErrors = 100, ...file }: WriteOptions,
 ): Promise<Report> {
-  const { run, pace, stop, totals } = session;
+  const { run, stop } = session;
   const { rejects: name, rejected } = run;
   const startedMs = monotonicMs();
   await writeRows(session, plan, journal, maxErrors);
@@ -100,7 +100,9 @@ export async function writeRun(
   const ending = endSession(run, plan, journal, file);
   const open = run.rows.filter((row) => rejected?.has(row.line) && rowStateOf(row) === 'failed').length;
   return {
-    ...{ info: toRunInfo(run), run, seconds, requests: pace.requests, retries: totals.retries },
+    info: toRunInfo(run),
+    run,
+    seconds,
     stop: stop.reason,
     earlier: name === undefined ? undefined : { file: name, open },
     ...ending,

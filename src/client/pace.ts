@@ -33,7 +33,6 @@ const maxUnanswered = 20;
 export class Pace {
   /** The most requests in flight. */
   readonly max: number;
-  requests = 0;
   /** The stop of the run. The pace stops the run if the service asks to wait too long, or does not answer any more. */
   readonly stop: Stop<StopReason>;
   private readonly intervalMs: number;
@@ -105,7 +104,6 @@ export class Pace {
 
   /** Counts a request from its start, because its end may never be reported. */
   private count(): void {
-    this.requests += 1;
     this.inFlight += 1;
   }
 

@@ -11,8 +11,6 @@ export interface Totals {
   settled: number;
   failed: number;
   unknown: number;
-  /** Further attempts of all rows. */
-  retries: number;
 }
 
 interface SettleAllOptions {
@@ -47,9 +45,8 @@ export async function settleAll(
   let isConfirmed = false;
   const settleOne = async (row: Row): Promise<Settled> => {
     const settled = await settle(port, row, limits, isConfirmed, (planned) => keep.mark(row, planned));
-    const { outcome, aim, attempts } = settled;
+    const { outcome, aim } = settled;
     isConfirmed ||= isRun && aim === 'confirm' && outcome?.kind === 'applied';
-    totals.retries += Math.max(0, attempts - 1);
     if (outcome) totals.settled += 1;
     if (outcome?.kind === 'failed' || outcome?.kind === 'unknown') totals[outcome.kind] += 1;
     await keep.outcome(row, settled);
@@ -73,7 +70,7 @@ export async function settleAll(
 }
 
 export function createTotals(): Totals {
-  return { settled: 0, failed: 0, unknown: 0, retries: 0 };
+  return { settled: 0, failed: 0, unknown: 0 };
 }
 
 function replacesCount({ planned }: Row): boolean {
