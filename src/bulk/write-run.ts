@@ -8,7 +8,7 @@ import { type Reject, rejectsName, writeRejects } from '../input/rejects.ts';
 import { monotonicMs } from '../process/deadline.ts';
 import { CliError, messageOf, UsageError } from '../process/errors.ts';
 import type { FileName } from '../process/files.ts';
-import { graceMs, Stop, StoppedError } from '../process/signals.ts';
+import { Stop, StoppedError } from '../process/signals.ts';
 import { systemReason } from '../process/system-error.ts';
 import type { Outcome, Rules } from '../writes/decide.ts';
 import { createRecordPort, type RecordPort } from '../writes/port.ts';
@@ -115,10 +115,6 @@ async function writeRows(session: Session, plan: Plan, journal: Journal, maxErro
   const limits = { retries: settings.get('retries'), retriesUnreachable: true, rules, stop };
   const saveStore = client.deferSaves?.();
   const keeper = createRowKeeper(journal, { stop, totals, maxErrors, saveStore });
-  let grace: NodeJS.Timeout | undefined;
-  stop.stopped.addEventListener('abort', () => {
-    grace = setTimeout(() => stop.abandon(), graceMs);
-  });
   try {
     const marked = markBeforeSending(plan.changes, journal, stop, pace.max);
     await settleAll(port, marked, { limits, atOnce: pace.max, totals }, keeper);
@@ -127,7 +123,6 @@ async function writeRows(session: Session, plan: Plan, journal: Journal, maxErro
     if (!(error instanceof CliError || error instanceof StoppedError)) throw error;
     if (error instanceof CliError) stop.stop({ kind: 'partial', message: messageOf(error) });
   } finally {
-    clearTimeout(grace);
     await keeper.flush();
   }
 }

@@ -33,7 +33,7 @@ export function createInterrupts(io: Pick<Io, 'onSignal'>): Interrupts {
 }
 
 /** The time that requests in flight have after a stop, in milliseconds. */
-export const graceMs = 10_000;
+const graceMs = 10_000;
 /** The time for what follows them, such as a report. A reader that does not read must not keep the command alive. */
 const reportMs = 1000;
 
@@ -78,7 +78,7 @@ export class StoppedError extends Error {
   }
 }
 
-/** Ends work in two steps: stopped work begins nothing new, and abandoned work ends its requests in flight too. */
+/** Ends work in two steps: stopped work begins nothing new, and 10 s later it is abandoned: its requests in flight end too. */
 export class Stop<Reason> {
   /** Why the work was stopped; only the first reason is kept. */
   reason: Reason | undefined;
@@ -107,6 +107,7 @@ export class Stop<Reason> {
   stop(reason: Reason, why?: string): void {
     if (this.reason) return;
     this.reason = reason;
+    setTimeout(() => this.abandon(), graceMs).unref();
     this.stopController.abort(new StoppedError(why));
   }
 
