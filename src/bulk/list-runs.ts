@@ -7,7 +7,7 @@ import type { Io } from '../process/io.ts';
 import { fileError, isMissing } from '../process/system-error.ts';
 import { parseEvent } from './event-lines.ts';
 import { readHead, readJournal, readUnreadableHead, type UnreadableHead } from './read-journal.ts';
-import { doubtMarked, type Run, type RunEnd, type RunTotals, rowTotals } from './run.ts';
+import { type Run, type RunEnd, type RunTotals, rowTotals } from './run.ts';
 import { deliveryKey, type RunHeader } from './run-header.ts';
 import { findHolders } from './target.ts';
 
@@ -111,10 +111,9 @@ export function findRun({ runs, unreadable }: RunList, id: string): RunInfo {
  * @throws as `findRun`.
  */
 export async function readRun({ folder, runs }: RunList, id: string): Promise<Run> {
-  const run = await readJournal(journalPath(folder, id));
-  if (!run) throw noRunError(id);
   const isRunning = runs.some((info) => info.id === id && info.state === 'running');
-  if (!isRunning) doubtMarked(run);
+  const run = await readJournal(journalPath(folder, id), isRunning);
+  if (!run) throw noRunError(id);
   return run;
 }
 
@@ -150,10 +149,8 @@ async function readRunInfo(
 ): Promise<RunInfo | undefined> {
   const end = isRunning ? undefined : readEnd(path);
   if (end) return { ...(await readHead(path)), ...end, state: stateOf(end, undo), undo };
-  const run = await readJournal(path);
-  if (!run) return undefined;
-  if (!isRunning) doubtMarked(run);
-  return { ...toRunInfo(run, undo), ...(isRunning ? { state: 'running' } : {}) };
+  const run = await readJournal(path, isRunning);
+  return run && { ...toRunInfo(run, undo), ...(isRunning ? { state: 'running' } : {}) };
 }
 
 /** The facts of a run whose rows are known. */

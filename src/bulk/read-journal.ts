@@ -10,12 +10,13 @@ import type { RunHeader } from './run-header.ts';
 
 /**
  * Reads a journal, without an incomplete line or plan at its end. If the last session was killed, syncs the journal first,
- * because a decision must not rest on lines that a power cut can take away.
+ * because a decision must not rest on lines that a power cut can take away, and makes the rows uncertain that it may have sent.
  *
+ * @param isRunning whether a process carries out the run.
  * @returns undefined if the journal has no complete plan: then the run does not exist.
  * @throws CliError `usage` if a line cannot be read.
  */
-export async function readJournal(path: string): Promise<Run | undefined> {
+export async function readJournal(path: string, isRunning: boolean): Promise<Run | undefined> {
   const rows = new Map<number, RunRow>();
   let run: Run | undefined;
   let pending: RunRow[] = [];
@@ -41,6 +42,7 @@ export async function readJournal(path: string): Promise<Run | undefined> {
   if (!run.end) {
     syncPath(path);
     syncPath(dirname(path));
+    for (const row of isRunning ? [] : run.rows) if (run.marked.has(row.line)) row.doubt = 'sent';
   }
   return run;
 }

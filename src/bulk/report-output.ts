@@ -131,16 +131,12 @@ function applyWords({ kind, noun, flags, delivery }: RunHeader, file: string): s
 function summaryText(report: Report, style: Style): string {
   const { info, run, seconds } = report;
   const { counts, header } = info;
-  const { applied, unchanged, booked } = counts;
   const rowCount = rowCountOf(counts);
-  const isNothing = unchanged + booked === rowCount;
-  const facts = isNothing
-    ? `nothing to do: ${counted(rowCount, 'row needs', 'rows need')} no write`
-    : `applied ${groupDigits(applied)} of ${counted(rowCount, 'row', 'rows')} in ${seconds.toFixed(2)} s`;
+  const facts = `applied ${groupDigits(counts.applied)} of ${counted(rowCount, 'row', 'rows')} in ${seconds.toFixed(2)} s`;
   const others = rowStates
-    .filter((state) => state !== 'applied' && counts[state] > 0 && !(isNothing && state === 'unchanged'))
+    .filter((state) => state !== 'applied' && counts[state] > 0)
     .map((state) => `${groupDigits(counts[state])} ${state}`);
-  const lines = [applied === rowCount ? style.green(facts) : facts];
+  const lines = [counts.applied === rowCount ? style.green(facts) : facts];
   if (others.length > 0) lines.push(others.join(', '));
   for (const { state, count, kind, example } of groupFailures(run.rows)) {
     const paint = state === 'failed' ? style.red : style.yellow;

@@ -148,12 +148,6 @@ export function isReject({ header: { kind, flags } }: Pick<Run, 'header'>, row: 
   return !((flags.relative || kind === 'create') && isLeft(row));
 }
 
-/** Makes the rows uncertain that a killed session may have sent. Call it for a run that no process carries out. */
-export function doubtMarked(run: Run): void {
-  if (run.end) return;
-  for (const row of run.rows) if (run.marked.has(row.line)) row.doubt = 'sent';
-}
-
 export function createRun(header: RunHeader, rows: RunRow[], invalid: Issue[] = []): Run {
   return { header, rows, invalid, planned: 0, marked: new Set() };
 }

@@ -88,12 +88,6 @@ test('diff and --dry-run show what apply would write, and the rows that cannot b
   expect(shop.writes()).toEqual([]);
 });
 
-test('a run without anything to write says so', async () => {
-  await using shop = await stockShop([5], { 'stock.csv': 'id,count\n1,5\n' });
-  const stdout = expect.stringContaining('nothing to do: 1 row needs no write');
-  expect(await shop.run('inventory apply stock.csv --yes')).toMatchObject({ code: 0, stdout });
-});
-
 test('--map can be set for a profile, in one text', async () => {
   await using shop = await stockShop(shelves(1, () => 5));
   shop.write('stock.csv', 'SKU;On hand\n1;1234\n');
