@@ -2,14 +2,7 @@ import { offeredOperation } from '../api/contract.ts';
 import { headerValue } from '../api/http.ts';
 import { type Noun, type NounName, nouns, type OperationId } from '../api/nouns.ts';
 import type { Operation } from '../api/operations.ts';
-import {
-  differentNames,
-  type Fields,
-  fieldsOf,
-  isFields,
-  type ServiceRecord,
-  type Value,
-} from '../api/record-values.ts';
+import { differentNames, fieldsOf, isFields, type ServiceRecord, type Value } from '../api/record-values.ts';
 import type { CallOptions } from '../client/call.ts';
 import type { Answer, Client } from '../client/client.ts';
 import type { Attempted } from '../client/judge-write.ts';
@@ -143,7 +136,7 @@ export function createRecordPort(client: Client, name: NounName, options: PortOp
       offeredOperation(client.contract, ids.update);
       const body = isCount
         ? { quantity: after }
-        : changesOf(after as Fields, port.valueOf(intent, now?.record), writeOnly);
+        : changesOf(after, port.valueOf(intent, now?.record), writeOnly);
       const before = isCount && !port.readsFirst ? undefined : now?.record;
       return {
         operation: ids.update,
@@ -164,8 +157,9 @@ function missingReading(error: unknown): Reading {
 }
 
 /** The fields of a value that differ from what the record has now. */
-function changesOf(after: Fields, now: Value, writeOnlyNames: ReadonlySet<string>): Fields {
-  if (now === null || !isFields(now)) return after;
+function changesOf(after: Value, now: Value, writeOnlyNames: ReadonlySet<string>): object {
+  if (!isFields(after)) return {};
+  if (!isFields(now)) return after;
   const different = new Set(differentNames(after, now));
   const changes = Object.entries(after).filter(([name]) => writeOnlyNames.has(name) || different.has(name));
   return Object.fromEntries(changes);
