@@ -1,4 +1,4 @@
-import { fieldBounds, offeredOperation, takesField, takesParameter } from '../api/contract.ts';
+import { fieldBounds, offeredOperation, takesField } from '../api/contract.ts';
 import { type Noun, type NounName, nouns, type RecordOf } from '../api/nouns.ts';
 import type { ServiceRecord } from '../api/record-values.ts';
 import { CliError } from '../process/errors.ts';
@@ -48,11 +48,7 @@ function isWithdrawn(error: unknown): error is CliError {
   return status === 410 || ((status === 404 || status === 405) && code === undefined);
 }
 
-/**
- * Finds a record in the list of its noun. The reading begins at the id if the list can begin there.
- *
- * @throws CliError `not-found` if the list does not have it.
- */
+/** Finds a record in the list of its noun. @throws CliError `not-found` if the list does not have it. */
 export async function readFromList<View = JsonObject>(
   client: Client,
   noun: NounName,
@@ -61,9 +57,7 @@ export async function readFromList<View = JsonObject>(
 ): Promise<Answer<View>> {
   const { singular, idField, operations }: Noun = nouns[noun];
   const { list } = operations;
-  const isSought = takesParameter(offeredOperation(client.contract, list), 'after') && id > 0n;
-  const after = isSought ? id - 1n : undefined;
-  for await (const records of client.list(list, {}, { ...options, after })) {
+  for await (const records of client.list(list, {}, options)) {
     const record = records.find(({ view }) => view[idField] === id);
     if (record)
       return {
@@ -73,13 +67,6 @@ export async function readFromList<View = JsonObject>(
         etag: undefined,
         attempts: [],
       };
-    // The list began at the id, so its later pages have only larger ids.
-    if (
-      isSought &&
-      records.length > 0 &&
-      records.every(({ view }) => BigInt(String(view[idField] ?? 0)) > id)
-    )
-      break;
   }
   throw new CliError('not-found', `${singular} ${id} does not exist: ${list} has no record with this id`);
 }

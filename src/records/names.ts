@@ -1,7 +1,6 @@
 import { takesParameter } from '../api/contract.ts';
 import { type NamedNoun, nouns, referenceFields } from '../api/nouns.ts';
 import type { Client } from '../client/client.ts';
-import { readFromList } from '../client/read-record.ts';
 import { collectViews } from '../client/whole-list.ts';
 import { type Context, followUpCommand } from '../context.ts';
 import { CliError, InterruptedError, messageOf, UsageError } from '../process/errors.ts';
@@ -124,10 +123,9 @@ export class Names {
     const list = this.client.contract.operations.get('listPets');
     if (!list || !takesParameter(list, 'after') || id === 0n || this.lists.has('pets'))
       return (await this.namesOf('pets')).get(id);
-    const pet = await readFromList<PetOrCategory>(this.client, 'pets', id, { limit: 1 }).catch(
-      () => undefined,
-    );
-    return pet?.record.view.name;
+    const pages = this.client.list('listPets', {}, { after: id - 1n, limit: 1 });
+    const pets = await collectViews<PetOrCategory>(pages).catch(() => []);
+    return pets.find((pet) => pet.id === id)?.name;
   }
 
   private async categoryOf(name: string): Promise<{ readonly id?: bigint; readonly name: string }> {

@@ -58,6 +58,16 @@ test.each(gone)('finds the pet through the list if the endpoint answers %j, and 
   expect(run.stderr).toContain(`note: getPet answered ${reply.status}: looking through listPets instead`);
 });
 
+test('a list in any order is read to its end before a pet is missing', async () => {
+  await using server = await recordingServer({}, ({ path }) => {
+    if (path.startsWith('/pets/')) return { status: 410 };
+    if (path.includes('page=2')) return { body: [rex] };
+    return { body: [{ ...rex, id: rex.id + 1 }], headers: { link: '</pets?page=2>; rel="next"' } };
+  });
+  expect(await runAt(server, 'pets get 2 -o ids')).toMatchObject({ code: 5 });
+  expect(await runAt(server, `pets get ${rex.id} -o ids`)).toMatchObject({ code: 0, stdout: `${rex.id}\n` });
+});
+
 test.each([
   [`pets get ${rex.id} ${rex.id} -o ids`, 0],
   [`pets get 3 ${rex.id}`, 3],
