@@ -49,7 +49,7 @@ export interface Context
   /** Opens the prompt. Undefined if no question can be asked: see `canAsk`. */
   prompt(): Promise<Prompt> | undefined;
   /** @param defaultFormat the format unless `--output` names another; by default that of the settings. */
-  printer(defaultFormat?: OutputFormat): Promise<Printer>;
+  printer(defaultFormat?: OutputFormat): Printer;
   /** Returns the colours of a stream. --color, the environment and the stream itself decide. */
   style(stream: 'stdout' | 'stderr'): Promise<Style>;
   now(): Date;

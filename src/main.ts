@@ -3,6 +3,7 @@ import { resolveSettings } from './config/settings.ts';
 import type { Context } from './context.ts';
 import { openContext, openRuntime } from './open-context.ts';
 import { createNotices, type Notices } from './output/notices.ts';
+import { formats } from './output/print.ts';
 import { eraseLine } from './output/streams.ts';
 import { withinLimits } from './process/deadline.ts';
 import { CliError, messageOf, OutputClosedError } from './process/errors.ts';
@@ -26,7 +27,7 @@ export async function main(argv: readonly string[], processIo: Io): Promise<numb
   const file = usesConfig ? await readConfigFile(runtime.io) : emptyConfigFile(runtime.io);
   const settings = resolveSettings(runtime.io, flags, file);
   const { interrupts, io } = runtime;
-  const hasJsonErrors = ['json', 'jsonl'].includes(settings.get('output'));
+  const { hasJsonErrors } = formats[settings.get('output')];
   const notices = createNotices({
     io,
     // A completion must not disturb the line that the user types.

@@ -49,7 +49,7 @@ export function openContext(
     client: (use = 'records') => openClient(use),
     prompt: () => (canAsk(context) ? openPrompt() : undefined),
     style: memoizeByFirst((stream) => createStyle(io[stream], io.env, settings.get('color'))),
-    async printer(defaultFormat) {
+    printer(defaultFormat) {
       return createPrinter(io, {
         format: (flags.output === undefined && defaultFormat) || settings.get('output'),
         fields: flags.fields,

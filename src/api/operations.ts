@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '../process/exact-json.ts';
+import { withArticle } from '../process/text.ts';
 import {
   type IdInBody,
   type NewRecord,
@@ -211,7 +212,8 @@ const kinds = {
 /** Returns what the operations on the records of a noun share, by their kinds. */
 function operationsOn(name: NounName) {
   const noun: Noun = nouns[name];
-  const { tag, path, schema: result, idName, idField, idInBody, fields, filters, update } = noun;
+  const one = withArticle(noun.singular);
+  const { plural, tag, path, schema: result, idName, idField, idInBody, fields, filters, update } = noun;
   const names = fields.map((field) => field.name);
   const records: RecordFormat = {
     envelope: [],
@@ -233,11 +235,11 @@ function operationsOn(name: NounName) {
   const body = bodyFormat(noun.body, inBody, idInBody === 'required' ? [idField, ...required] : required);
   const updateBody = update ? bodyFormat(update.body, update.fields, update.fields) : body;
   return {
-    list: { ...collection, ...kinds.list, parameters },
-    create: { ...collection, ...kinds.create, body },
-    get: { ...collection, ...kinds.get, ...atRecord },
-    update: { ...collection, ...kinds.update, ...atRecord, body: updateBody },
-    delete: { ...collection, ...kinds.delete, ...atRecord },
+    list: { ...collection, ...kinds.list, parameters, summary: `List ${plural}` },
+    create: { ...collection, ...kinds.create, body, summary: `Create ${one}` },
+    get: { ...collection, ...kinds.get, ...atRecord, summary: `Get ${one}` },
+    update: { ...collection, ...kinds.update, ...atRecord, body: updateBody, summary: `Replace ${one}` },
+    delete: { ...collection, ...kinds.delete, ...atRecord, summary: `Delete ${one}` },
   };
 }
 
@@ -263,71 +265,57 @@ const orders = operationsOn('orders');
 const inventory = operationsOn('inventory');
 
 const table: Readonly<Record<OperationId, Omit<Operation, 'id'>>> = {
-  listPets: { ...pets.list, summary: 'List pets' },
+  listPets: pets.list,
   createPet: {
     ...pets.create,
-    summary: 'Create a pet',
     example: { body: { name: 'Rex', categoryId: 1, status: 'available' } },
   },
-  getPet: { ...pets.get, summary: 'Get a pet', isDeprecated: true, source: 'stated' },
+  getPet: { ...pets.get, isDeprecated: true, source: 'stated' },
   updatePet: {
     ...pets.update,
-    summary: 'Replace a pet',
     example: { id: '1', body: { name: 'Rex', categoryId: 1, status: 'pending' } },
   },
-  deletePet: { ...pets.delete, summary: 'Delete a pet', errors: [400, 404, 409, 412], example: { id: '25' } },
-  listCategories: { ...categories.list, summary: 'List categories' },
+  deletePet: { ...pets.delete, errors: [400, 404, 409, 412], example: { id: '25' } },
+  listCategories: categories.list,
   createCategory: {
     ...categories.create,
-    summary: 'Create a category',
     example: { body: { name: 'Amphibians', description: 'Frogs, toads and newts' } },
   },
-  getCategory: { ...categories.get, summary: 'Get a category' },
+  getCategory: categories.get,
   updateCategory: {
     ...categories.update,
-    summary: 'Replace a category',
     example: { id: '1', body: { name: 'Dogs', description: 'Large and small' } },
   },
   deleteCategory: {
     ...categories.delete,
-    summary: 'Delete a category',
     errors: [400, 404, 409, 412],
     example: { id: '6' },
   },
   listOrders: {
     ...orders.list,
-
-    summary: 'List orders',
     hidesTryIt: true,
     source: 'stated',
   },
   createOrder: {
     ...orders.create,
-    summary: 'Create an order',
     errors: [400, 409, 413, 415, 422],
     example: { body: { petId: 1, quantity: 2, shipDate: '2027-01-15T09:00:00Z', complete: false } },
   },
-  getOrder: { ...orders.get, summary: 'Get an order' },
+  getOrder: orders.get,
   updateOrder: {
     ...orders.update,
-    summary: 'Replace an order',
     stability: 'beta',
     example: { id: '1', body: { id: 1, petId: 1, quantity: 3, complete: true } },
   },
-  deleteOrder: { ...orders.delete, summary: 'Delete an order', example: { id: '1' } },
-  listInventory: {
-    ...inventory.list,
-
-    summary: 'List inventory entries',
-  },
+  deleteOrder: { ...orders.delete, example: { id: '1' } },
+  listInventory: inventory.list,
   createInventory: {
     ...inventory.create,
-    summary: 'Create the inventory entry of a pet',
     errors: [400, 409, 413, 415, 422],
     stability: 'beta',
     example: { body: { petId: 2, quantity: 4, status: 'available' } },
   },
-  getInventory: { ...inventory.get, summary: 'Get the inventory entry of a pet' },
+  getInventory: inventory.get,
   updateInventory: {
     ...inventory.update,
     summary: 'Set the stock count of a pet',
@@ -337,7 +325,6 @@ const table: Readonly<Record<OperationId, Omit<Operation, 'id'>>> = {
   },
   deleteInventory: {
     ...inventory.delete,
-    summary: 'Delete the inventory entry of a pet',
     stability: 'experimental',
     example: { id: '2' },
   },

@@ -41,7 +41,7 @@ export interface SessionFlags extends Guards {
 export function runView(context: Context, noun: NounName, isDiff = false): View<object> {
   const isPlan = isDiff || context.flags.dryRun;
   if (!isPlan) return reportView as View<object>;
-  return createRowView(noun, context.settings.get('output') === 'table') as View<object>;
+  return createRowView(noun, context.printer().content === 'text') as View<object>;
 }
 
 /**
@@ -111,13 +111,13 @@ export async function carryOut(
     const problems = countProblems(run, plan);
     const isAsItShouldBe = problems + (isDiff ? plan.changes.length : 0) === 0;
     const exitCode = isAsItShouldBe ? 0 : isDiff ? exitCodes.differs : exitCodes.partial;
-    const isTable = (await context.printer()).content === 'text';
+    const isTable = context.printer().content === 'text';
     return { ...planPages(run, plan, isTable), notes: totals, exitCode, error: guardError };
   }
   if (guardError) throw guardError;
   const isWrite = plan.changes.length > 0;
   if (isWrite && !context.flags.yes && canAsk(context))
-    await io.stderr.write(await largestChangesText(await context.printer(), run.header, plan));
+    await io.stderr.write(await largestChangesText(context.printer(), run.header, plan));
   for (const line of totals) await context.printSummary(line);
   if (isWrite) {
     const { singular, plural } = rowWords(noun);

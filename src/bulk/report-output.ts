@@ -58,7 +58,7 @@ export async function reportOutput(context: Context, report: Report): Promise<Ou
     doneNote: `warning: ${error?.message ?? `run ${id} is done`}; the summary could not be written`,
     error: error ?? problem?.with({ hint: next && nextHint(context, next) }),
   };
-  const { content } = await context.printer();
+  const { content } = context.printer();
   const json = toReportJson(report, { next: next && followUpCommand(context, next), undo });
   if (content === 'ids' && header.kind === 'create')
     return { documents: [json], text: run.rows.map((row) => lineOf(madeIdOf(row))).join(''), ...ending };

@@ -134,7 +134,7 @@ function rejectColumnFlags({ flags: { fields, sort } }: Context, name: string): 
 
 /** Prints an output, then its notes, also if the reader of stdout has gone. @throws the error of the output. */
 async function printOutput(context: Context, output: Output, view: View<object> | undefined): Promise<void> {
-  const printer = await context.printer(output.defaultFormat);
+  const printer = context.printer(output.defaultFormat);
   context.setExitCode(output.exitCode ?? 0);
   const closed = await printer.output(output, view).catch(async (error: unknown) => {
     if (error instanceof OutputClosedError) return error;

@@ -74,20 +74,24 @@ interface DocumentsOutput {
 interface Format {
   /** What it prints: text for people, or data: cells under a header, ids, or whole records. */
   readonly content: 'text' | 'cells' | 'ids' | 'documents';
+  /** True if an error is a JSON object too. */
+  readonly hasJsonErrors: boolean;
   readonly print: Print;
 }
 
-const formats: Readonly<Record<OutputFormat, Format>> = {
+/** Each format of `--output`, and all that the program asks of it. */
+export const formats: Readonly<Record<OutputFormat, Format>> = {
   table: {
     content: 'text',
+    hasJsonErrors: false,
     print: (job, pieces) => (job.isTerminal ? printFramed(job, pieces) : printAligned(job, pieces)),
   },
-  json: { content: 'documents', print: printJsonDocument },
-  jsonl: { content: 'documents', print: printJsonLines },
-  csv: { content: 'cells', print: printCsv },
-  tsv: { content: 'cells', print: printTsv },
-  yaml: { content: 'documents', print: printYaml },
-  ids: { content: 'ids', print: printIds },
+  json: { content: 'documents', hasJsonErrors: true, print: printJsonDocument },
+  jsonl: { content: 'documents', hasJsonErrors: true, print: printJsonLines },
+  csv: { content: 'cells', hasJsonErrors: false, print: printCsv },
+  tsv: { content: 'cells', hasJsonErrors: false, print: printTsv },
+  yaml: { content: 'documents', hasJsonErrors: false, print: printYaml },
+  ids: { content: 'ids', hasJsonErrors: false, print: printIds },
 };
 
 export type Printer = ReturnType<typeof createPrinter>;

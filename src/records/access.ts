@@ -54,7 +54,7 @@ export async function openView(
   isList: boolean,
 ): Promise<NamedView> {
   const nameById = new Map<bigint, string>();
-  const printer = await context.printer();
+  const printer = context.printer();
   const { field = '', column: nameColumn = '' } = noun.reference ?? {};
   const isOnTerminal = printer.content === 'text' && context.io.stdout.isTerminal;
   const view = viewOf(noun, operation, nameById, isOnTerminal);
@@ -67,8 +67,15 @@ export async function openView(
   };
   // A service has few categories, and there is no request for some of them.
   if (isList || referenceNoun === 'categories') {
-    const reading = readAll();
-    return { view, readNames: () => reading };
+    names.beginReading(referenceNoun);
+    let reading: Promise<void> | undefined;
+    return {
+      view,
+      readNames() {
+        reading ??= readAll();
+        return reading;
+      },
+    };
   }
   return {
     view,

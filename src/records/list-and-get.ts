@@ -105,8 +105,8 @@ const clearScreen = '\x1b[2J\x1b[H';
  */
 async function watchRecords(access: Access, options: WatchOptions): Promise<void> {
   const { context } = access;
-  const { io, settings } = context;
-  if (settings.get('output') !== 'table' || !io.stdout.isTerminal || io.env.TERM === 'dumb')
+  const { io } = context;
+  if (context.printer().content !== 'text' || !io.stdout.isTerminal || io.env.TERM === 'dumb')
     throw new UsageError('--watch: the output must be a table on a terminal', 'run the command in a loop');
   const end = new AbortController();
   const stop = (signal: Signal) => {
@@ -139,7 +139,7 @@ async function printOnce(access: Access, { intervalMs, limit, read }: WatchOptio
     const store = settings.offline ? 'the embedded store' : (settings.get('base-url') ?? '');
     const title = `${noun.plural} of ${sanitize(store)} at ${clock}, every ${secondsText(intervalMs)}`;
     await io.stdout.write(`${clearScreen}${bold(title)}\n`);
-    await (await context.printer()).records(pages, view, limit);
+    await context.printer().records(pages, view, limit);
   } catch (error) {
     if (!(error instanceof CliError) || error.kind === 'usage') throw error;
     await io.stdout.write(`${red(`${clock}: ${sanitize(errorSentence(error))}`)}\n`);

@@ -41,6 +41,11 @@ export class Names {
     return list;
   }
 
+  /** Begins to read a list whose names are needed later. Only then is it said if they cannot be read. */
+  beginReading(noun: NamedNoun): void {
+    if (this.hasList(noun)) this.list(noun).catch(() => {});
+  }
+
   /**
    * Returns an id, or the id of the record with a name, in any case.
    *

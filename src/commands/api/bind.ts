@@ -62,7 +62,7 @@ export async function bindDescription(
     : `${contract.operations.size} of ${operationIds.length} operations bound`;
   const outcomeNote = `${found}; ${outcome}`;
   // A table of what is built in tells a person nothing.
-  const isShort = isAsBuiltIn && settings.get('output') === 'table' && context.flags.fields === undefined;
+  const isShort = isAsBuiltIn && context.printer().content === 'text' && context.flags.fields === undefined;
   if (isShort) {
     await context.printNotice(outcomeNote);
     return undefined;

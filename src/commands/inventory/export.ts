@@ -31,7 +31,7 @@ export function exportView(withExpected: boolean, names?: ReadonlyMap<bigint, st
 
 /** Reads the whole inventory, to be printed page by page. */
 export async function exportInventory(context: Context, withExpected: boolean): Promise<Output> {
-  const printer = await context.printer();
+  const printer = context.printer();
   const names = new Map<bigint, string>();
   const view = exportView(withExpected, names);
   const client = await context.client();

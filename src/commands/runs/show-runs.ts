@@ -26,7 +26,7 @@ export async function findRuns(context: Context, { limit, pet }: RunFilter): Pro
     await context.printStatus(
       `warning: ${writtenBy ? `${path}: ${writtenBy} wrote this journal` : problem.message}`,
     );
-  if (list.runs.length + list.unreadable.length === 0 && context.settings.get('output') === 'table')
+  if (list.runs.length + list.unreadable.length === 0 && context.printer().content === 'text')
     return { documents: [], text: '', notes: ['no runs yet: `petstore inventory apply` makes one'] };
   return { pages: readRuns(list, petId), limit };
 }
@@ -57,14 +57,14 @@ async function findShownRun(
 /** Returns the columns of the rows of a run. @throws UsageError if there is no such run. */
 export async function outcomesView(context: Context, id: string | undefined): Promise<View<object>> {
   const { noun } = (await findShownRun(context, id)).info.header;
-  return createRowView(noun, context.settings.get('output') === 'table') as View<object>;
+  return createRowView(noun, context.printer().content === 'text') as View<object>;
 }
 
 /** Reads the outcome of each row of a run. As data, a run that removed records has these records: `create --from` takes them. */
 export async function readOutcomes(context: Context, id: string | undefined): Promise<Output> {
   const { list, info } = await findShownRun(context, id);
   const run = await readRun(list, info.id);
-  const isData = /^jsonl?$|^yaml$/.test(context.settings.get('output'));
+  const isData = context.printer().content === 'documents';
   const printed = run.header.kind === 'delete' && isData ? removedRecords(run) : printedRows(run);
   return { pages: inPages(printed as Iterable<object>) };
 }
