@@ -89,11 +89,9 @@ export interface CheckContext extends Service {
   /** Aborted when the checks are stopped. */
   readonly signal: AbortSignal;
   /** Sends the request of an operation. @throws CliError if no answer came. */
-  ask(operation: Operation, input: CallInput, options?: AskOptions): Promise<CheckAnswer>;
+  ask(operation: Operation, input?: CallInput, options?: AskOptions): Promise<CheckAnswer>;
   /** Sends a GET for a path below the base URL, or for a URL of the service. */
   get(path: string, options?: AskOptions): Promise<RawAnswer>;
-  /** Sends the request of a GET operation once. Further calls by the checks of a pass return the same answer. */
-  askOnce(operation: Operation, input?: CallInput): Promise<CheckAnswer>;
 }
 
 /** One check. */

@@ -35,7 +35,7 @@ export async function checkHttp(context: CheckContext, expect: readonly Conditio
     const operation = reachOperation(context.reads);
     const fallback = expect.find(({ path }) => path !== undefined);
     const answer = await (operation
-      ? context.askOnce(operation, guessInput(operation))
+      ? context.ask(operation, guessInput(operation))
       : context.get(fallback?.path ?? context.client.baseUrl));
     const first = judgeFirstAnswer(context, operation, answer);
     const link = operation?.isList && !isRed(first) ? faultOfNextLink(answer) : undefined;

@@ -127,7 +127,7 @@ export function idsOf(answer: CheckAnswer): bigint[] {
 /** Returns the answer to the list of an operation's noun. Undefined if there is no list, or no answer. */
 export async function askList(context: CheckContext, { noun }: Operation): Promise<CheckAnswer | undefined> {
   const list = context.reads.find((each) => each.isList && each.noun === noun);
-  return list && context.askOnce(list).catch(() => undefined);
+  return list && context.ask(list).catch(() => undefined);
 }
 
 /** Returns the request and the answer behind a finding, for the report. */

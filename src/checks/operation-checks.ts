@@ -31,19 +31,19 @@ import {
 
 /** Checks a list, its next page and a filter. */
 export async function checkList(context: CheckContext, operation: Operation): Promise<Finding[]> {
-  const answer = await context.askOnce(operation);
+  const answer = await context.ask(operation);
   return [judgeRead(answer, context), ...(await faultsOfList(context, answer))];
 }
 
 /** Requests a record that a list shows, and compares the two. An operation without an id is called once. */
 export async function checkGet(context: CheckContext, operation: Operation): Promise<Finding> {
-  if (!idParameter(operation)) return judgeRead(await context.askOnce(operation), context);
+  if (!idParameter(operation)) return judgeRead(await context.ask(operation), context);
   const list = await askList(context, operation);
   const { minimum = 0n, maximum = int64Max } = idParameter(operation)?.bounds ?? {};
   const id = list && idsOf(list).find((each) => each >= 0n && each >= minimum && each <= maximum);
   if (!list || id === undefined)
     return skip(`no list shows ${withArticle(nouns[operation.noun].idName)} that ${operation.id} takes`);
-  const answer = await context.askOnce(operation, { id });
+  const answer = await context.ask(operation, { id });
   if (answer.status === 410 && operation.isDeprecated && passedSunset(answer, context.now()))
     return warn('gone, as its sunset announced', detailsOf(answer));
   const finding = isGone(answer)
@@ -52,7 +52,7 @@ export async function checkGet(context: CheckContext, operation: Operation): Pro
   const fault = faultAgainstList(answer, list);
   if (!fault) return finding;
   // Another client may have changed the record, so both are read once more.
-  const listAnswer = await context.ask(list.operation, {});
+  const listAnswer = await context.ask(list.operation);
   const again = faultAgainstList(await context.ask(operation, { id }), listAnswer);
   if (fault.reason === again?.reason && fault.expected === again.expected) return fault;
   const isDeleted = isGone(answer) && !idsOf(listAnswer).includes(id);

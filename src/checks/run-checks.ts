@@ -12,7 +12,6 @@ import { excerpt } from '../process/text.ts';
 import {
   type AskOptions,
   type Check,
-  type CheckAnswer,
   type CheckContext,
   type Finding,
   FindingError,
@@ -48,7 +47,6 @@ export async function runChecks(
   service: Service,
   stopped: AbortSignal,
 ): Promise<CheckResult[]> {
-  const answers: Answers = new Map();
   const results = new Map<string, CheckResult>();
   for (const check of checks) {
     const { id } = check;
@@ -56,43 +54,28 @@ export async function runChecks(
       (result) => isRed(result) && (result.isPrerequisite || groupOf(result.id) === 'write'),
     );
     const skipReason = failed ? `${failed.id} failed` : stopReasonOf(stopped);
-    if (skipReason === undefined) results.set(id, await runCheck(check, service, stopped, answers));
+    if (skipReason === undefined) results.set(id, await runCheck(check, service, stopped));
     else if (!results.has(id)) results.set(id, skippedResult(check, skipReason));
   }
   return [...results.values()];
 }
 
-/** Runs one check. @param answers the answers that the checks of a pass share */
-export async function runCheck(
-  check: Check,
-  service: Service,
-  stopped: AbortSignal,
-  answers: Answers = new Map(),
-): Promise<CheckResult> {
+/** Runs one check. @param stopped as for `runChecks` */
+export async function runCheck(check: Check, service: Service, stopped: AbortSignal): Promise<CheckResult> {
   const attempts: Attempt[] = [];
   const startedMs = monotonicMs();
-  const findings = await check
-    .run(createCheckContext(service, stopped, answers, attempts))
-    .catch((error: unknown) => {
-      // A call that was cut off says nothing about the service.
-      const stopReason = stopReasonOf(stopped);
-      return stopReason === undefined ? findingOfError(error) : skip(stopReason);
-    });
+  const findings = await check.run(createCheckContext(service, stopped, attempts)).catch((error: unknown) => {
+    // A call that was cut off says nothing about the service.
+    const stopReason = stopReasonOf(stopped);
+    return stopReason === undefined ? findingOfError(error) : skip(stopReason);
+  });
   return resultOf(check, [findings].flat(), service, attempts, monotonicMs() - startedMs);
 }
-
-/** The answers that several checks of one pass share, by operation and id. */
-type Answers = Map<string, Promise<CheckAnswer>>;
 
 const retriedStatuses: readonly number[] = [429, 502, 503, 504];
 
 /** Makes the context of one check. @param attempts gets the attempts of its requests */
-function createCheckContext(
-  service: Service,
-  signal: AbortSignal,
-  answers: Answers,
-  attempts: Attempt[],
-): CheckContext {
+function createCheckContext(service: Service, signal: AbortSignal, attempts: Attempt[]): CheckContext {
   const { client, timeoutMs, retries } = service;
   const callOptions = ({ isExpected = () => false, changes, ...limits }: AskOptions = {}): CallOptions => ({
     signal,
@@ -103,7 +86,7 @@ function createCheckContext(
     ...limits,
     afterAttempt: (attempt) => attempts.push(attempt),
   });
-  const context: CheckContext = {
+  return {
     ...service,
     signal,
     reads: readsOf(client.contract),
@@ -114,7 +97,7 @@ function createCheckContext(
       list: (id, filters, options) => client.list(id, filters, { ...callOptions(), ...options }),
       note: () => {},
     },
-    async ask(operation, input, options = {}) {
+    async ask(operation, input = {}, options = {}) {
       const { id, method } = operation;
       const sending = client.send(id, withPageSize(operation, input), callOptions(options), options.changes);
       const response = await sending.catch((error: unknown) => {
@@ -130,14 +113,7 @@ function createCheckContext(
       const response = await client.request(request, callOptions(options));
       return { ...response, ...parseBody(response), method: 'GET' };
     },
-    askOnce(operation, input = {}) {
-      const key = `${operation.id} ${recordIdOf(operation, input)}`;
-      const answer = answers.get(key) ?? context.ask(operation, input);
-      answers.set(key, answer);
-      return answer;
-    },
   };
-  return context;
 }
 
 /** Adds the page size, if the service requires one. */
