@@ -64,8 +64,9 @@ interface JournalKeeper extends RowKeeper {
 }
 
 /**
- * Keeps rows in a journal, and stops the run after a row as `whyStop` says. If the run writes to the embedded store, outcomes wait until the store is saved: at most once a second, and at the end. If
- * an outcome cannot be kept, the run stops, because no row may be written without its outcome.
+ * Keeps rows in a journal, and stops the run after a row as `whyStop` says. If the run writes to the embedded store, outcomes
+ * wait until the store is saved: at most once a second, and at the end. If an outcome cannot be kept, the run stops, because no
+ * row may be written without its outcome.
  */
 export function createRowKeeper(
   journal: Journal,

@@ -61,14 +61,17 @@ export async function reportOutput(context: Context, report: Report): Promise<Ou
   const { content } = context.printer();
   const json = toReportJson(report, { next: next && followUpCommand(context, next), undo });
   if (content === 'ids' && header.kind === 'create')
-    return { documents: [json], text: run.rows.map((row) => lineOf(madeIdOf(row))).join(''), ...ending };
+    return {
+      documents: [json],
+      text: run.rows
+        .flatMap((row) => madeIdOf(row) ?? [])
+        .map((made) => `${made}\n`)
+        .join(''),
+      ...ending,
+    };
   if (content !== 'text' || fields !== undefined || sort !== undefined)
     return { record: json, view: reportView, ...ending };
   return { documents: [json], text: summaryText(report, await context.style('stdout')), ...ending };
-}
-
-function lineOf(id: bigint | undefined): string {
-  return id === undefined ? '' : `${id}\n`;
 }
 
 /** The command that goes on, as words. Undefined if nothing is left to do. */
@@ -120,7 +123,9 @@ function applyWords({ kind, noun, flags, delivery }: RunHeader, file: string): s
     '--create-missing': createMissing,
   };
   return [
-    ...['inventory', 'apply', file],
+    'inventory',
+    'apply',
+    file,
     ...Object.entries(map).flatMap(([field, column]) => ['--map', `${field}=${column}`]),
     ...Object.entries(values).flatMap(([flag, value]) => (value === null ? [] : [flag, value])),
     ...Object.entries(truths).flatMap(([flag, isSet]) => (isSet ? flag : [])),
@@ -132,7 +137,10 @@ function summaryText(report: Report, style: Style): string {
   const { info, run, seconds } = report;
   const { counts, header } = info;
   const rowCount = rowCountOf(counts);
-  const facts = `applied ${groupDigits(counts.applied)} of ${counted(rowCount, 'row', 'rows')} in ${seconds.toFixed(2)} s`;
+  const facts =
+    counts.unchanged + counts.booked === rowCount
+      ? `nothing to do: ${counted(rowCount, 'row needs', 'rows need')} no write`
+      : `applied ${groupDigits(counts.applied)} of ${counted(rowCount, 'row', 'rows')} in ${seconds.toFixed(2)} s`;
   const others = rowStates
     .filter((state) => state !== 'applied' && counts[state] > 0)
     .map((state) => `${groupDigits(counts[state])} ${state}`);

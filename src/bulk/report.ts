@@ -25,14 +25,6 @@ export interface Report {
   readonly lacks: 'rejects' | 'end' | undefined;
 }
 
-/** The commands that a report offers, as lines to type. */
-export interface NextCommands {
-  /** Goes on with the run. Undefined if it is finished. */
-  readonly next?: string | undefined;
-  /** Takes back the run. Undefined if it wrote no row, or cannot be undone. */
-  readonly undo?: string | undefined;
-}
-
 /** The facts of a run as JSON: in the list of runs, and in the report of a session. */
 export function toRunJson({
   id,
@@ -63,8 +55,16 @@ export function toRunJson({
   } as JsonObject;
 }
 
-/** A report as one JSON object: the facts of the run, and those of the session. */
-export function toReportJson(report: Report, commands: NextCommands): JsonObject {
+/**
+ * A report as one JSON object: the facts of the run, and those of the session.
+ *
+ * @param commands.next the line to type to go on with the run. Undefined if it is finished.
+ * @param commands.undo the line that takes it back. Undefined if it wrote no row, or cannot be undone.
+ */
+export function toReportJson(
+  report: Report,
+  commands: { readonly next: string | undefined; readonly undo: string | undefined },
+): JsonObject {
   const { info, run, seconds, rejects, stop } = report;
   const { idField } = nouns[info.header.noun];
   return {
