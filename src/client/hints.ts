@@ -93,7 +93,7 @@ function token({ call, response, kind }: Failure): string | undefined {
       'give a token: PETSTORE_TOKEN together with PETSTORE_BASE_URL, or token-file in the profile of this service'
     );
   const sent = headerValue(call.request.headers, 'authorization') ?? '';
-  const extra = /^\S+ ("|'|bearer )/i.exec(sent)?.[1];
+  const extra = /^\S+ ("|'|bearer |basic |authorization(?=:))/i.exec(sent)?.[1];
   if (extra !== undefined) return `the token of ${credential} begins with ${extra.trim()}: leave that out`;
   return response?.status === 401
     ? `is the token of ${credential} that of this service, and still valid?`

@@ -87,6 +87,11 @@ test.each([
     { PETSTORE_TOKEN: 'Bearer s3cret' },
     'the token of PETSTORE_TOKEN begins with Bearer: leave that out',
   ],
+  [
+    401,
+    { PETSTORE_TOKEN: 'Authorization: Bearer s3cret' },
+    'the token of PETSTORE_TOKEN begins with Authorization: leave that out',
+  ],
   [401, { PETSTORE_TOKEN: '"s3cret"' }, 'the token of PETSTORE_TOKEN begins with ": leave that out'],
 ])('the hint of a %i knows whether a token was sent: %j', async (status, env, hint) => {
   const reply = { status, headers: { 'request-id': 'abc-1' }, body: { ...refused, status } };
