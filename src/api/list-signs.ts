@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue, jsonIn } from '../process/exact-json.ts';
-import { shorten } from '../process/text.ts';
+import { counted, shorten } from '../process/text.ts';
 import { type HttpHeaders, headerValue, linkTarget } from './http.ts';
 
 // The ways in which services say that a list goes on, whatever their description says. The names are compact: lower case,
@@ -50,7 +50,7 @@ export function isOuterName(name: string): boolean {
 
 /** A statement of an answer that its list goes on. */
 interface ListSign {
-  /** A clause: `it says meta.total: 25, and sent 10`. */
+  /** A clause: `meta.total says 25, and the list has 10`. */
   readonly clause: string;
   /** The link to the next page, if the answer has one. It may be relative. */
   readonly link?: string | undefined;
@@ -104,12 +104,12 @@ interface Field {
 
 function signOf({ label, name, value }: Field, { count, pages }: ListProgress): ListSign | undefined {
   const number = numberIn(value);
-  const says = (text: string, rest = '') => ({ clause: `it says ${label}: ${shorten(text, 80)}${rest}` });
+  const says = (text: string, rest = '') => ({ clause: `${label} says ${shorten(text, 80)}${rest}` });
   if (totals.has(name) && number !== undefined && number > count)
-    return says(`${number}`, `, and sent ${count}`);
+    return says(`${number}`, `, and the list has ${count}`);
   if (remainders.has(name) && number !== undefined && number > 0) return says(`${number}`);
   if (pageCounts.has(name) && number !== undefined && number > pages)
-    return says(`${number}`, `, and sent ${pages === 1 ? 'one' : pages}`);
+    return says(`${number}`, `, and the list has ${counted(pages, 'page', 'pages')}`);
   if (moreFlags.has(name) && String(value) === 'true') return says('true');
   if (lastFlags.has(name) && String(value) === 'false') return says('false');
   if (!nextNames.has(name) || typeof value === 'boolean') return undefined;
@@ -172,6 +172,6 @@ function rangeSign(header: string | undefined, { count }: ListProgress): ListSig
   const [, last = '', total = ''] = /^\s*\S+\s+\d+-(\d+)\/(\d+|\*)\s*$/.exec(header ?? '') ?? [];
   if (total === '' || total === '*') return undefined;
   return Number(total) > Math.max(Number(last) + 1, count)
-    ? { clause: `the header content-range says ${total}, and it sent ${count}` }
+    ? { clause: `the header content-range says ${total}, and the list has ${count}` }
     : 'whole';
 }
