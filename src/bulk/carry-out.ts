@@ -1,6 +1,5 @@
 import type { NounName } from '../api/nouns.ts';
 import { canAsk, confirmWrite } from '../asking.ts';
-import type { StopReason } from '../client/pace.ts';
 import { resolvePaths } from '../config/paths.ts';
 import type { Context } from '../context.ts';
 import type { View } from '../output/columns.ts';
@@ -163,7 +162,8 @@ async function writeWithProgress(
 ): Promise<Report> {
   const { stop, totals, run } = session;
   const stopBy = (signal: Signal) => {
-    stop.stop(interruption(signal));
+    const { kind, message } = new InterruptedError(signal);
+    stop.stop({ kind, message });
     void context.printStatus(
       'stopping: waiting up to 10 s for what is under way; a second signal ends at once',
     );
@@ -181,9 +181,4 @@ async function writeWithProgress(
     const write = () => writeRun(session, plan, journal, options);
     return total > 0 ? withProgress(context, activity, write) : write();
   });
-}
-
-function interruption(signal: Signal): StopReason {
-  const { kind, message } = new InterruptedError(signal);
-  return { kind, message };
 }

@@ -57,21 +57,17 @@ interface KeeperOptions {
   readonly saveStore: (() => Promise<void>) | undefined;
 }
 
-/** Keeps rows in a journal. */
-interface JournalKeeper extends RowKeeper {
-  /** Keeps the outcomes that still wait. Call it at the end. */
-  flush(): Promise<void>;
-}
-
 /**
  * Keeps rows in a journal, and stops the run after a row as `whyStop` says. If the run writes to the embedded store, outcomes
  * wait until the store is saved: at most once a second, and at the end. If an outcome cannot be kept, the run stops, because no
  * row may be written without its outcome.
+ *
+ * @returns also a function that keeps the outcomes that still wait. Call it at the end.
  */
 export function createRowKeeper(
   journal: Journal,
   { stop, totals, maxErrors, saveStore }: KeeperOptions,
-): JournalKeeper {
+): RowKeeper & { flush(): Promise<void> } {
   let waiting: Extract<RunChange, { kind: 'outcome' }>[] = [];
   let nextSaveMs = monotonicMs() + saveEveryMs;
   const flush = async () => {

@@ -153,16 +153,12 @@ export function runError(
     ...(states.length > 0 ? [`${states.join(', ')} of ${counted(rowCountOf(counts), 'row', 'rows')}`] : []),
   ];
   const subject = header.kind === 'undo' ? `undo ${header.undoes}` : header.name;
-  return new CliError(
-    stop && outranksRows(stop) ? stop.kind : kindOf(counts, header.kind === 'undo'),
-    `${subject}: ${facts.join('; ')}`,
-    { hint, applied: counts.unknown > 0 ? 'unknown' : undefined },
-  );
-}
-
-/** Returns true if a stop says more than its rows do. A full disk and a redirect do not: rows may have been written before. */
-function outranksRows({ kind }: StopReason): boolean {
-  return kind !== 'partial' && kind !== 'failed';
+  // A full disk and a redirect say less than the rows do: some may have been written before.
+  const stopKind = stop?.kind === 'partial' || stop?.kind === 'failed' ? undefined : stop?.kind;
+  return new CliError(stopKind ?? kindOf(counts, header.kind === 'undo'), `${subject}: ${facts.join('; ')}`, {
+    hint,
+    applied: counts.unknown > 0 ? 'unknown' : undefined,
+  });
 }
 
 /** An undo that leaves every row alone has done its work. A run of which nothing is known is not refused. */

@@ -2,7 +2,6 @@ import { offeredOperation } from '../api/contract.ts';
 import { nouns } from '../api/nouns.ts';
 import type { Client } from '../client/client.ts';
 import { Pace, type StopReason } from '../client/pace.ts';
-import type { Settings } from '../config/settings.ts';
 import type { Context } from '../context.ts';
 import { type Reject, rejectsName, writeRejects } from '../input/rejects.ts';
 import { monotonicMs } from '../process/deadline.ts';
@@ -13,7 +12,7 @@ import { systemReason } from '../process/system-error.ts';
 import type { Outcome, Rules } from '../writes/decide.ts';
 import { createRecordPort, type RecordPort } from '../writes/port.ts';
 import { shownCode } from '../writes/reasons.ts';
-import { createTotals, settleAll, type Totals } from '../writes/settle-all.ts';
+import { createTotals, settleAll } from '../writes/settle-all.ts';
 import { claimsOn } from './claims.ts';
 import type { Journal } from './journal.ts';
 import { createRowKeeper, markBeforeSending } from './keep-rows.ts';
@@ -22,23 +21,14 @@ import { makePlan, type Plan, readStocks } from './plan.ts';
 import type { Report } from './report.ts';
 import { isReject, isUnfinished, type Run, rowStateOf, rowTotals } from './run.ts';
 
-/** What a session of a run works with. */
-export interface Session {
-  readonly run: Run;
-  /** The runs on the target, as listed under its lock. */
-  readonly list: RunList;
-  readonly client: Client;
-  readonly settings: Settings;
-  readonly port: RecordPort;
-  readonly rules: Rules;
-  readonly pace: Pace;
-  readonly stop: Stop<StopReason>;
-  /** Counts while rows are written. */
-  readonly totals: Totals;
-}
+/** What a session of a run works with. `totals` count while rows are written. */
+export type Session = Awaited<ReturnType<typeof openSession>>;
 
-/** @throws UsageError if the service cannot read or write such values. */
-export async function openSession(context: Context, list: RunList, run: Run): Promise<Session> {
+/**
+ * @param list the runs on the target, as listed under its lock.
+ * @throws UsageError if the service cannot read or write such values.
+ */
+export async function openSession(context: Context, list: RunList, run: Run) {
   const { settings } = context;
   const { noun, kind, flags } = run.header;
   const client = await context.client('bulk');
@@ -48,7 +38,7 @@ export async function openSession(context: Context, list: RunList, run: Run): Pr
   const port = createRecordPort(client, noun, { pace, sendsEtags: settings.get('etags') });
   checkOffers(client, port, run);
   const { createsByPut } = port;
-  const rules = { mayCreate: flags.createMissing, isUndo: kind === 'undo', createsByPut };
+  const rules: Rules = { mayCreate: flags.createMissing, isUndo: kind === 'undo', createsByPut };
   return { run, list, client, settings, port, rules, pace, stop, totals: createTotals() };
 }
 
