@@ -3,7 +3,7 @@ import { UsageError } from '../process/errors.ts';
 import { minuteText } from '../process/text.ts';
 import type { Outcome, Row } from '../writes/decide.ts';
 import { type RunInfo, type RunList, readRun, runsOfDelivery, runsOnTarget } from './list-runs.ts';
-import { bookedCode, isAppliedOrUncertain, type Run, type RunRow, rowName, rowStateOf } from './run.ts';
+import { bookedCode, isAppliedOrUncertain, type Run, type RunRow, rowStateOf, settleWords } from './run.ts';
 
 // What other runs on the target mean for the rows of a run: a delivery is booked once, an uncertain row that another run has
 // planned since stays unknown, and an undo leaves alone what a later run has written.
@@ -115,18 +115,15 @@ function laterRun({ id, header }: RunInfo, row: Row, other: RunRow): Outcome | u
   return { kind: 'failed', reason: { code, message, passes: true, settledBy: ['undo', id] } };
 }
 
-type Claim = readonly [Row, Outcome];
-
 /** An undo takes back what was applied. It leaves alone a row of which nobody knows, until that is settled in its own run. */
-function claimNotApplied({ id = '', rows: undoneRows }: Run, rows: readonly RunRow[]): readonly Claim[] {
+function claimNotApplied({ id = '', rows: undoneRows }: Run, rows: readonly RunRow[]): Claims {
   const byLine = new Map(undoneRows.map((row) => [row.line, row]));
-  return rows.flatMap((row): Claim[] => {
+  const claims = new Map<Row, Outcome>();
+  for (const row of rows) {
     const undone = byLine.get(row.line);
-    if (!undone || row.doubt) return [];
+    if (!undone || row.doubt) continue;
     const state = rowStateOf(undone);
-    if (state === 'applied' && row.id !== undefined) return [];
-    const name = rowName(undone);
-    if (state === 'failed') return [[row, { kind: 'unchanged' }]];
+    if (state === 'applied' && row.id !== undefined) continue;
     const [code, message] =
       state === 'applied'
         ? (['no_id', 'the service made it and did not tell its id: look for it, and delete it'] as const)
@@ -134,7 +131,8 @@ function claimNotApplied({ id = '', rows: undoneRows }: Run, rows: readonly RunR
             'not_settled',
             `nobody knows whether run ${id} wrote it: look at it, and say what happened`,
           ] as const);
-    const settledBy = ['runs', 'settle', id, state === 'applied' ? `${name}=<id>` : name, '--as', 'applied'];
-    return [[row, { kind: 'failed', reason: { code, message, passes: true, settledBy } }]];
-  });
+    const reason = { code, message, passes: true, settledBy: settleWords(id, undone) };
+    claims.set(row, state === 'failed' ? { kind: 'unchanged' } : { kind: 'failed', reason });
+  }
+  return claims;
 }

@@ -7,7 +7,7 @@ import { counted, groupDigits } from '../process/text.ts';
 import type { Row } from '../writes/decide.ts';
 import { shownCode } from '../writes/reasons.ts';
 import type { RunInfo } from './list-runs.ts';
-import { isForPerson, isUnfinished, type RowCounts, type Run, rowCountOf } from './run.ts';
+import { isForPerson, isUnfinished, type RowCounts, type Run, rowCountOf, settleWords } from './run.ts';
 
 /** What a session of a run did, and what has become of the run. */
 export interface Report {
@@ -118,24 +118,12 @@ export function groupFailures(rows: Iterable<Row>): FailureGroup[] {
 export function findNextCommand({ id = '', header, rows }: Run): readonly string[] | undefined {
   const open = rows.filter((row) => isUnfinished(row) || isForPerson(row));
   if (open.length === 0) return undefined;
-  const waiting = open.map((row) => waitingWords(id, row));
-  if (waiting.every((words) => words !== undefined)) return waiting[0];
+  // Each row may wait for a person or for another run.
+  const waiting = open.flatMap((row) =>
+    isForPerson(row) ? [settleWords(id, row)] : [row.outcome?.reason?.settledBy ?? []],
+  );
+  if (waiting.every(({ length }) => length > 0)) return waiting[0];
   return header.undoes === null ? ['resume', id] : ['undo', header.undoes];
-}
-
-/** The words with which a row ends that waits for a person or for another run. Undefined for any other row. */
-function waitingWords(id: string, row: Row): readonly string[] | undefined {
-  const { line, outcome } = row;
-  if (isForPerson(row))
-    return [
-      'runs',
-      'settle',
-      id,
-      row.id === undefined ? `line:${line}=<id>` : `${row.id}`,
-      '--as',
-      'applied',
-    ];
-  return outcome?.reason?.settledBy;
 }
 
 /** The error that ends a session, or that tells again how a run has ended. Undefined if every row is as the file says. */

@@ -75,6 +75,12 @@ export function rowName({ id, line }: Pick<Row, 'id' | 'line'>): string {
   return id === undefined ? `line:${line}` : `${id}`;
 }
 
+/** The words of the command with which a person says what happened to a row of a run. */
+export function settleWords(runId: string, row: Pick<Row, 'id' | 'line'>): readonly string[] {
+  const name = row.id === undefined ? `${rowName(row)}=<id>` : rowName(row);
+  return ['runs', 'settle', runId, name, '--as', 'applied'];
+}
+
 /** The id of the record that a row has created, if an answer or a person has told it. */
 export function madeIdOf({ outcome }: Row): bigint | undefined {
   return outcome?.made?.id;
