@@ -78,14 +78,10 @@ export async function applyRun(
     const totals = isPreview ? [] : [toRunJson({ header, counts: rowTotals([]).counts })];
     return { documents: totals, text: '', asList: isPreview, notes: [note] };
   }
-  const lock = isPreview ? undefined : await lockTarget(context, header, flags);
-  try {
-    const list = await listRuns(runFolderOf(context.io));
-    if (lock) await checkDelivery(context, list, run);
-    return await carryOut(context, list, { run }, flags, lock, kind === 'diff');
-  } finally {
-    await lock?.release();
-  }
+  await using lock = isPreview ? undefined : await lockTarget(context, header, flags);
+  const list = await listRuns(runFolderOf(context.io));
+  if (lock) await checkDelivery(context, list, run);
+  return await carryOut(context, list, { run }, flags, lock, kind === 'diff');
 }
 
 /**

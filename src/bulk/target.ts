@@ -47,11 +47,10 @@ interface Holder {
   readonly run?: string | undefined;
 }
 
-/** The lock of this process on a target. */
-export interface TargetLock {
+/** The lock of this process on a target. It is released at the end of its scope. */
+export interface TargetLock extends AsyncDisposable {
   /** Tells other processes the id of the run. */
   nameRun(run: string): Promise<void>;
-  release(): Promise<void>;
 }
 
 /**
@@ -87,7 +86,7 @@ export async function holdTarget(
     if (typeof result === 'function')
       return {
         nameRun: writeHolder,
-        async release() {
+        async [Symbol.asyncDispose]() {
           await rm(`${path}.json`, { force: true }).catch(() => {});
           result();
         },

@@ -72,19 +72,15 @@ async function resumeOrUndo(
   };
   const first = choose(await listRuns(folder));
   const isLocked = first.kind !== 'nothing' && !context.flags.dryRun;
-  const lock = isLocked ? await lockTarget(context, first.info.header, flags) : undefined;
-  try {
-    // Before the lock was taken, another process may have continued the run, or begun to undo it.
-    const list = await listRuns(folder);
-    const choice = choose(list);
-    if (choice.kind === 'nothing')
-      return await nothingOutput(list, verb, choice, context.flags.dryRun === true);
-    const openRun = await openChosenRun(list, choice);
-    if (openRun.undone) await context.printNotice(describeUndone(openRun.undone));
-    return await carryOut(context, list, openRun, flags, lock);
-  } finally {
-    await lock?.release();
-  }
+  await using lock = isLocked ? await lockTarget(context, first.info.header, flags) : undefined;
+  // Before the lock was taken, another process may have continued the run, or begun to undo it.
+  const list = await listRuns(folder);
+  const choice = choose(list);
+  if (choice.kind === 'nothing')
+    return await nothingOutput(list, verb, choice, context.flags.dryRun === true);
+  const openRun = await openChosenRun(list, choice);
+  if (openRun.undone) await context.printNotice(describeUndone(openRun.undone));
+  return await carryOut(context, list, openRun, flags, lock);
 }
 
 /** Says which run is undone. */

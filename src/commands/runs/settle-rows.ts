@@ -25,32 +25,25 @@ export async function settleRows(
 ): Promise<Output> {
   const folder = runFolderOf(context.io);
   const { header } = findRun(await listRuns(folder), runId);
-  const lock = await lockTarget(context, header, flags);
-  try {
-    await lock.nameRun(runId);
-    const run = await readRun(await listRuns(folder), runId);
-    const outcomes = names.map((name) => toOutcome(run, name, as));
-    await confirmWrite(context, {
-      what: `settle ${counted(outcomes.length, 'row', 'rows')} of ${runId} as ${as}`,
-    });
-    const journal = new Journal(journalPath(folder, runId), run);
-    try {
-      for (const [row, outcome] of outcomes) journal.keep({ kind: 'outcome', row, outcome });
-      journal.sync();
-      const open = run.rows.filter((row) => isLeft(row) || rowStateOf(row) === 'unknown').length;
-      if (open === 0) {
-        const rejects = endRun(run, journal, { folder: context.io.cwd });
-        if (rejects) await context.printNotice(`rejected rows are in ${rejects}`);
-      }
-      const state = open === 0 ? ' is finished' : `: ${counted(open, 'more row is', 'more rows are')} open`;
-      const documents = outcomes.map(([row]) => ({ id: row.id ?? madeIdOf(row), line: row.line, state: as }));
-      return { documents, text: `run ${runId}${state}\n`, asList: true };
-    } finally {
-      journal.close();
-    }
-  } finally {
-    await lock.release();
-  }
+  await using lock = await lockTarget(context, header, flags);
+  await lock.nameRun(runId);
+  const run = await readRun(await listRuns(folder), runId);
+  const outcomes = names.map((name) => toOutcome(run, name, as));
+  const what = `settle ${counted(outcomes.length, 'row', 'rows')} of ${runId} as ${as}`;
+  await confirmWrite(context, { what });
+  const journal = new Journal(journalPath(folder, runId), run);
+  for (const [row, outcome] of outcomes) journal.keep({ kind: 'outcome', row, outcome });
+  journal.sync();
+  const open = run.rows.filter((row) => isLeft(row) || rowStateOf(row) === 'unknown').length;
+  const rejects = open === 0 ? endRun(run, journal, { folder: context.io.cwd }) : undefined;
+  journal.close();
+  const state = open === 0 ? ' is finished' : `: ${counted(open, 'more row is', 'more rows are')} open`;
+  return {
+    documents: outcomes.map(([row]) => ({ id: row.id ?? madeIdOf(row), line: row.line, state: as })),
+    text: `run ${runId}${state}\n`,
+    asList: true,
+    notes: rejects === undefined ? [] : [`rejected rows are in ${rejects}`],
+  };
 }
 
 /** @throws UsageError for a row that the run does not have, or whose state is certain, or a create without the id that it made. */
