@@ -1,18 +1,8 @@
-import type * as v from 'valibot';
 import type { JsonObject } from '../process/exact-json.ts';
+import { type FieldKind, type Noun, nouns } from './nouns.ts';
 import { type Operation, operations, type Parameter } from './operations.ts';
-import {
-  bodySchemas,
-  ErrorBody,
-  Id,
-  IdText,
-  jsonSchemaOf,
-  PetStatus,
-  type QueryName,
-  querySchemas,
-  type ResultName,
-  resultSchemas,
-} from './schemas.ts';
+import type { QueryName, ResultName } from './schemas.ts';
+import { petStatuses } from './values.ts';
 
 interface OpenApiOptions {
   /** The URL of the service. By default `/`, the origin that serves the document. */
@@ -60,6 +50,9 @@ const errorDescriptions: Readonly<Record<number, string>> = {
   422: 'The body breaks its schema',
 };
 
+const int64 = { type: 'integer', format: 'int64' };
+const idInRequest = { ...int64, minimum: 0 };
+
 const queryDescriptions: Readonly<Record<QueryName, string>> = {
   status: 'Only records of this pet status',
   categoryId: 'Only pets of this category',
@@ -67,6 +60,15 @@ const queryDescriptions: Readonly<Record<QueryName, string>> = {
   complete: 'Only orders that are complete, or that are not',
   limit: 'The largest number of records in one page',
   after: 'The id of the last record of the previous page',
+};
+
+const querySchemas: Readonly<Record<QueryName, JsonObject>> = {
+  status: componentReference('schemas', 'PetStatus'),
+  categoryId: idInRequest,
+  petId: idInRequest,
+  complete: { type: 'boolean' },
+  limit: { type: 'integer', minimum: 1, maximum: 1000, default: 100 },
+  after: idInRequest,
 };
 
 const headerDescriptions = {
@@ -130,12 +132,10 @@ function toParameterObject(
   const shared = { name: wireName, in: place, required };
   if (place === 'path') {
     const id = Number(example?.id);
-    return { ...shared, description: 'The id of the record', schema: toFieldSchema(IdText), example: id };
+    return { ...shared, description: 'The id of the record', schema: { ...idInRequest }, example: id };
   }
   const query = name as QueryName;
-  const schema =
-    query === 'status' ? componentReference('schemas', 'PetStatus') : toFieldSchema(querySchemas[query]);
-  return { ...shared, description: queryDescriptions[query], schema };
+  return { ...shared, description: queryDescriptions[query], schema: { ...querySchemas[query] } };
 }
 
 function toResponses(operation: Operation) {
@@ -187,39 +187,54 @@ function toHeaders() {
   return Object.fromEntries(entries);
 }
 
+/** The schemas of fields, by their kinds. */
+const fieldSchemas: Readonly<Record<FieldKind, JsonObject>> = {
+  name: { type: 'string' },
+  text: { type: 'string' },
+  reference: int64,
+  status: componentReference('schemas', 'PetStatus'),
+  quantity: { type: 'integer', minimum: 0 },
+  date: { type: 'string', format: 'date-time' },
+  truth: { type: 'boolean' },
+};
+
 /** Makes all schemas of the document, by name. */
 export function toSchemas(): { [name: string]: JsonObject } {
+  const { pets, categories, orders, inventory } = nouns;
   return {
-    PetStatus: toFieldSchema(PetStatus),
-    NewPet: toObjectSchema(bodySchemas.NewPet),
-    Pet: toObjectSchema({ entries: { id: Id, ...bodySchemas.NewPet.entries } }),
+    PetStatus: { enum: [...petStatuses], type: 'string' },
+    NewPet: toObjectSchema(pets, 'none'),
+    Pet: toObjectSchema(pets, 'required'),
     Pets: { type: 'array', items: componentReference('schemas', 'Pet') },
-    NewCategory: toObjectSchema(bodySchemas.NewCategory),
-    Category: toObjectSchema({ entries: { id: Id, ...bodySchemas.NewCategory.entries } }),
-    Order: toObjectSchema(bodySchemas.Order),
-    InventoryItem: toObjectSchema(resultSchemas.InventoryItem),
-    InventoryUpdate: toObjectSchema(bodySchemas.InventoryUpdate),
-    Error: toObjectSchema(ErrorBody),
+    NewCategory: toObjectSchema(categories, 'none'),
+    Category: toObjectSchema(categories, 'required'),
+    Order: toObjectSchema(orders, 'optional'),
+    InventoryItem: toObjectSchema(inventory, 'required'),
+    InventoryUpdate: toObjectSchema(inventory, 'none', inventory.update.fields),
+    Error: {
+      type: 'object',
+      properties: { code: { type: 'string' }, message: { type: 'string' }, status: { type: 'integer' } },
+      required: ['code', 'message', 'status'],
+    },
   };
 }
 
-function toObjectSchema({
-  entries,
-}: {
-  readonly entries: Readonly<Record<string, v.GenericSchema>>;
-}): JsonObject {
-  const properties: JsonObject = {};
-  for (const [name, schema] of Object.entries(entries)) {
-    const isStatus = ('wrapped' in schema ? schema.wrapped : schema) === PetStatus;
-    properties[name] = isStatus ? componentReference('schemas', 'PetStatus') : toFieldSchema(schema);
-  }
-  const required = Object.keys(entries).filter((name) => entries[name]?.type !== 'optional');
+/** @param names the fields that the object has. By default all. */
+function toObjectSchema(
+  { idField, fields }: Noun,
+  id: Noun['idInBody'],
+  names: readonly string[] = fields.map(({ name }) => name),
+): JsonObject {
+  const listed = fields.filter(({ name }) => names.includes(name));
+  // Each is a copy: YAML would print the second of two as an alias.
+  const properties: JsonObject = id === 'none' ? {} : { [idField]: { ...int64 } };
+  for (const { name, kind } of listed) properties[name] = { ...fieldSchemas[kind] };
+  const required = [
+    ...(id === 'required' ? [idField] : []),
+    ...listed.filter(({ isRequired }) => isRequired).map(({ name }) => name),
+  ];
   // OpenAPI 3.0 forbids an empty list of required fields.
   return { type: 'object', properties, ...(required.length > 0 && { required }) };
-}
-
-function toFieldSchema(schema: v.GenericSchema): JsonObject {
-  return { ...jsonSchemaOf(schema) } as JsonObject;
 }
 
 /** Makes a reference to a component of the document. */

@@ -2,33 +2,29 @@ import * as v from 'valibot';
 import { type FieldKind, type Noun, nouns } from './nouns.ts';
 import { idRequirement, int64Max, isDateTime, petStatuses, toId } from './values.ts';
 
-// The shapes of the service's records: the single source of types, validation and the OpenAPI document. Ids
-// and other int64 values are bigints, so that no arithmetic and no output rounds them.
+// How bodies, records and parameters are checked, by the kinds of their fields. Ids and other int64 values are bigints, so that no
+// arithmetic and no output rounds them.
 
 const int64Min = -9223372036854775808n;
 
 /** A function, because it checks every answer, and a union of schemas would be slower. */
-const anyInteger = v.custom<number | bigint>(
+const integer = v.custom<number | bigint>(
   (value) => typeof value === 'bigint' || Number.isInteger(value),
   'must be an integer',
 );
-const integer = v.pipe(anyInteger, v.metadata({ jsonSchema: { type: 'integer' } }));
 
 /** An identifier in JSON: any int64. */
 export const Id = v.pipe(
-  anyInteger,
+  integer,
   v.transform((value) => BigInt(value)),
   v.check((value) => value >= int64Min && value <= int64Max, 'must be an int64'),
-  v.metadata({ jsonSchema: { type: 'integer', format: 'int64' } }),
 );
-export type Id = v.InferOutput<typeof Id>;
 
 /** An identifier as text, in arguments, paths and queries: decimal digits, 0 to 9223372036854775807. */
 export const IdText = v.pipe(
   v.string(),
   v.check((digits) => toId(digits) !== undefined, idRequirement),
   v.transform((digits) => BigInt(digits)),
-  v.metadata({ jsonSchema: { type: 'integer', format: 'int64', minimum: 0 } }),
 );
 
 export const PetStatus = v.picklist(petStatuses, `must be one of ${petStatuses.join(', ')}`);
@@ -39,26 +35,12 @@ export const Quantity = v.pipe(
   v.number('must be an integer from 0 to 9007199254740991'),
   v.safeInteger('must be an integer from 0 to 9007199254740991'),
   v.minValue(0, 'must be an integer from 0 to 9007199254740991'),
-  v.metadata({ jsonSchema: { type: 'integer', minimum: 0 } }),
 );
-export type Quantity = v.InferOutput<typeof Quantity>;
 
 /** A date-time of RFC 3339, 5.6. The month must have the day. */
-const DateTime = v.pipe(
-  v.string('must be a string'),
-  v.check(isDateTime, 'must be an RFC 3339 date-time'),
-  v.metadata({ jsonSchema: { type: 'string', format: 'date-time' } }),
-);
+const DateTime = v.pipe(v.string('must be a string'), v.check(isDateTime, 'must be an RFC 3339 date-time'));
 
 const text = v.string('must be a string');
-
-/** The body of every error of the service. */
-export const ErrorBody = v.object({
-  code: text,
-  message: text,
-  status: integer,
-});
-export type ErrorBody = v.InferOutput<typeof ErrorBody>;
 
 /** Schemas of the values in bodies, by the kinds of fields. */
 const bodyValues: Readonly<Record<FieldKind, v.GenericSchema>> = {
@@ -143,34 +125,15 @@ export interface Bounds {
   readonly maxLength?: number | undefined;
 }
 
-/** The schema of a field or a parameter in JSON Schema. */
-interface FieldSchema extends Omit<Bounds, 'enum'> {
-  readonly enum?: string[];
-  readonly type: NonNullable<Bounds['type']>;
-  readonly default?: number;
-}
-
-export function jsonSchemaOf(schema: v.GenericSchema): FieldSchema {
-  const inner = 'wrapped' in schema ? (schema.wrapped as v.GenericSchema) : schema;
-  const { jsonSchema } = 'pipe' in inner ? (v.getMetadata(inner) as { jsonSchema?: FieldSchema }) : {};
-  if (jsonSchema) return jsonSchema;
-  if (inner.type === 'picklist') return { enum: [...(inner as typeof PetStatus).options], type: 'string' };
-  return { type: inner.type === 'boolean' ? 'boolean' : 'string' };
-}
-
 const flagText = v.pipe(
   v.picklist(['true', 'false'], 'must be true or false'),
   v.transform((text) => text === 'true'),
-  v.metadata({ jsonSchema: { type: 'boolean' } }),
 );
 const pageSize = v.pipe(
   v.string(),
   v.regex(/^[1-9]\d{0,3}$/, 'must be an integer from 1 to 1000'),
   v.transform(Number),
   v.maxValue(1000, 'must be an integer from 1 to 1000'),
-  v.metadata({
-    jsonSchema: { type: 'integer', minimum: 1, maximum: 1000, default: 100 },
-  }),
 );
 
 /** Schemas of the query parameters. They turn the text of a request into the value that the program uses. */
