@@ -143,9 +143,12 @@ async function fieldNames(context: Context, { command, values }: Cursor): Promis
   return view?.columns.map(({ name }) => name) ?? [];
 }
 
-/** Offers the groups of checks, and the check of each operation. */
+/** Offers the groups of the checks, and the checks. */
 async function checkNames(): Promise<Offer[]> {
-  const { operationIds, operations } = await import('../api/operations.ts');
-  const reads = operationIds.filter((id) => operations[id].method === 'GET').map((id) => `op/${id}`);
-  return ['reach', 'tls', 'op', 'error', 'auth', 'expect', 'write', ...reads];
+  const { selectedChecks } = await import('../checks/check-table.ts');
+  const { groupOf } = await import('../checks/check.ts');
+  const { builtInContract } = await import('../api/contract.ts');
+  const all = { hasTls: true, write: true, only: [], skip: [], waitFor: [], expect: [] };
+  const ids = selectedChecks({ ...all, contract: builtInContract }, new Set()).map(({ id }) => id);
+  return [...new Set(ids.map(groupOf)), ...ids];
 }

@@ -39,7 +39,7 @@ test.each([
   ['pets list --fields id,n', ['id,name']],
   ['pets list --status=s', ['--status=sold']],
   ['pets list --status=sold,p', ['--status=sold,pending']],
-  ['smoke --skip reach,t', ['reach,tls']],
+  ['smoke --skip reach,t', ['reach,tls', 'reach,tls/valid', 'reach,tls/protocol', 'reach,tls/expiry']],
   ['-qo ', ['table', 'json', 'jsonl', 'csv', 'tsv', 'yaml', 'ids']],
   ['serve -- ', [':file']],
   ['pets create --from ', [':file']],
