@@ -105,14 +105,16 @@ function membersOf(schema: JsonObject, source: Source): JsonValue[] {
   ];
 }
 
-/** The formats of texts that stand for a value of another type, in alternatives such as those of Elysia. */
+/** The formats and the pattern of texts that stand for a value of another type, in alternatives such as those of Elysia and zod. */
 const formatsOfValues = /^(numeric|integer|number|boolean)$/;
+const patternOfDigits = /^\^-?\??(\\d|\[0-9\])[+*]\$$/;
 
 /** Leaves out the texts that stand for a number or a boolean, if that is an alternative too. */
 function withoutTexts(alternatives: readonly JsonValue[]): readonly JsonValue[] {
   const others = alternatives.filter((alternative) => {
-    const { type, format } = objectOf(alternative);
-    return !(type === 'string' && formatsOfValues.test(String(format)));
+    const { type, format, pattern } = objectOf(alternative);
+    const isValue = formatsOfValues.test(String(format)) || patternOfDigits.test(String(pattern));
+    return !(type === 'string' && isValue);
   });
   const isValue = others.every((other) => /^(integer|number|boolean)$/.test(String(objectOf(other).type)));
   return others.length > 0 && isValue ? others : alternatives;

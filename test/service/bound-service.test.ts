@@ -342,35 +342,40 @@ test('a DELETE whose description has no responses succeeds by any 2xx, and its b
   }
 });
 
-test('a number that may be a numeric text is a number: as an id, a count and the number of a page', async () => {
-  const numeric = { anyOf: [{ type: 'string', format: 'numeric' }, { type: 'number' }] };
-  const entries = [1, 2, 3].map((petId) => ({ petId, quantity: petId }));
-  await using service = await recordingServer({}, ({ method, path, body }) => {
-    const { searchParams, pathname } = new URL(path, 'http://service.test');
-    if (method === 'PUT') return { body: { petId: 2, ...JSON.parse(body) } };
-    if (pathname !== '/inventory') return { body: entries[1] };
-    const at = Number(searchParams.get('page') ?? 1) - 1;
-    return { body: entries.slice(at, at + 1) };
-  });
-  const entry = json(record({ petId: numeric, quantity: numeric }));
-  const list = json({ type: 'array', items: entry.content['application/json'].schema });
-  const petId = { name: 'petId', in: 'path', required: true, schema: numeric };
-  const page = { name: 'page', in: 'query', schema: { ...numeric, minimum: 1 } };
-  const { done } = await bindTo(
-    service,
-    document({
-      '/inventory': { get: { parameters: [page], responses: { 200: list } } },
-      '/inventory/{petId}': {
-        parameters: [petId],
-        get: { responses: { 200: entry } },
-        put: { requestBody: entry, responses: { 200: entry } },
-      },
-    }),
-  );
-  expect(await done('inventory export')).toBe('petId,quantity,status\n1,1,\n2,2,\n3,3,\n');
-  await done('inventory set 2 9');
-  expect(bodies(service, 'PUT').map((sent) => JSON.parse(sent))).toEqual([{ petId: 2, quantity: 9 }]);
-});
+test.each([
+  { anyOf: [{ type: 'string', format: 'numeric' }, { type: 'number' }] },
+  { oneOf: [{ type: 'integer' }, { type: 'string', pattern: '^\\d+$' }] },
+])(
+  'a number that may be a numeric text is a number: as an id, a count and the number of a page',
+  async (numeric) => {
+    const entries = [1, 2, 3].map((petId) => ({ petId, quantity: petId }));
+    await using service = await recordingServer({}, ({ method, path, body }) => {
+      const { searchParams, pathname } = new URL(path, 'http://service.test');
+      if (method === 'PUT') return { body: { petId: 2, ...JSON.parse(body) } };
+      if (pathname !== '/inventory') return { body: entries[1] };
+      const at = Number(searchParams.get('page') ?? 1) - 1;
+      return { body: entries.slice(at, at + 1) };
+    });
+    const entry = json(record({ petId: numeric, quantity: numeric }));
+    const list = json({ type: 'array', items: entry.content['application/json'].schema });
+    const petId = { name: 'petId', in: 'path', required: true, schema: numeric };
+    const page = { name: 'page', in: 'query', schema: { ...numeric, minimum: 1 } };
+    const { done } = await bindTo(
+      service,
+      document({
+        '/inventory': { get: { parameters: [page], responses: { 200: list } } },
+        '/inventory/{petId}': {
+          parameters: [petId],
+          get: { responses: { 200: entry } },
+          put: { requestBody: entry, responses: { 200: entry } },
+        },
+      }),
+    );
+    expect(await done('inventory export')).toBe('petId,quantity,status\n1,1,\n2,2,\n3,3,\n');
+    await done('inventory set 2 9');
+    expect(bodies(service, 'PUT').map((sent) => JSON.parse(sent))).toEqual([{ petId: 2, quantity: 9 }]);
+  },
+);
 
 test('every command that sets counts prints the --map line of an update that could be bound by hand', async () => {
   const entry = json(record({ petId: integer, quantity: integer }));
