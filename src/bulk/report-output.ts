@@ -55,7 +55,7 @@ export async function reportOutput(context: Context, report: Report): Promise<Ou
   ];
   const ending = {
     notes,
-    doneNote: `warning: ${error?.message ?? `run ${id} is done`}; the summary could not be written`,
+    doneNote: `warning: the report of run ${id} could not be printed`,
     error: error ?? problem?.with({ hint: next && nextHint(context, next) }),
   };
   const { content } = context.printer();

@@ -132,18 +132,15 @@ function rejectColumnFlags({ flags: { fields, sort } }: Context, name: string): 
   );
 }
 
-/** Prints an output, then its notes, also if the reader of stdout has gone. @throws the error of the output. */
+/** Prints an output, then its notes, also if stdout cannot be written. @throws the error of the output, else that of stdout. */
 async function printOutput(context: Context, output: Output, view: View<object> | undefined): Promise<void> {
   const printer = context.printer(output.defaultFormat);
   context.setExitCode(output.exitCode ?? 0);
-  const closed = await printer.output(output, view).catch(async (error: unknown) => {
-    if (error instanceof OutputClosedError) return error;
-    // Nobody may send again what was done.
-    if (output.doneNote) await context.printNotice(output.doneNote);
-    throw error;
-  });
-  for (const note of output.notes ?? []) await context.printNotice(note);
-  const error = output.error ?? closed;
+  const failure = await printer.output(output, view).catch((error: unknown) => error);
+  // Nobody may send again what was done.
+  const doneNotes = failure && !(failure instanceof OutputClosedError) ? [output.doneNote ?? []].flat() : [];
+  for (const note of [...doneNotes, ...(output.notes ?? [])]) await context.printNotice(note);
+  const error = output.error ?? failure;
   if (error) throw error;
 }
 

@@ -72,8 +72,10 @@ interface Broken {
 
 /** Runs with streams that fail. */
 async function runBroken(line: string, store: string, broken: Broken) {
-  const env = { PETSTORE_OFFLINE_STORE: store };
-  const io = fakeIo({ cwd: temporaryFolder(), env });
+  const cwd = temporaryFolder();
+  writeFileSync(join(cwd, 'gone.csv'), 'id\n1\n99\n');
+  const env = { PETSTORE_OFFLINE_STORE: store, PETSTORE_STATE_DIR: join(cwd, 'state') };
+  const io = fakeIo({ cwd, env });
   let left = broken.after ?? 0;
   const stdout = async (data: string | Uint8Array) => {
     if (broken.stdout && left === 0) throw broken.stdout;
@@ -114,6 +116,17 @@ test.each<[string, string, Broken, code: number, stderr: string, pets: number]>(
   using shop = openShop();
   expect(await runBroken(`--offline ${line}`, shop.file, broken)).toEqual({ code, stderr });
   expect(await shop.json('pets list')).toHaveLength(pets);
+});
+
+test('a full disk after a run hides neither its rejects nor its error', async () => {
+  using shop = openShop();
+  const run = await runBroken('--offline pets delete --from gone.csv --yes', shop.file, { stdout: full });
+  expect(run).toMatchObject({
+    code: 3,
+    stderr: expect.stringMatching(
+      /report of run r1 could not be printed\nrejected rows are in gone.rejects.csv\nerror: .*1 failed of 2 rows/,
+    ),
+  });
 });
 
 test('Ctrl-C ends writes of several records at once, and what is open is told', async () => {
