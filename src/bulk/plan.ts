@@ -165,12 +165,6 @@ export function changeOf(row: RunRow): number | undefined {
   return row.planned && changeBetween(nowOf(row) ?? null, row.planned.after);
 }
 
-/** The largest changes of counts, the largest one first. Of changes without a size the first ones. */
-export function largestChanges({ changes }: Plan, count: number): readonly RunRow[] {
-  const sizeOf = (row: RunRow) => Math.abs(changeOf(row) ?? 0);
-  return changes.toSorted((a, b) => sizeOf(b) - sizeOf(a)).slice(0, count);
-}
-
 /** Fewer rows than this may all go to 0. */
 const minRowsForZeroGuard = 10;
 

@@ -6,7 +6,7 @@ import { isJsonObject, type JsonValue, printJson } from '../process/exact-json.t
 import { counted, groupDigits, sanitize } from '../process/text.ts';
 import type { Row } from '../writes/decide.ts';
 import { shownCode } from '../writes/reasons.ts';
-import { changeOf, largestChanges, nowOf, type Plan } from './plan.ts';
+import { changeOf, nowOf, type Plan } from './plan.ts';
 import { type FailureGroup, groupFailures } from './report.ts';
 import { madeIdOf, type Run, type RunRow, rowStateOf } from './run.ts';
 import type { RunHeader } from './run-header.ts';
@@ -137,9 +137,9 @@ const maxShownChanges = 20;
 
 /** The largest changes of a plan as a table for stderr. */
 export async function largestChangesText(printer: Printer, { noun }: RunHeader, plan: Plan): Promise<string> {
-  const printed = largestChanges(plan, maxShownChanges).map((row) =>
-    toPrintedRow(noun, row, plannedState(row)),
-  );
+  const sizeOf = (row: RunRow) => Math.abs(changeOf(row) ?? 0);
+  const largest = plan.changes.toSorted((a, b) => sizeOf(b) - sizeOf(a)).slice(0, maxShownChanges);
+  const printed = largest.map((row) => toPrintedRow(noun, row, plannedState(row)));
   const columns = pickColumns(createRowView(noun, true, false), undefined);
   const others = plan.changes.length - printed.length;
   const note = others > 0 ? `and ${groupDigits(others)} more; --dry-run shows all of them\n` : '';
