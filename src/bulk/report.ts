@@ -81,37 +81,30 @@ export function toReportJson(
 }
 
 /** The rows that failed, or are unknown, for the same reason. */
-export interface FailureGroup {
-  /** Status and code, such as `404 no_entry`, or a code alone, such as `timeout`. */
-  readonly kind: string;
-  readonly state: 'failed' | 'unknown';
-  readonly count: number;
-  /** The first of the rows. */
-  readonly example: {
-    readonly line: number;
-    readonly id?: bigint | undefined;
-    readonly message: string;
-    readonly requestId?: string | undefined;
-  };
-}
+export type FailureGroup = ReturnType<typeof groupFailures>[number];
 
-/** Groups the rows that are not as they should be by reason, the largest group first. */
-export function groupFailures(rows: Iterable<Row>): FailureGroup[] {
-  const groups = new Map<string, FailureGroup & { count: number }>();
+/**
+ * Groups the rows that are not as they should be by reason, the largest group first, each with its first row as an example.
+ * `kind` is status and code, such as `404 no_entry`, or a code alone, such as `timeout`.
+ */
+export function groupFailures(rows: Iterable<Row>) {
+  const groups = new Map<string, ReturnType<typeof firstFailure>>();
   for (const row of rows) {
-    const { kind: state, reason } = row.outcome ?? {};
+    const { kind: state } = row.outcome ?? {};
     if (state !== 'failed' && state !== 'unknown') continue;
-    const { status, message = state, requestId } = reason ?? {};
-    const code = reason ? shownCode(reason) : state;
-    const kind = status === undefined || code === String(status) ? code : `${status} ${code}`;
-    const group = groups.get(`${state} ${kind}`);
+    const first = firstFailure(row, state);
+    const group = groups.get(`${state} ${first.kind}`);
     if (group) group.count += 1;
-    else {
-      const example = { line: row.line, id: row.id, message, requestId };
-      groups.set(`${state} ${kind}`, { kind, state, count: 1, example });
-    }
+    else groups.set(`${state} ${first.kind}`, first);
   }
   return [...groups.values()].sort((a, b) => b.count - a.count);
+}
+
+function firstFailure({ line, id, outcome }: Row, state: 'failed' | 'unknown') {
+  const { status, message = state, requestId } = outcome?.reason ?? {};
+  const code = outcome?.reason ? shownCode(outcome.reason) : state;
+  const kind = status === undefined || code === String(status) ? code : `${status} ${code}`;
+  return { kind, state, count: 1, example: { line, id, message, requestId } };
 }
 
 /** The command that goes on with a run, as words: `resume`, `r7`. Undefined if the run is finished. */
