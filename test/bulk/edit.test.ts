@@ -41,7 +41,7 @@ test('opens counts with names in an editor, and writes only the rows that were c
   expect(shop.writes().map(({ petId, quantity }) => [petId, quantity])).toEqual([['2', 20]]);
   const [listed] = JSON.parse((await shop.run('runs -o json')).stdout);
   expect(listed).toMatchObject({ file: 'edit', rows: 1 });
-  expect((await shop.run('undo --dry-run')).stderr).toMatch(/^undoing r1: edit, 20.*, 1 of 1 row$/m);
+  expect((await shop.run('undo --dry-run -q')).stderr).toMatch(/^undoing r1: edit, 20.*, 1 of 1 row$/m);
 });
 
 test('sends nothing if the text is unchanged, and needs an editor', async () => {

@@ -79,7 +79,7 @@ async function resumeOrUndo(
   if (choice.kind === 'nothing')
     return await nothingOutput(list, verb, choice, context.flags.dryRun === true);
   const openRun = await openChosenRun(list, choice);
-  if (openRun.undone) await context.printNotice(describeUndone(openRun.undone));
+  if (openRun.undone) await context.printSummary(describeUndone(openRun.undone));
   return await carryOut(context, list, openRun, flags, lock);
 }
 
