@@ -40,7 +40,7 @@ export async function bindDescription(
   const pages = [toMatchRecords(matches)];
   if (contract.operations.size === 0) {
     const error = new UsageError(
-      `api bind ${description.label}: it has none of the operations that this program knows; the previous binding is unchanged`,
+      `api bind ${description.label}: none of its operations is bound; the previous binding is unchanged`,
       [...matches.values()].find(({ remedy }) => remedy !== undefined)?.remedy ??
         "name them with --map, as in --map listPets='GET /animals'",
       'unbound',
