@@ -53,11 +53,6 @@ export interface Context
   /** Returns the colours of a stream. --color, the environment and the stream itself decide. */
   style(stream: 'stdout' | 'stderr'): Promise<Style>;
   now(): Date;
-  /**
-   * Sets the exit code for a command that ends without an error, or whose reader of stdout leaves early: call it before the
-   * output is printed. The first code that is not 0 counts.
-   */
-  setExitCode(code: number): void;
 }
 
 /** Writes a command line of this program that has the same target as this one. */

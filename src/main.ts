@@ -6,7 +6,7 @@ import { createNotices, type Notices } from './output/notices.ts';
 import { formats } from './output/print.ts';
 import { eraseLine } from './output/streams.ts';
 import { withinLimits } from './process/deadline.ts';
-import { CliError, messageOf, OutputClosedError } from './process/errors.ts';
+import { CliError, exitCodes, messageOf, OutputClosedError } from './process/errors.ts';
 import type { Io } from './process/io.ts';
 import { sanitize } from './process/text.ts';
 
@@ -35,16 +35,16 @@ export async function main(argv: readonly string[], processIo: Io): Promise<numb
     hasJsonErrors,
     showsRemarks: (flags.verbose ?? 0) > 0 || (io.stderr.isTerminal && !io.env.CI),
   });
-  const { context, exitCode, close } = openContext(runtime, { flags, settings, notices });
+  const { context, close } = openContext(runtime, { flags, settings, notices });
   const running = commandLine.run(context);
   try {
-    await withinLimits({ signals: [interrupts.signal] }, () => running);
+    const exitCode = await withinLimits({ signals: [interrupts.signal] }, () => running);
     for (const line of notices.take()) await notices.printStatus(line);
-    return exitCode();
+    return exitCode;
   } catch (thrown) {
     const error = interrupts.signal.aborted ? await errorOfInterrupted(thrown, running) : thrown;
     // A reader that leaves early is not a failure.
-    if (error instanceof OutputClosedError) return exitCode();
+    if (error instanceof OutputClosedError) return exitCodes.done;
     return await report(error, context, { notices, hasJsonErrors });
   } finally {
     interrupts.release();

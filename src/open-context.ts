@@ -7,7 +7,6 @@ import type { Notices } from './output/notices.ts';
 import { createPrinter } from './output/print.ts';
 import { openStreams } from './output/streams.ts';
 import { createStyle } from './output/style.ts';
-import { exitCodes } from './process/errors.ts';
 import type { Io } from './process/io.ts';
 import { createSecrets } from './process/secrets.ts';
 import { createInterrupts } from './process/signals.ts';
@@ -19,15 +18,14 @@ export function openRuntime(processIo: Io): Runtime {
   return { io, secrets, liveLine, interrupts: createInterrupts(io) };
 }
 
-/** Makes the context of a command, and the functions that read its exit code and close its clients. */
+/** Makes the context of a command, and the function that closes its clients. */
 export function openContext(
   runtime: Runtime,
   { flags, settings, notices }: Pick<Context, 'flags' | 'settings'> & { readonly notices: Notices },
-): { readonly context: Context; exitCode(): number; close(): Promise<void> } {
+): { readonly context: Context; close(): Promise<void> } {
   const { io, interrupts, liveLine } = runtime;
   const quiet = settings.get('quiet');
   const clients: Client[] = [];
-  let exitCode: number = exitCodes.done;
   const openClient = memoizeByFirst(async (use: ClientUse) => {
     const { connect } = await import('./connect.ts');
     const client = await connect(context, use);
@@ -59,16 +57,13 @@ export function openContext(
         quiet,
       });
     },
-    setExitCode(code) {
-      exitCode ||= code;
-    },
     now: () => new Date(),
   };
   const close = async () => {
     liveLine.close();
     await Promise.all(clients.map((client) => client.close()));
   };
-  return { context, exitCode: () => exitCode, close };
+  return { context, close };
 }
 
 /** Reads the contract that is bound to the profile or the origin. Without one, and for the embedded store, it is the built-in contract. */

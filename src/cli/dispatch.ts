@@ -25,7 +25,8 @@ interface CommandLine {
   readonly name: string;
   /** True if the command reads the config. Help, the version and completion scripts do not. */
   readonly usesConfig: boolean;
-  run(context: Context): Promise<void>;
+  /** Runs it and returns the exit code. */
+  run(context: Context): Promise<number>;
 }
 
 /** Reads the words of a command line. It never throws: if the words are wrong, `run` throws the error. */
@@ -35,14 +36,23 @@ export async function readCommandLine(argv: readonly string[], program: Program)
     // The flags before the cursor choose the service and the columns.
     const { flags, args, path, command } = await parseLine(program, words.slice(0, -1));
     const line = { words, path, command, values: { ...args, ...flags } };
-    return { flags, name: '', usesConfig: true, run: (context) => program.complete(line, context) };
+    return {
+      flags,
+      name: '',
+      usesConfig: true,
+      run: (context) => program.complete(line, context).then(() => exitCodes.done),
+    };
   }
   const line = await parseLine(program, argv);
   const { flags, path, command, problem } = line;
   const action = isGroup(command) ? command.alone : command;
   const common = { flags, name: path.join(' '), usesConfig: action?.wrongSettings !== 'unread' };
   if (flags.version === true)
-    return { ...common, usesConfig: false, run: ({ io }) => io.stdout.write(`${version}\n`) };
+    return {
+      ...common,
+      usesConfig: false,
+      run: ({ io }) => io.stdout.write(`${version}\n`).then(() => exitCodes.done),
+    };
   // bin/petstore.js answers most of these lines without the program.
   const lacksVerb = isGroup(command) && (problem ? verbProblems.includes(problem.code) : !action);
   if (asksForHelp(argv) || lacksVerb)
@@ -60,14 +70,14 @@ export async function readCommandLine(argv: readonly string[], program: Program)
 const verbProblems = ['commander.help', 'commander.unknownCommand', 'commander.excessArguments'];
 
 /** Prints the page that a line asks for, or of a group whose verb is missing. @throws UsageError for an unknown command. */
-async function answerHelp(context: Context, argv: readonly string[]): Promise<void> {
+async function answerHelp(context: Context, argv: readonly string[]): Promise<number> {
   const dist = join(context.io.packageDir, 'dist');
   const help = findHelp(readTable(dist), argv);
   if (help.kind === 'wrong') throw new UsageError(help.message, help.hint);
   const stream = asksForHelp(argv) ? 'stdout' : 'stderr';
-  if (stream === 'stderr') context.setExitCode(exitCodes.usage);
   const isStyled = (await context.style(stream)) !== plainStyle;
   await context.io[stream].write(readPage(dist, help.name, isStyled));
+  return stream === 'stderr' ? exitCodes.usage : exitCodes.done;
 }
 
 /** Makes the task that runs a command. @throws UsageError if a word or a value is wrong. */
@@ -89,7 +99,7 @@ function toTask(line: ParsedLine): CommandLine['run'] {
 }
 
 /**
- * Runs a command and prints what it returns. It checks flags, settings and columns before the command sends a request.
+ * Runs a command, prints what it returns, and returns the exit code. It checks flags, settings and columns before the command sends a request.
  * `--fields help` lists the columns instead of running the command.
  *
  * @param name the words of the command with the program's, for messages.
@@ -100,16 +110,17 @@ async function runAction(
   action: Action,
   name: string,
   values: Parameters<Action['run']>[1],
-): Promise<void> {
+): Promise<number> {
   await checkSettings(context, action);
   const { flags, io } = context;
   const view = await action.view?.(context, values);
   if (!view) rejectColumnFlags(context, name);
-  else if (flags.fields?.join() === 'help')
-    return io.stdout.write(view.columns.map((column) => `${column.name}\n`).join(''));
-  else checkColumns(view, flags);
+  else if (flags.fields?.join() === 'help') {
+    await io.stdout.write(view.columns.map((column) => `${column.name}\n`).join(''));
+    return exitCodes.done;
+  } else checkColumns(view, flags);
   const output = await action.run(context, values);
-  if (output) await printOutput(context, output, view);
+  return typeof output === 'object' ? printOutput(context, output, view) : (output ?? exitCodes.done);
 }
 
 /** Checks flags and settings. @throws UsageError for a wrong flag, and for a wrong setting that the command does not tolerate. */
@@ -132,16 +143,29 @@ function rejectColumnFlags({ flags: { fields, sort } }: Context, name: string): 
   );
 }
 
-/** Prints an output, then its notes, also if stdout cannot be written. @throws the error of the output, else that of stdout. */
-async function printOutput(context: Context, output: Output, view: View<object> | undefined): Promise<void> {
+/**
+ * Prints an output, then its notes, also if stdout cannot be written.
+ *
+ * @returns the exit code, also if the reader of stdout has gone.
+ * @throws the error of the output, else that of stdout.
+ */
+async function printOutput(
+  context: Context,
+  output: Output,
+  view: View<object> | undefined,
+): Promise<number> {
   const printer = context.printer(output.defaultFormat);
-  context.setExitCode(output.exitCode ?? 0);
-  const failure = await printer.output(output, view).catch((error: unknown) => error);
+  const failure = await printer.output(output, view).then(
+    () => undefined,
+    (error: unknown) => (error instanceof OutputClosedError ? undefined : error),
+  );
   // Nobody may send again what was done.
-  const doneNotes = failure && !(failure instanceof OutputClosedError) ? [output.doneNote ?? []].flat() : [];
+  const doneNotes = failure ? [output.doneNote ?? []].flat() : [];
   for (const note of [...doneNotes, ...(output.notes ?? [])]) await context.printNotice(note);
   const error = output.error ?? failure;
   if (error) throw error;
+  const { exitCode = exitCodes.done } = output;
+  return typeof exitCode === 'function' ? exitCode() : exitCode;
 }
 
 /** Makes the error for a line that commander cannot read, in commander's words. */

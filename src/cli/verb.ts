@@ -34,9 +34,9 @@ export interface Action {
    * `--sort` are checked before the command runs, and `--fields help` lists the columns instead.
    */
   view?(context: Context, values: Values): View<object> | undefined | Promise<View<object> | undefined>;
-  /** Does the work. What it returns is printed. */
+  /** Does the work. An output that it returns is printed; a number is the exit code of a command that returns no output. */
   // biome-ignore lint/suspicious/noConfusingVoidType: a command that prints nothing returns nothing.
-  run(context: Context, values: Values): Promise<Output | undefined | void>;
+  run(context: Context, values: Values): Promise<Output | number | undefined | void>;
 }
 
 type Values = Readonly<Record<string, unknown>>;

@@ -6,7 +6,7 @@ import { action } from '../cli/verb.ts';
 import { builtInVariable } from '../config/contract-file.ts';
 import { parseDuration, parseInteger } from '../config/setting-values.ts';
 import type { Context } from '../context.ts';
-import { InputError, messageOf, type Signal, UsageError, ValueError } from '../process/errors.ts';
+import { exitCodes, InputError, messageOf, type Signal, UsageError, ValueError } from '../process/errors.ts';
 import { systemReason } from '../process/system-error.ts';
 import { seedStore } from '../server/seed.ts';
 import { type Exchange, type Listening, startServer } from '../server/server.ts';
@@ -60,9 +60,7 @@ export const serve = action({
   ],
   args: { command: argument('[command...]', 'command to run against the server, after --') },
   flags,
-  async run(context, { command, ...serveFlags }) {
-    await runServe(context, serveFlags, command);
-  },
+  run: (context, { command, ...serveFlags }) => runServe(context, serveFlags, command),
 });
 
 function parseShare(text: string): number {
@@ -70,8 +68,12 @@ function parseShare(text: string): number {
   throw new ValueError('must be a number from 0 to 1');
 }
 
-/** Serves the store until a signal comes, or until the command has ended. Prints the URL when the server accepts connections. */
-async function runServe(context: Context, flags: ServeFlags, command: readonly string[]): Promise<void> {
+/**
+ * Serves the store until a signal comes, or until the command has ended. Prints the URL when the server accepts connections.
+ *
+ * @returns the exit code, which is that of the command.
+ */
+async function runServe(context: Context, flags: ServeFlags, command: readonly string[]): Promise<number> {
   const store = createStore(context, flags);
   const stop = new Promise<void>((done) => context.interrupts.takeOver(() => done()));
   const server = await openServer(context, flags, store);
@@ -81,15 +83,15 @@ async function runServe(context: Context, flags: ServeFlags, command: readonly s
       await context.printSummary(
         `warning: --host ${host}: everybody who can reach this machine can read and change the store`,
       );
-    if (command.length === 0) {
-      await context.io.stdout.write(`${server.url}\n`);
-      await context.printStatus(`documentation: ${server.url}/docs`);
-      await stop;
-    } else {
+    if (command.length > 0) {
       // stdout belongs to the command.
       await context.printStatus(`serving ${server.url}`);
-      context.setExitCode(await runChildCommand(context, command, server.url));
+      return await runChildCommand(context, command, server.url);
     }
+    await context.io.stdout.write(`${server.url}\n`);
+    await context.printStatus(`documentation: ${server.url}/docs`);
+    await stop;
+    return exitCodes.done;
   } finally {
     await server.close();
   }

@@ -7,7 +7,7 @@ import type { View } from '../output/columns.ts';
 import { errorSentence } from '../output/error.ts';
 import type { Output } from '../output/print.ts';
 import { sleep, withinLimits } from '../process/deadline.ts';
-import { CliError, exitCodes, InterruptedError, type Signal, UsageError } from '../process/errors.ts';
+import { CliError, exitCodes, InterruptedError, UsageError } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
 import { sanitize, secondsText } from '../process/text.ts';
 import { type Access, openAccess, openView, readEach } from './access.ts';
@@ -37,11 +37,7 @@ interface ListQuery {
  * Reads the records of a list, to be printed. Filters that the service has are sent to it. A page is requested when the page
  * before it was printed.
  */
-export async function listRecords(
-  context: Context,
-  noun: Noun,
-  query: ListQuery,
-): Promise<Output | undefined> {
+export async function listRecords(context: Context, noun: Noun, query: ListQuery): Promise<Output | number> {
   const contract = await context.contract();
   const status = toStatusWords(contract, noun.name, query.where.status as readonly string[] | undefined);
   const where = status ? { ...query.where, status } : query.where;
@@ -49,25 +45,22 @@ export async function listRecords(
   const { needs, limit, failIf, watch } = query;
   checkFilters(access.operation, where, needs);
   const read = () => readPages(access, { ...query, where });
-  if (watch !== undefined) {
-    await watchRecords(access, { intervalMs: watch, limit, read });
-    return undefined;
-  }
+  if (watch !== undefined) return watchRecords(access, { intervalMs: watch, limit, read });
   const pages = await read();
   const { view, readNames } = await openView(access, true);
   // The first page and the names are read at the same time.
   const [first] = await Promise.all([pages.next(), readNames()]);
-  let isEmpty = true;
+  // Undefined until a record is found or the list ends: a reader of stdout that leaves early ends the loop.
+  let found: 'any' | 'none' | undefined;
   async function* pagesWithFirst() {
     for (let page = first; !page.done; page = await pages.next()) {
-      isEmpty &&= page.value.length === 0;
-      // A reader of stdout that leaves early ends this loop, so the exit code is set before the records are printed.
-      if (!isEmpty && failIf === 'any') context.setExitCode(exitCodes.differs);
+      if (page.value.length > 0) found = 'any';
       yield page.value;
     }
-    if (isEmpty && failIf === 'none') context.setExitCode(exitCodes.differs);
+    found ??= 'none';
   }
-  return { pages: pagesWithFirst(), view, limit };
+  const exitCode = () => (found !== undefined && found === failIf ? exitCodes.differs : exitCodes.done);
+  return { pages: pagesWithFirst(), view, limit, exitCode };
 }
 
 /** Reads the records of a list that meet all conditions, page by page. */
@@ -99,21 +92,17 @@ const clearScreen = '\x1b[2J\x1b[H';
 
 /**
  * Reads a list again and again, and each time clears the terminal and prints the table with its time. A failed reading prints
- * its cause below the table. A signal ends it, without an error and with the exit code of the signal.
+ * its cause below the table. A signal ends it without an error, and the result is its exit code.
  *
  * @throws UsageError if stdout is not a terminal, or the format is not a table.
  */
-async function watchRecords(access: Access, options: WatchOptions): Promise<void> {
+async function watchRecords(access: Access, options: WatchOptions): Promise<number> {
   const { context } = access;
   const { io } = context;
   if (context.printer().content !== 'text' || !io.stdout.isTerminal || io.env.TERM === 'dumb')
     throw new UsageError('--watch: the output must be a table on a terminal', 'run the command in a loop');
   const end = new AbortController();
-  const stop = (signal: Signal) => {
-    context.setExitCode(new InterruptedError(signal).exitCode);
-    end.abort();
-  };
-  const release = context.interrupts.takeOver(stop);
+  const release = context.interrupts.takeOver((signal) => end.abort(new InterruptedError(signal)));
   try {
     for (;;) {
       await withinLimits({ signals: [end.signal] }, () => printOnce(access, options));
@@ -121,6 +110,7 @@ async function watchRecords(access: Access, options: WatchOptions): Promise<void
     }
   } catch (error) {
     if (!end.signal.aborted) throw error;
+    return end.signal.reason.exitCode;
   } finally {
     release();
   }

@@ -86,8 +86,8 @@ export const smoke = action({
 
 const defaults = { waitForMs: 60_000, maxTimeMs: 600_000 };
 
-/** Runs the checks, shows their progress, writes the reports, and sets the exit code. */
-async function runSmokeCommand(context: Context, flags: SmokeFlags): Promise<Output | undefined> {
+/** Runs the checks, shows their progress, writes the reports, and returns the exit code. */
+async function runSmokeCommand(context: Context, flags: SmokeFlags): Promise<Output | number> {
   const { interrupts, printStatus } = context;
   const selection = await toSelection(context, flags);
   const files = parseReports(flags.report);
@@ -111,8 +111,7 @@ async function runSmokeCommand(context: Context, flags: SmokeFlags): Promise<Out
   if (signal) throw new InterruptedError(signal);
   if (exitCode === exitCodes.usage)
     throw new UsageError(results.at(-1)?.reason ?? '', '`petstore help checks` lists the checks');
-  context.setExitCode(exitCode);
-  return undefined;
+  return exitCode;
 }
 
 /** Makes the selection from flags and settings. */
