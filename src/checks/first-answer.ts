@@ -1,5 +1,6 @@
 import { nouns } from '../api/nouns.ts';
 import type { Operation } from '../api/operations.ts';
+import { statusRule } from '../client/attempt.ts';
 import { titleOr } from '../client/error-body.ts';
 import { fromWire } from '../client/read-answer.ts';
 import { describeHeader } from '../config/credential.ts';
@@ -66,13 +67,14 @@ function judgeFirstAnswer(
   const otherBody = isSuccess ? describeOtherBody(answer, operation) : error && `: ${error.message}`;
   if (isSuccess && otherBody === undefined) return pass(clause, detailsOf(answer));
   const redirect = isRedirected ? `, redirected to ${url}` : '';
-  const isElsewhere = isSuccess || isRedirected || status === 404 || status === 410;
+  const { kind } = statusRule(status, 'service');
+  const isElsewhere = isSuccess || isRedirected || kind === 'not-found';
   return fail(`${clause}${otherBody ?? ''}${redirect}; ${tokenClause(context)}`, {
     ...detailsOf(answer),
     got: titleOr(answer.text),
     hint: isElsewhere ? otherHint : error?.details.hint,
     exitCode: error?.kind === 'auth' ? auth : status >= 500 ? unavailable : checkFailed,
-    isLasting: status === 401 || status === 403,
+    isLasting: kind === 'auth',
   });
 }
 

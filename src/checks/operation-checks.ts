@@ -3,6 +3,7 @@ import { nouns } from '../api/nouns.ts';
 import type { Operation, Parameter } from '../api/operations.ts';
 import { isSameValue } from '../api/record-values.ts';
 import { int64Max } from '../api/values.ts';
+import { statusRule } from '../client/attempt.ts';
 import { faultOfNext } from '../client/page-walk.ts';
 import { type JsonValue, printJson } from '../process/exact-json.ts';
 import { counted, dayOf, withArticle } from '../process/text.ts';
@@ -60,7 +61,7 @@ export async function checkGet(context: CheckContext, operation: Operation): Pro
 }
 
 function isGone({ status }: CheckAnswer): boolean {
-  return status === 404 || status === 410;
+  return statusRule(status, 'service').kind === 'not-found';
 }
 
 /** Checks the answer to a GET. @throws FindingError if the answer is not as documented. */
