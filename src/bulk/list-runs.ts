@@ -47,8 +47,9 @@ interface UnreadableRun extends UnreadableHead {
 
 const journalNamePattern = /^r([1-9]\d{0,14})\.jsonl$/;
 
-/** Lists the runs of a folder. @throws CliError if the folder, or the end of a journal, cannot be read. */
-export async function listRuns(folder: string): Promise<RunList> {
+/** Lists the runs of this user. @throws CliError if the folder, or the end of a journal, cannot be read. */
+export async function listRuns(io: Io): Promise<RunList> {
+  const folder = runFolderOf(io);
   const runs: RunInfo[] = [];
   const unreadable: RunList['unreadable'][number][] = [];
   const running = new Set((await findHolders(folder)).map(({ run }) => run));

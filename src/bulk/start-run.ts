@@ -8,7 +8,7 @@ import { UsageError } from '../process/errors.ts';
 import type { Intent } from '../writes/decide.ts';
 import { carryOut, findTarget, lockTarget, type SessionFlags } from './carry-out.ts';
 import { checkProfile } from './claims.ts';
-import { listRuns, type RunList, readRun, runFolderOf, runsOfDelivery } from './list-runs.ts';
+import { listRuns, type RunList, readRun, runsOfDelivery } from './list-runs.ts';
 import { findNextCommand, toRunJson } from './report.ts';
 import { nextHint } from './report-output.ts';
 import { createRun, newRow, type Run, rowTotals } from './run.ts';
@@ -79,7 +79,7 @@ export async function applyRun(
     return { documents: totals, text: '', asList: isPreview, notes: [note] };
   }
   await using lock = isPreview ? undefined : await lockTarget(context, header, flags);
-  const list = await listRuns(runFolderOf(context.io));
+  const list = await listRuns(context.io);
   if (lock) await checkDelivery(context, list, run);
   return await carryOut(context, list, { run }, flags, lock, kind === 'diff');
 }

@@ -130,8 +130,8 @@ function orderOffers(orders: readonly RecordOf<'orders'>[], pets: readonly Recor
 }
 
 async function runs({ io }: Context): Promise<Offer[]> {
-  const { listRuns, runFolderOf } = await import('../bulk/list-runs.ts');
-  const list = await listRuns(runFolderOf(io));
+  const { listRuns } = await import('../bulk/list-runs.ts');
+  const list = await listRuns(io);
   return list.runs.map(({ id, started, header: { undoes, name } }) => ({
     word: id,
     summary: `${undoes === null ? basename(name) : `undo of ${undoes}`} ${started.slice(0, 16)}`,

@@ -1,7 +1,7 @@
 import { carryOut, findTarget, lockTarget, runView, type SessionFlags } from '../../bulk/carry-out.ts';
 import { chooseResume, chooseUndo, openChosenRun, type RunChoice } from '../../bulk/choose-run.ts';
 import { checkProfile } from '../../bulk/claims.ts';
-import { listRuns, type RunList, readRun, runFolderOf } from '../../bulk/list-runs.ts';
+import { listRuns, type RunList, readRun } from '../../bulk/list-runs.ts';
 import { runError, toRunJson } from '../../bulk/report.ts';
 import { isAppliedOrUncertain, type Run, rowName, rowStateOf } from '../../bulk/run.ts';
 import { argument } from '../../cli/flag.ts';
@@ -42,7 +42,7 @@ function goOn(verb: keyof typeof choices, description: string, examples: readonl
     args,
     flags: resumeFlags,
     async view(context, { run }) {
-      const list = await listRuns(runFolderOf(context.io));
+      const list = await listRuns(context.io);
       const { info } = choices[verb](list, await findTarget(context), run);
       return runView(context, info?.header.noun ?? 'inventory');
     },
@@ -57,7 +57,6 @@ async function resumeOrUndo(
   runId: string | undefined,
   flags: SessionFlags,
 ): Promise<Output> {
-  const folder = runFolderOf(context.io);
   const target = await findTarget(context);
   const choose = (runs: RunList) => {
     const choice = choices[verb](runs, target, runId);
@@ -70,11 +69,11 @@ async function resumeOrUndo(
     if (info) checkProfile(info, context.settings);
     return choice;
   };
-  const first = choose(await listRuns(folder));
+  const first = choose(await listRuns(context.io));
   const isLocked = first.kind !== 'nothing' && !context.flags.dryRun;
   await using lock = isLocked ? await lockTarget(context, first.info.header, flags) : undefined;
   // Before the lock was taken, another process may have continued the run, or begun to undo it.
-  const list = await listRuns(folder);
+  const list = await listRuns(context.io);
   const choice = choose(list);
   if (choice.kind === 'nothing')
     return await nothingOutput(list, verb, choice, context.flags.dryRun === true);

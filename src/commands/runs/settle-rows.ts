@@ -1,7 +1,7 @@
 import { confirmWrite } from '../../asking.ts';
 import { lockTarget, type SessionFlags } from '../../bulk/carry-out.ts';
 import { Journal } from '../../bulk/journal.ts';
-import { findRun, journalPath, listRuns, readRun, runFolderOf } from '../../bulk/list-runs.ts';
+import { findRun, journalPath, listRuns, readRun } from '../../bulk/list-runs.ts';
 import { isLeft, madeIdOf, type Run, rowName, rowStateOf } from '../../bulk/run.ts';
 import { endRun } from '../../bulk/write-run.ts';
 import type { Context } from '../../context.ts';
@@ -23,15 +23,15 @@ export async function settleRows(
   as: 'applied' | 'failed',
   flags: Pick<SessionFlags, 'lockWait'>,
 ): Promise<Output> {
-  const folder = runFolderOf(context.io);
-  const { header } = findRun(await listRuns(folder), runId);
+  const { header } = findRun(await listRuns(context.io), runId);
   await using lock = await lockTarget(context, header, flags);
   await lock.nameRun(runId);
-  const run = await readRun(await listRuns(folder), runId);
+  const list = await listRuns(context.io);
+  const run = await readRun(list, runId);
   const outcomes = names.map((name) => toOutcome(run, name, as));
   const what = `settle ${counted(outcomes.length, 'row', 'rows')} of ${runId} as ${as}`;
   await confirmWrite(context, { what });
-  const journal = new Journal(journalPath(folder, runId), run);
+  const journal = new Journal(journalPath(list.folder, runId), run);
   for (const [row, outcome] of outcomes) journal.keep({ kind: 'outcome', row, outcome });
   journal.sync();
   const open = run.rows.filter((row) => isLeft(row) || rowStateOf(row) === 'unknown').length;

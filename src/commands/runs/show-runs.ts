@@ -1,5 +1,5 @@
 import { isFields, toJsonValue } from '../../api/record-values.ts';
-import { findRun, listRuns, type RunInfo, type RunList, readRun, runFolderOf } from '../../bulk/list-runs.ts';
+import { findRun, listRuns, type RunInfo, type RunList, readRun } from '../../bulk/list-runs.ts';
 import { toRunJson } from '../../bulk/report.ts';
 import { createRowView, type PrintedRow, rowWords, toPrintedRow } from '../../bulk/row-view.ts';
 import { isAppliedOrUncertain, madeIdOf, type Run, rowStateOf } from '../../bulk/run.ts';
@@ -21,7 +21,7 @@ interface RunFilter {
 export async function findRuns(context: Context, { limit, pet }: RunFilter): Promise<Output> {
   const petId =
     typeof pet === 'string' ? await new Names(context, await context.client()).idOf('pets', pet) : pet;
-  const list = await listRuns(runFolderOf(context.io));
+  const list = await listRuns(context.io);
   for (const { path, problem, writtenBy } of list.unreadable)
     await context.printStatus(
       `warning: ${writtenBy ? `${path}: ${writtenBy} wrote this journal` : problem.message}`,
@@ -48,7 +48,7 @@ async function findShownRun(
   { io }: Context,
   id: string | undefined,
 ): Promise<{ list: RunList; info: RunInfo }> {
-  const list = await listRuns(runFolderOf(io));
+  const list = await listRuns(io);
   const info = id === undefined ? list.runs[0] : findRun(list, id);
   if (!info) throw new UsageError('no runs yet');
   return { list, info };
