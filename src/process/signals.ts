@@ -84,11 +84,10 @@ export class Stop<Reason> {
   reason: Reason | undefined;
   private readonly stopController = new AbortController();
   private readonly abandonController = new AbortController();
-
   /** Aborted when the work is stopped. */
-  get stopped(): AbortSignal {
-    return this.stopController.signal;
-  }
+  readonly stopped = this.stopController.signal;
+  /** Aborted when the requests in flight are abandoned. */
+  readonly abandoned = this.abandonController.signal;
 
   /** Yields the items until the work is stopped. */
   *untilStopped<Item>(items: Iterable<Item>): Generator<Item> {
@@ -96,11 +95,6 @@ export class Stop<Reason> {
       if (this.reason) return;
       yield item;
     }
-  }
-
-  /** Aborted when the requests in flight are abandoned. */
-  get abandoned(): AbortSignal {
-    return this.abandonController.signal;
   }
 
   /** @param why the message of the StoppedError, a clause. */
