@@ -1,4 +1,5 @@
-import { readNamed, ValueError } from '../process/errors.ts';
+import { inWords, parseChoice } from '../config/setting-values.ts';
+import { readNamed } from '../process/errors.ts';
 
 /** The completions of a value: fixed words, or a kind of value that `src/commands/completion.ts` looks up. */
 type Offers = readonly string[] | OfferKind;
@@ -98,7 +99,7 @@ export function choice<const Word extends string>(
   words: readonly Word[],
   details: FlagDetails = {},
 ): Flag<Word | undefined> {
-  return value(syntax, summary, { parse: parseWord(words), choices: words, ...details });
+  return value(syntax, summary, { parse: (text) => parseChoice(text, words), choices: words, ...details });
 }
 
 /** The brackets of an argument say whether it is optional and can be repeated: `<id>`, `[run]`, `<id...>`. */
@@ -137,23 +138,9 @@ function collect<Value>(
   ];
 }
 
-/** Makes a parser for one of a few words, without regard to case. */
-export function parseWord<Word extends string>(words: readonly Word[]): (text: string) => Word {
-  return (text) => {
-    const match = words.find((word) => word === text) ?? words.find((word) => word === text.toLowerCase());
-    if (match === undefined) throw new ValueError(`must be one of ${inWords(words)}`);
-    return match;
-  };
-}
-
 /** Returns the summary of a flag or argument with its choices. */
 export function meaningOf({ summary, choices }: Argument): string {
   return choices ? `${summary} (one of ${inWords(choices)})` : summary;
-}
-
-/** Joins words with commas, and quotes punctuation: `csv, json` or `'.', ','`. */
-function inWords(choices: readonly string[]): string {
-  return choices.map((word) => (/^\w/.test(word) ? word : `'${word}'`)).join(', ');
 }
 
 type WithSyntax = Pick<Argument, 'syntax'>;

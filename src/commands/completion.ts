@@ -3,10 +3,11 @@ import { basename, join } from 'node:path';
 import type { RecordOf } from '../api/nouns.ts';
 import type { ListId, Result } from '../api/operations.ts';
 import { fixedWords, offersAt, printOffers, readTable } from '../cli/command-words.ts';
-import { argument, type LookUpKind, parseWord } from '../cli/flag.ts';
+import { argument, type LookUpKind } from '../cli/flag.ts';
 import { action, isGroup, type UnfinishedLine } from '../cli/verb.ts';
 import { collectViews } from '../client/whole-list.ts';
 import { offlineProfile, readConfigFile } from '../config/file.ts';
+import { parseChoice } from '../config/setting-values.ts';
 import type { Context } from '../context.ts';
 import { withinLimits } from '../process/deadline.ts';
 import { caseless, countCaseless, sanitize } from '../process/text.ts';
@@ -35,7 +36,7 @@ export const completion = action({
   examples: ['source <(petstore completion bash)', 'petstore completion fish | source'],
   args: {
     shell: argument('<shell>', 'the shell to complete in', {
-      parse: parseWord(shellNames),
+      parse: (text) => parseChoice(text, shellNames),
       choices: shellNames,
     }),
   },

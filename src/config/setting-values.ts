@@ -107,8 +107,13 @@ export function parseRate(text: string): number {
 /** Parses one of a few words. @throws ValueError for any other text. */
 export function parseChoice<Choice extends string>(text: string, choices: readonly Choice[]): Choice {
   const match = choices.find((choice) => choice === text);
-  if (match === undefined) throw new ValueError(`must be one of ${choices.join(', ')}`);
+  if (match === undefined) throw new ValueError(`must be one of ${inWords(choices)}`);
   return match;
+}
+
+/** Joins words with commas, and quotes punctuation: `csv, json` or `'.', ','`. */
+export function inWords(choices: readonly string[]): string {
+  return choices.map((word) => (/^\w/.test(word) ? word : `'${word}'`)).join(', ');
 }
 
 const countFields = ['petId', 'quantity', 'expected'] as const;
