@@ -123,7 +123,9 @@ function toOutcomeLine(outcome: Outcome | undefined): object | undefined {
 function withNulls(part: Intent | Planned | Outcome['made']): object | undefined {
   if (!part) return undefined;
   const members: [string, Value | undefined][] = Object.entries(part);
-  return Object.fromEntries(members.map(([name, member]) => [name, member && toJsonValue(member)]));
+  const line: Record<string, unknown> = {};
+  for (const [name, member] of members) line[name] = member && toJsonValue(member);
+  return line;
 }
 
 /**
