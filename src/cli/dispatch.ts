@@ -99,10 +99,11 @@ function toTask(line: ParsedLine): CommandLine['run'] {
 }
 
 /**
- * Runs a command, prints what it returns, and returns the exit code. It checks flags, settings and columns before the command sends a request.
+ * Runs a command and prints what it returns. It checks flags, settings and columns before the command sends a request.
  * `--fields help` lists the columns instead of running the command.
  *
  * @param name the words of the command with the program's, for messages.
+ * @returns the exit code.
  * @throws CliError.
  */
 async function runAction(

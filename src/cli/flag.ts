@@ -117,7 +117,7 @@ export function argument<Syntax extends string, Value = string>(
 ): Argument<Bracketed<Syntax, NoInfer<Value>>>;
 export function argument(syntax: string, summary: string, options: ValueOptions<unknown> = {}): Argument {
   const parse = parserOf(syntax, options);
-  return { syntax, summary, ...options, parse: takesMany({ syntax }) ? collect(parse) : parse };
+  return { syntax, summary, ...options, parse: syntax.includes('...') ? collect(parse) : parse };
 }
 
 function parserOf<Value>(
@@ -143,14 +143,7 @@ export function meaningOf({ summary, choices }: Argument): string {
   return choices ? `${summary} (one of ${inWords(choices)})` : summary;
 }
 
-type WithSyntax = Pick<Argument, 'syntax'>;
-
 /** Returns the name in a syntax: `--output` in `-o, --output <format>`, `id or name` in `<id or name...>`. */
-export function nameOf({ syntax }: WithSyntax): string {
+export function nameOf({ syntax }: Pick<Argument, 'syntax'>): string {
   return /--[\w-]+/.exec(syntax)?.[0] ?? syntax.slice(1, -1).replace('...', '');
-}
-
-/** Returns true if an argument takes all words that follow, such as `<id...>`. */
-function takesMany({ syntax }: WithSyntax): boolean {
-  return syntax.includes('...');
 }

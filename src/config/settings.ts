@@ -177,8 +177,6 @@ function findToken({ env }: Io, candidates: Candidates): TokenSource | undefined
     : { kind: 'command', label: 'token-command', ...given };
 }
 
-type SourcedValue = Pick<Setting<string>, 'value' | 'source'>;
-
 /**
  * Returns the origin that a token belongs to:
  * - a token from the environment: PETSTORE_BASE_URL, if it is set.
@@ -189,7 +187,10 @@ type SourcedValue = Pick<Setting<string>, 'value' | 'source'>;
  * @param source the source of the token.
  * @param baseUrls the base URLs of all sources, in the order of their precedence.
  */
-export function originOfToken(source: SettingSource, baseUrls: readonly SourcedValue[]): string | undefined {
+export function originOfToken(
+  source: SettingSource,
+  baseUrls: readonly Pick<Setting<string>, 'value' | 'source'>[],
+): string | undefined {
   const from = (...places: SettingSource[]) => baseUrls.find((url) => places.includes(url.source));
   const beside = source === 'environment' || source === 'config' ? from(source) : undefined;
   const owner = beside ?? from('profile', 'config') ?? from('environment') ?? baseUrls[0];
