@@ -33,7 +33,8 @@ describe.concurrent('a signal ends at its named pipe', () => {
     await handlesSignals(child);
     await sleep(300);
     child.kill(signal);
-    expect(await outcome).toMatchObject({ code });
+    const stderr = expect.stringMatching(/^error: (interrupted|terminated|hung up)\n$/);
+    expect(await outcome).toMatchObject({ code, stderr });
   });
 });
 
