@@ -4,7 +4,7 @@ import type { Column, View } from '../output/columns.ts';
 import type { Output } from '../output/print.ts';
 import type { Style } from '../output/style.ts';
 import type { JsonObject } from '../process/exact-json.ts';
-import { counted, groupDigits, sanitize } from '../process/text.ts';
+import { counted, groupDigits, sanitize, shorten } from '../process/text.ts';
 import { findNextCommand, groupFailures, type Report, runError, toReportJson } from './report.ts';
 import { describeExample, rowWords } from './row-view.ts';
 import { isForPerson, madeIdOf, rowCountOf, rowStates } from './run.ts';
@@ -34,6 +34,14 @@ export const reportView: View<JsonObject> = {
     ...shownColumns,
     ...namedColumns.map((name): Column<JsonObject> => ({ name, value: (run) => run[name], isHidden: true })),
   ],
+};
+
+/** The same columns on a terminal, where a long name of a file ends with dots, so that a run takes 80 columns. */
+export const terminalView: View<JsonObject> = {
+  ...reportView,
+  columns: reportView.columns.map((column) =>
+    column.name === 'file' ? { ...column, value: (run) => shorten(String(column.value(run)), 18) } : column,
+  ),
 };
 
 /** Returns what a session prints: its summary, notes, and the error if not every row is as the run wants it. */

@@ -38,7 +38,7 @@ const graceMs = 10_000;
 const reportMs = 1000;
 
 /**
- * Does work that signals end in two steps: the first one stops it, and one after its stop abandons it. The command ends at the
+ * Does work that signals end in two steps: the first one stops it, and the second one abandons it. The command ends at the
  * latest 11 s after the first signal, and 1 s after the second one.
  *
  * @param stopBy stops the work.
@@ -53,7 +53,7 @@ export async function inTwoSteps<Value>(
   let timer: NodeJS.Timeout | undefined;
   const release = interrupts.takeOver((signal) => {
     if (timer && stop.abandoned.aborted) return;
-    const isSecond = stop.stopped.aborted;
+    const isSecond = timer !== undefined;
     if (isSecond) stop.abandon('stopped by a second signal');
     else stopBy(signal);
     clearTimeout(timer);

@@ -18,7 +18,11 @@ const list = verb({
     'Lists the runs that this machine has kept: apply, edit, create, update and delete --from, and undo. Single commands are no runs.',
   examples: ['petstore runs', 'petstore runs --pet 42', 'petstore runs -o json --limit 5'],
   flags: runsFlags,
-  view: async () => (await import('../../bulk/report-output.ts')).reportView as View<object>,
+  view: async (context) => {
+    const { reportView, terminalView } = await import('../../bulk/report-output.ts');
+    const isTable = context.io.stdout.isTerminal && context.printer().content === 'text';
+    return (isTable ? terminalView : reportView) as View<object>;
+  },
   run: async (context, flags) => (await import('./show-runs.ts')).findRuns(context, flags),
 });
 
