@@ -199,3 +199,35 @@ test('a reading that the service asks to wait for comes no earlier', () => {
   const error = new CliError('unavailable', 'busy', { status: 429, retryable: true, attempts });
   expect(next(known, { kind: 'unread', error }, usual)[1]).toMatchObject({ kind: 'read', waitMs: 9000 });
 });
+
+const add: Intent = { kind: 'add', change: 5 };
+const remove: Intent = { kind: 'remove', expected: 5 };
+const noReading: Event = { kind: 'unread', error: new CliError('failed', 'no', { status: 400 }) };
+
+// A gateway may have sent the refused write twice, and its first half may have been applied.
+test.each<[Intent, Verdict, after: Event | Value, outcome: string, doubt: string | undefined]>([
+  [{ kind: 'set', value: 10, expected: 5 }, 'conflict', noReading, 'unknown unread', 'refused'],
+  [{ kind: 'set', value: 10, expected: 5 }, 'conflict', 10, 'applied', 'refused'],
+  [{ kind: 'set', value: 10, expected: 5 }, 'conflict', 5, 'failed stale', undefined],
+  [add, 'conflict', noReading, 'unknown unread', 'refused'],
+  [add, 'conflict', 10, 'unknown changed', 'refused'],
+  [remove, 'gone', noReading, 'unknown unread', 'refused'],
+  [remove, 'gone', null, 'applied', 'refused'],
+  [remove, 'gone', 5, 'failed stale', undefined],
+])('%j that was refused (%s) and is then %j ends %s', (intent, verdict, shown, outcome, doubt) => {
+  const all = { ...usual, limits: { ...limits, retries: 0 } };
+  const pair = intent.kind === 'remove' ? planned(5, null, 'remove') : planned(5, 10);
+  const reading = (now: Value): Event => ({ kind: 'read', now, reading: { record: undefined } });
+  const error = new CliError('failed', 'no', { status: 412 });
+  const attempt = { response: { status: verdict === 'gone' ? 404 : 412 } } as Attempt;
+  const attempted: Attempted = { verdict, error, attempt, reason: { code: 'rejected', message: 'no' } };
+  const isEvent = typeof shown === 'object' && shown !== null && 'kind' in shown;
+  const last = isEvent ? (shown as Event) : reading(shown as Value);
+  let known = firstKnown({ line: 1, id: 7n, intent, planned: pair });
+  let step: ReturnType<typeof next>[1] | undefined;
+  for (const event of [{ kind: 'begin' } as const, reading(5), { kind: 'sent', attempted } as const, last])
+    [known, step] = next(known, event, all);
+  const ended = step?.kind === 'end' ? step.outcome : undefined;
+  expect([ended?.kind, ended?.reason?.code].filter(Boolean).join(' ')).toBe(outcome);
+  expect(known.doubt).toBe(doubt);
+});
