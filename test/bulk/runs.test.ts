@@ -1,7 +1,13 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { surplusRuns } from '../../src/bulk/journal.ts';
+import { type Journal, surplusRuns } from '../../src/bulk/journal.ts';
+import { createRowKeeper } from '../../src/bulk/keep-rows.ts';
 import type { RunInfo } from '../../src/bulk/list-runs.ts';
+import { newRow } from '../../src/bulk/run.ts';
+import type { StopReason } from '../../src/client/pace.ts';
+import { Stop } from '../../src/process/signals.ts';
+import { firstKnown } from '../../src/writes/next.ts';
+import { createTotals } from '../../src/writes/settle-all.ts';
 import { stockShop } from '../helpers/stock-desk.ts';
 import { shelves, toCsv, trouble } from '../helpers/stock-server.ts';
 
@@ -131,4 +137,18 @@ test('-q prints plan and summary but no notes, and -o json still prints its docu
   expect(run.stderr).toBe('plan: 3 of 3 rows to write: +3\n');
   const { stdout } = await shop.run('undo --yes -qo json');
   expect(JSON.parse(stdout)).toMatchObject({ id: 'r2', applied: 3 });
+});
+
+test('a row whose outcome the embedded store could not save is unknown and in doubt, and the run stops', async () => {
+  const kept: object[] = [];
+  const journal = { keep: (event: object) => kept.push(event) } as unknown as Journal;
+  const stop = new Stop<StopReason>();
+  const saveStore = () => Promise.reject(new Error('no space left'));
+  const keeper = createRowKeeper(journal, { stop, totals: createTotals(), maxErrors: 100, saveStore });
+  const row = newRow({ line: 2, id: 7n, intent: { kind: 'add', change: 1 }, text: undefined });
+  await keeper.outcome(row, { ...firstKnown(row), outcome: { kind: 'applied' } });
+  await keeper.flush();
+  const outcome = { kind: 'unknown', reason: { code: 'not_saved' } };
+  expect(kept).toMatchObject([{ kind: 'outcome', row: { line: 2 }, outcome, doubt: 'sent' }]);
+  expect(stop.reason).toMatchObject({ kind: 'partial' });
 });
