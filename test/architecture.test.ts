@@ -42,7 +42,7 @@ const layers: readonly (readonly string[])[] = [
   ['src/process'],
 ];
 
-test('imports go one way, from the process to the data', () => {
+test('imports go one way, from the commands down to the process', () => {
   const upward = local(imports).filter(({ file, target }) => layerOf(target) < layerOf(file));
   expect(upward.map(show)).toEqual([]);
 });

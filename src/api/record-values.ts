@@ -18,7 +18,10 @@ export type Fields = Readonly<Record<string, JsonValue | undefined>>;
 /** The part of a record that a write reads and changes: a count, some fields, or the whole record. Null if there is no record. */
 export type Value = number | bigint | Fields | null;
 
-/** Returns true if two values are the same: counts by number, dates as instants, everything else exactly. */
+/**
+ * Returns true if the other value is as a value says: counts by number, dates as instants, everything else exactly. Fields that
+ * only the other value has do not count.
+ */
 export function isSame(value: Value, other: Value): boolean {
   if (value === null || other === null) return value === other;
   if (isFields(value)) return isFields(other) && differentNames(value, other).length === 0;

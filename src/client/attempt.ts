@@ -9,7 +9,7 @@ import { CliError, type ErrorKind, type UnavailableReason } from '../process/err
 import { StoppedError } from '../process/signals.ts';
 import type { Author } from './error-body.ts';
 
-// What an answer means is stated here alone. Calls, rows, smoke and errors read this table.
+// What an answer means for a write, a retry and an error. Calls, rows, smoke and errors read this table.
 
 /**
  * One attempt of a call, after its end. A call returns the list of its attempts, or throws an error that has the list. The

@@ -193,39 +193,36 @@ test.each(circumstances.map((all, at) => [at, all] as const))(
 );
 
 test('a reading that the service asks to wait for comes no earlier', () => {
-  const intent: Intent = { kind: 'add', change: 5 };
-  const known = firstKnown({ line: 1, id: 7n, intent, planned: planned(5, 10) });
+  const known = firstKnown({ line: 1, id: 7n, intent: add, planned: planned(5, 10) });
   const attempts = [{ retryAfterMs: 9000 }];
   const error = new CliError('unavailable', 'busy', { status: 429, retryable: true, attempts });
   expect(next(known, { kind: 'unread', error }, usual)[1]).toMatchObject({ kind: 'read', waitMs: 9000 });
 });
 
+const set: Intent = { kind: 'set', value: 10, expected: 5 };
 const add: Intent = { kind: 'add', change: 5 };
 const remove: Intent = { kind: 'remove', expected: 5 };
-const noReading: Event = { kind: 'unread', error: new CliError('failed', 'no', { status: 400 }) };
+const read = (now: Value): Event => ({ kind: 'read', now, reading: { record: undefined } });
+const unread: Event = { kind: 'unread', error: new CliError('failed', 'no', { status: 400 }) };
 
 // A gateway may have sent the refused write twice, and its first half may have been applied.
-test.each<[Intent, Verdict, after: Event | Value, outcome: string, doubt: string | undefined]>([
-  [{ kind: 'set', value: 10, expected: 5 }, 'conflict', noReading, 'unknown unread', 'refused'],
-  [{ kind: 'set', value: 10, expected: 5 }, 'conflict', 10, 'applied', 'refused'],
-  [{ kind: 'set', value: 10, expected: 5 }, 'conflict', 5, 'failed stale', undefined],
-  [add, 'conflict', noReading, 'unknown unread', 'refused'],
-  [add, 'conflict', 10, 'unknown changed', 'refused'],
-  [remove, 'gone', noReading, 'unknown unread', 'refused'],
-  [remove, 'gone', null, 'applied', 'refused'],
-  [remove, 'gone', 5, 'failed stale', undefined],
-])('%j that was refused (%s) and is then %j ends %s', (intent, verdict, shown, outcome, doubt) => {
+test.each<[Intent, Verdict, last: Event, outcome: string, doubt: string | undefined]>([
+  [set, 'conflict', unread, 'unknown unread', 'refused'],
+  [set, 'conflict', read(10), 'applied', 'refused'],
+  [set, 'conflict', read(5), 'failed stale', undefined],
+  [add, 'conflict', unread, 'unknown unread', 'refused'],
+  [add, 'conflict', read(10), 'unknown changed', 'refused'],
+  [remove, 'gone', unread, 'unknown unread', 'refused'],
+  [remove, 'gone', read(null), 'applied', 'refused'],
+  [remove, 'gone', read(5), 'failed stale', undefined],
+])('%j that was refused (%s) ends by the last reading %j: %s', (intent, verdict, last, outcome, doubt) => {
   const all = { ...usual, limits: { ...limits, retries: 0 } };
   const pair = intent.kind === 'remove' ? planned(5, null, 'remove') : planned(5, 10);
-  const reading = (now: Value): Event => ({ kind: 'read', now, reading: { record: undefined } });
-  const error = new CliError('failed', 'no', { status: 412 });
   const attempt = { response: { status: verdict === 'gone' ? 404 : 412 } } as Attempt;
-  const attempted: Attempted = { verdict, error, attempt, reason: { code: 'rejected', message: 'no' } };
-  const isEvent = typeof shown === 'object' && shown !== null && 'kind' in shown;
-  const last = isEvent ? (shown as Event) : reading(shown as Value);
+  const attempted: Attempted = { verdict, attempt, reason: { code: 'rejected', message: 'no' } };
   let known = firstKnown({ line: 1, id: 7n, intent, planned: pair });
   let step: ReturnType<typeof next>[1] | undefined;
-  for (const event of [{ kind: 'begin' } as const, reading(5), { kind: 'sent', attempted } as const, last])
+  for (const event of [{ kind: 'begin' } as const, read(5), { kind: 'sent', attempted } as const, last])
     [known, step] = next(known, event, all);
   const ended = step?.kind === 'end' ? step.outcome : undefined;
   expect([ended?.kind, ended?.reason?.code].filter(Boolean).join(' ')).toBe(outcome);

@@ -33,11 +33,7 @@ test('lists runs, the newest first, with kind, file, time, state and counts, on 
     { id: 'r2', kind: 'apply', file: 'a-count-of-the-whole-warehouse.csv', state: 'undone', undoneBy: 'r3' },
     { id: 'r1', file: 'stock.csv', state: 'stopped', rows: 6, applied: 3, failed: 1, unprocessed: 2 },
   ]);
-  const { stdout } = await shop.run('runs', {
-    terminals: ['stdout'],
-    columns: 80,
-    env: { NO_COLOR: '1' },
-  });
+  const { stdout } = await shop.run('runs', { terminals: ['stdout'], columns: 80, env: { NO_COLOR: '1' } });
   const [header = '', ...rows] = stdout.trimEnd().split('\n');
   expect(header).toMatch(/id.*kind.*file.*started.*state/);
   expect(rows).toHaveLength(3);

@@ -45,10 +45,9 @@ export function checkReport(
   if (others > summary.rows - written)
     throw new Violation(`${place}: ${others} of ${summary.rows} rows were not written, and ${written} were`);
   checkExit(command, place);
-  const isInWords = /look|wait|by hand/.test(String(error?.hint));
+  const hasWay = namedCommand(command) || /look|wait|by hand/.test(String(error?.hint));
   // What a run had not sent is no longer left once its undo has begun.
-  const isLeft = total(['unprocessed']) > 0 && listed?.state !== 'undone';
-  if (isLeft && summary.id !== undefined && !namedCommand(command) && !isInWords)
+  if (total(['unprocessed']) > 0 && summary.id !== undefined && listed?.state !== 'undone' && !hasWay)
     throw new Violation(`${place}: rows are left, and no way on is named: ${stderr}`);
 }
 

@@ -73,24 +73,9 @@ test.each<[framework: string, body: JsonValue, message: string]>([
   ],
   ['Django REST framework, of no field', ['The shop is closed.'], 'The shop is closed.'],
   ['a JSON text', 'the shop is closed', 'the shop is closed'],
-  [
-    'spectree',
-    [
-      { loc: ['name'], msg: 'field required' },
-      { loc: ['age'], msg: 'not an integer' },
-    ],
-    'name: field required; age: not an integer',
-  ],
-  [
-    'Litestar',
-    { detail: 'Validation failed', extra: [{ message: 'Expected `str`', key: 'name', source: 'body' }] },
-    'Validation failed: name: Expected `str`',
-  ],
-  [
-    'Moleculer and Feathers',
-    { message: 'Validation failed', data: [{ field: 'name', message: 'must be longer' }] },
-    'Validation failed: name: must be longer',
-  ],
+  ['spectree', [{ loc: ['name'], msg: 'field required' }], 'name: field required'],
+  ['Litestar', { detail: 'No', extra: [{ message: 'Expected str', key: 'name' }] }, 'No: name: Expected str'],
+  ['Moleculer', { message: 'No', data: [{ field: 'name', message: 'too short' }] }, 'No: name: too short'],
   ['a list of texts', { message: 'no', errors: ['a', 'b', 'a'] }, 'no: a; b'],
   ['one error with a message', { errors: [{ message: 'it is taken' }] }, 'it is taken'],
   ['the specification', { code: 'x', message: 'name is required', status: 422 }, 'name is required'],
