@@ -30,12 +30,22 @@ export function isSame(value: Value, other: Value): boolean {
   return !isFields(other) && value == other;
 }
 
+/** A field that another value does not have, or has with another value. */
+interface Difference extends ReturnType<typeof comparedValues> {
+  readonly name: string;
+}
+
+/** The fields of a value that another value does not have, or has with another value. */
+export function differencesOf(value: Fields, other: Fields): Difference[] {
+  return Object.keys(value).flatMap((name) => {
+    const { expected, actual } = comparedValues(name, value[name], other);
+    return isSameValue(expected, actual) ? [] : { name, expected, actual };
+  });
+}
+
 /** The names of the fields that another value does not have, or has with another value. */
 export function differentNames(value: Fields, other: Fields): string[] {
-  return Object.keys(value).filter((name) => {
-    const { expected, actual } = comparedValues(name, value[name], other);
-    return !isSameValue(expected, actual);
-  });
+  return differencesOf(value, other).map(({ name }) => name);
 }
 
 /** Returns true if a record shows what was sent. @param writeOnly the fields that no answer has. */

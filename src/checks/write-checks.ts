@@ -1,5 +1,5 @@
 import { nouns } from '../api/nouns.ts';
-import { comparedValues, isSameValue } from '../api/record-values.ts';
+import { differencesOf } from '../api/record-values.ts';
 import { attemptDetails } from '../client/judge-write.ts';
 import { readFromList } from '../client/read-record.ts';
 import { CliError, messageOf, UsageError } from '../process/errors.ts';
@@ -95,14 +95,14 @@ async function checkShown(context: CheckContext, { noun, id }: TestRecord, sent:
     throw failure(`read back: ${missing?.message ?? `${noun.name} ${id} is not there`}`, {
       ...{ method, url, status, requestId },
     });
-  for (const [name, value] of Object.entries(sent)) {
-    if (noun.create.body?.fields[name]?.isWriteOnly) continue;
-    const { expected, actual } = comparedValues(name, value, record.view);
-    if (isSameValue(expected, actual)) continue;
-    const got = actual === undefined ? 'no such field' : printJson(actual);
-    const details = { pointer: `/${name}`, expected: printJson(expected), got };
-    throw failure(`read back: ${name} of ${noun.name} ${id} is not what was sent`, details);
-  }
+  const [difference] = differencesOf(sent, record.view).filter(
+    ({ name }) => !noun.create.body?.fields[name]?.isWriteOnly,
+  );
+  if (!difference) return;
+  const { name, expected, actual } = difference;
+  const got = actual === undefined ? 'no such field' : printJson(actual);
+  const details = { pointer: `/${name}`, expected: printJson(expected), got };
+  throw failure(`read back: ${name} of ${noun.name} ${id} is not what was sent`, details);
 }
 
 /** What became of a write of a test record. */

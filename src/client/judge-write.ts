@@ -1,7 +1,7 @@
 import { type HttpHeaders, type HttpResponse, headerValue, shownUrl } from '../api/http.ts';
 import { nouns } from '../api/nouns.ts';
 import type { Operation } from '../api/operations.ts';
-import { comparedValues, isSameValue, type ServiceRecord } from '../api/record-values.ts';
+import { differencesOf, type Fields, type ServiceRecord } from '../api/record-values.ts';
 import { looseResultSchemas } from '../api/schemas.ts';
 import {
   CliError,
@@ -199,19 +199,14 @@ function otherValues(
   record: JsonObject,
   mask: Mask,
 ): string[] {
-  const clauses: string[] = [];
-  for (const name in values) {
-    const value = values[name] as JsonValue | undefined;
-    if (value === undefined || body?.fields[name]?.isWriteOnly) continue;
-    const { expected, actual } = comparedValues(name, value, record);
-    if (isSameValue(expected, actual)) continue;
-    clauses.push(
-      actual === undefined
-        ? `no ${name}`
-        : `${name} ${valueText(actual, mask)}, not ${valueText(expected, mask)}`,
-    );
-  }
-  return clauses;
+  const others = differencesOf(values as Fields, record).filter(
+    ({ name }) => values[name] !== undefined && !body?.fields[name]?.isWriteOnly,
+  );
+  return others.map(({ name, expected, actual }) =>
+    actual === undefined
+      ? `no ${name}`
+      : `${name} ${valueText(actual, mask)}, not ${valueText(expected, mask)}`,
+  );
 }
 
 function valueText(value: JsonValue | undefined, mask: Mask): string {
