@@ -138,8 +138,9 @@ export function parseEvent(json: string, known: ReadonlyMap<number, RunRow>): Ru
   if (!success) return undefined;
   switch (output.kind) {
     case 'plan': {
-      const isPlanned = output.planned !== undefined || output.outcome !== undefined;
-      return isPlanned ? { kind: 'plan', row: Object.assign(newRow(output), output) } : undefined;
+      const { planned, doubt, outcome, stock } = output;
+      if (!planned && !outcome) return undefined;
+      return { kind: 'plan', row: Object.assign(newRow(output), { planned, doubt, outcome, stock }) };
     }
     case 'planned':
       return { ...output, rows: [] };
