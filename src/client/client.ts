@@ -137,9 +137,8 @@ export function createClient(options: ClientOptions): Client {
     note,
     async call(id, input, callOptions = {}) {
       const call = prepare(id, input, callOptions);
-      // Awaited, because a promise that an async function returns costs each row two more turns.
       const { value, ...answer } = await fetchAnswer(call, recordIdOf(call.operation, input));
-      return { ...answer, record: value as ServiceRecord };
+      return { record: value as ServiceRecord, ...answer };
     },
     async write(id, input, callOptions = {}) {
       try {
