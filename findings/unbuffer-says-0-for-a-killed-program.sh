@@ -19,7 +19,7 @@ code() {
   echo "$code"
 }
 unbuffer() { usr/bin/tclsh8.6 usr/bin/unbuffer "$@"; }
-echo "expect 5.45.4"
+echo "expect $(dpkg-deb -f expect_*.deb Version)"
 for end in 'exit 3' 'kill -KILL $$' 'kill -TERM $$'; do
   seen+=("sh $(code sh -c "$end"), unbuffer $(code unbuffer sh -c "$end")")
   echo "$end: ${seen[-1]}"

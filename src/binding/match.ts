@@ -110,7 +110,7 @@ function fieldsOf(
   const [first] = tableOperations;
   if (!first) return { fields: new Set(), hasIntegerId: false };
   const shapes = documentOperations.flatMap(({ method, path, body, answer }): Shape[] => {
-    // An array within a record, such as the visits of a pet, is no list of records.
+    // An array within a record, such as the visits of a pet, is not a list of records.
     const mayList = method === 'GET' && readPath(path).idName === undefined;
     const answering = tableOperations.filter(({ isList }) => mayList || !isList);
     const contents = answering.flatMap((each) => (answer && recordsIn(each, answer.shape)?.shape) ?? []);

@@ -101,7 +101,7 @@ function createCheckContext(service: Service, signal: AbortSignal, attempts: Att
       const { id, method } = operation;
       const sending = client.send(id, withPageSize(operation, input), callOptions(options), options.changes);
       const response = await sending.catch((error: unknown) => {
-        // The contract requires a parameter for which the check has no value.
+        // The check lacks a value of a parameter that the contract requires.
         throw error instanceof UsageError ? new FindingError(skip(error.message)) : error;
       });
       const recordId = recordIdOf(operation, input);

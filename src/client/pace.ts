@@ -76,7 +76,7 @@ export class Pace {
       });
     const pauseMs = status >= 400 ? (retryAfterMs ?? (isBusy ? retryDelay(1) : 0)) : 0;
     if (pauseMs > 0) this.pausedUntil = Math.max(this.pausedUntil, monotonicMs() + pauseMs);
-    // What serves readings may live on when what takes writes is gone: then a reading between two writes is no sign of life.
+    // A service may answer readings although its writes get no answer: a reading between two writes is not a sign of life.
     const isRead = isSafeMethod(attempt.request.method);
     if (!isOfService(attempt)) {
       this.unanswered += 1;

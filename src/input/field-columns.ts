@@ -54,7 +54,7 @@ export function isColumn(name: string, rules: ColumnRules): boolean {
 /** The name of the field that each column has; undefined for a column that is ignored. */
 export type FieldNames = readonly (string | undefined)[];
 
-/** Finds the field of each column. @throws ValueError for a column that is missing, is there twice, or is no field. */
+/** Finds the field of each column. @throws ValueError for a column that is missing, is there twice, or is not a field. */
 export function findFields(columns: readonly string[], rules: ColumnRules): FieldNames {
   const names: (string | undefined)[] = [];
   for (const column of columns) {

@@ -85,7 +85,7 @@ async function resumeOrUndo(
 /** Says which run is undone. */
 function describeUndone({ id, started = '', header, rows }: Run): string {
   const written = rows.filter(isAppliedOrUncertain).length;
-  // What an editor gave has no name.
+  // The text of an editor is not a file with a name.
   const what = header.kind === 'edit' ? 'edit' : `${header.kind} ${header.name}`;
   return `undoing ${id}: ${what}, ${minuteText(started)}, ${written} of ${counted(header.rows, 'row', 'rows')}`;
 }
