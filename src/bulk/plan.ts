@@ -134,7 +134,7 @@ function isChange({ outcome }: Row): boolean {
 
 /** Gives a row what it is to be written as, or its outcome. An uncertain row stays as it was sent. */
 function planRow(port: RecordPort, row: RunRow, now: Value, rules: Rules): void {
-  const decision = decide(row, now, rules);
+  const decision = decide(row, now, rules, port);
   if (row.doubt) row.now = now;
   else row.planned = undefined;
   if (decision.kind !== 'write') endRow(row, decision);

@@ -37,8 +37,7 @@ export async function openSession(context: Context, list: RunList, run: Run) {
   const pace = new Pace({ concurrency: settings.get('concurrency'), rate }, stop);
   const port = createRecordPort(client, noun, { pace, sendsEtags: settings.get('etags') });
   checkOffers(client, port, run);
-  const { createsByPut } = port;
-  const rules: Rules = { mayCreate: flags.createMissing, isUndo: kind === 'undo', createsByPut };
+  const rules: Rules = { mayCreate: flags.createMissing, takesBack: kind === 'undo' };
   return { run, list, client, settings, port, rules, pace, stop, totals: createTotals() };
 }
 
@@ -102,7 +101,8 @@ export async function writeRun(
 /** Writes the rows of a plan. Returns when all are settled, or the run has stopped. */
 async function writeRows(session: Session, plan: Plan, journal: Journal, maxErrors: number): Promise<void> {
   const { stop, pace, port, rules, totals, client, settings } = session;
-  const limits = { retries: settings.get('retries'), retriesUnreachable: true, rules, stop };
+  const work = { kind: 'run' } as const;
+  const limits = { work, retries: settings.get('retries'), retriesUnreachable: true, rules, stop };
   const saveStore = client.deferSaves?.();
   const keeper = createRowKeeper(journal, { stop, totals, maxErrors, saveStore });
   try {

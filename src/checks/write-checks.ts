@@ -128,9 +128,9 @@ async function writeRecord(
       return signal.reason;
     },
   };
-  // As in an undo, a record is removed if it has what is expected, whatever else it has got since.
-  const rules = { mayCreate: false, isUndo: true, createsByPut: port.createsByPut };
-  const limits = { rules, retries, retriesUnreachable: false, stop, timeoutMs };
+  const rules = { mayCreate: false, takesBack: true };
+  const work = { kind: 'command', timeoutMs } as const;
+  const limits = { work, rules, retries, retriesUnreachable: false, stop };
   const { outcome, ...settled } = await settle(port, { line: 0, id, intent }, limits);
   if (!outcome) throw new StoppedError();
   return { ...settled, outcome };

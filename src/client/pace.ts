@@ -138,7 +138,7 @@ function isOfService({ response, author }: Attempt): boolean {
 export async function eachAtOnce<Item>(
   max: number,
   items: Iterable<Item>,
-  work: (item: Item) => Promise<void>,
+  work: (item: Item) => Promise<unknown>,
 ): Promise<void> {
   const iterator = items[Symbol.iterator]();
   const failures: unknown[] = [];

@@ -52,10 +52,10 @@ export async function writeRecords(
   const stop = new Stop<StopReason>();
   const results = new Map<Row, Settled>();
   const limits = {
-    rules: { mayCreate: false, isUndo: false, createsByPut: port.createsByPut },
+    work: { kind: 'command', timeoutMs: settings.get('timeout') } as const,
+    rules: { mayCreate: false, takesBack: false },
     retries: settings.get('retries'),
     retriesUnreachable: settings.explain('retries').source !== 'default',
-    timeoutMs: settings.get('timeout'),
     sends: !flags.dryRun,
     stop,
   };

@@ -73,11 +73,19 @@ export function endRow(row: Row, outcome: Outcome, doubt = row.doubt): void {
   row.doubt = outcome.kind === 'unknown' ? doubt : undefined;
 }
 
-/** What the command and the service allow. */
+/** What a command allows its rows. */
 export interface Rules {
   /** True if a row that finds no record creates it. */
   readonly mayCreate: boolean;
-  readonly isUndo: boolean;
+  /**
+   * True if rows take back what the program has made: a record that is gone is as it should be, and one that has got further
+   * fields since is removed.
+   */
+  readonly takesBack: boolean;
+}
+
+/** What decisions need of a `RecordPort`. */
+interface Service {
   /** True if a missing record is created by PUT, so that sending it twice is once. */
   readonly createsByPut: boolean;
 }
@@ -93,9 +101,14 @@ export const applied: Outcome = { kind: 'applied' };
 const maxCount = BigInt(Number.MAX_SAFE_INTEGER);
 
 /** Decides the next step of a row by the value that its record has now. Knows nothing of HTTP, files or time. */
-export function decide(row: Pick<Row, 'intent' | 'planned' | 'doubt'>, now: Value, rules: Rules): Decision {
+export function decide(
+  row: Pick<Row, 'intent' | 'planned' | 'doubt'>,
+  now: Value,
+  rules: Rules,
+  service: Service,
+): Decision {
   const { intent, planned, doubt } = row;
-  if (doubt && planned) return decideUncertain(intent, planned, doubt, now, rules);
+  if (doubt && planned) return decideUncertain(intent, planned, doubt, now, service);
   switch (intent.kind) {
     case 'create':
       return { kind: 'write', action: 'create', after: intent.fields };
@@ -113,10 +126,10 @@ export function decide(row: Pick<Row, 'intent' | 'planned' | 'doubt'>, now: Valu
     case 'add':
       return decideAdd(intent, now, rules);
     case 'remove': {
-      if (now === null) return rules.isUndo ? unchanged : fail('no_record', 'there is no such record');
+      if (now === null) return rules.takesBack ? unchanged : fail('no_record', 'there is no such record');
       const expected = intent.expected ?? planned?.before;
       // A person was shown the whole record, so a field that it has got since is a change too.
-      const wasShown = intent.expected !== undefined && !rules.isUndo;
+      const wasShown = intent.expected !== undefined && !rules.takesBack;
       if (expected === undefined || (isSame(expected, now) && (!wasShown || isSame(now, expected))))
         return { kind: 'write', action: 'remove', after: null };
       return otherThanExpected(expected, now);
@@ -142,7 +155,13 @@ function decideAdd(
   return { kind: 'write', action: now === null ? 'create' : 'set', after: Number(sum) };
 }
 
-function decideUncertain(intent: Intent, planned: Planned, doubt: Doubt, now: Value, rules: Rules): Decision {
+function decideUncertain(
+  intent: Intent,
+  planned: Planned,
+  doubt: Doubt,
+  now: Value,
+  service: Service,
+): Decision {
   const { action, before, after } = planned;
   const writeAgain: Decision = { kind: 'write', action, after };
   if (intent.kind === 'create') return leaveUnknown('perhaps_made', perhapsMade);
@@ -153,7 +172,7 @@ function decideUncertain(intent: Intent, planned: Planned, doubt: Doubt, now: Va
   // After refusals alone somebody else may have made the same sum.
   if (isSame(after, now)) return intent.kind === 'add' && doubt !== 'sent' ? changed(planned, now) : applied;
   if (isSame(before, now))
-    return now !== null || rules.createsByPut ? writeAgain : leaveUnknown('perhaps_made', perhapsMade);
+    return now !== null || service.createsByPut ? writeAgain : leaveUnknown('perhaps_made', perhapsMade);
   if (now === null) return changed(planned, now);
   const isPlainSet = intent.kind === 'set' && intent.expected === undefined;
   return isPlainSet ? { ...writeAgain, action: 'set' } : changed(planned, now);

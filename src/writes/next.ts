@@ -33,7 +33,7 @@ export interface Known extends Readonly<Pick<Row, 'id' | 'intent' | 'planned' | 
   /** How often it went back to a reading or to an attempt. */
   readonly tries: number;
   /** How often a row that adds has met another count than before. */
-  readonly news: number;
+  readonly otherCounts: number;
 }
 
 export type Event =
@@ -59,8 +59,16 @@ export interface End {
   readonly error?: CliError | undefined;
 }
 
+/** What a row is part of. */
+export type Work =
+  /** The row has a plan in a journal, and each of its requests has its own deadline. */
+  | { readonly kind: 'run' }
+  /** The row has no journal, and all its requests have one deadline together. */
+  | { readonly kind: 'command'; readonly timeoutMs: number };
+
 /** The rules of a command's rows, and how its rows are settled. */
 export interface SettleLimits {
+  readonly work: Work;
   readonly rules: Rules;
   /** The most ways back to a reading or an attempt. */
   readonly retries: number;
@@ -68,21 +76,20 @@ export interface SettleLimits {
   readonly retriesUnreachable: boolean;
   /** After its stop no request begins. */
   readonly stop: Pick<Stop<unknown>, 'reason' | 'stopped'>;
-  /** Set for rows without a journal: the deadline of all requests of one row, in milliseconds. */
-  readonly timeoutMs?: number | undefined;
   /** False if the rows are only decided: the write that comes next is returned. */
   readonly sends?: boolean | undefined;
 }
 
 /** What the rules need beside the row. */
-export interface Circumstances {
-  readonly port: Pick<RecordPort, 'canGet' | 'canRead' | 'hasGateway' | 'readsFirst' | 'writeOnly'>;
-  readonly limits: Pick<SettleLimits, 'rules' | 'retries' | 'retriesUnreachable'>;
-  /** True if the row has a plan in a journal. */
-  readonly isRun: boolean;
+export interface Situation {
+  readonly port: Pick<
+    RecordPort,
+    'canGet' | 'canRead' | 'createsByPut' | 'hasGateway' | 'readsFirst' | 'writeOnly'
+  >;
+  readonly limits: Pick<SettleLimits, 'work' | 'rules' | 'retries' | 'retriesUnreachable'>;
   /** True if a reading has shown that an answer without a record is to be believed. */
   readonly isConfirmed: boolean;
-  /** What is left of the deadline of a single command. */
+  /** What is left of the deadline of a command, in milliseconds. */
   readonly leftMs: number;
   /** From 0 to 1, for the delay before another attempt. */
   readonly random: number;
@@ -92,7 +99,7 @@ type Next = readonly [Known, Step];
 type Words = Pick<Reason, 'code' | 'serviceCode' | 'message'>;
 
 /** How often a row that adds may meet another count. */
-const maxNews = 10;
+const maxOtherCounts = 10;
 const noReading = 'the service offers no way to read one record';
 const unboundError = new CliError('unavailable', noReading, { code: 'unbound' });
 const stale = 'the service refuses the tag that its readings give: a cache or a replica may stand between';
@@ -110,46 +117,50 @@ export function firstKnown({ id, intent, planned, doubt }: Row): Known {
     attempted: undefined,
     attempts: 0,
     tries: 0,
-    news: 0,
+    otherCounts: 0,
   };
 }
 
-export function next(known: Known, event: Event, all: Circumstances): Next {
+export function next(known: Known, event: Event, situation: Situation): Next {
   switch (event.kind) {
     case 'begin':
-      return begin(known, all);
+      return begin(known, situation);
     case 'read':
-      return known.aim === 'confirm' ? confirm(known, event, all) : afterReading(known, event, all);
+      return known.aim === 'confirm'
+        ? confirm(known, event, situation)
+        : afterReading(known, event, situation);
     case 'unread':
-      return afterNoReading(known, event.error, all);
+      return afterNoReading(known, event.error, situation);
     case 'sent':
-      return afterAttempt(known, event.attempted, all);
+      return afterAttempt(known, event.attempted, situation);
     case 'stopped':
       return stopped(known);
   }
 }
 
-function begin(known: Known, all: Circumstances): Next {
+function begin(known: Known, situation: Situation): Next {
   const { intent, planned, doubt } = known;
-  const { canGet, canRead, readsFirst } = all.port;
+  const { canGet, canRead, readsFirst } = situation.port;
   if (intent.kind === 'create') {
-    const decision = decide(known, null, all.limits.rules);
-    return decision.kind === 'write' ? plan(known, decision, null, all) : end(known, { outcome: decision });
+    const decision = decide(known, null, situation.limits.rules, situation.port);
+    return decision.kind === 'write'
+      ? plan(known, decision, null, situation)
+      : end(known, { outcome: decision });
   }
   const isPlain = intent.kind !== 'add' && intent.expected === undefined;
   const isPlainSet = isPlain && intent.kind === 'set' && !readsFirst;
-  if (all.isRun && planned && !doubt && (isPlainSet || !canGet)) return write(known, planned);
-  if (planned || canRead || !isPlain) return read(known, all);
+  if (planned && !doubt && (isPlainSet || !canGet)) return write(known, planned);
+  if (planned || canRead || !isPlain) return read(known, situation);
   // Of a service that only takes writes nobody knows what is there.
   const after = intent.kind === 'remove' ? null : intent.value;
   const unread: Planned = { action: intent.kind, before: null, after };
   return write({ ...known, planned: unread }, unread);
 }
 
-function read(known: Known, { isRun, port }: Circumstances, waitMs = 0): Next {
+function read(known: Known, { limits, port }: Situation, waitMs = 0): Next {
   const id = known.id ?? known.attempted?.id;
   // A run looks for a count in the list only to confirm a success.
-  const canRead = isRun && known.aim !== 'confirm' ? port.canGet : port.canRead;
+  const canRead = limits.work.kind === 'run' && known.aim !== 'confirm' ? port.canGet : port.canRead;
   return id === undefined || !canRead
     ? endUnread(known, unboundError)
     : [known, { kind: 'read', id, waitMs }];
@@ -163,42 +174,42 @@ function write(known: Known, planned: Planned, isNew = false, waitMs = 0): Next 
 function back(
   known: Known,
   to: 'read' | 'write',
-  all: Circumstances,
+  situation: Situation,
   error: CliError | undefined,
 ): Next | undefined {
   const tries = known.tries + 1;
-  const waitMs = retryDelay(tries, attemptsOf(error).at(-1)?.retryAfterMs, all.random);
-  const isWaitedFor = all.limits.retriesUnreachable || !isUnreachable(error);
-  if (!isWaitedFor || tries > all.limits.retries || waitMs >= all.leftMs) return undefined;
-  if (to === 'read' || !known.planned) return read({ ...known, tries }, all, waitMs);
+  const waitMs = retryDelay(tries, attemptsOf(error).at(-1)?.retryAfterMs, situation.random);
+  const isWaitedFor = situation.limits.retriesUnreachable || !isUnreachable(error);
+  if (!isWaitedFor || tries > situation.limits.retries || waitMs >= situation.leftMs) return undefined;
+  if (to === 'read' || !known.planned) return read({ ...known, tries }, situation, waitMs);
   return write({ ...known, tries }, known.planned, false, waitMs);
 }
 
 /** Reads once more, to know what became of the last attempt. */
-function look(known: Known, all: Circumstances): Next {
-  return all.leftMs > 0 ? read({ ...known, aim: 'look' }, all) : endRefused(known);
+function look(known: Known, situation: Situation): Next {
+  return situation.leftMs > 0 ? read({ ...known, aim: 'look' }, situation) : endAsAnswered(known);
 }
 
 function afterReading(
   old: Known,
   { reading, now }: Extract<Event, { kind: 'read' }>,
-  all: Circumstances,
+  situation: Situation,
 ): Next {
   const isTwice = old.doubt === 'unread' && isSame(old.planned?.after ?? null, now);
   const doubt = old.doubt !== 'unread' ? old.doubt : isTwice ? 'refused' : undefined;
   const known = { ...old, doubt, reading, before: old.before ?? reading.record?.view } as const;
-  const decision = decide(known, now, all.limits.rules);
+  const decision = decide(known, now, situation.limits.rules, situation.port);
   if (decision.kind !== 'write') return endDecided(known, decision, reading.record);
   const { intent, planned } = known;
   // The count of a row that adds has changed, as in a shop that sells: going back for that does not count.
   if (intent.kind === 'add' && planned && !doubt && !isSame(planned.before, now)) {
     const isCounted = old.attempted?.verdict === 'conflict' && old.aim === 'decide';
-    const again = { ...known, tries: known.tries - (isCounted ? 1 : 0), news: known.news + 1 };
-    return again.news > maxNews ? endRefused(again) : plan(again, decision, now, all);
+    const again = { ...known, tries: known.tries - (isCounted ? 1 : 0), otherCounts: known.otherCounts + 1 };
+    return again.otherCounts > maxOtherCounts ? endAsAnswered(again) : plan(again, decision, now, situation);
   }
   // Another attempt with the same tag would get the same 409, such as that of a record in use.
   const isFinal = statusOf(old) === 409 && reading.etag === old.reading?.etag;
-  return old.aim === 'look' || isFinal ? endRefused(known) : plan(known, decision, now, all);
+  return old.aim === 'look' || isFinal ? endAsAnswered(known) : plan(known, decision, now, situation);
 }
 
 /** Plans what a decision writes. What an uncertain row was first sent with is sent again. */
@@ -206,9 +217,10 @@ function plan(
   known: Known,
   { action, after }: Extract<Decision, { kind: 'write' }>,
   now: Value,
-  { isRun }: Circumstances,
+  { limits }: Situation,
 ): Next {
   const { intent, doubt, planned: earlier } = known;
+  const isRun = limits.work.kind === 'run';
   if (doubt && earlier) return write(known, { ...earlier, action });
   const planned = { action, before: now, after };
   const isKept = earlier?.action === action && (intent.kind !== 'add' || isSame(earlier.before, now));
@@ -216,12 +228,12 @@ function plan(
   return write({ ...known, aim: 'decide', planned }, planned, isRun && earlier !== undefined);
 }
 
-function afterNoReading(known: Known, error: CliError, all: Circumstances): Next {
+function afterNoReading(known: Known, error: CliError, situation: Situation): Next {
   const isRepeated = known.aim === 'decide' && isReadAgain(error);
-  return (isRepeated ? back(known, 'read', all, error) : undefined) ?? endUnread(known, error);
+  return (isRepeated ? back(known, 'read', situation, error) : undefined) ?? endUnread(known, error);
 }
 
-function afterAttempt(old: Known, attempted: Attempted, all: Circumstances): Next {
+function afterAttempt(old: Known, attempted: Attempted, situation: Situation): Next {
   const { verdict, record, error, id } = attempted;
   const known = { ...old, attempted, attempts: old.attempts + 1 };
   const isCreate = known.intent.kind === 'create';
@@ -230,38 +242,42 @@ function afterAttempt(old: Known, attempted: Attempted, all: Circumstances): Nex
     case 'shown':
       return endApplied(known, record);
     case 'empty':
-      if (all.isConfirmed || !hasId) return endApplied(known);
-      return read({ ...uncertain(known), aim: 'confirm' }, all);
+      if (situation.isConfirmed || !hasId) return endApplied(known);
+      return read({ ...uncertain(known), aim: 'confirm' }, situation);
     case 'unclear':
-      return hasId ? read({ ...uncertain(known), aim: 'confirm' }, all) : endPerhapsMade(known);
+      return hasId ? read({ ...uncertain(known), aim: 'confirm' }, situation) : endPerhapsMade(known);
     case 'accepted':
       return giveUp(uncertain(known));
     case 'lost':
     case 'unrepeatable': {
       if (isCreate) return endPerhapsMade(known);
       const sent = uncertain(known);
-      return (verdict === 'lost' ? back(sent, 'read', all, error) : undefined) ?? look(sent, all);
+      return (verdict === 'lost' ? back(sent, 'read', situation, error) : undefined) ?? look(sent, situation);
     }
     case 'conflict': {
-      if (isCreate) return endRefused(known);
-      const refused = all.port.hasGateway ? refusedUnread(known) : known;
-      return back(refused, 'read', all, error) ?? look(refused, all);
+      if (isCreate) return endAsAnswered(known);
+      const refused = situation.port.hasGateway ? refusedUnread(known) : known;
+      return back(refused, 'read', situation, error) ?? look(refused, situation);
     }
     case 'gone':
-      return known.doubt ? endApplied(known) : look(refusedUnread(known), all);
+      return known.doubt ? endApplied(known) : look(refusedUnread(known), situation);
     case 'busy':
-      return back(known, 'write', all, error) ?? endRefused(known);
+      return back(known, 'write', situation, error) ?? endAsAnswered(known);
     case 'refused':
-      return endRefused(known);
+      return endAsAnswered(known);
     case 'stopped':
       return stopped(uncertain(known));
   }
 }
 
 /** Judges a success by the one reading after it. */
-function confirm(known: Known, { reading, now }: Extract<Event, { kind: 'read' }>, all: Circumstances): Next {
+function confirm(
+  known: Known,
+  { reading, now }: Extract<Event, { kind: 'read' }>,
+  situation: Situation,
+): Next {
   const { before, after } = known.planned as Planned;
-  if (isShown(after, now, all.port.writeOnly)) return endApplied(known, reading.record);
+  if (isShown(after, now, situation.port.writeOnly)) return endApplied(known, reading.record);
   const areCounts = typeof before === 'number' && before !== 0 && typeof after === 'number';
   if (areCounts && isSame(before + after, now)) {
     const message = `it was ${before} before, ${after} was sent, and it is ${now} now: the service adds what it is told to set`;
@@ -288,8 +304,8 @@ function endDecided(known: Known, outcome: Outcome, record: ServiceRecord | unde
   return end(known, { outcome: { ...outcome, reason: { ...reason, ...factsOf(known) } }, record, error });
 }
 
-/** Ends a row that is not sent again. */
-function endRefused(known: Known): Next {
+/** Ends a row that is not sent again, as its last attempt was answered. */
+function endAsAnswered(known: Known): Next {
   const { intent, attempted, reading } = known;
   const isStale =
     intent.kind !== 'create' && (!attempted || statusOf(known) === 412 || attempted.verdict === 'gone');

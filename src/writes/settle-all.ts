@@ -40,8 +40,8 @@ export async function settleAll(
   { limits, atOnce, totals = createTotals() }: SettleAllOptions,
   keep: RowKeeper,
 ): Promise<void> {
-  const { stop, timeoutMs } = limits;
-  const isRun = timeoutMs === undefined;
+  const { stop, work } = limits;
+  const isRun = work.kind === 'run';
   let isConfirmed = false;
   const settleOne = async (row: Row): Promise<Settled> => {
     const settled = await settle(port, row, limits, isConfirmed, (planned) => keep.mark(row, planned));
@@ -52,27 +52,36 @@ export async function settleAll(
     await keep.outcome(row, settled);
     return settled;
   };
-  // The first count that is not 0 goes alone: a service that adds what it is told to set must not spoil all of them.
-  let isSetting = !isRun;
+  await eachAtOnce(atOnce, stop.untilStopped(rows), isRun ? probeFirst(settleOne) : settleOne);
+}
+
+/**
+ * Settles the counts that are replaced one at a time, until one of them is applied: a service that adds what it is told to set
+ * must not spoil all of them. All other rows go at once.
+ */
+function probeFirst(settleOne: (row: Row) => Promise<Settled>): (row: Row) => Promise<unknown> {
+  let isProbed = false;
   let probe: Promise<Settled> | undefined;
-  await eachAtOnce(atOnce, stop.untilStopped(rows), async (row) => {
-    while (!isSetting && replacesCount(row) && probe) await probe.catch(() => {});
+  return async (row) => {
+    while (!isProbed && probe && replacesCount(row)) await probe.catch(() => {});
     const settling = settleOne(row);
-    if (isSetting || !replacesCount(row)) return void (await settling);
+    if (isProbed || !replacesCount(row)) return settling;
     probe = settling;
     try {
-      const { outcome, attempted } = await probe;
-      isSetting = outcome?.kind === 'applied' && attempted !== undefined;
+      const { outcome, attempted } = await settling;
+      isProbed = outcome?.kind === 'applied' && attempted !== undefined;
     } finally {
       probe = undefined;
     }
-  });
+    return settling;
+  };
 }
 
 export function createTotals(): Totals {
   return { settled: 0, failed: 0, unknown: 0 };
 }
 
+/** A count of 0 shows nothing: 0 plus what is sent is what is sent. */
 function replacesCount({ planned }: Row): boolean {
   const { action, before = null } = planned ?? {};
   return action === 'set' && typeof before === 'number' && before !== 0;

@@ -15,7 +15,7 @@ export interface Settled extends Known, End {
 /**
  * Settles one row: does what `next` says, and tells it what came of it. Whatever writes a record writes it here.
  *
- * @param isConfirmed see `Circumstances`.
+ * @param isConfirmed see `Situation`.
  * @param mark keeps the values with which a row of a run is written in place of those of its plan. It returns when they are on
  *   the disk.
  */
@@ -26,18 +26,20 @@ export async function settle(
   isConfirmed = false,
   mark?: (planned: Planned) => Promise<void>,
 ): Promise<Settled> {
-  const { timeoutMs, sends = true, stop } = limits;
-  const isRun = timeoutMs === undefined;
-  const startedMs = isRun ? 0 : monotonicMs();
+  const { work, sends = true, stop } = limits;
+  const startedMs = work.kind === 'run' ? 0 : monotonicMs();
   let spentMs: number | undefined;
   const attempts: Attempt[] = [];
   let known = firstKnown(row);
   let event: Event = { kind: 'begin' };
   for (;;) {
-    if (!isRun) spentMs = monotonicMs() - startedMs;
-    const leftMs = (timeoutMs ?? Number.POSITIVE_INFINITY) - (spentMs ?? 0);
-    const all = { port, limits, isRun, isConfirmed, leftMs, random: Math.random() };
-    const [after, step] = next(known, event, all);
+    let leftMs = Number.POSITIVE_INFINITY;
+    if (work.kind === 'command') {
+      spentMs = monotonicMs() - startedMs;
+      leftMs = work.timeoutMs - spentMs;
+    }
+    const situation = { port, limits, isConfirmed, leftMs, random: Math.random() };
+    const [after, step] = next(known, event, situation);
     known = after;
     if (step.kind === 'end') {
       const { outcome, record, error } = step;

@@ -45,12 +45,12 @@ type Case = readonly [
   known: Known,
   now: Value,
   becomes: string,
-  further?: Partial<Rules>,
+  further?: Partial<Rules & { createsByPut: boolean }>,
 ];
 
 const mayCreate = { mayCreate: true };
 const byPut = { createsByPut: true };
-const isUndo = { isUndo: true };
+const takesBack = { takesBack: true };
 
 const tables: Readonly<Record<string, readonly Case[]>> = {
   'set v, certain': [
@@ -117,7 +117,7 @@ const tables: Readonly<Record<string, readonly Case[]>> = {
     ['has changed', remove(rex), certain, mia, 'failed changed'],
     ['has changed since the plan', remove(), planned(rex, null, 'remove'), mia, 'failed changed'],
     ['is not there', remove(), certain, null, 'failed no_record'],
-    ['is not there, in an undo', remove(rex), certain, null, 'unchanged', isUndo],
+    ['is not there, in an undo', remove(rex), certain, null, 'unchanged', takesBack],
   ],
   'remove, uncertain': [
     ['is not there', remove(), sent(rex, null, 'remove'), null, 'applied'],
@@ -125,9 +125,9 @@ const tables: Readonly<Record<string, readonly Case[]>> = {
     ['is another', remove(), sent(rex, null, 'remove'), mia, 'unknown changed'],
   ],
   'an undo of a row that created an entry and added': [
-    ['is as it was created', add(-5, 5), certain, 5, 'remove', isUndo],
-    ['has changed', add(-5, 5), certain, 7, 'write 2', isUndo],
-    ['is gone', add(-5, 5), certain, null, 'unchanged', isUndo],
+    ['is as it was created', add(-5, 5), certain, 5, 'remove', takesBack],
+    ['has changed', add(-5, 5), certain, 7, 'write 2', takesBack],
+    ['is gone', add(-5, 5), certain, null, 'unchanged', takesBack],
   ],
 };
 
@@ -135,7 +135,7 @@ describe.each(Object.entries(tables))('%s:', (_, cases) => {
   it.each(cases.map((line) => [line[0], line] as const))('the record %s', (_what, line) => {
     const [, intent, known, now, becomes, rules = {}] = line;
     const row: Row = { line: 1, id: 7n, intent, ...known };
-    const allRules = { mayCreate: false, isUndo: false, createsByPut: false, ...rules };
-    expect(wordsOf(decide(row, now, allRules))).toBe(becomes);
+    const given = { mayCreate: false, takesBack: false, createsByPut: false, ...rules };
+    expect(wordsOf(decide(row, now, given, given))).toBe(becomes);
   });
 });
