@@ -31,7 +31,7 @@ export type WriteAction = 'create' | 'set' | 'remove';
 /** What a row is to be written as. */
 export interface Planned {
   readonly action: WriteAction;
-  /** What the last plan that found the row certain has read. */
+  /** What the record had when the row was last planned while it was certain. */
   readonly before: Value;
   readonly after: Value;
 }
@@ -40,9 +40,9 @@ export interface Planned {
 export type Doubt =
   /** An attempt may have been applied. */
   | 'sent'
-  /** A gateway may have sent the write twice: it was refused by a condition (409, 412), and a reading shows what was sent. */
+  /** It was only refused (409, 412), but a reading shows what was sent: a gateway may have sent it twice. */
   | 'refused'
-  /** The same, and nothing was read since: a reading that shows another value makes the row certain again. */
+  /** It was only refused, and nothing was read since. A reading that shows another value makes the row certain again. */
   | 'unread';
 
 /** What is to be done with one record, and what is known of it. */
@@ -52,7 +52,7 @@ export interface Row {
   /** Undefined if the row creates a record. */
   readonly id?: bigint | undefined;
   readonly intent: Intent;
-  /** What it is to be written as; of an uncertain row, what it was first sent as. Undefined if no plan writes it. */
+  /** What the row is written as. An uncertain row keeps what it was first sent as. Undefined if no plan writes the row. */
   planned?: Planned | undefined;
   /** Undefined if the row was certainly not written, or its outcome is certain. */
   doubt?: Doubt | undefined;
@@ -96,7 +96,7 @@ export type Decision =
   | Outcome;
 
 const unchanged: Outcome = { kind: 'unchanged' };
-/** The outcome of a row that was written and about which nothing else is to be said. */
+/** The outcome of a row that was written, without anything else to say. */
 export const applied: Outcome = { kind: 'applied' };
 const maxCount = BigInt(Number.MAX_SAFE_INTEGER);
 
@@ -128,7 +128,7 @@ export function decide(
     case 'remove': {
       if (now === null) return rules.takesBack ? unchanged : fail('no_record', 'there is no such record');
       const expected = intent.expected ?? planned?.before;
-      // A person was shown the whole record, so a field that it has got since is a change too.
+      // The user was shown the whole record, so a field that was added since is a change too.
       const wasShown = intent.expected !== undefined && !rules.takesBack;
       if (expected === undefined || (isSame(expected, now) && (!wasShown || isSame(now, expected))))
         return { kind: 'write', action: 'remove', after: null };
@@ -169,7 +169,7 @@ function decideUncertain(
     if (now === null) return applied;
     return isSame(before, now) ? writeAgain : changed(planned, now);
   }
-  // After refusals alone somebody else may have made the same sum.
+  // The write was only refused, so somebody else may have made the same sum.
   if (isSame(after, now)) return intent.kind === 'add' && doubt !== 'sent' ? changed(planned, now) : applied;
   if (isSame(before, now))
     return now !== null || service.createsByPut ? writeAgain : leaveUnknown('perhaps_made', perhapsMade);

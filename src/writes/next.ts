@@ -17,10 +17,10 @@ import {
 import type { Reading, RecordPort } from './port.ts';
 import type { Reason } from './reasons.ts';
 
-// The rules of one row, as a function: what is known and what has happened make what is known now, and the next step.
-// `settle` reads, waits and sends. `decide` compares a reading with what the row says.
+// The rules of one row, as a pure function: `next` takes what is known of the row and what has happened, and returns what is
+// known now and the next step. `settle` reads, waits and sends. `decide` compares a reading with what the row says.
 
-/** The knowledge of a row while it is settled. */
+/** What is known of a row while it is settled. */
 export interface Known extends Readonly<Pick<Row, 'id' | 'intent' | 'planned' | 'doubt'>> {
   /** What the next reading is for: to decide, to decide without a further attempt, or to confirm a success. */
   readonly aim: 'decide' | 'look' | 'confirm';
@@ -39,23 +39,23 @@ export interface Known extends Readonly<Pick<Row, 'id' | 'intent' | 'planned' | 
 export type Event =
   | { readonly kind: 'begin' }
   | { readonly kind: 'read'; readonly reading: Reading; readonly now: Value }
-  /** There is no reading of the record, or of what its write needs. */
+  /** The record, or something that its write needs, could not be read. */
   | { readonly kind: 'unread'; readonly error: CliError }
   | { readonly kind: 'sent'; readonly attempted: Attempted }
   | { readonly kind: 'stopped' };
 
 export type Step =
   | { readonly kind: 'read'; readonly id: bigint; readonly waitMs: number }
-  /** @param isNew whether the row is written with other values than its journal has. */
+  /** `isNew`: the journal has other values of the row, so it gets these before they are sent. */
   | { readonly kind: 'write'; readonly planned: Planned; readonly isNew: boolean; readonly waitMs: number }
   | ({ readonly kind: 'end' } & End);
 
-/** What became of a row. Without an outcome it is left as it was, because the work was stopped. */
+/** The end of a row. It has no outcome if the work was stopped before anything was sent. */
 export interface End {
   readonly outcome?: Outcome | undefined;
   /** The record as the service last showed it. */
   readonly record?: ServiceRecord | undefined;
-  /** The error of the attempt or the reading that is the reason. */
+  /** The error of the attempt or the reading that decided the outcome. */
   readonly error?: CliError | undefined;
 }
 
@@ -74,7 +74,7 @@ export interface SettleLimits {
   readonly retries: number;
   /** True if a refused connection and an unknown host are tried again too. */
   readonly retriesUnreachable: boolean;
-  /** After its stop no request begins. */
+  /** No request begins after this stop. */
   readonly stop: Pick<Stop<unknown>, 'reason' | 'stopped'>;
   /** False if the rows are only decided: the write that comes next is returned. */
   readonly sends?: boolean | undefined;
@@ -87,7 +87,7 @@ export interface Situation {
     'canGet' | 'canRead' | 'createsByPut' | 'hasGateway' | 'readsFirst' | 'writeOnly'
   >;
   readonly limits: Pick<SettleLimits, 'work' | 'rules' | 'retries' | 'retriesUnreachable'>;
-  /** True if a reading has shown that an answer without a record is to be believed. */
+  /** True if a reading has shown that the service means a success without a record. */
   readonly isConfirmed: boolean;
   /** What is left of the deadline of a command, in milliseconds. */
   readonly leftMs: number;
@@ -105,7 +105,7 @@ const unboundError = new CliError('unavailable', noReading, { code: 'unbound' })
 const stale = 'the service refuses the tag that its readings give: a cache or a replica may stand between';
 
 export function firstKnown({ id, intent, planned, doubt }: Row): Known {
-  // All members are here: V8 copies an object several times as fast if no step adds one.
+  // V8 copies an object several times as fast if it has all its members from the start.
   return {
     id,
     intent,
@@ -151,7 +151,7 @@ function begin(known: Known, situation: Situation): Next {
   const isPlainSet = isPlain && intent.kind === 'set' && !readsFirst;
   if (planned && !doubt && (isPlainSet || !canGet)) return write(known, planned);
   if (planned || canRead || !isPlain) return read(known, situation);
-  // Of a service that only takes writes nobody knows what is there.
+  // The service only takes writes, so nobody knows what the record has.
   const after = intent.kind === 'remove' ? null : intent.value;
   const unread: Planned = { action: intent.kind, before: null, after };
   return write({ ...known, planned: unread }, unread);
@@ -170,7 +170,7 @@ function write(known: Known, planned: Planned, isNew = false, waitMs = 0): Next 
   return [known, { kind: 'write', planned, isNew, waitMs }];
 }
 
-/** Goes back to a reading or to the same attempt, after an error. Undefined if there is no way back left. */
+/** Goes back to a reading or to the same attempt, after an error. Returns undefined if the row must end instead. */
 function back(
   known: Known,
   to: 'read' | 'write',
@@ -201,18 +201,18 @@ function afterReading(
   const decision = decide(known, now, situation.limits.rules, situation.port);
   if (decision.kind !== 'write') return endDecided(known, decision, reading.record);
   const { intent, planned } = known;
-  // The count of a row that adds has changed, as in a shop that sells: going back for that does not count.
+  // The count has changed meanwhile, as in a shop that sells. Going back for that is not a retry.
   if (intent.kind === 'add' && planned && !doubt && !isSame(planned.before, now)) {
     const isCounted = old.attempted?.verdict === 'conflict' && old.aim === 'decide';
     const again = { ...known, tries: known.tries - (isCounted ? 1 : 0), otherCounts: known.otherCounts + 1 };
     return again.otherCounts > maxOtherCounts ? endAsAnswered(again) : plan(again, decision, now, situation);
   }
-  // Another attempt with the same tag would get the same 409, such as that of a record in use.
+  // An attempt with the same tag would get the same 409: the record may be in use.
   const isFinal = statusOf(old) === 409 && reading.etag === old.reading?.etag;
   return old.aim === 'look' || isFinal ? endAsAnswered(known) : plan(known, decision, now, situation);
 }
 
-/** Plans what a decision writes. What an uncertain row was first sent with is sent again. */
+/** Plans what a decision writes. An uncertain row is sent again with the values of its first attempt. */
 function plan(
   known: Known,
   { action, after }: Extract<Decision, { kind: 'write' }>,
@@ -270,7 +270,7 @@ function afterAttempt(old: Known, attempted: Attempted, situation: Situation): N
   }
 }
 
-/** Judges a success by the one reading after it. */
+/** Judges a success by the reading after it. */
 function confirm(
   known: Known,
   { reading, now }: Extract<Event, { kind: 'read' }>,
@@ -332,7 +332,7 @@ function stopped(known: Known): Next {
 }
 
 /**
- * Ends a row that is not as asked: one that was certainly not written has failed, any other is unknown.
+ * Ends a row that is not as it was asked to be. It has failed if it was certainly not written; otherwise it is unknown.
  *
  * @param words by default those of the last attempt.
  */
@@ -342,7 +342,7 @@ function giveUp(known: Known, words?: Words, cause?: CliError): Next {
   const reason = { code, ...text, ...factsOf(known, cause) };
   if (!doubt) {
     const error = cause ?? attempted?.error;
-    // A create that conflicts is final: a gateway may have sent it twice.
+    // A gateway may have sent the create twice, so a resume must not send it once more.
     const isFinal = intent.kind === 'create' && attempted?.verdict === 'conflict';
     const passes = code === 'stale' || (!isFinal && error !== undefined && errorPasses(error));
     return end(known, { outcome: { kind: 'failed', reason: { ...reason, passes } }, error });
@@ -360,7 +360,7 @@ function uncertain(known: Known): Known {
   return { ...known, doubt: 'sent' };
 }
 
-/** A refusal came that may be the answer to a write that a gateway has sent twice. */
+/** The write was refused, but perhaps only because a gateway had sent it twice. */
 function refusedUnread(known: Known): Known {
   return { ...known, doubt: known.doubt ?? 'unread' };
 }

@@ -16,9 +16,9 @@ import type { Intent, Planned, Row } from './decide.ts';
 export interface Reading {
   /** Undefined if the service itself says that there is no such record. */
   readonly record: ServiceRecord | undefined;
-  /** The strong ETag. Only a record that was read alone has one, and none has one if no ETags are sent. */
+  /** The strong ETag. Undefined for a record of a list, and if the profile sends no ETags. */
   readonly etag?: string | undefined;
-  /** How long a cache has kept it, in seconds: its Age. */
+  /** The Age of the answer: how long a cache has kept it, in seconds. */
   readonly age?: string | undefined;
   /** The error that says that there is no such record. */
   readonly missing?: CliError | undefined;
@@ -46,7 +46,7 @@ export interface RecordPort {
   readonly readsFirst: boolean;
   /** True if a missing record is created by PUT. */
   readonly createsByPut: boolean;
-  /** False for the embedded store in this process. */
+  /** True if a gateway may stand before the service. False for the embedded store in this process. */
   readonly hasGateway: boolean;
   /** The fields that no answer shows. */
   readonly writeOnly: ReadonlySet<string>;
@@ -97,7 +97,7 @@ export function createRecordPort(client: Client, name: NounName, options: PortOp
     canRemove: operations.has(ids.delete),
     readsFirst: !isCount || operations.get(ids.update)?.takesChangesOnly === false,
     createsByPut: isCount && !operations.has(ids.create),
-    // Only the embedded store saves when it is told to.
+    // Only the embedded store can defer its saves.
     hasGateway: client.deferSaves === undefined,
     writeOnly,
     async read(id, options) {
@@ -108,7 +108,7 @@ export function createRecordPort(client: Client, name: NounName, options: PortOp
         age: headerValue(headers, 'age'),
       });
       const found = await readRecord(client, name, id, reading).then(toReading, missingReading);
-      // An empty 404 may be a gateway's. A whole list that lacks the record says the same in the service's own words.
+      // An empty 404 may come from a gateway. A whole list without the record is the service's own word.
       if (found.missing?.details.author !== 'unknown') return found;
       if (!port.canList) throw found.missing;
       return readFromList(client, name, id, { ...reading, whole: true }).then(toReading, missingReading);

@@ -6,14 +6,14 @@ import type { Planned, Row } from './decide.ts';
 import { type End, type Event, firstKnown, type Known, next, type SettleLimits, type Step } from './next.ts';
 import type { RecordPort, Write } from './port.ts';
 
-/** What became of a row, and all that is known of it. Without an outcome it is only decided, or left as it was. */
+/** The end of a row, and all that is known of it. It has no outcome if it was only decided, or stopped before it was sent. */
 export interface Settled extends Known, End {
-  /** The request that comes next, of a row that is only decided. */
+  /** The request that would come next. Set if the row was only decided. */
   readonly write?: Write | undefined;
 }
 
 /**
- * Settles one row: does what `next` says, and tells it what came of it. Whatever writes a record writes it here.
+ * Settles one row: does the steps that `next` returns, and tells it what came of them. Every write of a record is sent here.
  *
  * @param isConfirmed see `Situation`.
  * @param mark keeps the values with which a row of a run is written in place of those of its plan. It returns when they are on
@@ -43,7 +43,7 @@ export async function settle(
     known = after;
     if (step.kind === 'end') {
       const { outcome, record, error } = step;
-      // Not a spread with further members, which takes V8 ten times as long.
+      // V8 takes ten times as long for a spread with further members.
       return Object.assign({}, known, { outcome, record, error: countedError(error, attempts) });
     }
     if (step.kind === 'write' && !sends)
