@@ -33,7 +33,7 @@ const longNumber = /[\d.]{16}|[eE][+-]?\d{3}/;
 /** Characters that JSON strings hold unescaped: ASCII without controls, quote and backslash. */
 const plainText = /^[ !#-[\]-~]*$/;
 
-/** Parses a JSON text; undefined if it is none. @see parseJson */
+/** Parses a JSON text; undefined if the text is not JSON. @see parseJson */
 export function jsonIn(text: string): JsonValue | undefined {
   try {
     return parseJson(text);
@@ -73,7 +73,7 @@ function isDeeper(value: JsonValue, depth: number): boolean {
 export interface JsonItem {
   readonly text: string;
   readonly value: JsonValue;
-  /** A key that one of its objects has twice. Which value is meant, nobody can tell. */
+  /** A key that occurs twice in one of its objects, so that its value is not certain. */
   readonly twice: string | undefined;
 }
 
@@ -215,7 +215,7 @@ class Reader {
 
   private readArray(depth: number): JsonValue[] {
     if (this.skip(']')) return [];
-    // V8 gives an empty array room for 17 items at the first push. A literal with one item has room for one.
+    // V8 gives an empty array room for 17 items at the first push, and a literal with one item room for one.
     const items = [this.readValue(depth)];
     while (this.hasMore(']')) items.push(this.readValue(depth));
     return items;

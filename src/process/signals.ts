@@ -34,7 +34,7 @@ export function createInterrupts(io: Pick<Io, 'onSignal'>): Interrupts {
 
 /** The time that requests in flight have after a stop, in milliseconds. */
 const graceMs = 10_000;
-/** The time for what follows them, such as a report. A reader that does not read must not keep the command alive. */
+/** The time for what follows them, such as a report. Without a limit, a reader that has stalled would keep the command alive. */
 const reportMs = 1000;
 
 /**
