@@ -19,39 +19,27 @@ export type Fields = Readonly<Record<string, JsonValue | undefined>>;
 export type Value = number | bigint | Fields | null;
 
 /**
- * Returns true if the other value is as a value says: counts by number, dates as instants, everything else exactly. Fields that
- * only the other value has do not count.
+ * Returns true if the actual value is as expected. Fields that only the actual value has do not count.
+ *
+ * @param writeOnly the fields that no answer has. They need not be there.
  */
-export function isSame(value: Value, other: Value): boolean {
-  if (value === null || other === null) return value === other;
-  if (isFields(value)) return isFields(other) && differentNames(value, other).length === 0;
-  // A count may come as a bigint if it is large: 5 and 5n are the same.
-  // biome-ignore lint/suspicious/noDoubleEquals: it compares a number with a bigint by their values.
-  return !isFields(other) && value == other;
+export function isMetBy(expected: Value, actual: Value, writeOnly?: ReadonlySet<string>): boolean {
+  if (isFields(expected) && isFields(actual))
+    return differencesOf(expected, actual).every(({ name }) => writeOnly?.has(name));
+  return !isFields(expected) && !isFields(actual) && isFieldMetBy(expected, actual);
 }
 
-/** A field that another value does not have, or has with another value. */
+/** An expected field that the actual value does not have, or has with another value. */
 interface Difference extends ReturnType<typeof comparedValues> {
   readonly name: string;
 }
 
-/** The fields of a value that another value does not have, or has with another value. */
-export function differencesOf(value: Fields, other: Fields): Difference[] {
-  return Object.keys(value).flatMap((name) => {
-    const { expected, actual } = comparedValues(name, value[name], other);
-    return isSameValue(expected, actual) ? [] : { name, expected, actual };
+/** Returns the expected fields that the actual value does not have, or has with another value. */
+export function differencesOf(expected: Fields, actual: Fields): Difference[] {
+  return Object.keys(expected).flatMap((name) => {
+    const compared = comparedValues(name, expected[name], actual);
+    return isFieldMetBy(compared.expected, compared.actual) ? [] : { name, ...compared };
   });
-}
-
-/** The names of the fields that another value does not have, or has with another value. */
-export function differentNames(value: Fields, other: Fields): string[] {
-  return differencesOf(value, other).map(({ name }) => name);
-}
-
-/** Returns true if a record shows what was sent. @param writeOnly the fields that no answer has. */
-export function isShown(sent: Value, shown: Value, writeOnly: ReadonlySet<string>): boolean {
-  if (sent === null || !isFields(sent)) return isSame(sent, shown);
-  return isFields(shown) && differentNames(sent, shown).every((name) => writeOnly.has(name));
 }
 
 export function isFields(value: Value): value is Fields {
@@ -105,17 +93,17 @@ export function fromJsonValue(json: JsonValue): Value {
  * their values; anything else must be equal. Undefined and null are equal. An object may have more fields than the expected
  * object.
  */
-export function isSameValue(expected: JsonValue | undefined, actual: JsonValue | undefined): boolean {
+export function isFieldMetBy(expected: JsonValue | undefined, actual: JsonValue | undefined): boolean {
   if (isNothing(expected) || isNothing(actual)) return isNothing(expected) && isNothing(actual);
   if (Array.isArray(expected) || Array.isArray(actual)) {
     if (typeof expected === 'string') return expected === printJson(actual ?? null);
     if (!Array.isArray(expected) || !Array.isArray(actual) || expected.length !== actual.length) return false;
-    return expected.every((item, index) => isSameValue(item, actual[index]));
+    return expected.every((item, index) => isFieldMetBy(item, actual[index]));
   }
   if (isJsonObject(expected))
     return (
       isJsonObject(actual) &&
-      Object.entries(expected).every(([name, value]) => isSameValue(value, actual[name]))
+      Object.entries(expected).every(([name, value]) => isFieldMetBy(value, actual[name]))
     );
   // A table has the JSON of an object in a cell.
   if (isJsonObject(actual)) return expected === printJson(actual);

@@ -1,5 +1,5 @@
 import { type NounName, nouns } from '../api/nouns.ts';
-import { differentNames, isFields, toJsonValue, type Value } from '../api/record-values.ts';
+import { differencesOf, isFields, toJsonValue, type Value } from '../api/record-values.ts';
 import { type Column, pickColumns, type View } from '../output/columns.ts';
 import { inPages, type Output, type Printer } from '../output/print.ts';
 import { isJsonObject, type JsonValue, printJson } from '../process/exact-json.ts';
@@ -87,8 +87,8 @@ export function createRowView(noun: NounName, isForPeople: boolean, hasReasons =
 /** The fields of a value that differ from another value: `status sold, name Rex`. */
 function differencesText(value: Exclude<Value, null | number | bigint>, other: Value | undefined): string {
   const otherFields = other !== undefined && isFields(other) ? other : {};
-  return differentNames(value, otherFields)
-    .map((name) => `${name} ${fieldText(name, value[name])}`)
+  return differencesOf(value, otherFields)
+    .map(({ name }) => `${name} ${fieldText(name, value[name])}`)
     .join(', ');
 }
 

@@ -126,9 +126,9 @@ function brokenRule(schema: JsonObject, value: JsonValue, { isLenient }: Compari
   if (type !== undefined && ![type].flat().some((name) => isOfType(value, name))) return typeText(schema);
   // In OpenAPI 3.0, null is allowed beside the values of an enum.
   const isNull = value === null && type !== undefined;
-  if (Array.isArray(values) && !isNull && !values.some((each) => isEqual(each, value)))
+  if (Array.isArray(values) && !isNull && !values.some((each) => hasSameJson(each, value)))
     return `one of ${values.map((each) => printJson(each)).join(', ')}`;
-  if (constant !== undefined && !isEqual(constant, value)) return printJson(constant);
+  if (constant !== undefined && !hasSameJson(constant, value)) return printJson(constant);
   if (typeof value === 'string') {
     const isDate = isDateTime(value) || (isLenient && isDateTime(`${value}Z`));
     const isBroken = (format === 'date-time' && !isDate) || (format === 'date' && !isDay(value));
@@ -167,9 +167,9 @@ function typeText({ type = 'integer', format }: JsonObject): string {
   return names.join(' or ') + (typeof format === 'string' ? ` (${format})` : '');
 }
 
-/** Returns true if two values are the same, also if one is a bigint and the other a number. */
-function isEqual(expected: JsonValue, actual: JsonValue): boolean {
-  return printJson(expected) === printJson(actual);
+/** Returns true if two values have the same JSON, such as a number and a bigint. */
+function hasSameJson(value: JsonValue, other: JsonValue): boolean {
+  return printJson(value) === printJson(other);
 }
 
 function alternativesText(alternatives: readonly JsonValue[]): string {

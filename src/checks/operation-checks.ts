@@ -1,7 +1,7 @@
 import { headerValue, linkTarget } from '../api/http.ts';
 import { nouns } from '../api/nouns.ts';
 import type { Operation, Parameter } from '../api/operations.ts';
-import { isSameValue } from '../api/record-values.ts';
+import { isFieldMetBy } from '../api/record-values.ts';
 import { int64Max } from '../api/values.ts';
 import { statusRule } from '../client/attempt.ts';
 import { faultOfNext } from '../client/page-walk.ts';
@@ -88,7 +88,7 @@ function faultAgainstList(answer: CheckAnswer, listAnswer: CheckAnswer): Finding
   if (!record || !listRecord) return undefined;
   // Fields of the service that have none of our names are not compared, because they may change with each read.
   const field = Object.keys(operation.records.names).find(
-    (key) => key in record && key in listRecord && !isSameValue(listRecord[key], record[key]),
+    (key) => key in record && key in listRecord && !isFieldMetBy(listRecord[key], record[key]),
   );
   if (field === undefined) return undefined;
   return faultOf(answer, `${field} differs from what ${list.id} shows`, {
@@ -176,7 +176,9 @@ async function faultOfFilter(context: CheckContext, list: CheckAnswer): Promise<
       const reason = `${subject} finds nothing, although ${operation.id} shows a record with it`;
       return warn(reason, faultOf(answer, reason, details));
     }
-    const foreign = records.find((record) => record[name] !== undefined && !isSameValue(value, record[name]));
+    const foreign = records.find(
+      (record) => record[name] !== undefined && !isFieldMetBy(value, record[name]),
+    );
     const reason = `${subject} lets other records through`;
     return foreign && faultOf(answer, reason, { ...details, got: printJson(foreign) });
   }

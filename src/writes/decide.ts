@@ -1,4 +1,4 @@
-import { describeValue, differentNames, isFields, isSame, type Value } from '../api/record-values.ts';
+import { describeValue, differencesOf, isFields, isMetBy, type Value } from '../api/record-values.ts';
 import type { Reason, ReasonCode } from './reasons.ts';
 
 // Every command that changes a record goes through this folder, but for `api request`:
@@ -114,12 +114,12 @@ export function decide(
       return { kind: 'write', action: 'create', after: intent.fields };
     case 'set': {
       const { value, expected } = intent;
-      if (isSame(value, now)) return unchanged;
+      if (isMetBy(value, now)) return unchanged;
       if (now === null)
         return rules.mayCreate && expected === undefined
           ? { kind: 'write', action: 'create', after: value }
           : noEntry(value);
-      if (expected === undefined || isSame(expected, now))
+      if (expected === undefined || isMetBy(expected, now))
         return { kind: 'write', action: 'set', after: value };
       return otherThanExpected(expected, now);
     }
@@ -130,7 +130,7 @@ export function decide(
       const expected = intent.expected ?? planned?.before;
       // The user was shown the whole record, so a field that was added since is a change too.
       const wasShown = intent.expected !== undefined && !rules.takesBack;
-      if (expected === undefined || (isSame(expected, now) && (!wasShown || isSame(now, expected))))
+      if (expected === undefined || (isMetBy(expected, now) && (!wasShown || isMetBy(now, expected))))
         return { kind: 'write', action: 'remove', after: null };
       return otherThanExpected(expected, now);
     }
@@ -143,8 +143,8 @@ function decideAdd(
   { mayCreate }: Rules,
 ): Decision {
   if (created !== undefined && now === null) return unchanged;
-  if (created !== undefined && isSame(created, now)) return { kind: 'write', action: 'remove', after: null };
-  if (expected !== undefined && !isSame(expected, now)) return otherThanExpected(expected, now);
+  if (created !== undefined && isMetBy(created, now)) return { kind: 'write', action: 'remove', after: null };
+  if (expected !== undefined && !isMetBy(expected, now)) return otherThanExpected(expected, now);
   if (change === 0) return unchanged;
   if (now === null && !mayCreate) return noEntry(0);
   const count = BigInt((now ?? 0) as number | bigint);
@@ -167,11 +167,11 @@ function decideUncertain(
   if (intent.kind === 'create') return leaveUnknown('perhaps_made', perhapsMade);
   if (action === 'remove') {
     if (now === null) return applied;
-    return isSame(before, now) ? writeAgain : changed(planned, now);
+    return isMetBy(before, now) ? writeAgain : changed(planned, now);
   }
   // The write was only refused, so somebody else may have made the same sum.
-  if (isSame(after, now)) return intent.kind === 'add' && doubt !== 'sent' ? changed(planned, now) : applied;
-  if (isSame(before, now))
+  if (isMetBy(after, now)) return intent.kind === 'add' && doubt !== 'sent' ? changed(planned, now) : applied;
+  if (isMetBy(before, now))
     return now !== null || service.createsByPut ? writeAgain : leaveUnknown('perhaps_made', perhapsMade);
   if (now === null) return changed(planned, now);
   const isPlainSet = intent.kind === 'set' && intent.expected === undefined;
@@ -201,8 +201,8 @@ function otherThanExpected(expected: Value, now: Value): Outcome {
 /** Describes the fields of a value that differ from another value. */
 function describeDifference(value: Value, other: Value): string {
   if (value === null || !isFields(value) || other === null || !isFields(other)) return describeValue(value);
-  const names = new Set([...differentNames(value, other), ...differentNames(other, value)]);
-  return describeValue(Object.fromEntries(Array.from(names, (name) => [name, value[name]])));
+  const differences = [...differencesOf(value, other), ...differencesOf(other, value)];
+  return describeValue(Object.fromEntries(differences.map(({ name }) => [name, value[name]])));
 }
 
 function noEntry(value: Value): Outcome {

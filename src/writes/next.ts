@@ -1,4 +1,4 @@
-import { describeValue, isSame, isShown, type ServiceRecord, type Value } from '../api/record-values.ts';
+import { describeValue, isMetBy, type ServiceRecord, type Value } from '../api/record-values.ts';
 import { attemptsOf, errorPasses, isReadAgain, isUnreachable, retryDelay } from '../client/attempt.ts';
 import { type Attempted, codeOfError } from '../client/judge-write.ts';
 import { CliError } from '../process/errors.ts';
@@ -195,14 +195,14 @@ function afterReading(
   { reading, now }: Extract<Event, { kind: 'read' }>,
   situation: Situation,
 ): Next {
-  const isTwice = old.doubt === 'unread' && isSame(old.planned?.after ?? null, now);
+  const isTwice = old.doubt === 'unread' && isMetBy(old.planned?.after ?? null, now);
   const doubt = old.doubt !== 'unread' ? old.doubt : isTwice ? 'refused' : undefined;
   const known = { ...old, doubt, reading, before: old.before ?? reading.record?.view } as const;
   const decision = decide(known, now, situation.limits.rules, situation.port);
   if (decision.kind !== 'write') return endDecided(known, decision, reading.record);
   const { intent, planned } = known;
   // The count has changed meanwhile, as in a shop that sells. Going back for that is not a retry.
-  if (intent.kind === 'add' && planned && !doubt && !isSame(planned.before, now)) {
+  if (intent.kind === 'add' && planned && !doubt && !isMetBy(planned.before, now)) {
     const isCounted = old.attempted?.verdict === 'conflict' && old.aim === 'decide';
     const again = { ...known, tries: known.tries - (isCounted ? 1 : 0), otherCounts: known.otherCounts + 1 };
     return again.otherCounts > maxOtherCounts ? endAsAnswered(again) : plan(again, decision, now, situation);
@@ -223,7 +223,7 @@ function plan(
   const isRun = limits.work.kind === 'run';
   if (doubt && earlier) return write(known, { ...earlier, action });
   const planned = { action, before: now, after };
-  const isKept = earlier?.action === action && (intent.kind !== 'add' || isSame(earlier.before, now));
+  const isKept = earlier?.action === action && (intent.kind !== 'add' || isMetBy(earlier.before, now));
   if (isRun && earlier && isKept) return write(known, earlier);
   return write({ ...known, aim: 'decide', planned }, planned, isRun && earlier !== undefined);
 }
@@ -277,9 +277,9 @@ function confirm(
   situation: Situation,
 ): Next {
   const { before, after } = known.planned as Planned;
-  if (isShown(after, now, situation.port.writeOnly)) return endApplied(known, reading.record);
+  if (isMetBy(after, now, situation.port.writeOnly)) return endApplied(known, reading.record);
   const areCounts = typeof before === 'number' && before !== 0 && typeof after === 'number';
-  if (areCounts && isSame(before + after, now)) {
+  if (areCounts && isMetBy(before + after, now)) {
     const message = `it was ${before} before, ${after} was sent, and it is ${now} now: the service adds what it is told to set`;
     return giveUp(known, { code: 'other_count', message });
   }

@@ -2,7 +2,7 @@ import { offeredOperation } from '../api/contract.ts';
 import { headerValue } from '../api/http.ts';
 import { type Noun, type NounName, nouns, type OperationId } from '../api/nouns.ts';
 import type { Operation } from '../api/operations.ts';
-import { differentNames, fieldsOf, isFields, type ServiceRecord, type Value } from '../api/record-values.ts';
+import { differencesOf, fieldsOf, isFields, type ServiceRecord, type Value } from '../api/record-values.ts';
 import type { CallOptions } from '../client/call.ts';
 import type { Answer, Client } from '../client/client.ts';
 import type { Attempted } from '../client/judge-write.ts';
@@ -160,7 +160,7 @@ function missingReading(error: unknown): Reading {
 function changesOf(after: Value, now: Value, writeOnlyNames: ReadonlySet<string>): object {
   if (!isFields(after)) return {};
   if (!isFields(now)) return after;
-  const different = new Set(differentNames(after, now));
+  const different = new Set(differencesOf(after, now).map(({ name }) => name));
   const changes = Object.entries(after).filter(([name]) => writeOnlyNames.has(name) || different.has(name));
   return Object.fromEntries(changes);
 }

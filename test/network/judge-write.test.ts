@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { builtInContract } from '../../src/api/contract.ts';
 import { operations } from '../../src/api/operations.ts';
-import { isSameValue } from '../../src/api/record-values.ts';
+import { isFieldMetBy } from '../../src/api/record-values.ts';
 import { judgeWrite } from '../../src/client/judge-write.ts';
 import { createSecrets } from '../../src/process/secrets.ts';
 
@@ -76,12 +76,12 @@ describe('the answer of a create', () => {
 });
 
 test('a number, and null and undefined, are the same in another spelling; texts are compared exactly', () => {
-  expect(isSameValue(5, 5n)).toBe(true);
-  expect(isSameValue(9007199254740993n, 9007199254740992n)).toBe(false);
-  expect(isSameValue(null, undefined)).toBe(true);
-  expect(isSameValue('', null)).toBe(false);
-  expect(isSameValue('Rex ', 'Rex')).toBe(false);
-  expect(isSameValue('x', undefined)).toBe(false);
-  expect(isSameValue(0, null)).toBe(false);
-  expect(isSameValue(false, null)).toBe(false);
+  expect(isFieldMetBy(5, 5n)).toBe(true);
+  expect(isFieldMetBy(9007199254740993n, 9007199254740992n)).toBe(false);
+  expect(isFieldMetBy(null, undefined)).toBe(true);
+  expect(isFieldMetBy('', null)).toBe(false);
+  expect(isFieldMetBy('Rex ', 'Rex')).toBe(false);
+  expect(isFieldMetBy('x', undefined)).toBe(false);
+  expect(isFieldMetBy(0, null)).toBe(false);
+  expect(isFieldMetBy(false, null)).toBe(false);
 });
