@@ -1,6 +1,6 @@
 import { nouns } from '../api/nouns.ts';
 import { verb } from '../cli/verb.ts';
-import { recordView } from '../records/record-nouns.ts';
+import { recordView } from '../records/record-fields.ts';
 import { listFlags } from './arguments.ts';
 import { recordVerbs } from './record-verbs.ts';
 

@@ -2,7 +2,7 @@ import { nouns, type RecordOf } from '../api/nouns.ts';
 import { argument, flag, value } from '../cli/flag.ts';
 import { verb } from '../cli/verb.ts';
 import { parseDate, parseId } from '../records/parse-values.ts';
-import { recordView } from '../records/record-nouns.ts';
+import { recordView } from '../records/record-fields.ts';
 import { listFlags, referenceFlag } from './arguments.ts';
 import { recordVerbs } from './record-verbs.ts';
 

@@ -3,7 +3,7 @@ import { value } from '../cli/flag.ts';
 import { verb } from '../cli/verb.ts';
 import { caseless } from '../process/text.ts';
 import { parseText } from '../records/parse-values.ts';
-import { recordView } from '../records/record-nouns.ts';
+import { recordView } from '../records/record-fields.ts';
 import { listFlags, referenceFlag, statusesFlag } from './arguments.ts';
 import { recordVerbs } from './record-verbs.ts';
 

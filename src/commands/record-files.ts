@@ -10,8 +10,8 @@ import { CliError } from '../process/errors.ts';
 import { counted } from '../process/text.ts';
 import { type Access, openAccess } from '../records/access.ts';
 import { checkOfferedFields, extraFields } from '../records/body-fields.ts';
+import type { Body } from '../records/record-fields.ts';
 import { createRecordLayout, type RecordRow } from '../records/record-layout.ts';
-import type { Body } from '../records/record-nouns.ts';
 import type { Intent } from '../writes/decide.ts';
 import type { ApplyFlags } from './run-flags.ts';
 

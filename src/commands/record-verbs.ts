@@ -7,7 +7,7 @@ import { UsageError } from '../process/errors.ts';
 import { withArticle } from '../process/text.ts';
 import type { RecordFlags } from '../records/body-fields.ts';
 import { checkIdsOrFile, type IdOrName, parseId, parseIdOrName } from '../records/parse-values.ts';
-import { columnOf, fieldKinds, flagOf, namedNoun, recordView } from '../records/record-nouns.ts';
+import { columnOf, fieldKinds, flagOf, namedNoun, recordView } from '../records/record-fields.ts';
 import { fieldFlag, fromFlag, referenceFlag } from './arguments.ts';
 import { type ApplyFlags, fileFlags } from './run-flags.ts';
 

@@ -10,7 +10,7 @@ import { CliError, InterruptedError, ManyError, UsageError } from '../process/er
 import { caseless, countCaseless } from '../process/text.ts';
 import { Names } from './names.ts';
 import { isIdText } from './parse-values.ts';
-import { viewOf } from './record-nouns.ts';
+import { viewOf } from './record-fields.ts';
 
 /** The access of one verb to the records of one noun at one service. */
 export interface Access {

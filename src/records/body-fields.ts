@@ -7,7 +7,7 @@ import { messageOf, readNamed, UsageError, ValueError } from '../process/errors.
 import { isJsonObject, type JsonValue, parseJson } from '../process/exact-json.ts';
 import type { Access } from './access.ts';
 import { inForm, isIdText, parseDay, parseTruth, parseTyped, wordOf } from './parse-values.ts';
-import { type Body, columnOf, findField, flagOf } from './record-nouns.ts';
+import { type Body, columnOf, findField, flagOf } from './record-fields.ts';
 
 /** The input of a create or an update: the values of flags, or a file of records. */
 export interface RecordFlags {

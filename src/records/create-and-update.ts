@@ -11,7 +11,7 @@ import { type Access, openAccess } from './access.ts';
 import { bodyOf, type RecordFlags, statusWords } from './body-fields.ts';
 import type { Names } from './names.ts';
 import type { IdOrName } from './parse-values.ts';
-import { type Body, columnOf, fieldKinds, findField, flagOf, nameAll, namedNoun } from './record-nouns.ts';
+import { type Body, columnOf, fieldKinds, findField, flagOf, nameAll, namedNoun } from './record-fields.ts';
 import { writeRecords } from './write-records.ts';
 
 /** Creates a record from flags. */

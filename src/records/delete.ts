@@ -7,7 +7,7 @@ import { CliError } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
 import { type Access, openAccess, readEach } from './access.ts';
 import type { IdOrName } from './parse-values.ts';
-import { nameAll, namedNoun } from './record-nouns.ts';
+import { nameAll, namedNoun } from './record-fields.ts';
 import { writeRecords } from './write-records.ts';
 
 /**

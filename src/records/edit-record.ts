@@ -12,7 +12,7 @@ import { loadYaml } from '../process/exact-yaml.ts';
 import { type Access, openAccess } from './access.ts';
 import { checkFields } from './body-fields.ts';
 import type { IdOrName } from './parse-values.ts';
-import { type Body, namedNoun } from './record-nouns.ts';
+import { type Body, namedNoun } from './record-fields.ts';
 import { writeRecords } from './write-records.ts';
 
 /** Reads a record, lets the user change it as YAML in an editor, and writes the saved text back. */

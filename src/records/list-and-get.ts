@@ -14,7 +14,7 @@ import { type Access, openAccess, openView, readEach } from './access.ts';
 import { toStatusWords } from './body-fields.ts';
 import { Names } from './names.ts';
 import type { IdOrName } from './parse-values.ts';
-import { type Body, namedNoun, recordView } from './record-nouns.ts';
+import { type Body, namedNoun, recordView } from './record-fields.ts';
 
 interface ListQuery {
   /**

@@ -7,7 +7,7 @@ import { CliError, InterruptedError, messageOf, UsageError } from '../process/er
 import { isJsonObject, type JsonValue } from '../process/exact-json.ts';
 import { caseless, groupDigits, joinFirst } from '../process/text.ts';
 import type { IdOrName } from './parse-values.ts';
-import { type Body, maxListedIds } from './record-nouns.ts';
+import { type Body, maxListedIds } from './record-fields.ts';
 
 /** A pet or a category. */
 interface PetOrCategory {

@@ -8,7 +8,7 @@ import type { Access } from './access.ts';
 import { checkFields, typeOfField } from './body-fields.ts';
 import { isName } from './names.ts';
 import { parseTyped } from './parse-values.ts';
-import { type Body, columnOf } from './record-nouns.ts';
+import { type Body, columnOf } from './record-fields.ts';
 
 /** A record of a file. */
 export interface RecordRow extends InputRow {

@@ -4,7 +4,7 @@ import type { Context } from '../../context.ts';
 import type { Column, View } from '../../output/columns.ts';
 import type { Output } from '../../output/print.ts';
 import { Names } from '../../records/names.ts';
-import { viewOf } from '../../records/record-nouns.ts';
+import { viewOf } from '../../records/record-fields.ts';
 
 const expectedColumn: Column<ServiceRecord> = {
   name: 'expected',

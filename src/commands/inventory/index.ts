@@ -2,7 +2,7 @@ import { nouns } from '../../api/nouns.ts';
 import { argument, flag, value } from '../../cli/flag.ts';
 import { verb } from '../../cli/verb.ts';
 import { parseChange, parseQuantity } from '../../records/parse-values.ts';
-import { recordView } from '../../records/record-nouns.ts';
+import { recordView } from '../../records/record-fields.ts';
 import { listFlags, petIdArgument, petIdsArgument, quantityArgument, statusesFlag } from '../arguments.ts';
 import { applyFlags, diffFlags, resumeFlags } from '../run-flags.ts';
 
