@@ -51,6 +51,10 @@ export interface Noun {
   /** The name of its id in other records and in paths. */
   readonly idName: 'petId' | 'categoryId' | 'orderId';
   readonly fields: readonly Field[];
+  /** The fields without which a record in a service's description is none of this noun. */
+  readonly keyFields: readonly string[];
+  /** True if a write of a record is that of its quantity, which can be set or added to. */
+  readonly isCount: boolean;
   /** The fields by which its list can be filtered. */
   readonly filters: readonly string[];
   /** The field that refers to another record, and the column that shows the name of that record. */
@@ -107,6 +111,8 @@ export const nouns = {
         summary: 'its status: available, pending or sold, or a word of the service',
       },
     ],
+    keyFields: ['id', 'name'],
+    isCount: false,
     reference: { field: 'categoryId', column: 'category' },
     filters: ['status', 'categoryId'],
     operations: operationsOf('Pet', 'Pets'),
@@ -127,6 +133,8 @@ export const nouns = {
       { name: 'name', kind: 'name', summary: 'its name', isRequired: true },
       { name: 'description', kind: 'text', summary: 'its description' },
     ],
+    keyFields: ['id', 'name'],
+    isCount: false,
     filters: [],
     operations: operationsOf('Category', 'Categories'),
     title: ({ name }) => `${name}`,
@@ -158,6 +166,8 @@ export const nouns = {
       },
       { name: 'complete', kind: 'truth', summary: 'the order is fulfilled' },
     ],
+    keyFields: ['id', 'petId'],
+    isCount: false,
     reference: { field: 'petId', column: 'name' },
     filters: ['petId', 'complete'],
     operations: operationsOf('Order', 'Orders'),
@@ -184,6 +194,8 @@ export const nouns = {
         isRequired: true,
       },
     ],
+    keyFields: ['petId', 'quantity'],
+    isCount: true,
     reference: { field: 'petId', column: 'name' },
     filters: ['status'],
     operations: operationsOf('Inventory', 'Inventory'),

@@ -91,7 +91,7 @@ function takesChangesOnly(
   if (method !== 'PUT' || !body) return false;
   const isPatch = from.method === 'PATCH';
   const fields = Object.entries(body.fields).filter(([, { required }]) => required || !isPatch);
-  return (isPatch || noun === 'inventory') && fields.every(([name]) => /^(quantity|petId)$/.test(name));
+  return (isPatch || nouns[noun].isCount) && fields.every(([name]) => /^(quantity|petId)$/.test(name));
 }
 
 /** Reads the format of the body. Returns the format of the table if the document describes no body. */

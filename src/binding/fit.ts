@@ -1,4 +1,4 @@
-import type { NounName } from '../api/nouns.ts';
+import { type Noun, type NounName, nouns } from '../api/nouns.ts';
 import { withArticle } from '../process/text.ts';
 import { type DocumentOperation, fixedRoute, mapFlag, type Obstacle } from './document.ts';
 import { toParameters, withStatedValues } from './parameters.ts';
@@ -67,9 +67,8 @@ function obstacleInBody(tableOperation: TableOperation, shape: Shape): Obstacle 
 
 /** The fields that a body must take. An update of an entry has the id of its pet in the path or in the body. */
 function bodyKeys(noun: NounName, method: string): readonly string[] {
-  if (noun === 'inventory') return method === 'POST' ? ['petId', 'quantity'] : ['quantity'];
-  if (method !== 'POST') return [];
-  return noun === 'orders' ? ['petId'] : ['name'];
+  const { keyFields, update }: Noun = nouns[noun];
+  return method === 'POST' ? keyFields.filter((field) => field !== 'id') : (update?.fields ?? []);
 }
 
 /**

@@ -224,8 +224,9 @@ function idObstacle(
   const { noun } = tableOperation;
   const compact = compactName(idName);
   // An entry is found by its pet, and `{id}` may be an id of its own.
-  const names = noun === 'inventory' ? ['petid'] : ['id', compactName(nouns[noun].idName)];
-  if (!names.includes(compact) || (noun !== 'inventory' && hasTwoIds(noun, facts))) {
+  const { idField, idName: ourIdName } = nouns[noun];
+  const names = [idField, ourIdName].map(compactName);
+  if (!names.includes(compact) || (idField === 'id' && hasTwoIds(noun, facts))) {
     const why = `its ${idName} may be the id of something else`;
     return facts.fields.has(compact) && !names.includes(compact)
       ? { why: `its ${idName} is another field of the record, and not its id` }
@@ -255,7 +256,7 @@ function remedyFor({ id }: TableOperation, operation: DocumentOperation): string
 function countObstacle(tableOperation: TableOperation, operation: DocumentOperation): Obstacle | undefined {
   const { id, noun } = tableOperation;
   const { method, operationId = '', operationObject, body } = operation;
-  if (noun !== 'inventory' || !body) return undefined;
+  if (!nouns[noun].isCount || !body) return undefined;
   const quantity = body.shape.fields.get('quantity');
   const description = (quantity && keywordOf(quantity, 'description')) ?? '';
   const isCreate = id === 'createInventory';

@@ -45,20 +45,12 @@ export function isCategoryObject(shape: Shape | undefined): boolean {
   return shape?.kind === 'object' && (shape.fields.has('id') || shape.fields.has('name'));
 }
 
-/** The fields that a record of a noun must have: its id, its name, and the records that it refers to. */
-const keyFields: Readonly<Record<NounName, readonly string[]>> = {
-  pets: ['id', 'name'],
-  categories: ['id', 'name'],
-  orders: ['id', 'petId'],
-  inventory: ['petId', 'quantity'],
-};
-
 /**
  * Lists the key fields that a schema lacks. Returns undefined if the schema describes a record of the noun.
  */
 export function missingKeys(tableOperation: TableOperation, shape: Shape): readonly string[] | undefined {
   const names = fieldNamesOf(tableOperation, shape);
-  const missing = keyFields[tableOperation.noun].filter((field) => !names.has(field));
+  const missing = nouns[tableOperation.noun].keyFields.filter((field) => !names.has(field));
   return missing.length > 0 ? missing : undefined;
 }
 

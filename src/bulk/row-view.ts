@@ -13,8 +13,8 @@ import type { RunHeader } from './run-header.ts';
 
 /** The words for one value and for several values of a noun, and for the record of a row. */
 export function rowWords(name: NounName): { singular: string; plural: string; record: string } {
-  if (name === 'inventory') return { singular: 'count', plural: 'counts', record: 'pet' };
-  const { singular, plural } = nouns[name];
+  const { singular, plural, isCount } = nouns[name];
+  if (isCount) return { singular: 'count', plural: 'counts', record: 'pet' };
   return { singular, plural, record: singular };
 }
 
@@ -29,7 +29,7 @@ export type PrintedRow = ReturnType<typeof toPrintedRow>;
 export function toPrintedRow(noun: NounName, row: RunRow, state: string) {
   const { outcome, planned, line } = row;
   const id = row.id ?? madeIdOf(row);
-  const isCount = noun === 'inventory';
+  const { isCount } = nouns[noun];
   const reason = outcome?.reason && { code: shownCode(outcome.reason), message: outcome.reason.message };
   const before = nowOf(row);
   const after = planned?.after;
@@ -51,10 +51,9 @@ function toInvalidRow({ line, message }: Run['invalid'][number]): PrintedRow {
  * @param hasReasons whether state and reason are shown.
  */
 export function createRowView(noun: NounName, isForPeople: boolean, hasReasons = true): View<PrintedRow> {
-  const isCount = noun === 'inventory';
+  const { idField, isCount } = nouns[noun];
   const visibility = hasReasons ? {} : ({ isHidden: true } as const);
   const valueAlign = isCount ? ({ align: 'right' } as const) : {};
-  const { idField } = nouns[noun];
   const printedValue = (value: Value | undefined, other: Value | undefined) => {
     if (value === undefined || !isFields(value)) return value;
     return isForPeople ? differencesText(value, other) : toJsonValue(value);
@@ -150,7 +149,7 @@ export async function largestChangesText(printer: Printer, { noun }: RunHeader, 
 export function describePlan({ noun }: RunHeader, plan: Plan): string[] {
   const { changes, rows } = plan;
   const { record, plural } = rowWords(noun);
-  const isCount = noun === 'inventory';
+  const { isCount } = nouns[noun];
   const others = rows.filter(({ outcome }) => outcome !== undefined);
   const unchanged = others.filter((row) => rowStateOf(row) === 'unchanged').length;
   const sizes = isCount ? changes.map((row) => changeOf(row) ?? 0) : [];

@@ -44,7 +44,7 @@ export async function checkLife(
     throw failure(`create: ${list?.id} does not show ${name} ${created.id}`, { operation: list });
   const isUpdated = Object.keys(change).length > 0;
   if (isUpdated) {
-    const value = noun.nounName === 'inventory' ? Number(change.quantity) : change;
+    const value = nouns[noun.nounName].isCount ? Number(change.quantity) : change;
     const settled = await writeRecord(context, noun, created.id, { kind: 'set', value });
     findings.push(...judgeSettled(context, noun, 'update', settled));
     await checkShown(context, created, { ...created.fields, ...change });

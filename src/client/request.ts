@@ -56,8 +56,9 @@ export function toWireInput(operation: Operation, input: CallInput): CallInput {
 
 /** Returns the id of the record that a request is about, if the input has one. */
 export function recordIdOf({ noun }: Operation, input: CallInput): bigint | undefined {
-  const body = noun === 'inventory' && isJsonObject(input.body) ? input.body : undefined;
-  const id = input.id ?? body?.petId;
+  const { idField, idInBody } = nouns[noun];
+  const body = idInBody === 'required' && isJsonObject(input.body) ? input.body : undefined;
+  const id = input.id ?? body?.[idField];
   return typeof id === 'bigint' ? id : undefined;
 }
 

@@ -136,7 +136,7 @@ function isSentBack(
   if (Object.hasOwn(fields, name || wireName)) return true;
   // A count has a body of its own. The body has further fields of the entry only if the description lists
   // them.
-  return noun !== 'inventory' && !isClosed && !Object.hasOwn(records.names, name);
+  return !nouns[noun].isCount && !isClosed && !Object.hasOwn(records.names, name);
 }
 
 /**

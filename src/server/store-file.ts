@@ -135,9 +135,7 @@ function createStore(content: object): Store {
 }
 
 /** The records of a service, as its lists return them. */
-export type PulledRecords = Readonly<
-  Record<'categories' | 'pets' | 'orders' | 'inventory', readonly object[]>
->;
+export type PulledRecords = Readonly<Record<NounName, readonly object[]>>;
 
 /**
  * Creates a store with the records of a service.
@@ -178,7 +176,7 @@ function add<Value extends object>(
 
 /** Prints the text of a store's file: one record a line, in the order of the ids. */
 export function printStore({ id, ...collections }: Store): string {
-  const lists = (['categories', 'pets', 'orders', 'inventory'] as const).map((noun) => {
+  const lists = ([...nounsWithIds, 'inventory'] as const).map((noun) => {
     const lines = collections[noun].all.map(({ text }) => text);
     return `"${noun}":${lines.length === 0 ? '[]' : `[\n${lines.join(',\n')}\n]`}`;
   });

@@ -85,7 +85,7 @@ export function createRecordPort(client: Client, name: NounName, options: PortOp
   const { operations } = client.contract;
   const noun: Noun = nouns[name];
   const ids = noun.operations;
-  const isCount = name === 'inventory';
+  const { isCount } = noun;
   const writeOnly = new Set([ids.create, ids.update].flatMap((id) => writeOnlyOf(operations.get(id))));
   const { pace, sendsEtags } = options;
   const etagCondition = (etag: string | undefined) =>
