@@ -12,7 +12,7 @@ import { findProxy, portOf } from './client/transport/proxy.ts';
 import type { TlsFiles } from './client/transport/tls.ts';
 import { decideTokenUse, tokenHeaderValue } from './config/credential.ts';
 import { resolvePaths } from './config/paths.ts';
-import { type ClientUse, type Context, followUpCommand } from './context.ts';
+import { type ClientUse, type Context, followUpCommand, retryLimitsOf } from './context.ts';
 import { UsageError } from './process/errors.ts';
 import type { Secrets } from './process/secrets.ts';
 
@@ -72,8 +72,7 @@ async function openClient(
     ...service,
     doctor: followUpCommand(context, ['doctor']),
     timeoutMs: settings.get('timeout'),
-    retries: settings.get('retries'),
-    retriesUnreachable: use === 'bulk' || settings.explain('retries').source !== 'default',
+    ...retryLimitsOf(settings, use),
     signal: context.interrupts.signal,
     secrets: context.secrets,
     observe: createObserver(context),

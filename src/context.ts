@@ -2,6 +2,7 @@ import type { Contract } from './api/contract.ts';
 import type { Noun } from './api/nouns.ts';
 import type { GlobalFlags } from './cli/global-flags.ts';
 import type { Client } from './client/client.ts';
+import type { RetryLimits } from './client/retry.ts';
 import type { OutputFormat } from './config/setting-values.ts';
 import type { Settings, TokenSource } from './config/settings.ts';
 import type { Prompt } from './input/prompt.ts';
@@ -53,6 +54,14 @@ export interface Context
   /** Returns the colours of a stream. --color, the environment and the stream itself decide. */
   style(stream: 'stdout' | 'stderr'): Promise<Style>;
   now(): Date;
+}
+
+/** Bulk work waits for a service that cannot be reached; any other command does so if the user has said how often. */
+export function retryLimitsOf(settings: Settings, use: ClientUse): RetryLimits {
+  return {
+    retries: settings.get('retries'),
+    retriesUnreachable: use === 'bulk' || settings.explain('retries').source !== 'default',
+  };
 }
 
 /** Writes a command line of this program that has the same target as this one. */

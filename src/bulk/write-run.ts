@@ -2,7 +2,7 @@ import { offeredOperation } from '../api/contract.ts';
 import { nouns } from '../api/nouns.ts';
 import type { Client } from '../client/client.ts';
 import { Pace, type StopReason } from '../client/pace.ts';
-import type { Context } from '../context.ts';
+import { type Context, retryLimitsOf } from '../context.ts';
 import { type Reject, rejectsName, writeRejects } from '../input/rejects.ts';
 import { monotonicMs } from '../process/deadline.ts';
 import { CliError, messageOf, UsageError } from '../process/errors.ts';
@@ -102,7 +102,7 @@ export async function writeRun(
 async function writeRows(session: Session, plan: Plan, journal: Journal, maxErrors: number): Promise<void> {
   const { stop, pace, port, rules, totals, client, settings } = session;
   const work = { kind: 'run' } as const;
-  const limits = { work, retries: settings.get('retries'), retriesUnreachable: true, rules, stop };
+  const limits = { work, ...retryLimitsOf(settings, 'bulk'), rules, stop };
   const saveStore = client.deferSaves?.();
   const keeper = createRowKeeper(journal, { stop, totals, maxErrors, saveStore });
   try {

@@ -1,10 +1,4 @@
-import {
-  type HttpHeaders,
-  type HttpRequest,
-  type HttpResponse,
-  headerValue,
-  isSafeMethod,
-} from '../api/http.ts';
+import { type HttpRequest, type HttpResponse, isSafeMethod } from '../api/http.ts';
 import { CliError, type ErrorKind, type UnavailableReason } from '../process/errors.ts';
 import { StoppedError } from '../process/signals.ts';
 import type { Author } from './error-body.ts';
@@ -119,15 +113,9 @@ export function mayHaveBeenApplied(method: string, attempts: readonly AttemptEnd
   return !isSafeMethod(method) && attempts.some((attempt) => answerRule(attempt).mayBeApplied);
 }
 
-/**
- * Returns true if a request is sent again by itself.
- *
- * @param retriesUnreachable whether a refused connection and an unknown host are tried again too.
- * @see RFC 9110, 9.2.2
- */
-export function isSentAgain(method: string, result: AttemptEnd, retriesUnreachable = false): boolean {
+/** Returns true if a request may be sent again by itself. @see RFC 9110, 9.2.2 */
+export function isSentAgain(method: string, result: AttemptEnd): boolean {
   const { again } = answerRule(result);
-  if (isUnreachable(result.error) && !retriesUnreachable) return false;
   return again === 'always' || (again === 'idempotent' && isIdempotent(method));
 }
 
@@ -141,50 +129,7 @@ export function isReadAgain({ details: { status, author, retryable } }: CliError
   return retryable === true || ((status === 404 || status === 410) && author !== 'service');
 }
 
-/** Returns true if nobody listens at the address. */
-export function isUnreachable(error: Error | undefined): boolean {
-  const reason = error instanceof CliError ? error.details.reason : undefined;
-  return reason === 'refused' || reason === 'dns';
-}
-
 /** Returns true if a request that is sent twice has the effect of one. */
 export function isIdempotent(method: string): boolean {
   return isSafeMethod(method) || method === 'PUT' || method === 'DELETE';
-}
-
-const firstDelayMs = 500;
-const longestDelayMs = 30_000;
-
-/**
- * Returns the delay before the next attempt, in milliseconds: a random part of 500 ms, of 1 s before the second retry, of
- * 2 s before the third, and so on up to 30 s. The delay is never shorter than Retry-After.
- *
- * @param attempt 1 for the first retry.
- * @param random from 0 to 1.
- */
-export function retryDelay(attempt: number, retryAfterMs = 0, random = Math.random()): number {
-  const ceiling = Math.min(longestDelayMs, firstDelayMs * 2 ** Math.min(attempt - 1, 16));
-  return Math.max(retryAfterMs, Math.ceil(random * ceiling));
-}
-
-/**
- * Returns the Retry-After of a response in milliseconds from its arrival. Undefined if the header is missing or malformed. A
- * date is compared with the Date of the same response, because the clocks may differ.
- *
- * @param nowMs the local time, for a response without a Date.
- * @see RFC 9110, 10.2.3
- */
-export function retryAfter(headers: HttpHeaders, nowMs: number): number | undefined {
-  const text = headerValue(headers, 'retry-after')?.trim();
-  if (text === undefined || text === '') return undefined;
-  if (/^\d+$/.test(text)) return Number(text) * 1000;
-  const untilMs = parseDate(text);
-  if (untilMs === undefined) return undefined;
-  const sentMs = parseDate(headerValue(headers, 'date') ?? '');
-  return Math.max(0, untilMs - (sentMs ?? nowMs));
-}
-
-function parseDate(text: string): number | undefined {
-  const ms = /[A-Za-z]/.test(text) ? Date.parse(text) : Number.NaN;
-  return Number.isNaN(ms) ? undefined : ms;
 }

@@ -13,6 +13,7 @@ import type { Call } from './call.ts';
 import { type Author, readErrorBody } from './error-body.ts';
 import { hintOf } from './hints.ts';
 import { isSuccess } from './read-answer.ts';
+import { attemptsClause } from './retry.ts';
 import { invalidResponse } from './transport/transport-error.ts';
 
 type Attempts = readonly Attempt[];
@@ -97,10 +98,9 @@ function makeError(
     forwardProxy !== undefined && isAnswered && own.author !== 'service'
       ? `; the proxy ${forwardProxy} or the service has sent it`
       : '';
-  const count = attempts.length > 1 ? `; after ${attempts.length} attempts` : '';
   const isOnce = isIdempotent(method) || !mayHaveBeenApplied(method, attempts);
   const details = { ...callDetails(call, attempts), ...own, retryable: again !== 'never' && isOnce };
-  return new CliError(kind, `${why}${senders}${count}`, details);
+  return new CliError(kind, `${why}${senders}${attemptsClause(attempts)}`, details);
 }
 
 /** Returns the details of an error that tell of its call. */

@@ -4,11 +4,12 @@ import type { Operation } from '../api/operations.ts';
 import type { Secrets } from '../process/secrets.ts';
 import type { Attempt } from './attempt.ts';
 import type { Pace } from './pace.ts';
+import type { RetryLimits } from './retry.ts';
 
 // A call, from its operation to its answer:
 //
 //   client.ts         an operation and its input -> a request (request.ts)
-//   send-call.ts      the request -> attempts (attempt.ts), within one deadline -> the final response (transport/)
+//   send-call.ts      the request -> attempts (attempt.ts, retry.ts), within one deadline -> the final response (transport/)
 //   read-answer.ts    the response to a reading -> a record, or the page of a list
 //   judge-write.ts    one attempt of a write, answered or not -> its verdict
 //   call-error.ts     any other response, or no response -> an error with the attempts
@@ -17,7 +18,7 @@ import type { Pace } from './pace.ts';
 // pace.ts limits how many requests are sent at a time. shown-calls.ts shows the events of a client.
 
 /** The service that a client calls, and how. */
-export interface ClientOptions {
+export interface ClientOptions extends RetryLimits {
   readonly contract: Contract;
   /** Without a trailing slash; operation paths are appended to it. */
   readonly baseUrl: string;
@@ -33,9 +34,6 @@ export interface ClientOptions {
   readonly doctor?: string | undefined;
   readonly transport: Transport;
   readonly timeoutMs: number;
-  readonly retries: number;
-  /** True if a refused connection and an unknown host are retried too. */
-  readonly retriesUnreachable?: boolean | undefined;
   /** Aborted when the process is interrupted. */
   readonly signal: AbortSignal;
   /** The secrets to mask in each text of the service that an error quotes. */

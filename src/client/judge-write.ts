@@ -131,7 +131,7 @@ export function judgeFailure(error: unknown): Attempted {
 function verdictOf(attempt: Attempt): Verdict {
   const { request, response } = attempt;
   const { mayBeApplied, again } = answerRule(attempt);
-  if (mayBeApplied) return isSentAgain(request.method, attempt, true) ? 'lost' : 'unrepeatable';
+  if (mayBeApplied) return isSentAgain(request.method, attempt) ? 'lost' : 'unrepeatable';
   if (response?.status === 409 || response?.status === 412) return 'conflict';
   if (request.method === 'DELETE' && (response?.status === 404 || response?.status === 410)) return 'gone';
   return again === 'always' ? 'busy' : 'refused';

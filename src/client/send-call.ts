@@ -4,11 +4,12 @@ import { CliError, type ErrorDetails, InterruptedError, unansweredError } from '
 import { maskUrl } from '../process/secrets.ts';
 import { StoppedError } from '../process/signals.ts';
 import { secondsText } from '../process/text.ts';
-import { type Attempt, isSentAgain, mayHaveBeenApplied, retryAfter, retryDelay } from './attempt.ts';
+import { type Attempt, isSentAgain, mayHaveBeenApplied } from './attempt.ts';
 import type { Call } from './call.ts';
 import { callDetails, callError } from './call-error.ts';
 import { authorOf } from './error-body.ts';
 import { maxRetryWaitMs } from './pace.ts';
+import { planRetry, retryAfter } from './retry.ts';
 
 /**
  * Sends the request until there is a final response or the deadline passes. Retries if that is safe and may help, and
@@ -107,8 +108,7 @@ async function tryOnce(
       retryAfterMs: response && retryAfter(response.headers, Date.now()),
     };
     if (!next) {
-      const retry = planRetry(call, attempt, remainingMs - elapsedMs);
-      return retry ? { ...attempt, ...retry } : attempt;
+      return { ...attempt, ...nextAttempt(call, attempt, remainingMs - elapsedMs) };
     }
     client.observe?.({ kind: 'attempt', attempt });
     request = next;
@@ -116,23 +116,24 @@ async function tryOnce(
 }
 
 /** Returns the delay before the next attempt, or the reason why there is none although the status allows one. */
-function planRetry(
+function nextAttempt(
   call: Call,
   attempt: Attempt,
   remainingMs: number,
 ): Pick<Attempt, 'nextDelayMs' | 'whyNoRetry'> | undefined {
   const { request, options, client } = call;
-  const { number, error, retryAfterMs } = attempt;
-  if (!isSentAgain(request.method, attempt, client.retriesUnreachable)) return undefined;
-  if (attempt.response && options.isFinal?.(attempt.response.status)) return undefined;
-  const isLast = number > (options.retries ?? client.retries);
-  const nextDelayMs = retryDelay(number, retryAfterMs);
+  const { number, error, response, retryAfterMs } = attempt;
+  if (!isSentAgain(request.method, attempt) || (response && options.isFinal?.(response.status)))
+    return undefined;
   const isPaused = options.pace !== undefined && retryAfterMs !== undefined;
   if (isPaused && retryAfterMs > maxRetryWaitMs)
     return { whyNoRetry: `the service asks to wait ${secondsText(retryAfterMs)}` };
-  if (nextDelayMs < remainingMs || isPaused) return isLast ? undefined : { nextDelayMs };
+  const { retries = client.retries } = options;
+  const limits = { retries, retriesUnreachable: client.retriesUnreachable };
+  const retry = planRetry(number, attempt, limits, isPaused ? Number.POSITIVE_INFINITY : remainingMs);
+  if (retry.kind === 'after') return { nextDelayMs: retry.delayMs };
   // If the deadline itself ended the attempt, the error says so.
-  if ((remainingMs <= 0 && error) || (isLast && retryAfterMs === undefined)) return undefined;
+  if (retry.kind === 'none' || (remainingMs <= 0 && error)) return undefined;
   const deadline = `the deadline of ${secondsText(timeoutOf(call))}`;
   return {
     whyNoRetry:

@@ -2,6 +2,7 @@ import type { HttpRequest } from '../api/http.ts';
 import type { ServiceRecord } from '../api/record-values.ts';
 import type { StopReason } from '../client/pace.ts';
 import { toRequestDocuments } from '../client/shown-calls.ts';
+import { retryLimitsOf } from '../context.ts';
 import { cellText } from '../output/columns.ts';
 import type { Output } from '../output/print.ts';
 import { CliError, InterruptedError } from '../process/errors.ts';
@@ -54,8 +55,7 @@ export async function writeRecords(
   const limits = {
     work: { kind: 'command', timeoutMs: settings.get('timeout') } as const,
     rules: { mayCreate: false, takesBack: false },
-    retries: settings.get('retries'),
-    retriesUnreachable: settings.explain('retries').source !== 'default',
+    ...retryLimitsOf(settings, 'records'),
     sends: !flags.dryRun,
     stop,
   };

@@ -1,6 +1,7 @@
 import { describeValue, isMetBy, type ServiceRecord, type Value } from '../api/record-values.ts';
-import { attemptsOf, errorPasses, isReadAgain, isUnreachable, retryDelay } from '../client/attempt.ts';
+import { attemptsOf, errorPasses, isReadAgain } from '../client/attempt.ts';
 import { type Attempted, codeOfError } from '../client/judge-write.ts';
+import { planRetry, type RetryLimits } from '../client/retry.ts';
 import { CliError } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
 import type { Stop } from '../process/signals.ts';
@@ -67,13 +68,9 @@ export type Work =
   | { readonly kind: 'command'; readonly timeoutMs: number };
 
 /** The rules of a command's rows, and how its rows are settled. */
-export interface SettleLimits {
+export interface SettleLimits extends RetryLimits {
   readonly work: Work;
   readonly rules: Rules;
-  /** The most ways back to a reading or an attempt. */
-  readonly retries: number;
-  /** True if a refused connection and an unknown host are tried again too. */
-  readonly retriesUnreachable: boolean;
   /** No request begins after this stop. */
   readonly stop: Pick<Stop<unknown>, 'reason' | 'stopped'>;
   /** False if the rows are only decided: the write that comes next is returned. */
@@ -86,7 +83,7 @@ export interface Situation {
     RecordPort,
     'canGet' | 'canRead' | 'createsByPut' | 'hasGateway' | 'readsFirst' | 'writeOnly'
   >;
-  readonly limits: Pick<SettleLimits, 'work' | 'rules' | 'retries' | 'retriesUnreachable'>;
+  readonly limits: RetryLimits & Pick<SettleLimits, 'work' | 'rules'>;
   /** True if a reading has shown that the service means a success without a record. */
   readonly isConfirmed: boolean;
   /** What is left of the deadline of a command, in milliseconds. */
@@ -177,12 +174,13 @@ function back(
   situation: Situation,
   error: CliError | undefined,
 ): Next | undefined {
+  const { limits, leftMs, random } = situation;
   const tries = known.tries + 1;
-  const waitMs = retryDelay(tries, attemptsOf(error).at(-1)?.retryAfterMs, situation.random);
-  const isWaitedFor = situation.limits.retriesUnreachable || !isUnreachable(error);
-  if (!isWaitedFor || tries > situation.limits.retries || waitMs >= situation.leftMs) return undefined;
-  if (to === 'read' || !known.planned) return read({ ...known, tries }, situation, waitMs);
-  return write({ ...known, tries }, known.planned, false, waitMs);
+  const { retryAfterMs } = attemptsOf(error).at(-1) ?? {};
+  const retry = planRetry(tries, { error, retryAfterMs }, limits, leftMs, random);
+  if (retry.kind !== 'after') return undefined;
+  if (to === 'read' || !known.planned) return read({ ...known, tries }, situation, retry.delayMs);
+  return write({ ...known, tries }, known.planned, false, retry.delayMs);
 }
 
 /** Reads once more, to know what became of the last attempt. */

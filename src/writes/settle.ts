@@ -1,4 +1,5 @@
 import { type Attempt, attemptsOf } from '../client/attempt.ts';
+import { attemptsClause } from '../client/retry.ts';
 import { monotonicMs, sleep } from '../process/deadline.ts';
 import { CliError, InterruptedError } from '../process/errors.ts';
 import { StoppedError } from '../process/signals.ts';
@@ -80,5 +81,5 @@ async function perform(
 /** @param attempts all requests that were answered, or failed. */
 function countedError(error: CliError | undefined, attempts: readonly Attempt[]): CliError | undefined {
   if (!error || attempts.length < 2 || error instanceof InterruptedError) return error;
-  return error.with({ attempts }, `${error.message}; after ${attempts.length} attempts`);
+  return error.with({ attempts }, `${error.message}${attemptsClause(attempts)}`);
 }

@@ -41,6 +41,7 @@ export async function connect(open: Open, baseUrl: string, options: Options = {}
     openHeaders: { accept: 'application/json' },
     timeoutMs,
     retries,
+    retriesUnreachable: false,
     signal: options.signal ?? new AbortController().signal,
     secrets: createSecrets(),
   });

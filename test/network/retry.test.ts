@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { type Operation, operations } from '../../src/api/operations.ts';
-import { mayHaveBeenApplied, retryAfter, retryDelay } from '../../src/client/attempt.ts';
+import { mayHaveBeenApplied } from '../../src/client/attempt.ts';
 import { authorOf } from '../../src/client/error-body.ts';
+import { retryAfter, retryDelay } from '../../src/client/retry.ts';
 import { runCli } from '../helpers/run-cli.ts';
 
 const now = Date.parse('2027-01-01T00:00:00Z');
