@@ -1,3 +1,4 @@
+import { statusWord } from '../client/answer-table.ts';
 import type { StopReason } from '../client/pace.ts';
 import { monotonicMs } from '../process/deadline.ts';
 import { type CliError, messageOf } from '../process/errors.ts';
@@ -136,5 +137,5 @@ function whyAllFail({ message, kind, details: { hint, status, reason } }: CliErr
   if (reason === 'tls') return { kind, message: `TLS failed: ${message}`, hint };
   if (reason === 'redirect') return { kind, message: `the service redirects writes: ${message}`, hint };
   // A rule of a gateway refuses every row.
-  return kind === 'auth' || status === 403 ? { kind, message, hint } : undefined;
+  return statusWord(status) === 'denied' ? { kind, message, hint } : undefined;
 }

@@ -1,6 +1,6 @@
 import { nouns } from '../api/nouns.ts';
 import type { Operation } from '../api/operations.ts';
-import { statusRule } from '../client/attempt.ts';
+import { statusRule } from '../client/answer-table.ts';
 import { titleOr } from '../client/error-body.ts';
 import { fromWire } from '../client/read-answer.ts';
 import { describeHeader } from '../config/credential.ts';

@@ -3,7 +3,7 @@ import { nouns } from '../api/nouns.ts';
 import type { Operation, Parameter } from '../api/operations.ts';
 import { isFieldMetBy } from '../api/record-values.ts';
 import { int64Max } from '../api/values.ts';
-import { statusRule } from '../client/attempt.ts';
+import { isMissingStatus } from '../client/answer-table.ts';
 import { faultOfNext } from '../client/page-walk.ts';
 import { type JsonValue, printJson } from '../process/exact-json.ts';
 import { counted, dayOf, withArticle } from '../process/text.ts';
@@ -47,7 +47,7 @@ export async function checkGet(context: CheckContext, operation: Operation): Pro
   const answer = await context.ask(operation, { id });
   if (answer.status === 410 && operation.isDeprecated && passedSunset(answer, context.now()))
     return warn('gone, as its sunset announced', detailsOf(answer));
-  const finding = isGone(answer)
+  const finding = isMissingStatus(answer.status)
     ? skip(`${list.operation.id} shows ${id}, which is not there`)
     : judgeRead(answer, context);
   const fault = faultAgainstList(answer, list);
@@ -56,12 +56,8 @@ export async function checkGet(context: CheckContext, operation: Operation): Pro
   const listAnswer = await context.ask(list.operation);
   const again = faultAgainstList(await context.ask(operation, { id }), listAnswer);
   if (fault.reason === again?.reason && fault.expected === again.expected) return fault;
-  const isDeleted = isGone(answer) && !idsOf(listAnswer).includes(id);
+  const isDeleted = isMissingStatus(answer.status) && !idsOf(listAnswer).includes(id);
   return isDeleted ? finding : flaky(`${fault.reason}, once in 2 looks`, fault);
-}
-
-function isGone({ status }: CheckAnswer): boolean {
-  return statusRule(status, 'service').kind === 'not-found';
 }
 
 /** Checks the answer to a GET. @throws FindingError if the answer is not as documented. */
@@ -78,7 +74,7 @@ function judgeRead(answer: CheckAnswer, { now }: CheckContext): Finding {
 function faultAgainstList(answer: CheckAnswer, listAnswer: CheckAnswer): Finding | undefined {
   const { operation, recordId: id = -1n } = answer;
   const { operation: list } = listAnswer;
-  if (isGone(answer)) {
+  if (isMissingStatus(answer.status)) {
     if (!idsOf(listAnswer).includes(id)) return undefined;
     const reason = `answered ${statusText(answer.status)}, and ${list.id} shows ${nouns[operation.noun].idName} ${id}`;
     return faultOf(answer, reason, { expected: operation.success.join(' or '), got: undefined });

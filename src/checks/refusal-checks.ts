@@ -1,5 +1,5 @@
 import type { Operation } from '../api/operations.ts';
-import { statusRule } from '../client/attempt.ts';
+import { statusWord } from '../client/answer-table.ts';
 import { isJsonObject, printJson } from '../process/exact-json.ts';
 import { counted } from '../process/text.ts';
 import {
@@ -79,5 +79,5 @@ export async function checkAuth(context: CheckContext): Promise<Finding> {
 }
 
 function isAuthRefusal(status: number): boolean {
-  return statusRule(status, 'service').kind === 'auth';
+  return statusWord(status) === 'denied';
 }

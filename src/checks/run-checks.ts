@@ -1,5 +1,6 @@
 import { headerValue, shownUrl, withoutParameters } from '../api/http.ts';
 import type { Operation } from '../api/operations.ts';
+import { statusWord } from '../client/answer-table.ts';
 import type { Attempt } from '../client/attempt.ts';
 import type { CallOptions } from '../client/call.ts';
 import type { RawResponse } from '../client/client.ts';
@@ -72,7 +73,7 @@ export async function runCheck(check: Check, service: Service, stopped: AbortSig
   return resultOf(check, [findings].flat(), service, attempts, monotonicMs() - startedMs);
 }
 
-const retriedStatuses: readonly number[] = [429, 502, 503, 504];
+const retriedWords: readonly unknown[] = ['too-many', 'unavailable', 'no-service'];
 
 /** Makes the context of one check. @param attempts gets the attempts of its requests */
 function createCheckContext(service: Service, signal: AbortSignal, attempts: Attempt[]): CheckContext {
@@ -81,7 +82,7 @@ function createCheckContext(service: Service, signal: AbortSignal, attempts: Att
     signal,
     timeoutMs,
     retries,
-    isFinal: (status) => !retriedStatuses.includes(status) || isExpected(status),
+    isFinal: (status) => !retriedWords.includes(statusWord(status)) || isExpected(status),
     skipsNotices: true,
     ...limits,
     afterAttempt: (attempt) => attempts.push(attempt),

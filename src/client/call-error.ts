@@ -3,17 +3,18 @@ import { nouns } from '../api/nouns.ts';
 import { CliError, type ErrorDetails, type ErrorKind } from '../process/errors.ts';
 import {
   type AnswerRule,
-  type Attempt,
   answerRule,
   isIdempotent,
+  isMissingStatus,
+  isSuccess,
   mayHaveBeenApplied,
   statusRule,
-} from './attempt.ts';
+  statusWord,
+} from './answer-table.ts';
+import { type Attempt, attemptsClause } from './attempt.ts';
 import type { Call } from './call.ts';
 import { type Author, readErrorBody } from './error-body.ts';
 import { hintOf } from './hints.ts';
-import { isSuccess } from './read-answer.ts';
-import { attemptsClause } from './retry.ts';
 import { invalidResponse } from './transport/transport-error.ts';
 
 type Attempts = readonly Attempt[];
@@ -31,20 +32,17 @@ export function responseError(call: Call, attempts: Attempts, response: HttpResp
   const author = attempts.at(-1)?.author ?? 'unknown';
   const { why, code, message: serviceMessage } = readErrorBody(response, author, call.client.secrets.mask);
   const kind = kindOf(call, status, author);
-  const orMissing = isMissing(status) && kind === 'unavailable' ? missingClause(call) : '';
+  const orMissing = isMissingStatus(status) && kind === 'unavailable' ? missingClause(call) : '';
   const hint = hintOf({ call, response, author, kind });
   const own = { status, author, code, serviceMessage, hint };
   return makeError(call, attempts, kind, `${why}${orMissing}`, own, statusRule(status, author));
 }
 
 function kindOf(call: Call, status: number, author: Author): ErrorKind {
-  if (isMissing(status)) return isAboutRecord(call, author) ? 'not-found' : 'unavailable';
+  if (isMissingStatus(status)) return isAboutRecord(call, author) ? 'not-found' : 'unavailable';
   // An empty 403 is the usual answer of a service that refuses a token.
-  return statusRule(status, status === 403 && author === 'unknown' ? 'service' : author).kind;
-}
-
-function isMissing(status: number): boolean {
-  return status === 404 || status === 410;
+  const isOfService = author === 'unknown' && statusWord(status) === 'denied';
+  return statusRule(status, isOfService ? 'service' : author).kind;
 }
 
 /** A page in place of an error may come from the service all the same, if its description says nothing of it. */

@@ -12,6 +12,7 @@ import type { RetryLimits } from './retry.ts';
 //   send-call.ts      the request -> attempts (attempt.ts, retry.ts), within one deadline -> the final response (transport/)
 //   read-answer.ts    the response to a reading -> a record, or the page of a list
 //   judge-write.ts    one attempt of a write, answered or not -> its verdict
+//   answer-table.ts   what a status, or no answer, means for all of these
 //   call-error.ts     any other response, or no response -> an error with the attempts
 //
 // Several calls: a list is read by whole-list.ts, page by page (page-walk.ts); read-record.ts reads one record of any noun;

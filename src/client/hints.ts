@@ -1,6 +1,7 @@
 import { type HttpResponse, headerValue } from '../api/http.ts';
 import type { CliError, ErrorKind } from '../process/errors.ts';
 import { systemCode } from '../process/system-error.ts';
+import { isMissingStatus } from './answer-table.ts';
 import type { Call } from './call.ts';
 import type { Author } from './error-body.ts';
 
@@ -149,10 +150,10 @@ function address({ call, response, error, kind }: Failure): string | undefined {
   const look = `\`${doctor}\` looks at each step`;
   const { reason } = error?.details ?? {};
   if (reason === 'refused') return `is the service running, and the base URL right? ${look}`;
-  const isMissing = (response?.status === 404 || response?.status === 410) && kind === 'unavailable';
-  if (!isMissing && reason !== 'dns') return undefined;
+  const isAddressMissing = isMissingStatus(response?.status) && kind === 'unavailable';
+  if (!isAddressMissing && reason !== 'dns') return undefined;
   const { basePath } = contract;
-  if (isMissing && basePath !== '' && baseUrl.endsWith(basePath))
+  if (isAddressMissing && basePath !== '' && baseUrl.endsWith(basePath))
     return `the description says that its operations lie below ${basePath}; if they do not, bind again with --base-path /`;
   return `is the base URL right? ${look}`;
 }

@@ -14,7 +14,8 @@ import { isJsonObject, type JsonObject, type JsonValue, printJson } from '../pro
 import type { Mask } from '../process/secrets.ts';
 import { StoppedError } from '../process/signals.ts';
 import { shorten } from '../process/text.ts';
-import { type Attempt, answerRule, attemptsOf, isSentAgain } from './attempt.ts';
+import { answerRule, isMissingStatus, isSentAgain, statusWord } from './answer-table.ts';
+import { type Attempt, attemptsOf } from './attempt.ts';
 import type { ClientOptions } from './call.ts';
 import { messageIn } from './error-body.ts';
 import { otherRecord, parseRecord, readJson } from './read-answer.ts';
@@ -102,7 +103,7 @@ export function judgeWrite(
   const isDelete = method === 'DELETE';
   // A description that leaves out the responses of a DELETE means any success by it.
   const isAnySuccess = isDelete && source === 'bound' && Object.keys(responses).length === 0;
-  if (response.status === 202 && !isAnySuccess) {
+  if (statusWord(response.status) === 'accepted' && !isAnySuccess) {
     const reason = { code: 'accepted', message: 'the service has not done it yet' } as const;
     return { verdict: 'accepted', attempt, record, id, reason };
   }
@@ -131,9 +132,10 @@ export function judgeFailure(error: unknown): Attempted {
 function verdictOf(attempt: Attempt): Verdict {
   const { request, response } = attempt;
   const { mayBeApplied, again } = answerRule(attempt);
+  const word = statusWord(response?.status);
   if (mayBeApplied) return isSentAgain(request.method, attempt) ? 'lost' : 'unrepeatable';
-  if (response?.status === 409 || response?.status === 412) return 'conflict';
-  if (request.method === 'DELETE' && (response?.status === 404 || response?.status === 410)) return 'gone';
+  if (word === 'conflict' || word === 'stale') return 'conflict';
+  if (request.method === 'DELETE' && isMissingStatus(response?.status)) return 'gone';
   return again === 'always' ? 'busy' : 'refused';
 }
 
@@ -159,7 +161,7 @@ function readWrite(
   mask: Mask,
 ): Pick<Attempted, 'record' | 'id'> & { readonly fault?: string | undefined } {
   const { status } = response;
-  if (status === 202) return {};
+  if (statusWord(status) === 'accepted') return {};
   const isDelete = operation.method === 'DELETE';
   if (isDelete && status !== 200 && !operation.success.includes(status))
     return { fault: `the service answered ${status} to a DELETE` };

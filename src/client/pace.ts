@@ -3,6 +3,7 @@ import { monotonicMs, sleep } from '../process/deadline.ts';
 import type { ErrorKind } from '../process/errors.ts';
 import { type Stop, StoppedError } from '../process/signals.ts';
 import { secondsText } from '../process/text.ts';
+import { statusWord } from './answer-table.ts';
 import type { Attempt } from './attempt.ts';
 import { retryDelay } from './retry.ts';
 
@@ -68,14 +69,14 @@ export class Pace {
   observe(attempt: Attempt): void {
     const { response, error, retryAfterMs } = attempt;
     this.inFlight -= 1;
-    const status = response?.status ?? 0;
-    const isBusy = status === 429 || status === 503;
-    if (retryAfterMs !== undefined && retryAfterMs > maxRetryWaitMs && status >= 400)
+    const status = response?.status;
+    const word = statusWord(status);
+    if (retryAfterMs !== undefined && retryAfterMs > maxRetryWaitMs)
       this.stop.stop({
         kind: 'unavailable',
         message: `the service answered ${status} and asks to wait ${secondsText(retryAfterMs)}, longer than ${secondsText(maxRetryWaitMs)}`,
       });
-    const pauseMs = status >= 400 ? (retryAfterMs ?? (isBusy ? retryDelay(1) : 0)) : 0;
+    const pauseMs = retryAfterMs ?? (word === 'too-many' || word === 'unavailable' ? retryDelay(1) : 0);
     if (pauseMs > 0) this.pausedUntil = Math.max(this.pausedUntil, monotonicMs() + pauseMs);
     // A service may answer readings although its writes get no answer: a reading between two writes is not a sign of life.
     const isRead = isSafeMethod(attempt.request.method);
@@ -126,8 +127,8 @@ export class Pace {
 
 /** Returns true if the service itself has answered, and not a gateway that has no way to it. */
 function isOfService({ response, author }: Attempt): boolean {
-  const { status = 0 } = response ?? {};
-  return status > 0 && status !== 502 && status !== 503 && status !== 504 && author !== 'gateway';
+  const word = statusWord(response?.status);
+  return response !== undefined && word !== 'unavailable' && word !== 'no-service' && author !== 'gateway';
 }
 
 /**

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import * as v from 'valibot';
-import { type HttpResponse, headerValue, isSafeMethod, withoutParameters } from '../api/http.ts';
+import { type HttpResponse, headerValue, withoutParameters } from '../api/http.ts';
 import { nouns } from '../api/nouns.ts';
 import type { Operation } from '../api/operations.ts';
 import type { ServiceRecord } from '../api/record-values.ts';
@@ -62,13 +62,6 @@ export function fromWire(operation: Operation, body: JsonValue): JsonValue | und
   if (Array.isArray(content))
     return content.map((item) => (isJsonObject(item) ? translateRecord(operation, item) : item));
   return isJsonObject(content) ? translateRecord(operation, content) : undefined;
-}
-
-const successes: ReadonlySet<number> = new Set([200, 201, 203, 204, 205]);
-
-/** Returns true if a status means success. 202 does for a write only. */
-export function isSuccess(method: string, status: number): boolean {
-  return successes.has(status) || (status === 202 && !isSafeMethod(method));
 }
 
 /** Parses the JSON body of a response. Undefined if the body is empty. @throws CliError if the body is not JSON. */

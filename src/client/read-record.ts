@@ -4,6 +4,7 @@ import type { ServiceRecord } from '../api/record-values.ts';
 import { CliError } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
 import { caseless } from '../process/text.ts';
+import { statusWord } from './answer-table.ts';
 import type { CallOptions } from './call.ts';
 import type { Answer, Client } from './client.ts';
 import type { CallInput } from './request.ts';
@@ -45,7 +46,8 @@ export async function readRecord<View = JsonObject>(
 function isWithdrawn(error: unknown): error is CliError {
   if (!(error instanceof CliError)) return false;
   const { status, code } = error.details;
-  return status === 410 || ((status === 404 || status === 405) && code === undefined);
+  const word = statusWord(status);
+  return word === 'gone' || ((word === 'missing' || word === 'no-method') && code === undefined);
 }
 
 /** Finds a record in the list of its noun. @throws CliError `not-found` if the list does not have it. */

@@ -44,11 +44,6 @@ function isUnreachable(error: Error | undefined): boolean {
   return reason === 'refused' || reason === 'dns';
 }
 
-/** Says how many attempts there were, a clause after a message. Empty for one. */
-export function attemptsClause(attempts: readonly Attempt[]): string {
-  return attempts.length > 1 ? `; after ${attempts.length} attempts` : '';
-}
-
 const firstDelayMs = 500;
 const longestDelayMs = 30_000;
 

@@ -4,7 +4,8 @@ import { CliError, type ErrorDetails, InterruptedError, unansweredError } from '
 import { maskUrl } from '../process/secrets.ts';
 import { StoppedError } from '../process/signals.ts';
 import { secondsText } from '../process/text.ts';
-import { type Attempt, isSentAgain, mayHaveBeenApplied } from './attempt.ts';
+import { isSentAgain, mayHaveBeenApplied, statusWord } from './answer-table.ts';
+import type { Attempt } from './attempt.ts';
 import type { Call } from './call.ts';
 import { callDetails, callError } from './call-error.ts';
 import { authorOf } from './error-body.ts';
@@ -88,7 +89,7 @@ async function tryOnce(
       response = await withinLimits(limits, (cancellation) =>
         client.transport.send(request, { cancellation, onSending }),
       );
-      if (isRedirect(response.status)) next = followRedirect(request, response, redirects);
+      if (statusWord(response.status) === 'redirect') next = followRedirect(request, response, redirects);
     } catch (thrown) {
       error = thrown as Error;
       // A proxy that fails has not passed the request on.
@@ -96,6 +97,7 @@ async function tryOnce(
     }
     const elapsedMs = monotonicMs() - startMs;
     const requestId = response && requestIdOf(response.headers);
+    const failure = response && response.status >= 400 ? response : undefined;
     const attempt: Attempt = {
       request,
       number,
@@ -103,9 +105,9 @@ async function tryOnce(
       isSent,
       response,
       error,
-      author: response && response.status >= 400 ? authorOf(response, call.operation) : undefined,
+      author: failure && authorOf(failure, call.operation),
       requestId: requestId && client.secrets.mask(requestId),
-      retryAfterMs: response && retryAfter(response.headers, Date.now()),
+      retryAfterMs: failure && retryAfter(failure.headers, Date.now()),
     };
     if (!next) {
       return { ...attempt, ...nextAttempt(call, attempt, remainingMs - elapsedMs) };
@@ -145,11 +147,6 @@ function nextAttempt(
 
 function timeoutOf({ client, options }: Call): number {
   return options.timeoutMs ?? client.timeoutMs;
-}
-
-/** Returns true if a status is a redirect. A 304 is none. */
-function isRedirect(status: number): boolean {
-  return status === 301 || status === 302 || status === 303 || status === 307 || status === 308;
 }
 
 const maxRedirects = 5;

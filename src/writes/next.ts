@@ -1,5 +1,6 @@
 import { describeValue, isMetBy, type ServiceRecord, type Value } from '../api/record-values.ts';
-import { attemptsOf, errorPasses, isReadAgain } from '../client/attempt.ts';
+import { errorPasses, isReadAgain } from '../client/answer-table.ts';
+import { attemptsOf } from '../client/attempt.ts';
 import { type Attempted, codeOfError } from '../client/judge-write.ts';
 import { planRetry, type RetryLimits } from '../client/retry.ts';
 import { CliError } from '../process/errors.ts';

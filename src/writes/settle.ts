@@ -1,5 +1,4 @@
-import { type Attempt, attemptsOf } from '../client/attempt.ts';
-import { attemptsClause } from '../client/retry.ts';
+import { type Attempt, attemptsClause, attemptsOf } from '../client/attempt.ts';
 import { monotonicMs, sleep } from '../process/deadline.ts';
 import { CliError, InterruptedError } from '../process/errors.ts';
 import { StoppedError } from '../process/signals.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type Operation, operations } from '../../src/api/operations.ts';
-import { mayHaveBeenApplied } from '../../src/client/attempt.ts';
+import { mayHaveBeenApplied } from '../../src/client/answer-table.ts';
 import { authorOf } from '../../src/client/error-body.ts';
 import { retryAfter, retryDelay } from '../../src/client/retry.ts';
 import { runCli } from '../helpers/run-cli.ts';

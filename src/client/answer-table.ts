@@ -1,0 +1,154 @@
+import { isSafeMethod } from '../api/http.ts';
+import { CliError, type ErrorKind, type UnavailableReason } from '../process/errors.ts';
+import type { Attempt } from './attempt.ts';
+import type { Author } from './error-body.ts';
+
+// The one table of answers: what an answer means for a write, a retry and an error. Calls, rows, smoke and errors read it.
+
+/** What decides whether a request was applied, and is sent again. */
+type AttemptEnd = Pick<Attempt, 'isSent' | 'response' | 'error' | 'author'>;
+
+export interface AnswerRule {
+  /** True if a write with this answer may have been applied. */
+  readonly mayBeApplied: boolean;
+  /** Which requests are sent again by themselves: none, those that are once if sent twice, or all. */
+  readonly again: 'never' | 'idempotent' | 'always';
+  /** True if the same request may succeed later without a change to it. */
+  readonly passes: boolean;
+  /** The kind of the error. */
+  readonly kind: ErrorKind;
+}
+
+/** What a status says, whoever has sent it. */
+type StatusWord =
+  | 'success'
+  /** The service will do it later. */
+  | 'accepted'
+  | 'redirect'
+  /** The credential is not enough. */
+  | 'denied'
+  | 'missing'
+  /** Missing, and for good. */
+  | 'gone'
+  /** The address does not take the method. */
+  | 'no-method'
+  | 'conflict'
+  /** A condition of the request is not met. */
+  | 'stale'
+  | 'too-many'
+  /** The service is overloaded, or a gateway has no way to it. */
+  | 'unavailable'
+  /** A gateway got no valid answer of the service. */
+  | 'no-service';
+
+const refused: AnswerRule = { mayBeApplied: false, again: 'never', passes: false, kind: 'failed' };
+const denied: AnswerRule = { ...refused, passes: true, kind: 'auth' };
+const missing: AnswerRule = { ...refused, kind: 'not-found' };
+const unsupported: AnswerRule = { ...refused, kind: 'unavailable' };
+const busy: AnswerRule = { mayBeApplied: false, again: 'always', passes: true, kind: 'unavailable' };
+const lost: AnswerRule = { mayBeApplied: true, again: 'idempotent', passes: true, kind: 'unavailable' };
+/** A gateway's page, a 202, and a success that is none. */
+const unclear: AnswerRule = { ...lost, again: 'never' };
+const unsent: AnswerRule = { ...busy, again: 'never' };
+
+/** A 5xx may come from a gateway after the service has applied the write, with Retry-After too. */
+const statuses: ReadonlyMap<number, readonly [AnswerRule, StatusWord?]> = new Map([
+  [200, [unclear, 'success']],
+  [201, [unclear, 'success']],
+  [202, [unclear, 'accepted']],
+  [203, [unclear, 'success']],
+  [204, [unclear, 'success']],
+  [205, [unclear, 'success']],
+  [301, [unclear, 'redirect']],
+  [302, [unclear, 'redirect']],
+  [303, [unclear, 'redirect']],
+  [307, [refused, 'redirect']],
+  [308, [refused, 'redirect']],
+  [401, [denied, 'denied']],
+  [403, [denied, 'denied']],
+  [404, [missing, 'missing']],
+  [405, [refused, 'no-method']],
+  [408, [lost]],
+  [409, [refused, 'conflict']],
+  [410, [missing, 'gone']],
+  [412, [{ ...refused, passes: true }, 'stale']],
+  [425, [busy]],
+  [429, [busy, 'too-many']],
+  [501, [unsupported]],
+  [502, [lost, 'no-service']],
+  [503, [lost, 'unavailable']],
+  [504, [lost, 'no-service']],
+  [505, [unsupported]],
+]);
+/** A gateway without a way to the service answers so too, for example after the service has applied the write. */
+const gatewayStatuses: ReadonlySet<number> = new Set([403, 404, 410]);
+/** The reasons after which the same request may get an answer at once. */
+const passingReasons: ReadonlySet<UnavailableReason | undefined> = new Set<UnavailableReason>([
+  'refused',
+  'reset',
+  'timeout',
+  'proxy',
+  'dns',
+]);
+
+/** Returns what the answer to an attempt means, or that there is none. */
+export function answerRule({ isSent, response, error, author }: AttemptEnd): AnswerRule {
+  if (response && !(error && response.status < 300)) return statusRule(response.status, author);
+  const { reason, retryable } = error instanceof CliError ? error.details : {};
+  const isPassing = retryable !== false && passingReasons.has(reason);
+  if (isSent) return isPassing ? lost : unclear;
+  return isPassing ? busy : unsent;
+}
+
+/** Returns what a status means. @param author whose answer it is. */
+export function statusRule(status: number, author: Author | undefined): AnswerRule {
+  if (gatewayStatuses.has(status) && author !== 'service') return unclear;
+  const [rule] = statuses.get(status) ?? [];
+  return rule ?? (status >= 500 ? lost : status >= 400 ? refused : unclear);
+}
+
+/** Returns what a status says. Undefined for one without a meaning of its own here. */
+export function statusWord(status: number | undefined): StatusWord | undefined {
+  return statuses.get(status ?? 0)?.[1];
+}
+
+/** Returns true if a status means success. 202 does for a write only. */
+export function isSuccess(method: string, status: number): boolean {
+  const word = statusWord(status);
+  return word === 'success' || (word === 'accepted' && !isSafeMethod(method));
+}
+
+/** Returns true if a status says that what the address names does not exist. */
+export function isMissingStatus(status: number | undefined): boolean {
+  const word = statusWord(status);
+  return word === 'missing' || word === 'gone';
+}
+
+/**
+ * Returns true if a write may have been applied: at least one of its attempts was sent and not refused by the service itself. The
+ * answer to a later attempt does not change that.
+ */
+export function mayHaveBeenApplied(method: string, attempts: readonly AttemptEnd[]): boolean {
+  return !isSafeMethod(method) && attempts.some((attempt) => answerRule(attempt).mayBeApplied);
+}
+
+/** Returns true if a request may be sent again by itself. @see RFC 9110, 9.2.2 */
+export function isSentAgain(method: string, result: AttemptEnd): boolean {
+  const { again } = answerRule(result);
+  return again === 'always' || (again === 'idempotent' && isIdempotent(method));
+}
+
+/** Returns true if the request of an error may succeed later without a change to it. */
+export function errorPasses({ kind, details: { status, author } }: CliError): boolean {
+  return status === undefined ? kind !== 'usage' : statusRule(status, author).passes;
+}
+
+/** Returns true if a reading that failed is tried again: an empty 404 and a page of a gateway say nothing of the record. */
+export function isReadAgain({ details: { status, author, retryable } }: CliError): boolean {
+  return retryable === true || (isMissingStatus(status) && author !== 'service');
+}
+
+/** Returns true if a request that is sent twice has the effect of one. */
+export function isIdempotent(method: string): boolean {
+  return isSafeMethod(method) || method === 'PUT' || method === 'DELETE';
+}
