@@ -1,18 +1,15 @@
 import type { Value } from '../api/record-values.ts';
 import type { InputField } from '../input/field-columns.ts';
 import { type NumberMarks, readChange, readCount, readId } from '../input/numbers.ts';
-import type { InputRecord, RowLayout } from '../input/read-records.ts';
+import type { InputRecord, RecordValues, RowLayout } from '../input/read-records.ts';
 import { readNamed, ValueError } from '../process/errors.ts';
 import type { JsonValue } from '../process/exact-json.ts';
 import type { Intent } from '../writes/decide.ts';
+import { newRow, type RunRow } from './run.ts';
 import type { RunFlags } from './run-header.ts';
 
 /** A row of an input of counts: it sets the count of a pet, or adds to it. */
-export interface CountRow {
-  readonly line: number;
-  readonly id: bigint;
-  readonly intent: CountIntent;
-}
+export type CountRow = RunRow & { readonly id: bigint; readonly intent: CountIntent };
 
 type CountIntent = Extract<Intent, { kind: 'set' | 'add' }>;
 
@@ -56,20 +53,25 @@ function setTo(value: number): CountIntent {
 }
 
 /** @throws ValueError that names the column. */
-function toCountRow({ line, values, columns }: InputRecord, marks: NumberMarks, isChange: boolean): CountRow {
+function toCountRow(record: InputRecord, marks: NumberMarks, isChange: boolean): CountRow {
+  const { line, text, values, columns } = record;
   const readField = <Value>(field: string, read: (value: JsonValue, marks: NumberMarks) => Value) => {
     const value = values[field] ?? '';
     return readNamed(columns[field] ?? field, value, () => read(value, marks));
   };
   const id = readField('petId', readId);
   const count = readField('quantity', isChange ? readChange : readCount);
-  const intent: CountIntent = isChange ? { kind: 'add', change: count } : setTo(count);
-  if (!('expected' in values)) return { line, id, intent };
+  const plain: CountIntent = isChange ? { kind: 'add', change: count } : setTo(count);
+  const intent = hasExpected(values) ? { ...plain, expected: readField('expected', readCount) } : plain;
+  return newRow({ line, id, intent, text });
+}
+
+/** @throws ValueError for a row that ends before the column, because it is cut off. */
+function hasExpected(values: RecordValues): boolean {
+  if (!('expected' in values)) return false;
   const { expected } = values;
-  // A row that ends before the column is cut off.
   if (expected === undefined) throw new ValueError('the row ends before the column expected');
-  if (expected === null || String(expected).trim() === '') return { line, id, intent };
-  return { line, id, intent: { ...intent, expected: readField('expected', readCount) } };
+  return expected !== null && String(expected).trim() !== '';
 }
 
 /** Adds up two rows of one pet, such as its two places. @throws ValueError. */
@@ -81,7 +83,7 @@ function addUp(first: CountRow, second: CountRow): CountRow {
   if (!Number.isSafeInteger(sum))
     throw new ValueError(`the rows of pet ${second.id} add up to more than ${Number.MAX_SAFE_INTEGER}`);
   const summed = intent.kind === 'add' ? { ...intent, change: sum } : { ...intent, value: sum };
-  return { ...first, intent: summed };
+  return { ...first, intent: summed, text: [first.text ?? [], second.text ?? []].flat() };
 }
 
 function countOf(intent: CountIntent): Value {

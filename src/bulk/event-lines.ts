@@ -138,9 +138,10 @@ export function parseEvent(json: string, known: ReadonlyMap<number, RunRow>): Ru
   if (!success) return undefined;
   switch (output.kind) {
     case 'plan': {
-      const { planned, doubt, outcome, stock } = output;
+      const { line, id, intent, text, planned, doubt, outcome, stock } = output;
       if (!planned && !outcome) return undefined;
-      return { kind: 'plan', row: Object.assign(newRow(output), { planned, doubt, outcome, stock }) };
+      const row = newRow({ line, id, intent, text });
+      return { kind: 'plan', row: Object.assign(row, { planned, doubt, outcome, stock }) };
     }
     case 'planned':
       return { ...output, rows: [] };

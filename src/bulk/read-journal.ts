@@ -1,5 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { basename, dirname } from 'node:path';
+import type { Issue } from '../input/read-rows.ts';
 import { CliError } from '../process/errors.ts';
 import { isJsonObject, jsonIn, valueIn } from '../process/exact-json.ts';
 import { fileError } from '../process/system-error.ts';
@@ -18,22 +19,23 @@ import type { RunHeader } from './run-header.ts';
  */
 export async function readJournal(path: string, isRunning: boolean): Promise<Run | undefined> {
   const rows = new Map<number, RunRow>();
+  const all: RunRow[] = [];
+  const invalid: Issue[] = [];
   let run: Run | undefined;
   let pending: RunRow[] = [];
   for await (const { text, end } of journalLines(path)) {
     const event = parseEvent(text, rows);
     if (!run) {
       const { id, started, header } = toHead(path, text);
-      run = { ...createRun(header, []), id, started };
+      run = { ...createRun(header, all, invalid), id, started };
     } else if (event?.kind === 'plan') {
       pending.push(event.row);
       continue;
     } else if (event?.kind === 'planned') {
-      const { rows: all } = run;
       applyEvent(run, { ...event, rows: pending.map((row) => keepPlanned(all, rows, row)) });
       pending = [];
     } else if (pending.length > 0) throw unreadableError(path, 'a plan has no end');
-    else if (event?.kind === 'invalid') run.invalid.push(event.issue);
+    else if (event?.kind === 'invalid') invalid.push(event.issue);
     else if (event && event.kind !== 'begin') applyEvent(run, event);
     else throw unreadableError(path, 'a line is not an event of it');
     run.bytes = end;

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import type { Value } from '../api/record-values.ts';
 import type { Issue } from '../input/read-rows.ts';
 import type { JsonValue } from '../process/exact-json.ts';
-import { type Doubt, endRow, type Outcome, type Planned, type Row } from '../writes/decide.ts';
+import { type Doubt, endRow, type Intent, type Outcome, type Planned, type Row } from '../writes/decide.ts';
 import { reasonRule } from '../writes/reasons.ts';
 import type { RunHeader } from './run-header.ts';
 
@@ -21,8 +21,8 @@ import type { RunHeader } from './run-header.ts';
 /** The facts of a run, its rows and what became of them. */
 export interface Run {
   readonly header: RunHeader;
-  readonly rows: RunRow[];
-  readonly invalid: Issue[];
+  readonly rows: readonly RunRow[];
+  readonly invalid: readonly Issue[];
   /** The id, such as `r7`. Undefined before its journal begins. */
   id?: string | undefined;
   /** RFC 3339. */
@@ -55,8 +55,16 @@ export interface RunRow extends Row {
   readonly text?: string | readonly string[] | undefined;
 }
 
-/** A row that no plan has seen. */
-export function newRow({ line, id, intent, text }: Pick<RunRow, 'line' | 'id' | 'intent' | 'text'>): RunRow {
+/** Makes a row that no plan has seen. */
+export function newRow<Id extends RunRow['id'], RowIntent extends Intent>({
+  line,
+  id,
+  intent,
+  text,
+}: Pick<RunRow, 'line' | 'text'> & { readonly id: Id; readonly intent: RowIntent }): RunRow & {
+  readonly id: Id;
+  readonly intent: RowIntent;
+} {
   return {
     line,
     id,
@@ -154,7 +162,7 @@ export function isReject({ header: { kind, flags } }: Pick<Run, 'header'>, row: 
   return !((flags.relative || kind === 'create') && isLeft(row));
 }
 
-export function createRun(header: RunHeader, rows: RunRow[], invalid: Issue[] = []): Run {
+export function createRun(header: RunHeader, rows: readonly RunRow[], invalid: readonly Issue[] = []): Run {
   return { header, rows, invalid, planned: 0, marked: new Set() };
 }
 

@@ -5,20 +5,19 @@ import type { InputRow, RowLayout } from '../input/read-records.ts';
 import { type RowInput, readRows } from '../input/read-rows.ts';
 import type { Output } from '../output/print.ts';
 import { UsageError } from '../process/errors.ts';
-import type { Intent } from '../writes/decide.ts';
 import { carryOut, findTarget, lockTarget, type SessionFlags } from './carry-out.ts';
 import { checkProfile } from './claims.ts';
 import { listRuns, type RunList, readRun, runsOfDelivery } from './list-runs.ts';
 import { findNextCommand, toRunJson } from './report.ts';
 import { nextHint } from './report-output.ts';
-import { createRun, newRow, type Run, rowTotals } from './run.ts';
+import { createRun, type Run, type RunRow, rowTotals } from './run.ts';
 import { areDisjoint, type RunFlags, type RunHeader, shardOf } from './run-header.ts';
 
 /** The parts of which a run is made. */
 interface RunInput {
   readonly kind: RunHeader['kind'];
   readonly noun: NounName;
-  readonly input: RowInput<InputRow & { readonly intent: Intent }>;
+  readonly input: RowInput<RunRow>;
   readonly flags: RunFlags;
   /** The number of a delivery. */
   readonly delivery?: string | undefined;
@@ -42,14 +41,14 @@ export async function toRun(
   context: Context,
   { kind, noun, input, flags, delivery }: RunInput,
 ): Promise<Run> {
-  const { file, format, rows, invalid, skipped, originals } = input;
+  const { file, format, rows, invalid, skipped, header: columns } = input;
   const header: RunHeader = {
     kind,
     noun,
     target: await findTarget(context),
     profile: context.settings.profile?.value ?? null,
     format,
-    columns: originals.header,
+    columns,
     flags,
     name: file.name,
     file: file.path ?? null,
@@ -59,9 +58,7 @@ export async function toRun(
     invalid: invalid.length,
     skipped,
   };
-  const { texts } = originals;
-  const newRows = rows.map(({ line, id, intent }) => newRow({ line, id, intent, text: texts[line] }));
-  return createRun(header, newRows, [...invalid]);
+  return createRun(header, rows, invalid);
 }
 
 /** Plans a run, asks, writes and reports. A diff or a dry run is only the plan. */

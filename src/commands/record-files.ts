@@ -1,5 +1,6 @@
 import type { Noun } from '../api/nouns.ts';
 import type { Fields } from '../api/record-values.ts';
+import { newRow } from '../bulk/run.ts';
 import { defaultFlags } from '../bulk/run-header.ts';
 import { applyRun, readIntents, toRun } from '../bulk/start-run.ts';
 import type { Context } from '../context.ts';
@@ -42,12 +43,14 @@ export async function runFile(
   );
   const records = await resolveRows(access, input);
   await noteValues(access, kind, input, records);
-  const rows = records.map((row) => ({ line: row.line, id: row.id, intent: intentOf(kind, row.fields) }));
+  const rows = records.map(({ line, id, text, fields }) =>
+    newRow({ line, id, intent: toIntent(kind, fields), text }),
+  );
   const runInput = { kind, noun: noun.name, input: { ...input, rows }, flags: runFlags };
   return applyRun(context, await toRun(context, runInput), flags);
 }
 
-function intentOf(kind: FileWrite['kind'], fields: Body): Intent {
+function toIntent(kind: FileWrite['kind'], fields: Body): Intent {
   if (kind === 'delete') return { kind: 'remove' };
   const value = Object.fromEntries(
     Object.entries(fields).filter(([, field]) => field !== undefined),

@@ -12,6 +12,8 @@ export interface InputRow {
   readonly line: number;
   /** The id of the record. Undefined if the row creates a record. */
   readonly id?: bigint | undefined;
+  /** The text of its record as it was read, or of all records that are added up in it. */
+  readonly text?: string | readonly string[] | undefined;
 }
 
 /** The values of a record by the names of its fields. Cells of a table are text; a cell that is not there is undefined. */
@@ -37,7 +39,7 @@ export interface RowLayout<Row extends InputRow> extends ColumnRules {
   readonly bareField?: string;
   /** Returns the row of a record. @throws CliError if the record is not valid. */
   toRow(record: InputRecord): Row;
-  /** Adds up two rows of the same id. Undefined if two rows of the same id are a conflict. @throws CliError. */
+  /** Adds up two rows of the same id, and joins their texts. Undefined if two rows of the same id are a conflict. @throws CliError. */
   addUp?(first: Row, second: Row): Row;
   /** A hint at two rows of the same id that are a conflict. */
   readonly conflictHint?: string | undefined;

@@ -16,22 +16,15 @@ export interface RowInput<Row extends InputRow> {
   readonly file: Pick<InputFile, 'name' | 'path'>;
   readonly format: InputFormat;
   /** The valid rows. Each id has one row. */
-  readonly rows: readonly Row[];
+  readonly rows: Row[];
   /** The issues of the invalid rows. Empty unless invalid rows are skipped. */
   readonly invalid: readonly Issue[];
   /** The number of valid rows that are not in `rows`: repeats, additions to another row, and rows that were not selected. */
   readonly skipped: number;
   /** Warnings for the user about rows that are left out. */
   readonly warnings: readonly string[];
-  readonly originals: Originals;
-}
-
-/** The records of an input as they were read. */
-interface Originals {
   /** The text of the header of a table; a column of our name if it has none. */
   readonly header: string;
-  /** The text of each record, by its line; of rows that are added up, their texts at the line of the first. */
-  readonly texts: readonly (string | readonly string[] | undefined)[];
 }
 
 /**
@@ -60,7 +53,7 @@ export async function readRows<Row extends InputRow>(
 ): Promise<RowInput<Row>> {
   const { name, path } = inputFile;
   const table = await collectRows(inputFile, layout);
-  const { format, issues, conflicting, total, repeats, additions, originals } = table;
+  const { format, issues, conflicting, total, repeats, additions, header } = table;
   // A list of ids without a header may be empty: another command may have printed none.
   if (!format && path !== undefined && layout.bareField === undefined)
     throw new InputError(`${name}: is empty`);
@@ -87,7 +80,7 @@ export async function readRows<Row extends InputRow>(
       ...leftOutWarning(repeats, 'repeated, and counted once'),
       ...leftOutWarning(additions, 'added to another row of the same record'),
     ],
-    originals,
+    header,
   };
 }
 
@@ -100,14 +93,12 @@ async function collectRows<Row extends InputRow>(inputFile: InputFile, layout: R
   let indexById: Map<bigint | undefined, number> | undefined;
   const conflicting = new Set<number>();
   const issues: Issue[] = [];
-  const texts: (string | readonly string[])[] = [];
   const unit = format?.kind === 'json' ? 'record' : 'line';
   let [total, additions, repeats] = [0, 0, 0];
   for await (const page of pages)
     for (const { line, text, row } of page) {
       total += 1;
       if (total === largeRows) setFlagsFromString('--heap-growing-percent=33');
-      texts[line] = text;
       if (row instanceof CliError) {
         issues.push(toIssue(row, line, text));
         continue;
@@ -128,21 +119,19 @@ async function collectRows<Row extends InputRow>(inputFile: InputFile, layout: R
       else if (sum) {
         additions += 1;
         rows[index] = sum;
-        texts[first.line] = [texts[first.line] ?? [], text].flat();
-      } else if (layout.mayRepeat && texts[first.line] === text) repeats += 1;
+      } else if (layout.mayRepeat && first.text === text) repeats += 1;
       else {
         const places = `${unit} ${first.line} and on ${unit} ${line}`;
         const message = `${layout.noun} ${id} is on ${places}`;
         const hint = layout.conflictHint;
         if (!conflicting.has(index))
-          issues.push({ line: first.line, text: String(texts[first.line]), message, kind: conflict, hint });
+          issues.push({ line: first.line, text: String(first.text), message, kind: conflict, hint });
         issues.push({ line, text, message, kind: conflict, hint });
         conflicting.add(index);
       }
     }
   issues.sort((a, b) => a.line - b.line);
-  const originals = { header: header(), texts };
-  return { format, rows, issues, conflicting, total, repeats, additions, originals };
+  return { format, rows, issues, conflicting, total, repeats, additions, header: header() };
 }
 
 /** Why a record cannot be used. */

@@ -47,6 +47,7 @@ export function createRecordLayout(
       const used = Object.fromEntries(Object.entries(values).filter(([name]) => isUsed(name)));
       return {
         line,
+        text,
         id: kind === 'create' ? undefined : idFrom(values),
         fields: hasFields ? toFields(access, { values: used, columns, isOfTable }, extra) : {},
         hasId: values.id !== undefined,

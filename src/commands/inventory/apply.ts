@@ -1,6 +1,4 @@
 import { countLayout } from '../../bulk/count-layout.ts';
-import type { Run } from '../../bulk/run.ts';
-import type { RunFlags } from '../../bulk/run-header.ts';
 import { applyRun, readIntents, toRun } from '../../bulk/start-run.ts';
 import { type ColumnMap, parseColumnMap } from '../../config/setting-values.ts';
 import type { Context } from '../../context.ts';
@@ -22,7 +20,11 @@ export async function applyCounts(
   const map = toColumnMap(flags.map ?? [settings.get('import-map')].filter((text) => text !== undefined));
   const isPreview = kind === 'diff' || context.flags.dryRun === true;
   const runFlags = toRunFlags(flags, map, isPreview);
-  return applyRun(context, await readCounts(context, path, runFlags, flags.delivery), flags, kind);
+  const { delivery } = flags;
+  const inputFile = await openInputFile(context.io, path);
+  const input = await readIntents(context, inputFile, countLayout(runFlags), runFlags);
+  const run = await toRun(context, { kind: 'apply', noun: 'inventory', input, flags: runFlags, delivery });
+  return applyRun(context, run, flags, kind);
 }
 
 /** @throws UsageError. */
@@ -32,16 +34,4 @@ function toColumnMap(texts: readonly string[]): ColumnMap {
   } catch (error) {
     throw new UsageError(`--map '${texts.join(',')}': ${messageOf(error)}`);
   }
-}
-
-/** Makes the run of a file of counts. A function of its own, because it frees the rows that were read: 60 MB for a million. */
-async function readCounts(
-  context: Context,
-  path: string,
-  runFlags: RunFlags,
-  delivery: string | undefined,
-): Promise<Run> {
-  const inputFile = await openInputFile(context.io, path);
-  const input = await readIntents(context, inputFile, countLayout(runFlags), runFlags);
-  return toRun(context, { kind: 'apply', noun: 'inventory', input, flags: runFlags, delivery });
 }
