@@ -97,6 +97,16 @@ test('only io.ts reads the process, but for the clock and for what is answered w
   expect(readers).toEqual([]);
 });
 
+test.each(readdirSync('src').filter((name) => !name.includes('.')))(
+  'src/%s/README.md has a line for each file of the folder',
+  (folder) => {
+    const readme = readFileSync(join('src', folder, 'README.md'), 'utf8');
+    const lines = Array.from(readme.matchAll(/^\| `(.+?)` \|/gm), ([, name]) => name);
+    const names = readdirSync(join('src', folder), { recursive: true, encoding: 'utf8' });
+    expect(lines.sort()).toEqual(names.filter((name) => /(?<!README)\.\w+$/.test(name)).sort());
+  },
+);
+
 /** What a module of a noun's commands exports, by which `src/commands/index.ts` reads it as a group. */
 const groupNames = ['verbs', 'examples', 'columns', 'alone', 'flags'];
 

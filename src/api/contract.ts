@@ -1,14 +1,3 @@
-// This folder describes the service as data. The specification of the service states two operations and the
-// schemas. This project chose the other operations. The files:
-//
-// - operations.ts: the table of all operations
-// - nouns.ts, schemas.ts, values.ts: the nouns, the shapes of their records, and the rules for single values
-// - contract.ts: the operations of the table that one service offers
-// - list-signs.ts: the names by which a list says that it has more pages
-// - openapi.ts: the table as an OpenAPI document
-// - lifecycle.ts: says which operations end or may change
-// - http.ts: the requests and responses that the client and the server exchange
-
 import { UsageError } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
 import { type NounName, nouns, type OperationId } from './nouns.ts';

@@ -11,14 +11,6 @@ import { formatRoute, obstacleText, operationsIn, type Route } from './document.
 import { type Match, type Matches, matchOperations } from './match.ts';
 import type { TableOperation } from './record-format.ts';
 
-// This folder turns the description of a service into a contract, once, in `api bind`. The steps:
-//
-// 1. description.ts reads the description with its references (references.ts), and document.ts lists its operations.
-// 2. match.ts finds our operations among them by their paths (path-words.ts). fit.ts rejects an operation that the program cannot
-//    call. choice.ts reads --map.
-// 3. bound-operation.ts writes down each operation with the service's own parameters and pages
-//    (parameters.ts) and field names (record-format.ts).
-
 /** The values of `--map`. */
 export interface Maps {
   /** The routes that the user chose, by operation. A path may have values in place of its parameters. */

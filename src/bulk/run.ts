@@ -6,18 +6,6 @@ import { type Doubt, endRow, type Intent, type Outcome, type Planned, type Row }
 import { reasonRule } from '../writes/reasons.ts';
 import type { RunHeader } from './run-header.ts';
 
-// A run writes many rows, with a journal, so that it can go on wherever it stops. Its path through this folder:
-//
-//   1. start-run.ts makes a run of an input; choose-run.ts chooses the run of a resume or an undo. target.ts locks the
-//      service, and list-runs.ts lists its runs.
-//   2. carry-out.ts plans, asks, writes and returns what is printed. claims.ts says what other runs mean for the rows, and
-//      plan.ts reads the records and decides each row.
-//   3. write-run.ts writes the rows, the rejects and the end; keep-rows.ts marks the rows before, and keeps their outcomes.
-//   4. report.ts has the report, and report-output.ts and row-view.ts print it, and the plan.
-//
-// event-lines.ts makes events lines, journal.ts appends them, read-journal.ts reads them. `applyEvent` changes a run by an
-// event, live and when its journal is read again; a plan changes its rows before it is kept.
-
 /** The facts of a run, its rows and what became of them. */
 export interface Run {
   readonly header: RunHeader;

@@ -9,17 +9,6 @@ import { CliError, type ExitCode, InterruptedError, messageOf } from '../process
 import type { JsonObject, JsonValue } from '../process/exact-json.ts';
 import type { Io } from '../process/io.ts';
 
-// How checks become reports, of `smoke` and of `doctor`:
-//
-//   check-table.ts   lists all checks, in the order of the reports, and selects some
-//   *-checks.ts      have the functions of the checks; judge-answer.ts compares an answer with the contract, and reads the
-//                    records in it
-//   run-checks.ts    runs checks one after another, sends their requests, and weighs their findings
-//   run-smoke.ts     runs the read checks until they pass (`--wait`), then the write checks once
-//   report/          prints the results
-//
-// To add a check, write a function that takes a `CheckContext` and returns findings, and add a line to check-table.ts.
-
 /** Returns the group of a check from its id. */
 export function groupOf(id: string): string {
   return id.split('/', 1)[0] ?? '';

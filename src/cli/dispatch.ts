@@ -11,13 +11,6 @@ import { type GlobalFlags, writeFlags } from './global-flags.ts';
 import { type ParsedLine, parseLine } from './parse-line.ts';
 import { type Action, commandName, flagsOf, isGroup, type Program } from './verb.ts';
 
-// The files of this folder:
-// - `verb.ts` and `flag.ts` define a command as data. `global-flags.ts` has the flags of all commands.
-// - `parse-line.ts` lets commander read the words. This file decides whether the line runs a command, shows help, or is
-//   wrong; it runs the command, and prints what it returns.
-// - `command-words.ts` answers help, unknown commands and the Tab key without commander, which would cost half of a start. Its table
-//   and its pages are made by the build: by `help.ts`, and for several commands by `topics.ts` from `topics.txt`.
-
 /** A command line that has been read and not yet run. */
 interface CommandLine {
   readonly flags: GlobalFlags;

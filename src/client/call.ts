@@ -6,18 +6,6 @@ import type { Attempt } from './attempt.ts';
 import type { Pace } from './pace.ts';
 import type { RetryLimits } from './retry.ts';
 
-// A call, from its operation to its answer:
-//
-//   client.ts         an operation and its input -> a request (request.ts)
-//   send-call.ts      the request -> attempts (attempt.ts, retry.ts), within one deadline -> the final response (transport/)
-//   read-answer.ts    the response to a reading -> a record, or the page of a list
-//   judge-write.ts    one attempt of a write, answered or not -> its verdict
-//   answer-table.ts   what a status, or no answer, means for all of these
-//   call-error.ts     any other response, or no response -> an error with the attempts
-//
-// Several calls: a list is read by whole-list.ts, page by page (page-walk.ts); read-record.ts reads one record of any noun;
-// pace.ts limits how many requests are sent at a time. shown-calls.ts shows the events of a client.
-
 /** The service that a client calls, and how. */
 export interface ClientOptions extends RetryLimits {
   readonly contract: Contract;

@@ -5,11 +5,6 @@ import { topicNames } from '../cli/topics.ts';
 import { action, type Program } from '../cli/verb.ts';
 import { UsageError } from '../process/errors.ts';
 
-// A file or a folder for each noun and each command: flags go in, an output comes back. `record-verbs.ts` makes the verbs that
-// pets, categories and orders share, and `record-files.ts` the runs of `--from`. `arguments.ts` and `run-flags.ts` have
-// arguments and flags of several commands. In `runs/`, `resume.ts` goes on with a run or undoes it, `show-runs.ts` lists what
-// is kept, and `settle-rows.ts` takes a person's word for a row.
-
 /** `petstore version`, which people expect besides `petstore --version`. */
 const printVersion = action({
   wrongSettings: 'unread',

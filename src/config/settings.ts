@@ -17,14 +17,6 @@ import {
   validSettings,
 } from './layers.ts';
 
-// The files of this folder:
-// - values: `keys.ts` lists the settings; `setting-values.ts` parses their values.
-// - the config file: `paths.ts` says where it is, `file.ts` reads it and says who may write it, `edit.ts` changes it.
-//   `contract-file.ts` keeps the bindings of services beside it.
-// - precedence: `layers.ts` reads flags, variables, profile, config and defaults. This file resolves all settings of a command,
-//   says which token they name, and to which origin it belongs.
-// - the token: `credential.ts` decides whether the token goes to the service, and in which header. `read-token.ts` reads it.
-
 /** The name of a profile, and the flag, variable or file that gave it. */
 type ProfileChoice = Omit<Setting<string>, 'text'>;
 

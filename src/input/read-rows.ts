@@ -5,12 +5,6 @@ import type { InputFile } from './input-file.ts';
 import { type InputRow, type RowLayout, readRecords, rowOrError } from './read-records.ts';
 import { type InputFormat, recordPlace } from './split-input.ts';
 
-// How a file becomes rows: `input-file.ts` opens and decodes it, `split-input.ts` finds its format and splits it with
-// `csv.ts` (tables) or `record.ts` (JSON) into records. `field-columns.ts` finds the fields of columns and keys.
-// `read-records.ts` names the values of each record by the fields, and turns them into a row with a layout, which belongs to
-// a command; `numbers.ts` reads ids and counts. This file collects the rows of an input, one for each id. An
-// error of a record and its line are an issue. `rejects.ts` writes the rows that were not done, as they were read.
-
 /** A complete input, read and checked. */
 export interface RowInput<Row extends InputRow> {
   readonly file: Pick<InputFile, 'name' | 'path'>;

@@ -16,10 +16,6 @@ import {
 import { createStyle } from './style.ts';
 import { piecesOf, printAligned, printFramed } from './table.ts';
 
-// This file prints records. `columns.ts` picks the columns, and a format of `formats.ts` or `table.ts` turns the records into
-// text. `style.ts` colours it. `error.ts` and `notices.ts` print on stderr.
-// `streams.ts` makes both streams safe to write to, and redraws one line of a terminal, such as the bar of `progress.ts`.
-
 interface PrinterOptions {
   readonly format: OutputFormat;
   /** The columns to print, in this order. Undefined prints those of the view. */

@@ -6,11 +6,6 @@ import { exitCodes, type Signal } from './errors.ts';
 import { isDevice, type OutputStream, processOutput } from './output-stream.ts';
 import { systemCode } from './system-error.ts';
 
-// This folder calls the system, and has the functions for text and numbers that all other folders use. Only this file reads
-// the process, and only `flushThenExit` ends it. Streams: `output-stream.ts`. Files: `files.ts`, `lock.ts`.
-// Time and signals: `deadline.ts`, `signals.ts`. Errors: `errors.ts`,
-// `system-error.ts`. Values and text: `exact-json.ts`, `exact-yaml.ts`, `text.ts`, `secrets.ts`.
-
 export interface InputStream {
   readonly isTerminal: boolean;
   /** True once a command has read the stream as its input. The stream then holds no answers to questions. */

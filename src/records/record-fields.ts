@@ -14,15 +14,6 @@ import type { Column, View } from '../output/columns.ts';
 import { joinFirst } from '../process/text.ts';
 import { parseDay, parseIdOrName, parseQuantity, parseText, parseTruth } from './parse-values.ts';
 
-// The files of this folder:
-// - nouns: `api/nouns.ts` declares them; this file says how people write and read their fields.
-// - verbs: `list-and-get.ts`, `create-and-update.ts`, `edit-record.ts` and `delete.ts` work for every noun. A verb opens its
-//   `access.ts`, which also adds the names of other records. `overview.ts` sums the lists up.
-// - input: flags become fields in `parse-values.ts`, `body-fields.ts`, and records of a file in
-//   `record-layout.ts`. `names.ts` finds the ids of names.
-// - writing: `write-records.ts` settles the rows of a command with ids, and `write-errors.ts` has its errors.
-//   Many records of a file are a run: see `bulk/`.
-
 /** How people write the values of a kind of field. */
 interface FieldKindRules {
   /** The value in the syntax of a flag, such as `n` in `--quantity <n>`. A flag without it takes no value, and nobody is asked. */

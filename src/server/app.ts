@@ -1,8 +1,3 @@
-// This file is the app of the local server. read-input.ts reads a request, and handlers.ts carries it out on the store of
-// store.ts. Both throw a Refusal (refusal.ts), which becomes the response. wrappers.ts adds to the app.
-// server.ts serves it on a socket, and offline.ts calls it in the same process. seed.ts fills a store, and store-file.ts reads and prints
-// its file.
-
 import { type HttpRequest, type HttpResponse, headerValue } from '../api/http.ts';
 import { type Operation, operationIds, operations } from '../api/operations.ts';
 import { type HandlerResult, handlers } from './handlers.ts';

@@ -1,17 +1,6 @@
 import { describeValue, differencesOf, isFields, isMetBy, type Value } from '../api/record-values.ts';
 import type { Reason, ReasonCode } from './reasons.ts';
 
-// Every command that changes a record goes through this folder, but for `api request`:
-//
-//   decide.ts       what a row says and what is known of it -> write, or an outcome
-//   reasons.ts      why a row is not as it was asked to be: one table
-//   next.ts         one row: what is known of it and what has happened -> the next step
-//   port.ts         a noun of a service: a reading, a write as data. The client sends it and gives the verdict
-//   settle.ts       one row: does what `next` says, until it has an outcome
-//   settle-all.ts   many rows, several at a time
-//
-// A plan, a preview and a dry run are the same, without the step that sends.
-
 /** What a row asks for. */
 export type Intent =
   | { readonly kind: 'create'; readonly fields: Value }

@@ -16,10 +16,8 @@ const answers: readonly JsonObject[] = [
   ...[{ '@odata.nextLink': link }, { '@odata.count': 25 }, { 'odata.nextLink': link }],
   ...[{ d: { results: records, __next: link } }, { d: { results: records, __count: '25' } }],
   // Laravel, Spring, Django, Salesforce, Jira, GitHub, Slack, Kubernetes
-  ...[
-    { current_page: 2, next_page_url: link },
-    { links: { next: link, prev: null }, meta: { last_page: 3 } },
-  ],
+  { current_page: 2, next_page_url: link },
+  { links: { next: link, prev: null }, meta: { last_page: 3 } },
   ...[{ last: false, number: 0, size: 7 }, { page: { size: 7, totalElements: 25 } }],
   ...[{ count: 25, previous: null }, { done: false }, { nextRecordsUrl: link }],
   ...[{ isLast: false, maxResults: 7 }, { incomplete_results: true }],
@@ -36,13 +34,8 @@ const answers: readonly JsonObject[] = [
     { meta: { total: 25 } },
     { meta: { pagination: { total: 25 } } },
   ],
-  ...[
-    { totalCount: 25 },
-    { total_count: 25 },
-    { totalResults: 25 },
-    { totalElements: 25 },
-    { totalPages: 3 },
-  ],
+  ...[{ totalCount: 25 }, { total_count: 25 }, { totalResults: 25 }, { totalElements: 25 }],
+  { totalPages: 3 },
   ...[{ data: { items: records, total: 25 } }, { hasNext: true }, { hasMore: true }, { has_next: true }],
   ...[{ hasNextPage: true }, { pageInfo: { hasNextPage: true, endCursor: null } }, { truncated: true }],
   ...[{ IsTruncated: true }, { more: true }],

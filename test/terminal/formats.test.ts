@@ -130,17 +130,9 @@ test.each(['table', 'csv', 'tsv', 'yaml', 'ids'])(
     const flags = `-o ${format} --fields name --color never`;
     expect(await listed([{ ...rex, name }], flags, terminal)).toContain(shown);
     const joined = 'می\u200cخواهم \u202e\u2067';
-    const data = {
-      table: shown,
-      yaml: 'a\\e[2Jb\\0\\a\\u007f\\u009b\u202e\\ud800',
-    }[format];
-    const stdout = await listed(
-      [
-        { ...rex, name },
-        { ...rex, name: joined },
-      ],
-      flags,
-    );
+    const data = { table: shown, yaml: 'a\\e[2Jb\\0\\a\\u007f\\u009b\u202e\\ud800' }[format];
+    const pets = [name, joined].map((each) => ({ ...rex, name: each }));
+    const stdout = await listed(pets, flags);
     // UTF-8 has no bytes for half of a pair.
     expect(stdout).toContain(data ?? name.replace('\ud800', '\\ud800'));
     if (format !== 'table') expect(stdout).toContain(joined);

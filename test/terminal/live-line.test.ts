@@ -16,13 +16,8 @@ function open(run: RunOptions = terminal) {
   const fake = fakeIo(run);
   const { io, liveLine: line } = openStreams(fake, createSecrets());
   const written = () => fake.written('stderr');
-  return {
-    io,
-    line,
-    written,
-    drawn: () => written().split(erase),
-    last: () => written().split(erase).at(-1),
-  };
+  const drawn = () => written().split(erase);
+  return { io, line, written, drawn, last: () => drawn().at(-1) };
 }
 
 test('a text is drawn again only if it changes, or after other output, which replaces it', async () => {
