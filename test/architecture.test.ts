@@ -108,7 +108,7 @@ test.each(readdirSync('src').filter((name) => !name.includes('.')))(
 );
 
 /** What a module of a noun's commands exports, by which `src/commands/index.ts` reads it as a group. */
-const groupNames = ['verbs', 'examples', 'columns', 'alone', 'flags'];
+const groupNames = ['verbs', 'examples', 'alone'];
 
 test('no exported name is declared in two files', () => {
   const places = new Map<string, string[]>();

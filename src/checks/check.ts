@@ -35,11 +35,9 @@ export interface CheckAnswer extends RawAnswer {
 }
 
 /** The options of one request of a check. */
-export interface AskOptions extends Pick<CallOptions, 'isUnchecked'> {
+export interface AskOptions extends Pick<CallOptions, 'isUnchecked' | 'isFinal'> {
   /** Headers that replace headers of the request; undefined removes a header. */
   readonly changes?: HeaderChanges | undefined;
-  /** Returns true for a status that the check expects, which is not retried. */
-  isExpected?(status: number): boolean;
 }
 
 /** The address of a service, and how its sockets are opened. */

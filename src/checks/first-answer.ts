@@ -105,7 +105,7 @@ export async function checkCondition(
 ): Promise<Finding> {
   const operation = reachOperation(context.reads);
   const { path } = condition;
-  const asking = { ...options, isExpected: (status: number) => meetsStatus(condition, status) };
+  const asking = { ...options, isFinal: (status: number) => meetsStatus(condition, status) };
   const answer = await (operation && path === undefined
     ? context.ask(operation, guessInput(operation), asking)
     : context.get(path ?? context.client.baseUrl, asking));

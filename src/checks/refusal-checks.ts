@@ -63,10 +63,7 @@ export async function checkAuth(context: CheckContext): Promise<Finding> {
   const changes = { [context.tokenHeader.name.toLowerCase()]: undefined };
   const answers: CheckAnswer[] = [];
   for (const operation of asked) {
-    const answer = await context.ask(operation, guessInput(operation), {
-      isExpected: isAuthRefusal,
-      changes,
-    });
+    const answer = await context.ask(operation, guessInput(operation), { isFinal: isAuthRefusal, changes });
     if (isDeclared ? !isAuthRefusal(answer.status) : answer.status < 400) answers.push(answer);
   }
   // A failure of a stable operation counts most.

@@ -73,16 +73,17 @@ export async function runCheck(check: Check, service: Service, stopped: AbortSig
   return resultOf(check, [findings].flat(), service, attempts, monotonicMs() - startedMs);
 }
 
-const retriedWords: readonly unknown[] = ['too-many', 'unavailable', 'no-service'];
+/** The statuses after which a check asks again: those of a service that is overloaded, or that a gateway does not reach. */
+const retriedWords: readonly ReturnType<typeof statusWord>[] = ['too-many', 'unavailable', 'no-service'];
 
 /** Makes the context of one check. @param attempts gets the attempts of its requests */
 function createCheckContext(service: Service, signal: AbortSignal, attempts: Attempt[]): CheckContext {
   const { client, timeoutMs, retries } = service;
-  const callOptions = ({ isExpected = () => false, changes, ...limits }: AskOptions = {}): CallOptions => ({
+  const callOptions = ({ isFinal, changes, ...limits }: AskOptions = {}): CallOptions => ({
     signal,
     timeoutMs,
     retries,
-    isFinal: (status) => !retriedWords.includes(statusWord(status)) || isExpected(status),
+    isFinal: (status) => !retriedWords.includes(statusWord(status)) || isFinal?.(status) === true,
     skipsNotices: true,
     ...limits,
     afterAttempt: (attempt) => attempts.push(attempt),

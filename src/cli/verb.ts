@@ -47,6 +47,7 @@ type Verb = CommandEntry & Action;
 export interface Group {
   readonly examples: readonly string[];
   readonly verbs: readonly Command[];
+  /** The flags of a line that names no verb, such as `petstore --version`. */
   readonly flags?: Readonly<Record<string, Flag>>;
   /** The command that runs if the line names no verb. */
   readonly alone?: Action;
