@@ -52,34 +52,27 @@ const unclear: AnswerRule = { ...lost, again: 'never' };
 const unsent: AnswerRule = { ...busy, again: 'never' };
 
 /** A 5xx may come from a gateway after the service has applied the write, with Retry-After too. */
-const statuses: ReadonlyMap<number, readonly [AnswerRule, StatusWord?]> = new Map([
-  [200, [unclear, 'success']],
-  [201, [unclear, 'success']],
-  [202, [unclear, 'accepted']],
-  [203, [unclear, 'success']],
-  [204, [unclear, 'success']],
-  [205, [unclear, 'success']],
-  [301, [unclear, 'redirect']],
-  [302, [unclear, 'redirect']],
-  [303, [unclear, 'redirect']],
-  [307, [refused, 'redirect']],
-  [308, [refused, 'redirect']],
-  [401, [denied, 'denied']],
-  [403, [denied, 'denied']],
-  [404, [missing, 'missing']],
-  [405, [refused, 'no-method']],
-  [408, [lost]],
-  [409, [refused, 'conflict']],
-  [410, [missing, 'gone']],
-  [412, [{ ...refused, passes: true }, 'stale']],
-  [425, [busy]],
-  [429, [busy, 'too-many']],
-  [501, [unsupported]],
-  [502, [lost, 'no-service']],
-  [503, [lost, 'unavailable']],
-  [504, [lost, 'no-service']],
-  [505, [unsupported]],
-]);
+const rows: readonly (readonly [statuses: readonly number[], rule: AnswerRule, word?: StatusWord])[] = [
+  [[200, 201, 203, 204, 205], unclear, 'success'],
+  [[202], unclear, 'accepted'],
+  [[301, 302, 303], unclear, 'redirect'],
+  [[307, 308], refused, 'redirect'],
+  [[401, 403], denied, 'denied'],
+  [[404], missing, 'missing'],
+  [[405], refused, 'no-method'],
+  [[408], lost],
+  [[409], refused, 'conflict'],
+  [[410], missing, 'gone'],
+  [[412], { ...refused, passes: true }, 'stale'],
+  [[425], busy],
+  [[429], busy, 'too-many'],
+  [[501, 505], unsupported],
+  [[502, 504], lost, 'no-service'],
+  [[503], lost, 'unavailable'],
+];
+const rowOf = new Map(
+  rows.flatMap(([statuses, rule, word]) => statuses.map((status) => [status, { rule, word }])),
+);
 /** A gateway without a way to the service answers so too, for example after the service has applied the write. */
 const gatewayStatuses: ReadonlySet<number> = new Set([403, 404, 410]);
 /** The reasons after which the same request may get an answer at once. */
@@ -103,13 +96,12 @@ export function answerRule({ isSent, response, error, author }: AttemptEnd): Ans
 /** Returns what a status means. @param author whose answer it is. */
 export function statusRule(status: number, author: Author | undefined): AnswerRule {
   if (gatewayStatuses.has(status) && author !== 'service') return unclear;
-  const [rule] = statuses.get(status) ?? [];
-  return rule ?? (status >= 500 ? lost : status >= 400 ? refused : unclear);
+  return rowOf.get(status)?.rule ?? (status >= 500 ? lost : status >= 400 ? refused : unclear);
 }
 
 /** Returns what a status says. Undefined for one without a meaning of its own here. */
 export function statusWord(status: number | undefined): StatusWord | undefined {
-  return statuses.get(status ?? 0)?.[1];
+  return rowOf.get(status ?? 0)?.word;
 }
 
 /** Returns true if a status means success. 202 does for a write only. */
