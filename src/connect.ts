@@ -1,14 +1,14 @@
 import { version } from '../package.json';
 import { builtInContract } from './api/contract.ts';
-import { bareHost, embeddedOrigin, type Transport } from './api/http.ts';
+import { embeddedOrigin, type Transport } from './api/http.ts';
 import { describeLifecycle } from './api/lifecycle.ts';
 import type { OperationId } from './api/nouns.ts';
-import type { SocketAddress } from './checks/check.ts';
 import type { ClientEvent, ClientOptions } from './client/call.ts';
 import { type Client, createClient } from './client/client.ts';
 import { type Header, parseHeaderFlag, rejectInsecure, toHeaders } from './client/headers.ts';
 import { traceOf } from './client/shown-calls.ts';
-import { findProxy, portOf } from './client/transport/proxy.ts';
+import type { SocketOptions } from './client/transport/node-http.ts';
+import { findProxy } from './client/transport/proxy.ts';
 import type { TlsFiles } from './client/transport/tls.ts';
 import { decideTokenUse, tokenHeaderValue } from './config/credential.ts';
 import { resolvePaths } from './config/paths.ts';
@@ -203,15 +203,11 @@ async function openTlsFiles(context: Context, baseUrl: string): Promise<TlsFiles
   return (await import('./client/transport/tls.ts')).readTlsFiles(files);
 }
 
-/** Returns the address of the service for the checks of DNS, TCP and TLS. */
-export async function openAddress(context: Context, baseUrl: string): Promise<SocketAddress> {
+/** Returns how a socket to the service is opened, or a clause that says why none is. */
+export async function socketOptions(context: Context, baseUrl: string): Promise<SocketOptions | string> {
   const { env } = context.io;
-  const url = new URL(baseUrl);
-  const isEmbedded = url.origin === embeddedOrigin;
-  const proxy = isEmbedded ? undefined : findProxy(url, env);
-  const skipReason = isEmbedded
-    ? 'the embedded store has no socket'
-    : proxy && `requests go through the proxy ${proxy.label}`;
+  if (baseUrl.startsWith(embeddedOrigin)) return 'the embedded store has no socket';
   const tls = await openTlsFiles(context, baseUrl);
-  return { host: bareHost(url.hostname), port: portOf(url), skipReason, tls, env };
+  const proxy = findProxy(new URL(baseUrl), env);
+  return proxy ? `requests go through the proxy ${proxy.label}` : { baseUrl, tls, env };
 }

@@ -3,11 +3,10 @@ import type { Operation, TokenHeader } from '../api/operations.ts';
 import type { CallOptions } from '../client/call.ts';
 import type { Client, RawResponse } from '../client/client.ts';
 import type { CallInput, HeaderChanges } from '../client/request.ts';
-import type { TlsFiles } from '../client/transport/tls.ts';
+import type { SocketOptions } from '../client/transport/node-http.ts';
 import { errorMessage } from '../output/error.ts';
 import { CliError, type ExitCode, InterruptedError, messageOf } from '../process/errors.ts';
 import type { JsonObject, JsonValue } from '../process/exact-json.ts';
-import type { Io } from '../process/io.ts';
 
 /** Returns the group of a check from its id. */
 export function groupOf(id: string): string {
@@ -40,21 +39,11 @@ export interface AskOptions extends Pick<CallOptions, 'isUnchecked' | 'isFinal'>
   readonly changes?: HeaderChanges | undefined;
 }
 
-/** The address of a service, and how its sockets are opened. */
-export interface SocketAddress {
-  readonly host: string;
-  readonly port: number;
-  /** The reason why the host and the port cannot be checked, a clause; undefined if they can. */
-  readonly skipReason: string | undefined;
-  readonly tls: TlsFiles;
-  readonly env: Io['env'];
-}
-
 /** The service under test, and the limits of each call. */
 export interface Service {
   readonly client: Client;
-  /** The address of the service, for the checks of its socket. */
-  readonly address: SocketAddress;
+  /** How a socket to the service is opened, or a clause that says why none is. */
+  readonly socket: SocketOptions | string;
   /** The header of the token. */
   readonly tokenHeader: TokenHeader;
   /** The time limit of one call, with its retries. */

@@ -2,8 +2,9 @@ import { lookup } from 'node:dns/promises';
 import { once } from 'node:events';
 import { isIP, connect as openSocket, type Socket } from 'node:net';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
-import { reachableHost } from '../api/http.ts';
+import { bareHost } from '../api/http.ts';
 import { hintOf } from '../client/hints.ts';
+import { type SocketOptions, socketTarget } from '../client/transport/node-http.ts';
 import { createTlsContext } from '../client/transport/tls.ts';
 import { transportError } from '../client/transport/transport-error.ts';
 import { type Cancellation, withinLimits } from '../process/deadline.ts';
@@ -17,15 +18,17 @@ const { unavailable: exitCode } = exitCodes;
 
 /** Does what a check of a socket does, within the time of a call. @param explain makes the finding of an error */
 async function probe(
-  { address: { skipReason }, signal, timeoutMs }: CheckContext,
-  work: (cancellation: Cancellation) => Promise<Finding>,
+  { socket, signal, timeoutMs }: CheckContext,
+  work: (cancellation: Cancellation, options: SocketOptions) => Promise<Finding>,
   explain: (error: CliError) => Finding,
 ): Promise<Finding> {
-  if (skipReason) return skip(skipReason);
+  if (typeof socket === 'string') return skip(socket);
   const timedOut = () => unansweredError('timeout', `no answer within ${durationText(timeoutMs)}`);
   try {
     // A lookup takes no signal.
-    return await withinLimits({ limitMs: timeoutMs, timedOut, signals: [signal] }, work);
+    return await withinLimits({ limitMs: timeoutMs, timedOut, signals: [signal] }, (cancellation) =>
+      work(cancellation, socket),
+    );
   } catch (error) {
     signal.throwIfAborted();
     return explain(transportError(error as Error));
@@ -44,12 +47,18 @@ async function judgeOpen(
   return once(socket, event).then(judge).finally(close);
 }
 
+/** Returns the host of the service for people, and where its sockets lead. */
+function endpointOf({ client }: CheckContext) {
+  const url = new URL(client.baseUrl);
+  return { host: bareHost(url.hostname), target: socketTarget(url) };
+}
+
 export function checkDns(context: CheckContext): Promise<Finding> {
-  const { host } = context.address;
+  const { host, target } = endpointOf(context);
   const hint = 'is the host of the base URL right?';
   const resolve = async () => {
     if (isIP(host)) return pass(`${host} is an address`);
-    const { address } = await lookup(reachableHost(host));
+    const { address } = await lookup(target.host);
     return pass(`${host} is ${address}`);
   };
   return probe(context, resolve, ({ message }) =>
@@ -58,11 +67,11 @@ export function checkDns(context: CheckContext): Promise<Finding> {
 }
 
 export function checkConnection(context: CheckContext): Promise<Finding> {
-  const { host, port } = context.address;
-  const endpoint = `${host.includes(':') ? `[${host}]` : host}:${port}`;
+  const { host, target } = endpointOf(context);
+  const endpoint = `${host.includes(':') ? `[${host}]` : host}:${target.port}`;
   const hint = 'is the service running behind this port, and no firewall in between?';
   const connect = (cancellation: Cancellation) => {
-    const socket = openSocket({ host: reachableHost(host), port });
+    const socket = openSocket(target);
     return judgeOpen(socket, 'connect', cancellation, () => pass(`${endpoint} accepts connections`));
   };
   return probe(context, connect, ({ message }) => fail(`${endpoint}: ${message}`, { hint, exitCode }));
@@ -76,15 +85,9 @@ export function checkTls(
   context: CheckContext,
   judge: (socket: TLSSocket, context: CheckContext) => Finding = () => pass('trusted'),
 ): Promise<Finding> {
-  const { host, port, tls, env } = context.address;
-  const shake = async (cancellation: Cancellation) => {
-    const socket = connectTls({
-      host: reachableHost(host),
-      port,
-      servername: isIP(host) === 0 ? host : '',
-      ALPNProtocols: ['http/1.1'],
-      secureContext: createTlsContext(tls, env),
-    });
+  const { host, target } = endpointOf(context);
+  const shake = async (cancellation: Cancellation, { tls, env }: SocketOptions) => {
+    const socket = connectTls({ ...target, secureContext: createTlsContext(tls, env) });
     return judgeOpen(socket, 'secureConnect', cancellation, () => judge(socket, context));
   };
   return probe(context, shake, (error) =>

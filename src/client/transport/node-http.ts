@@ -12,12 +12,15 @@ import { portOf } from './proxy.ts';
 import { ResponseCollector } from './response.ts';
 import type { TlsFiles } from './tls.ts';
 
-/** How a transport reaches one service. */
-export interface TransportOptions {
+/** How a socket to a service is opened. */
+export interface SocketOptions {
   /** A URL of the origin. */
   readonly baseUrl: string;
   readonly tls: TlsFiles;
   readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+export interface TransportOptions extends SocketOptions {
   /** The most sockets at the same time. */
   readonly connections: number;
 }
@@ -30,18 +33,13 @@ export async function createNodeHttpTransport({
   connections,
 }: TransportOptions): Promise<Transport> {
   const origin = new URL(baseUrl);
-  const host = bareHost(origin.hostname);
   const isSecure = origin.protocol === 'https:';
   const { Agent, request: open } = isSecure ? await import('node:https') : await import('node:http');
   // An idle connection is closed before the server does it, because that would cost the next request.
   const agent = new Agent({ keepAlive: true, maxSockets: connections, timeout: 4000 });
   const target = {
     agent,
-    host: reachableHost(host),
-    port: portOf(origin),
-    // Not the name in a header Host of the user: the certificate must be that of the base URL.
-    servername: isIP(host) === 0 ? host : '',
-    ALPNProtocols: ['http/1.1'],
+    ...socketTarget(origin),
     ...(isSecure && { secureContext: (await import('./tls.ts')).createTlsContext(tls, env) }),
   };
   const send = (
@@ -74,6 +72,18 @@ export async function createNodeHttpTransport({
     return collector.response;
   };
   return { send, close: async () => agent.destroy() };
+}
+
+/** Returns where the sockets to an origin lead, and which name its certificate must have. */
+export function socketTarget(origin: URL) {
+  const host = bareHost(origin.hostname);
+  return {
+    host: reachableHost(host),
+    port: portOf(origin),
+    // Not the name in a header Host of the user: the certificate must be that of the base URL.
+    servername: isIP(host) === 0 ? host : '',
+    ALPNProtocols: ['http/1.1'],
+  };
 }
 
 /** Returns the path and the query of a URL. It is not parsed as a URL, because that is slow and a run does it for each request. */

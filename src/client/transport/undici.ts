@@ -1,9 +1,8 @@
-import { isIP } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
 import type { buildConnector, Dispatcher } from 'undici';
-import { bareHost, reachableHost, type SendOptions, type Transport } from '../../api/http.ts';
+import type { SendOptions, Transport } from '../../api/http.ts';
 import { v8Version } from '../../process/io.ts';
-import { pathOf, type TransportOptions } from './node-http.ts';
+import { pathOf, socketTarget, type TransportOptions } from './node-http.ts';
 import { type HttpProxy, proxyFailure, statusOfProxy } from './proxy.ts';
 import { ResponseCollector } from './response.ts';
 
@@ -38,13 +37,12 @@ async function openDispatcher(
   proxy: HttpProxy | undefined,
 ): Promise<Dispatcher> {
   const { buildConnector, Pool, ProxyAgent } = await import('./undici-parts.ts');
-  const { origin, protocol, hostname } = new URL(baseUrl);
-  const host = bareHost(hostname);
+  const url = new URL(baseUrl);
+  const { origin, protocol } = url;
+  const { host, servername } = socketTarget(url);
   // The caller has a deadline for the whole call; undici's timeouts have a resolution of a second.
   const requestTls: buildConnector.BuildOptions = { timeout: 0 };
   const proxyTls: buildConnector.BuildOptions = { timeout: 0 };
-  // Not the name in a header Host of the user: the certificate must be that of the base URL.
-  const servername = isIP(host) === 0 ? host : '';
   if (protocol === 'https:' || proxy?.origin.startsWith('https:')) {
     const { createTlsContext } = await import('./tls.ts');
     Object.assign(requestTls, { servername, secureContext: createTlsContext(tls, env) });
@@ -52,12 +50,12 @@ async function openDispatcher(
     const { roots, ca } = tls;
     Object.assign(proxyTls, { secureContext: createTlsContext({ roots, ca }, env) });
   }
-  const openPool = (url: string | URL, connect: Connector) =>
-    new Pool(url, { connections, pipelining: 1, headersTimeout: 0, bodyTimeout: 0, connect });
+  const openPool = (target: string | URL, connect: Connector) =>
+    new Pool(target, { connections, pipelining: 1, headersTimeout: 0, bodyTimeout: 0, connect });
   if (proxy === undefined) {
     const connect = buildConnector(requestTls);
     return openPool(origin, (target, callback) =>
-      connect({ ...target, hostname: reachableHost(host), servername }, withLateTier(callback)),
+      connect({ ...target, hostname: host, servername }, withLateTier(callback)),
     );
   }
   return new ProxyAgent({

@@ -8,7 +8,7 @@ import { action } from '../../cli/verb.ts';
 import { chooseTokenHeader, decideTokenUse } from '../../config/credential.ts';
 import { resolvePaths } from '../../config/paths.ts';
 import type { Settings } from '../../config/settings.ts';
-import { openAddress } from '../../connect.ts';
+import { socketOptions } from '../../connect.ts';
 import type { Context } from '../../context.ts';
 import { propertyColumns } from '../../output/columns.ts';
 
@@ -99,7 +99,7 @@ export async function openService(context: Context, strict = false): Promise<Ser
   const retries = settings.explain('retries');
   return {
     client,
-    address: await openAddress(context, client.baseUrl),
+    socket: await socketOptions(context, client.baseUrl),
     mask: secrets.mask,
     now,
     strict,
