@@ -30,8 +30,8 @@ export interface Operation {
   readonly result?: ResultName | undefined;
   /** True if the answer is a list of `result`, read page by page. */
   readonly isList: boolean;
-  /** The format of the noun's records in answers. */
-  readonly records: RecordFormat;
+  /** How the service writes the noun's records in answers. */
+  readonly records: WireForm;
   /** The reason why this operation of the description was bound, a clause. */
   readonly why?: string | undefined;
   /** How the pages of a list follow each other. Undefined if the operation is no list. */
@@ -94,8 +94,8 @@ export interface Parameter {
   readonly constant?: string | undefined;
 }
 
-/** The format of a service's records. */
-interface RecordFormat {
+/** How a service writes its records. */
+interface WireForm {
   /**
    * The fields that lead from an answer to its record or list. Empty if the answer itself is the record or
    * the list.
@@ -215,7 +215,7 @@ function operationsOn(name: NounName) {
   const one = withArticle(noun.singular);
   const { plural, tag, path, schema: result, idName, idField, idInBody, fields, filters, update } = noun;
   const names = fields.map((field) => field.name);
-  const records: RecordFormat = {
+  const records: WireForm = {
     envelope: [],
     names: Object.fromEntries([idField, ...names].map((field) => [field, field])),
     furtherFields: [],

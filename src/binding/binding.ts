@@ -7,9 +7,9 @@ import { whileKillable } from '../process/io.ts';
 import { toOperation } from './bound-operation.ts';
 import { findOperationAt } from './choice.ts';
 import type { Description } from './description.ts';
-import { formatRoute, obstacleText, operationsIn, type Route } from './document.ts';
+import { obstacleText, operationsIn, type Route, routeText } from './document.ts';
 import { type Match, type Matches, matchOperations } from './match.ts';
-import type { TableOperation } from './record-format.ts';
+import type { TableOperation } from './wire-form.ts';
 
 /** The values of `--map`. */
 export interface Maps {
@@ -83,5 +83,5 @@ function requireMappedField(bound: readonly Operation[], noun: NounName, field: 
 /** Returns the reason why nothing is bound, with the nearest operation. */
 function missingClause(match: Match): string {
   const [nearest] = match.state === 'ambiguous' ? [] : match.operations;
-  return nearest ? `${formatRoute(nearest)} does not fit: ${obstacleText(match)}` : match.why;
+  return nearest ? `${routeText(nearest)} does not fit: ${obstacleText(match)}` : match.why;
 }

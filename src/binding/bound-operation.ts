@@ -5,9 +5,9 @@ import type { BodyField, DocumentedResponse, Operation, RequestBody, Stability }
 import type { JsonObject, JsonValue } from '../process/exact-json.ts';
 import { type DocumentOperation, jsonContent, successStatuses } from './document.ts';
 import { pagingOf, toParameters } from './parameters.ts';
-import { fieldNamesOf, isCategoryObject, isRecord, recordsIn, type TableOperation } from './record-format.ts';
 import { lookUp, referencesIn, type Source } from './references.ts';
 import { boundsOf, keywordOf, objectOf, type Shape, statedValue, takesNull } from './schema.ts';
+import { fieldNamesOf, isCategoryObject, isRecord, recordsIn, type TableOperation } from './wire-form.ts';
 
 /**
  * Makes the bound form of an operation of the table from the operation of a document.
@@ -54,7 +54,7 @@ export function toOperation(
   };
 }
 
-/** Reads the format of the records in the answer. `result` is undefined if the answer has no record. */
+/** Reads how the answer writes its records. `result` is undefined if the answer has no record. */
 function readAnswer(
   tableOperation: TableOperation,
   { answer, answersNoJson }: DocumentOperation,
@@ -94,7 +94,7 @@ function takesChangesOnly(
   return (isPatch || nouns[noun].isCount) && fields.every(([name]) => /^(quantity|petId)$/.test(name));
 }
 
-/** Reads the format of the body. Returns the format of the table if the document describes no body. */
+/** Reads what the body has. Returns the body of the table if the document describes none. */
 function readBody(tableOperation: TableOperation, from: DocumentOperation): RequestBody | undefined {
   const { noun, method, body } = tableOperation;
   if (!body || !from.body) return body;

@@ -4,13 +4,13 @@ import { joinFirst } from '../process/text.ts';
 import {
   type DocumentOperation,
   type DocumentParameter,
-  formatRoute,
   obstacleText,
   type Route,
+  routeText,
 } from './document.ts';
 import { obstacleTo } from './fit.ts';
 import { isParameter } from './path-words.ts';
-import type { TableOperation } from './record-format.ts';
+import type { TableOperation } from './wire-form.ts';
 
 /**
  * Finds the operation at a route that the user chose with `--map`. Values in the path take the place of its parameters, and
@@ -31,8 +31,8 @@ export function findOperationAt(
     .sort((a, b) => Number(b.path === path) - Number(a.path === path))[0];
   if (!match) {
     throw new UsageError(
-      `--map ${id}: the description has no ${formatRoute({ ...route, path })}`,
-      `it has ${joinFirst(documentOperations.map(formatRoute), 8)}`,
+      `--map ${id}: the description has no ${routeText({ ...route, path })}`,
+      `it has ${joinFirst(documentOperations.map(routeText), 8)}`,
     );
   }
   const operation = withFixedQuery(match, id, query);
@@ -46,7 +46,7 @@ export function findOperationAt(
           why: `${id} takes ${expected === 0 ? 'no id' : 'one id'}, and its path has ${['none', 'one'][ids] ?? ids}`,
         };
   if (obstacle)
-    throw new UsageError(`--map ${id}: ${formatRoute(operation)} does not fit: ${obstacleText(obstacle)}`);
+    throw new UsageError(`--map ${id}: ${routeText(operation)} does not fit: ${obstacleText(obstacle)}`);
   return operation;
 }
 
@@ -78,7 +78,7 @@ function withFixedQuery(operation: DocumentOperation, id: string, query: string)
   );
   if (unknownName !== undefined)
     throw new UsageError(
-      `--map ${id}: ${formatRoute(operation)} has no query parameter ${unknownName}`,
+      `--map ${id}: ${routeText(operation)} has no query parameter ${unknownName}`,
       inQuery.length > 0 ? `it has ${inQuery.map(({ name }) => name).join(', ')}` : undefined,
     );
   const parameters = operation.parameters.map((parameter): DocumentParameter => {

@@ -159,13 +159,13 @@ export interface Route {
 }
 
 /** Writes a route as people do: `GET /pets`. */
-export function formatRoute({ method, path }: Route): string {
+export function routeText({ method, path }: Route): string {
   return `${method} ${path}`;
 }
 
 /** Returns the flag that binds an operation, whatever the rules say: `--map listPets='GET /animals'`. */
 export function mapFlag(id: OperationId, route: Route): string {
-  return `--map ${id}='${formatRoute(route)}'`;
+  return `--map ${id}='${routeText(route)}'`;
 }
 
 /** Returns the route of an operation with the values that its parameters have: `GET /pets?sort=name`. */

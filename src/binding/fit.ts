@@ -3,6 +3,7 @@ import { withArticle } from '../process/text.ts';
 import { type DocumentOperation, fixedRoute, mapFlag, type Obstacle } from './document.ts';
 import { toParameters, withStatedValues } from './parameters.ts';
 import { mentions, singularWords } from './path-words.ts';
+import type { Shape } from './schema.ts';
 import {
   fieldNamesOf,
   isCategoryObject,
@@ -10,8 +11,7 @@ import {
   missingKeys,
   recordsIn,
   type TableOperation,
-} from './record-format.ts';
-import type { Shape } from './schema.ts';
+} from './wire-form.ts';
 
 // The parameters, the body and the answer of an operation show whether the program can call it as an operation of the table.
 // These rules hold for a route of --map too.

@@ -5,16 +5,16 @@ import { joinFirst } from '../process/text.ts';
 import {
   type DocumentOperation,
   fixedRoute,
-  formatRoute,
   mapFlag,
   type Obstacle,
   obstacleText,
+  routeText,
 } from './document.ts';
 import { addingWordIn, isNumberKind, obstacleTo } from './fit.ts';
 import { withStatedValues } from './parameters.ts';
 import { compactName, mentions, nounOfSchema, type PathForm, readPath } from './path-words.ts';
-import { fieldNamesOf, isRecord, recordsIn, type TableOperation } from './record-format.ts';
 import { keywordOf, type Shape } from './schema.ts';
+import { fieldNamesOf, isRecord, recordsIn, type TableOperation } from './wire-form.ts';
 
 // The rule that finds an operation of the table in a document. A wrong binding is worse than a missing one, because the
 // binding decides what `delete` deletes.
@@ -93,7 +93,7 @@ export function matchOperations(
 
 /** A write of records that are not ours stays unbound. The read has the --map line, if there is one. */
 function refuseWrite({ operations: [write] }: Match, { operations: [read], ...refusal }: Match): Match {
-  const why = `its records are not ours (${read && formatRoute(read)}: ${obstacleText(refusal)})`;
+  const why = `its records are not ours (${read && routeText(read)}: ${obstacleText(refusal)})`;
   return { state: 'unbindable', operations: write ? [write] : [], why };
 }
 

@@ -9,7 +9,7 @@ import {
 } from './command-words.ts';
 import { type Flag, meaningOf } from './flag.ts';
 import { globalFlags } from './global-flags.ts';
-import { type Block, formatBlock, helpWidth, readTopics, topicNames } from './topics.ts';
+import { type Block, blockText, helpWidth, readTopics, topicNames } from './topics.ts';
 import {
   type Action,
   type CommandEntry,
@@ -34,7 +34,7 @@ export async function prepare(
   const pages = (style: (text: string) => string) => [
     `introduction\n${topics.introduction}`,
     ...topicNames.map((name) => `help ${name}\n${topics[name]}`),
-    ...nodes.map((node) => `${node.path.join(' ')}\n${formatCommandHelp(node, style)}`),
+    ...nodes.map((node) => `${node.path.join(' ')}\n${commandHelpText(node, style)}`),
   ];
   const table = tableOf(nodes);
   const acting = Object.values(table.commands).flatMap(({ path, acts }) => (acts ? path : []));
@@ -86,13 +86,13 @@ function toSlot({
  *
  * @param styleTitle makes a title such as `Usage:` bold.
  */
-function formatCommandHelp(
+function commandHelpText(
   { path, entry, command }: CommandNode,
   styleTitle: (title: string) => string,
 ): string {
   const page = new Command(entry.name)
     .usage(usageOf(path, command))
-    .description(descriptionOf(entry, command).map(formatBlock).join('\n\n'))
+    .description(descriptionOf(entry, command).map(blockText).join('\n\n'))
     .commandsGroup(path.length === 0 ? 'Commands:' : 'Verbs:')
     .helpOption(false)
     .helpCommand(false);
@@ -111,7 +111,7 @@ function formatCommandHelp(
     styleTitle,
   });
   const examples = [styleTitle('Examples:'), ...command.examples].join('\n  ');
-  return `${help.formatHelp(page, help)}\n${examples}\n\n${formatBlock(footerOf(path, command))}\n`;
+  return `${help.formatHelp(page, help)}\n${examples}\n\n${blockText(footerOf(path, command))}\n`;
 }
 
 /** Returns the flags of this command that no topic of help explains. */

@@ -40,14 +40,14 @@ export async function readTopics(): Promise<Readonly<Record<PageName, string>>> 
 }
 
 function listFlags(flags: Readonly<Record<string, Flag>>): string {
-  return formatBlock({ items: Object.values(flags).map((flag) => [flag.syntax, meaningOf(flag)]) });
+  return blockText({ items: Object.values(flags).map((flag) => [flag.syntax, meaningOf(flag)]) });
 }
 
 /** The columns of help. */
 export const helpWidth = 80;
 
 /** Lays out a block. */
-export function formatBlock(block: Block): string {
+export function blockText(block: Block): string {
   if (typeof block === 'string') return fold(block, helpWidth);
   // A single long term must not push all meanings to the right.
   const widths = block.items.map(([term]) => term.length).filter((width) => width <= 26);

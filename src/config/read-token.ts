@@ -5,7 +5,7 @@ import { readWhole } from '../process/files.ts';
 import type { Io } from '../process/io.ts';
 import { createSecrets } from '../process/secrets.ts';
 import { systemReason } from '../process/system-error.ts';
-import { formatBytes, sanitize, secondsText } from '../process/text.ts';
+import { bytesText, sanitize, secondsText } from '../process/text.ts';
 import { splitWords } from './setting-values.ts';
 import type { TokenSource } from './settings.ts';
 
@@ -79,7 +79,7 @@ async function runTokenCommand(
 function problemOf(error: ExecFileException, limitMs: number): string {
   const { code, killed, signal } = error;
   if (typeof code === 'number') return `exited with ${code}`;
-  if (code === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER') return `printed more than ${formatBytes(maxBytes)}`;
+  if (code === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER') return `printed more than ${bytesText(maxBytes)}`;
   if (code === 'ENOENT') return `there is ${systemReason(error, 'command')}`;
   if (killed) return `took longer than ${secondsText(limitMs)}`;
   return signal ? `was ended by ${signal}` : systemReason(error, 'command');

@@ -193,8 +193,8 @@ function originOf({ value }: { readonly value: string }): string {
   return new URL(value).origin;
 }
 
-/** Writes a setting as people do: a duration with its unit, an absolute path; null if it has no value. */
-export function formatSetting(key: SettingKey, { value, text }: Setting<unknown>): JsonValue {
+/** Returns a setting as people write it: a duration with its unit, an absolute path; null if it has no value. */
+export function shownSetting(key: SettingKey, { value, text }: Setting<unknown>): JsonValue {
   if (value === undefined) return null;
   return key === 'timeout' ? text : maskValue(key, value as JsonValue);
 }

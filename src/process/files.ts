@@ -16,7 +16,7 @@ import { basename, dirname, extname, join, resolve } from 'node:path';
 import { sleep } from './deadline.ts';
 import { UsageError } from './errors.ts';
 import { fileError, systemCode } from './system-error.ts';
-import { formatBytes } from './text.ts';
+import { bytesText } from './text.ts';
 import { writeFileSync } from './write-file-sync.ts';
 
 /**
@@ -64,7 +64,7 @@ export async function collectBytes(pieces: AsyncIterable<Uint8Array>, maxBytes: 
   let size = 0;
   for await (const piece of pieces) {
     size += piece.length;
-    if (size > maxBytes) throw new Error(`is longer than ${formatBytes(maxBytes)}`);
+    if (size > maxBytes) throw new Error(`is longer than ${bytesText(maxBytes)}`);
     copies.push(Buffer.from(piece));
   }
   return Buffer.concat(copies);

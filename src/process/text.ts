@@ -96,7 +96,7 @@ export function joinFirst(texts: readonly string[], most: number): string {
 }
 
 /** A multiple of 1024 bytes for people: `64 KiB`, `1 GiB`. */
-export function formatBytes(bytes: number): string {
+export function bytesText(bytes: number): string {
   if (bytes % 2 ** 30 === 0) return `${bytes / 2 ** 30} GiB`;
   return bytes % 2 ** 20 === 0 ? `${bytes / 2 ** 20} MiB` : `${bytes / 2 ** 10} KiB`;
 }

@@ -25,7 +25,7 @@ function filed<N extends NounName>({ entries }: { readonly entries: v.ObjectEntr
 }
 
 /**
- * The format of a store in a file: a list of records for each noun. Every list is optional. If `inventory` is missing, every
+ * A store in a file: a list of records for each noun. Every list is optional. If `inventory` is missing, every
  * pet has an entry of quantity 0. New ids begin behind the largest one, or at `ids`.
  */
 const StoreFile = v.strictObject({
@@ -94,7 +94,7 @@ function readBytes(file: string): Buffer | undefined {
 /**
  * Creates a store from the content of a file.
  *
- * @throws InvalidStore if the content breaks the format, or if its records do not fit together.
+ * @throws InvalidStore if the content is no store, or if its records do not fit together.
  */
 function createStore(content: object): Store {
   const result = v.safeParse(StoreFile, content);

@@ -90,7 +90,7 @@ const labelWidth = 'request id'.length;
 const detailIndent = ' '.repeat(stateWidth + 2);
 
 /**
- * Formats the report for people: each cause of failures once, then a line for each check, then the total.
+ * Prints the report for people: each cause of failures once, then a line for each check, then the total.
  *
  * @param brief leaves out the lines of the checks.
  */
@@ -105,7 +105,7 @@ export function toHumanReport(report: SmokeReport, style: Style, brief = false):
   return parts.filter((part) => part !== '').join(brief ? '' : '\n');
 }
 
-/** Formats a cause of failures with all its details. If several checks ran into it, they are named. */
+/** Prints a cause of failures with all its details. If several checks ran into it, they are named. */
 function causeText(cause: Cause, style: Style): string {
   const { finding, ids } = cause;
   const checks = ids.length > 1 ? [['checks', ids.join(', ')] as const] : [];
@@ -116,7 +116,7 @@ function causeText(cause: Cause, style: Style): string {
   return `${state}  ${subjectOf(cause)}: ${reasonText(finding)}\n${lines.join('')}`;
 }
 
-/** Formats a line for each check, with the reasons that the part about failures does not have. */
+/** Prints a line for each check, with the reasons that the part about failures does not have. */
 function checkLines(results: readonly CheckResult[], style: Style): string {
   const idWidth = Math.max(...results.map(({ id }) => id.length));
   const lines = results.map((result) => {

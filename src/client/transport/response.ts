@@ -1,5 +1,5 @@
 import { type HttpHeaders, type HttpResponse, headerValue } from '../../api/http.ts';
-import { formatBytes } from '../../process/text.ts';
+import { bytesText } from '../../process/text.ts';
 import { invalidResponse, transportError } from './transport-error.ts';
 
 /** The largest body in bytes: 32 MiB (for a list, of one page), or 64 KiB of an error. */
@@ -36,7 +36,7 @@ export class ResponseCollector {
     this.length += chunk.length;
     this.chunks.push(chunk.length > room ? chunk.subarray(0, Math.max(0, room)) : chunk);
     if (chunk.length <= room) return true;
-    this.fail(invalidResponse(`the answer is longer than ${formatBytes(maxBytes)}`, { status }));
+    this.fail(invalidResponse(`the answer is longer than ${bytesText(maxBytes)}`, { status }));
     return false;
   }
 

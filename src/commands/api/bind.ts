@@ -4,7 +4,7 @@ import { bind, type Maps } from '../../binding/binding.ts';
 import { type Description, serversOf } from '../../binding/description.ts';
 import { mapFlag, obstacleText, type Route } from '../../binding/document.ts';
 import type { Matches } from '../../binding/match.ts';
-import { recordFieldsOf } from '../../binding/record-format.ts';
+import { recordFieldsOf } from '../../binding/wire-form.ts';
 import { bindingScope, removeContract, writeContract } from '../../config/contract-file.ts';
 import { isBaseUrl } from '../../config/setting-values.ts';
 import type { Settings } from '../../config/settings.ts';

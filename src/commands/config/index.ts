@@ -5,7 +5,7 @@ import { activate, editConfig, sectionOf, toStoredValue, unsetValue } from '../.
 import { readConfigFile } from '../../config/file.ts';
 import { describeKey, maskValue, requireKey, settingKeys } from '../../config/keys.ts';
 import { resolvePaths } from '../../config/paths.ts';
-import { formatSetting, resolveSettings } from '../../config/settings.ts';
+import { resolveSettings, shownSetting } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
 import { propertyColumns } from '../../output/columns.ts';
 import { CliError } from '../../process/errors.ts';
@@ -51,7 +51,7 @@ async function findValue({ io, flags }: Context, text: string): Promise<JsonValu
   const { profile } = flags;
   const setting = resolveSettings({ ...io, env: { PETSTORE_PROFILE, HOME } }, { profile }, file).explain(key);
   // Lists mask this value. A user who asks for this value alone gets all of it.
-  return key === 'token-command' ? setting.text || undefined : formatSetting(key, setting);
+  return key === 'token-command' ? setting.text || undefined : shownSetting(key, setting);
 }
 
 const set = verb({
@@ -154,7 +154,7 @@ const explain = verb({
       { key: 'offline', value: offline !== undefined, ...sourceOf(offline) },
       ...settingKeys.map((key) => {
         const setting = settings.explain(key);
-        return { key, value: formatSetting(key, setting), ...sourceOf(setting) };
+        return { key, value: shownSetting(key, setting), ...sourceOf(setting) };
       }),
       { key: 'token', value: await describeToken(context), ...sourceOf(token) },
     ];

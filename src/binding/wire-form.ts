@@ -59,7 +59,7 @@ export function isRecord(tableOperation: TableOperation, shape: Shape): boolean 
   return shape.kind === 'object' && missingKeys(tableOperation, shape) === undefined;
 }
 
-/** The format of the record or the list in an answer. */
+/** The place of the record or the list in an answer. */
 interface RecordContent {
   /**
    * The fields that lead to the record or the list: `['data']`, `['_embedded', 'pets']`. Empty if the answer
