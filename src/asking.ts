@@ -69,15 +69,15 @@ function declinedError(what: string): UsageError {
 /** Returns the name to type: the profile, or the host of the base URL if there is no profile. */
 function nameToConfirm(settings: Settings): string {
   if (settings.offline) return offlineProfile;
-  const { service, profile } = settings;
-  return profile?.value ?? (service === undefined ? '' : new URL(service).host);
+  const { baseUrl, profile } = settings;
+  return profile?.value ?? (baseUrl === undefined ? '' : new URL(baseUrl).host);
 }
 
 /** Names the service for a question. It is empty for the embedded store, because there is only one. */
 function serviceText(settings: Settings): string {
-  const { service, profile } = settings;
-  if (service === undefined) return '';
-  return profile ? ` on ${profile.value} (${service})` : ` on ${service}`;
+  const { baseUrl, profile } = settings;
+  if (baseUrl === undefined) return '';
+  return profile ? ` on ${profile.value} (${baseUrl})` : ` on ${baseUrl}`;
 }
 
 /** Returns true if questions are possible. */

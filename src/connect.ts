@@ -19,7 +19,7 @@ import type { Secrets } from './process/secrets.ts';
 /** Makes the client of the service at the base URL, or, for the embedded store, of the server in this process. */
 export async function connect(context: Context, use: ClientUse): Promise<Client> {
   const { settings, flags, io } = context;
-  const address = settings.offline ? embeddedOrigin : settings.service;
+  const address = settings.offline ? embeddedOrigin : settings.baseUrl;
   if (!address) throw noTargetError();
   const contract = await context.contract();
   const baseUrl = new URL(address).pathname === '/' ? address + contract.basePath : address;

@@ -68,10 +68,10 @@ export function openContext(
 
 /** Reads the contract that is bound to the profile or the origin. Without one, and for the embedded store, it is the built-in contract. */
 async function readContract(io: Io, settings: Settings): Promise<Contract> {
-  const { service } = settings;
-  if (service === undefined) return builtInContract;
+  const { baseUrl } = settings;
+  if (baseUrl === undefined) return builtInContract;
   const { readBoundContract } = await import('./config/contract-file.ts');
-  return readBoundContract(io, new URL(service).origin, settings) ?? builtInContract;
+  return readBoundContract(io, new URL(baseUrl).origin, settings) ?? builtInContract;
 }
 
 async function readTokenOf({ io, interrupts }: Runtime, settings: Settings, source: TokenSource) {

@@ -2,7 +2,7 @@ import type { NounName } from '../api/nouns.ts';
 import type { Context } from '../context.ts';
 import type { InputFile } from '../input/input-file.ts';
 import type { InputRow, RowLayout } from '../input/read-records.ts';
-import { type RowInput, readRows } from '../input/read-rows.ts';
+import { type CheckedInput, readRows } from '../input/read-rows.ts';
 import type { Output } from '../output/print.ts';
 import { UsageError } from '../process/errors.ts';
 import { carryOut, findTarget, lockTarget, type SessionFlags } from './carry-out.ts';
@@ -17,7 +17,7 @@ import { areDisjoint, type RunFlags, type RunHeader, shardOf } from './run-heade
 interface RunInput {
   readonly kind: RunHeader['kind'];
   readonly noun: NounName;
-  readonly input: RowInput<RunRow>;
+  readonly input: CheckedInput<RunRow>;
   readonly flags: RunFlags;
   /** The number of a delivery. */
   readonly delivery?: string | undefined;
@@ -29,7 +29,7 @@ export async function readIntents<Row extends InputRow>(
   inputFile: InputFile,
   layout: RowLayout<Row>,
   { skipInvalid, shard }: Pick<RunFlags, 'skipInvalid' | 'shard'>,
-): Promise<RowInput<Row>> {
+): Promise<CheckedInput<Row>> {
   const isSelected = shard ? (key: bigint) => shardOf(key, shard.count) === shard.index : undefined;
   const input = await readRows(inputFile, layout, { skipInvalid, isSelected });
   for (const warning of input.warnings) await context.printNotice(`warning: ${warning}`);

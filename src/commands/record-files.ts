@@ -5,7 +5,7 @@ import { defaultFlags } from '../bulk/run-header.ts';
 import { applyRun, readIntents, toRun } from '../bulk/start-run.ts';
 import type { Context } from '../context.ts';
 import { openInputFile } from '../input/input-file.ts';
-import type { RowInput } from '../input/read-rows.ts';
+import type { CheckedInput } from '../input/read-rows.ts';
 import type { Output } from '../output/print.ts';
 import { CliError } from '../process/errors.ts';
 import { counted } from '../process/text.ts';
@@ -62,7 +62,7 @@ function toIntent(kind: FileWrite['kind'], fields: Body): Intent {
 async function noteValues(
   { context, noun }: Access,
   kind: FileWrite['kind'],
-  { file: { name } }: RowInput<RecordRow>,
+  { file: { name } }: CheckedInput<RecordRow>,
   rows: readonly RecordRow[],
 ): Promise<void> {
   const withId = kind === 'create' ? rows.filter(({ hasId }) => hasId) : [];
@@ -87,7 +87,7 @@ async function noteValues(
  * @throws CliError `not-found` for a name that no record has, and UsageError for the name of several records. Both name
  *   file and line.
  */
-async function resolveRows({ names }: Access, file: RowInput<RecordRow>): Promise<readonly RecordRow[]> {
+async function resolveRows({ names }: Access, file: CheckedInput<RecordRow>): Promise<readonly RecordRow[]> {
   const rows: RecordRow[] = [];
   for (const row of file.rows) {
     try {

@@ -12,7 +12,7 @@ interface KeyRule {
   /** The value of its flag as help shows it, such as `<url>`. */
   readonly placeholder?: string;
   readonly choices?: readonly string[];
-  /** True if the value is a path. A relative path is made absolute: see `layers.ts`. */
+  /** True if the value is a path. A relative path is made absolute: see `sources.ts`. */
   readonly isFile?: true;
 }
 
@@ -72,7 +72,7 @@ const rules = {
   'token-file': fileRule('file that holds the token'),
   'token-command': {
     summary: 'command that prints the token, run without a shell',
-    parse: (text) => parse.splitWords(text) && text,
+    parse: parse.checkCommandLine,
   },
   'auth-header': {
     summary: 'header that carries the token',

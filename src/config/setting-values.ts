@@ -146,6 +146,12 @@ export function checkColumnMap(text: string): string {
   return text;
 }
 
+/** Checks a command line, which runs without a shell. @throws ValueError as `splitWords`. */
+export function checkCommandLine(text: string): string {
+  splitWords(text);
+  return text;
+}
+
 /** Checks the name of a profile or a tenant. @throws ValueError. */
 export function parseName(text: string): string {
   if (/^[\p{L}\p{N}][\p{L}\p{N}._@-]{0,63}$/u.test(text)) return text;

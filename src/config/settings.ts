@@ -8,14 +8,14 @@ import {
   type Candidates,
   firstValid,
   rankOf,
-  readLayers,
+  readSources,
   type Setting,
   type SettingFlags,
   type SettingInputs,
   type SettingSource,
   usageCodeOf,
   validSettings,
-} from './layers.ts';
+} from './sources.ts';
 
 /** The name of a profile, and the flag, variable or file that gave it. */
 type ProfileChoice = Omit<Setting<string>, 'text'>;
@@ -53,7 +53,7 @@ export interface Settings {
   /** The choice of the embedded store: commands use the server in this process. Undefined if they use a service. */
   readonly offline: ProfileChoice | undefined;
   /** The base URL of the service; undefined if none is set, or if the embedded store is chosen. */
-  readonly service: string | undefined;
+  readonly baseUrl: string | undefined;
   /** The source of the token; undefined if there is none. */
   readonly token: TokenSource | undefined;
   get<Key extends SettingKey>(key: Key): SettingValues[Key];
@@ -67,9 +67,9 @@ export function resolveSettings(io: Io, flags: SettingFlags, file: ConfigFile): 
   const isKnown =
     !selection || selection.value === offlineProfile || Object.hasOwn(file.profiles, selection.value);
   // A token belongs to its profile's origin whatever the address is, so the values of all sources name it.
-  const all = readLayers(inputs, selection?.value);
-  const { profile, offline, contradiction } = chooseTarget(flags, isKnown ? selection : undefined, all);
-  const candidates = profile ? all : readLayers(inputs, undefined);
+  const all = readSources(inputs, selection?.value);
+  const { profile, offline, contradiction } = chooseProfile(flags, isKnown ? selection : undefined, all);
+  const candidates = profile ? all : readSources(inputs, undefined);
   const explain = <Key extends SettingKey>(key: Key) => firstValid(candidates, key);
   const problems = [
     file.problem,
@@ -90,7 +90,7 @@ export function resolveSettings(io: Io, flags: SettingFlags, file: ConfigFile): 
         : []),
     ],
     offline,
-    service: offline ? undefined : explain('base-url').value,
+    baseUrl: offline ? undefined : explain('base-url').value,
     token: findToken(io, all),
     get: (key) => explain(key).value,
     explain,
@@ -114,7 +114,7 @@ function isInConfig({ source }: { readonly source: SettingSource }): boolean {
  * source with the higher precedence wins: `--base-url` beats PETSTORE_PROFILE=offline. One source that names both is an error,
  * because nobody could say where a write went. The profile that the config chose does not count for a base URL of another origin.
  */
-function chooseTarget(
+function chooseProfile(
   flags: SettingFlags,
   selection: ProfileChoice | undefined,
   candidates: Candidates,

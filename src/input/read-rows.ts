@@ -6,7 +6,7 @@ import { type InputRow, type RowLayout, readRecords, rowOrError } from './read-r
 import { type InputFormat, recordPlace } from './split-input.ts';
 
 /** A complete input, read and checked. */
-export interface RowInput<Row extends InputRow> {
+export interface CheckedInput<Row extends InputRow> {
   readonly file: Pick<InputFile, 'name' | 'path'>;
   readonly format: InputFormat;
   /** The valid rows. Each id has one row. */
@@ -44,7 +44,7 @@ export async function readRows<Row extends InputRow>(
   inputFile: InputFile,
   layout: RowLayout<Row>,
   { skipInvalid, isSelected }: ReadOptions = {},
-): Promise<RowInput<Row>> {
+): Promise<CheckedInput<Row>> {
   const { name, path } = inputFile;
   const table = await collectRows(inputFile, layout);
   const { format, issues, conflicting, total, repeats, additions, header } = table;

@@ -126,7 +126,7 @@ async function printOnce(access: Access, { intervalMs, limit, read }: WatchOptio
     for await (const page of await read()) pages.push(page);
     const { view, readNames } = await openView({ ...access, names: new Names(context, client) }, true);
     await readNames();
-    const store = settings.offline ? 'the embedded store' : (settings.get('base-url') ?? '');
+    const store = settings.baseUrl ?? 'the embedded store';
     const title = `${noun.plural} of ${sanitize(store)} at ${clock}, every ${secondsText(intervalMs)}`;
     await io.stdout.write(`${clearScreen}${bold(title)}\n`);
     await context.printer().records(pages, view, limit);

@@ -19,8 +19,8 @@ import { printStore, readStore, versionOf } from './store-file.ts';
  * @throws InputError if the file does not hold a store; the file stays as it is.
  */
 export async function createOfflineTransport(file: string, lockWaitMs?: number): Promise<Transport> {
-  const fileStore = file === ':memory:' ? undefined : new FileStore(file, lockWaitMs);
-  const send = fileStore ? await sendToFile(fileStore) : sendToMemory();
+  const sharedStore = file === ':memory:' ? undefined : new SharedStore(file, lockWaitMs);
+  const send = sharedStore ? await sendToFile(sharedStore) : sendToMemory();
   return {
     async send(request, options) {
       if (options.cancellation.isCancelled) throw options.cancellation.reason;
@@ -28,7 +28,7 @@ export async function createOfflineTransport(file: string, lockWaitMs?: number):
       return request.method === 'HEAD' ? { ...response, body: '' } : response;
     },
     close: async () => {},
-    ...(fileStore && { deferSaves: () => fileStore.deferSaves() }),
+    ...(sharedStore && { deferSaves: () => sharedStore.deferSaves() }),
   };
 }
 
@@ -39,12 +39,12 @@ function sendToMemory(): Send {
   return createApp({ store: () => store });
 }
 
-async function sendToFile(fileStore: FileStore): Promise<Send> {
-  await fileStore.open();
-  const app = createApp({ store: () => fileStore.current });
+async function sendToFile(sharedStore: SharedStore): Promise<Send> {
+  await sharedStore.open();
+  const app = createApp({ store: () => sharedStore.current });
   return async (request, { cancellation, onSending }) => {
-    if (isRead(request.method)) return fileStore.read(() => app(request));
-    const response = await fileStore.change(() => {
+    if (isRead(request.method)) return sharedStore.read(() => app(request));
+    const response = await sharedStore.change(() => {
       // The caller may have given up while another process had the lock.
       if (cancellation.isCancelled) return undefined;
       onSending();
@@ -56,7 +56,7 @@ async function sendToFile(fileStore: FileStore): Promise<Send> {
 }
 
 /** A store in a file, which any number of processes may use at the same time. */
-class FileStore {
+class SharedStore {
   /** The store as it was when the file was last read or written, with the changes that are not saved yet. */
   current = new Store();
   private readonly file: string;
@@ -175,9 +175,9 @@ class FileStore {
  * @throws InputError if the file does not hold a store, CliError `failed` if it cannot be written; it then stays as it is.
  */
 export async function replaceStore(file: string, store: Store, lockWaitMs: number): Promise<void> {
-  const fileStore = new FileStore(file, lockWaitMs);
-  await fileStore.change(() => {
+  const sharedStore = new SharedStore(file, lockWaitMs);
+  await sharedStore.change(() => {
     // It has no identifier yet, so it is saved with a new one.
-    fileStore.current = store;
+    sharedStore.current = store;
   });
 }

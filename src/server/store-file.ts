@@ -8,7 +8,7 @@ import { CliError, InputError } from '../process/errors.ts';
 import { isJsonObject, parseJson, printJson } from '../process/exact-json.ts';
 import { systemCode, systemReason } from '../process/system-error.ts';
 import { describeIssues } from './read-input.ts';
-import { type Collection, type FiledRecord, Store, toPet } from './store.ts';
+import { type Collection, type RecordWithId, Store, toPet } from './store.ts';
 
 const StoredId = v.pipe(Id, v.minValue(0n, idRequirement));
 const UsedIds = v.optional(
@@ -20,22 +20,22 @@ const UsedIds = v.optional(
   { next: 1 },
 );
 
-function filed<N extends NounName>({ entries }: { readonly entries: v.ObjectEntries }) {
-  return v.object({ ...entries, id: StoredId }) as unknown as v.GenericSchema<unknown, FiledRecord<N>>;
+function withId<N extends NounName>({ entries }: { readonly entries: v.ObjectEntries }) {
+  return v.object({ ...entries, id: StoredId }) as unknown as v.GenericSchema<unknown, RecordWithId<N>>;
 }
 
 /**
  * A store in a file: a list of records for each noun. Every list is optional. If `inventory` is missing, every
  * pet has an entry of quantity 0. New ids begin behind the largest one, or at `ids`.
  */
-const StoreFile = v.strictObject({
+const storeSchema = v.strictObject({
   id: v.optional(v.string()),
   // Versions before 4.0.0 wrote these two.
   changed: v.optional(v.boolean()),
   pulled: v.optional(v.object({})),
-  categories: v.optional(v.array(filed<'categories'>(bodySchemas.NewCategory)), []),
-  pets: v.optional(v.array(filed<'pets'>(bodySchemas.NewPet)), []),
-  orders: v.optional(v.array(filed<'orders'>(bodySchemas.Order)), []),
+  categories: v.optional(v.array(withId<'categories'>(bodySchemas.NewCategory)), []),
+  pets: v.optional(v.array(withId<'pets'>(bodySchemas.NewPet)), []),
+  orders: v.optional(v.array(withId<'orders'>(bodySchemas.Order)), []),
   inventory: v.optional(
     v.array(v.object({ petId: StoredId, quantity: Quantity, status: v.optional(PetStatus) })),
   ),
@@ -97,7 +97,7 @@ function readBytes(file: string): Buffer | undefined {
  * @throws InvalidStore if the content is no store, or if its records do not fit together.
  */
 function createStore(content: object): Store {
-  const result = v.safeParse(StoreFile, content);
+  const result = v.safeParse(storeSchema, content);
   if (!result.success) throw new InvalidStore(describeIssues(result.issues));
   const { id: storeId, categories, pets, orders, inventory, ids } = result.output;
   const store = new Store();

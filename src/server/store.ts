@@ -117,8 +117,8 @@ export class Collection<Value extends object = object> {
 }
 
 /** A record as the file of a store has it. */
-export type FiledRecord<N extends NounName> = NewRecord<N> & { readonly id: bigint };
-type StoredPet = FiledRecord<'pets'> & { readonly status: PetStatus };
+export type RecordWithId<N extends NounName> = NewRecord<N> & { readonly id: bigint };
+type StoredPet = RecordWithId<'pets'> & { readonly status: PetStatus };
 /** Its status is that of the pet. */
 type StoredItem = NewRecord<'inventory'> & { readonly petId: bigint };
 
@@ -130,10 +130,10 @@ export function toPet(id: bigint, { status = 'available', ...fields }: NewRecord
 export class Store {
   /** Identifies the embedded store. A store that replaces it has another identifier. */
   id: string | undefined;
-  readonly categories = new Collection<FiledRecord<'categories'>>();
+  readonly categories = new Collection<RecordWithId<'categories'>>();
   readonly pets = new Collection<StoredPet>();
   /** An order is open unless it says that it is complete. */
-  readonly orders = new Collection<FiledRecord<'orders'>>();
+  readonly orders = new Collection<RecordWithId<'orders'>>();
   /** Inventory entries by the id of their pet. */
   readonly inventory = new Collection<StoredItem>();
 

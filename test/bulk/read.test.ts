@@ -3,12 +3,12 @@ import { type CountRow, countLayout } from '../../src/bulk/count-layout.ts';
 import { defaultFlags, type RunFlags, shardOf } from '../../src/bulk/run-header.ts';
 import { parseShard } from '../../src/commands/run-flags.ts';
 import { parseColumnMap } from '../../src/config/setting-values.ts';
-import { type ReadOptions, type RowInput, readRows } from '../../src/input/read-rows.ts';
+import { type CheckedInput, type ReadOptions, readRows } from '../../src/input/read-rows.ts';
 import { type CliError, ManyError } from '../../src/process/errors.ts';
 
 type Options = Partial<RunFlags> & ReadOptions & { readonly name?: string };
 
-function read(text: string, options: Options = {}): Promise<RowInput<CountRow>> {
+function read(text: string, options: Options = {}): Promise<CheckedInput<CountRow>> {
   const { name = 'stock.csv', skipInvalid = true, isSelected, ...flags } = options;
   async function* bytes() {
     yield Buffer.from(text);
@@ -27,13 +27,13 @@ async function refusal(text: string, options: Options = {}): Promise<CliError> {
 }
 
 /** The valid rows as `pet=count`, or `pet=change` of a relative input. */
-function rowsOf({ rows }: RowInput<CountRow>): string {
+function rowsOf({ rows }: CheckedInput<CountRow>): string {
   return rows
     .map(({ id, intent }) => `${id}=${intent.kind === 'add' ? intent.change : intent.value}`)
     .join(' ');
 }
 
-const issuesOf = ({ invalid }: RowInput<CountRow>) =>
+const issuesOf = ({ invalid }: CheckedInput<CountRow>) =>
   invalid.map(({ line, message }) => `${line}: ${message}`);
 
 const quantityRule = 'must be a whole number from 0 to 9007199254740991';

@@ -72,7 +72,7 @@ export async function printSpec(context: Context): Promise<void> {
   const { settings } = context;
   const { toOpenApi } = await import('../../api/openapi.ts');
   const { localSunset } = await import('../../server/app.ts');
-  const document = toOpenApi({ serverUrl: settings.service, sunset: localSunset });
+  const document = toOpenApi({ serverUrl: settings.baseUrl, sunset: localSunset });
   const isYaml = settings.get('output') === 'yaml';
   const { stdout } = context.io;
   await stdout.write(

@@ -42,7 +42,7 @@ export const doctor = action({
 /** Checks that a command could run with this config: the settings, the binding, the certificates and the token. */
 async function checkConfig(context: Context): Promise<Finding[]> {
   const { settings, io } = context;
-  const { problems, warnings, offline, profile, get } = settings;
+  const { problems, warnings, offline, profile, baseUrl } = settings;
   try {
     if (problems[0]) throw problems[0];
     await openService(context);
@@ -53,7 +53,7 @@ async function checkConfig(context: Context): Promise<Finding[]> {
     const parts = [
       existsSync(configFile) ? configFile : `${configFile} does not exist, defaults are used`,
       profile ? `profile ${profile.value}` : 'no profile',
-      offline ? 'the embedded store' : get('base-url'),
+      baseUrl ?? 'the embedded store',
       ...(token.state === 'pass' ? [token.reason] : []),
       contract === builtInContract ? 'not bound to a description' : bound,
     ];
@@ -72,7 +72,7 @@ async function checkConfig(context: Context): Promise<Finding[]> {
 
 /** Says whether a token is sent, and in which header. */
 function tokenFinding(settings: Settings, { tokenHeader }: Contract): Finding {
-  const baseUrl = settings.offline ? undefined : settings.get('base-url');
+  const { baseUrl } = settings;
   if (baseUrl === undefined) return pass('it needs no token');
   const use = decideTokenUse(settings, { baseUrl, header: tokenHeader });
   if (use === undefined) return pass('no token is set');
@@ -111,6 +111,6 @@ export async function openService(context: Context, strict = false): Promise<Ser
 }
 
 /** Returns true if the service is reached by TLS. */
-export function hasTls({ offline, service }: Settings): boolean {
-  return !offline && service?.startsWith('https:') === true;
+export function hasTls({ baseUrl }: Settings): boolean {
+  return baseUrl?.startsWith('https:') === true;
 }

@@ -164,7 +164,7 @@ const explain = verb({
 
 /** Says whether there is a token, and whether and in which header it is sent. */
 async function describeToken({ settings, contract }: Context): Promise<string> {
-  const { service: baseUrl, token } = settings;
+  const { baseUrl, token } = settings;
   if (!token || baseUrl === undefined) return token ? 'set' : 'not set';
   const header = await contract().then(({ tokenHeader }) => tokenHeader, unreadBinding);
   if (header instanceof CliError) return `set; ${header.message}`;

@@ -5,7 +5,7 @@ import { defaultFlags } from '../../bulk/run-header.ts';
 import { applyRun, toRun } from '../../bulk/start-run.ts';
 import type { Context } from '../../context.ts';
 import { editAndSend, findEditor } from '../../input/editor.ts';
-import { examplesOf, type RowInput, readRows } from '../../input/read-rows.ts';
+import { type CheckedInput, examplesOf, readRows } from '../../input/read-rows.ts';
 import type { Output } from '../../output/print.ts';
 import { UsageError } from '../../process/errors.ts';
 import { sanitize } from '../../process/text.ts';
@@ -81,7 +81,7 @@ const layout = countLayout(defaultFlags);
 async function readEdited(
   text: string,
   counts: ReadonlyMap<bigint, Value>,
-): Promise<RowInput<CountRow> | undefined> {
+): Promise<CheckedInput<CountRow> | undefined> {
   async function* bytes() {
     yield Buffer.from(text);
   }

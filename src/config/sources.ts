@@ -61,7 +61,7 @@ export type Candidates = ReadonlyMap<SettingKey, readonly Setting<unknown>[]>;
  *
  * @param profile the profile whose values count; undefined for none.
  */
-export function readLayers(inputs: SettingInputs, profile: string | undefined): Candidates {
+export function readSources(inputs: SettingInputs, profile: string | undefined): Candidates {
   return new Map(settingKeys.map((key) => [key, candidatesFor(key, inputs, profile)]));
 }
 
