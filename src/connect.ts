@@ -1,6 +1,6 @@
 import { version } from '../package.json';
 import { builtInContract } from './api/contract.ts';
-import { embeddedOrigin, type Transport } from './api/http.ts';
+import { embeddedOrigin, isEmbedded, type Transport } from './api/http.ts';
 import { describeLifecycle } from './api/lifecycle.ts';
 import type { OperationId } from './api/nouns.ts';
 import type { ClientEvent, ClientOptions } from './client/call.ts';
@@ -130,7 +130,7 @@ async function readExtras(
 ): Promise<RequestExtras> {
   const userHeaders = headers.map(parseHeaderFlag);
   for (const name of [settings.get('auth-header'), described?.name ?? []].flat()) secrets.addHeader(name);
-  if (baseUrl !== embeddedOrigin && !settings.get('allow-insecure-http'))
+  if (!isEmbedded(baseUrl) && !settings.get('allow-insecure-http'))
     rejectInsecure(userHeaders, baseUrl, secrets);
   for (const header of userHeaders) addSecrets(secrets, header);
   const destination = { baseUrl, header: described, isNamed: token === 'named' };
@@ -206,7 +206,7 @@ async function openTlsFiles(context: Context, baseUrl: string): Promise<TlsFiles
 /** Returns how a socket to the service is opened, or a clause that says why none is. */
 export async function socketOptions(context: Context, baseUrl: string): Promise<SocketOptions | string> {
   const { env } = context.io;
-  if (baseUrl.startsWith(embeddedOrigin)) return 'the embedded store has no socket';
+  if (isEmbedded(baseUrl)) return 'the embedded store has no socket';
   const tls = await openTlsFiles(context, baseUrl);
   const proxy = findProxy(new URL(baseUrl), env);
   return proxy ? `requests go through the proxy ${proxy.label}` : { baseUrl, tls, env };

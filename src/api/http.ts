@@ -10,6 +10,10 @@ export type HttpHeaders = Readonly<Record<string, string | readonly string[]>>;
 /** The origin of the embedded store. No socket can reach this origin. @see RFC 6761, 6.4 */
 export const embeddedOrigin = 'http://offline.invalid';
 
+export function isEmbedded(baseUrl: string): boolean {
+  return baseUrl.startsWith(embeddedOrigin);
+}
+
 /**
  * Removes the userinfo from a URL for people. Of a URL of the embedded store, which has no address, only the
  * path stays.

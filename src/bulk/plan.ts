@@ -98,16 +98,16 @@ async function readAll(
     keep(row, reading);
   };
   const left = () => rows.filter((_, index) => !isRead[index]);
-  if (rows.length > 0 && port.canList && !(port.canGet && rows.length < minRowsForList))
+  if (rows.length > 0 && port.canList && !(port.canReadInRun && rows.length < minRowsForList))
     try {
       for await (const page of port.list())
         for (const record of page) keepOnce(port.idOf(record), { record });
     } catch (error) {
       // The records are read one by one instead.
-      if (!port.canGet || !isCutListError(error)) throw error;
+      if (!port.canReadInRun || !isCutListError(error)) throw error;
     }
   // A record that the list lacks is read by itself before it is called missing.
-  if (port.canGet)
+  if (port.canReadInRun)
     await eachAtOnce(pace.max, left(), async (row) => keepOnce(idOf(row), await port.read(idOf(row))));
   return left();
 }

@@ -22,9 +22,9 @@ export interface Run {
   /** The end of the last session. Undefined if it was killed or is going on. */
   end?: RunEnd | undefined;
   /** The lines of the rows that were rejects when a session ended: these are written. Undefined before the first end. */
-  rejected?: ReadonlySet<number> | undefined;
+  rejectedLines?: ReadonlySet<number> | undefined;
   /** The last file of rejects. */
-  rejects?: string | undefined;
+  rejectsFile?: string | undefined;
   /** The lines of the rows that may have gone out, and have no outcome yet. */
   readonly marked: Set<number>;
 }
@@ -136,8 +136,8 @@ export function applyEvent(run: Run, event: RunChange): void {
     case 'end':
       run.end = event.end;
       run.marked.clear();
-      run.rejected = new Set(run.rows.filter((row) => isReject(run, row)).map(({ line }) => line));
-      run.rejects = event.end.rejects ?? run.rejects;
+      run.rejectedLines = new Set(run.rows.filter((row) => isReject(run, row)).map(({ line }) => line));
+      run.rejectsFile = event.end.rejects ?? run.rejectsFile;
   }
 }
 

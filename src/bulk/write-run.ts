@@ -82,18 +82,18 @@ export async function writeRun(
   { maxErrors = 100, ...file }: WriteOptions,
 ): Promise<Report> {
   const { run, stop } = session;
-  const { rejects: name, rejected } = run;
+  const { rejectsFile, rejectedLines } = run;
   const startedMs = monotonicMs();
   await writeRows(session, plan, journal, maxErrors);
   const seconds = Math.round(monotonicMs() - startedMs) / 1000;
   const ending = endSession(run, plan, journal, file);
-  const open = run.rows.filter((row) => rejected?.has(row.line) && rowStateOf(row) === 'failed').length;
+  const open = run.rows.filter((row) => rejectedLines?.has(row.line) && rowStateOf(row) === 'failed').length;
   return {
     info: toRunInfo(run),
     run,
     seconds,
     stop: stop.reason,
-    earlier: name === undefined ? undefined : { file: name, open },
+    earlier: rejectsFile === undefined ? undefined : { file: rejectsFile, open },
     ...ending,
   };
 }
@@ -164,9 +164,9 @@ type RejectsFile = Omit<FileName, 'name'> & { readonly name?: string | undefined
  * @throws CliError `failed`. If the rejects cannot be written, the journal gets no end, and a resume writes them.
  */
 export function endRun(run: Run, journal: Journal, { folder, name: given }: RejectsFile): string | undefined {
-  const { header, rows, invalid, rejected } = run;
+  const { header, rows, invalid, rejectedLines } = run;
   const { format, columns, name, file: path } = header;
-  const rejects: Reject[] = rejected
+  const rejects: Reject[] = rejectedLines
     ? []
     : invalid.map(({ line, text, message }) => ({
         line,
@@ -176,7 +176,7 @@ export function endRun(run: Run, journal: Journal, { folder, name: given }: Reje
       }));
   for (const row of rows) {
     const { outcome, line, text = '' } = row;
-    if (!isReject(run, row) || rejected?.has(line)) continue;
+    if (!isReject(run, row) || rejectedLines?.has(line)) continue;
     const reason = outcome?.reason;
     rejects.push({ line, text, state: 'failed', reason: reason && { ...reason, code: shownCode(reason) } });
   }

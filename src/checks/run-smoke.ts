@@ -1,4 +1,4 @@
-import { embeddedOrigin } from '../api/http.ts';
+import { isEmbedded } from '../api/http.ts';
 import { longestTimerMs, monotonicMs, sleep } from '../process/deadline.ts';
 import { exitCodes, InterruptedError, type Signal } from '../process/errors.ts';
 import { type Interrupts, inTwoSteps, Stop } from '../process/signals.ts';
@@ -79,7 +79,7 @@ export async function runSmoke(
     const failures = failureOfRun(ran, selection, service, stop, signal);
     const { baseUrl } = service.client;
     return {
-      target: baseUrl === embeddedOrigin ? 'the embedded store' : baseUrl,
+      target: isEmbedded(baseUrl) ? 'the embedded store' : baseUrl,
       startedAt,
       elapsedMs: monotonicMs() - startedMs,
       write,

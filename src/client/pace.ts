@@ -18,7 +18,7 @@ export interface StopReason {
 }
 
 /** How fast requests are sent. */
-export interface PaceFlags {
+export interface PaceLimits {
   /** The most requests in flight. */
   readonly concurrency: number;
   /** The most requests a second. Each attempt counts. Null for no limit. */
@@ -44,7 +44,7 @@ export class Pace {
   private pausedUntil = 0;
   private nextAt = 0;
 
-  constructor({ concurrency, rate }: PaceFlags, stop: Stop<StopReason>) {
+  constructor({ concurrency, rate }: PaceLimits, stop: Stop<StopReason>) {
     this.max = concurrency;
     this.intervalMs = rate === null ? 0 : 1000 / rate;
     this.stop = stop;

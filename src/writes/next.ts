@@ -82,7 +82,7 @@ export interface SettleLimits extends RetryLimits {
 export interface Situation {
   readonly port: Pick<
     RecordPort,
-    'canGet' | 'canRead' | 'createsByPut' | 'hasGateway' | 'readsFirst' | 'writeOnly'
+    'canReadInRun' | 'canRead' | 'createsByPut' | 'isEmbedded' | 'readsFirst' | 'writeOnly'
   >;
   readonly limits: RetryLimits & Pick<SettleLimits, 'work' | 'rules'>;
   /** True if a reading has shown that the service means a success without a record. */
@@ -138,7 +138,7 @@ export function next(known: Known, event: Event, situation: Situation): Next {
 
 function begin(known: Known, situation: Situation): Next {
   const { intent, planned, doubt } = known;
-  const { canGet, canRead, readsFirst } = situation.port;
+  const { canReadInRun, canRead, readsFirst } = situation.port;
   if (intent.kind === 'create') {
     const decision = decide(known, null, situation.limits.rules, situation.port);
     return decision.kind === 'write'
@@ -147,7 +147,7 @@ function begin(known: Known, situation: Situation): Next {
   }
   const isPlain = intent.kind !== 'add' && intent.expected === undefined;
   const isPlainSet = isPlain && intent.kind === 'set' && !readsFirst;
-  if (planned && !doubt && (isPlainSet || !canGet)) return write(known, planned);
+  if (planned && !doubt && (isPlainSet || !canReadInRun)) return write(known, planned);
   if (planned || canRead || !isPlain) return read(known, situation);
   // The service only takes writes, so nobody knows what the record has.
   const after = intent.kind === 'remove' ? null : intent.value;
@@ -158,7 +158,7 @@ function begin(known: Known, situation: Situation): Next {
 function read(known: Known, { limits, port }: Situation, waitMs = 0): Next {
   const id = known.id ?? known.attempted?.id;
   // A run looks for a count in the list only to confirm a success.
-  const canRead = limits.work.kind === 'run' && known.aim !== 'confirm' ? port.canGet : port.canRead;
+  const canRead = limits.work.kind === 'run' && known.aim !== 'confirm' ? port.canReadInRun : port.canRead;
   return id === undefined || !canRead
     ? endUnread(known, unboundError)
     : [known, { kind: 'read', id, waitMs }];
@@ -255,7 +255,7 @@ function afterAttempt(old: Known, attempted: Attempted, situation: Situation): N
     }
     case 'conflict': {
       if (isCreate) return endAsAnswered(known);
-      const refused = situation.port.hasGateway ? refusedUnread(known) : known;
+      const refused = situation.port.isEmbedded ? known : refusedUnread(known);
       return back(refused, 'read', situation, error) ?? look(refused, situation);
     }
     case 'gone':

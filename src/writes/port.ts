@@ -1,5 +1,5 @@
 import { offeredOperation } from '../api/contract.ts';
-import { headerValue } from '../api/http.ts';
+import { headerValue, isEmbedded } from '../api/http.ts';
 import { type Noun, type NounName, nouns, type OperationId } from '../api/nouns.ts';
 import type { Operation } from '../api/operations.ts';
 import { differencesOf, fieldsOf, isFields, type ServiceRecord, type Value } from '../api/record-values.ts';
@@ -34,20 +34,20 @@ export interface Write {
 
 /** A noun of a service: the only code that turns values into requests. */
 export interface RecordPort {
-  /** True if a run can read one record: by itself or, unless it is a count, in the list. */
-  readonly canGet: boolean;
   /** True if all records can be listed. */
   readonly canList: boolean;
   /** True if one record can be read by itself or found in the list. */
   readonly canRead: boolean;
+  /** True if a run can read one record: by itself or, unless it is a count, in the list. */
+  readonly canReadInRun: boolean;
   /** True if a record can be removed. */
   readonly canRemove: boolean;
   /** True if a record must be read right before it is written, because its other fields are sent with it. */
   readonly readsFirst: boolean;
   /** True if a missing record is created by PUT. */
   readonly createsByPut: boolean;
-  /** True if a gateway may stand before the service. False for the embedded store in this process. */
-  readonly hasGateway: boolean;
+  /** True for the embedded store in this process, before which no gateway stands. */
+  readonly isEmbedded: boolean;
   /** The fields that no answer shows. */
   readonly writeOnly: ReadonlySet<string>;
   /** Reads one record. @throws CliError if there is no reading; StoppedError. */
@@ -92,13 +92,12 @@ export function createRecordPort(client: Client, name: NounName, options: PortOp
     sendsEtags && etag !== undefined ? { 'if-match': etag } : undefined;
   const port: RecordPort = {
     canRead: operations.has(ids.get) || operations.has(ids.list),
-    canGet: operations.has(ids.get) || (!isCount && operations.has(ids.list)),
+    canReadInRun: operations.has(ids.get) || (!isCount && operations.has(ids.list)),
     canList: operations.has(ids.list),
     canRemove: operations.has(ids.delete),
     readsFirst: !isCount || operations.get(ids.update)?.takesChangesOnly === false,
     createsByPut: isCount && !operations.has(ids.create),
-    // Only the embedded store can defer its saves.
-    hasGateway: client.deferSaves === undefined,
+    isEmbedded: isEmbedded(client.baseUrl),
     writeOnly,
     async read(id, options) {
       const reading = { ...options, pace, isFresh: true };

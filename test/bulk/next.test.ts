@@ -57,10 +57,10 @@ const limits = { work: { kind: 'run' } as const, rules, retries: 1, retriesUnrea
 const ofCommand = { ...limits, work: { kind: 'command', timeoutMs: 1000 } as const };
 const port = {
   ...{
-    canGet: true,
+    canReadInRun: true,
     canRead: true,
     createsByPut: true,
-    hasGateway: true,
+    isEmbedded: false,
     readsFirst: false,
     writeOnly: new Set<string>(),
   },
@@ -74,8 +74,8 @@ const situations: readonly Situation[] = [
   { ...usual, limits: { ...limits, retries: 0 } },
   { ...usual, limits: ofCommand },
   { ...usual, limits: ofCommand, leftMs: 0 },
-  { ...usual, port: { ...port, canGet: false } },
-  { ...usual, port: { ...port, canGet: false, canRead: false }, limits: ofCommand },
+  { ...usual, port: { ...port, canReadInRun: false } },
+  { ...usual, port: { ...port, canReadInRun: false, canRead: false }, limits: ofCommand },
   {
     ...usual,
     isConfirmed: true,
