@@ -45,8 +45,9 @@ export async function settleAll(
   let isConfirmed = false;
   const settleOne = async (row: Row): Promise<Settled> => {
     const settled = await settle(port, row, limits, isConfirmed, (planned) => keep.mark(row, planned));
-    const { outcome, aim } = settled;
-    isConfirmed ||= isRun && aim === 'confirm' && outcome?.kind === 'applied';
+    const { outcome, aim, attempted } = settled;
+    const isReadBack = aim === 'confirm' && attempted?.verdict === 'empty';
+    isConfirmed ||= isRun && isReadBack && outcome?.kind === 'applied';
     if (outcome) totals.settled += 1;
     if (outcome?.kind === 'failed' || outcome?.kind === 'unknown') totals[outcome.kind] += 1;
     await keep.outcome(row, settled);

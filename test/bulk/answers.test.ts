@@ -15,18 +15,19 @@ test.each([200, 201, 204])(
     let keepsIts = true;
     shop.misbehave = ({ method, petId = '', quantity = 0 }, response) => {
       if (method !== 'PUT') return undefined;
-      if (!keepsIts) shop.stock.set(petId, quantity);
-      response.writeHead(status).end();
+      // A page that a reading confirms says nothing of answers without a body.
+      const isPage = keepsIts && petId === '1';
+      if (isPage || !keepsIts) shop.stock.set(petId, quantity);
+      response.writeHead(isPage ? 200 : status).end(isPage ? '<html>' : undefined);
       return true;
     };
     const readings = () => shop.seen.splice(0).filter(({ method }) => method === 'GET').length;
-    expect(await shop.report(`${apply} --concurrency 1`)).toMatchObject({ code: 6, applied: 0, unknown: 4 });
-    expect(Object.values(await shop.states('r1'))).toEqual(Array(4).fill('unknown'));
+    expect(await shop.report(`${apply} --concurrency 1`)).toMatchObject({ code: 3, applied: 1, unknown: 3 });
     expect(readings()).toBe(4 + 4);
-    expect(await shop.run('inventory set 1 6 -o json')).toMatchObject({ code: 6, stdout: '' });
+    expect(await shop.run('inventory set 2 6 -o json')).toMatchObject({ code: 6, stdout: '' });
     keepsIts = false;
     readings();
-    expect(await shop.report(`${apply} --concurrency 1`)).toMatchObject({ code: 0, applied: 4 });
+    expect(await shop.report(`${apply} --concurrency 1`)).toMatchObject({ code: 0, applied: 3 });
     expect(readings()).toBe(4 + 1);
     expect(await shop.run('inventory set 1 7')).toMatchObject({ code: 0 });
   },
