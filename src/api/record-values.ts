@@ -12,7 +12,7 @@ export interface ServiceRecord<View = JsonObject> {
   readonly original: JsonObject;
 }
 
-/** Fields of a record, by our names. The value undefined says that the record does not have the field. */
+/** Fields of a record, by our names. The value undefined says that the record does not have the field, or is to lose it. */
 export type Fields = Readonly<Record<string, JsonValue | undefined>>;
 
 /** The part of a record that a write reads and changes: a count, some fields, or the whole record. Null if there is no record. */

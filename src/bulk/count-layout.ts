@@ -1,7 +1,7 @@
-import type { Value } from '../api/record-values.ts';
+import type { Fields, Value } from '../api/record-values.ts';
 import type { InputField } from '../input/field-columns.ts';
 import { type NumberMarks, readChange, readCount, readId } from '../input/numbers.ts';
-import type { InputRecord, RecordValues, RowLayout } from '../input/read-records.ts';
+import type { InputRecord, RowLayout } from '../input/read-records.ts';
 import { readNamed, ValueError } from '../process/errors.ts';
 import type { JsonValue } from '../process/exact-json.ts';
 import type { Intent } from '../writes/decide.ts';
@@ -67,7 +67,7 @@ function toCountRow(record: InputRecord, marks: NumberMarks, isChange: boolean):
 }
 
 /** @throws ValueError for a row that ends before the column, because it is cut off. */
-function hasExpected(values: RecordValues): boolean {
+function hasExpected(values: Fields): boolean {
   if (!('expected' in values)) return false;
   const { expected } = values;
   if (expected === undefined) throw new ValueError('the row ends before the column expected');

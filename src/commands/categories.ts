@@ -19,7 +19,7 @@ const list = verb({
   flags: listFlags,
   view: (context) => recordView(context, categories, 'listCategories'),
   run: async (context, flags) =>
-    (await import('../records/list-and-get.ts')).listRecords(context, categories, { where: {}, ...flags }),
+    (await import('../records/list-and-get.ts')).listRecords(context, categories, flags),
 });
 
 const { get, create, update, edit, remove } = recordVerbs(categories, {

@@ -35,7 +35,8 @@ const list = verb({
   async run(context, { status, category, name, ...flags }) {
     const part = name === undefined ? undefined : caseless(name);
     return (await import('../records/list-and-get.ts')).listRecords(context, pets, {
-      where: { status, categoryId: category },
+      status,
+      where: { categoryId: category },
       matches: part === undefined ? undefined : ({ name }) => caseless(`${name}`).includes(part),
       ...flags,
     });

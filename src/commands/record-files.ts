@@ -11,7 +11,6 @@ import { CliError } from '../process/errors.ts';
 import { counted } from '../process/text.ts';
 import { type Access, openAccess } from '../records/access.ts';
 import { checkOfferedFields, extraFields } from '../records/body-fields.ts';
-import type { Body } from '../records/record-fields.ts';
 import { createRecordLayout, type RecordRow } from '../records/record-layout.ts';
 import type { Intent } from '../writes/decide.ts';
 import type { ApplyFlags } from './run-flags.ts';
@@ -50,11 +49,9 @@ export async function runFile(
   return applyRun(context, await toRun(context, runInput), flags);
 }
 
-function toIntent(kind: FileWrite['kind'], fields: Body): Intent {
+function toIntent(kind: FileWrite['kind'], fields: Fields): Intent {
   if (kind === 'delete') return { kind: 'remove' };
-  const value = Object.fromEntries(
-    Object.entries(fields).filter(([, field]) => field !== undefined),
-  ) as Fields;
+  const value = Object.fromEntries(Object.entries(fields).filter(([, field]) => field !== undefined));
   return kind === 'create' ? { kind: 'create', fields: value } : { kind: 'set', value };
 }
 

@@ -1,3 +1,4 @@
+import type { Fields } from '../api/record-values.ts';
 import { withoutGuard } from '../output/formats.ts';
 import { CliError, InputError, quoteValue, ValueError } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-json.ts';
@@ -16,13 +17,11 @@ export interface InputRow {
   readonly text?: string | readonly string[] | undefined;
 }
 
-/** The values of a record by the names of its fields. Cells of a table are text; a cell that is not there is undefined. */
-export type RecordValues = Readonly<Record<string, JsonValue | undefined>>;
-
 /** A record of an input. It has the same form for CSV, TSV, JSON and JSON lines. */
 export interface InputRecord {
   readonly line: number;
-  readonly values: RecordValues;
+  /** Cells of a table are text; a cell that is not there is undefined. */
+  readonly values: Fields;
   /** The column or key of each field, as the input calls it. */
   readonly columns: Readonly<Record<string, string>>;
   /** True if all values are text, because the record is a row of a table. */

@@ -1,20 +1,21 @@
 import { type Contract, fieldBounds, takesField } from '../api/contract.ts';
 import type { Field, Noun, NounName } from '../api/nouns.ts';
 import type { Operation } from '../api/operations.ts';
+import type { Fields } from '../api/record-values.ts';
 import type { Bounds } from '../api/schemas.ts';
 import { readCount, readId } from '../input/numbers.ts';
 import { messageOf, readNamed, UsageError, ValueError } from '../process/errors.ts';
 import { isJsonObject, type JsonValue, parseJson } from '../process/exact-json.ts';
 import type { Access } from './access.ts';
 import { inForm, isIdText, parseDay, parseTruth, parseTyped, wordOf } from './parse-values.ts';
-import { type Body, columnOf, findField, flagOf } from './record-fields.ts';
+import { columnOf, findField, flagOf } from './record-fields.ts';
 
 /** The input of a create or an update: the values of flags, or a file of records. */
 export interface RecordFlags {
   /** The texts of `--field`: `name=value`. */
   readonly fieldTexts?: readonly string[] | undefined;
   /** The values of the flags of fields, by column. Undefined for a flag that is not given. A name may stand for an id. */
-  readonly values: Body;
+  readonly values: Readonly<Record<string, unknown>>;
 }
 
 /**
@@ -22,11 +23,11 @@ export interface RecordFlags {
  *
  * @throws UsageError for a word, a date or an id that the service does not have, and for a field that its body does not have.
  */
-export function bodyOf(access: Access, { values, fieldTexts }: RecordFlags): Body {
+export function bodyOf(access: Access, { values, fieldTexts }: RecordFlags): Fields {
   const { noun, client } = access;
-  const body: Record<string, unknown> = {};
+  const body: Record<string, JsonValue | undefined> = {};
   for (const field of noun.fields) {
-    const value = values[columnOf(field)];
+    const value = values[columnOf(field)] as JsonValue | undefined;
     if (value === undefined) continue;
     const isText = typeof value === 'string' && (field.kind === 'status' || field.kind === 'date');
     body[field.name] = isText
@@ -46,8 +47,8 @@ export function bodyOf(access: Access, { values, fieldTexts }: RecordFlags): Bod
 export function extraFields(
   { noun, operation }: Pick<Access, 'noun' | 'operation'>,
   texts: RecordFlags['fieldTexts'] = [],
-): Body {
-  const fields: Record<string, unknown> = {};
+): Fields {
+  const fields: Record<string, JsonValue | undefined> = {};
   const addField = (text: string) => {
     const { name, value, isJson } = parseAssignment(text);
     const field = findField(noun, name);
@@ -85,7 +86,7 @@ export function readJsonText(text: string): JsonValue {
  *
  * @throws UsageError for a field that the body does not have, and for an id that it does not take.
  */
-export function checkOfferedFields({ operation, noun }: Access, body: Body): void {
+export function checkOfferedFields({ operation, noun }: Access, body: Fields): void {
   for (const name of Object.keys(body)) {
     if (name === 'id' && !(operation.method === 'POST' && takesField(operation, 'id')))
       throw new UsageError(`--field 'id=${body.id}': the id of a record cannot be given`);
@@ -113,16 +114,16 @@ export function typeOfField({ body }: Operation, name: string): Bounds['type'] {
  */
 export function checkFields(
   { noun, client }: Pick<Access, 'noun' | 'client'>,
-  fields: Body,
+  fields: Fields,
   missingNames: readonly string[],
   columns: Readonly<Record<string, string>> = {},
-): Body {
+): Fields {
   const problems = missingNames.map((name) => `${name} is required`);
   const rules = [...problems];
-  const values: Record<string, unknown> = { ...fields };
+  const values: Record<string, JsonValue | undefined> = { ...fields };
   for (const field of noun.fields) {
     const { name } = field;
-    const value = fields[name] as JsonValue | undefined;
+    const value = fields[name];
     if (value === undefined || value === null) continue;
     try {
       values[name] = readNamed(columns[name] ?? name, value, () =>
@@ -165,11 +166,11 @@ export function statusWords(contract: Contract, noun: NounName): readonly string
 }
 
 /** Returns the service's spelling of words that people typed. @throws UsageError for a word that the service does not have. */
-export function toStatusWords<Words extends readonly string[] | undefined>(
+export function toStatusWords(
   contract: Contract,
   noun: NounName,
-  words: Words,
-): Words {
+  words: readonly string[] | undefined,
+): string[] | undefined {
   const choices = statusWords(contract, noun);
-  return words?.map((word) => readNamed('--status', word, () => wordOf(word, choices))) as Words;
+  return words?.map((word) => readNamed('--status', word, () => wordOf(word, choices)));
 }

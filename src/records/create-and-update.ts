@@ -11,7 +11,7 @@ import { type Access, openAccess } from './access.ts';
 import { bodyOf, type RecordFlags, statusWords } from './body-fields.ts';
 import type { Names } from './names.ts';
 import type { IdOrName } from './parse-values.ts';
-import { type Body, columnOf, fieldKinds, findField, flagOf, nameAll, namedNoun } from './record-fields.ts';
+import { columnOf, fieldKinds, findField, flagOf, nameAll, namedNoun } from './record-fields.ts';
 import { writeRecords } from './write-records.ts';
 
 /** Creates a record from flags. */
@@ -28,8 +28,7 @@ export async function createRecord(
   if (prompt)
     for (const field of fieldsToAsk) values[columnOf(field)] = await askField(prompt, access, field);
   const body = await access.names.resolve(bodyOf(access, { ...flags, values }));
-  const intent = { kind: 'create', fields: body as Fields } as const;
-  return writeRecords(access, [{ intent }], { asList: false });
+  return writeRecords(access, [{ intent: { kind: 'create', fields: body } }], { asList: false });
 }
 
 /** Changes fields of records: reads each record, changes the fields, and writes it back. */
@@ -48,7 +47,7 @@ export async function updateRecords(
     );
   const ids = await access.names.idsOf(namedNoun(noun), idsOrNames);
   await confirmWrite(context, { what: `change ${nameAll(noun, ids)}` });
-  const value = (await access.names.resolve(body)) as Fields;
+  const value = await access.names.resolve(body);
   const writes = ids.map((id) => ({ id, intent: { kind: 'set', value } as const }));
   return writeRecords(access, writes, { asList: ids.length > 1 });
 }
@@ -83,7 +82,7 @@ export async function writeCount(
  *
  * @throws UsageError that names the missing fields if questions are impossible, or if a missing field has no flag.
  */
-function findFieldsToAsk({ context, noun, operation }: Access, body: Body): readonly Field[] {
+function findFieldsToAsk({ context, noun, operation }: Access, body: Fields): readonly Field[] {
   const askableFields = noun.fields.filter(({ name }) => !(name in body) && takesField(operation, name));
   let missingNames = lackingFields(operation, body);
   // An empty body makes no sense, even if no field is required: the error then names what is wanted, or the first field.

@@ -12,7 +12,7 @@ import { loadYaml } from '../process/exact-yaml.ts';
 import { type Access, openAccess } from './access.ts';
 import { checkFields } from './body-fields.ts';
 import type { IdOrName } from './parse-values.ts';
-import { type Body, namedNoun } from './record-fields.ts';
+import { namedNoun } from './record-fields.ts';
 import { writeRecords } from './write-records.ts';
 
 /** Reads a record, lets the user change it as YAML in an editor, and writes the saved text back. */
@@ -51,13 +51,13 @@ async function readChanges(access: Access, id: bigint, before: ServiceRecord, te
   const body = checkRecord(access, before.view, record);
   // To make the request checks the input by the contract.
   client.toRequest(noun.operations.update, { id, body, before });
-  return body as Fields;
+  return body;
 }
 
 /** Returns the changes of an edited record. @throws UsageError that names each field that is wrong. */
-function checkRecord(access: Access, before: JsonObject, record: JsonObject): Body {
+function checkRecord(access: Access, before: JsonObject, record: JsonObject): Fields {
   const { noun, operation } = access;
-  const old = before as Body;
+  const old: Fields = before;
   if (String(record.id ?? '') !== String(old.id ?? ''))
     throw new UsageError(`id must stay ${old.id ?? 'as it is'}`);
   // Null removes a field that the program knows, as if its line were deleted.

@@ -1,5 +1,5 @@
 import type { Noun, OperationId } from '../api/nouns.ts';
-import type { ServiceRecord } from '../api/record-values.ts';
+import type { Fields, ServiceRecord } from '../api/record-values.ts';
 import { readRecord } from '../client/read-record.ts';
 import { checkFilters } from '../client/whole-list.ts';
 import type { Context } from '../context.ts';
@@ -14,14 +14,13 @@ import { type Access, openAccess, openView, readEach } from './access.ts';
 import { toStatusWords } from './body-fields.ts';
 import { Names } from './names.ts';
 import type { IdOrName } from './parse-values.ts';
-import { type Body, namedNoun, recordView } from './record-fields.ts';
+import { namedNoun, recordView } from './record-fields.ts';
 
 interface ListQuery {
-  /**
-   * The conditions, by parameter. Each parameter is also the name of a field. A record meets the condition of an array if
-   * it has one of the values; undefined is no condition. A name may stand for an id.
-   */
-  readonly where: Body;
+  /** The words of a status. A record must have one of them. */
+  readonly status?: readonly string[] | undefined;
+  /** The values that fields must have, by parameter, which is also the name of the field. A name may stand for an id. */
+  readonly where?: Fields;
   /** A condition that only this program can check. */
   readonly matches?: ((record: JsonObject) => boolean) | undefined;
   /** The fields that `matches` needs, if a service may not have them. */
@@ -39,8 +38,8 @@ interface ListQuery {
  */
 export async function listRecords(context: Context, noun: Noun, query: ListQuery): Promise<Output | number> {
   const contract = await context.contract();
-  const status = toStatusWords(contract, noun.name, query.where.status as readonly string[] | undefined);
-  const where = status ? { ...query.where, status } : query.where;
+  const status = toStatusWords(contract, noun.name, query.status);
+  const where: Fields = { ...query.where, status };
   const access = await openAccess(context, noun, noun.operations.list);
   const { needs, limit, failIf, watch } = query;
   checkFilters(access.operation, where, needs);
@@ -66,7 +65,7 @@ export async function listRecords(context: Context, noun: Noun, query: ListQuery
 /** Reads the records of a list that meet all conditions, page by page. */
 async function readPages(
   { context, client, noun, names }: Access,
-  { where, matches, limit, failIf }: ListQuery,
+  { where = {}, matches, limit, failIf }: ListQuery,
 ): Promise<AsyncGenerator<ServiceRecord[]>> {
   const filters = await names.resolve(where);
   // A filter or an order of this program needs all records.

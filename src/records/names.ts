@@ -1,13 +1,14 @@
 import { takesParameter } from '../api/contract.ts';
 import { type NamedNoun, nouns, referenceFields } from '../api/nouns.ts';
+import type { Fields } from '../api/record-values.ts';
 import type { Client } from '../client/client.ts';
 import { collectViews } from '../client/whole-list.ts';
 import { type Context, followUpCommand } from '../context.ts';
 import { CliError, InterruptedError, messageOf, UsageError } from '../process/errors.ts';
-import { isJsonObject, type JsonValue } from '../process/exact-json.ts';
+import { isJsonObject } from '../process/exact-json.ts';
 import { caseless, groupDigits, joinFirst } from '../process/text.ts';
 import type { IdOrName } from './parse-values.ts';
-import { type Body, maxListedIds } from './record-fields.ts';
+import { maxListedIds } from './record-fields.ts';
 
 /** A pet or a category. */
 interface PetOrCategory {
@@ -87,16 +88,19 @@ export class Names {
    * Replaces names by ids. A category becomes `{id, name}` if the service wants both, and `{name}` if it has no list of
    * categories.
    */
-  async resolve(fields: Body): Promise<Body> {
+  async resolve(fields: Fields): Promise<Fields> {
     const { operations } = this.client.contract;
     const takesObject = (['createPet', 'updatePet'] as const).some((id) =>
-      isJsonObject((operations.get(id)?.body?.fields.categoryId?.example ?? null) as JsonValue),
+      isJsonObject(operations.get(id)?.body?.fields.categoryId?.example ?? null),
     );
     const resolved = new Map(Object.entries(fields));
     for (const [field, value] of resolved) {
       if (field === 'categoryId' && !takesObject) {
-        const category = isName(field, value) ? await this.categoryOf(value) : (value as JsonValue);
-        resolved.set(field, isJsonObject(category) ? (category.id ?? category) : category);
+        const category = isName(field, value) ? await this.categoryOf(value) : value;
+        resolved.set(
+          field,
+          category !== undefined && isJsonObject(category) ? (category.id ?? category) : category,
+        );
         continue;
       }
       if (!isName(field, value)) continue;

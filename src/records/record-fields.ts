@@ -38,9 +38,6 @@ export const fieldKinds: Readonly<Record<FieldKind, FieldKindRules>> = {
   truth: { parse: parseTruth },
 };
 
-/** The fields of a record in a request, by our names. The value undefined removes a field. */
-export type Body = Readonly<Record<string, unknown>>;
-
 /** Returns the noun whose names may stand for the ids of a noun. Undefined if only ids are accepted. */
 export function namedNoun({ idName }: Noun): NamedNoun | undefined {
   return referenceFields[idName];

@@ -1,19 +1,20 @@
 import { lackingFields, takesField } from '../api/contract.ts';
+import type { Fields } from '../api/record-values.ts';
 import type { ColumnRules } from '../input/field-columns.ts';
 import { readId } from '../input/numbers.ts';
-import type { InputRecord, InputRow, RecordValues, RowLayout } from '../input/read-records.ts';
+import type { InputRecord, InputRow, RowLayout } from '../input/read-records.ts';
 import { readNamed, ValueError } from '../process/errors.ts';
 import type { JsonObject, JsonValue } from '../process/exact-json.ts';
 import type { Access } from './access.ts';
 import { checkFields, typeOfField } from './body-fields.ts';
 import { isName } from './names.ts';
 import { parseTyped } from './parse-values.ts';
-import { type Body, columnOf } from './record-fields.ts';
+import { columnOf } from './record-fields.ts';
 
 /** A record of a file. */
 export interface RecordRow extends InputRow {
   /** The values in the form of a request. A name may stand for an id. */
-  readonly fields: Body;
+  readonly fields: Fields;
   /** True if the file has an id. */
   readonly hasId: boolean;
   /** The fields that have a value in the file and are not used. */
@@ -30,7 +31,7 @@ export interface RecordRow extends InputRow {
 export function createRecordLayout(
   access: Access,
   kind: 'create' | 'update' | 'delete',
-  extra: Body,
+  extra: Fields,
 ): RowLayout<RecordRow> {
   const { noun, operation } = access;
   const hasFields = kind !== 'delete';
@@ -81,7 +82,7 @@ function columnRules({ noun, operation, client }: Access): ColumnRules {
 }
 
 /** Returns the values of a record. An empty cell of a table is not a value. */
-function valuesOf(values: RecordValues, isOfTable: boolean): JsonObject {
+function valuesOf(values: Fields, isOfTable: boolean): JsonObject {
   return Object.fromEntries(
     Object.entries(values).filter(
       (entry): entry is [string, JsonValue] => entry[1] !== undefined && !(isOfTable && entry[1] === ''),
@@ -93,13 +94,13 @@ function valuesOf(values: RecordValues, isOfTable: boolean): JsonObject {
 const nullWords = new Set<unknown>(['NULL', 'null', '\\N', 'NA', 'NaN', 'nan', 'None', '#N/A']);
 
 /** Finds a word in a text column that may mean that there is no value. */
-function findNullText(values: RecordValues, text: string): string | undefined {
+function findNullText(values: Fields, text: string): string | undefined {
   const [name, value] = Object.entries(values).find(([, cell]) => nullWords.has(cell)) ?? [];
   return name === undefined || text.includes(`"${value}"`) ? undefined : `${name} ${value}`;
 }
 
 /** Returns the id of a record. @throws ValueError if it is missing or not valid. */
-function idFrom({ id = null }: RecordValues): bigint {
+function idFrom({ id = null }: Fields): bigint {
   if (id === null) throw new ValueError('id is required');
   return readNamed('id', String(id), () => readId(id));
 }
@@ -112,12 +113,12 @@ function idFrom({ id = null }: RecordValues): bigint {
 function toFields(
   access: Access,
   { values, columns, isOfTable }: Pick<InputRecord, 'values' | 'columns' | 'isOfTable'>,
-  extra: Body,
-): Body {
+  extra: Fields,
+): Fields {
   const { client, noun, operation } = access;
   const isNew = operation.id === noun.operations.create;
   // Without a prototype, because a field of the service may be called `constructor`.
-  const fields: Record<string, unknown> = Object.create(null);
+  const fields: Record<string, JsonValue | undefined> = Object.create(null);
   for (const [name, value] of Object.entries(values)) {
     if (name === 'id') continue;
     const isOurs = noun.fields.some((candidate) => candidate.name === name);

@@ -32,7 +32,7 @@ const list = verb({
   view: (context) => recordView(context, inventory, 'listInventory'),
   run: async (context, { status, below, ...flags }) =>
     (await import('../../records/list-and-get.ts')).listRecords(context, inventory, {
-      where: { status },
+      status,
       matches: below === undefined ? undefined : ({ quantity }) => Number(quantity) < below,
       ...flags,
     }),
