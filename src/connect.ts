@@ -60,7 +60,7 @@ export async function connectToDocuments(
 }
 
 /** The headers and the credential that every request carries. */
-type RequestExtras = Pick<ClientOptions, 'headers' | 'openHeaders' | 'credential' | 'whyNoCredential'>;
+type RequestExtras = Pick<ClientOptions, 'headers' | 'openHeaders' | 'credentialSource' | 'whyNoCredential'>;
 
 async function openClient(
   context: Context,
@@ -154,7 +154,7 @@ async function readExtras(
   return {
     headers: toHeaders([...commonHeaders, ...tokenHeaders, ...userHeaders]),
     openHeaders: toHeaders([...commonHeaders, ...userHeaders]),
-    credential: isAdded ? '--header' : use?.kind === 'sent' ? label : undefined,
+    credentialSource: isAdded ? '--header' : use?.kind === 'sent' ? label : undefined,
     whyNoCredential,
   };
 }

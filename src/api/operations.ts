@@ -232,8 +232,8 @@ function operationsOn(name: NounName) {
   ];
   const required = fields.filter(({ isRequired }) => isRequired).map((field) => field.name);
   const inBody = idInBody === 'none' ? names : [idField, ...names];
-  const body = bodyFormat(noun.body, inBody, idInBody === 'required' ? [idField, ...required] : required);
-  const updateBody = update ? bodyFormat(update.body, update.fields, update.fields) : body;
+  const body = requestBody(noun.body, inBody, idInBody === 'required' ? [idField, ...required] : required);
+  const updateBody = update ? requestBody(update.body, update.fields, update.fields) : body;
   return {
     list: { ...collection, ...kinds.list, parameters, summary: `List ${plural}` },
     create: { ...collection, ...kinds.create, body, summary: `Create ${one}` },
@@ -247,7 +247,7 @@ function inQuery(name: string): Parameter {
   return { name, wireName: name, in: 'query', required: false };
 }
 
-function bodyFormat(name: BodyName, names: readonly string[], required: readonly string[]): RequestBody {
+function requestBody(name: BodyName, names: readonly string[], required: readonly string[]): RequestBody {
   const fields = names.map((field) => [field, { wireName: field, required: required.includes(field) }]);
   return {
     name,

@@ -34,7 +34,7 @@ export async function openSession(context: Context, list: RunList, run: Run) {
   const client = await context.client('bulk');
   const stop = new Stop<StopReason>();
   const rate = settings.get('rate') ?? null;
-  const pace = new Pace({ concurrency: settings.get('concurrency'), rate }, stop);
+  const pace = new Pace(settings.get('concurrency'), rate, stop);
   const port = createRecordPort(client, noun, { pace, sendsEtags: settings.get('etags') });
   checkOffers(client, port, run);
   const rules: Rules = { mayCreate: flags.createMissing, takesBack: kind === 'undo' };

@@ -93,8 +93,8 @@ function describeOtherBody(
 
 /** Says whether a token was sent, where in the request it was, and which setting it comes from. */
 function tokenClause({ client, tokenHeader }: CheckContext): string {
-  if (client.credential === undefined) return 'no token was sent';
-  return `the token of ${client.credential} was sent in ${describeHeader(tokenHeader)}`;
+  if (client.credentialSource === undefined) return 'no token was sent';
+  return `the token of ${client.credentialSource} was sent in ${describeHeader(tokenHeader)}`;
 }
 
 /** Compares an answer of the service with a condition. A status that the condition requires is not retried. */

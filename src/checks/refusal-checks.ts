@@ -57,7 +57,7 @@ export async function checkAuth(context: CheckContext): Promise<Finding> {
   const { reads, client } = context;
   const secured = reads.filter(({ credential }) => credential === 'required');
   const isDeclared = secured.length > 0;
-  if (!isDeclared && client.credential === undefined)
+  if (!isDeclared && client.credentialSource === undefined)
     return skip('no security is declared, and no token given');
   const asked = isDeclared ? secured : [reachOperation(reads)].filter((operation) => operation !== undefined);
   const changes = { [context.tokenHeader.name.toLowerCase()]: undefined };

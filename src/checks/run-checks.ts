@@ -94,7 +94,7 @@ function createCheckContext(service: Service, signal: AbortSignal, attempts: Att
     reads: readsOf(client.contract),
     client: {
       ...client,
-      call: (id, input, options) => client.call(id, input, { ...callOptions(), ...options }),
+      read: (id, input, options) => client.read(id, input, { ...callOptions(), ...options }),
       write: (id, input, options) => client.write(id, input, { ...callOptions(), ...options }),
       list: (id, filters, options) => client.list(id, filters, { ...callOptions(), ...options }),
       note: () => {},

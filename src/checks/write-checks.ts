@@ -203,7 +203,7 @@ async function isListed(
 ): Promise<boolean | undefined> {
   if (!list) return undefined;
   try {
-    await readFromList(client, nounName, id, { whole: true });
+    await readFromList(client, nounName, id, { needsWhole: true });
     return true;
   } catch (error) {
     if (error instanceof CliError && error.kind === 'not-found') return false;

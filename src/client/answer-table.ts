@@ -1,7 +1,6 @@
 import { isSafeMethod } from '../api/http.ts';
-import { CliError, type ErrorKind, type UnavailableReason } from '../process/errors.ts';
+import { type Author, CliError, type ErrorKind, type UnavailableReason } from '../process/errors.ts';
 import type { Attempt } from './attempt.ts';
-import type { Author } from './error-body.ts';
 
 // The one table of answers: what an answer means for a write, a retry and an error. Calls, rows, smoke and errors read it.
 
@@ -13,8 +12,8 @@ export interface AnswerRule {
   readonly mayBeApplied: boolean;
   /** Which requests are sent again by themselves: none, those that are once if sent twice, or all. */
   readonly again: 'never' | 'idempotent' | 'always';
-  /** True if the same request may succeed later without a change to it. */
-  readonly passes: boolean;
+  /** True if the same request may succeed later. */
+  readonly isTemporary: boolean;
   /** The kind of the error. */
   readonly kind: ErrorKind;
 }
@@ -41,12 +40,12 @@ type StatusWord =
   /** A gateway got no valid answer of the service. */
   | 'no-service';
 
-const refused: AnswerRule = { mayBeApplied: false, again: 'never', passes: false, kind: 'failed' };
-const denied: AnswerRule = { ...refused, passes: true, kind: 'auth' };
+const refused: AnswerRule = { mayBeApplied: false, again: 'never', isTemporary: false, kind: 'failed' };
+const denied: AnswerRule = { ...refused, isTemporary: true, kind: 'auth' };
 const missing: AnswerRule = { ...refused, kind: 'not-found' };
 const unsupported: AnswerRule = { ...refused, kind: 'unavailable' };
-const busy: AnswerRule = { mayBeApplied: false, again: 'always', passes: true, kind: 'unavailable' };
-const lost: AnswerRule = { mayBeApplied: true, again: 'idempotent', passes: true, kind: 'unavailable' };
+const busy: AnswerRule = { mayBeApplied: false, again: 'always', isTemporary: true, kind: 'unavailable' };
+const lost: AnswerRule = { mayBeApplied: true, again: 'idempotent', isTemporary: true, kind: 'unavailable' };
 /** A gateway's page, a 202, and a success that is none. */
 const unclear: AnswerRule = { ...lost, again: 'never' };
 const unsent: AnswerRule = { ...busy, again: 'never' };
@@ -63,7 +62,7 @@ const rows: readonly (readonly [statuses: readonly number[], rule: AnswerRule, w
   [[408], lost],
   [[409], refused, 'conflict'],
   [[410], missing, 'gone'],
-  [[412], { ...refused, passes: true }, 'stale'],
+  [[412], { ...refused, isTemporary: true }, 'stale'],
   [[425], busy],
   [[429], busy, 'too-many'],
   [[501, 505], unsupported],
@@ -76,7 +75,7 @@ const rowOf = new Map(
 /** A gateway without a way to the service answers so too, for example after the service has applied the write. */
 const gatewayStatuses: ReadonlySet<number> = new Set([403, 404, 410]);
 /** The reasons after which the same request may get an answer at once. */
-const passingReasons: ReadonlySet<UnavailableReason | undefined> = new Set<UnavailableReason>([
+const repeatableReasons: ReadonlySet<UnavailableReason | undefined> = new Set<UnavailableReason>([
   'refused',
   'reset',
   'timeout',
@@ -88,9 +87,9 @@ const passingReasons: ReadonlySet<UnavailableReason | undefined> = new Set<Unava
 export function answerRule({ isSent, response, error, author }: AttemptEnd): AnswerRule {
   if (response && !(error && response.status < 300)) return statusRule(response.status, author);
   const { reason, retryable } = error instanceof CliError ? error.details : {};
-  const isPassing = retryable !== false && passingReasons.has(reason);
-  if (isSent) return isPassing ? lost : unclear;
-  return isPassing ? busy : unsent;
+  const isRepeatable = retryable !== false && repeatableReasons.has(reason);
+  if (isSent) return isRepeatable ? lost : unclear;
+  return isRepeatable ? busy : unsent;
 }
 
 /** Returns what a status means. @param author whose answer it is. */
@@ -130,9 +129,9 @@ export function isSentAgain(method: string, result: AttemptEnd): boolean {
   return again === 'always' || (again === 'idempotent' && isIdempotent(method));
 }
 
-/** Returns true if the request of an error may succeed later without a change to it. */
-export function errorPasses({ kind, details: { status, author } }: CliError): boolean {
-  return status === undefined ? kind !== 'usage' : statusRule(status, author).passes;
+/** Returns true if the request of an error may succeed later. */
+export function isTemporaryError({ kind, details: { status, author } }: CliError): boolean {
+  return status === undefined ? kind !== 'usage' : statusRule(status, author).isTemporary;
 }
 
 /** Returns true if a reading that failed is tried again: an empty 404 and a page of a gateway say nothing of the record. */

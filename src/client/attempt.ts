@@ -1,7 +1,6 @@
 import type { HttpRequest, HttpResponse } from '../api/http.ts';
-import { CliError } from '../process/errors.ts';
+import { type Author, CliError } from '../process/errors.ts';
 import { StoppedError } from '../process/signals.ts';
-import type { Author } from './error-body.ts';
 
 /**
  * One attempt of a call, after its end. A call returns the list of its attempts, or throws an error that has the list. The

@@ -1,6 +1,6 @@
 import { type HttpResponse, isSafeMethod, shownUrl } from '../api/http.ts';
 import { nouns } from '../api/nouns.ts';
-import { CliError, type ErrorDetails, type ErrorKind } from '../process/errors.ts';
+import { type Author, CliError, type ErrorDetails, type ErrorKind } from '../process/errors.ts';
 import {
   type AnswerRule,
   answerRule,
@@ -13,7 +13,7 @@ import {
 } from './answer-table.ts';
 import { type Attempt, attemptsClause } from './attempt.ts';
 import type { Call } from './call.ts';
-import { type Author, readErrorBody } from './error-body.ts';
+import { readErrorBody } from './error-body.ts';
 import { hintOf } from './hints.ts';
 import { invalidResponse } from './transport/transport-error.ts';
 

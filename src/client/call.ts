@@ -15,8 +15,8 @@ export interface ClientOptions extends RetryLimits {
   readonly headers: HttpHeaders;
   /** The headers of the requests of operations that are open for all: without the credential. */
   readonly openHeaders: HttpHeaders;
-  /** The source of the credential, for messages; undefined if there is none. */
-  readonly credential?: string | undefined;
+  /** The setting or the flag that the credential comes from, for messages; undefined if there is none. */
+  readonly credentialSource?: string | undefined;
   /** Why a token that the settings name is not sent, a sentence. */
   readonly whyNoCredential?: string | undefined;
   /** The command line that examines the connection, for hints; by default that of the active profile. */

@@ -14,7 +14,7 @@ import type { JsonObject } from '../process/exact-json.ts';
 import type { Attempt } from './attempt.ts';
 import type { Call, CallOptions, ClientOptions } from './call.ts';
 import { callError, responseError } from './call-error.ts';
-import { type Attempted, judgeFailure, judgeWrite, type SentWrite } from './judge-write.ts';
+import { type Attempted, judgeFailure, judgeWrite, type WantedRecord } from './judge-write.ts';
 import type { Page, PageSource } from './page-walk.ts';
 import { type PageContent, readResult } from './read-answer.ts';
 import {
@@ -38,8 +38,8 @@ type ListRecord<K extends ListId> = ServiceRecord<Result<K> & JsonObject>;
 export interface Client {
   readonly contract: Contract;
   readonly baseUrl: string;
-  /** The source of the credential, for messages; undefined if none is sent. */
-  readonly credential: string | undefined;
+  /** See `ClientOptions`. */
+  readonly credentialSource: string | undefined;
   /** Tells the user a line, once for this client. */
   note(line: string): void;
   /**
@@ -48,7 +48,7 @@ export interface Client {
    * @throws UsageError before any request if the contract lacks the operation, or if the input lacks something required.
    *   CliError with the attempts if the service answers with an error, or gives no valid answer.
    */
-  call(id: OperationId, input: CallInput, options?: CallOptions): Promise<Answer>;
+  read(id: OperationId, input: CallInput, options?: CallOptions): Promise<Answer>;
   /**
    * Writes by one operation, and judges what came of it. It throws nothing that an answer says.
    *
@@ -58,10 +58,10 @@ export interface Client {
   /**
    * Reads a list to its end, page by page. A page is requested when the caller asks for it. See whole-list.ts.
    *
-   * @throws UsageError for a filter that cannot be applied, and for a list that may be cut if `whole` is set.
+   * @throws UsageError for a filter that cannot be applied, and for a list that may be cut if `needsWhole` is set.
    */
   list<K extends ListId>(id: K, filters?: Filters, options?: ListOptions): AsyncGenerator<ListRecord<K>[]>;
-  /** Returns the request that `call` would send, without its credential, for `--dry-run`. */
+  /** Returns the request that `write` would send, without its credential, for `--dry-run`. */
   toRequest(id: OperationId, input: CallInput, options?: CallOptions): HttpRequest;
   /** Returns the request that `request` would send, without its credential. */
   toRawRequest(request: RawRequest): HttpRequest;
@@ -69,7 +69,7 @@ export interface Client {
    * Sends one operation and returns the response, also one with an error status.
    *
    * @param changes headers that replace headers of the request. The value undefined removes a header.
-   * @throws as `call`, but not because of a response.
+   * @throws as `read`, but not because of a response.
    */
   send(
     id: OperationId,
@@ -133,9 +133,9 @@ export function createClient(options: ClientOptions): Client {
   return {
     contract,
     baseUrl,
-    credential: options.credential,
+    credentialSource: options.credentialSource,
     note,
-    async call(id, input, callOptions = {}) {
+    async read(id, input, callOptions = {}) {
       const call = prepare(id, input, callOptions);
       const { value, ...answer } = await fetchAnswer(call, recordIdOf(call.operation, input));
       return { record: value as ServiceRecord, ...answer };
@@ -144,7 +144,7 @@ export function createClient(options: ClientOptions): Client {
       try {
         const call = prepare(id, input, callOptions);
         const { response, attempts } = await fetchResponse(call);
-        return judgeWrite(call, intentOf(call.operation, input), response, attempts.at(-1));
+        return judgeWrite(call, wantedRecord(call.operation, input), response, attempts.at(-1));
       } catch (error) {
         return judgeFailure(error);
       }
@@ -180,9 +180,9 @@ interface OperationCall extends Call {
   readonly operation: Operation;
 }
 
-function intentOf(operation: Operation, input: CallInput): SentWrite {
+function wantedRecord(operation: Operation, input: CallInput): WantedRecord {
   const values = operation.method === 'DELETE' ? undefined : (input.values ?? input.body);
-  return { id: recordIdOf(operation, input), values: (values ?? {}) as SentWrite['values'] };
+  return { id: recordIdOf(operation, input), values: (values ?? {}) as WantedRecord['values'] };
 }
 
 /** @throws CliError for a response with an error status. */

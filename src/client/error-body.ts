@@ -1,21 +1,13 @@
 import { statedResponse } from '../api/contract.ts';
 import { type HttpResponse, headerValue, withoutParameters } from '../api/http.ts';
 import type { Operation } from '../api/operations.ts';
+import type { Author } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue, jsonIn } from '../process/exact-json.ts';
 import type { Mask } from '../process/secrets.ts';
 import { shorten } from '../process/text.ts';
 import { encodingOf } from './transport/response.ts';
 
 // This file reads the body of an error: whose answer it is, and what it says.
-
-/**
- * The author of an error, by its body:
- *
- * - `service`: JSON, or what the description states for this answer, so the service itself has answered;
- * - `gateway`: HTML or other text, so a gateway before the service may have answered;
- * - `unknown`: the body is empty.
- */
-export type Author = 'service' | 'gateway' | 'unknown';
 
 /** Returns the author of an error response. @param operation what was called, if that is known. */
 export function authorOf({ status, headers, body }: HttpResponse, operation?: Operation): Author {

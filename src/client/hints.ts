@@ -1,9 +1,8 @@
 import { type HttpResponse, headerValue } from '../api/http.ts';
-import type { CliError, ErrorKind } from '../process/errors.ts';
+import type { Author, CliError, ErrorKind } from '../process/errors.ts';
 import { systemCode } from '../process/system-error.ts';
 import { isMissingStatus } from './answer-table.ts';
 import type { Call } from './call.ts';
-import type { Author } from './error-body.ts';
 
 /** What is known of a call that failed. Of a connection that is only looked at there is no call. */
 interface Failure {
@@ -87,18 +86,19 @@ function basic({ call, response }: Failure): string | undefined {
 
 function token({ call, response, kind }: Failure): string | undefined {
   if (!call || kind !== 'auth') return undefined;
-  const { credential, whyNoCredential } = call.client;
-  if (credential === undefined)
+  const { credentialSource, whyNoCredential } = call.client;
+  if (credentialSource === undefined)
     return (
       whyNoCredential ??
       'give a token: PETSTORE_TOKEN together with PETSTORE_BASE_URL, or token-file in the profile of this service'
     );
   const sent = headerValue(call.request.headers, 'authorization') ?? '';
   const extra = /^\S+ ("|'|bearer |basic |authorization(?=:))/i.exec(sent)?.[1];
-  if (extra !== undefined) return `the token of ${credential} begins with ${extra.trim()}: leave that out`;
+  if (extra !== undefined)
+    return `the token of ${credentialSource} begins with ${extra.trim()}: leave that out`;
   return response?.status === 401
-    ? `is the token of ${credential} that of this service, and still valid?`
-    : `the token of ${credential} may not do this`;
+    ? `is the token of ${credentialSource} that of this service, and still valid?`
+    : `the token of ${credentialSource} may not do this`;
 }
 
 function cache({ response }: Failure): string | undefined {
@@ -122,8 +122,8 @@ function largeHeader({ call, response, error }: Failure): string | undefined {
   const largest = sizes.sort((a, b) => b.bytes - a.bytes)[0];
   if (!largest || largest.bytes < largeHeaderBytes) return undefined;
   const { name, bytes } = largest;
-  const isToken = client.credential !== undefined && name === 'authorization';
-  const header = isToken ? `the header with the token of ${client.credential}` : `the header ${name}`;
+  const isToken = client.credentialSource !== undefined && name === 'authorization';
+  const header = isToken ? `the header with the token of ${client.credentialSource}` : `the header ${name}`;
   return `${header} has ${bytes} bytes, and many gateways take 8 KB of headers`;
 }
 

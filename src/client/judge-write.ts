@@ -29,8 +29,8 @@ interface WriteCall {
   readonly operation: Operation;
 }
 
-/** The state that the user wants after a write. */
-export interface SentWrite {
+/** The record that the user wants after a write. */
+export interface WantedRecord {
   /** The id of the record; undefined for a create that leaves it to the service. */
   readonly id: bigint | undefined;
   /** The fields that the user set, by our names. An undefined value is not compared. Empty for a delete. */
@@ -93,7 +93,7 @@ export interface WriteFault {
  */
 export function judgeWrite(
   { client, operation }: WriteCall,
-  sent: SentWrite,
+  sent: WantedRecord,
   response: HttpResponse,
   attempt: Attempt | undefined,
 ): Attempted {
@@ -156,7 +156,7 @@ export function attemptDetails(attempted: Attempted | undefined): Partial<ErrorD
 /** Reads what a response shows of a write: its record, its id, or a clause that says why it does not show what the user set. */
 function readWrite(
   operation: Operation,
-  { id, values }: SentWrite,
+  { id, values }: WantedRecord,
   response: HttpResponse,
   mask: Mask,
 ): Pick<Attempted, 'record' | 'id'> & { readonly fault?: string | undefined } {
@@ -197,7 +197,7 @@ function hasFields(operation: Operation, record: JsonObject): boolean {
 /** Lists the fields of a record that do not have what the user set: `quantity 0, not 10`. */
 function otherValues(
   { body }: Operation,
-  values: SentWrite['values'],
+  values: WantedRecord['values'],
   record: JsonObject,
   mask: Mask,
 ): string[] {

@@ -17,14 +17,6 @@ export interface StopReason {
   readonly hint?: string | undefined;
 }
 
-/** How fast requests are sent. */
-export interface PaceLimits {
-  /** The most requests in flight. */
-  readonly concurrency: number;
-  /** The most requests a second. Each attempt counts. Null for no limit. */
-  readonly rate: number | null;
-}
-
 /** The longest Retry-After, in milliseconds. A longer one stops the run. */
 export const maxRetryWaitMs = 120_000;
 
@@ -44,8 +36,9 @@ export class Pace {
   private pausedUntil = 0;
   private nextAt = 0;
 
-  constructor({ concurrency, rate }: PaceLimits, stop: Stop<StopReason>) {
-    this.max = concurrency;
+  /** @param rate the most requests a second. Each attempt counts. Null for no limit. */
+  constructor(max: number, rate: number | null, stop: Stop<StopReason>) {
+    this.max = max;
     this.intervalMs = rate === null ? 0 : 1000 / rate;
     this.stop = stop;
     stop.stopped.addEventListener('abort', () => this.abandonIfIdle());

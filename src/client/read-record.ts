@@ -16,7 +16,7 @@ import type { ListOptions } from './whole-list.ts';
  * Reads one record. If the service lacks the operation for that, or has withdrawn a deprecated one, it finds the record in
  * the list and notes that.
  *
- * @throws CliError `not-found` if there is no such record; and what `client.call` throws.
+ * @throws CliError `not-found` if there is no such record; and what `client.read` throws.
  */
 export async function readRecord<View = JsonObject>(
   client: Client,
@@ -29,7 +29,7 @@ export async function readRecord<View = JsonObject>(
   const operation = operations.get(get);
   let why = 'is not offered';
   if (operation || !operations.has(list)) {
-    const reading = client.call(get, { id }, options) as Promise<Answer<View>>;
+    const reading = client.read(get, { id }, options) as Promise<Answer<View>>;
     if (!operation?.isDeprecated || !operations.has(list)) return reading;
     try {
       return await reading;
@@ -39,7 +39,7 @@ export async function readRecord<View = JsonObject>(
     }
   }
   client.note(`note: ${get} ${why}: looking through ${list} instead`);
-  return readFromList(client, noun, id, { whole: true, ...options });
+  return readFromList(client, noun, id, { needsWhole: true, ...options });
 }
 
 /** Returns true if the operation is gone, and not the record: 410, or 404 or 405 without an error code of the service. */

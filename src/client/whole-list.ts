@@ -18,7 +18,7 @@ export interface ListOptions extends CallOptions {
   /** The id after which the list begins, if the list is ordered by id. */
   readonly after?: bigint | undefined;
   /** True if the caller needs every record: a list that may be cut is then an error, not a warning. */
-  readonly whole?: boolean | undefined;
+  readonly needsWhole?: boolean | undefined;
 }
 
 /** Opens a list with these parameters. @throws UsageError if they break the contract. */
@@ -30,7 +30,7 @@ type OpenList = (query: Filters) => PageSource;
  *
  * @param note tells the user a line.
  * @throws UsageError for a filter that neither the service nor this function can apply, and for a list that may be cut if
- *   `whole` is set. CliError for a list that does not end.
+ *   `needsWhole` is set. CliError for a list that does not end.
  */
 export async function* readList(
   operation: Operation,
@@ -47,16 +47,16 @@ export async function* readList(
   let kept: ServiceRecord[][] = [];
   let page = await pages.next();
   for (; !page.done; page = await pages.next()) {
-    if (options.whole && !keepsAll) {
+    if (options.needsWhole && !keepsAll) {
       yield* kept;
       kept = [];
     }
-    if (options.whole) kept.push(page.value);
+    if (options.needsWhole) kept.push(page.value);
     else yield page.value;
   }
   const { mayBeCut, note: remark } = page.value;
   if (remark !== undefined) note(`note: ${remark}: the list ends here (${id})`);
-  if (mayBeCut !== undefined && options.whole)
+  if (mayBeCut !== undefined && options.needsWhole)
     throw new UsageError(
       `the list may be cut, and this needs every record: ${mayBeCut} (${id})`,
       'ask the owner of the service for a list that can be read to its end',
@@ -71,7 +71,7 @@ async function* readPages(
   operation: Operation,
   openList: OpenList,
   filters: Filters,
-  { limit, after, whole }: ListOptions,
+  { limit, after, needsWhole }: ListOptions,
 ): AsyncGenerator<ServiceRecord[], ListEnd> {
   checkFilters(operation, filters);
   const conditions = Object.entries(filters).filter(([, value]) => value !== undefined);
@@ -80,7 +80,7 @@ async function* readPages(
     .filter(([, value]) => value !== undefined);
   const query = Object.fromEntries(parameters);
   const mayBeCut = narrowingClause(operation, query);
-  if (whole && mayBeCut !== undefined) return { mayBeCut };
+  if (needsWhole && mayBeCut !== undefined) return { mayBeCut };
   const isExact = parameters.length === conditions.length;
   const size = pageSize(operation, isExact ? limit : undefined);
   let left = limit ?? Number.POSITIVE_INFINITY;

@@ -74,7 +74,7 @@ const reset = verb({
 async function readAll(client: Client): Promise<PulledRecords> {
   for (const id of ['listInventory', 'listOrders', 'listPets', 'listCategories'] as const)
     offeredOperation(client.contract, id);
-  const read = (id: ListId) => collectViews<object>(client.list(id, {}, { whole: true }));
+  const read = (id: ListId) => collectViews<object>(client.list(id, {}, { needsWhole: true }));
   const inventory = await read('listInventory');
   const orders = await read('listOrders');
   const pets = await read('listPets');

@@ -33,6 +33,15 @@ export type UnavailableReason =
   | 'redirect'
   | 'invalid-response';
 
+/**
+ * The author of an answer with an error status, by its body:
+ *
+ * - `service`: JSON, or what the description states for this answer, so the service itself has answered;
+ * - `gateway`: HTML or other text, so a gateway before the service may have answered;
+ * - `unknown`: the body is empty.
+ */
+export type Author = 'service' | 'gateway' | 'unknown';
+
 export interface ErrorDetails {
   /** A remedy that the user can apply, one sentence. */
   readonly hint?: string | undefined;
@@ -44,8 +53,8 @@ export interface ErrorDetails {
   readonly addition?: string | undefined;
   /** The reason why there is no valid answer, if that is the error. */
   readonly reason?: UnavailableReason | undefined;
-  /** Whose answer the error is: see `authorOf` of the client. Undefined if no response has an error status. */
-  readonly author?: 'service' | 'gateway' | 'unknown' | undefined;
+  /** Undefined if no response has an error status. */
+  readonly author?: Author | undefined;
   /** The HTTP status, if there is a response. */
   readonly status?: number | undefined;
   readonly method?: string | undefined;

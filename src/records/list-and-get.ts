@@ -73,7 +73,7 @@ async function readPages(
   const list = client.list(noun.operations.list, filters, {
     limit: canStopEarly ? limit : undefined,
     // A list that may be cut says nothing about the records that it lacks.
-    whole: failIf !== undefined,
+    needsWhole: failIf !== undefined,
   });
   async function* pages() {
     for await (const page of list) yield matches ? page.filter(({ view }) => matches(view)) : page;

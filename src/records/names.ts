@@ -146,6 +146,6 @@ export class Names {
 
 async function readPetsOrCategories(client: Client, noun: NamedNoun): Promise<PetOrCategory[]> {
   const list = nouns[noun].operations.list as 'listPets' | 'listCategories';
-  const records = await collectViews<PetOrCategory>(client.list(list, {}, { whole: true }));
+  const records = await collectViews<PetOrCategory>(client.list(list, {}, { needsWhole: true }));
   return records.map(({ id, name }) => ({ id, name }));
 }

@@ -27,7 +27,7 @@ export async function readOverview(context: Context, client: Client, below: numb
   const readPart = async <K extends ListId>(id: K, name: string): Promise<Result<K>[] | undefined> => {
     try {
       offeredOperation(client.contract, id);
-      return await collectViews(client.list(id, {}, { whole: true }));
+      return await collectViews(client.list(id, {}, { needsWhole: true }));
     } catch (error) {
       if (!(error instanceof CliError) || context.interrupts.signal.aborted) throw error;
       errors.push(error);

@@ -1,5 +1,5 @@
 import { describeValue, isMetBy, type ServiceRecord, type Value } from '../api/record-values.ts';
-import { errorPasses, isReadAgain } from '../client/answer-table.ts';
+import { isReadAgain, isTemporaryError } from '../client/answer-table.ts';
 import { attemptsOf } from '../client/attempt.ts';
 import { type Attempted, codeOfError } from '../client/judge-write.ts';
 import { planRetry, type RetryLimits } from '../client/retry.ts';
@@ -343,7 +343,7 @@ function giveUp(known: Known, words?: Words, cause?: CliError): Next {
     const error = cause ?? attempted?.error;
     // A gateway may have sent the create twice, so a resume must not send it once more.
     const isFinal = intent.kind === 'create' && attempted?.verdict === 'conflict';
-    const passes = code === 'stale' || (!isFinal && error !== undefined && errorPasses(error));
+    const passes = code === 'stale' || (!isFinal && error !== undefined && isTemporaryError(error));
     return end(known, { outcome: { kind: 'failed', reason: { ...reason, passes } }, error });
   }
   const kept = doubt === 'unread' ? ({ ...known, doubt: 'refused' } as const) : known;

@@ -110,9 +110,9 @@ export function createRecordPort(client: Client, name: NounName, options: PortOp
       // An empty 404 may come from a gateway. A whole list without the record is the service's own word.
       if (found.missing?.details.author !== 'unknown') return found;
       if (!port.canList) throw found.missing;
-      return readFromList(client, name, id, { ...reading, whole: true }).then(toReading, missingReading);
+      return readFromList(client, name, id, { ...reading, needsWhole: true }).then(toReading, missingReading);
     },
-    list: () => client.list(ids.list, {}, { pace, whole: true, isFresh: true }),
+    list: () => client.list(ids.list, {}, { pace, needsWhole: true, isFresh: true }),
     idOf: ({ view }) => BigInt(view[noun.idField] as bigint),
     valueOf(intent, record) {
       if (record === undefined) return null;

@@ -18,7 +18,7 @@ function attempt(status: number, more: Partial<Attempt> = {}): Attempt {
 
 function paceOf(concurrency: number) {
   const stop = new Stop<StopReason>();
-  const pace = new Pace({ concurrency, rate: null }, stop);
+  const pace = new Pace(concurrency, null, stop);
   const answer = (status: number, times = 1, method = 'PUT') => {
     for (let time = 0; time < times; time += 1) {
       void pace.waitForTurn();
@@ -84,7 +84,7 @@ test.each([429, 503])('a %i without Retry-After pauses all requests', async (sta
 });
 
 test('a rate spreads requests over the time', async () => {
-  const pace = new Pace({ concurrency: 8, rate: 50 }, new Stop<StopReason>());
+  const pace = new Pace(8, 50, new Stop<StopReason>());
   const began = performance.now();
   await Promise.all(Array.from({ length: 5 }, () => pace.waitForTurn()));
   expect(performance.now() - began).toBeGreaterThan(70);

@@ -58,7 +58,7 @@ async function readText(context: Context, { below, ...filter }: EditFilter): Pro
   const nameById = await new Names(context, client).namesOf('pets');
   const counts = new Map<bigint, Value>();
   const lines = ['petId,name,quantity,expected,status'];
-  for await (const page of client.list('listInventory', {}, { whole: true }))
+  for await (const page of client.list('listInventory', {}, { needsWhole: true }))
     for (const { view: item } of page) {
       const { petId, quantity } = item;
       if (below !== undefined && !(quantity < below)) continue;

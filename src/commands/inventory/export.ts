@@ -37,5 +37,5 @@ export async function exportInventory(context: Context, withExpected: boolean): 
   const client = await context.client();
   if (printer.shows(view, 'name'))
     for (const [id, name] of await new Names(context, client).namesOf('pets')) names.set(id, name);
-  return { pages: client.list('listInventory', {}, { whole: true }), view, defaultFormat: 'csv' };
+  return { pages: client.list('listInventory', {}, { needsWhole: true }), view, defaultFormat: 'csv' };
 }
