@@ -49,10 +49,15 @@ export function isDay(text: string): boolean {
   return /^\d{4}-\d\d-\d\d$/.test(text);
 }
 
-/** Returns the instant of a date-time, or of the beginning of a day in UTC. Undefined for any other text. */
+/** Makes a day its first moment in UTC, a date-time. Any other text stays. */
+export function toDateTime(text: string): string {
+  return isDay(text) ? `${text}T00:00:00Z` : text;
+}
+
+/** Returns the instant of a date-time or a day. Undefined for any other text. @see toDateTime */
 export function toInstant(text: string): number | undefined {
-  const moment = isDay(text) ? `${text}T00:00:00Z` : text;
-  return isDateTime(moment) ? Date.parse(moment) : undefined;
+  const dateTime = toDateTime(text);
+  return isDateTime(dateTime) ? Date.parse(dateTime) : undefined;
 }
 
 /** Finds the index of the first item with this id or a higher one, in items that are ordered by id. Most ids come at the end. */

@@ -1,4 +1,4 @@
-import { type Noun, type NounName, nouns } from '../api/nouns.ts';
+import { type Field, type FieldKind, type Noun, type NounName, nouns } from '../api/nouns.ts';
 import { withArticle } from '../process/text.ts';
 import { type DocumentOperation, fixedRoute, mapFlag, type Obstacle } from './document.ts';
 import { toParameters, withStatedValues } from './parameters.ts';
@@ -134,7 +134,15 @@ function foreign(obstacle: Obstacle): Obstacle {
   return { ...obstacle, isForeign: true };
 }
 
-const integerFields = new Set(['id', 'petId', 'categoryId', 'quantity']);
+const ourFields = Object.values(nouns).flatMap(({ fields }): readonly Field[] => fields);
+
+/** The names of our fields that are integers. */
+const integerFields = new Set(['id', ...namesOfKind('reference'), ...namesOfKind('quantity')]);
+const booleanFields = new Set(namesOfKind('truth'));
+
+function namesOfKind(kind: FieldKind): string[] {
+  return ourFields.filter((field) => field.kind === kind).map(({ name }) => name);
+}
 
 export function isNumberKind(kind: Shape['kind'] | undefined): boolean {
   return kind === 'integer' || kind === 'number';
@@ -147,7 +155,7 @@ function obstacleInTypes(tableOperation: TableOperation, shape: Shape, label: st
     const kind = shape.fields.get(name)?.kind ?? 'unknown';
     const isSame = integerFields.has(field)
       ? isNumberKind(kind)
-      : kind === (field === 'complete' ? 'boolean' : 'string');
+      : kind === (booleanFields.has(field) ? 'boolean' : 'string');
     if (kind === 'unknown' || isSame) continue;
     return { why: `its ${label} has the field ${name} as ${withArticle(kind)}` };
   }

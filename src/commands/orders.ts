@@ -1,7 +1,7 @@
 import { nouns, type RecordOf } from '../api/nouns.ts';
 import { argument, flag, value } from '../cli/flag.ts';
 import { verb } from '../cli/verb.ts';
-import { parseDate, parseId } from '../records/parse-values.ts';
+import { parseDateTime, parseId } from '../records/parse-values.ts';
 import { recordView } from '../records/record-fields.ts';
 import { listFlags, referenceFlag } from './arguments.ts';
 import { recordVerbs } from './record-verbs.ts';
@@ -33,7 +33,7 @@ const list = verb({
       conflicts: ['complete'],
     }),
     dueBefore: value('--due-before <date>', 'only open orders that ship before this date', {
-      parse: parseDate,
+      parse: parseDateTime,
       conflicts: ['complete'],
     }),
     ...listFlags,

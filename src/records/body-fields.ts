@@ -7,7 +7,7 @@ import { readCount, readId } from '../input/numbers.ts';
 import { messageOf, readNamed, UsageError, ValueError } from '../process/errors.ts';
 import { isJsonObject, type JsonValue, parseJson } from '../process/exact-json.ts';
 import type { Access } from './access.ts';
-import { inForm, isIdText, parseDay, parseTruth, parseTyped, wordOf } from './parse-values.ts';
+import { isIdText, parseDate, parseTruth, parseTyped, toServiceDate, wordOf } from './parse-values.ts';
 import { columnOf, findField, flagOf } from './record-fields.ts';
 
 /** The input of a create or an update: the values of flags, or a file of records. */
@@ -155,7 +155,7 @@ function readValue({ name, kind }: Field, value: JsonValue, contract: Contract, 
   if (typeof value !== 'string') throw new ValueError('must be a string');
   const bounds = fieldBounds(contract, noun.name, name);
   if (kind === 'status') return wordOf(value, bounds?.enum);
-  return kind === 'date' ? inForm(parseDay(value), bounds) : value;
+  return kind === 'date' ? toServiceDate(parseDate(value), bounds) : value;
 }
 
 // The values of a field are the description's: the words of its enumeration, and a day or an instant.

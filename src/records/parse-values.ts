@@ -1,5 +1,5 @@
 import type { Bounds } from '../api/schemas.ts';
-import { idRequirement, isDateTime, isDay, toChange, toId } from '../api/values.ts';
+import { idRequirement, isDay, toChange, toDateTime, toId, toInstant } from '../api/values.ts';
 import { parseInteger, signClause } from '../config/setting-values.ts';
 import { UsageError, ValueError } from '../process/errors.ts';
 import { type JsonValue, jsonIn } from '../process/exact-json.ts';
@@ -55,23 +55,17 @@ export function parseChange(text: string): number {
   return change;
 }
 
+/** Parses a date as a date-time (RFC 3339). @throws ValueError as `parseDate`. */
+export function parseDateTime(text: string): string {
+  return toDateTime(parseDate(text));
+}
+
 /**
- * Returns the date-time (RFC 3339) of a text: the text itself, or the first moment in UTC of a day.
+ * Parses a date: a day, `YYYY-MM-DD`, which may be given as `today`, `tomorrow`, `+3d` or `+1w`, or a date-time (RFC 3339).
  *
  * @throws ValueError.
  */
 export function parseDate(text: string): string {
-  const date = parseDay(text);
-  return isDay(date) ? `${date}T00:00:00Z` : date;
-}
-
-/**
- * Returns the day, `YYYY-MM-DD`, of a text such as `2027-01-15`, `today`, `tomorrow`, `+3d` or `+1w`, or the text itself if it
- * is a date-time (RFC 3339).
- *
- * @throws ValueError.
- */
-export function parseDay(text: string): string {
   const [, count, unit] = /^\+(\d{1,4})([dw])$/.exec(text) ?? [];
   const days =
     count === undefined ? ['today', 'tomorrow'].indexOf(text) : Number(count) * (unit === 'w' ? 7 : 1);
@@ -81,7 +75,7 @@ export function parseDay(text: string): string {
     return new Date(day).toISOString().slice(0, 10);
   }
   const date = withoutSpace(text);
-  if (!isDateTime(isDay(date) ? `${date}T00:00:00Z` : date))
+  if (toInstant(date) === undefined)
     throw new ValueError(
       'must be a date such as 2027-01-15, 2027-01-15T09:00:00Z, today, tomorrow, +3d or +1w',
     );
@@ -102,9 +96,9 @@ export function wordOf(text: string, choices: readonly string[] | undefined): st
   return match;
 }
 
-/** Writes a day or a date-time in the form that the service has. @throws ValueError for a time if the service has days. */
-export function inForm(text: string, bounds: Bounds | undefined): string {
-  if (bounds?.format !== 'date') return isDay(text) ? `${text}T00:00:00Z` : text;
+/** Makes a date what the service has: a day, or a date-time. @throws ValueError for a time if the service has days. */
+export function toServiceDate(text: string, bounds: Bounds | undefined): string {
+  if (bounds?.format !== 'date') return toDateTime(text);
   if (!isDay(text)) throw new ValueError('must be a day such as 2027-01-15: the service has no times');
   return text;
 }

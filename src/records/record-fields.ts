@@ -12,7 +12,7 @@ import type { ServiceRecord } from '../api/record-values.ts';
 import type { Context } from '../context.ts';
 import type { Column, View } from '../output/columns.ts';
 import { joinFirst } from '../process/text.ts';
-import { parseDay, parseIdOrName, parseQuantity, parseText, parseTruth } from './parse-values.ts';
+import { parseDate, parseIdOrName, parseQuantity, parseText, parseTruth } from './parse-values.ts';
 
 /** How people write the values of a kind of field. */
 interface FieldKindRules {
@@ -34,7 +34,7 @@ export const fieldKinds: Readonly<Record<FieldKind, FieldKindRules>> = {
   reference: { placeholder: 'id or name', parse: parseIdOrName, column: { align: 'right' } },
   status: { placeholder: 'status', offers: 'status', parse: parseText, column: { isStatus: true } },
   quantity: { placeholder: 'n', parse: parseQuantity, column: { align: 'right' } },
-  date: { placeholder: 'date', parse: parseDay, isOptional: true, column: { isTime: true } },
+  date: { placeholder: 'date', parse: parseDate, isOptional: true, column: { isTime: true } },
   truth: { parse: parseTruth },
 };
 
