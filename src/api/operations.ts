@@ -41,8 +41,6 @@ export interface Operation {
    * the record that was read.
    */
   readonly takesChangesOnly: boolean;
-  /** True if answers are checked against the full schema. Only the built-in contract has it. */
-  readonly hasFullSchema: boolean;
   /** Documented success statuses, the usual status first. */
   readonly success: readonly number[];
   /** Error statuses of the table, each with an Error body. */
@@ -196,7 +194,6 @@ const defaults = {
   isDeprecated: false,
   hidesTryIt: false,
   takesChangesOnly: false,
-  hasFullSchema: true,
   source: 'chosen',
 } as const;
 
@@ -339,6 +336,11 @@ export const operationIds = Object.keys(table) as OperationId[];
 export const operations = Object.fromEntries(
   operationIds.map((id): [OperationId, Operation] => [id, { ...table[id], id }]),
 ) as Readonly<Record<OperationId, Operation>>;
+
+/** Returns true if an operation is that of a service with its own description, whose names and schemas may differ from ours. */
+export function isBound({ source }: Operation): boolean {
+  return source === 'bound';
+}
 
 /** Returns true if an operation of the table is about one record and takes its id. */
 export function takesId(id: OperationId): boolean {

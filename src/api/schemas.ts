@@ -102,7 +102,7 @@ export type BodyName = keyof typeof bodySchemas;
 export const resultSchemas = toSchemas(false);
 export type ResultName = Noun['schema'];
 
-/** Schemas of the records of operations without `hasFullSchema`. */
+/** Schemas of the records of bound operations. */
 export const looseResultSchemas = toSchemas(true);
 
 function toSchemas(isBound: boolean): Readonly<Record<ResultName, ObjectSchema>> {

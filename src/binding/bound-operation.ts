@@ -39,7 +39,6 @@ export function toOperation(
     isList,
     paging: isList ? pagingOf(from, id) : undefined,
     takesChangesOnly: takesChangesOnly(tableOperation, from, body),
-    hasFullSchema: false,
     // Frameworks leave out the responses of a DELETE.
     success: sortStatuses(success.length > 0 ? success : anySuccess, tableOperation.success),
     errors: [],

@@ -38,11 +38,13 @@ export function responseError(call: Call, attempts: Attempts, response: HttpResp
   return makeError(call, attempts, kind, `${why}${orMissing}`, own, statusRule(status, author));
 }
 
-function kindOf(call: Call, status: number, author: Author): ErrorKind {
-  if (isMissingStatus(status)) return isAboutRecord(call, author) ? 'not-found' : 'unavailable';
-  // An empty 403 is the usual answer of a service that refuses a token.
-  const isOfService = author === 'unknown' && statusWord(status) === 'denied';
-  return statusRule(status, isOfService ? 'service' : author).kind;
+function kindOf({ operation, request }: Call, status: number, author: Author): ErrorKind {
+  const isMissing = isMissingStatus(status);
+  // A service answers 200 for an empty list, so the address is wrong.
+  if (isMissing && operation?.isList) return 'unavailable';
+  // Services answer so without a body when they refuse a token, or have no such record.
+  const isUsual = isMissing ? isSafeMethod(request.method) : statusWord(status) === 'denied';
+  return statusRule(status, author === 'unknown' && isUsual ? 'service' : author).kind;
 }
 
 /** A page in place of an error may come from the service all the same, if its description says nothing of it. */
@@ -50,15 +52,6 @@ function missingClause({ operation, request }: Call): string {
   const id = /\/(\d+)(?:\?.*)?$/.exec(request.url)?.[1];
   if (!operation || operation.isList || id === undefined) return '';
   return `, or ${nouns[operation.noun].singular} ${id} does not exist`;
-}
-
-/**
- * Returns true if a 404 or 410 is about the record, and not about the address. The service itself says so, in a reading without a
- * word. A list is never missing, because a service answers 200 for an empty one.
- */
-function isAboutRecord({ operation, request }: Call, author: Author): boolean {
-  if (operation?.isList) return false;
-  return author === 'service' || (author === 'unknown' && isSafeMethod(request.method));
 }
 
 /**

@@ -1,6 +1,6 @@
 import { type HttpHeaders, type HttpResponse, headerValue, shownUrl } from '../api/http.ts';
 import { nouns } from '../api/nouns.ts';
-import type { Operation } from '../api/operations.ts';
+import { isBound, type Operation } from '../api/operations.ts';
 import { differencesOf, type Fields, type ServiceRecord } from '../api/record-values.ts';
 import { looseResultSchemas } from '../api/schemas.ts';
 import {
@@ -97,12 +97,12 @@ export function judgeWrite(
   response: HttpResponse,
   attempt: Attempt | undefined,
 ): Attempted {
-  const { method, source, responses = {} } = operation;
+  const { method, responses = {} } = operation;
   const { record, fault, ...shown } = readWrite(operation, sent, response, client.secrets.mask);
   const id = sent.id ?? shown.id ?? locatedId(client, operation, response.headers, attempt);
   const isDelete = method === 'DELETE';
   // A description that leaves out the responses of a DELETE means any success by it.
-  const isAnySuccess = isDelete && source === 'bound' && Object.keys(responses).length === 0;
+  const isAnySuccess = isDelete && isBound(operation) && Object.keys(responses).length === 0;
   if (statusWord(response.status) === 'accepted' && !isAnySuccess) {
     const reason = { code: 'accepted', message: 'the service has not done it yet' } as const;
     return { verdict: 'accepted', attempt, record, id, reason };

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import * as v from 'valibot';
 import { type HttpResponse, headerValue, withoutParameters } from '../api/http.ts';
 import { nouns } from '../api/nouns.ts';
-import type { Operation } from '../api/operations.ts';
+import { isBound, type Operation } from '../api/operations.ts';
 import type { ServiceRecord } from '../api/record-values.ts';
 import { issueReason, looseResultSchemas, resultSchemas } from '../api/schemas.ts';
 import { messageOf } from '../process/errors.ts';
@@ -91,13 +91,13 @@ export function readJson({ status, headers, body }: HttpResponse, mask: Mask): J
  * @throws CliError if the record breaks the schema.
  */
 export function parseRecord(operation: Operation, item: JsonValue | undefined, pointer = ''): ServiceRecord {
-  const { noun, hasFullSchema, result = nouns[noun].schema } = operation;
+  const { noun, result = nouns[noun].schema } = operation;
   const fault = (where: string, why: string) =>
     invalidResponse(`the body is not ${withArticle(result)}: ${where || 'it'} ${why}`);
   if (!isJsonObject(item)) throw fault(pointer, item === undefined ? 'is required' : 'must be an object');
   const value = translateRecord(operation, item);
   // A service may answer a delete with a part of the record.
-  const isWhole = hasFullSchema && operation.method !== 'DELETE';
+  const isWhole = !isBound(operation) && operation.method !== 'DELETE';
   const schema = (isWhole ? resultSchemas : looseResultSchemas)[result];
   const { success, output, issues } = v.safeParse(schema, value);
   if (!success) {

@@ -1,5 +1,5 @@
 import { takesParameter } from '../api/contract.ts';
-import type { Operation } from '../api/operations.ts';
+import { isBound, type Operation } from '../api/operations.ts';
 import { comparedValues, type ServiceRecord } from '../api/record-values.ts';
 import { UsageError } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-json.ts';
@@ -92,7 +92,7 @@ async function* readPages(
   if (!page.done && page.value.length === 0) {
     page = await pages.next();
     // A service that is not bound may take the page size for a filter, which no record meets.
-    if (page.done && size !== undefined && operation.source !== 'bound') {
+    if (page.done && size !== undefined && !isBound(operation)) {
       pages = open(undefined);
       page = await pages.next();
     }

@@ -4,7 +4,7 @@
 
 import { takesField } from '../api/contract.ts';
 import { nouns } from '../api/nouns.ts';
-import { type Operation, operations, type RequestBody } from '../api/operations.ts';
+import { isBound, type Operation, operations, type RequestBody } from '../api/operations.ts';
 import type { ServiceRecord } from '../api/record-values.ts';
 import { isDay } from '../api/values.ts';
 import { UsageError } from '../process/errors.ts';
@@ -13,8 +13,9 @@ import { isJsonObject, type JsonObject, type JsonValue, jsonIn, valueIn } from '
 /**
  * Translates a record of the service into our field names, its view. A record of the built-in contract stays as it is.
  */
-export function translateRecord({ noun, records, hasFullSchema }: Operation, record: JsonObject): JsonObject {
-  if (hasFullSchema) return record;
+export function translateRecord(operation: Operation, record: JsonObject): JsonObject {
+  if (!isBound(operation)) return record;
+  const { noun, records } = operation;
   const renames = Object.entries(records.names).filter(([name, wireName]) => name !== wireName);
   const { categoryId = 'categoryId' } = records.names;
   const isInCategory = categoryId === 'categoryId' && !('categoryId' in record);
