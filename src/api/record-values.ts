@@ -56,6 +56,13 @@ export function describeValue(value: Value): string {
   return shorten(fields.join(', '), 120);
 }
 
+/** Describes the part of a value that differs from another value. */
+export function describeDifference(value: Value, other: Value): string {
+  if (!isFields(value) || !isFields(other)) return describeValue(value);
+  const differences = [...differencesOf(value, other), ...differencesOf(other, value)];
+  return describeValue(Object.fromEntries(differences.map(({ name }) => [name, value[name]])));
+}
+
 /** The fields of a record with the given names. A category is its id, or `{id, name}` if the record has its name. */
 export function fieldsOf(record: JsonObject, names: Iterable<string>): Fields {
   return Object.fromEntries(

@@ -6,7 +6,7 @@ import type { Stop } from '../process/signals.ts';
 import { counted } from '../process/text.ts';
 import type { Outcome, Row } from '../writes/decide.ts';
 import type { Settled } from '../writes/settle.ts';
-import type { RowKeeper, Totals } from '../writes/settle-all.ts';
+import type { RowKeeper } from '../writes/settle-all.ts';
 import type { Journal } from './journal.ts';
 import type { RunChange } from './run.ts';
 
@@ -49,8 +49,17 @@ export function* markBeforeSending(
 /** The shortest time between two saves of the embedded store. */
 const saveEveryMs = 1000;
 
+/** How many rows have an outcome since the session began. */
+export interface Totals {
+  /** All of them, failed and unknown ones included. */
+  settled: number;
+  failed: number;
+  unknown: number;
+}
+
 interface KeeperOptions {
   readonly stop: Stop<StopReason>;
+  /** Counts the rows, for the live line. */
   readonly totals: Totals;
   /** The number of failed and unknown rows at which the run stops. */
   readonly maxErrors: number;
@@ -98,10 +107,12 @@ export function createRowKeeper(
       journal.sync();
     },
     async outcome(row, settled) {
-      const why = whyStop(settled, totals, maxErrors);
-      if (why) stop.stop(why);
       const { outcome, doubt } = settled;
       if (!outcome) return;
+      totals.settled += 1;
+      if (outcome.kind === 'failed' || outcome.kind === 'unknown') totals[outcome.kind] += 1;
+      const why = whyStop(settled, totals, maxErrors);
+      if (why) stop.stop(why);
       waiting.push({ kind: 'outcome', row, outcome, doubt });
       if (!saveStore || monotonicMs() >= nextSaveMs) await flush();
     },

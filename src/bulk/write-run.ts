@@ -12,10 +12,10 @@ import { systemReason } from '../process/system-error.ts';
 import type { Outcome, Rules } from '../writes/decide.ts';
 import { createRecordPort, type RecordPort } from '../writes/port.ts';
 import { shownCode } from '../writes/reasons.ts';
-import { createTotals, settleAll } from '../writes/settle-all.ts';
+import { settleAll } from '../writes/settle-all.ts';
 import { claimsOn } from './claims.ts';
 import type { Journal } from './journal.ts';
-import { createRowKeeper, markBeforeSending } from './keep-rows.ts';
+import { createRowKeeper, markBeforeSending, type Totals } from './keep-rows.ts';
 import { type RunList, toRunInfo } from './list-runs.ts';
 import { makePlan, type Plan, readStocks } from './plan.ts';
 import type { Report } from './report.ts';
@@ -38,7 +38,8 @@ export async function openSession(context: Context, list: RunList, run: Run) {
   const port = createRecordPort(client, noun, { pace, sendsEtags: settings.get('etags') });
   checkOffers(client, port, run);
   const rules: Rules = { mayCreate: flags.createMissing, takesBack: kind === 'undo' };
-  return { run, list, client, settings, port, rules, pace, stop, totals: createTotals() };
+  const totals: Totals = { settled: 0, failed: 0, unknown: 0 };
+  return { run, list, client, settings, port, rules, pace, stop, totals };
 }
 
 /**
@@ -107,7 +108,7 @@ async function writeRows(session: Session, plan: Plan, journal: Journal, maxErro
   const keeper = createRowKeeper(journal, { stop, totals, maxErrors, saveStore });
   try {
     const marked = markBeforeSending(plan.changes, journal, stop, pace.max);
-    await settleAll(port, marked, { limits, atOnce: pace.max, totals }, keeper);
+    await settleAll(port, marked, { limits, atOnce: pace.max }, keeper);
   } catch (error) {
     // A journal that cannot be written stops the run, and what was written is told.
     if (!(error instanceof CliError || error instanceof StoppedError)) throw error;

@@ -1,4 +1,4 @@
-import { describeValue, differencesOf, isFields, isMetBy, type Value } from '../api/record-values.ts';
+import { describeDifference, describeValue, isFields, isMetBy, type Value } from '../api/record-values.ts';
 import type { Reason, ReasonCode } from './reasons.ts';
 
 /** What a row asks for. */
@@ -73,10 +73,23 @@ export interface Rules {
   readonly takesBack: boolean;
 }
 
-/** What decisions need of a `RecordPort`. */
-interface Service {
+/** What a service can do with the records of a noun, and how. */
+export interface Abilities {
+  /** True if all records can be listed. */
+  readonly canList: boolean;
+  /** True if one record can be read by itself or found in the list. */
+  readonly canRead: boolean;
+  /** True if a run can read one record: by itself or, unless it is a count, in the list. */
+  readonly canReadInRun: boolean;
+  readonly canRemove: boolean;
+  /** True if a record must be read right before it is written, because its other fields are sent with it. */
+  readonly readsFirst: boolean;
   /** True if a missing record is created by PUT, so that sending it twice is once. */
   readonly createsByPut: boolean;
+  /** True for the embedded store in this process, before which no gateway stands. */
+  readonly isEmbedded: boolean;
+  /** The fields that no answer shows. */
+  readonly writeOnly: ReadonlySet<string>;
 }
 
 /** The next step of a row: a value is written, or the row has its outcome. */
@@ -94,10 +107,10 @@ export function decide(
   row: Pick<Row, 'intent' | 'planned' | 'doubt'>,
   now: Value,
   rules: Rules,
-  service: Service,
+  { createsByPut }: Pick<Abilities, 'createsByPut'>,
 ): Decision {
   const { intent, planned, doubt } = row;
-  if (doubt && planned) return decideUncertain(intent, planned, doubt, now, service);
+  if (doubt && planned) return decideUncertain(intent, planned, doubt, now, createsByPut);
   switch (intent.kind) {
     case 'create':
       return { kind: 'write', action: 'create', after: intent.fields };
@@ -149,7 +162,7 @@ function decideUncertain(
   planned: Planned,
   doubt: Doubt,
   now: Value,
-  service: Service,
+  createsByPut: boolean,
 ): Decision {
   const { action, before, after } = planned;
   const writeAgain: Decision = { kind: 'write', action, after };
@@ -161,7 +174,7 @@ function decideUncertain(
   // The write was only refused, so somebody else may have made the same sum.
   if (isMetBy(after, now)) return intent.kind === 'add' && doubt !== 'sent' ? changed(planned, now) : applied;
   if (isMetBy(before, now))
-    return now !== null || service.createsByPut ? writeAgain : leaveUnknown('perhaps_made', perhapsMade);
+    return now !== null || createsByPut ? writeAgain : leaveUnknown('perhaps_made', perhapsMade);
   if (now === null) return changed(planned, now);
   const isPlainSet = intent.kind === 'set' && intent.expected === undefined;
   return isPlainSet ? { ...writeAgain, action: 'set' } : changed(planned, now);
@@ -185,13 +198,6 @@ function otherThanExpected(expected: Value, now: Value): Outcome {
     'changed',
     `${describeDifference(now, expected)} now, not ${describeDifference(expected, now)} as expected`,
   );
-}
-
-/** Describes the fields of a value that differ from another value. */
-function describeDifference(value: Value, other: Value): string {
-  if (value === null || !isFields(value) || other === null || !isFields(other)) return describeValue(value);
-  const differences = [...differencesOf(value, other), ...differencesOf(other, value)];
-  return describeValue(Object.fromEntries(differences.map(({ name }) => [name, value[name]])));
 }
 
 function noEntry(value: Value): Outcome {

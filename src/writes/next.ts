@@ -7,6 +7,7 @@ import { CliError } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
 import type { Stop } from '../process/signals.ts';
 import {
+  type Abilities,
   applied,
   type Decision,
   decide,
@@ -16,7 +17,7 @@ import {
   type Row,
   type Rules,
 } from './decide.ts';
-import type { Reading, RecordPort } from './port.ts';
+import type { Reading } from './port.ts';
 import type { Reason } from './reasons.ts';
 
 // The rules of one row, as a pure function: `next` takes what is known of the row and what has happened, and returns what is
@@ -61,12 +62,11 @@ export interface End {
   readonly error?: CliError | undefined;
 }
 
-/** What a row is part of. */
-export type Work =
-  /** The row has a plan in a journal, and each of its requests has its own deadline. */
-  | { readonly kind: 'run' }
-  /** The row has no journal, and all its requests have one deadline together. */
-  | { readonly kind: 'command'; readonly timeoutMs: number };
+/**
+ * What a row is part of. A row of a run has a plan in a journal, and each of its requests has its own deadline. A row of a command
+ * has no journal, and all its requests have one deadline together.
+ */
+export type Work = { readonly kind: 'run' } | { readonly kind: 'command'; readonly timeoutMs: number };
 
 /** The rules of a command's rows, and how its rows are settled. */
 export interface SettleLimits extends RetryLimits {
@@ -80,10 +80,7 @@ export interface SettleLimits extends RetryLimits {
 
 /** What the rules need beside the row. */
 export interface Situation {
-  readonly port: Pick<
-    RecordPort,
-    'canReadInRun' | 'canRead' | 'createsByPut' | 'isEmbedded' | 'readsFirst' | 'writeOnly'
-  >;
+  readonly port: Abilities;
   readonly limits: RetryLimits & Pick<SettleLimits, 'work' | 'rules'>;
   /** True if a reading has shown that the service means a success without a record. */
   readonly isConfirmed: boolean;
@@ -94,7 +91,6 @@ export interface Situation {
 }
 
 type Next = readonly [Known, Step];
-type Words = Pick<Reason, 'code' | 'serviceCode' | 'message'>;
 
 /** How often a row that adds may meet another count. */
 const maxOtherCounts = 10;
@@ -335,7 +331,11 @@ function stopped(known: Known): Next {
  *
  * @param words by default those of the last attempt.
  */
-function giveUp(known: Known, words?: Words, cause?: CliError): Next {
+function giveUp(
+  known: Known,
+  words?: Pick<Reason, 'code' | 'serviceCode' | 'message'>,
+  cause?: CliError,
+): Next {
   const { intent, doubt, attempted } = known;
   const { code, ...text } = words ?? attempted?.reason ?? { code: 'unread', message: 'no answer came' };
   const reason = { code, ...text, ...factsOf(known, cause) };

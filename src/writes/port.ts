@@ -10,7 +10,7 @@ import type { Pace } from '../client/pace.ts';
 import { entryInput, readFromList, readRecord } from '../client/read-record.ts';
 import type { CallInput } from '../client/request.ts';
 import { CliError } from '../process/errors.ts';
-import type { Intent, Planned, Row } from './decide.ts';
+import type { Abilities, Intent, Planned, Row } from './decide.ts';
 
 /** A reading of one record. */
 export interface Reading {
@@ -33,23 +33,7 @@ export interface Write {
 }
 
 /** A noun of a service: the only code that turns values into requests. */
-export interface RecordPort {
-  /** True if all records can be listed. */
-  readonly canList: boolean;
-  /** True if one record can be read by itself or found in the list. */
-  readonly canRead: boolean;
-  /** True if a run can read one record: by itself or, unless it is a count, in the list. */
-  readonly canReadInRun: boolean;
-  /** True if a record can be removed. */
-  readonly canRemove: boolean;
-  /** True if a record must be read right before it is written, because its other fields are sent with it. */
-  readonly readsFirst: boolean;
-  /** True if a missing record is created by PUT. */
-  readonly createsByPut: boolean;
-  /** True for the embedded store in this process, before which no gateway stands. */
-  readonly isEmbedded: boolean;
-  /** The fields that no answer shows. */
-  readonly writeOnly: ReadonlySet<string>;
+export interface RecordPort extends Abilities {
   /** Reads one record. @throws CliError if there is no reading; StoppedError. */
   read(id: bigint, options?: CallOptions): Promise<Reading>;
   /** Reads all records, page by page. */

@@ -5,20 +5,10 @@ import type { SettleLimits } from './next.ts';
 import type { RecordPort } from './port.ts';
 import { type Settled, settle } from './settle.ts';
 
-/** How many rows are settled. */
-export interface Totals {
-  /** Rows that have an outcome now, failed and unknown ones included. */
-  settled: number;
-  failed: number;
-  unknown: number;
-}
-
 interface SettleAllOptions {
   readonly limits: SettleLimits & { readonly stop: Stop<StopReason> };
   /** The most rows at a time. */
   readonly atOnce: number;
-  /** Counts while rows are settled, for the live line. */
-  readonly totals?: Totals;
 }
 
 /** Keeps what happens to rows. */
@@ -37,7 +27,7 @@ export interface RowKeeper {
 export async function settleAll(
   port: RecordPort,
   rows: Iterable<Row>,
-  { limits, atOnce, totals = createTotals() }: SettleAllOptions,
+  { limits, atOnce }: SettleAllOptions,
   keep: RowKeeper,
 ): Promise<void> {
   const { stop, work } = limits;
@@ -48,8 +38,6 @@ export async function settleAll(
     const { outcome, aim, attempted } = settled;
     const isReadBack = aim === 'confirm' && attempted?.verdict === 'empty';
     isConfirmed ||= isRun && isReadBack && outcome?.kind === 'applied';
-    if (outcome) totals.settled += 1;
-    if (outcome?.kind === 'failed' || outcome?.kind === 'unknown') totals[outcome.kind] += 1;
     await keep.outcome(row, settled);
     return settled;
   };
@@ -76,10 +64,6 @@ function probeFirst(settleOne: (row: Row) => Promise<Settled>): (row: Row) => Pr
     }
     return settling;
   };
-}
-
-export function createTotals(): Totals {
-  return { settled: 0, failed: 0, unknown: 0 };
 }
 
 /** A count of 0 shows nothing: 0 plus what is sent is what is sent. */

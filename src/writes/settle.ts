@@ -27,17 +27,13 @@ export async function settle(
   mark?: (planned: Planned) => Promise<void>,
 ): Promise<Settled> {
   const { work, sends = true, stop } = limits;
-  const startedMs = work.kind === 'run' ? 0 : monotonicMs();
-  let spentMs: number | undefined;
+  const startedMs = monotonicMs();
   const attempts: Attempt[] = [];
   let known = firstKnown(row);
   let event: Event = { kind: 'begin' };
   for (;;) {
-    let leftMs = Number.POSITIVE_INFINITY;
-    if (work.kind === 'command') {
-      spentMs = monotonicMs() - startedMs;
-      leftMs = work.timeoutMs - spentMs;
-    }
+    const spentMs = work.kind === 'run' ? 0 : monotonicMs() - startedMs;
+    const leftMs = work.kind === 'run' ? Number.POSITIVE_INFINITY : work.timeoutMs - spentMs;
     const situation = { port, limits, isConfirmed, leftMs, random: Math.random() };
     const [after, step] = next(known, event, situation);
     known = after;
@@ -56,12 +52,12 @@ export async function settle(
   }
 }
 
-/** Does a step. @param spentMs what is used up of the deadline. Undefined if each request has its own. */
+/** Does a step. @param spentMs what is used up of the deadline of the row. */
 async function perform(
   port: RecordPort,
   known: Known,
   step: Exclude<Step, { kind: 'end' }>,
-  spentMs: number | undefined,
+  spentMs: number,
 ): Promise<Event> {
   try {
     if (step.kind === 'write') {

@@ -58,7 +58,9 @@ const ofCommand = { ...limits, work: { kind: 'command', timeoutMs: 1000 } as con
 const port = {
   ...{
     canReadInRun: true,
+    canList: true,
     canRead: true,
+    canRemove: true,
     createsByPut: true,
     isEmbedded: false,
     readsFirst: false,

@@ -7,7 +7,6 @@ import { newRow } from '../../src/bulk/run.ts';
 import type { StopReason } from '../../src/client/pace.ts';
 import { Stop } from '../../src/process/signals.ts';
 import { firstKnown } from '../../src/writes/next.ts';
-import { createTotals } from '../../src/writes/settle-all.ts';
 import { stockShop } from '../helpers/stock-desk.ts';
 import { shelves, toCsv, trouble } from '../helpers/stock-server.ts';
 
@@ -140,7 +139,12 @@ test('a row whose outcome the embedded store could not save is unknown and in do
   const journal = { keep: (event: object) => kept.push(event) } as unknown as Journal;
   const stop = new Stop<StopReason>();
   const saveStore = () => Promise.reject(new Error('no space left'));
-  const keeper = createRowKeeper(journal, { stop, totals: createTotals(), maxErrors: 100, saveStore });
+  const keeper = createRowKeeper(journal, {
+    stop,
+    totals: { settled: 0, failed: 0, unknown: 0 },
+    maxErrors: 100,
+    saveStore,
+  });
   const row = newRow({ line: 2, id: 7n, intent: { kind: 'add', change: 1 }, text: undefined });
   await keeper.outcome(row, { ...firstKnown(row), outcome: { kind: 'applied' } });
   await keeper.flush();
