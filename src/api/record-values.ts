@@ -5,10 +5,10 @@ import { toInstant } from './values.ts';
 // The values of a record that a command reads and writes, and when two of them are the same.
 
 /** A record of a service. */
-export interface ServiceRecord<View = JsonObject> {
+export interface ServiceRecord<Members = JsonObject> {
   /** By our names, with ids as bigints. */
-  readonly view: View;
-  /** As the service sent it. A service that has our names sends the view. */
+  readonly fields: Members;
+  /** As the service sent it. A service that has our names sends the fields. */
   readonly original: JsonObject;
 }
 

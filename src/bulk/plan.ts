@@ -121,7 +121,7 @@ export async function readStocks(inventory: RecordPort, pets: readonly RunRow[],
   const unread = pets.filter(({ id }) => id !== undefined);
   try {
     await readAll(inventory, unread, pace, (row, { record }) => {
-      if (record) row.stock = record.view.quantity;
+      if (record) row.stock = record.fields.quantity;
     });
   } catch (error) {
     if (!(error instanceof CliError)) throw error;

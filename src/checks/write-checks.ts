@@ -95,7 +95,7 @@ async function checkShown(context: CheckContext, { noun, id }: TestRecord, sent:
     throw failure(`read back: ${missing?.message ?? `${noun.name} ${id} is not there`}`, {
       ...{ method, url, status, requestId },
     });
-  const [difference] = differencesOf(sent, record.view).filter(
+  const [difference] = differencesOf(sent, record.fields).filter(
     ({ name }) => !noun.create.body?.fields[name]?.isWriteOnly,
   );
   if (!difference) return;
@@ -181,7 +181,7 @@ async function removeRecord(context: CheckContext, created: TestRecord): Promise
   const { name, isNamed, list } = noun;
   const foreign = failure(`not deleted, because ${name} ${id} is not certainly ours`);
   if (!isNamed) {
-    const shown = parent && (await recordPortOf(context, parent.noun).read(parent.id)).record?.view;
+    const shown = parent && (await recordPortOf(context, parent.noun).read(parent.id)).record?.fields;
     if (!shown || shown.name !== parent.fields.name) throw foreign;
   }
   const expected = isNamed ? { name: fields.name } : { petId: parent?.id };

@@ -85,8 +85,8 @@ export interface Client {
 }
 
 /** A response that was read and checked. */
-export interface Answer<View = JsonObject> {
-  readonly record: ServiceRecord<View>;
+export interface Answer<Members = JsonObject> {
+  readonly record: ServiceRecord<Members>;
   readonly status: number;
   readonly headers: HttpHeaders;
   /** The strong entity tag. */

@@ -178,14 +178,14 @@ function readWrite(
     const why = words === undefined ? messageOf(error) : `the service answered ${status} and says: ${words}`;
     return { id: idIn(operation, content ?? body), fault: shorten(mask(why), 300) };
   }
-  const { view } = record;
-  const otherFault = otherRecord(operation, id, view);
+  const { fields } = record;
+  const otherFault = otherRecord(operation, id, fields);
   if (otherFault !== undefined) return { fault: mask(otherFault) };
-  if (isDelete && (view[nouns[operation.noun].idField] === undefined || !hasFields(operation, view)))
+  if (isDelete && (fields[nouns[operation.noun].idField] === undefined || !hasFields(operation, fields)))
     return { fault: 'the answer is not the deleted record' };
-  const others = otherValues(operation, values, view, mask);
+  const others = otherValues(operation, values, fields, mask);
   const fault = others.length === 0 ? undefined : `the service answered ${others.join('; ')}`;
-  return { record, id: idIn(operation, view), fault };
+  return { record, id: idIn(operation, fields), fault };
 }
 
 /** Returns true if a record has a field besides its id. `{"id": 1, "deleted": false}` has none of ours. */

@@ -169,7 +169,7 @@ function isSamePage(
 ): boolean {
   if (before.length !== page.length || page.length === 0) return false;
   return before.every(
-    ({ view }, index) => view[idField] != null && view[idField] === page[index]?.view[idField],
+    ({ fields }, index) => fields[idField] != null && fields[idField] === page[index]?.fields[idField],
   );
 }
 

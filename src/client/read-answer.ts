@@ -42,7 +42,7 @@ export function readResult(
   const pointer = printPointer(envelope);
   if (!operation.isList) {
     const record = parseRecord(operation, value, pointer);
-    const fault = otherRecord(operation, id, record.view);
+    const fault = otherRecord(operation, id, record.fields);
     if (fault !== undefined) throw invalidResponse(fault);
     return record;
   }
@@ -107,7 +107,7 @@ export function parseRecord(operation: Operation, item: JsonValue | undefined, p
   // Every field of an order is optional, so any object would pass, such as `{"ok":true}`.
   if (result === 'Order' && !Object.keys(schema.entries).some((name) => name in value))
     throw fault(pointer, 'has none of its fields');
-  return { view: Object.assign(value, output), original: item };
+  return { fields: Object.assign(value, output), original: item };
 }
 
 /** Returns a clause if a record has another id than the requested one. Undefined if the record has the same id or none. */

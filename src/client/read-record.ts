@@ -18,18 +18,18 @@ import type { ListOptions } from './whole-list.ts';
  *
  * @throws CliError `not-found` if there is no such record; and what `client.read` throws.
  */
-export async function readRecord<View = JsonObject>(
+export async function readRecord<Members = JsonObject>(
   client: Client,
   noun: NounName,
   id: bigint,
   options: CallOptions = {},
-): Promise<Answer<View>> {
+): Promise<Answer<Members>> {
   const { get, list }: Noun['operations'] = nouns[noun].operations;
   const { operations } = client.contract;
   const operation = operations.get(get);
   let why = 'is not offered';
   if (operation || !operations.has(list)) {
-    const reading = client.read(get, { id }, options) as Promise<Answer<View>>;
+    const reading = client.read(get, { id }, options) as Promise<Answer<Members>>;
     if (!operation?.isDeprecated || !operations.has(list)) return reading;
     try {
       return await reading;
@@ -51,19 +51,19 @@ function isWithdrawn(error: unknown): error is CliError {
 }
 
 /** Finds a record in the list of its noun. @throws CliError `not-found` if the list does not have it. */
-export async function readFromList<View = JsonObject>(
+export async function readFromList<Members = JsonObject>(
   client: Client,
   noun: NounName,
   id: bigint,
   options: ListOptions = {},
-): Promise<Answer<View>> {
+): Promise<Answer<Members>> {
   const { singular, idField, operations }: Noun = nouns[noun];
   const { list } = operations;
   for await (const records of client.list(list, {}, options)) {
-    const record = records.find(({ view }) => view[idField] === id);
+    const record = records.find(({ fields }) => fields[idField] === id);
     if (record)
       return {
-        record: record as ServiceRecord<View>,
+        record: record as ServiceRecord<Members>,
         status: 200,
         headers: {},
         etag: undefined,
@@ -85,6 +85,6 @@ export async function entryInput(
   const { record } = await readRecord<RecordOf<'pets'>>(client, 'pets', petId, options);
   const words = fieldBounds(client.contract, 'inventory', 'status')?.enum ?? ['available'];
   const usual = words.find((word) => caseless(word) === 'available');
-  const status = record.view.status ?? usual;
+  const status = record.fields.status ?? usual;
   return { body: status === undefined ? values : { ...values, status }, values };
 }

@@ -98,8 +98,8 @@ async function* readPages(
     }
   }
   for (; !page.done; page = await pages.next()) {
-    const matching = page.value.filter(({ view }) =>
-      checked.every(([name, wanted]) => [wanted].flat().some((each) => isValue(view, name, each))),
+    const matching = page.value.filter(({ fields }) =>
+      checked.every(([name, wanted]) => [wanted].flat().some((each) => isValue(fields, name, each))),
     );
     left -= matching.length;
     yield matching;
@@ -187,11 +187,11 @@ function isValue(record: JsonObject, name: string, expected: unknown): boolean {
 const omittedValues: JsonObject = { status: 'available', complete: false };
 
 /** Collects the records of a list, by our names. */
-export async function collectViews<View>(
-  pages: AsyncIterable<readonly ServiceRecord<View>[]>,
-): Promise<View[]> {
-  const views: View[] = [];
+export async function collectFields<Members>(
+  pages: AsyncIterable<readonly ServiceRecord<Members>[]>,
+): Promise<Members[]> {
+  const all: Members[] = [];
   // Not `push(...page)`: a page of 120,000 would overflow the stack.
-  for await (const page of pages) for (const { view } of page) views.push(view);
-  return views;
+  for await (const page of pages) for (const { fields } of page) all.push(fields);
+  return all;
 }

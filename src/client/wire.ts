@@ -11,7 +11,7 @@ import { UsageError } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue, jsonIn, valueIn } from '../process/exact-json.ts';
 
 /**
- * Translates a record of the service into our field names, its view. A record of the built-in contract stays as it is.
+ * Translates a record of the service into our field names. A record of the built-in contract stays as it is.
  */
 export function translateRecord(operation: Operation, record: JsonObject): JsonObject {
   if (!isBound(operation)) return record;

@@ -5,7 +5,7 @@ import type { ListId, Result } from '../api/operations.ts';
 import { fixedWords, offersAt, printOffers, readTable } from '../cli/command-words.ts';
 import { argument, type LookUpKind } from '../cli/flag.ts';
 import { action, isGroup, type UnfinishedLine } from '../cli/verb.ts';
-import { collectViews } from '../client/whole-list.ts';
+import { collectFields } from '../client/whole-list.ts';
 import { offlineProfile, readConfigFile } from '../config/file.ts';
 import { parseChoice } from '../config/setting-values.ts';
 import type { Context } from '../context.ts';
@@ -105,7 +105,7 @@ async function profileNames({ io }: Context): Promise<Offer[]> {
 async function readAll<K extends ListId>(context: Context, operation: K): Promise<readonly Result<K>[]> {
   if (context.settings.token?.kind === 'command') return [];
   const client = await context.client();
-  return collectViews(client.list(operation));
+  return collectFields(client.list(operation));
 }
 
 /**

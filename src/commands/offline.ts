@@ -7,7 +7,7 @@ import { confirmDestruction } from '../asking.ts';
 import { value } from '../cli/flag.ts';
 import { verb } from '../cli/verb.ts';
 import type { Client } from '../client/client.ts';
-import { collectViews } from '../client/whole-list.ts';
+import { collectFields } from '../client/whole-list.ts';
 import { resolvePaths } from '../config/paths.ts';
 import type { Context } from '../context.ts';
 import { InputError, UsageError } from '../process/errors.ts';
@@ -74,7 +74,7 @@ const reset = verb({
 async function readAll(client: Client): Promise<PulledRecords> {
   for (const id of ['listInventory', 'listOrders', 'listPets', 'listCategories'] as const)
     offeredOperation(client.contract, id);
-  const read = (id: ListId) => collectViews<object>(client.list(id, {}, { needsWhole: true }));
+  const read = (id: ListId) => collectFields<object>(client.list(id, {}, { needsWhole: true }));
   const inventory = await read('listInventory');
   const orders = await read('listOrders');
   const pets = await read('listPets');

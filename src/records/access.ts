@@ -80,7 +80,7 @@ export async function openView(
   return {
     view,
     async readNames(record) {
-      const id = record?.view[field];
+      const id = record?.fields[field];
       const name = typeof id === 'bigint' && !nameById.has(id) && (await names.nameOfPet(id));
       if (name) nameById.set(id as bigint, name);
     },

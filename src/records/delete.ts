@@ -29,7 +29,7 @@ export async function deleteRecords(
   // What was shown in the question is what is deleted.
   const writes = ids.map((id) => ({
     id,
-    intent: { kind: 'remove', expected: details.get(id)?.view } as const,
+    intent: { kind: 'remove', expected: details.get(id)?.fields } as const,
   }));
   return writeRecords(access, writes, {
     asList: ids.length > 1,
@@ -43,7 +43,7 @@ type DetailsById = ReadonlyMap<bigint, RecordDetails>;
 interface RecordDetails {
   /** `Rex`, with the record that is deleted together with it: `Rex, with its inventory entry: 3 in stock`. */
   readonly title?: string;
-  readonly view?: JsonObject;
+  readonly fields?: JsonObject;
   readonly isMissing?: boolean;
 }
 
@@ -53,8 +53,8 @@ async function readDetails(access: Access, ids: readonly bigint[]): Promise<Deta
   if (context.flags.yes || context.flags.dryRun || !canAsk(context)) return details;
   const read = async (id: bigint) => {
     try {
-      const { view } = (await readRecord(client, noun.name, id, { isFresh: true })).record;
-      details.set(id, { title: noun.title(view) + (await companionOf(access, id)), view });
+      const { fields } = (await readRecord(client, noun.name, id, { isFresh: true })).record;
+      details.set(id, { title: noun.title(fields) + (await companionOf(access, id)), fields });
     } catch (error) {
       // The deletion reads the record again, and its error says why that is impossible.
       if (!(error instanceof CliError)) throw error;
@@ -70,5 +70,5 @@ async function readDetails(access: Access, ids: readonly bigint[]): Promise<Deta
 async function companionOf({ client, noun }: Access, id: bigint): Promise<string> {
   if (noun.name !== 'pets' || !client.contract.operations.has('getInventory')) return '';
   const entry = await readRecord(client, 'inventory', id).catch(() => undefined);
-  return entry ? `, with its inventory entry: ${nouns.inventory.title(entry.record.view)}` : '';
+  return entry ? `, with its inventory entry: ${nouns.inventory.title(entry.record.fields)}` : '';
 }

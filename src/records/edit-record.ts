@@ -32,12 +32,12 @@ export async function editRecord(
     fileName: `${noun.singular}-${id}.yaml`,
     task: `edit ${subject}`,
     usage: `# ${subject}. Save to send it. If you save it unchanged or empty, nothing is sent.\n`,
-    originalText: (await loadYaml()).print(before.view),
+    originalText: (await loadYaml()).print(before.fields),
     parse: (text) => readChanges(access, id, before, text),
     async send(value) {
       // The whole record is expected as it was shown, without the fields that it lacked: nothing of others is overwritten.
       const absent = Object.fromEntries(Object.keys(value).map((name) => [name, undefined]));
-      const intent = { kind: 'set', value, expected: { ...absent, ...before.view } } as const;
+      const intent = { kind: 'set', value, expected: { ...absent, ...before.fields } } as const;
       return writeRecords(access, [{ id, intent }], { asList: false });
     },
   });
@@ -48,7 +48,7 @@ async function readChanges(access: Access, id: bigint, before: ServiceRecord, te
   const { client, noun } = access;
   const record = (await loadYaml()).parse(text);
   if (!isJsonObject(record)) throw new UsageError('it must be the fields of one record');
-  const body = checkRecord(access, before.view, record);
+  const body = checkRecord(access, before.fields, record);
   // To make the request checks the input by the contract.
   client.toRequest(noun.operations.update, { id, body, before });
   return body;

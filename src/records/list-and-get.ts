@@ -76,7 +76,7 @@ async function readPages(
     needsWhole: failIf !== undefined,
   });
   async function* pages() {
-    for await (const page of list) yield matches ? page.filter(({ view }) => matches(view)) : page;
+    for await (const page of list) yield matches ? page.filter(({ fields }) => matches(fields)) : page;
   }
   return pages();
 }

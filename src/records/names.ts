@@ -2,7 +2,7 @@ import { takesParameter } from '../api/contract.ts';
 import { type NamedNoun, nouns, referenceFields } from '../api/nouns.ts';
 import type { Fields } from '../api/record-values.ts';
 import type { Client } from '../client/client.ts';
-import { collectViews } from '../client/whole-list.ts';
+import { collectFields } from '../client/whole-list.ts';
 import { type Context, followUpCommand } from '../context.ts';
 import { CliError, InterruptedError, messageOf, UsageError } from '../process/errors.ts';
 import { isJsonObject } from '../process/exact-json.ts';
@@ -133,7 +133,7 @@ export class Names {
     if (!list || !takesParameter(list, 'after') || id === 0n || this.lists.has('pets'))
       return (await this.namesOf('pets')).get(id);
     const pages = this.client.list('listPets', {}, { after: id - 1n, limit: 1 });
-    const pets = await collectViews<PetOrCategory>(pages).catch(() => []);
+    const pets = await collectFields<PetOrCategory>(pages).catch(() => []);
     return pets.find((pet) => pet.id === id)?.name;
   }
 
@@ -146,6 +146,6 @@ export class Names {
 
 async function readPetsOrCategories(client: Client, noun: NamedNoun): Promise<PetOrCategory[]> {
   const list = nouns[noun].operations.list as 'listPets' | 'listCategories';
-  const records = await collectViews<PetOrCategory>(client.list(list, {}, { needsWhole: true }));
+  const records = await collectFields<PetOrCategory>(client.list(list, {}, { needsWhole: true }));
   return records.map(({ id, name }) => ({ id, name }));
 }

@@ -2,7 +2,7 @@ import { offeredOperation } from '../api/contract.ts';
 import type { RecordOf } from '../api/nouns.ts';
 import type { ListId, Result } from '../api/operations.ts';
 import type { Client } from '../client/client.ts';
-import { collectViews } from '../client/whole-list.ts';
+import { collectFields } from '../client/whole-list.ts';
 import type { Context } from '../context.ts';
 import { errorSentence } from '../output/error.ts';
 import { CliError } from '../process/errors.ts';
@@ -27,7 +27,7 @@ export async function readOverview(context: Context, client: Client, below: numb
   const readPart = async <K extends ListId>(id: K, name: string): Promise<Result<K>[] | undefined> => {
     try {
       offeredOperation(client.contract, id);
-      return await collectViews(client.list(id, {}, { needsWhole: true }));
+      return await collectFields(client.list(id, {}, { needsWhole: true }));
     } catch (error) {
       if (!(error instanceof CliError) || context.interrupts.signal.aborted) throw error;
       errors.push(error);

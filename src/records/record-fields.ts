@@ -76,19 +76,23 @@ export function viewOf(
     if (columns.every(({ name }) => name !== column.name))
       columns.push({ ...column, ...fieldKinds[kind].column });
   };
-  const nameOf = ({ view }: ServiceRecord) => names.get(view[reference?.field ?? ''] as bigint);
+  const nameOf = ({ fields }: ServiceRecord) => names.get(fields[reference?.field ?? ''] as bigint);
   const idColumn: Pick<Field, 'name' | 'kind' | 'column'> = { name: idField, kind: 'reference' };
   for (const { name, kind, column = name } of [idColumn, ...fields]) {
     const isReference = name === reference?.field;
     // A service may send the name of a category with its id.
     if (isReference && column === reference.column)
-      add({ name: column, value: (record) => record.view[column] ?? nameOf(record) ?? record.view[name] });
-    else add({ name: column, value: ({ view }) => view[name] }, kind);
+      add({
+        name: column,
+        value: (record) => record.fields[column] ?? nameOf(record) ?? record.fields[name],
+      });
+    else add({ name: column, value: ({ fields }) => fields[name] }, kind);
     if (isReference) add({ name: reference.column, value: nameOf, ...(!showsNames && { isHidden: true }) });
   }
-  for (const { name, kind } of fields) add({ name, value: ({ view }) => view[name], isHidden: true }, kind);
+  for (const { name, kind } of fields)
+    add({ name, value: ({ fields }) => fields[name], isHidden: true }, kind);
   for (const name of operation?.records.furtherFields ?? [])
-    add({ name, value: ({ view }) => view[name], isHidden: true });
+    add({ name, value: ({ fields }) => fields[name], isHidden: true });
   return { plural, columns, data: ({ original }) => original };
 }
 

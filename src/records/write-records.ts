@@ -108,7 +108,7 @@ async function reportWrite(
       ? Object.keys(row.intent.value ?? {})
       : ['quantity'];
   const changes = names
-    .map((name) => [name, valueOrNone(before[name]), valueOrNone((record?.view ?? before)[name])])
+    .map((name) => [name, valueOrNone(before[name]), valueOrNone((record?.fields ?? before)[name])])
     .filter(([, from, to]) => from !== to)
     .map(([name, from, to]) => `${name} ${from} -> ${to}`);
   await context.printStatus(

@@ -192,7 +192,7 @@ function afterReading(
 ): Next {
   const isTwice = old.doubt === 'unread' && isMetBy(old.planned?.after ?? null, now);
   const doubt = old.doubt !== 'unread' ? old.doubt : isTwice ? 'refused' : undefined;
-  const known = { ...old, doubt, reading, before: old.before ?? reading.record?.view } as const;
+  const known = { ...old, doubt, reading, before: old.before ?? reading.record?.fields } as const;
   const decision = decide(known, now, situation.limits.rules, situation.port);
   if (decision.kind !== 'write') return endDecided(known, decision, reading.record);
   const { intent, planned } = known;
@@ -288,7 +288,7 @@ function confirm(
 function endApplied(known: Known, record?: ServiceRecord): Next {
   const { id, intent, attempted } = known;
   if (intent.kind !== 'create') return end(known, { outcome: applied, record });
-  const made = { id: id ?? attempted?.id, value: record?.view ?? intent.fields };
+  const made = { id: id ?? attempted?.id, value: record?.fields ?? intent.fields };
   return end(known, { outcome: { kind: 'applied', made }, record });
 }
 

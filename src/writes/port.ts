@@ -97,15 +97,15 @@ export function createRecordPort(client: Client, name: NounName, options: PortOp
       return readFromList(client, name, id, { ...reading, needsWhole: true }).then(toReading, missingReading);
     },
     list: () => client.list(ids.list, {}, { pace, needsWhole: true, isFresh: true }),
-    idOf: ({ view }) => BigInt(view[noun.idField] as bigint),
+    idOf: ({ fields }) => BigInt(fields[noun.idField] as bigint),
     valueOf(intent, record) {
       if (record === undefined) return null;
-      const { view } = record;
+      const { fields } = record;
       const { kind } = intent;
-      if (kind === 'remove' && (intent.expected === undefined || isFields(intent.expected))) return view;
+      if (kind === 'remove' && (intent.expected === undefined || isFields(intent.expected))) return fields;
       return isCount && kind !== 'create'
-        ? (view.quantity as number | bigint)
-        : fieldsOf(view, namesIn(intent));
+        ? (fields.quantity as number | bigint)
+        : fieldsOf(fields, namesIn(intent));
     },
     async toWrite({ id, intent }, { action, after }, now, options) {
       if (action === 'remove')

@@ -10,7 +10,7 @@ import { type Event, firstKnown, type Known, next, type Situation } from '../../
 
 /** What a reading may show: no record, before, after, before plus after, and the counts of somebody else. */
 const shown: readonly Value[] = [null, 5, 10, 15, 7];
-const record = { view: {}, original: {} };
+const record = { fields: {}, original: {} };
 const readings: readonly Event[] = [
   ...shown.map((now): Event => ({ kind: 'read', now, reading: { record } })),
   { kind: 'read', now: 5, reading: { record, etag: '"a"' } },

@@ -50,7 +50,7 @@ describe('the answer of an update', () => {
     ] as const;
     for (const [values, body, difference] of [tags, several])
       expect(judge('updatePet', { values }, [200, body])).toMatchObject({
-        record: { view: { name: 'Luna' } },
+        record: { fields: { name: 'Luna' } },
         reason: { message: `the service answered ${difference}` },
       });
   });

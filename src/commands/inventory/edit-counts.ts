@@ -59,7 +59,7 @@ async function readText(context: Context, { below, ...filter }: EditFilter): Pro
   const counts = new Map<bigint, Value>();
   const lines = ['petId,name,quantity,expected,status'];
   for await (const page of client.list('listInventory', {}, { needsWhole: true }))
-    for (const { view: item } of page) {
+    for (const { fields: item } of page) {
       const { petId, quantity } = item;
       if (below !== undefined && !(quantity < below)) continue;
       if (status && !status.includes(item.status ?? '')) continue;

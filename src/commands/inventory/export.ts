@@ -8,7 +8,7 @@ import { viewOf } from '../../records/record-fields.ts';
 
 const expectedColumn: Column<ServiceRecord> = {
   name: 'expected',
-  value: ({ view }) => view.quantity,
+  value: ({ fields }) => fields.quantity,
   align: 'right',
 };
 
@@ -25,7 +25,7 @@ export function exportView(withExpected: boolean, names?: ReadonlyMap<bigint, st
   return {
     ...view,
     columns: view.columns.toSpliced(index, 0, expectedColumn),
-    data: ({ view: { quantity = null }, original }) => ({ ...original, expected: quantity }),
+    data: ({ fields: { quantity = null }, original }) => ({ ...original, expected: quantity }),
   };
 }
 
