@@ -92,8 +92,8 @@ const lookUps: Readonly<Record<LookUpKind, LookUp>> = {
   field: fieldNames,
   check: checkNames,
   status: async (context, { path: [noun] }) => {
-    const { statusWords } = await import('../records/body-fields.ts');
-    return statusWords(await context.contract(), noun === 'inventory' ? noun : 'pets') ?? [];
+    const { statusesOf } = await import('../records/body-fields.ts');
+    return statusesOf(await context.contract(), noun === 'inventory' ? noun : 'pets') ?? [];
   },
 };
 

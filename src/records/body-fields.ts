@@ -7,7 +7,7 @@ import { readCount, readId } from '../input/numbers.ts';
 import { messageOf, readNamed, UsageError, ValueError } from '../process/errors.ts';
 import { isJsonObject, type JsonValue, parseJson } from '../process/exact-json.ts';
 import type { Access } from './access.ts';
-import { isIdText, parseDate, parseTruth, parseTyped, toServiceDate, wordOf } from './parse-values.ts';
+import { isIdText, parseDate, parseTruth, parseTyped, toServiceDate, toServiceWord } from './parse-values.ts';
 import { columnOf, findField, flagOf } from './record-fields.ts';
 
 /** The input of a create or an update: the values of flags, or a file of records. */
@@ -154,23 +154,21 @@ function readValue({ name, kind }: Field, value: JsonValue, contract: Contract, 
   if (kind === 'truth') return parseTruth(String(value));
   if (typeof value !== 'string') throw new ValueError('must be a string');
   const bounds = fieldBounds(contract, noun.name, name);
-  if (kind === 'status') return wordOf(value, bounds?.enum);
+  if (kind === 'status') return toServiceWord(value, bounds?.enum);
   return kind === 'date' ? toServiceDate(parseDate(value), bounds) : value;
 }
 
-// The values of a field are the description's: the words of its enumeration, and a day or an instant.
-
-/** Returns the words of a status in the order of the service. Undefined if the service lists none: then any word is one. */
-export function statusWords(contract: Contract, noun: NounName): readonly string[] | undefined {
+/** Returns the statuses of the service in its order. Undefined if it lists none: then any word is one. */
+export function statusesOf(contract: Contract, noun: NounName): readonly string[] | undefined {
   return fieldBounds(contract, noun, 'status')?.enum;
 }
 
-/** Returns the service's spelling of words that people typed. @throws UsageError for a word that the service does not have. */
-export function toStatusWords(
+/** Returns statuses that people typed, in the spelling of the service. @throws UsageError for one that the service does not have. */
+export function toServiceStatuses(
   contract: Contract,
   noun: NounName,
   words: readonly string[] | undefined,
 ): string[] | undefined {
-  const choices = statusWords(contract, noun);
-  return words?.map((word) => readNamed('--status', word, () => wordOf(word, choices)));
+  const choices = statusesOf(contract, noun);
+  return words?.map((word) => readNamed('--status', word, () => toServiceWord(word, choices)));
 }

@@ -8,7 +8,7 @@ import type { Output } from '../output/print.ts';
 import { UsageError } from '../process/errors.ts';
 import type { Intent } from '../writes/decide.ts';
 import { type Access, openAccess } from './access.ts';
-import { bodyOf, type RecordFlags, statusWords } from './body-fields.ts';
+import { bodyOf, type RecordFlags, statusesOf } from './body-fields.ts';
 import type { Names } from './names.ts';
 import type { IdOrName } from './parse-values.ts';
 import { columnOf, fieldKinds, findField, flagOf, nameAll, namedNoun } from './record-fields.ts';
@@ -115,7 +115,7 @@ async function askField(prompt: Prompt, { names, noun, client }: Access, field: 
   if (referenceFields[field.name] === 'categories' && names.hasList('categories'))
     return askCategory(prompt, names, label);
   const { placeholder, parse, isOptional } = fieldKinds[field.kind];
-  const choices = field.kind === 'status' ? statusWords(client.contract, noun.name) : undefined;
+  const choices = field.kind === 'status' ? statusesOf(client.contract, noun.name) : undefined;
   if (placeholder === undefined) return undefined;
   if (choices)
     return prompt.select(

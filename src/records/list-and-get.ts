@@ -11,7 +11,7 @@ import { CliError, exitCodes, InterruptedError, UsageError } from '../process/er
 import type { JsonObject } from '../process/exact-json.ts';
 import { sanitize, secondsText } from '../process/text.ts';
 import { type Access, openAccess, openView, readEach } from './access.ts';
-import { toStatusWords } from './body-fields.ts';
+import { toServiceStatuses } from './body-fields.ts';
 import { Names } from './names.ts';
 import type { IdOrName } from './parse-values.ts';
 import { namedNoun, recordView } from './record-fields.ts';
@@ -38,7 +38,7 @@ interface ListQuery {
  */
 export async function listRecords(context: Context, noun: Noun, query: ListQuery): Promise<Output | number> {
   const contract = await context.contract();
-  const status = toStatusWords(contract, noun.name, query.status);
+  const status = toServiceStatuses(contract, noun.name, query.status);
   const where: Fields = { ...query.where, status };
   const access = await openAccess(context, noun, noun.operations.list);
   const { needs, limit, failIf, watch } = query;

@@ -7,7 +7,7 @@ import type { Context } from '../context.ts';
 import { errorSentence } from '../output/error.ts';
 import { CliError } from '../process/errors.ts';
 import { caseless } from '../process/text.ts';
-import { statusWords } from './body-fields.ts';
+import { statusesOf } from './body-fields.ts';
 
 /** The most counts, and the most orders, that the overview lists. */
 const maxRows = 10;
@@ -51,7 +51,7 @@ export async function readOverview(context: Context, client: Client, below: numb
     .sort((a, b) => Number(a.quantity) - Number(b.quantity));
   const openOrders = orders?.filter(({ complete }) => complete !== true).sort(byShipDate);
   const overview = {
-    pets: pets ? countStatuses(pets, statusWords(client.contract, 'pets')) : null,
+    pets: pets ? countStatuses(pets, statusesOf(client.contract, 'pets')) : null,
     inventory:
       lowest?.slice(0, maxRows).map(({ petId, quantity }) => ({ petId, name: nameOf(petId), quantity })) ??
       null,

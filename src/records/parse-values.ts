@@ -89,7 +89,7 @@ function withoutSpace(text: string): string {
 }
 
 /** Returns a word in the spelling of the service, found without regard to case. @throws ValueError if it is none. */
-export function wordOf(text: string, choices: readonly string[] | undefined): string {
+export function toServiceWord(text: string, choices: readonly string[] | undefined): string {
   if (choices === undefined || choices.includes(text)) return text;
   const match = choices.find((word) => caseless(word) === caseless(text));
   if (match === undefined) throw new ValueError(`must be one of ${choices.join(', ')}`);

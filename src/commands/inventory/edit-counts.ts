@@ -9,7 +9,7 @@ import { type CheckedInput, examplesOf, readRows } from '../../input/read-rows.t
 import type { Output } from '../../output/print.ts';
 import { UsageError } from '../../process/errors.ts';
 import { sanitize } from '../../process/text.ts';
-import { toStatusWords } from '../../records/body-fields.ts';
+import { toServiceStatuses } from '../../records/body-fields.ts';
 import { Names } from '../../records/names.ts';
 
 interface EditFilter {
@@ -54,7 +54,7 @@ interface EditText {
 
 async function readText(context: Context, { below, ...filter }: EditFilter): Promise<EditText> {
   const client = await context.client();
-  const status = toStatusWords(client.contract, 'inventory', filter.status);
+  const status = toServiceStatuses(client.contract, 'inventory', filter.status);
   const nameById = await new Names(context, client).namesOf('pets');
   const counts = new Map<bigint, Value>();
   const lines = ['petId,name,quantity,expected,status'];
