@@ -175,7 +175,7 @@ export const rowStates = [
   'unprocessed',
   'unsettled',
 ] as const;
-export type RowState = (typeof rowStates)[number];
+type RowState = (typeof rowStates)[number];
 
 /** The code of a row that another run of the delivery has booked. */
 export const bookedCode = 'booked';

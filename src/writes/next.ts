@@ -66,7 +66,7 @@ export interface End {
  * What a row is part of. A row of a run has a plan in a journal, and each of its requests has its own deadline. A row of a command
  * has no journal, and all its requests have one deadline together.
  */
-export type Work = { readonly kind: 'run' } | { readonly kind: 'command'; readonly timeoutMs: number };
+type Work = { readonly kind: 'run' } | { readonly kind: 'command'; readonly timeoutMs: number };
 
 /** The rules of a command's rows, and how its rows are settled. */
 export interface SettleLimits extends RetryLimits {
