@@ -103,7 +103,7 @@ export async function writeRun(
 async function writeRows(session: Session, plan: Plan, journal: Journal, maxErrors: number): Promise<void> {
   const { stop, pace, port, rules, totals, client, settings } = session;
   const work = { kind: 'run' } as const;
-  const limits = { work, ...retryLimitsOf(settings, 'bulk'), rules, stop };
+  const limits = { work, ...retryLimitsOf(settings, 'bulk'), rules, stopped: stop.stopped };
   const saveStore = client.deferSaves?.();
   const keeper = createRowKeeper(journal, { stop, totals, maxErrors, saveStore });
   try {

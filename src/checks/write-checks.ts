@@ -120,17 +120,11 @@ async function writeRecord(
   id: bigint | undefined,
   intent: Intent,
 ): Promise<SettledRecord> {
-  const { signal, timeoutMs, retries } = context;
+  const { signal: stopped, timeoutMs, retries } = context;
   const port = recordPortOf(context, noun);
-  const stop = {
-    stopped: signal,
-    get reason(): unknown {
-      return signal.reason;
-    },
-  };
   const rules = { mayCreate: false, takesBack: true };
   const work = { kind: 'command', timeoutMs } as const;
-  const limits = { work, rules, retries, retriesUnreachable: false, stop };
+  const limits = { work, rules, retries, retriesUnreachable: false, stopped };
   const { outcome, ...settled } = await settle(port, { line: 0, id, intent }, limits);
   if (!outcome) throw new StoppedError();
   return { ...settled, outcome };

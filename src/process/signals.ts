@@ -89,14 +89,6 @@ export class Stop<Reason> {
   /** Aborted when the requests in flight are abandoned. */
   readonly abandoned = this.abandonController.signal;
 
-  /** Yields the items until the work is stopped. */
-  *untilStopped<Item>(items: Iterable<Item>): Generator<Item> {
-    for (const item of items) {
-      if (this.reason) return;
-      yield item;
-    }
-  }
-
   /** @param why the message of the StoppedError, a clause. */
   stop(reason: Reason, why?: string): void {
     if (this.reason) return;

@@ -1,13 +1,11 @@
 import type { HttpRequest } from '../api/http.ts';
 import type { ServiceRecord } from '../api/record-values.ts';
-import type { StopReason } from '../client/pace.ts';
 import { toRequestDocuments } from '../client/shown-calls.ts';
 import { retryLimitsOf } from '../context.ts';
 import { cellText } from '../output/columns.ts';
 import type { Output } from '../output/print.ts';
 import { CliError, InterruptedError } from '../process/errors.ts';
 import type { JsonValue } from '../process/exact-json.ts';
-import { Stop } from '../process/signals.ts';
 import type { Intent, Row } from '../writes/decide.ts';
 import { createRecordPort } from '../writes/port.ts';
 import type { Settled } from '../writes/settle.ts';
@@ -32,12 +30,12 @@ interface WriteOptions {
   report?(row: Row): string;
 }
 
-/** What became of the rows of a command, and why it ended before all were done, if it was stopped. */
+/** What became of the rows of a command. */
 interface Ending {
   readonly rows: readonly Row[];
   readonly results: ReadonlyMap<Row, Settled>;
   readonly errors: readonly CliError[];
-  readonly stop: StopReason | undefined;
+  readonly interruption: InterruptedError | undefined;
 }
 
 /** Sends writes and returns the records to be printed; with --dry-run returns the requests. */
@@ -48,16 +46,16 @@ export async function writeRecords(
 ): Promise<Output | undefined> {
   const { context, client, noun } = access;
   const { settings, flags } = context;
+  const { signal } = context.interrupts;
   const port = createRecordPort(client, noun.name, { sendsEtags: settings.get('etags') });
   const rows = writes.map(({ id, intent }): Row => ({ line: 0, id, intent }));
-  const stop = new Stop<StopReason>();
   const results = new Map<Row, Settled>();
   const limits = {
     work: { kind: 'command', timeoutMs: settings.get('timeout') } as const,
     rules: { mayCreate: false, takesBack: false },
     ...retryLimitsOf(settings, 'records'),
     sends: !flags.dryRun,
-    stop,
+    stopped: signal,
   };
   const keep = {
     mark: async () => {},
@@ -66,19 +64,14 @@ export async function writeRecords(
       await reportWrite(access, row, settled, options);
     },
   };
-  // A signal also ends a wait between two attempts.
-  const { signal } = context.interrupts;
-  const onAbort = () => stop.stop({ kind: signal.reason.kind, message: signal.reason.message });
-  signal.addEventListener('abort', onAbort);
   await settleAll(port, rows, { limits, atOnce: settings.get('concurrency') }, keep);
-  signal.removeEventListener('abort', onAbort);
   const interruption = signal.reason instanceof InterruptedError ? signal.reason : undefined;
   const errors = rows.flatMap((row) => {
     const settled = results.get(row);
     const error = settled && rowError(access, row, settled, interruption);
     return error ? (rows.length > 1 ? namedError(access, row, error) : error) : [];
   });
-  const ending = { rows, results, errors, stop: stop.reason };
+  const ending = { rows, results, errors, interruption };
   return flags.dryRun ? toPreview(access, ending, options) : toOutput(access, ending, options);
 }
 
@@ -126,7 +119,7 @@ async function toOutput(access: Access, ending: Ending, options: WriteOptions): 
   const { rows } = ending;
   const records = rows.map((row) => recordOf(ending, row)).filter((record) => record !== undefined);
   const notes = notesOf(ending, options);
-  const error = joinWithStop(ending, noun.plural);
+  const error = joinInterrupted(ending, noun.plural);
   const [first] = records;
   if (!first) {
     for (const note of notes) await context.printNotice(note);
@@ -150,7 +143,7 @@ function recordOf({ results }: Ending, row: Row): ServiceRecord | undefined {
 }
 
 function notesOf(ending: Ending, options: WriteOptions): string[] {
-  const { rows, results, errors, stop } = ending;
+  const { rows, results, errors, interruption } = ending;
   const settled = rows.flatMap((row) => (row.intent.kind === 'remove' ? [] : (results.get(row) ?? [])));
   const of = (count: number) => (options.asList ? `${count} of these writes` : 'the write');
   const bare = settled.filter(({ outcome, record }) => outcome?.kind === 'applied' && !record);
@@ -164,22 +157,29 @@ function notesOf(ending: Ending, options: WriteOptions): string[] {
       : []),
   ];
   // What may have been applied is told, also if the command was interrupted.
-  if (stop && rows.length > 1)
+  if (interruption && rows.length > 1)
     for (const { message, details } of errors)
       notes.push(`warning: ${message}${details.applied ? '; it may or may not have been applied' : ''}`);
   return notes;
 }
 
-/** Joins the errors of a command, and says how many were written if it was stopped. */
-function joinWithStop({ rows, results, errors, stop }: Ending, unit: string): CliError | undefined {
+/** Joins the errors of a command, and says how many were written if it was interrupted. */
+function joinInterrupted(
+  { rows, results, errors, interruption }: Ending,
+  unit: string,
+): CliError | undefined {
   const [first] = errors;
-  if (!stop || rows.length === 1) return joinErrors(errors, rows.length, unit);
+  if (!interruption || rows.length === 1) return joinErrors(errors, rows.length, unit);
   const done = results.size - errors.length;
   const isUncertain = errors.some(({ details }) => details.applied === 'unknown');
-  return new CliError(stop.kind, `${stop.message}: ${done} of ${rows.length} ${unit} were written`, {
-    applied: isUncertain ? 'unknown' : undefined,
-    hint: first?.details.hint,
-  });
+  return new CliError(
+    interruption.kind,
+    `${interruption.message}: ${done} of ${rows.length} ${unit} were written`,
+    {
+      applied: isUncertain ? 'unknown' : undefined,
+      hint: first?.details.hint,
+    },
+  );
 }
 
 /** Makes the requests of writes that were not sent an output, without a credential. */

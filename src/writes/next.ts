@@ -5,7 +5,6 @@ import { type Attempted, codeOfError } from '../client/judge-write.ts';
 import { planRetry, type RetryLimits } from '../client/retry.ts';
 import { CliError } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
-import type { Stop } from '../process/signals.ts';
 import {
   type Abilities,
   applied,
@@ -72,8 +71,8 @@ type Work = { readonly kind: 'run' } | { readonly kind: 'command'; readonly time
 export interface SettleLimits extends RetryLimits {
   readonly work: Work;
   readonly rules: Rules;
-  /** No request begins after this stop. */
-  readonly stop: Pick<Stop<unknown>, 'reason' | 'stopped'>;
+  /** No request begins after it is aborted. */
+  readonly stopped: AbortSignal;
   /** False if the rows are only decided: the write that comes next is returned. */
   readonly sends?: boolean | undefined;
 }

@@ -53,8 +53,8 @@ export interface RecordPort extends Abilities {
     now: Reading | undefined,
     options?: CallOptions,
   ): Promise<Write>;
-  /** Sends a write once. @param spentMs see `CallOptions`. @throws StoppedError or InterruptedError if it was certainly not sent. */
-  send(write: Write, spentMs?: number): Promise<Attempted>;
+  /** Sends a write. @throws StoppedError or InterruptedError if it was certainly not sent. */
+  send(write: Write, options: CallOptions): Promise<Attempted>;
 }
 
 interface PortOptions {
@@ -127,8 +127,8 @@ export function createRecordPort(client: Client, name: NounName, options: PortOp
         conditions: action === 'create' ? { 'if-none-match': '*' } : etagCondition(now?.etag),
       };
     },
-    send: ({ operation, input, conditions }, spentMs) =>
-      client.write(operation, input, { retries: 0, spentMs, pace, conditions }),
+    send: ({ operation, input, conditions }, options) =>
+      client.write(operation, input, { ...options, pace, conditions }),
   };
   return port;
 }

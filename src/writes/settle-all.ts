@@ -1,12 +1,11 @@
-import { eachAtOnce, type StopReason } from '../client/pace.ts';
-import type { Stop } from '../process/signals.ts';
+import { eachAtOnce } from '../client/pace.ts';
 import type { Planned, Row } from './decide.ts';
 import type { SettleLimits } from './next.ts';
 import type { RecordPort } from './port.ts';
 import { type Settled, settle } from './settle.ts';
 
 interface SettleAllOptions {
-  readonly limits: SettleLimits & { readonly stop: Stop<StopReason> };
+  readonly limits: SettleLimits;
   /** The most rows at a time. */
   readonly atOnce: number;
 }
@@ -30,7 +29,7 @@ export async function settleAll(
   { limits, atOnce }: SettleAllOptions,
   keep: RowKeeper,
 ): Promise<void> {
-  const { stop, work } = limits;
+  const { stopped, work } = limits;
   const isRun = work.kind === 'run';
   let isConfirmed = false;
   const settleOne = async (row: Row): Promise<Settled> => {
@@ -41,7 +40,14 @@ export async function settleAll(
     await keep.outcome(row, settled);
     return settled;
   };
-  await eachAtOnce(atOnce, stop.untilStopped(rows), isRun ? probeFirst(settleOne) : settleOne);
+  await eachAtOnce(atOnce, untilAborted(stopped, rows), isRun ? probeFirst(settleOne) : settleOne);
+}
+
+function* untilAborted<Item>(signal: AbortSignal, items: Iterable<Item>): Generator<Item> {
+  for (const item of items) {
+    if (signal.aborted) return;
+    yield item;
+  }
 }
 
 /**

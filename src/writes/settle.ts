@@ -26,7 +26,7 @@ export async function settle(
   isConfirmed = false,
   mark?: (planned: Planned) => Promise<void>,
 ): Promise<Settled> {
-  const { work, sends = true, stop } = limits;
+  const { work, sends = true, stopped } = limits;
   const startedMs = monotonicMs();
   const attempts: Attempt[] = [];
   let known = firstKnown(row);
@@ -45,8 +45,8 @@ export async function settle(
     if (step.kind === 'write' && !sends)
       return { ...known, write: await port.toWrite(known, step.planned, known.reading) };
     if (step.kind === 'write' && step.isNew) await mark?.(step.planned);
-    if (step.waitMs > 0 && !stop.reason) await sleep(step.waitMs, stop.stopped).catch(() => {});
-    event = stop.reason ? { kind: 'stopped' } : await perform(port, known, step, spentMs);
+    if (step.waitMs > 0) await sleep(step.waitMs, stopped).catch(() => {});
+    event = stopped.aborted ? { kind: 'stopped' } : await perform(port, known, step, spentMs);
     if (event.kind === 'sent' && event.attempted.attempt) attempts.push(event.attempted.attempt);
     if (event.kind === 'unread') attempts.push(...attemptsOf(event.error));
   }
@@ -59,12 +59,14 @@ async function perform(
   step: Exclude<Step, { kind: 'end' }>,
   spentMs: number,
 ): Promise<Event> {
+  // `next` says what is tried again: a record is read before it is written once more.
+  const options = { retries: 0, spentMs };
   try {
     if (step.kind === 'write') {
-      const write = await port.toWrite(known, step.planned, known.reading, { retries: 0, spentMs });
-      return { kind: 'sent', attempted: await port.send(write, spentMs) };
+      const write = await port.toWrite(known, step.planned, known.reading, options);
+      return { kind: 'sent', attempted: await port.send(write, options) };
     }
-    const now = await port.read(step.id, { retries: 0, spentMs });
+    const now = await port.read(step.id, options);
     return { kind: 'read', reading: now, now: port.valueOf(known.intent, now.record) };
   } catch (error) {
     if (error instanceof StoppedError || error instanceof InterruptedError) return { kind: 'stopped' };
