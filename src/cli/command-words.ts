@@ -53,9 +53,9 @@ type HelpAnswer =
   | { readonly kind: 'wrong'; readonly message: string; readonly hint: string };
 
 /** A word that the Tab key offers. The word `:file` asks the shell for names of files. */
-interface Offer {
+export interface Offer {
   readonly word: string;
-  readonly summary: string;
+  readonly summary?: string;
 }
 
 /** Values that must be looked up. */
@@ -65,7 +65,7 @@ interface LookUp {
   readonly stem: string;
 }
 
-const files: readonly Offer[] = [{ word: ':file', summary: '' }];
+const files: readonly Offer[] = [{ word: ':file' }];
 
 /** The files that the build writes beside the bundle, with `help.ts`. */
 export const tableFile = 'words.json';
@@ -157,13 +157,13 @@ export function offersAt(table: WordTable, words: readonly string[]): readonly O
     return valuesAt(table, flag, current.slice(0, end), current);
   }
   if (current.startsWith('-'))
-    return fixedWords(
+    return withPrefix(
       flags.map((each) => ({ word: nameOf(each), summary: each.summary })),
       '',
       current,
     );
   if (command.verbs.length > 0)
-    return fixedWords(operands.length === 0 ? verbOffers(table, command) : [], '', current);
+    return withPrefix(operands.length === 0 ? verbOffers(table, command) : [], '', current);
   const last = command.args.at(-1);
   const argument = command.args[operands.length] ?? (last?.syntax.includes('...') ? last : undefined);
   return argument ? valuesAt(table, argument, '', current) : [];
@@ -179,26 +179,26 @@ function valuesAt(
   if (offers === 'command') {
     const verbs = verbOffers(table, table.commands[''] as CommandWords);
     const topics = table.topics.filter((topic) => verbs.every(({ word }) => word !== topic));
-    return fixedWords([...verbs, ...topics.map((word) => ({ word, summary: '' }))], stem, current);
+    return withPrefix([...verbs, ...topics.map((word) => ({ word }))], stem, current);
   }
   if (typeof offers === 'string') return { kind: offers, stem };
-  return fixedWords(
-    offers.map((word) => ({ word, summary: '' })),
+  return withPrefix(
+    offers.map((word) => ({ word })),
     stem,
     current,
   );
 }
 
 /** Returns the offers that begin like the current word, without regard to case, as commands look up names. */
-export function fixedWords(offers: readonly Offer[], stem: string, current: string): readonly Offer[] {
+export function withPrefix(offers: readonly Offer[], stem: string, current: string): readonly Offer[] {
   const prefix = current.slice(stem.length).toLowerCase();
   const words = offers.filter(({ word }) => word.toLowerCase().startsWith(prefix));
-  return words.map(({ word, summary }) => ({ word: stem + word, summary }));
+  return words.map((offer) => ({ ...offer, word: stem + offer.word }));
 }
 
 /** Prints offers for the scripts in `completions/`: one a line, with its summary after a tab. */
 export function printOffers(offers: readonly Offer[]): string {
-  return offers.map(({ word, summary }) => `${word}${summary && `\t${summary}`}\n`).join('');
+  return offers.map(({ word, summary }) => `${word}${summary ? `\t${summary}` : ''}\n`).join('');
 }
 
 /** The words of a line without those that ask for help. */
@@ -218,7 +218,7 @@ function verbOf(table: WordTable, path: string, word: string): CommandWords | un
   return verbs?.find((verb) => verb?.path.split(' ').at(-1) === word || verb?.aliases.includes(word));
 }
 
-function verbOffers(table: WordTable, { path, verbs }: CommandWords) {
+function verbOffers(table: WordTable, { path, verbs }: CommandWords): Offer[] {
   return verbs.map((word) => ({ word, summary: verbOf(table, path, word)?.summary ?? '' }));
 }
 

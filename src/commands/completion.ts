@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { RecordOf } from '../api/nouns.ts';
 import type { ListId, Result } from '../api/operations.ts';
-import { fixedWords, offersAt, printOffers, readTable } from '../cli/command-words.ts';
+import { type Offer, offersAt, printOffers, readTable, withPrefix } from '../cli/command-words.ts';
 import { argument, type LookUpKind } from '../cli/flag.ts';
 import { action, isGroup, type UnfinishedLine } from '../cli/verb.ts';
 import { collectFields } from '../client/whole-list.ts';
@@ -64,11 +64,10 @@ export async function complete(line: UnfinishedLine, context: Context): Promise<
     lookUps[kind as LookUpKind](context, cursor),
   ).catch(() => []);
   const offers = found
-    .map((offer) => (typeof offer === 'string' ? { word: offer, summary: '' } : offer))
     // A name with unsafe characters can neither be shown nor typed.
     .filter(({ word }) => sanitize(word) === word)
-    .map(({ word, summary }) => ({ word, summary: sanitize(summary) }));
-  await io.stdout.write(printOffers(fixedWords(offers, stem, current)));
+    .map(({ word, summary = '' }) => ({ word, summary: sanitize(summary) }));
+  await io.stdout.write(printOffers(withPrefix(offers, stem, current)));
 }
 
 interface Cursor extends UnfinishedLine {
@@ -76,29 +75,29 @@ interface Cursor extends UnfinishedLine {
   readonly prefix: string;
 }
 
-/** A word that completion offers, alone or with its description. */
-type Offer = string | { readonly word: string; readonly summary: string };
-
-type LookUp = (context: Context, cursor: Cursor) => readonly Offer[] | Promise<readonly Offer[]>;
-
 /** The functions that find the possible values of each kind. */
-const lookUps: Readonly<Record<LookUpKind, LookUp>> = {
-  profile: profileNames,
-  category: async (context, cursor) => namedOffers(await readAll(context, 'listCategories'), cursor),
-  pet: async (context, cursor) => namedOffers(await readAll(context, 'listPets'), cursor),
-  order: async (context) =>
-    orderOffers(...(await Promise.all([readAll(context, 'listOrders'), readAll(context, 'listPets')]))),
-  run: runs,
-  field: fieldNames,
-  check: checkNames,
-  status: async (context, { path: [noun] }) => {
-    const { statusesOf } = await import('../records/body-fields.ts');
-    return statusesOf(await context.contract(), noun === 'inventory' ? noun : 'pets') ?? [];
-  },
-};
+const lookUps: Readonly<Record<LookUpKind, (context: Context, cursor: Cursor) => Promise<readonly Offer[]>>> =
+  {
+    profile: profileNames,
+    category: async (context, cursor) => namedOffers(await readAll(context, 'listCategories'), cursor),
+    pet: async (context, cursor) => namedOffers(await readAll(context, 'listPets'), cursor),
+    order: async (context) =>
+      orderOffers(...(await Promise.all([readAll(context, 'listOrders'), readAll(context, 'listPets')]))),
+    run: runs,
+    field: fieldNames,
+    check: checkNames,
+    status: async (context, { path: [noun] }) => {
+      const { statusesOf } = await import('../records/body-fields.ts');
+      return toOffers(statusesOf(await context.contract(), noun === 'inventory' ? noun : 'pets') ?? []);
+    },
+  };
+
+function toOffers(words: readonly string[]): Offer[] {
+  return words.map((word) => ({ word }));
+}
 
 async function profileNames({ io }: Context): Promise<Offer[]> {
-  return [...Object.keys((await readConfigFile(io)).profiles), offlineProfile];
+  return toOffers([...Object.keys((await readConfigFile(io)).profiles), offlineProfile]);
 }
 
 /** Reads a whole list. With a token-command it is empty, because the command may ask the user and may run longer than the Tab. */
@@ -116,7 +115,7 @@ function namedOffers(records: readonly RecordOf<'pets' | 'categories'>[], { pref
   const counts = countCaseless(records.map(({ name }) => name));
   const isClear = (name: string) => counts.get(caseless(name)) === 1 && !/^-|^\d+$/.test(name);
   return records.map(({ id, name }) =>
-    !/^\d/.test(prefix) && isClear(name) ? name : { word: `${id}`, summary: name },
+    !/^\d/.test(prefix) && isClear(name) ? { word: name } : { word: `${id}`, summary: name },
   );
 }
 
@@ -141,7 +140,7 @@ async function runs({ io }: Context): Promise<Offer[]> {
 
 async function fieldNames(context: Context, { command, values }: Cursor): Promise<Offer[]> {
   const view = isGroup(command) ? undefined : await command.view?.(context, values);
-  return view?.columns.map(({ name }) => name) ?? [];
+  return toOffers(view?.columns.map(({ name }) => name) ?? []);
 }
 
 /** Offers the groups of the checks, and the checks. */
@@ -151,5 +150,5 @@ async function checkNames(): Promise<Offer[]> {
   const { builtInContract } = await import('../api/contract.ts');
   const all = { hasTls: true, write: true, only: [], skip: [], waitFor: [], expect: [] };
   const ids = selectedChecks({ ...all, contract: builtInContract }, new Set()).map(({ id }) => id);
-  return [...new Set(ids.map(groupOf)), ...ids];
+  return toOffers([...new Set(ids.map(groupOf)), ...ids]);
 }

@@ -58,7 +58,7 @@ export const printAligned: Print = async function* (job, pieces) {
   const headOf = () => (header ? `${style.bold(toLine(names, ({ length }) => length))}\n` : '');
   let isFirst = true;
   for await (const records of pieces) {
-    const lines = records.map((record) => columns.map((column) => safeText(job, column, record)));
+    const lines = records.map((record) => columns.map((column) => shownCell(job, column, record)));
     const measure = await createMeasure(lines.flat());
     for (const texts of lines)
       for (const [at, text] of texts.entries()) widths[at] = Math.max(widths[at] ?? 0, measure(text));
@@ -78,7 +78,7 @@ async function createMeasure(texts: readonly string[]): Promise<Measure> {
 }
 
 /** Prints a cell as text that is safe to show. */
-function safeText<Entity>({ isTerminal }: PrintJob<Entity>, column: Column<Entity>, record: Entity): string {
+function shownCell<Entity>({ isTerminal }: PrintJob<Entity>, column: Column<Entity>, record: Entity): string {
   const text = cellText(column.value(record));
   return sanitize(column.isTime && isTerminal ? minuteText(text) : text);
 }
@@ -90,7 +90,7 @@ async function drawFrame<Entity>(
 ): Promise<string | undefined> {
   const { columns, header, style } = job;
   const names = columns.map(({ name }) => name);
-  const rows = records.map((record) => columns.map((column) => safeText(job, column, record)));
+  const rows = records.map((record) => columns.map((column) => shownCell(job, column, record)));
   const measure = await createMeasure(rows.flat());
   const widths = names.map((name, at) =>
     Math.max(header ? name.length : 0, ...rows.map((row) => measure(row[at] ?? ''))),
