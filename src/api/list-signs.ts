@@ -1,9 +1,9 @@
 import { isJsonObject, type JsonObject, type JsonValue, jsonIn } from '../process/exact-json.ts';
-import { counted, shorten } from '../process/text.ts';
+import { compactName, counted, shorten } from '../process/text.ts';
 import { type HttpHeaders, headerValue, linkTarget } from './http.ts';
 
-// The ways in which services say that a list goes on, whatever their description says. The names are compact: lower case,
-// letters only. A header has them with or without `x-` and `pagination-`.
+// The ways in which services say that a list goes on, whatever their description says. The names are as
+// `compactName` makes them. A header has them with or without `x-` and `pagination-`.
 
 const words = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/));
 
@@ -32,11 +32,6 @@ const nextNames = words(`
 const outerNames = words(`
   meta metadata page pagination paging pageinfo pageable pager links link info responsemetadata searchmetadata
   resultset resultinfo cursor cursors next data result results response embedded d`);
-
-/** Writes a name in the form of the tables: `@odata.nextLink` is `odatanextlink`, `__count` is `count`. */
-function compactName(name: string): string {
-  return name.toLowerCase().replace(/[^a-z]/g, '');
-}
 
 /** Returns true if a field of an answer may hold the link or the cursor of the next page. */
 export function isNextName(name: string): boolean {

@@ -54,7 +54,7 @@ export function bind(description: Description, maps: Maps): BindResult {
       const [operation] = match?.operations ?? [];
       if (operation && match?.state === 'bound')
         bound.set(id, toOperation(tableOperation, operation, match.why, description, definitions));
-      else if (match) missing.set(id, missingClause(match));
+      else if (match) missing.set(id, whyUnbound(match));
     }
     for (const [noun, fields] of maps.fields)
       for (const [field, name] of fields) requireMappedField([...bound.values()], noun, field, name);
@@ -81,7 +81,7 @@ function requireMappedField(bound: readonly Operation[], noun: NounName, field: 
 }
 
 /** Returns the reason why nothing is bound, with the nearest operation. */
-function missingClause(match: Match): string {
+function whyUnbound(match: Match): string {
   const [nearest] = match.state === 'ambiguous' ? [] : match.operations;
   return nearest ? `${routeText(nearest)} does not fit: ${obstacleText(match)}` : match.why;
 }

@@ -117,7 +117,7 @@ function ownServer(objects: readonly JsonObject[], document: JsonObject): Obstac
   return { why: `it has a server of its own, ${objectOf(servers[0]).url}` };
 }
 
-/** Returns the responses that a call needs to be understood. */
+/** Returns the responses of success, and the default. */
 function successesOf({ responses }: JsonObject): JsonValue[] {
   return Object.entries(objectOf(responses)).flatMap(([status, response]) =>
     /^(2|d)/.test(status) ? response : [],

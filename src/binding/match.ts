@@ -1,7 +1,7 @@
 import { notDescribed } from '../api/contract.ts';
 import { type NounName, nouns, type OperationId } from '../api/nouns.ts';
 import { operations, takesId } from '../api/operations.ts';
-import { joinFirst } from '../process/text.ts';
+import { compactName, joinFirst } from '../process/text.ts';
 import {
   type DocumentOperation,
   fixedRoute,
@@ -12,7 +12,7 @@ import {
 } from './document.ts';
 import { addingWordIn, isNumberKind, obstacleTo } from './fit.ts';
 import { withStatedValues } from './parameters.ts';
-import { compactName, mentions, nounOfSchema, type PathForm, readPath } from './path-words.ts';
+import { mentions, nounOfSchema, type PathForm, readPath } from './path-words.ts';
 import { keywordOf, type Shape } from './schema.ts';
 import { fieldNamesOf, isRecord, recordsIn, type TableOperation } from './wire-form.ts';
 

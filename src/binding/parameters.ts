@@ -3,8 +3,9 @@ import { isNextName, isOuterName } from '../api/list-signs.ts';
 import type { OperationId } from '../api/nouns.ts';
 import { operations, type Paging, type Parameter, takesId } from '../api/operations.ts';
 import type { Bounds } from '../api/schemas.ts';
+import { compactName } from '../process/text.ts';
 import type { DocumentOperation, DocumentParameter } from './document.ts';
-import { compactName, singularWords } from './path-words.ts';
+import { singularWords } from './path-words.ts';
 import { boundsOf, keywordOf, listOf, objectOf, type Shape, statedValue } from './schema.ts';
 import { isFieldName } from './security.ts';
 

@@ -44,11 +44,6 @@ export function singularWords(name: string): string[] {
   return parts.filter((part) => part !== '').map((part) => part.replace(/ies$/, 'y').replace(/(?<!s)s$/, ''));
 }
 
-/** Writes a name in lower case and without punctuation, to compare `pet_id`, `petId` and `Pet-ID`. */
-export function compactName(name: string): string {
-  return name.toLowerCase().replace(/[^a-z0-9]/g, '');
-}
-
 /** The parts of a path: `/stores/{storeId}/pets/findByStatus`, `/v1/pets/{petId}`. */
 export interface PathForm {
   /** The path up to the word of the collection. A noun is in the plural, so that `/v1/pet` and `/v1/pets` are the same. */

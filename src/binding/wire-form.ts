@@ -1,6 +1,7 @@
 import { type NounName, nouns } from '../api/nouns.ts';
 import { type Operation, operations } from '../api/operations.ts';
-import { compactName, nounOf, singularWords } from './path-words.ts';
+import { compactName } from '../process/text.ts';
+import { nounOf, singularWords } from './path-words.ts';
 import type { Shape } from './schema.ts';
 
 // The schemas of a document show the names and the envelopes with which a service writes the records of a

@@ -164,7 +164,7 @@ async function runChildCommand(
   });
 }
 
-/** Passes a signal on. Not Ctrl-C in a terminal: it reaches the command directly, and would come twice. */
+/** Passes a signal on, but not Ctrl-C in a terminal, which reaches the command directly. */
 function passSignal({ io }: Context, signal: Signal, child: ChildProcess): void {
   const isFromTerminal =
     signal === 'SIGINT' && [io.stdin, io.stdout, io.stderr].some((stream) => stream.isTerminal);

@@ -17,7 +17,7 @@ export interface PrintJob<Entity> {
   value(record: Entity): unknown;
 }
 
-/** Turns pieces of records, of which none is empty, into text. After an error in them the text ends where it is. */
+/** Turns pieces of records, of which none is empty, into text. If reading them fails, the text breaks off there. */
 export type Print = <Entity>(
   job: PrintJob<Entity>,
   pieces: AsyncIterable<readonly Entity[]>,
@@ -121,7 +121,7 @@ export const printIds: Print = async function* (job, pieces) {
  * Returns a function that makes the text of a cell safe to show on a terminal. In a file or a pipe the text is data, and
  * stays as it is.
  *
- * @param allowed controls that also a terminal gets.
+ * @param allowed controls that stay as they are on a terminal too.
  */
 function safeText(
   { isTerminal }: Pick<PrintJob<unknown>, 'isTerminal'>,

@@ -106,6 +106,11 @@ export function shorten(text: string, maxLength: number): string {
   return text.length > maxLength ? `${text.slice(0, maxLength)}...` : text;
 }
 
+/** Writes a name in lower case and without punctuation: `pet_id`, `petId` and `Pet-ID` are `petid`. */
+export function compactName(name: string): string {
+  return name.toLowerCase().replace(/[^a-z0-9]/g, '');
+}
+
 /** Converts a text into the form in which texts are compared without case. Letters and their accents are joined. */
 export function caseless(text: string): string {
   return text.normalize('NFC').toLowerCase();

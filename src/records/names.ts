@@ -42,7 +42,7 @@ export class Names {
     return list;
   }
 
-  /** Begins to read a list whose names are needed later. Only then is it said if they cannot be read. */
+  /** Begins to read a list whose names are needed later. A failure is reported when they are used. */
   beginReading(noun: NamedNoun): void {
     if (this.hasList(noun)) this.list(noun).catch(() => {});
   }

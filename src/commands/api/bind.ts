@@ -61,7 +61,7 @@ export async function bindDescription(
     ? `all ${operationIds.length} operations bound as built in`
     : `${contract.operations.size} of ${operationIds.length} operations bound`;
   const outcomeNote = `${found}; ${outcome}`;
-  // A table of what is built in tells a person nothing.
+  // The table would show only what is built in.
   const isShort = isAsBuiltIn && context.printer().content === 'text' && context.flags.fields === undefined;
   if (isShort) {
     await context.printNotice(outcomeNote);

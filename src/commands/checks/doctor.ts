@@ -87,7 +87,7 @@ function isProxyIgnored(env: Context['io']['env']): boolean {
   return isSet('ALL_PROXY') && !isSet('HTTP_PROXY') && !isSet('HTTPS_PROXY');
 }
 
-/** The limits of a call, if no setting has others: checks shall say soon that something is wrong. */
+/** The limits of a call if no setting has others. They are short, because people wait for the answer. */
 const defaults = { timeoutMs: 10_000, retries: 1 };
 
 /** Opens the service for the checks. @throws UsageError if nothing says which service, or a setting is wrong. */

@@ -35,7 +35,7 @@ const get = verb({
         hint: `set it with \`petstore config set ${key} <value>\``,
       });
     const text = `${sanitize(typeof value === 'string' ? value : printJson(value))}\n`;
-    // The format in the config is meant for tables.
+    // Only the flag counts here. A format in the config or the environment is for records.
     if (context.flags.output !== undefined) return { documents: [{ [key]: value }], text };
     await context.io.stdout.write(text);
     return undefined;
