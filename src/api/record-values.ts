@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonObject, type JsonValue, printJson } from '../process/exact-json.ts';
 import { shorten } from '../process/text.ts';
+import { categoryIn, comparedCategories, isCategoryField } from './category.ts';
 import { toInstant } from './values.ts';
 
 // The values of a record that a command reads and writes, and when two of them are the same.
@@ -30,14 +31,16 @@ export function isMetBy(expected: Value, actual: Value, writeOnly?: ReadonlySet<
 }
 
 /** An expected field that the actual value does not have, or has with another value. */
-interface Difference extends ReturnType<typeof comparedValues> {
+interface Difference extends ReturnType<typeof comparedCategories> {
   readonly name: string;
 }
 
 /** Returns the expected fields that the actual value does not have, or has with another value. */
 export function differencesOf(expected: Fields, actual: Fields): Difference[] {
   return Object.keys(expected).flatMap((name) => {
-    const compared = comparedValues(name, expected[name], actual);
+    const compared = isCategoryField(name)
+      ? comparedCategories(expected[name], actual)
+      : { expected: expected[name], actual: actual[name] };
     return isFieldMetBy(compared.expected, compared.actual) ? [] : { name, ...compared };
   });
 }
@@ -66,13 +69,8 @@ export function describeDifference(value: Value, other: Value): string {
 /** The fields of a record with the given names. A category is its id, or `{id, name}` if the record has its name. */
 export function fieldsOf(record: JsonObject, names: Iterable<string>): Fields {
   return Object.fromEntries(
-    Array.from(names, (name) => [name, name === 'categoryId' ? categoryOf(record) : record[name]]),
+    Array.from(names, (name) => [name, isCategoryField(name) ? categoryIn(record) : record[name]]),
   );
-}
-
-function categoryOf({ categoryId: id, category: name = null }: JsonObject): JsonValue | undefined {
-  if (name === null) return id;
-  return id === undefined ? { name } : { id, name };
 }
 
 /** The change of a count, where no record counts as 0. Undefined for fields of records. */
@@ -119,28 +117,6 @@ export function isFieldMetBy(expected: JsonValue | undefined, actual: JsonValue 
   if (expectedText === actualText) return true;
   const instant = toInstant(expectedText);
   return instant !== undefined && instant === toInstant(actualText);
-}
-
-/**
- * Returns the two values to compare if a user or a row names the value of a field. A category may be named by its id, its name
- * or `{id, name}`, and a record has both in two fields. The ids are compared if both sides have one, or else the names.
- */
-export function comparedValues(
-  field: string,
-  value: JsonValue | undefined,
-  record: Readonly<Record<string, JsonValue | undefined>>,
-): { readonly expected: JsonValue | undefined; readonly actual: JsonValue | undefined } {
-  if (field !== 'categoryId') return { expected: value, actual: record[field] };
-  const wanted = categoryIn(value);
-  const { id = null, name = id } = categoryIn(record.categoryId, record.category);
-  return wanted.id != null && id !== null
-    ? { expected: wanted.id, actual: id }
-    : { expected: wanted.name ?? wanted.id, actual: name ?? id ?? undefined };
-}
-
-function categoryIn(category: JsonValue | undefined, name?: JsonValue): Partial<JsonObject> {
-  if (isJsonObject(category)) return category;
-  return typeof category === 'string' ? { name: category } : { id: category, name };
 }
 
 function isNothing(value: JsonValue | undefined): boolean {

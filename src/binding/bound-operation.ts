@@ -1,3 +1,4 @@
+import { isCategoryField } from '../api/category.ts';
 import { hidesTryIt } from '../api/contract.ts';
 import { withoutParameters } from '../api/http.ts';
 import { nouns } from '../api/nouns.ts';
@@ -107,7 +108,7 @@ function readBody(tableOperation: TableOperation, from: DocumentOperation): Requ
     const says = (keyword: string) => field !== undefined && keywordOf(field, keyword) === true;
     // A schema that a create shares with its answer requires the id that the service gives.
     const required = shape.required.has(wireName) && !(method === 'POST' && name === 'id');
-    const isCategory = name === 'categoryId' && isCategoryObject(field);
+    const isCategory = isCategoryField(name) && isCategoryObject(field);
     return [
       name,
       {

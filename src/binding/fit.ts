@@ -1,3 +1,4 @@
+import { isCategoryField } from '../api/category.ts';
 import { type Field, type FieldKind, type Noun, type NounName, nouns } from '../api/nouns.ts';
 import { withArticle } from '../process/text.ts';
 import { type DocumentOperation, fixedRoute, mapFlag, type Obstacle } from './document.ts';
@@ -151,7 +152,7 @@ export function isNumberKind(kind: Shape['kind'] | undefined): boolean {
 function obstacleInTypes(tableOperation: TableOperation, shape: Shape, label: string): Obstacle | undefined {
   if (shape.kind !== 'object') return { why: `its ${label} is ${withArticle(shape.kind)}` };
   for (const [field, name] of fieldNamesOf(tableOperation, shape)) {
-    if (field === 'categoryId' && isCategoryObject(shape.fields.get(name))) continue;
+    if (isCategoryField(field) && isCategoryObject(shape.fields.get(name))) continue;
     const kind = shape.fields.get(name)?.kind ?? 'unknown';
     const isSame = integerFields.has(field)
       ? isNumberKind(kind)

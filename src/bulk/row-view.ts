@@ -1,3 +1,4 @@
+import { categoryText, isCategoryField } from '../api/category.ts';
 import { type NounName, nouns } from '../api/nouns.ts';
 import { differencesOf, isFields, toJsonValue, type Value } from '../api/record-values.ts';
 import { type Column, pickColumns, type View } from '../output/columns.ts';
@@ -92,8 +93,7 @@ function differencesText(value: Exclude<Value, null | number | bigint>, other: V
 }
 
 function fieldText(name: string, field: JsonValue | undefined): string {
-  if (name === 'categoryId' && field !== undefined && isJsonObject(field))
-    return String(field.name ?? field.id);
+  if (isCategoryField(name) && field !== undefined && isJsonObject(field)) return categoryText(field);
   return typeof field === 'string' ? field : field === undefined ? 'none' : printJson(field);
 }
 

@@ -1,6 +1,7 @@
+import { hasCategory, isCategoryField } from '../api/category.ts';
 import { takesParameter } from '../api/contract.ts';
 import { isBound, type Operation } from '../api/operations.ts';
-import { comparedValues, type ServiceRecord } from '../api/record-values.ts';
+import type { ServiceRecord } from '../api/record-values.ts';
 import { UsageError } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-json.ts';
 import { caseless } from '../process/text.ts';
@@ -174,13 +175,10 @@ function parameterOf(operation: Operation, name: string, [filter, ...others]: re
 }
 
 function isValue(record: JsonObject, name: string, expected: unknown): boolean {
-  if (name !== 'categoryId') {
-    const actual = record[name] ?? omittedValues[name];
-    const areTexts = typeof actual === 'string' && typeof expected === 'string';
-    return areTexts ? caseless(actual) === caseless(expected) : actual === expected;
-  }
-  const category = comparedValues(name, expected as JsonValue, record);
-  return caseless(String(category.expected)) === caseless(String(category.actual));
+  if (isCategoryField(name)) return hasCategory(record, expected as JsonValue);
+  const actual = record[name] ?? omittedValues[name];
+  const areTexts = typeof actual === 'string' && typeof expected === 'string';
+  return areTexts ? caseless(actual) === caseless(expected) : actual === expected;
 }
 
 /** The values of fields that a record may leave out. */

@@ -1,14 +1,20 @@
-// Translates records and bodies at every call. Above the client there are only our field names, and a pet's
-// category is `categoryId`, with its name in `category` if the service sends it. A bound service may use
-// other names and envelopes.
+// Translates records and bodies at every call. Above the client there are only our field names. A bound service may use other
+// names and envelopes.
 
+import { categoryFields, categoryParts, isCategoryField } from '../api/category.ts';
 import { takesField } from '../api/contract.ts';
-import { nouns } from '../api/nouns.ts';
+import { type Field, nouns } from '../api/nouns.ts';
 import { isBound, type Operation, operations, type RequestBody } from '../api/operations.ts';
 import type { ServiceRecord } from '../api/record-values.ts';
 import { isDay } from '../api/values.ts';
 import { UsageError } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue, jsonIn, valueIn } from '../process/exact-json.ts';
+
+const dateFields: ReadonlySet<string> = new Set(
+  Object.values(nouns)
+    .flatMap(({ fields }): readonly Field[] => fields)
+    .flatMap(({ kind, name }) => (kind === 'date' ? [name] : [])),
+);
 
 /**
  * Translates a record of the service into our field names. A record of the built-in contract stays as it is.
@@ -20,25 +26,17 @@ export function translateRecord(operation: Operation, record: JsonObject): JsonO
   const { categoryId = 'categoryId' } = records.names;
   const isInCategory = categoryId === 'categoryId' && !('categoryId' in record);
   const categoryField = isInCategory ? 'category' : categoryId;
-  const hasCategory = noun === 'pets' && isJsonObject(record[categoryField]);
-  if (renames.length === 0 && !hasCategory) return record;
+  const category = noun === 'pets' ? record[categoryField] : undefined;
+  if (renames.length === 0 && !isJsonObject(category ?? null)) return record;
   const fields = Object.entries(record).flatMap(([field, value]) => {
-    if (hasCategory && field === categoryField) return Object.entries(fromCategoryObject(value));
+    if (field === categoryField && category !== undefined && isJsonObject(category))
+      return Object.entries(categoryFields(category));
     const [name] = renames.find(([, wireName]) => wireName === field) ?? [];
     // A field that has one of our names but another meaning stays in the original only.
     const isHomonym = name === undefined && renames.some(([renamed]) => renamed === field);
     return isHomonym ? [] : [[name ?? field, value] as const];
   });
   return Object.fromEntries(fields);
-}
-
-/** Reads the category of a pet from an object that has its id, its name or both. */
-function fromCategoryObject(value: JsonValue | undefined): JsonObject {
-  const { id, name } = isJsonObject(value) ? value : {};
-  return {
-    ...(id !== undefined && { categoryId: id }),
-    ...(typeof name === 'string' && { category: name }),
-  };
 }
 
 /**
@@ -81,9 +79,10 @@ export function toWire(operation: Operation, changes: JsonObject, before?: Servi
     if (id === 'createInventory' && name === 'status' && !takesField(operation, name)) continue;
     requireTaken(operation, name);
     const { type, format } = body.fields[name]?.bounds ?? {};
-    const isTyped = (name === 'shipDate' ? format : type) !== undefined;
-    const wireValue = isTyped ? value : inTypeOf(original?.[wireName], name, value);
-    entries.push([wireName, name === 'categoryId' ? toWireCategory(value, body) : wireValue]);
+    const isDate = dateFields.has(name);
+    const isTyped = (isDate ? format : type) !== undefined;
+    const wireValue = isTyped ? value : inTypeOf(original?.[wireName], isDate, value);
+    entries.push([wireName, isCategoryField(name) ? toWireCategory(value, body) : wireValue]);
   }
   // Not by assignment, because a field may be called `__proto__`.
   const wireChanges: JsonObject = Object.fromEntries(entries);
@@ -100,10 +99,10 @@ export function toWire(operation: Operation, changes: JsonObject, before?: Servi
  * Gives a text the type of the value that it replaces, because the description states none: the cell `4711` of a table
  * replaces the number 4711 by a number.
  */
-function inTypeOf(old: JsonValue | undefined, name: string, value: JsonValue): JsonValue {
+function inTypeOf(old: JsonValue | undefined, isDate: boolean, value: JsonValue): JsonValue {
   if (typeof value !== 'string' || old === undefined || old === null) return value;
   // Days are written as instants.
-  if (name === 'shipDate') return isDay(String(old)) ? value.replace('T00:00:00Z', '') : value;
+  if (isDate) return isDay(String(old)) ? value.replace('T00:00:00Z', '') : value;
   if (typeof old === 'string') return value;
   const parsed = jsonIn(value);
   return kindOf(parsed) === kindOf(old) ? (parsed ?? value) : value;
@@ -158,7 +157,7 @@ function requireTaken(operation: Operation, name: string): void {
  * @param value an id, a name, or `{id, name}`.
  */
 function toWireCategory(value: JsonValue, { fields }: RequestBody): JsonValue {
-  const category = isJsonObject(value) ? value : { [typeof value === 'string' ? 'name' : 'id']: value };
+  const category = categoryParts(value);
   const example = fields.categoryId?.example;
   if (isJsonObject(example))
     return Object.fromEntries(

@@ -1,3 +1,4 @@
+import { isCategoryField } from '../api/category.ts';
 import { type Contract, fieldBounds, takesField } from '../api/contract.ts';
 import type { Field, Noun, NounName } from '../api/nouns.ts';
 import type { Operation } from '../api/operations.ts';
@@ -149,7 +150,7 @@ function readValue({ name, kind }: Field, value: JsonValue, contract: Contract, 
   if (kind === 'reference') {
     // A name or an object stands for a category alone.
     const isName = typeof value === 'string' ? !isIdText(value) : isJsonObject(value);
-    return name === 'categoryId' && isName ? value : readId(value);
+    return isCategoryField(name) && isName ? value : readId(value);
   }
   if (kind === 'truth') return parseTruth(String(value));
   if (typeof value !== 'string') throw new ValueError('must be a string');

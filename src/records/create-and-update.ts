@@ -1,5 +1,6 @@
+import { isCategoryField } from '../api/category.ts';
 import { lackingFields, takesField } from '../api/contract.ts';
-import { type Field, type Noun, nouns, referenceFields } from '../api/nouns.ts';
+import { type Field, type Noun, nouns } from '../api/nouns.ts';
 import type { Fields } from '../api/record-values.ts';
 import { canAsk, confirmWrite } from '../asking.ts';
 import type { Context } from '../context.ts';
@@ -112,8 +113,7 @@ async function askField(prompt: Prompt, { names, noun, client }: Access, field: 
   // `Ship date` for `shipDate`.
   const name = columnOf(field).replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
   const label = name.charAt(0).toUpperCase() + name.slice(1);
-  if (referenceFields[field.name] === 'categories' && names.hasList('categories'))
-    return askCategory(prompt, names, label);
+  if (isCategoryField(field.name) && names.hasList('categories')) return askCategory(prompt, names, label);
   const { placeholder, parse, isOptional } = fieldKinds[field.kind];
   const choices = field.kind === 'status' ? statusesOf(client.contract, noun.name) : undefined;
   if (placeholder === undefined) return undefined;

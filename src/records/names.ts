@@ -1,3 +1,4 @@
+import { isCategoryField } from '../api/category.ts';
 import { takesParameter } from '../api/contract.ts';
 import { type NamedNoun, nouns, referenceFields } from '../api/nouns.ts';
 import type { Fields } from '../api/record-values.ts';
@@ -95,7 +96,7 @@ export class Names {
     );
     const resolved = new Map(Object.entries(fields));
     for (const [field, value] of resolved) {
-      if (field === 'categoryId' && !takesObject) {
+      if (isCategoryField(field) && !takesObject) {
         const category = isName(field, value) ? await this.categoryOf(value) : value;
         resolved.set(
           field,
@@ -104,8 +105,7 @@ export class Names {
         continue;
       }
       if (!isName(field, value)) continue;
-      const isCategory = referenceFields[field] === 'categories';
-      resolved.set(field, await (isCategory ? this.categoryOf(value) : this.idOf('pets', value)));
+      resolved.set(field, await (isCategoryField(field) ? this.categoryOf(value) : this.idOf('pets', value)));
     }
     return Object.fromEntries(resolved);
   }
