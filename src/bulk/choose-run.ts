@@ -4,11 +4,11 @@ import { findRun, type RunInfo, type RunList, readRun, runsOnTarget } from './li
 import {
   createRun,
   isAppliedOrUncertain,
+  isUnfinished,
   madeIdOf,
   newRow,
   type Run,
   type RunRow,
-  rowCountOf,
 } from './run.ts';
 import { areDisjoint, defaultFlags } from './run-header.ts';
 
@@ -53,7 +53,11 @@ export function chooseResume(list: RunList, target: string, runId: string | unde
  *
  * @throws UsageError if the run cannot be undone, or its journal cannot be read.
  */
-export function chooseUndo(list: RunList, target: string, runId: string | undefined): RunChoice {
+export async function chooseUndo(
+  list: RunList,
+  target: string,
+  runId: string | undefined,
+): Promise<RunChoice> {
   const runs = runsOnTarget(list, target).filter(
     (info) => info.written > 0 || info.state === 'running' || (info.header.kind === 'undo' && isOpen(info)),
   );
@@ -72,10 +76,11 @@ export function chooseUndo(list: RunList, target: string, runId: string | undefi
     );
   const undo = header.kind === 'undo' ? info : info.undo;
   if (!undo) return { kind: info.written > 0 || isOpen(info) ? 'undo' : 'nothing', info };
-  const undone = list.runs.find(({ id }) => id === undo.header.undoes);
-  // A row that the undo could not take back may have been settled in its run since.
-  if (undo.state !== 'finished' || (undone && undone.written > rowCountOf(undo.counts)))
-    return { kind: 'resume', info: undo };
+  const choice = { kind: 'resume', info: undo } as const;
+  if (undo.state !== 'finished') return choice;
+  // A row that the undo did not take back may have been settled in its run since.
+  const isKept = list.runs.some(({ id }) => id === undo.header.undoes);
+  if (isKept && (await openChosenRun(list, choice)).run.rows.some(isUnfinished)) return choice;
   if (runId !== undefined) return { kind: 'nothing', info: undo };
   const canBeUndone = (run: RunInfo) =>
     run.header.kind !== 'undo' && run.header.kind !== 'delete' && !run.undo;

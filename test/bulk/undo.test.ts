@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { stockShop } from '../helpers/stock-desk.ts';
 import { type Counts, shelves, toCsv, trouble } from '../helpers/stock-server.ts';
-import { counts, healed, type Scene, setting, stories } from './story.ts';
+import { answering, counts, healed, type Scene, setting, stories } from './story.ts';
 
 const apply = 'inventory apply stock.csv --yes';
 const deliver = 'inventory apply d.csv --relative --delivery LS-1 --yes';
@@ -44,6 +44,19 @@ stories({
     setting({ 4: 40 }),
     ['undo --yes', '0: applied 2'],
     created,
+  ],
+  'what is settled as applied after the undo has ended is taken back too': [
+    { counts: [5, 5, 6], files: { 'stock.csv': toCsv([6, 6, 7]) } },
+    answering({ 2: 502, 3: 429 }),
+    [`${apply} --retries 0`, '3: applied 1, failed 1, unknown 1'],
+    healed,
+    ['undo --yes', '3: applied 1, failed 1'],
+    ['runs settle r1 2 --as failed', '0:'],
+    ['undo r1 --yes', '0: applied 1, unchanged 1'],
+    setting({ 3: 7 }),
+    ['runs settle r1 3 --as applied', '0:'],
+    ['undo r1 --yes', '0: applied 2'],
+    counts(5, 5, 6),
   ],
   'an undo that was stopped goes on, and never takes an older run': [
     { counts: [1, 1, 1, 1], files: { 'stock.csv': toCsv([4, 4, 4, 4]), 'later.csv': toCsv([9, 9, 9]) } },

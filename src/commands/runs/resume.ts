@@ -43,7 +43,7 @@ function goOn(verb: keyof typeof choices, description: string, examples: readonl
     flags: resumeFlags,
     async view(context, { run }) {
       const list = await listRuns(context.io);
-      const { info } = choices[verb](list, await findTarget(context), run);
+      const { info } = await choices[verb](list, await findTarget(context), run);
       return runView(context, info?.header.noun ?? 'inventory');
     },
     run: (context, { run, ...flags }) => resumeOrUndo(context, verb, run, flags),
@@ -58,8 +58,8 @@ async function resumeOrUndo(
   flags: SessionFlags,
 ): Promise<Output> {
   const target = await findTarget(context);
-  const choose = (runs: RunList) => {
-    const choice = choices[verb](runs, target, runId);
+  const choose = async (runs: RunList) => {
+    const choice = await choices[verb](runs, target, runId);
     const { info } = choice;
     if (info && info.header.target !== target)
       throw new UsageError(
@@ -69,12 +69,17 @@ async function resumeOrUndo(
     if (info) checkProfile(info, context.settings);
     return choice;
   };
-  const first = choose(await listRuns(context.io));
-  const isLocked = first.kind !== 'nothing' && !context.flags.dryRun;
-  await using lock = isLocked ? await lockTarget(context, first.info.header, flags) : undefined;
-  // Before the lock was taken, another process may have continued the run, or begun to undo it.
-  const list = await listRuns(context.io);
-  const choice = choose(list);
+  let list = await listRuns(context.io);
+  let choice = await choose(list);
+  await using lock =
+    choice.kind === 'nothing' || context.flags.dryRun
+      ? undefined
+      : await lockTarget(context, choice.info.header, flags);
+  if (lock) {
+    // Before the lock was taken, another process may have continued the run, or begun to undo it.
+    list = await listRuns(context.io);
+    choice = await choose(list);
+  }
   if (choice.kind === 'nothing')
     return await nothingOutput(list, verb, choice, context.flags.dryRun === true);
   const openRun = await openChosenRun(list, choice);
