@@ -92,6 +92,12 @@ export function lackingFields(
   });
 }
 
+/** Lists the fields of the body of an operation that no answer has. */
+export function writeOnlyFields(operation: Operation | undefined): string[] {
+  const fields = Object.entries(operation?.body?.fields ?? {});
+  return fields.flatMap(([name, { isWriteOnly }]) => (isWriteOnly ? [name] : []));
+}
+
 /**
  * Returns true if a description asks tools not to offer an operation to be tried (`x-hideTryItPanel`).
  *

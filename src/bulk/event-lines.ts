@@ -37,7 +37,7 @@ const intent = v.variant('kind', [
 ]);
 
 const planned = object({ action: picklist(['create', 'set', 'remove']), before: value, after: value });
-const doubt = optional(picklist(['sent', 'refused', 'unread']));
+const doubt = optional(picklist(['sent', 'refused']));
 
 const outcome = object({
   kind: picklist(['applied', 'unchanged', 'failed', 'unknown']),

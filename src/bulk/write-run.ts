@@ -103,12 +103,12 @@ export async function writeRun(
 async function writeRows(session: Session, plan: Plan, journal: Journal, maxErrors: number): Promise<void> {
   const { stop, pace, port, rules, totals, client, settings } = session;
   const work = { kind: 'run' } as const;
-  const limits = { work, ...retryLimitsOf(settings, 'bulk'), rules, stopped: stop.stopped };
+  const policy = { work, rules, ...retryLimitsOf(settings, 'bulk') };
   const saveStore = client.deferSaves?.();
   const keeper = createRowKeeper(journal, { stop, totals, maxErrors, saveStore });
   try {
     const marked = markBeforeSending(plan.changes, journal, stop, pace.max);
-    await settleAll(port, marked, { limits, atOnce: pace.max }, keeper);
+    await settleAll(port, marked, { policy, stopped: stop.stopped, atOnce: pace.max }, keeper);
   } catch (error) {
     // A journal that cannot be written stops the run, and what was written is told.
     if (!(error instanceof CliError || error instanceof StoppedError)) throw error;

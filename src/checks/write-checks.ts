@@ -124,8 +124,8 @@ async function writeRecord(
   const port = recordPortOf(context, noun);
   const rules = { mayCreate: false, takesBack: true };
   const work = { kind: 'command', timeoutMs } as const;
-  const limits = { work, rules, retries, retriesUnreachable: false, stopped };
-  const { outcome, ...settled } = await settle(port, { line: 0, id, intent }, limits);
+  const policy = { work, rules, retries, retriesUnreachable: false };
+  const { outcome, ...settled } = await settle(port, { line: 0, id, intent }, { policy, stopped });
   if (!outcome) throw new StoppedError();
   return { ...settled, outcome };
 }

@@ -50,12 +50,10 @@ export async function writeRecords(
   const port = createRecordPort(client, noun.name, { sendsEtags: settings.get('etags') });
   const rows = writes.map(({ id, intent }): Row => ({ line: 0, id, intent }));
   const results = new Map<Row, Settled>();
-  const limits = {
+  const policy = {
     work: { kind: 'command', timeoutMs: settings.get('timeout') } as const,
     rules: { mayCreate: false, takesBack: false },
     ...retryLimitsOf(settings, 'records'),
-    sends: !flags.dryRun,
-    stopped: signal,
   };
   const keep = {
     mark: async () => {},
@@ -64,7 +62,8 @@ export async function writeRecords(
       await reportWrite(access, row, settled, options);
     },
   };
-  await settleAll(port, rows, { limits, atOnce: settings.get('concurrency') }, keep);
+  const atOnce = settings.get('concurrency');
+  await settleAll(port, rows, { policy, stopped: signal, sends: !flags.dryRun, atOnce }, keep);
   const interruption = signal.reason instanceof InterruptedError ? signal.reason : undefined;
   const errors = rows.flatMap((row) => {
     const settled = results.get(row);

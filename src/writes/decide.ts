@@ -29,10 +29,8 @@ export interface Planned {
 export type Doubt =
   /** An attempt may have been applied. */
   | 'sent'
-  /** It was only refused (409, 412), but a reading shows what was sent: a gateway may have sent it twice. */
-  | 'refused'
-  /** It was only refused, and nothing was read since. A reading that shows another value makes the row certain again. */
-  | 'unread';
+  /** It was refused (409, 412, of a DELETE 404), but it may be applied: a gateway may have sent it twice. */
+  | 'refused';
 
 /** What is to be done with one record, and what is known of it. */
 export interface Row {

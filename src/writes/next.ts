@@ -36,13 +36,15 @@ export interface Known extends Readonly<Pick<Row, 'id' | 'intent' | 'planned' | 
   readonly tries: number;
   /** How often a row that adds has met another count than before. */
   readonly otherCounts: number;
+  /** True from a refusal until the next reading: one that shows another value than was sent ends the doubt. */
+  readonly isRefusalOpen: boolean;
 }
 
 export type Event =
   | { readonly kind: 'begin' }
   | { readonly kind: 'read'; readonly reading: Reading; readonly now: Value }
   /** The record, or something that its write needs, could not be read. */
-  | { readonly kind: 'unread'; readonly error: CliError }
+  | { readonly kind: 'not-read'; readonly error: CliError }
   | { readonly kind: 'sent'; readonly attempted: Attempted }
   | { readonly kind: 'stopped' };
 
@@ -67,20 +69,16 @@ export interface End {
  */
 type Work = { readonly kind: 'run' } | { readonly kind: 'command'; readonly timeoutMs: number };
 
-/** The rules of a command's rows, and how its rows are settled. */
-export interface SettleLimits extends RetryLimits {
+/** How the rows of a command are settled. */
+export interface Policy extends RetryLimits {
   readonly work: Work;
   readonly rules: Rules;
-  /** No request begins after it is aborted. */
-  readonly stopped: AbortSignal;
-  /** False if the rows are only decided: the write that comes next is returned. */
-  readonly sends?: boolean | undefined;
 }
 
 /** What the rules need beside the row. */
 export interface Situation {
   readonly port: Abilities;
-  readonly limits: RetryLimits & Pick<SettleLimits, 'work' | 'rules'>;
+  readonly policy: Policy;
   /** True if a reading has shown that the service means a success without a record. */
   readonly isConfirmed: boolean;
   /** What is left of the deadline of a command, in milliseconds. */
@@ -111,6 +109,7 @@ export function firstKnown({ id, intent, planned, doubt }: Row): Known {
     attempts: 0,
     tries: 0,
     otherCounts: 0,
+    isRefusalOpen: false,
   };
 }
 
@@ -122,7 +121,7 @@ export function next(known: Known, event: Event, situation: Situation): Next {
       return known.aim === 'confirm'
         ? confirm(known, event, situation)
         : afterReading(known, event, situation);
-    case 'unread':
+    case 'not-read':
       return afterNoReading(known, event.error, situation);
     case 'sent':
       return afterAttempt(known, event.attempted, situation);
@@ -135,7 +134,7 @@ function begin(known: Known, situation: Situation): Next {
   const { intent, planned, doubt } = known;
   const { canReadInRun, canRead, readsFirst } = situation.port;
   if (intent.kind === 'create') {
-    const decision = decide(known, null, situation.limits.rules, situation.port);
+    const decision = decide(known, null, situation.policy.rules, situation.port);
     return decision.kind === 'write'
       ? plan(known, decision, null, situation)
       : end(known, { outcome: decision });
@@ -146,14 +145,14 @@ function begin(known: Known, situation: Situation): Next {
   if (planned || canRead || !isPlain) return read(known, situation);
   // The service only takes writes, so nobody knows what the record has.
   const after = intent.kind === 'remove' ? null : intent.value;
-  const unread: Planned = { action: intent.kind, before: null, after };
-  return write({ ...known, planned: unread }, unread);
+  const blind: Planned = { action: intent.kind, before: null, after };
+  return write({ ...known, planned: blind }, blind);
 }
 
-function read(known: Known, { limits, port }: Situation, waitMs = 0): Next {
+function read(known: Known, { policy, port }: Situation, waitMs = 0): Next {
   const id = known.id ?? known.attempted?.id;
   // A run looks for a count in the list only to confirm a success.
-  const canRead = limits.work.kind === 'run' && known.aim !== 'confirm' ? port.canReadInRun : port.canRead;
+  const canRead = policy.work.kind === 'run' && known.aim !== 'confirm' ? port.canReadInRun : port.canRead;
   return id === undefined || !canRead
     ? endUnread(known, unboundError)
     : [known, { kind: 'read', id, waitMs }];
@@ -170,10 +169,10 @@ function back(
   situation: Situation,
   error: CliError | undefined,
 ): Next | undefined {
-  const { limits, leftMs, random } = situation;
+  const { policy, leftMs, random } = situation;
   const tries = known.tries + 1;
   const { retryAfterMs } = attemptsOf(error).at(-1) ?? {};
-  const retry = planRetry(tries, { error, retryAfterMs }, limits, leftMs, random);
+  const retry = planRetry(tries, { error, retryAfterMs }, policy, leftMs, random);
   if (retry.kind !== 'after') return undefined;
   if (to === 'read' || !known.planned) return read({ ...known, tries }, situation, retry.delayMs);
   return write({ ...known, tries }, known.planned, false, retry.delayMs);
@@ -189,21 +188,28 @@ function afterReading(
   { reading, now }: Extract<Event, { kind: 'read' }>,
   situation: Situation,
 ): Next {
-  const isTwice = old.doubt === 'unread' && isMetBy(old.planned?.after ?? null, now);
-  const doubt = old.doubt !== 'unread' ? old.doubt : isTwice ? 'refused' : undefined;
-  const known = { ...old, doubt, reading, before: old.before ?? reading.record?.fields } as const;
-  const decision = decide(known, now, situation.limits.rules, situation.port);
+  const isDispelled = old.isRefusalOpen && !isMetBy(old.planned?.after ?? null, now);
+  const doubt = isDispelled ? undefined : old.doubt;
+  const known = {
+    ...old,
+    doubt,
+    isRefusalOpen: false,
+    reading,
+    before: old.before ?? reading.record?.fields,
+  };
+  const decision = decide(known, now, situation.policy.rules, situation.port);
   if (decision.kind !== 'write') return endDecided(known, decision, reading.record);
-  const { intent, planned } = known;
-  // The count has changed meanwhile, as in a shop that sells. Going back for that is not a retry.
+  const { intent, planned, aim } = known;
   if (intent.kind === 'add' && planned && !doubt && !isMetBy(planned.before, now)) {
-    const isCounted = old.attempted?.verdict === 'conflict' && old.aim === 'decide';
-    const again = { ...known, tries: known.tries - (isCounted ? 1 : 0), otherCounts: known.otherCounts + 1 };
+    // The count has changed meanwhile, as in a shop that sells. Going back for that was not a retry.
+    const wentBack = old.attempted?.verdict === 'conflict' && aim === 'decide';
+    const tries = wentBack ? known.tries - 1 : known.tries;
+    const again = { ...known, tries, otherCounts: known.otherCounts + 1 };
     return again.otherCounts > maxOtherCounts ? endAsAnswered(again) : plan(again, decision, now, situation);
   }
   // An attempt with the same tag would get the same 409: the record may be in use.
   const isFinal = statusOf(old) === 409 && reading.etag === old.reading?.etag;
-  return old.aim === 'look' || isFinal ? endAsAnswered(known) : plan(known, decision, now, situation);
+  return aim === 'look' || isFinal ? endAsAnswered(known) : plan(known, decision, now, situation);
 }
 
 /** Plans what a decision writes. An uncertain row is sent again with the values of its first attempt. */
@@ -211,10 +217,10 @@ function plan(
   known: Known,
   { action, after }: Extract<Decision, { kind: 'write' }>,
   now: Value,
-  { limits }: Situation,
+  { policy }: Situation,
 ): Next {
   const { intent, doubt, planned: earlier } = known;
-  const isRun = limits.work.kind === 'run';
+  const isRun = policy.work.kind === 'run';
   if (doubt && earlier) return write(known, { ...earlier, action });
   const planned = { action, before: now, after };
   const isKept = earlier?.action === action && (intent.kind !== 'add' || isMetBy(earlier.before, now));
@@ -250,11 +256,11 @@ function afterAttempt(old: Known, attempted: Attempted, situation: Situation): N
     }
     case 'conflict': {
       if (isCreate) return endAsAnswered(known);
-      const refused = situation.port.isEmbedded ? known : refusedUnread(known);
+      const refused = situation.port.isEmbedded ? known : perhapsRefused(known);
       return back(refused, 'read', situation, error) ?? look(refused, situation);
     }
     case 'gone':
-      return known.doubt ? endApplied(known) : look(refusedUnread(known), situation);
+      return known.doubt ? endApplied(known) : look(perhapsRefused(known), situation);
     case 'busy':
       return back(known, 'write', situation, error) ?? endAsAnswered(known);
     case 'refused':
@@ -345,8 +351,7 @@ function giveUp(
     const passes = code === 'stale' || (!isFinal && error !== undefined && isTemporaryError(error));
     return end(known, { outcome: { kind: 'failed', reason: { ...reason, passes } }, error });
   }
-  const kept = doubt === 'unread' ? ({ ...known, doubt: 'refused' } as const) : known;
-  return end(kept, { outcome: { kind: 'unknown', reason }, error: attempted?.error ?? cause });
+  return end(known, { outcome: { kind: 'unknown', reason }, error: attempted?.error ?? cause });
 }
 
 function end(known: Known, result: End): Next {
@@ -355,12 +360,12 @@ function end(known: Known, result: End): Next {
 
 /** An attempt may have been applied. */
 function uncertain(known: Known): Known {
-  return { ...known, doubt: 'sent' };
+  return { ...known, doubt: 'sent', isRefusalOpen: false };
 }
 
 /** The write was refused, but perhaps only because a gateway had sent it twice. */
-function refusedUnread(known: Known): Known {
-  return { ...known, doubt: known.doubt ?? 'unread' };
+function perhapsRefused(known: Known): Known {
+  return known.doubt ? known : { ...known, doubt: 'refused', isRefusalOpen: true };
 }
 
 function statusOf({ attempted }: Known): number | undefined {

@@ -1,7 +1,6 @@
-import { offeredOperation } from '../api/contract.ts';
+import { offeredOperation, writeOnlyFields } from '../api/contract.ts';
 import { headerValue, isEmbedded } from '../api/http.ts';
 import { type Noun, type NounName, nouns, type OperationId } from '../api/nouns.ts';
-import type { Operation } from '../api/operations.ts';
 import { differencesOf, fieldsOf, isFields, type ServiceRecord, type Value } from '../api/record-values.ts';
 import type { CallOptions } from '../client/call.ts';
 import type { Answer, Client } from '../client/client.ts';
@@ -70,7 +69,7 @@ export function createRecordPort(client: Client, name: NounName, options: PortOp
   const noun: Noun = nouns[name];
   const ids = noun.operations;
   const { isCount } = noun;
-  const writeOnly = new Set([ids.create, ids.update].flatMap((id) => writeOnlyOf(operations.get(id))));
+  const writeOnly = new Set([ids.create, ids.update].flatMap((id) => writeOnlyFields(operations.get(id))));
   const { pace, sendsEtags } = options;
   const etagCondition = (etag: string | undefined) =>
     sendsEtags && etag !== undefined ? { 'if-match': etag } : undefined;
@@ -146,12 +145,6 @@ function changesOf(after: Value, now: Value, writeOnlyNames: ReadonlySet<string>
   const different = new Set(differencesOf(after, now).map(({ name }) => name));
   const changes = Object.entries(after).filter(([name]) => writeOnlyNames.has(name) || different.has(name));
   return Object.fromEntries(changes);
-}
-
-/** The fields of a body that no answer has. */
-function writeOnlyOf(operation: Operation | undefined): string[] {
-  const fields = Object.entries(operation?.body?.fields ?? {});
-  return fields.flatMap(([name, { isWriteOnly }]) => (isWriteOnly ? [name] : []));
 }
 
 /** The names of the fields of a record that a row is about. */

@@ -1,11 +1,9 @@
 import { eachAtOnce } from '../client/pace.ts';
 import type { Planned, Row } from './decide.ts';
-import type { SettleLimits } from './next.ts';
 import type { RecordPort } from './port.ts';
-import { type Settled, settle } from './settle.ts';
+import { type Settled, type SettleOptions, settle } from './settle.ts';
 
-interface SettleAllOptions {
-  readonly limits: SettleLimits;
+interface SettleAllOptions extends SettleOptions {
   /** The most rows at a time. */
   readonly atOnce: number;
 }
@@ -26,28 +24,20 @@ export interface RowKeeper {
 export async function settleAll(
   port: RecordPort,
   rows: Iterable<Row>,
-  { limits, atOnce }: SettleAllOptions,
+  { atOnce, ...options }: SettleAllOptions,
   keep: RowKeeper,
 ): Promise<void> {
-  const { stopped, work } = limits;
-  const isRun = work.kind === 'run';
+  const isRun = options.policy.work.kind === 'run';
   let isConfirmed = false;
   const settleOne = async (row: Row): Promise<Settled> => {
-    const settled = await settle(port, row, limits, isConfirmed, (planned) => keep.mark(row, planned));
+    const settled = await settle(port, row, options, isConfirmed, (planned) => keep.mark(row, planned));
     const { outcome, aim, attempted } = settled;
     const isReadBack = aim === 'confirm' && attempted?.verdict === 'empty';
     isConfirmed ||= isRun && isReadBack && outcome?.kind === 'applied';
     await keep.outcome(row, settled);
     return settled;
   };
-  await eachAtOnce(atOnce, untilAborted(stopped, rows), isRun ? probeFirst(settleOne) : settleOne);
-}
-
-function* untilAborted<Item>(signal: AbortSignal, items: Iterable<Item>): Generator<Item> {
-  for (const item of items) {
-    if (signal.aborted) return;
-    yield item;
-  }
+  await eachAtOnce(atOnce, rows, isRun ? probeFirst(settleOne) : settleOne, options.stopped);
 }
 
 /**

@@ -3,13 +3,21 @@ import { monotonicMs, sleep } from '../process/deadline.ts';
 import { CliError, InterruptedError } from '../process/errors.ts';
 import { StoppedError } from '../process/signals.ts';
 import type { Planned, Row } from './decide.ts';
-import { type End, type Event, firstKnown, type Known, next, type SettleLimits, type Step } from './next.ts';
+import { type End, type Event, firstKnown, type Known, next, type Policy, type Step } from './next.ts';
 import type { RecordPort, Write } from './port.ts';
 
 /** The end of a row, and all that is known of it. It has no outcome if it was only decided, or stopped before it was sent. */
 export interface Settled extends Known, End {
   /** The request that would come next. Set if the row was only decided. */
   readonly write?: Write | undefined;
+}
+
+export interface SettleOptions {
+  readonly policy: Policy;
+  /** No request begins after it is aborted. */
+  readonly stopped: AbortSignal;
+  /** False if the rows are only decided: the write that comes next is returned. */
+  readonly sends?: boolean | undefined;
 }
 
 /**
@@ -22,11 +30,11 @@ export interface Settled extends Known, End {
 export async function settle(
   port: RecordPort,
   row: Row,
-  limits: SettleLimits,
+  { policy, stopped, sends = true }: SettleOptions,
   isConfirmed = false,
   mark?: (planned: Planned) => Promise<void>,
 ): Promise<Settled> {
-  const { work, sends = true, stopped } = limits;
+  const { work } = policy;
   const startedMs = monotonicMs();
   const attempts: Attempt[] = [];
   let known = firstKnown(row);
@@ -34,7 +42,7 @@ export async function settle(
   for (;;) {
     const spentMs = work.kind === 'run' ? 0 : monotonicMs() - startedMs;
     const leftMs = work.kind === 'run' ? Number.POSITIVE_INFINITY : work.timeoutMs - spentMs;
-    const situation = { port, limits, isConfirmed, leftMs, random: Math.random() };
+    const situation = { port, policy, isConfirmed, leftMs, random: Math.random() };
     const [after, step] = next(known, event, situation);
     known = after;
     if (step.kind === 'end') {
@@ -48,7 +56,7 @@ export async function settle(
     if (step.waitMs > 0) await sleep(step.waitMs, stopped).catch(() => {});
     event = stopped.aborted ? { kind: 'stopped' } : await perform(port, known, step, spentMs);
     if (event.kind === 'sent' && event.attempted.attempt) attempts.push(event.attempted.attempt);
-    if (event.kind === 'unread') attempts.push(...attemptsOf(event.error));
+    if (event.kind === 'not-read') attempts.push(...attemptsOf(event.error));
   }
 }
 
@@ -70,7 +78,7 @@ async function perform(
     return { kind: 'read', reading: now, now: port.valueOf(known.intent, now.record) };
   } catch (error) {
     if (error instanceof StoppedError || error instanceof InterruptedError) return { kind: 'stopped' };
-    if (error instanceof CliError) return { kind: 'unread', error };
+    if (error instanceof CliError) return { kind: 'not-read', error };
     throw error;
   }
 }

@@ -14,8 +14,8 @@ const record = { fields: {}, original: {} };
 const readings: readonly Event[] = [
   ...shown.map((now): Event => ({ kind: 'read', now, reading: { record } })),
   { kind: 'read', now: 5, reading: { record, etag: '"a"' } },
-  { kind: 'unread', error: new CliError('unavailable', 'no answer', { status: 500, retryable: true }) },
-  { kind: 'unread', error: new CliError('failed', 'no', { status: 400 }) },
+  { kind: 'not-read', error: new CliError('unavailable', 'no answer', { status: 500, retryable: true }) },
+  { kind: 'not-read', error: new CliError('failed', 'no', { status: 400 }) },
   { kind: 'stopped' },
 ];
 const statuses: Partial<Record<Verdict, readonly number[]>> = { conflict: [409, 412] };
@@ -53,8 +53,8 @@ const rows: readonly (readonly [Intent, Planned])[] = [
 ];
 
 const rules = { mayCreate: true, takesBack: false };
-const limits = { work: { kind: 'run' } as const, rules, retries: 1, retriesUnreachable: true };
-const ofCommand = { ...limits, work: { kind: 'command', timeoutMs: 1000 } as const };
+const policy = { work: { kind: 'run' } as const, rules, retries: 1, retriesUnreachable: true };
+const ofCommand = { ...policy, work: { kind: 'command', timeoutMs: 1000 } as const };
 const port = {
   ...{
     canReadInRun: true,
@@ -68,27 +68,27 @@ const port = {
   },
 };
 const usual: Situation = {
-  ...{ port, limits, isConfirmed: false },
+  ...{ port, policy, isConfirmed: false },
   ...{ leftMs: Number.POSITIVE_INFINITY, random: 0 },
 };
 const situations: readonly Situation[] = [
   usual,
-  { ...usual, limits: { ...limits, retries: 0 } },
-  { ...usual, limits: ofCommand },
-  { ...usual, limits: ofCommand, leftMs: 0 },
+  { ...usual, policy: { ...policy, retries: 0 } },
+  { ...usual, policy: ofCommand },
+  { ...usual, policy: ofCommand, leftMs: 0 },
   { ...usual, port: { ...port, canReadInRun: false } },
-  { ...usual, port: { ...port, canReadInRun: false, canRead: false }, limits: ofCommand },
+  { ...usual, port: { ...port, canReadInRun: false, canRead: false }, policy: ofCommand },
   {
     ...usual,
     isConfirmed: true,
     port: { ...port, readsFirst: true },
-    limits: { ...limits, rules: { ...rules, mayCreate: false, takesBack: true } },
+    policy: { ...policy, rules: { ...rules, mayCreate: false, takesBack: true } },
   },
   { ...usual, port: { ...port, createsByPut: false } },
 ];
 
 /** Names a state by all that the rules read of it. */
-function keyOf({ planned, doubt, aim, attempted, reading, tries, otherCounts }: Known): string {
+function keyOf({ planned, doubt, aim, attempted, reading, tries, ...counted }: Known): string {
   const facts = [
     planned,
     doubt,
@@ -98,7 +98,8 @@ function keyOf({ planned, doubt, aim, attempted, reading, tries, otherCounts }: 
     attempted?.id,
     reading?.etag,
     tries,
-    otherCounts,
+    counted.otherCounts,
+    counted.isRefusalOpen,
   ];
   return JSON.stringify(facts, (_, value) => (typeof value === 'bigint' ? `${value}n` : value));
 }
@@ -106,7 +107,7 @@ function keyOf({ planned, doubt, aim, attempted, reading, tries, otherCounts }: 
 const doubts: ReadonlySet<Verdict> = new Set<Verdict>([
   ...(['empty', 'unclear', 'accepted', 'lost', 'unrepeatable', 'stopped'] as const),
 ]);
-const isUncertain = ({ doubt }: Known) => doubt === 'sent' || doubt === 'refused';
+const isUncertain = ({ doubt, isRefusalOpen }: Known) => doubt !== undefined && !isRefusalOpen;
 
 /** Names the rule that a step breaks. */
 function faultOf(known: Known, event: Event, [after, step]: ReturnType<typeof next>, situation: Situation) {
@@ -114,10 +115,10 @@ function faultOf(known: Known, event: Event, [after, step]: ReturnType<typeof ne
   const outcome = step.kind === 'end' ? step.outcome?.kind : undefined;
   const isDenied = step.kind === 'end' && (outcome === 'failed' || outcome === undefined);
   if (isUncertain(known) && isDenied) return 'a row that was perhaps written is called failed or unprocessed';
-  const isUnread = known.doubt === 'unread' || after.doubt === 'unread';
-  if (isUnread && isDenied && event.kind !== 'read')
+  const isOpen = known.isRefusalOpen || after.isRefusalOpen;
+  if (isOpen && isDenied && event.kind !== 'read')
     return 'a refusal in doubt that nobody has read after is believed';
-  if (isUnread && step.kind === 'end' && event.kind !== 'read' && after.doubt !== 'refused')
+  if (isOpen && step.kind === 'end' && event.kind !== 'read' && after.doubt !== 'refused')
     return 'a refusal that nobody has read after ends without its doubt';
   if (outcome === 'unchanged' && event.kind !== 'read') return 'a row is called unchanged without a reading';
   if (outcome === 'applied' && event.kind !== 'read' && event.kind !== 'sent')
@@ -154,7 +155,7 @@ function faultOf(known: Known, event: Event, [after, step]: ReturnType<typeof ne
     planned !== undefined &&
     (intent.kind !== 'add' || planned.before === step.planned.before) &&
     planned.after === step.planned.after;
-  if (situation.limits.work.kind === 'run' && !step.isNew && !isOfJournal)
+  if (situation.policy.work.kind === 'run' && !step.isNew && !isOfJournal)
     return 'a row of a run is sent with values that its journal lacks';
   return undefined;
 }
@@ -165,7 +166,7 @@ test.each(situations.map((situation, at) => [at, situation] as const))(
     const states = new Set<string>();
     for (const [intent, pair] of rows) {
       const starts: Pick<Row, 'planned' | 'doubt'>[] =
-        situation.limits.work.kind === 'command'
+        situation.policy.work.kind === 'command'
           ? [{}]
           : [{ planned: pair }, { planned: pair, doubt: 'sent' }, { planned: pair, doubt: 'refused' }];
       const id = intent.kind === 'create' ? undefined : 7n;
@@ -204,14 +205,14 @@ test('a reading that the service asks to wait for comes no earlier', () => {
   const known = firstKnown({ line: 1, id: 7n, intent: add, planned: planned(5, 10) });
   const attempts = [{ retryAfterMs: 9000 }];
   const error = new CliError('unavailable', 'busy', { status: 429, retryable: true, attempts });
-  expect(next(known, { kind: 'unread', error }, usual)[1]).toMatchObject({ kind: 'read', waitMs: 9000 });
+  expect(next(known, { kind: 'not-read', error }, usual)[1]).toMatchObject({ kind: 'read', waitMs: 9000 });
 });
 
 const set: Intent = { kind: 'set', value: 10, expected: 5 };
 const add: Intent = { kind: 'add', change: 5 };
 const remove: Intent = { kind: 'remove', expected: 5 };
 const read = (now: Value): Event => ({ kind: 'read', now, reading: { record: undefined } });
-const unread: Event = { kind: 'unread', error: new CliError('failed', 'no', { status: 400 }) };
+const unread: Event = { kind: 'not-read', error: new CliError('failed', 'no', { status: 400 }) };
 
 // A gateway may have sent the refused write twice, and its first half may have been applied.
 test.each<[Intent, Verdict, last: Event, outcome: string, doubt: string | undefined]>([
@@ -224,7 +225,7 @@ test.each<[Intent, Verdict, last: Event, outcome: string, doubt: string | undefi
   [remove, 'gone', read(null), 'applied', 'refused'],
   [remove, 'gone', read(5), 'failed stale', undefined],
 ])('%j that was refused (%s) ends by the last reading %j: %s', (intent, verdict, last, outcome, doubt) => {
-  const situation = { ...usual, limits: { ...limits, retries: 0 } };
+  const situation = { ...usual, policy: { ...policy, retries: 0 } };
   const pair = intent.kind === 'remove' ? planned(5, null, 'remove') : planned(5, 10);
   const attempt = { response: { status: verdict === 'gone' ? 404 : 412 } } as Attempt;
   const attempted: Attempted = { verdict, attempt, reason: { code: 'rejected', message: 'no' } };
