@@ -194,7 +194,7 @@ function hasFields(operation: Operation, record: JsonObject): boolean {
   return names.some((name) => name !== nouns[operation.noun].idField && name in record);
 }
 
-/** Lists the fields of a record that do not have what the user set: `quantity 0, not 10`. */
+/** Lists the fields of a record that do not have what the user set: `name "Rex", not "Rex "`. */
 function otherValues(
   { body }: Operation,
   values: WantedRecord['values'],
@@ -212,7 +212,7 @@ function otherValues(
 }
 
 function valueText(value: JsonValue | undefined, mask: Mask): string {
-  return shorten(mask(typeof value === 'string' ? value : printJson(value)), 100);
+  return shorten(mask(printJson(value)), 100);
 }
 
 /** Returns the id in a body that may be no record: `{"id": 5}` or `5`. */

@@ -44,9 +44,9 @@ describe('the answer of an update', () => {
   test('shows something else, with both values', () => {
     const tags = [{ tags: ['a', 'b'] }, { ...pet, tags: ['a'] }, 'tags ["a"], not ["a","b"]'] as const;
     const several = [
-      { name: 'Rex', status: 'new' },
+      { name: ' Luna', status: 'new' },
       pet,
-      'name Luna, not Rex; status sold, not new',
+      'name "Luna", not " Luna"; status "sold", not "new"',
     ] as const;
     for (const [values, body, difference] of [tags, several])
       expect(judge('updatePet', { values }, [200, body])).toMatchObject({

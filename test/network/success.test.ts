@@ -100,9 +100,9 @@ describe('a write that the service answers with another value', () => {
   test.each<[string, object, string]>([
     ['pets update 1 --name Rex', luna, 'name "Rex" was sent, and it is name "Luna" now'],
     ['pets update 1 --status available', luna, 'status "available" was sent, and it is status "sold" now'],
-    ['pets create --name Rex --category 1', luna, 'name Luna, not Rex'],
+    ['pets create --name Rex --category 1', luna, 'name "Luna", not "Rex"'],
     ['orders complete 1', order, 'complete true was sent, and it is complete false now'],
-    ['orders update 1 --ship-date 2027-01-02', order, 'shipDate 2027-01-01T10:00:00Z, not 2027-01-02'],
+    ['orders update 1 --ship-date 2027-01-02', order, 'shipDate "2027-01-01T10:00:00Z", not "2027-01-02'],
     ['inventory set 1 10', item, '10 was sent, and it is 0 now'],
   ])(
     '%s may have been applied if the record has it too, and both values are told',
