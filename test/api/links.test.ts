@@ -18,12 +18,12 @@ test.each([
   expect(linkTarget(field, 'next')).toBe(target);
 });
 
-test('reads a hostile field of the maximum length in linear time', () => {
+test('linkTarget reads a hostile field of the maximum length in linear time', () => {
   for (const piece of ['; x="', '<', ' ;a', '<a>;"'])
     linkTarget(`<a>${piece.repeat(16_384 / piece.length)}`, 'next');
 });
 
-test('finds the first link of any of several relations', () => {
+test('linkTarget finds the first link of any of several relations', () => {
   const field = '</a>; rel=prev, </openapi.json>; rel="service-desc", </meta>; rel=describedby';
   expect(linkTarget(field, 'describedby', 'service-desc')).toBe('/openapi.json');
 });

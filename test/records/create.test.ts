@@ -52,7 +52,7 @@ test.each([
   [{ CI: '1' }, '', 'CI is set'],
   [{ TERM: 'dumb' }, '', 'TERM is dumb'],
   [{}, ' --no-input', '--no-input is given'],
-])('asks nobody with %j%s', async (env, flag, why) => {
+])('delete and create ask nobody with %j%s', async (env, flag, why) => {
   const run = await runCli(`--offline pets delete 1${flag}`, { ...person, env });
   expect(run).toMatchObject({ code: 2, stdout: '' });
   expect(run.stderr.replace(/\s+/g, ' ')).toContain(why);

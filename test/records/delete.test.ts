@@ -5,7 +5,7 @@ import { recordingServer } from '../helpers/recording-server.ts';
 import { runAt } from '../helpers/run-cli.ts';
 import { openShop } from '../helpers/shop.ts';
 
-test('tries all, each once, reports them on stderr, and exits 3 if some failed', async () => {
+test('delete tries all, each once, reports them on stderr, and exits 3 if some failed', async () => {
   using shop = openShop();
   const run = await shop.run('pets delete 1 999 1 2 --yes');
   expect(run).toMatchObject({ code: 3, stdout: '' });
@@ -26,14 +26,14 @@ test.each([
   ['n\r', 2, 25],
   ['\r', 2, 25],
   ['\x03', 130, 25],
-])('names what will go; the answer %j exits %i', async (keys, code, left) => {
+])('the question names what will be deleted; the answer %j exits %i', async (keys, code, left) => {
   using shop = openShop();
   const question = 'Delete 2 pets: 1 (Bella, with its inventory entry: ';
   expect(await shop.typing('pets delete 1 2 -q', [[question, keys]])).toMatchObject({ code, stdout: '' });
   expect(await shop.json('pets list')).toHaveLength(left);
 });
 
-test('asks only about the pets that exist', async () => {
+test('the question names only the pets that exist', async () => {
   using shop = openShop();
   expect(await shop.typing('pets delete 999', [])).toMatchObject({ code: 5, stdout: '' });
   const question = 'Delete pet 1 (Bella, with its inventory entry: ';
@@ -43,7 +43,7 @@ test('asks only about the pets that exist', async () => {
   expect(await shop.json('pets list')).toHaveLength(24);
 });
 
-test('does not delete what is in use, and names each of several', async () => {
+test('delete leaves what is in use, and names each of several', async () => {
   using shop = openShop();
   const pet = await shop.run('pets delete 4 -y -o json');
   expect(pet).toMatchObject({ code: 1, stdout: '' });

@@ -50,7 +50,7 @@ test('edits a record as YAML, sends it, says what changed, and removes the file'
 test.each([
   ['true', 'unchanged'],
   [': > "$1"', 'emptied'],
-])('sends nothing for %s and exits 0', async (line) => {
+])('edit sends nothing for %s and exits 0', async (line) => {
   using shop = openShop();
   const run = await shop.run('categories edit 1', { env: editor(line) });
   expect(run).toEqual({
@@ -60,7 +60,7 @@ test.each([
   });
 });
 
-test('sends fields that it does not know back as they came', async () => {
+test('edit sends fields that it does not know back as they came', async () => {
   const unknown = '"tags":null,"price":0.1000000000000000055,"rate":1.5e-7';
   await using server = await recordingServer({}, ({ method, body }) => ({
     body: method === 'PUT' ? `{"id":1,${body.slice(1)}` : `{"id":1,"name":"Rex","categoryId":1,${unknown}}`,
@@ -70,7 +70,7 @@ test('sends fields that it does not know back as they came', async () => {
   expect(run).toEqual({ code: 0, stdout: `{"id":1,"name":"Max","categoryId":1,${unknown}}\n`, stderr: '' });
 });
 
-test('opens the editor again with the reason on top, and accepts a valid text then', async () => {
+test('edit opens the editor again with the reason on top, and accepts a valid text then', async () => {
   using shop = openShop();
   const env = editor(
     `if grep -q '^# error: status .* must be one of' "$1"; then sed -i 's/lost/sold/' "$1"; else sed -i 's/status: .*/status: lost/' "$1"; fi`,

@@ -23,7 +23,7 @@ test.each([
     `name,category,status\n'=Rex,dogs,\n"Mia, the 2nd",2,sold\n`,
     [available(26, '=Rex'), { id: 27, name: 'Mia, the 2nd', categoryId: 2, status: 'sold' }],
   ],
-])('creates from %s', async (_, stdin, created) => {
+])('create reads %s', async (_, stdin, created) => {
   using shop = openShop();
   expect(await shop.run('pets create --from - --yes --concurrency 1', { stdin })).toMatchObject({ code: 0 });
   const pets = (await shop.json('pets list')) as { id: number }[];
@@ -31,7 +31,7 @@ test.each([
 });
 
 test.each(['csv', 'json'])(
-  'creates from a list as %s, and leaves the ids out with a note',
+  'create reads a list as %s, and leaves the ids out with a note',
   async (format) => {
     using shop = openShop();
     const { stdout: stdin } = await shop.run(`pets list --category Fish -o ${format}`);
@@ -44,7 +44,7 @@ test.each(['csv', 'json'])(
   },
 );
 
-test('updates from the edited CSV of a list: categories by name, an empty cell left out', async () => {
+test('update reads the edited CSV of a list: categories by name, an empty cell left out', async () => {
   using shop = openShop();
   const pets = await shop.run('pets list --limit 3 -o csv');
   const stdin = pets.stdout.replace('Bella,Dogs,available', 'Bellissima,cats,');
@@ -70,7 +70,7 @@ test.each([
   ['ids', '3\n7\n'],
   ['CSV', 'id,name,category,status\n3,Luna,Cats,available\n7,x,Cats,sold\n'],
   ['JSON lines', '{"id":3}\n{"id":7}\n'],
-])('deletes the records whose ids are in %s', async (_, stdin) => {
+])('delete takes the ids in %s', async (_, stdin) => {
   using shop = openShop();
   await shop.run('orders delete 1 2 3 4 5 6 7 8 9 10 --yes');
   expect(await shop.run('pets delete --from - --yes', { stdin })).toMatchObject({ code: 0 });
@@ -123,7 +123,7 @@ test.each([
   expect(server.seen).toEqual([]);
 });
 
-test('names the place of an unknown category before any write', async () => {
+test('an unknown category is named with its place before any write', async () => {
   using shop = openShop();
   const run = await shop.run('pets update --from -', { stdin: 'id,category\n1,Cats\n2,Dragons\n' });
   expect(run).toMatchObject({ code: 5, stdout: '' });
@@ -131,7 +131,7 @@ test('names the place of an unknown category before any write', async () => {
   expect(await shop.json('pets get 1')).toMatchObject({ categoryId: 1 });
 });
 
-test('reads headers and keys without regard to case, spaces and underscores', async () => {
+test('headers and keys are read without regard to case, spaces and underscores', async () => {
   using shop = openShop();
   const runs = [
     ['orders update', 'ID;Pet_ID;Ship Date \n8;5;2027-01-01 09:00:00+00\n'],
@@ -159,7 +159,7 @@ test('the plan of a row with the name of a category has its id', async () => {
   ]);
 });
 
-test('says what a file of ids has besides, and which texts may mean that there is no value', async () => {
+test('delete says what a file of ids has besides, and which texts may mean that there is no value', async () => {
   using shop = openShop();
   const deleted = await shop.run('categories delete --from - --dry-run', {
     stdin: 'id,name,description\n1,a,\n',
@@ -212,7 +212,7 @@ test.each([
   expect(run.stderr).toBe('note: stdin has no records: nothing to do\n');
 });
 
-testWith('script')('asks on the terminal itself if the records come from a pipe', async () => {
+testWith('script')('a question is asked on the terminal itself if the records come from a pipe', async () => {
   const cwd = temporaryFolder();
   writeFileSync(join(cwd, 'pets.csv'), 'name,category\nRex,1\nMia,2\n');
   const env = {

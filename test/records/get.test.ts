@@ -6,7 +6,7 @@ const get = (words: string) => runCli(`--offline pets get ${words}`);
 const rex = { id: 9007199254740, name: 'Rex', categoryId: 1, status: 'sold' };
 const rexJson = JSON.stringify(rex);
 
-test('prints one pet as a lone record, and several in the order of the ids as a list', async () => {
+test('get prints one pet as a lone record, and several in the order of the ids as a list', async () => {
   const bella = '{"id":1,"name":"Bella","categoryId":1,"status":"available"}\n';
   expect(await get('1 -o json')).toMatchObject({ code: 0, stdout: bella });
   const { code, stdout } = await get('3 1 3 -o json');
@@ -14,7 +14,7 @@ test('prints one pet as a lone record, and several in the order of the ids as a 
   expect(JSON.parse(stdout).map(({ id }: { id: number }) => id)).toEqual([3, 1, 3]);
 });
 
-test('prints the pets that exist, names each that does not, and exits 3', async () => {
+test('get prints the pets that exist, names each that does not, and exits 3', async () => {
   const { code, stdout, stderr } = await get('998 1 nobody 999 -o ids -q');
   expect({ code, stdout }).toEqual({ code: 3, stdout: '1\n' });
   expect(stderr.match(/^error: pet 99[89] does not exist .*$/gm)).toHaveLength(2);
@@ -29,7 +29,7 @@ test('prints the pets that exist, names each that does not, and exits 3', async 
   });
 });
 
-test('exits with the code of the failure if all failed for the same reason', async () => {
+test('get exits with the code of the failure if all failed for the same reason', async () => {
   expect(await get('998 999')).toMatchObject({ code: 5, stdout: '' });
   const single = await get('999 -o json -q');
   expect(single).toMatchObject({ code: 5, stdout: '' });
@@ -51,12 +51,15 @@ const unlessList = (reply: Reply) => (seen: Seen) => {
   return { body: seen.path.includes('?') ? [rex] : rex };
 };
 
-test.each(gone)('finds the pet through the list if the endpoint answers %j, and says so', async (reply) => {
-  await using server = await recordingServer({}, unlessList(reply));
-  const run = await runAt(server, `pets get ${rex.id} -o json`);
-  expect(run).toMatchObject({ code: 0, stdout: `${rexJson}\n` });
-  expect(run.stderr).toContain(`note: getPet answered ${reply.status}: looking through listPets instead`);
-});
+test.each(gone)(
+  'get finds the pet through the list if the endpoint answers %j, and says so',
+  async (reply) => {
+    await using server = await recordingServer({}, unlessList(reply));
+    const run = await runAt(server, `pets get ${rex.id} -o json`);
+    expect(run).toMatchObject({ code: 0, stdout: `${rexJson}\n` });
+    expect(run.stderr).toContain(`note: getPet answered ${reply.status}: looking through listPets instead`);
+  },
+);
 
 test('a list in any order is read to its end before a pet is missing', async () => {
   await using server = await recordingServer({}, ({ path }) => {

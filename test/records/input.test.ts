@@ -52,7 +52,7 @@ test('splits random CSV as csv-parse does, however it is cut', async () => {
   }
 });
 
-test('takes a tab-separated cell between quotes for quoted, so that one with a backslash before a quote is refused', async () => {
+test('a tab-separated cell between quotes is quoted, so that one with a backslash before a quote is refused', async () => {
   const records = await read('id\tname\n1\t"a\\"b"\n', { name: 'a.tsv' });
   expect(records[1]).toMatchObject({ line: 2, problem: { message: 'text follows a closing quote' } });
 });
@@ -63,7 +63,7 @@ const tooLong = 'the record is longer than 1 MiB';
 test.each([
   ['a.jsonl', `1\n{"a":"${long}"}\n2\n`],
   ['a.json', `[1,{"a":"${long}"},2]`],
-])('stops at a JSON record beyond 1 MiB: %s', async (name, text) => {
+])('reading stops at a JSON record beyond 1 MiB: %s', async (name, text) => {
   const [first, broken] = await read(text, { size: 65_536, name });
   expect(first?.text).toBe('1');
   expect(broken).toMatchObject({ problem: { message: tooLong }, isBroken: true });
@@ -92,11 +92,11 @@ test.each([
   ['[{"a":1}', 'input.json: not valid JSON: it ends too early'],
   ['[1,\n]', 'input.json: not valid JSON: an unexpected character at line 2, column 1'],
   ['[1] 2', 'input.json: not valid JSON: an unexpected character at line 1, column 5'],
-])('refuses the broken JSON %s', async (text, message) => {
+])('the broken JSON %s is refused', async (text, message) => {
   await expect(read(text, { name: 'input.json' })).rejects.toThrow(message);
 });
 
-test('reads one JSON object over several lines, and JSONL of whole lines', async () => {
+test('one JSON object over several lines is read, and JSONL of whole lines', async () => {
   expect(await read('{\n "a": 1\n}\n')).toMatchObject([{ line: 1, text: '{\n "a": 1\n}' }]);
   const lines = await read('{"a":1}\r\n\r{"a":2}\n{"a":\n', { size: 2 });
   expect(lines.map(({ line, text }) => [line, text])).toEqual([
@@ -106,7 +106,7 @@ test('reads one JSON object over several lines, and JSONL of whole lines', async
   ]);
 });
 
-test('refuses a JSON document over 256 MiB', async () => {
+test('a JSON document over 256 MiB is refused', async () => {
   async function* bytes() {
     const piece = Buffer.alloc(2 ** 24, ' ').fill('[', 0, 1);
     for (let count = 0; count <= 16; count += 1) yield piece;
@@ -128,7 +128,7 @@ test.each<[string, Uint8Array, message: string, hint: RegExp]>([
   ],
   ['a.gz', Buffer.from([0x1f, 0x8b, 8, 0]), 'a.gz: not UTF-8 at byte 2', /UTF-8/],
   ['a.xlsx', Buffer.from('PK\x03\x04'), 'a.xlsx: is a workbook or another ZIP archive', /CSV UTF-8/],
-])('refuses %s, which is no text', async (name, bytes, message, hint) => {
+])('%s is refused, because it is no text', async (name, bytes, message, hint) => {
   await expect(read(bytes, { name })).rejects.toMatchObject({
     message,
     details: { hint: expect.stringMatching(hint) },

@@ -10,11 +10,11 @@ test.each([
   ['categories', 'id,name,description\n1,Dogs,Puppies and grown dogs of every size\n'],
   ['orders', 'id,pet,quantity,shipDate,complete\n1,5,1,2026-03-02T09:00:00Z,true\n'],
   ['inventory', 'petId,quantity,status\n1,1,available\n'],
-])('the columns of %s', async (noun, expected) => {
+])('%s list has its own columns', async (noun, expected) => {
   expect((await runCli(`--offline ${noun} list --limit 1 -o csv`)).stdout).toBe(expected);
 });
 
-test('shows categoryId if --fields names it, and lists the fields there are', async () => {
+test('list shows categoryId if --fields names it, and lists the fields there are', async () => {
   const { stdout } = await list('--limit 1 --fields categoryId,name -o csv');
   expect(stdout).toBe('categoryId,name\n1,Bella\n');
   expect((await list('--fields help')).stdout).toBe('id\nname\ncategory\nstatus\ncategoryId\n');
@@ -48,7 +48,7 @@ test.each<[string, string, (record: Fields) => boolean]>([
   expect(some).not.toEqual(all);
 });
 
-test('applies --limit after --sort, and after a filter of its own', async () => {
+test('list applies --limit after --sort, and after a filter of its own', async () => {
   expect((await list('--sort -id --limit 2 -o ids')).stdout).toBe('25\n24\n');
   const named = await list('--name L --limit 2 -o csv --fields name');
   expect(named.stdout).toBe('name\nBella\nLuna\n');
@@ -106,7 +106,7 @@ test.each([
   ['orders list --open', '/store/orders?complete=false&limit=1000', '2 3'],
   ['orders list --pet 2', '/store/orders?petId=2&limit=1000', '2'],
   ['inventory list --status sold', '/store/inventory?status=sold&limit=1000', '5'],
-])('filters here if the service ignores its own filters: %s', async (words, path, ids) => {
+])('list filters here if the service ignores its own filters: %s', async (words, path, ids) => {
   await using server = await recordingServer({}, (seen) => ({ body: bodies[seen.path.split('?')[0] ?? ''] }));
   const run = await runAt(server, `${words} -o ids`);
   expect(run).toMatchObject({ code: 0, stdout: ids.replace(/(\d+) ?/g, '$1\n') });

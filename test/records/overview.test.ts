@@ -55,7 +55,7 @@ test('the overview is the state of the shop as data, from one read of every list
   expect(server.seen).toHaveLength(3);
 });
 
-test('prints three tables, and nothing raw', async () => {
+test('overview prints three tables, and nothing raw', async () => {
   await using server = await service();
   const { stdout } = await runAt(server, 'overview --below 9');
   expect(stdout).toMatchInlineSnapshot(`
@@ -80,7 +80,7 @@ test('prints three tables, and nothing raw', async () => {
   expect(shown.stdout).toMatch(/^Pets\n┌.*^Lowest counts\n┌.*│ \\x1b\[31mRed │.*^Open orders: 3\n┌/ms);
 });
 
-test('lists the ten lowest counts and ten orders, and counts all orders', async () => {
+test('overview lists the ten lowest counts and ten orders, and counts all orders', async () => {
   const body = Array.from({ length: 14 }, (_, at) => ({
     id: at + 1,
     petId: at + 1,

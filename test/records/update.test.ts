@@ -15,7 +15,7 @@ function petService(headers: Record<string, string> = {}): Promise<RecordingServ
 
 const putOf = ({ seen }: RecordingServer) => seen.find(({ method }) => method === 'PUT');
 
-test('sends unknown fields back unchanged, and the ETag as If-Match if there is one', async () => {
+test('update sends unknown fields back unchanged, and the ETag as If-Match if there is one', async () => {
   await using tagged = await petService({ etag: '"v7"' });
   await using plain = await petService();
   for (const server of [tagged, plain]) await runAt(server, 'pets update 3 --status available');
@@ -26,7 +26,7 @@ test('sends unknown fields back unchanged, and the ETag as If-Match if there is 
   expect(putOf(plain)?.headers['if-match']).toBeUndefined();
 });
 
-test('completes an order with its other fields unchanged', async () => {
+test('complete leaves the other fields of an order unchanged', async () => {
   const order = { id: 1, petId: 5, quantity: -3, shipDate: null, note: null, price: 12.5 };
   await using server = await recordingServer({}, () => ({ body: order }));
   await runAt(server, 'orders complete 1');
@@ -35,7 +35,7 @@ test('completes an order with its other fields unchanged', async () => {
   );
 });
 
-test('updates several records at once, and tries all of them', async () => {
+test('update changes several records at once, and tries all of them', async () => {
   using shop = openShop();
   const run = await shop.run('pets update 1 2 3 --status sold -o ids');
   expect(run).toMatchObject({ code: 0, stdout: '1\n2\n3\n' });

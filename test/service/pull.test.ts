@@ -31,15 +31,12 @@ afterEach(async () => {
 });
 
 /** Runs a command with the service as its target. */
-function run(argv: readonly string[], options: RunOptions = {}) {
-  return runCli(['--base-url', server.url, ...argv], {
-    ...options,
-    env: { PETSTORE_OFFLINE_STORE: shop.file, ...options.env },
-  });
+function run(line: string, env: RunOptions['env'] = {}) {
+  return runCli(`--base-url ${server.url} ${line}`, { env: { PETSTORE_OFFLINE_STORE: shop.file, ...env } });
 }
 
-test('copies every record with its id into the embedded store, and sends only GET', async () => {
-  const pulled = await run(['offline', 'pull', '--yes']);
+test('pull copies every record with its id into the embedded store, and sends only GET', async () => {
+  const pulled = await run('offline pull --yes');
   expect(pulled).toMatchObject({ code: 0, stdout: '' });
   expect(pulled.stderr).toMatch(
     new RegExp(`^pulled [\\d,]+ records from ${server.url} into the embedded store\n$`),
@@ -47,17 +44,14 @@ test('copies every record with its id into the embedded store, and sends only GE
   expect(requests.filter((request) => !request.startsWith('GET '))).toEqual([]);
   expect(requests.filter((request) => request.includes('/pets'))).toHaveLength(2);
   for (const noun of ['pets', 'categories', 'orders', 'inventory']) {
-    const [there, here] = [
-      await run([noun, 'list', '-o', 'csv']),
-      await shop.run([noun, 'list', '-o', 'csv']),
-    ];
-    expect([there.code, here.stdout]).toEqual([0, there.stdout]);
+    const there = await run(`${noun} list -o csv`);
+    expect(await shop.run(`${noun} list -o csv`)).toMatchObject({ code: 0, stdout: there.stdout });
   }
   expect(statSync(shop.file).mode & 0o777).toBe(0o600);
 });
 
 test('records created after the pull get ids above those of the service', async () => {
-  await run(['offline', 'pull', '--yes']);
+  await run('offline pull --yes');
   expect(await shop.json('pets create --name Rex --category 1')).toMatchObject({ id: 1101 });
   const order = await shop.run('orders create --pet 1 -o ids');
   expect(order.stdout).toBe('9223372036854775807\n');
@@ -68,12 +62,12 @@ test('pull asks before it replaces the embedded store, and before its first requ
   store.inventory.put(1n, { petId: 1n, quantity: 3, status: 'available' });
   requests = [];
   const text = readFileSync(shop.file, 'utf8');
-  const refused = await run(['offline', 'pull']);
+  const refused = await run('offline pull');
   expect(refused).toMatchObject({ code: 2, stdout: '' });
   expect(refused.stderr).toMatch(/replace the embedded store: needs confirmation.*\n.*--yes/);
   expect(requests).toEqual([]);
   expect(readFileSync(shop.file, 'utf8')).toBe(text);
-  expect(await run(['offline', 'pull', '--yes'])).toMatchObject({ code: 0 });
+  expect(await run('offline pull --yes')).toMatchObject({ code: 0 });
   expect(await shop.json('inventory get 1')).toMatchObject({ quantity: 3 });
 });
 
@@ -81,38 +75,27 @@ test('a service that fails during the pull leaves the store unchanged', async ()
   await shop.json('pets list');
   const text = readFileSync(shop.file, 'utf8');
   await server.close();
-  const failing = await startServer({
-    host: '127.0.0.1',
-    port: 0,
-    store,
-    faults: { errorRate: 0.5 },
-  });
-  const failed = await runCli(['--base-url', failing.url, '--retries', '0', 'offline', 'pull', '--yes'], {
-    env: { PETSTORE_OFFLINE_STORE: shop.file },
-  });
-  await failing.close();
-  expect(failed.code).toBe(6);
+  server = await startServer({ host: '127.0.0.1', port: 0, store, faults: { errorRate: 0.5 } });
+  expect(await run('offline pull --yes --retries 0')).toMatchObject({ code: 6 });
   expect(readFileSync(shop.file, 'utf8')).toBe(text);
 });
 
 test('records that do not fit together are an error that names the first, and nothing is stored', async () => {
   store.orders.put(99n, { id: 99n, petId: 5000n });
-  const refused = await run(['offline', 'pull', '--yes']);
+  const refused = await run('offline pull --yes');
   expect(refused).toMatchObject({ code: 1, stdout: '' });
   expect(refused.stderr).toMatch(/cannot be kept as they are: \/orders\/\d+\/petId: is not a pet/);
 });
 
 test('--to writes a new file for serve --data, and never one that exists', async () => {
   const file = join(shop.file, '..', 'shop.json');
-  expect(await run(['offline', 'pull', '--to', file])).toMatchObject({ code: 0, stdout: '' });
+  expect(await run(`offline pull --to ${file}`)).toMatchObject({ code: 0, stdout: '' });
   const text = readFileSync(file, 'utf8');
   expect(JSON.parse(text).pets).toHaveLength(1100);
   requests = [];
-  const refused = await run(['offline', 'pull', '--to', file]);
-  expect(refused).toMatchObject({
-    code: 2,
-    stderr: `error: --to ${file}: the file exists\nhint: name a new one\n`,
-  });
+  const refused = await run(`offline pull --to ${file}`);
+  expect(refused.code).toBe(2);
+  expect(refused.stderr).toBe(`error: --to ${file}: the file exists\nhint: name a new one\n`);
   expect(requests).toEqual([]);
   await using served = await serve(`--data ${file}`);
   const pets = await fetch(`${served.url}/pets?limit=1&after=1099`);
@@ -132,11 +115,8 @@ test('reset asks, then starts the store again with its seed', async () => {
 
 test('pull and reset do not replace a file that is not a store', async () => {
   writeFileSync(shop.file, 'my notes');
-  for (const argv of [
-    ['offline', 'pull', '--yes'],
-    ['offline', 'reset', '--yes'],
-  ])
-    expect(await run(argv)).toMatchObject({ code: 2, stdout: '' });
+  for (const verb of ['pull', 'reset'])
+    expect(await run(`offline ${verb} --yes`)).toMatchObject({ code: 2, stdout: '' });
   expect(readFileSync(shop.file, 'utf8')).toBe('my notes');
 });
 
@@ -144,6 +124,6 @@ test('pull needs a service, and pull and reset need a store in a file', async ()
   expect((await shop.run('offline pull')).stderr).toContain('cannot be copied into itself');
   const env = { PETSTORE_OFFLINE_STORE: ':memory:' };
   for (const verb of ['pull', 'reset'])
-    expect((await run(['offline', verb, '--yes'], { env })).stderr).toContain(':memory:');
+    expect((await run(`offline ${verb} --yes`, env)).stderr).toContain(':memory:');
   rmSync(shop.file, { force: true });
 });

@@ -27,7 +27,7 @@ function write({ url }: Pick<Serving, 'url'>, method: string, path: string, body
 const rex = '{"name":"Rex","categoryId":1}';
 
 test.each(['SIGINT', 'SIGTERM'] as const)(
-  'prints one line with its URL and stops cleanly at %s',
+  'serve prints one line with its URL and stops cleanly at %s',
   async (signal) => {
     const serving = await serve();
     expect(serving.io.written('stdout')).toMatch(/^http:\/\/127\.0\.0\.1:\d+\n$/);
@@ -38,7 +38,7 @@ test.each(['SIGINT', 'SIGTERM'] as const)(
   },
 );
 
-test('starts empty, or with the given number of pets, the same each time', async () => {
+test('serve starts empty, or with the given number of pets, the same each time', async () => {
   const petsOf = async (flags: string) => {
     await using shop = await serve(flags);
     return (await get(shop, '/pets?limit=1000')).body;
@@ -109,13 +109,13 @@ test.each([
   [['--data', 'x.json', '--pets', '3'], "'--pets <n>' cannot be used with option '--data <file>'"],
   [['--data', '/nonexistent/shop.json'], '--data /nonexistent/shop.json: no such file'],
   [['--port', '0', '-q', '--', './nosuch'], 'run ./nosuch: no such command'],
-])('refuses %j', async (words, why) => {
+])('serve refuses %j', async (words, why) => {
   const run = await runCli(['serve', ...words]);
   expect(run).toMatchObject({ code: 2, stdout: '' });
   expect(run.stderr).toContain(why);
 });
 
-test('runs a command against itself, without a profile; stdout and the exit code are those of the command', async () => {
+test('serve runs a command against itself, without a profile; stdout and the exit code are those of the command', async () => {
   const script =
     'fetch(process.env.PETSTORE_BASE_URL + "/pets/3").then(async (r) => { console.log(await r.text(), process.env.PETSTORE_PROFILE); process.exit(7); })';
   const env = { PETSTORE_PROFILE: 'offline' };

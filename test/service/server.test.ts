@@ -63,7 +63,7 @@ const json = { 'content-type': 'application/json' };
 const rex = '{"name":"Rex","categoryId":1}';
 const fine: HttpResponse = { status: 200, headers: {}, body: 'fine' };
 
-test('answers over HTTP as the app does in process, in UTF-8', async () => {
+test('the server answers over HTTP as the app does in process, in UTF-8', async () => {
   const { send } = await start();
   const created = await send('POST', '/pets', { ...json, body: rex });
   expect(created).toMatchObject({ status: 201, headers: { location: '/pets/26', ...json } });
@@ -88,7 +88,7 @@ const otherHosts =
   'evil.example|localhost.evil.example|127.0.0.1.evil.example|10.0.0.1|localhost@evil|[|x y.localhost|localhost..|' +
   '.localhost|127.999.999.999|localhost/pets|localhost/..|localhost?|localhost:80:80';
 
-test('accepts requests for this machine by any of its names, and refuses those for another host', async () => {
+test('the server accepts requests for this machine by any of its names, and refuses those for another host', async () => {
   const { send } = await start();
   const answered = async (host: string) => {
     const { status, body } = await send('GET', '/pets/1', { host });
@@ -99,7 +99,7 @@ test('accepts requests for this machine by any of its names, and refuses those f
     expect(await answered(host)).toEqual([host, 421, 'misdirected_request']);
 });
 
-test('accepts requests for the name of --host, and for any address if it listens on every address', async () => {
+test('the server accepts requests for the name of --host, and for any address if it listens on every address', async () => {
   const named = await start({ host: 'localhost' });
   expect(named.url).toMatch(/^http:\/\/localhost:\d+$/);
   expect((await named.send('GET', '/pets/1')).status).toBe(200);
@@ -108,7 +108,7 @@ test('accepts requests for the name of --host, and for any address if it listens
   expect((await send('GET', '/pets/1', { host: 'evil.example' })).status).toBe(421);
 });
 
-test('refuses requests from pages of other origins, accepts those of this machine, and sends no CORS headers', async () => {
+test('the server refuses requests from pages of other origins, accepts those of this machine, and sends no CORS headers', async () => {
   const { send } = await start();
   for (const origin of ['https://evil.example', 'null', 'file://', 'http://localhost.evil.example'])
     expect(JSON.parse((await send('GET', '/pets/1', { origin })).body)).toMatchObject({
@@ -120,7 +120,7 @@ test('refuses requests from pages of other origins, accepts those of this machin
   expect(Object.keys(local.headers).filter((name) => name.startsWith('access-control'))).toEqual([]);
 });
 
-test('refuses a body over 1 MiB with the reason, whether its length is known or not', async () => {
+test('the server refuses a body over 1 MiB with the reason, whether its length is known or not', async () => {
   const { send } = await start();
   const body = ' '.repeat(2 * 1024 * 1024);
   for (const how of [{ 'content-length': String(body.length) }, { 'transfer-encoding': 'chunked' }]) {
@@ -149,7 +149,7 @@ const malformed: [what: string, text: string, status: number, code: string][] = 
   ['too many headers', `GET / HTTP/1.1\r\nx: ${'y'.repeat(20_000)}\r\n\r\n`, 431, 'headers_too_large'],
 ];
 
-test.each(malformed)('answers %s with the Error body', async (_, text, status, code) => {
+test.each(malformed)('the server answers %s with the Error body', async (_, text, status, code) => {
   const { raw } = await start();
   const [head = '', body = ''] = (await raw(text)).split('\r\n\r\n');
   expect(head).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
@@ -175,7 +175,7 @@ test('an app that throws is a 500 without the reason, and the next request is an
   expect((await send('GET', '/')).body).toBe('fine');
 });
 
-test('serves its description and /healthz, and refuses writes to them', async () => {
+test('the server serves its description and /healthz, and refuses writes to them', async () => {
   const { send } = await start();
   expect(await send('GET', '/healthz')).toMatchObject({ status: 200, body: '{"status":"ok"}' });
   expect(JSON.parse((await send('GET', '/openapi.json')).body)).toMatchObject({ openapi: '3.0.3' });
