@@ -55,7 +55,7 @@ async function openDispatcher(
   if (proxy === undefined) {
     const connect = buildConnector(requestTls);
     return openPool(origin, (target, callback) =>
-      connect({ ...target, hostname: host, servername }, withLateTier(callback)),
+      connect({ ...target, hostname: host, servername }, withoutOptimising(callback)),
     );
   }
   return new ProxyAgent({
@@ -68,7 +68,7 @@ async function openDispatcher(
     factory: (url, { connect }: { connect: Connector }) =>
       openPool(url, (target, callback) =>
         connect(target, (...[error, socket]) =>
-          error ? callback(proxyFailure(proxy, error), null) : withLateTier(callback)(null, socket),
+          error ? callback(proxyFailure(proxy, error), null) : withoutOptimising(callback)(null, socket),
         ),
       ),
   });
@@ -116,24 +116,21 @@ class Handler extends ResponseCollector implements Dispatcher.DispatchHandler {
   }
 }
 
-/** The default of V8 11, roughly in bytes of executed code. */
-const usualBudget = 1_800_000;
-/** Enough for about a thousand responses. */
-const lateBudget = 2_000_000_000;
+const optimisingFlags = ['wasm-tier-up', 'wasm-dynamic-tiering', 'wasm-lazy-compilation'];
 
 /**
- * Lets undici create its parser, which is WebAssembly, with a high budget, so that V8 optimises it late. V8 11 (Node 20) would
- * otherwise optimise it after the first response, and the process could not end meanwhile (`bench/README.md`). The flag is
- * reset at once, because V8 refuses code caches that were created under other flags.
+ * Lets undici create its parser, which is WebAssembly, without code that is optimised later. V8 11 (Node 20) would otherwise
+ * optimise it after the first response, which takes 28 MB, and the process could not end meanwhile; the parser gets no faster
+ * (`bench/README.md`). The flags are reset at once, because V8 refuses code caches that were created under other flags.
  */
-function withLateTier(connected: buildConnector.Callback): buildConnector.Callback {
+function withoutOptimising(connected: buildConnector.Callback): buildConnector.Callback {
   if (!v8Version().startsWith('11.')) return connected;
   return (...result) => {
-    setFlagsFromString(`--wasm-tiering-budget=${lateBudget}`);
+    for (const flag of optimisingFlags) setFlagsFromString(`--no-${flag}`);
     try {
       connected(...result);
     } finally {
-      setFlagsFromString(`--wasm-tiering-budget=${usualBudget}`);
+      for (const flag of optimisingFlags) setFlagsFromString(`--${flag}`);
     }
   };
 }
