@@ -91,10 +91,16 @@ export function checkProfile(
 ): void {
   const { profile: other } = info.header;
   if (other === null || other === profile?.value || !profileNames.includes(other)) return;
-  const active = profile ? `the active profile is ${profile.value}` : 'no profile is active';
+  // Not the other profile: with another tenant it would not know its own runs.
+  const [active, otherwise] = profile
+    ? [
+        `the active profile is ${profile.value}`,
+        `give ${profile.value} a tenant: petstore config set tenant <name> --profile ${profile.value}`,
+      ]
+    : ['no profile is active', 'use a profile with a tenant'];
   throw new UsageError(
     `run ${info.id} was made with the profile ${other}, and ${active}; nothing was sent`,
-    `if they are one service, give --profile ${other}; else give one a tenant: petstore config set tenant <name> --profile ${other}`,
+    `if they are one service, give --profile ${other}; else ${otherwise}`,
     'other_profile',
   );
 }

@@ -8,7 +8,7 @@ import { fileError, isMissing } from '../process/system-error.ts';
 import { parseEvent } from './event-lines.ts';
 import { readHead, readJournal, readUnreadableHead, type UnreadableHead } from './read-journal.ts';
 import { type Run, type RunEnd, type RunTotals, rowTotals } from './run.ts';
-import { deliveryKey, type RunHeader } from './run-header.ts';
+import { isSameDelivery, type RunHeader } from './run-header.ts';
 import { findHolders } from './target.ts';
 
 /** The folder of the journals of this user. It has a file for each run: `r7.jsonl`. */
@@ -84,19 +84,32 @@ export function runsOnTarget({ runs, unreadable }: RunList, target: string): Run
  * @throws CliError `usage` if a journal of the target is damaged or of another version and may have booked the delivery.
  */
 export function runsOfDelivery(list: RunList, target: string, delivery: string): RunInfo[] {
-  const key = deliveryKey(delivery);
-  const isOfDelivery = (other: string | null = null) => other !== null && deliveryKey(other) === key;
   for (const { path, writtenBy, ...other } of list.unreadable)
     if (
       writtenBy &&
-      (other.target === undefined || (other.target === target && isOfDelivery(other.delivery)))
+      (other.target === undefined || (other.target === target && isSameDelivery(other.delivery, delivery)))
     )
       throw new UsageError(
         `${path}: ${writtenBy} wrote this journal, which may have booked the delivery ${delivery}; nothing was sent`,
         'finish its run with that version; or look at the counts, then move the file away, which forgets what it booked',
         'unfinished_delivery',
       );
-  return runsOnTarget(list, target).filter(({ header }) => isOfDelivery(header.delivery));
+  return runsOnTarget(list, target).filter(({ header }) => isSameDelivery(header.delivery, delivery));
+}
+
+/** Finds a run of a delivery that the same profile made at the same address, but only one of the two with a tenant. */
+export function findOfOtherTenant(
+  { runs }: RunList,
+  { target, profile }: RunHeader,
+  delivery: string,
+): RunInfo | undefined {
+  return runs.find(
+    ({ header, state, written }) =>
+      (header.target.startsWith(`${target} `) || target.startsWith(`${header.target} `)) &&
+      header.profile === profile &&
+      isSameDelivery(header.delivery, delivery) &&
+      (state === 'stopped' || (state !== 'undone' && written > 0)),
+  );
 }
 
 /** Finds a run. @throws CliError `usage` if its journal cannot be read; UsageError if the run does not exist. */

@@ -40,7 +40,7 @@ export const headerSchema = object({
   format: object({ kind: picklist(['csv', 'tsv', 'json', 'jsonl']), delimiter: text() }),
   /** The text of the header of an input that is a table. */
   columns: text(),
-  /** The number of the delivery as the user gave it, if it has one. `deliveryKey` compares numbers. */
+  /** The number of the delivery as the user gave it, if it has one. `isSameDelivery` compares numbers. */
   delivery: nullable(text()),
   /** The id of the run that an undo undoes. Null for any other run. */
   undoes: nullable(text()),
@@ -79,11 +79,19 @@ export function areDisjoint(a: Shard | null, b: Shard | null): boolean {
   return a !== null && b !== null && a.count === b.count && a.index !== b.index;
 }
 
-/** Makes numbers of deliveries that differ only in form the same: NFKC, lower case, no outer spaces, every dash a `-`. */
-export function deliveryKey(number: string): string {
-  return number
+/**
+ * Returns true if two numbers of deliveries differ only in form: by NFKC, case, outer spaces, characters that nobody sees, and
+ * by which dash they have.
+ */
+export function isSameDelivery(a: string | null = null, b: string): boolean {
+  return a !== null && plainNumber(a) === plainNumber(b);
+}
+
+function plainNumber(delivery: string): string {
+  return delivery
     .normalize('NFKC')
     .toLowerCase()
     .replace(/\p{Dash}/gu, '-')
+    .replace(/\p{Default_Ignorable_Code_Point}/gu, '')
     .trim();
 }

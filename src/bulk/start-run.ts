@@ -7,7 +7,7 @@ import type { Output } from '../output/print.ts';
 import { UsageError } from '../process/errors.ts';
 import { carryOut, findTarget, lockTarget, type SessionFlags } from './carry-out.ts';
 import { checkProfile } from './claims.ts';
-import { listRuns, type RunList, readRun, runsOfDelivery } from './list-runs.ts';
+import { findOfOtherTenant, listRuns, type RunList, readRun, runsOfDelivery } from './list-runs.ts';
 import { findNextCommand, toRunJson } from './report.ts';
 import { nextHint } from './report-output.ts';
 import { createRun, type Run, type RunRow, rowTotals } from './run.ts';
@@ -90,6 +90,13 @@ export async function applyRun(
 async function checkDelivery(context: Context, list: RunList, { header }: Run): Promise<void> {
   const { target, delivery, flags } = header;
   if (delivery === null) return;
+  const moved = flags.again ? undefined : findOfOtherTenant(list, header, delivery);
+  if (moved)
+    throw new UsageError(
+      `delivery ${delivery}: its run ${moved.id} wrote to ${moved.header.target}, and this command goes to ${target}; nothing was sent`,
+      'if they are one service, set the tenant as it was; else --again books the delivery',
+      'other_profile',
+    );
   const runs = runsOfDelivery(list, target, delivery);
   for (const info of runs) checkProfile(info, context.settings);
   for (const { id, undo, state, header: other } of flags.again ? [] : runs) {

@@ -111,9 +111,18 @@ stories({
   ],
 });
 
-test('a delivery is one whatever the case, the spaces and the dash of its number', async () => {
+test('a delivery is one whatever the case, spaces, dashes and unseen characters of its number', async () => {
   await using shop = await stockShop([5], delivery('1,+1'));
-  const forms = ['LS-1', ' LS-1 ', 'ls-1', 'LS\u20131', 'LS\u20101', 'LS\u22121', '\uff2c\uff33-1'];
+  const forms = [
+    'LS-1',
+    ' LS-1 ',
+    'ls-1',
+    'LS\u20131',
+    'LS\u20101',
+    'LS\u22121',
+    'LS-\u200b1',
+    '\uff2c\uff33-1',
+  ];
   for (const [at, number] of forms.entries()) {
     const words = ['inventory', 'apply', 'd.csv', '--relative', '--delivery', number, '--yes'];
     expect(await shop.report(words)).toMatchObject(
@@ -143,11 +152,18 @@ test('two services behind one address are two if their profiles name a tenant, a
   for (const words of [deliver, 'undo r1 --yes', 'resume r1 --yes'])
     expect(await run(`${words} --profile south`)).toMatchObject({
       code: 2,
-      error: { code: 'other_profile', message: expect.stringMatching(/north/) },
+      error: { code: 'other_profile', hint: expect.stringMatching(/--profile north;.* --profile south$/) },
     });
   for (const name of ['north', 'south'])
     await shop.run(`config set tenant ${name} --profile ${name}`, { env });
   expect(await run(`${deliver} --profile south`)).toMatchObject({ code: 0, applied: 1 });
+  // With another tenant a profile would not know what it has booked.
+  expect(await run(`${deliver} --profile north`)).toMatchObject({
+    code: 2,
+    error: { code: 'other_profile' },
+  });
+  await shop.run('config unset tenant --profile north', { env });
+  expect(await run(`${deliver} --profile north`)).toMatchObject({ code: 0, booked: 1 });
   expect(shop.stock.get('1')).toBe(7);
 });
 
