@@ -107,13 +107,13 @@ export function createRowKeeper(
       journal.sync();
     },
     async outcome(row, settled) {
-      const { outcome, doubt } = settled;
+      const { known, outcome } = settled;
       if (!outcome) return;
       totals.settled += 1;
       if (outcome.kind === 'failed' || outcome.kind === 'unknown') totals[outcome.kind] += 1;
       const why = whyStop(settled, totals, maxErrors);
       if (why) stop.stop(why);
-      waiting.push({ kind: 'outcome', row, outcome, doubt });
+      waiting.push({ kind: 'outcome', row, outcome, doubt: known.doubt });
       if (!saveStore || monotonicMs() >= nextSaveMs) await flush();
     },
     flush,

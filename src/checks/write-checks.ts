@@ -72,7 +72,7 @@ async function createRecord(
   };
   const settled = await writeRecord(context, noun, entryId, { kind: 'create', fields });
   const { kind, reason, made } = settled.outcome;
-  const id = made?.id ?? entryId ?? settled.attempted?.id;
+  const id = made?.id ?? entryId ?? settled.known.attempted?.id;
   const created = id === undefined ? undefined : { noun, fields, parent, id };
   const why = reason?.message ?? 'no answer says whether it was made';
   if (kind !== 'failed') left.add(created ?? `perhaps ${labelOf({ noun, fields, parent })}: ${why}`);
@@ -144,7 +144,7 @@ function judgeSettled(
   { client }: CheckContext,
   { name, nounName }: WritableNoun,
   step: 'create' | 'update' | 'delete',
-  { outcome: { kind, reason }, attempted, attempts }: SettledRecord,
+  { known: { attempted, attempts }, outcome: { kind, reason } }: SettledRecord,
 ): Finding[] {
   const isWritten = kind === 'applied' || kind === 'unchanged';
   if (isWritten && !attempted?.error) {

@@ -57,7 +57,7 @@ function failedError(
 function unknownError(
   access: Access,
   row: Row,
-  { error, attempted, planned }: Settled,
+  { error, known: { attempted, planned } }: Settled,
   { message }: Reason,
 ): CliError {
   const isPlainSet = row.intent.kind === 'set' && row.intent.expected === undefined;

@@ -88,7 +88,8 @@ async function reportWrite(
   settled: Settled,
   { report }: WriteOptions,
 ): Promise<void> {
-  const { outcome, before, record } = settled;
+  const { known, outcome, record } = settled;
+  const { before } = known;
   if (report) {
     if (outcome?.kind === 'applied') await context.printNotice(report(row));
     return;

@@ -31,8 +31,8 @@ export async function settleAll(
   let isConfirmed = false;
   const settleOne = async (row: Row): Promise<Settled> => {
     const settled = await settle(port, row, options, isConfirmed, (planned) => keep.mark(row, planned));
-    const { outcome, aim, attempted } = settled;
-    const isReadBack = aim === 'confirm' && attempted?.verdict === 'empty';
+    const { known, outcome } = settled;
+    const isReadBack = known.aim === 'confirm' && known.attempted?.verdict === 'empty';
     isConfirmed ||= isRun && isReadBack && outcome?.kind === 'applied';
     await keep.outcome(row, settled);
     return settled;
@@ -53,8 +53,8 @@ function probeFirst(settleOne: (row: Row) => Promise<Settled>): (row: Row) => Pr
     if (isProbed || !replacesCount(row)) return settling;
     probe = settling;
     try {
-      const { outcome, attempted } = await settling;
-      isProbed = outcome?.kind === 'applied' && attempted !== undefined;
+      const { known, outcome } = await settling;
+      isProbed = outcome?.kind === 'applied' && known.attempted !== undefined;
     } finally {
       probe = undefined;
     }

@@ -6,8 +6,9 @@ import type { Planned, Row } from './decide.ts';
 import { type End, type Event, firstKnown, type Known, next, type Policy, type Step } from './next.ts';
 import type { RecordPort, Write } from './port.ts';
 
-/** The end of a row, and all that is known of it. It has no outcome if it was only decided, or stopped before it was sent. */
-export interface Settled extends Known, End {
+/** The end of a row. It has no outcome if the row was only decided, or stopped before it was sent. */
+export interface Settled extends End {
+  readonly known: Known;
   /** The request that would come next. Set if the row was only decided. */
   readonly write?: Write | undefined;
 }
@@ -47,11 +48,10 @@ export async function settle(
     known = after;
     if (step.kind === 'end') {
       const { outcome, record, error } = step;
-      // V8 takes ten times as long for a spread with further members.
-      return Object.assign({}, known, { outcome, record, error: countedError(error, attempts) });
+      return { known, outcome, record, error: countedError(error, attempts) };
     }
     if (step.kind === 'write' && !sends)
-      return { ...known, write: await port.toWrite(known, step.planned, known.reading) };
+      return { known, write: await port.toWrite(known, step.planned, known.reading) };
     if (step.kind === 'write' && step.isNew) await mark?.(step.planned);
     if (step.waitMs > 0) await sleep(step.waitMs, stopped).catch(() => {});
     event = stopped.aborted ? { kind: 'stopped' } : await perform(port, known, step, spentMs);

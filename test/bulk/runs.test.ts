@@ -146,7 +146,7 @@ test('a row whose outcome the embedded store could not save is unknown and in do
     saveStore,
   });
   const row = newRow({ line: 2, id: 7n, intent: { kind: 'add', change: 1 }, text: undefined });
-  await keeper.outcome(row, { ...firstKnown(row), outcome: { kind: 'applied' } });
+  await keeper.outcome(row, { known: firstKnown(row), outcome: { kind: 'applied' } });
   await keeper.flush();
   const outcome = { kind: 'unknown', reason: { code: 'not_saved' } };
   expect(kept).toMatchObject([{ kind: 'outcome', row: { line: 2 }, outcome, doubt: 'sent' }]);
