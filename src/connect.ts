@@ -75,7 +75,7 @@ async function openClient(
     ...retryLimitsOf(settings, use),
     signal: context.interrupts.signal,
     secrets: context.secrets,
-    observe: createObserver(context),
+    observe: createObserver(context, use),
   });
 }
 
@@ -83,19 +83,17 @@ async function openClient(
  * Makes the observer of a client, which prints the trace of -v. The first answer of an operation tells whether it is
  * deprecated or may change; an answer with a status of 500 or above does not count.
  */
-function createObserver({
-  printRemark,
-  printNotice,
-  io,
-  flags,
-  secrets,
-}: Context): (event: ClientEvent) => void {
+function createObserver(
+  { printRemark, printNotice, io, flags, secrets }: Context,
+  use: ClientUse,
+): (event: ClientEvent) => void {
   const level = flags.verbose ?? 0;
   const read = new Set<OperationId>();
   return (event) => {
-    if (event.kind === 'note') void printNotice(event.line);
     if (event.kind === 'attempt' && level > 0)
       void io.stderr.write(traceOf(event.attempt, level, secrets)).catch(() => {});
+    if (use === 'checks') return;
+    if (event.kind === 'note') void printNotice(event.line);
     if (event.kind !== 'response' || read.has(event.operation.id) || event.response.status >= 500) return;
     const { operation, response } = event;
     read.add(operation.id);

@@ -18,9 +18,9 @@ import type { Row } from './writes/decide.ts';
 
 /**
  * The use of a client. `records`: single records over node:http, which loads fast. `bulk`: many requests over undici,
- * which has more throughput.
+ * which has more throughput. `checks`: as `records`, without notes, because the user has not named the operations.
  */
-export type ClientUse = 'records' | 'bulk';
+export type ClientUse = 'records' | 'bulk' | 'checks';
 
 /** The parts of a context that exist before the command line is read. */
 export interface Runtime {

@@ -2,6 +2,9 @@
 
 export const petStatuses = ['available', 'pending', 'sold'] as const;
 
+/** The status of a pet that has none. */
+export const [defaultStatus] = petStatuses;
+
 export const int64Max = 9223372036854775807n;
 
 /** The rule for ids, a clause for messages. */

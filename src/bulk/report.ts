@@ -138,7 +138,7 @@ export function runError(
   const stopKind = stop?.kind === 'partial' || stop?.kind === 'failed' ? undefined : stop?.kind;
   return new CliError(stopKind ?? kindOf(counts, header.kind === 'undo'), `${subject}: ${facts.join('; ')}`, {
     hint,
-    applied: counts.unknown > 0 ? 'unknown' : undefined,
+    mayBeApplied: counts.unknown > 0,
   });
 }
 

@@ -84,7 +84,6 @@ function createCheckContext(service: Service, signal: AbortSignal, attempts: Att
     timeoutMs,
     retries,
     isFinal: (status) => !retriedWords.includes(statusWord(status)) || isFinal?.(status) === true,
-    skipsNotices: true,
     ...limits,
     afterAttempt: (attempt) => attempts.push(attempt),
   });
@@ -97,7 +96,6 @@ function createCheckContext(service: Service, signal: AbortSignal, attempts: Att
       read: (id, input, options) => client.read(id, input, { ...callOptions(), ...options }),
       write: (id, input, options) => client.write(id, input, { ...callOptions(), ...options }),
       list: (id, filters, options) => client.list(id, filters, { ...callOptions(), ...options }),
-      note: () => {},
     },
     async ask(operation, input = {}, options = {}) {
       const { id, method } = operation;

@@ -18,7 +18,7 @@ import {
 import { cleanUp, type Leftovers } from './write-checks.ts';
 
 /** Why the checks were stopped: by a signal of the user, or because the time of `--max-time` is over. */
-type StopReason = Signal | 'max-time';
+type WhyStopped = Signal | 'max-time';
 
 /** The time limits of a run, in milliseconds. */
 interface RunLimits {
@@ -45,7 +45,7 @@ export async function runSmoke(
   interrupts: Interrupts,
 ): Promise<SmokeReport> {
   const { write } = selection;
-  const stop = new Stop<StopReason>();
+  const stop = new Stop<WhyStopped>();
   const stopBy = (signal: Signal) => {
     stop.stop(signal, `stopped by ${signal}`);
     const choice = signal === 'SIGINT' ? '; Ctrl-C again leaves them' : '';
@@ -123,7 +123,7 @@ async function runWriteChecks(
   service: Service,
   failed: CheckResult | undefined,
   left: Leftovers,
-  stop: Stop<StopReason>,
+  stop: Stop<WhyStopped>,
 ): Promise<CheckResult[]> {
   if (checks.length === 0) return [];
   if (failed) return checks.map((check) => skippedResult(check, `${failed.id} failed`));
@@ -145,7 +145,7 @@ function failureOfRun(
   results: readonly CheckResult[],
   selection: Selection,
   service: Service,
-  { stopped }: Stop<StopReason>,
+  { stopped }: Stop<WhyStopped>,
   signal: Signal | undefined,
 ): CheckResult[] {
   const isEnough = ({ id, state }: CheckResult) =>

@@ -103,6 +103,6 @@ export function callDetails({ request }: Call, attempts: Attempts): ErrorDetails
     attempts,
     requestId: last?.requestId,
     addition: last?.whyNoRetry,
-    ...(mayHaveBeenApplied(request.method, attempts) && { applied: 'unknown' }),
+    mayBeApplied: mayHaveBeenApplied(request.method, attempts),
   };
 }

@@ -54,8 +54,6 @@ export interface CallOptions {
   /** Sends an input that breaks the contract, to see whether the service refuses it. */
   readonly isUnchecked?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** True for a call that the user did not ask for: no notice names its endpoint. */
-  readonly skipsNotices?: boolean | undefined;
   /**
    * Paces the attempts. Waiting for a turn, or for a Retry-After of up to two minutes, does not use up the deadline. The
    * stop of the pace ends the call. Without a pace, a Retry-After beyond the deadline ends the call.

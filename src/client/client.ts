@@ -187,10 +187,10 @@ function wantedRecord(operation: Operation, input: CallInput): WantedRecord {
 
 /** @throws CliError for a response with an error status. */
 async function fetchResponse(call: OperationCall): ReturnType<typeof sendCall> {
-  const { operation, client, options } = call;
+  const { operation, client } = call;
   const result = await sendCall(call);
   const { response, attempts } = result;
-  if (!options.skipsNotices) client.observe?.({ kind: 'response', operation, response });
+  client.observe?.({ kind: 'response', operation, response });
   const statusError = responseError(call, attempts, response);
   if (statusError) throw statusError;
   return result;

@@ -60,7 +60,7 @@ export type Verdict =
   /** Certainly not applied, and may succeed if it is sent again. */
   | 'busy'
   /** Certainly not applied, and would be refused again. */
-  | 'refused';
+  | 'rejected';
 
 /** One attempt of a write, judged by its answer. */
 export interface Attempted {
@@ -122,7 +122,7 @@ export function judgeFailure(error: unknown): Attempted {
   const attempt = attemptsOf(error).at(-1);
   if (error instanceof CliError && !(error instanceof InterruptedError)) {
     const reason = { ...codeOfError(error), message: error.message };
-    return { verdict: attempt ? verdictOf(attempt) : 'refused', attempt, reason, error };
+    return { verdict: attempt ? verdictOf(attempt) : 'rejected', attempt, reason, error };
   }
   if (!attempt || !answerRule(attempt).mayBeApplied) throw error;
   const reason = { code: 'interrupted', message: 'it was stopped before the answer came' } as const;
@@ -136,7 +136,7 @@ function verdictOf(attempt: Attempt): Verdict {
   if (mayBeApplied) return isSentAgain(request.method, attempt) ? 'lost' : 'unrepeatable';
   if (word === 'conflict' || word === 'stale') return 'conflict';
   if (request.method === 'DELETE' && isMissingStatus(response?.status)) return 'gone';
-  return again === 'always' ? 'busy' : 'refused';
+  return again === 'always' ? 'busy' : 'rejected';
 }
 
 /** The code of an error: why there is no valid answer, or what the service said. */

@@ -72,11 +72,11 @@ export class Pace {
     const pauseMs = retryAfterMs ?? (word === 'too-many' || word === 'unavailable' ? retryDelay(1) : 0);
     if (pauseMs > 0) this.pausedUntil = Math.max(this.pausedUntil, monotonicMs() + pauseMs);
     // A service may answer readings although its writes get no answer: a reading between two writes is not a sign of life.
-    const isRead = isSafeMethod(attempt.request.method);
+    const isSafe = isSafeMethod(attempt.request.method);
     if (!isOfService(attempt)) {
       this.unanswered += 1;
-      this.isWriteLost ||= !isRead;
-    } else if (!isRead || !this.isWriteLost) {
+      this.isWriteLost ||= !isSafe;
+    } else if (!isSafe || !this.isWriteLost) {
       this.unanswered = 0;
       this.isWriteLost = false;
     }

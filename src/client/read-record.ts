@@ -1,6 +1,7 @@
 import { fieldBounds, offeredOperation, takesField } from '../api/contract.ts';
 import { type Noun, type NounName, nouns, type RecordOf } from '../api/nouns.ts';
 import type { ServiceRecord } from '../api/record-values.ts';
+import { defaultStatus } from '../api/values.ts';
 import { CliError } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
 import { caseless } from '../process/text.ts';
@@ -83,8 +84,8 @@ export async function entryInput(
   const values = { petId, quantity };
   if (!takesField(offeredOperation(client.contract, 'createInventory'), 'status')) return { body: values };
   const { record } = await readRecord<RecordOf<'pets'>>(client, 'pets', petId, options);
-  const words = fieldBounds(client.contract, 'inventory', 'status')?.enum ?? ['available'];
-  const usual = words.find((word) => caseless(word) === 'available');
+  const words = fieldBounds(client.contract, 'inventory', 'status')?.enum ?? [defaultStatus];
+  const usual = words.find((word) => caseless(word) === defaultStatus);
   const status = record.fields.status ?? usual;
   return { body: status === undefined ? values : { ...values, status }, values };
 }

@@ -2,6 +2,7 @@ import { hasCategory, isCategoryField } from '../api/category.ts';
 import { takesParameter } from '../api/contract.ts';
 import { isBound, type Operation } from '../api/operations.ts';
 import type { ServiceRecord } from '../api/record-values.ts';
+import { defaultStatus } from '../api/values.ts';
 import { UsageError } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-json.ts';
 import { caseless } from '../process/text.ts';
@@ -182,7 +183,7 @@ function isValue(record: JsonObject, name: string, expected: unknown): boolean {
 }
 
 /** The values of fields that a record may leave out. */
-const omittedValues: JsonObject = { status: 'available', complete: false };
+const omittedValues: JsonObject = { status: defaultStatus, complete: false };
 
 /** Collects the records of a list, by our names. */
 export async function collectFields<Members>(

@@ -24,9 +24,9 @@ export function errorSentence(error: CliError): string {
 }
 
 /** Joins what is wrong, whether the request may have been applied, and the addition. */
-export function errorMessage({ message, details: { applied, method, addition } }: CliError): string {
+export function errorMessage({ message, details: { mayBeApplied, method, addition } }: CliError): string {
   // The error of a run has no request. Its message already says how many rows are unknown.
-  return joinPresent([message, applied && method && uncertainty, addition]) ?? '';
+  return joinPresent([message, mayBeApplied && method ? uncertainty : undefined, addition]) ?? '';
 }
 
 const uncertainty = 'the request may or may not have been applied';
@@ -49,7 +49,7 @@ export function errorJson(error: CliError, warnings: readonly string[] = []): st
 }
 
 function toJson(error: CliError): object {
-  const { code, status, method, url, attempts, retryable, applied, requestId } = error.details;
+  const { code, status, method, url, attempts, retryable, mayBeApplied, requestId } = error.details;
   const { serviceMessage, line, addition, hint } = error.details;
   const isFromService = serviceMessage !== undefined;
   return {
@@ -63,10 +63,10 @@ function toJson(error: CliError): object {
     url,
     attempts: attempts?.length,
     retryable,
-    applied,
+    applied: mayBeApplied ? 'unknown' : undefined,
     requestId,
     // The message of a service does not say what ours adds.
-    hint: isFromService ? joinPresent([applied && uncertainty, addition, hint]) : hint,
+    hint: isFromService ? joinPresent([mayBeApplied ? uncertainty : undefined, addition, hint]) : hint,
     errors: error instanceof ManyError ? error.errors.map(toJson) : undefined,
   };
 }

@@ -66,8 +66,8 @@ export interface ErrorDetails {
   readonly retryable?: boolean | undefined;
   /** The service's id of the request: `request-id`, `x-request-id`, `x-correlation-id` or `traceparent`. */
   readonly requestId?: string | undefined;
-  /** Set if a write may or may not have been applied. The output adds the sentence about it, and messages leave it out. */
-  readonly applied?: 'unknown' | undefined;
+  /** True if a write may or may not have been applied. The output adds the sentence about it, and messages leave it out. */
+  readonly mayBeApplied?: boolean | undefined;
   /** The line of the record in the input file. */
   readonly line?: number | undefined;
   readonly cause?: unknown;

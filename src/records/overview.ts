@@ -1,6 +1,7 @@
 import { offeredOperation } from '../api/contract.ts';
 import type { RecordOf } from '../api/nouns.ts';
 import type { ListId, Result } from '../api/operations.ts';
+import { defaultStatus } from '../api/values.ts';
 import type { Client } from '../client/client.ts';
 import { collectFields } from '../client/whole-list.ts';
 import type { Context } from '../context.ts';
@@ -72,7 +73,7 @@ export async function readOverview(context: Context, client: Client, below: numb
 function countStatuses(pets: readonly RecordOf<'pets'>[], words: readonly string[] = []) {
   const totals = new Map(words.map((word) => [word, 0]));
   for (const { status } of pets) {
-    const shown = status ?? 'available';
+    const shown = status ?? defaultStatus;
     const word = words.find((each) => caseless(each) === caseless(shown)) ?? shown;
     totals.set(word, (totals.get(word) ?? 0) + 1);
   }

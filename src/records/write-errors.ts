@@ -73,7 +73,7 @@ function unknownError(
     ...error?.details,
     // JSON has the service's message in place of ours only if that says all.
     serviceMessage: text === error?.message ? error.details.serviceMessage : undefined,
-    applied: 'unknown',
+    mayBeApplied: true,
     retryable: isPlainSet && (attempted?.error?.details.retryable ?? false),
     hint: isPlainSet
       ? (error?.details.hint ?? `look at it: ${look}`)

@@ -159,7 +159,7 @@ function notesOf(ending: Ending, options: WriteOptions): string[] {
   // What may have been applied is told, also if the command was interrupted.
   if (interruption && rows.length > 1)
     for (const { message, details } of errors)
-      notes.push(`warning: ${message}${details.applied ? '; it may or may not have been applied' : ''}`);
+      notes.push(`warning: ${message}${details.mayBeApplied ? '; it may or may not have been applied' : ''}`);
   return notes;
 }
 
@@ -171,12 +171,12 @@ function joinInterrupted(
   const [first] = errors;
   if (!interruption || rows.length === 1) return joinErrors(errors, rows.length, unit);
   const done = results.size - errors.length;
-  const isUncertain = errors.some(({ details }) => details.applied === 'unknown');
+  const isUncertain = errors.some(({ details }) => details.mayBeApplied);
   return new CliError(
     interruption.kind,
     `${interruption.message}: ${done} of ${rows.length} ${unit} were written`,
     {
-      applied: isUncertain ? 'unknown' : undefined,
+      mayBeApplied: isUncertain,
       hint: first?.details.hint,
     },
   );

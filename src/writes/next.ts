@@ -263,7 +263,7 @@ function afterAttempt(old: Known, attempted: Attempted, situation: Situation): N
       return known.doubt ? endApplied(known) : look(perhapsRefused(known), situation);
     case 'busy':
       return back(known, 'write', situation, error) ?? endAsAnswered(known);
-    case 'refused':
+    case 'rejected':
       return endAsAnswered(known);
     case 'stopped':
       return stopped(uncertain(known));

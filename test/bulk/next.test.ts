@@ -21,7 +21,7 @@ const readings: readonly Event[] = [
 const statuses: Partial<Record<Verdict, readonly number[]>> = { conflict: [409, 412] };
 const verdicts: readonly Verdict[] = [
   ...(['shown', 'empty', 'unclear', 'accepted', 'lost', 'unrepeatable'] as const),
-  ...(['conflict', 'gone', 'busy', 'refused', 'stopped'] as const),
+  ...(['conflict', 'gone', 'busy', 'rejected', 'stopped'] as const),
 ];
 const answers: readonly Event[] = verdicts.flatMap((verdict) =>
   (statuses[verdict] ?? [400]).flatMap((status) =>

@@ -93,7 +93,7 @@ const defaults = { timeoutMs: 10_000, retries: 1 };
 /** Opens the service for the checks. @throws UsageError if nothing says which service, or a setting is wrong. */
 export async function openService(context: Context, strict = false): Promise<Service> {
   const { settings, secrets, now } = context;
-  const client = await context.client();
+  const client = await context.client('checks');
   const timeout = settings.explain('timeout');
   const timeoutMs = timeout.source === 'default' ? defaults.timeoutMs : timeout.value;
   const retries = settings.explain('retries');
