@@ -9,7 +9,7 @@ import { CliError, exitCodes, InterruptedError, type Signal } from '../process/e
 import { checkFolder, ensurePrivateFolder, realFile } from '../process/files.ts';
 import { inTwoSteps } from '../process/signals.ts';
 import { counted } from '../process/text.ts';
-import type { OpenRun } from './choose-run.ts';
+import type { ChosenRun } from './choose-run.ts';
 import { keepPlan } from './journal.ts';
 import { type RunList, runFolderOf } from './list-runs.ts';
 import { brokenGuard, type Guards, type Plan } from './plan.ts';
@@ -36,10 +36,17 @@ export interface SessionFlags extends Guards {
   readonly rejects?: string | undefined;
 }
 
-/** Returns the columns of what a run prints: its summary, or with --dry-run and in a diff its plan. */
-export function runView(context: Context, noun: NounName, isDiff = false): View<object> {
-  const isPlan = isDiff || context.flags.dryRun;
-  if (!isPlan) return reportView as View<object>;
+/** What a session does with its plan: it writes the plan, or only prints it. A diff has an exit code of its own. */
+export type SessionMode = 'write' | 'dry-run' | 'diff';
+
+/** Returns the mode of a command that is not a diff. */
+export function sessionMode({ flags }: Context): SessionMode {
+  return flags.dryRun ? 'dry-run' : 'write';
+}
+
+/** Returns the columns of what a session prints: its report, or its plan. */
+export function runView(context: Context, noun: NounName, mode = sessionMode(context)): View<object> {
+  if (mode === 'write') return reportView as View<object>;
   return createRowView(noun, context.printer().content === 'text') as View<object>;
 }
 
@@ -84,19 +91,25 @@ const actions: Readonly<Record<RunHeader['kind'], string>> = {
   undo: 'take back',
 };
 
+/** What a session is to do. */
+export interface SessionTask extends ChosenRun {
+  /** The runs on the target, as listed under its lock. */
+  readonly list: RunList;
+  readonly mode: SessionMode;
+  /** The lock of the target. Undefined if nothing is written. */
+  readonly lock: TargetLock | undefined;
+}
+
 /**
- * Carries out a session of a run: plans, asks, writes and reports. Without a lock the output is the plan: a diff exits 8 if a row
- * is to be written or cannot be written, and a dry run exits 3 if a row cannot be written.
+ * Carries out a session of a run: plans, and then asks, writes and reports, or prints the plan. A diff exits 8 if a row is to be
+ * written or cannot be written, and a dry run exits 3 if a row cannot be written.
  *
  * @throws UsageError if the service lacks the operations, a guard stops the plan, or the user says no.
  */
 export async function carryOut(
   context: Context,
-  list: RunList,
-  { run, undone }: OpenRun,
+  { run, undone, list, mode, lock }: SessionTask,
   flags: SessionFlags,
-  lock: TargetLock | undefined,
-  isDiff = false,
 ): Promise<Output> {
   const { io } = context;
   const { kind, noun } = run.header;
@@ -106,10 +119,12 @@ export async function carryOut(
   const plan = await planWithProgress(context, session, undone);
   const guardError = brokenGuard(run, plan, flags);
   const totals = describePlan(run.header, plan);
-  if (!lock) {
+  if (mode !== 'write') {
     const problems = countProblems(run, plan);
-    const isAsItShouldBe = problems + (isDiff ? plan.changes.length : 0) === 0;
-    const exitCode = isAsItShouldBe ? 0 : isDiff ? exitCodes.differs : exitCodes.partial;
+    const exitCode = {
+      diff: problems + plan.changes.length > 0 ? exitCodes.differs : 0,
+      'dry-run': problems > 0 ? exitCodes.partial : 0,
+    }[mode];
     const isTable = context.printer().content === 'text';
     return { ...planPages(run, plan, isTable), notes: totals, exitCode, error: guardError };
   }
@@ -130,7 +145,7 @@ export async function carryOut(
 async function planWithProgress(
   context: Context,
   session: Session,
-  undone: OpenRun['undone'],
+  undone: ChosenRun['undone'],
 ): Promise<Plan> {
   const { stop, run } = session;
   const progress = { recordsRead: 0 };
@@ -158,7 +173,7 @@ async function writeWithProgress(
   session: Session,
   plan: Plan,
   { rejects, maxErrors }: SessionFlags,
-  lock: TargetLock,
+  lock: TargetLock | undefined,
 ): Promise<Report> {
   const { stop, totals, run } = session;
   const stopBy = (signal: Signal) => {
@@ -176,7 +191,7 @@ async function writeWithProgress(
   };
   return inTwoSteps(context.interrupts, stop, stopBy, async () => {
     const journal = await keepPlan(session.list, run, plan.rows);
-    if (run.id !== undefined) await lock.nameRun(run.id);
+    if (run.id !== undefined) await lock?.nameRun(run.id);
     const options = { maxErrors, name: rejects, folder: context.io.cwd };
     const write = () => writeRun(session, plan, journal, options);
     return total > 0 ? withProgress(context, activity, write) : write();

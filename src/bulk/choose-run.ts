@@ -12,10 +12,10 @@ import {
 } from './run.ts';
 import { areDisjoint, defaultFlags } from './run-header.ts';
 
-/** A run that is about to be planned and carried out. */
-export interface OpenRun {
+/** The run that a session carries out. */
+export interface ChosenRun {
   readonly run: Run;
-  /** The run that it undoes. */
+  /** Of an undo, the run that it takes back. */
   readonly undone?: Run | undefined;
 }
 
@@ -80,7 +80,7 @@ export async function chooseUndo(
   if (undo.state !== 'finished') return choice;
   // A row that the undo did not take back may have been settled in its run since.
   const isKept = list.runs.some(({ id }) => id === undo.header.undoes);
-  if (isKept && (await openChosenRun(list, choice)).run.rows.some(isUnfinished)) return choice;
+  if (isKept && (await readChosenRun(list, choice)).run.rows.some(isUnfinished)) return choice;
   if (runId !== undefined) return { kind: 'nothing', info: undo };
   const canBeUndone = (run: RunInfo) =>
     run.header.kind !== 'undo' && run.header.kind !== 'delete' && !run.undo;
@@ -134,14 +134,14 @@ function resumeRefusal(list: RunList, info: RunInfo): UsageError | undefined {
 }
 
 /**
- * Opens a run to be resumed, or its undo.
+ * Reads a run that is resumed, or makes or reads its undo.
  *
  * @throws as `readRun`.
  */
-export async function openChosenRun(
+export async function readChosenRun(
   list: RunList,
   { kind, info }: Extract<RunChoice, { kind: 'resume' | 'undo' }>,
-): Promise<OpenRun> {
+): Promise<ChosenRun> {
   const chosen = await readRun(list, info.id);
   const { undoes } = info.header;
   const isNew = kind === 'undo';

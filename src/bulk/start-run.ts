@@ -5,7 +5,7 @@ import type { InputRow, RowLayout } from '../input/read-records.ts';
 import { type CheckedInput, readRows } from '../input/read-rows.ts';
 import type { Output } from '../output/print.ts';
 import { UsageError } from '../process/errors.ts';
-import { carryOut, findTarget, lockTarget, type SessionFlags } from './carry-out.ts';
+import { carryOut, findTarget, lockTarget, type SessionFlags, sessionMode } from './carry-out.ts';
 import { checkProfile } from './claims.ts';
 import { findOfOtherTenant, listRuns, type RunList, readRun, runsOfDelivery } from './list-runs.ts';
 import { findNextCommand, toRunJson } from './report.ts';
@@ -61,24 +61,24 @@ export async function toRun(
   return createRun(header, rows, invalid);
 }
 
-/** Plans a run, asks, writes and reports. A diff or a dry run is only the plan. */
+/** Carries out the first session of a run. */
 export async function applyRun(
   context: Context,
   run: Run,
   flags: SessionFlags,
-  kind: 'diff' | 'apply' = 'apply',
+  mode = sessionMode(context),
 ): Promise<Output> {
   const { header } = run;
-  const isPreview = kind === 'diff' || context.flags.dryRun === true;
   if (header.rows === 0) {
     const note = `note: ${header.name} has no records: nothing to do`;
-    const totals = isPreview ? [] : [toRunJson({ header, counts: rowTotals([]).counts })];
-    return { documents: totals, text: '', asList: isPreview, notes: [note] };
+    if (mode !== 'write') return { documents: [], text: '', asList: true, notes: [note] };
+    const zeros = toRunJson({ header, counts: rowTotals([]).counts });
+    return { documents: [zeros], text: '', notes: [note] };
   }
-  await using lock = isPreview ? undefined : await lockTarget(context, header, flags);
+  await using lock = mode === 'write' ? await lockTarget(context, header, flags) : undefined;
   const list = await listRuns(context.io);
-  if (lock) await checkDelivery(context, list, run);
-  return await carryOut(context, list, { run }, flags, lock, kind === 'diff');
+  if (mode === 'write') await checkDelivery(context, list, run);
+  return await carryOut(context, { run, list, mode, lock }, flags);
 }
 
 /**

@@ -1,3 +1,4 @@
+import type { SessionMode } from '../bulk/carry-out.ts';
 import type { RowLimit } from '../bulk/plan.ts';
 import type { RunFlags, Shard } from '../bulk/run-header.ts';
 import { choice, type Flag, flag, type ValuesOf, value, values } from '../cli/flag.ts';
@@ -109,17 +110,17 @@ function parseDelivery(text: string): string {
 /**
  * Makes the flags of a run, with defaults.
  *
- * @param isPreview whether nothing is written, so that a delivery needs no number.
+ * @param mode a delivery that is written needs a number.
  * @throws UsageError for flags that cannot be combined.
  */
-export function toRunFlags(flags: ApplyFlags, map: RunFlags['map'], isPreview: boolean): RunFlags {
+export function toRunFlags(flags: ApplyFlags, map: RunFlags['map'], mode: SessionMode): RunFlags {
   const { relative: isRelative = false, createMissing = false, skipInvalid = false, sum = false } = flags;
   const { thousands = null, decimal = null, shard = null, again = false, delivery } = flags;
   if (thousands !== null && thousands === decimal)
     throw new UsageError(`--thousands and --decimal cannot both be ${thousands}`);
   if (!isRelative && again) throw new UsageError('--again: only with --relative');
   if (!isRelative && delivery !== undefined) throw new UsageError('--delivery: only with --relative');
-  if (isRelative && delivery === undefined && !isPreview)
+  if (isRelative && delivery === undefined && mode === 'write')
     throw new UsageError(
       '--relative: a delivery needs its number, so that it is booked once',
       'give --delivery with the number of the note that came with it, or a date',

@@ -1,3 +1,4 @@
+import { sessionMode } from '../../bulk/carry-out.ts';
 import { countLayout } from '../../bulk/count-layout.ts';
 import { applyRun, readIntents, toRun } from '../../bulk/start-run.ts';
 import { type ColumnMap, parseColumnMap } from '../../config/setting-values.ts';
@@ -12,19 +13,18 @@ export async function applyCounts(
   context: Context,
   path: string,
   flags: ApplyFlags,
-  kind: 'diff' | 'apply',
+  mode = sessionMode(context),
 ): Promise<Output> {
   // If no service is set, the error comes before a large input is read.
   await context.client('bulk');
   const { settings } = context;
   const map = toColumnMap(flags.map ?? [settings.get('import-map')].filter((text) => text !== undefined));
-  const isPreview = kind === 'diff' || context.flags.dryRun === true;
-  const runFlags = toRunFlags(flags, map, isPreview);
+  const runFlags = toRunFlags(flags, map, mode);
   const { delivery } = flags;
   const inputFile = await openInputFile(context.io, path);
   const input = await readIntents(context, inputFile, countLayout(runFlags), runFlags);
   const run = await toRun(context, { kind: 'apply', noun: 'inventory', input, flags: runFlags, delivery });
-  return applyRun(context, run, flags, kind);
+  return applyRun(context, run, flags, mode);
 }
 
 /** @throws UsageError. */

@@ -117,7 +117,7 @@ const diff = verb({
   ],
   args: { file: argument('<file>', 'the counts; - for stdin', { offers: 'file' }) },
   flags: diffFlags,
-  view: async (context) => (await import('../../bulk/carry-out.ts')).runView(context, 'inventory', true),
+  view: async (context) => (await import('../../bulk/carry-out.ts')).runView(context, 'inventory', 'diff'),
   run: async (context, { file, ...flags }) =>
     (await import('./apply.ts')).applyCounts(context, file, flags, 'diff'),
 });
@@ -139,8 +139,7 @@ const apply = verb({
   args: { file: argument('<file>', 'the counts; - for stdin', { offers: 'file' }) },
   flags: applyFlags,
   view: async (context) => (await import('../../bulk/carry-out.ts')).runView(context, 'inventory'),
-  run: async (context, { file, ...flags }) =>
-    (await import('./apply.ts')).applyCounts(context, file, flags, 'apply'),
+  run: async (context, { file, ...flags }) => (await import('./apply.ts')).applyCounts(context, file, flags),
 });
 
 const exportAll = verb({

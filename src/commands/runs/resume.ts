@@ -1,5 +1,13 @@
-import { carryOut, findTarget, lockTarget, runView, type SessionFlags } from '../../bulk/carry-out.ts';
-import { chooseResume, chooseUndo, openChosenRun, type RunChoice } from '../../bulk/choose-run.ts';
+import {
+  carryOut,
+  findTarget,
+  lockTarget,
+  runView,
+  type SessionFlags,
+  type SessionMode,
+  sessionMode,
+} from '../../bulk/carry-out.ts';
+import { chooseResume, chooseUndo, type RunChoice, readChosenRun } from '../../bulk/choose-run.ts';
 import { checkProfile } from '../../bulk/claims.ts';
 import { listRuns, type RunList, readRun } from '../../bulk/list-runs.ts';
 import { runError, toRunJson } from '../../bulk/report.ts';
@@ -57,6 +65,7 @@ async function resumeOrUndo(
   runId: string | undefined,
   flags: SessionFlags,
 ): Promise<Output> {
+  const mode = sessionMode(context);
   const target = await findTarget(context);
   const choose = async (runs: RunList) => {
     const choice = await choices[verb](runs, target, runId);
@@ -72,7 +81,7 @@ async function resumeOrUndo(
   let list = await listRuns(context.io);
   let choice = await choose(list);
   await using lock =
-    choice.kind === 'nothing' || context.flags.dryRun
+    choice.kind === 'nothing' || mode !== 'write'
       ? undefined
       : await lockTarget(context, choice.info.header, flags);
   if (lock) {
@@ -80,11 +89,10 @@ async function resumeOrUndo(
     list = await listRuns(context.io);
     choice = await choose(list);
   }
-  if (choice.kind === 'nothing')
-    return await nothingOutput(list, verb, choice, context.flags.dryRun === true);
-  const openRun = await openChosenRun(list, choice);
-  if (openRun.undone) await context.printSummary(describeUndone(openRun.undone));
-  return await carryOut(context, list, openRun, flags, lock);
+  if (choice.kind === 'nothing') return await nothingOutput(list, verb, choice, mode);
+  const chosen = await readChosenRun(list, choice);
+  if (chosen.undone) await context.printSummary(describeUndone(chosen.undone));
+  return await carryOut(context, { ...chosen, list, mode, lock }, flags);
 }
 
 /** Says which run is undone. */
@@ -100,7 +108,7 @@ async function nothingOutput(
   list: RunList,
   verb: keyof typeof choices,
   { info, other }: Extract<RunChoice, { kind: 'nothing' }>,
-  isPreview: boolean,
+  mode: SessionMode,
 ): Promise<Output> {
   if (!info) {
     const note = `no run on this target has written anything: there is nothing to ${verb}`;
@@ -119,6 +127,8 @@ async function nothingOutput(
     `${fact}: nothing is left to do${next}`,
     ...(left.length > 0 ? [`left alone: ${joinFirst(left, 10)}`] : []),
   ];
-  const documents = isPreview ? [] : [toRunJson(info)];
-  return { documents, text: '', asList: isPreview, notes, error: runError(info) };
+  const ending = { text: '', notes, error: runError(info) };
+  return mode === 'write'
+    ? { documents: [toRunJson(info)], ...ending }
+    : { documents: [], asList: true, ...ending };
 }
