@@ -11,7 +11,7 @@ import * as mode from './modes.ts';
 type Act = (exchange: Exchange) => void;
 
 /** The result of a command whose writes get these answers one after the other. Readings show the entry as it was before. */
-async function get(line: string, ...answers: readonly Act[]) {
+async function runWith(line: string, ...answers: readonly Act[]) {
   let count = 0;
   await using server = await misbehave({
     onRequest(exchange) {
@@ -42,10 +42,6 @@ function status(code: number, headers: Readonly<Record<string, string>> = {}): A
   return (exchange) => answer(exchange, { status: code, headers });
 }
 
-const record = (body: object): Act => {
-  return (exchange) => answerJson(exchange, body);
-};
-
 const set = 'inventory set 1 5';
 const remove = 'inventory delete 1 --yes';
 const soon = { 'retry-after': '0' };
@@ -75,15 +71,15 @@ describe.concurrent('a write', () => {
     [set, [status(429, soon), status(409)], 1, certain],
     [set, [mode.reset, mode.wellBehaved], 0, /^$/],
   ])('%s, case %#, ends as its answers say', async (line, answers, code, says) => {
-    const run = await get(line, ...answers);
+    const run = await runWith(line, ...answers);
     expect(run).toMatchObject({ code, stderr: expect.stringMatching(says) });
     expect(run.writes).toHaveLength(answers.length);
   });
 
   test('that may have been applied is "applied": "unknown" in JSON', async () => {
-    const { stderr } = await get(`${set} --json`, mode.reset, status(409));
+    const { stderr } = await runWith(`${set} --json`, mode.reset, status(409));
     expect(JSON.parse(stderr).error).toMatchObject({ applied: 'unknown', attempts: 2 });
-    const refused = await get(`${set} --json`, status(409));
+    const refused = await runWith(`${set} --json`, status(409));
     expect(JSON.parse(refused.stderr).error).not.toHaveProperty('applied');
   });
 });
@@ -126,7 +122,8 @@ describe('an interrupted write', () => {
 });
 
 test('an answer about another record is not success', async () => {
-  const run = await get('orders get 2 --retries 0', record({ id: 7, petId: 7, quantity: 5 }));
+  const other: Act = (exchange) => answerJson(exchange, { id: 7, petId: 7, quantity: 5 });
+  const run = await runWith('orders get 2 --retries 0', other);
   expect(run).toMatchObject({ code: 6, stdout: '', stderr: expect.stringContaining('its id is 7, not 2') });
 });
 
