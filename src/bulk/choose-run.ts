@@ -1,10 +1,10 @@
 import { UsageError } from '../process/errors.ts';
 import type { Intent, Row } from '../writes/decide.ts';
-import { findRun, type RunInfo, type RunList, readRun, runsOnTarget } from './list-runs.ts';
+import { findRun, isUnfinished, type RunInfo, type RunList, readRun, runsOnTarget } from './list-runs.ts';
 import {
   createRun,
   isAppliedOrUncertain,
-  isUnfinished,
+  isForSession,
   madeIdOf,
   newRow,
   type Run,
@@ -30,20 +30,20 @@ export type RunChoice =
     };
 
 /**
- * Chooses the run that `resume` continues: the run with this id, or else the last run on the target that wrote or is open.
+ * Chooses the run that `resume` continues: the run with this id, or else the last run on the target that wrote or is unfinished.
  *
  * @throws UsageError if the run must not be resumed, or if its journal cannot be read.
  */
 export function chooseResume(list: RunList, target: string, runId: string | undefined): RunChoice {
-  const runs = runsOnTarget(list, target).filter((info) => info.written > 0 || isOpen(info));
+  const runs = runsOnTarget(list, target).filter((info) => info.written > 0 || isUnfinished(info));
   const info = chosenRun(list, 'resume', runs, runId);
-  if (info && (runId !== undefined || isOpen(info))) {
+  if (info && (runId !== undefined || isUnfinished(info))) {
     const refusal = resumeRefusal(list, info);
     if (refusal) throw refusal;
-    if (isOpen(info)) return { kind: 'resume', info };
+    if (isUnfinished(info)) return { kind: 'resume', info };
   }
   if (runId !== undefined) return { kind: 'nothing', info };
-  const other = runs.find((run) => run !== info && isOpen(run) && !resumeRefusal(list, run));
+  const other = runs.find((run) => run !== info && isUnfinished(run) && !resumeRefusal(list, run));
   return { kind: 'nothing', info, other };
 }
 
@@ -59,7 +59,8 @@ export async function chooseUndo(
   runId: string | undefined,
 ): Promise<RunChoice> {
   const runs = runsOnTarget(list, target).filter(
-    (info) => info.written > 0 || info.state === 'running' || (info.header.kind === 'undo' && isOpen(info)),
+    (info) =>
+      info.written > 0 || info.state === 'running' || (info.header.kind === 'undo' && isUnfinished(info)),
   );
   const info = chosenRun(list, 'undo', runs, runId);
   if (!info) return { kind: 'nothing', info };
@@ -75,20 +76,16 @@ export async function chooseUndo(
       `its records are in \`petstore runs show ${info.id} -o json\`, which ${header.noun} create --from takes`,
     );
   const undo = header.kind === 'undo' ? info : info.undo;
-  if (!undo) return { kind: info.written > 0 || isOpen(info) ? 'undo' : 'nothing', info };
+  if (!undo) return { kind: info.written > 0 || isUnfinished(info) ? 'undo' : 'nothing', info };
   const choice = { kind: 'resume', info: undo } as const;
-  if (undo.state !== 'finished') return choice;
+  if (isUnfinished(undo)) return choice;
   // A row that the undo did not take back may have been settled in its run since.
   const isKept = list.runs.some(({ id }) => id === undo.header.undoes);
-  if (isKept && (await readChosenRun(list, choice)).run.rows.some(isUnfinished)) return choice;
+  if (isKept && (await readChosenRun(list, choice)).run.rows.some(isForSession)) return choice;
   if (runId !== undefined) return { kind: 'nothing', info: undo };
   const canBeUndone = (run: RunInfo) =>
     run.header.kind !== 'undo' && run.header.kind !== 'delete' && !run.undo;
   return { kind: 'nothing', info: undo, other: runs.find(canBeUndone) };
-}
-
-function isOpen({ state }: RunInfo): boolean {
-  return state === 'stopped' || state === 'running';
 }
 
 /** @throws UsageError if no id is given, and the last run is a shard: the others belong to it. */
@@ -116,10 +113,10 @@ function resumeRefusal(list: RunList, info: RunInfo): UsageError | undefined {
       `resume ${id}: run ${undo.id} ${state === 'undone' ? 'has undone it' : 'has begun to undo it'}`,
       `apply the file again; an undo that has not ended goes on with: petstore undo ${id}`,
     );
-  // Only rows that set without a condition could replace what came later. Without open rows only the end is written.
+  // Only rows that set without a condition could replace what came later. Without rows to write only the end is written.
   const { kind, flags } = header;
   const sets = kind !== 'undo' && kind !== 'create' && kind !== 'delete' && !flags.relative;
-  if (!sets || !isOpen(info) || info.left + info.counts.unknown === 0) return undefined;
+  if (!sets || !isUnfinished(info) || info.left + info.counts.unknown === 0) return undefined;
   const later = runsOnTarget(list, header.target).find(
     (run) =>
       run.planned > planned &&

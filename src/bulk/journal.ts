@@ -6,7 +6,14 @@ import { withLock } from '../process/lock.ts';
 import { fileError } from '../process/system-error.ts';
 import { syncFile, syncPath } from '../process/write-file-sync.ts';
 import { printEvent } from './event-lines.ts';
-import { journalPath, nextPlanNumber, type RunInfo, type RunList, readRunIds } from './list-runs.ts';
+import {
+  isUnfinished,
+  journalPath,
+  nextPlanNumber,
+  type RunInfo,
+  type RunList,
+  readRunIds,
+} from './list-runs.ts';
 import { applyEvent, type Run, type RunChange, type RunEvent, type RunRow } from './run.ts';
 
 /** The lines of a plan that are written together. */
@@ -144,8 +151,7 @@ export function surplusRuns(runs: readonly RunInfo[], sizeOf: (id: string) => nu
     .slice(minKeptRuns)
     .reverse()
     .flatMap(({ id, state, header: { undoes } }) => {
-      const isOpen = state === 'running' || state === 'stopped';
-      if (bytes <= maxJournalBytes || isOpen || deliveries.has(undoes ?? id)) return [];
+      if (bytes <= maxJournalBytes || isUnfinished({ state }) || deliveries.has(undoes ?? id)) return [];
       bytes -= sizeOf(id);
       return id;
     });

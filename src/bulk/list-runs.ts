@@ -112,6 +112,11 @@ export function findOfOtherTenant(
   );
 }
 
+/** Returns true if a process carries out the run, or a session of it is still needed. */
+export function isUnfinished({ state }: Pick<RunInfo, 'state'>): boolean {
+  return state === 'running' || state === 'stopped';
+}
+
 /** Finds a run. @throws CliError `usage` if its journal cannot be read; UsageError if the run does not exist. */
 export function findRun({ runs, unreadable }: RunList, id: string): RunInfo {
   const info = runs.find((run) => run.id === id);

@@ -7,7 +7,7 @@ import { counted, groupDigits } from '../process/text.ts';
 import type { Row } from '../writes/decide.ts';
 import { shownCode } from '../writes/reasons.ts';
 import type { RunInfo } from './list-runs.ts';
-import { isForPerson, isUnfinished, type RowCounts, type Run, rowCountOf, settleWords } from './run.ts';
+import { isForPerson, isForSession, type RowCounts, type Run, rowCountOf, settleWords } from './run.ts';
 
 /** What a session of a run did, and what has become of the run. */
 export interface Report {
@@ -109,7 +109,7 @@ function firstFailure({ line, id, outcome }: Row, state: 'failed' | 'unknown') {
 
 /** The command that goes on with a run, as words: `resume`, `r7`. Undefined if the run is finished. */
 export function findNextCommand({ id = '', header, rows }: Run): readonly string[] | undefined {
-  const open = rows.filter((row) => isUnfinished(row) || isForPerson(row));
+  const open = rows.filter((row) => isForSession(row) || isForPerson(row));
   if (open.length === 0) return undefined;
   // Each row may wait for a person or for another run.
   const waiting = open.flatMap((row) =>

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { type NounName, nouns } from '../api/nouns.ts';
 import { decimalMarks, thousandsSeparators } from '../config/setting-values.ts';
+import { hashOf } from '../process/text.ts';
 
 const { boolean: truth, nullable, number, object, picklist, string: text } = v;
 
@@ -67,11 +68,9 @@ export const defaultFlags: RunFlags = {
   createMissing: false,
 };
 
-/** The part that an id belongs to: FNV-1a (32 bits) of its decimal digits, modulo `count`. It is the same on every machine. */
+/** The part that an id belongs to: the hash of its decimal digits, modulo `count`. It is the same on every machine. */
 export function shardOf(id: bigint, count: number): number {
-  let hash = 0x811c9dc5;
-  for (const digit of String(id)) hash = Math.imul(hash ^ digit.charCodeAt(0), 0x01000193);
-  return (hash >>> 0) % count;
+  return hashOf(String(id)) % count;
 }
 
 /** Returns true if two shards share no pet: they are different parts of the same number of parts. */

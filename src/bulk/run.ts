@@ -192,7 +192,7 @@ export function isLeft({ outcome }: Row): boolean {
 }
 
 /** Returns true if a session looks at a row: it is left, or unknown. A create that is unknown is settled by a person. */
-export function isUnfinished(row: Row): boolean {
+export function isForSession(row: Row): boolean {
   return isLeft(row) || (row.outcome?.kind === 'unknown' && row.intent.kind !== 'create');
 }
 

@@ -7,7 +7,14 @@ import type { Output } from '../output/print.ts';
 import { UsageError } from '../process/errors.ts';
 import { carryOut, findTarget, lockTarget, type SessionFlags, sessionMode } from './carry-out.ts';
 import { checkProfile } from './claims.ts';
-import { findOfOtherTenant, listRuns, type RunList, readRun, runsOfDelivery } from './list-runs.ts';
+import {
+  findOfOtherTenant,
+  isUnfinished,
+  listRuns,
+  type RunList,
+  readRun,
+  runsOfDelivery,
+} from './list-runs.ts';
 import { findNextCommand, toRunJson } from './report.ts';
 import { nextHint } from './report-output.ts';
 import { createRun, type Run, type RunRow, rowTotals } from './run.ts';
@@ -99,13 +106,13 @@ async function checkDelivery(context: Context, list: RunList, { header }: Run): 
     );
   const runs = runsOfDelivery(list, target, delivery);
   for (const info of runs) checkProfile(info, context.settings);
-  for (const { id, undo, state, header: other } of flags.again ? [] : runs) {
-    const isOpen = undo ? undo.state !== 'finished' : state === 'stopped' || state === 'running';
-    if (!isOpen || areDisjoint(other.flags.shard, flags.shard)) continue;
-    const last = await readRun(list, undo?.id ?? id);
+  for (const info of flags.again ? [] : runs) {
+    const { id } = info.undo ?? info;
+    if (!isUnfinished(info.undo ?? info) || areDisjoint(info.header.flags.shard, flags.shard)) continue;
+    const nextCommand = findNextCommand(await readRun(list, id));
     throw new UsageError(
-      `delivery ${delivery}: its run ${last.id} is not finished; nothing was sent`,
-      nextHint(context, findNextCommand(last) ?? [undo ? 'undo' : 'resume', id]),
+      `delivery ${delivery}: its run ${id} is not finished; nothing was sent`,
+      nextHint(context, nextCommand ?? [info.undo ? 'undo' : 'resume', info.id]),
       'unfinished_delivery',
     );
   }

@@ -19,7 +19,7 @@ import { createRowKeeper, markBeforeSending, type Totals } from './keep-rows.ts'
 import { type RunList, toRunInfo } from './list-runs.ts';
 import { makePlan, type Plan, readStocks } from './plan.ts';
 import type { Report } from './report.ts';
-import { isReject, isUnfinished, type Run, rowStateOf, rowTotals } from './run.ts';
+import { isForSession, isReject, type Run, rowStateOf, rowTotals } from './run.ts';
 
 /** What a session of a run works with. `totals` count while rows are written. */
 export type Session = Awaited<ReturnType<typeof openSession>>;
@@ -54,7 +54,7 @@ export async function planRun(
   undone: Run | undefined,
   progress: { recordsRead: number },
 ): Promise<Plan> {
-  const open = run.rows.filter(isUnfinished);
+  const open = run.rows.filter(isForSession);
   const claims = await claimsOn(list, run, open, undone);
   const plan = await makePlan(port, open, { rules, claims, pace, progress });
   if (run.header.kind === 'delete' && run.header.noun === 'pets')

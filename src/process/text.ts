@@ -172,3 +172,10 @@ export function excerpt(text: string, mask: Mask): string {
   const cut = bytes.subarray(0, 200).toString('utf8');
   return `${cut.replace(/\ufffd+$/, '')}...`;
 }
+
+/** Returns a hash of a text: FNV-1a, 32 bits, over UTF-16 units. It is the same on every machine. */
+export function hashOf(text: string, seed = 0x811c9dc5): number {
+  let hash = seed;
+  for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
+  return hash >>> 0;
+}

@@ -49,7 +49,7 @@ async function readChanges(access: Access, id: bigint, before: ServiceRecord, te
   const record = (await loadYaml()).parse(text);
   if (!isJsonObject(record)) throw new UsageError('it must be the fields of one record');
   const body = checkRecord(access, before.fields, record);
-  // To make the request checks the input by the contract.
+  // `toRequest` throws if the body does not fit the contract.
   client.toRequest(noun.operations.update, { id, body, before });
   return body;
 }

@@ -132,7 +132,7 @@ function toFields(
   for (const [name, value] of Object.entries(extra)) fields[name] ??= value;
   const missing = isNew ? lackingFields(operation, fields) : [];
   const checked = checkFields(access, fields, missing, columns);
-  // To make the request checks the input by the contract, which wants ids: 0 stands for each name.
+  // `toRequest` throws if the body does not fit the contract, which wants ids: 0 stands for each name.
   const withIds = Object.entries(checked).map(([name, value]) => [name, isName(name, value) ? 0n : value]);
   if (isNew) client.toRequest(operation.id, { body: Object.fromEntries(withIds) });
   return checked;

@@ -2,6 +2,7 @@ import type { NewRecord, NounName } from '../api/nouns.ts';
 import type { PetStatus } from '../api/schemas.ts';
 import { indexOfId } from '../api/values.ts';
 import { printJson } from '../process/exact-json.ts';
+import { hashOf } from '../process/text.ts';
 
 /** A record of a collection. It never changes: an update puts another object in its place. */
 export class StoredRecord<Value extends object = object> {
@@ -21,22 +22,12 @@ export class StoredRecord<Value extends object = object> {
     return this.printed;
   }
 
-  /** The strong entity tag of the record: a hash of its text (FNV-1a, twice 32 bits). @see RFC 9110, 8.8.3 */
+  /** The strong entity tag of the record: two hashes of its text. @see RFC 9110, 8.8.3 */
   get tag(): string {
-    this.hashed ??= hash(this.text);
+    const digits = (seed?: number) => hashOf(this.text, seed).toString(36);
+    this.hashed ??= `"${digits()}${digits(0x01234567)}"`;
     return this.hashed;
   }
-}
-
-function hash(text: string): string {
-  let low = 0x811c9dc5;
-  let high = 0x01234567;
-  for (let at = 0; at < text.length; at += 1) {
-    const unit = text.charCodeAt(at);
-    low = Math.imul(low ^ unit, 0x01000193);
-    high = Math.imul(high ^ unit, 0x01000193);
-  }
-  return `"${(low >>> 0).toString(36)}${(high >>> 0).toString(36)}"`;
 }
 
 /** A query for a part of a list. The other members are the values that fields of a record must have. */
