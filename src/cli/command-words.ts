@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { closestWord } from '../process/text.ts';
 import { nameOf } from './flag.ts';
 
-// What every user gets alike is made by the build: the pages of help, and the table of commands, flags and fixed values. This file
-// answers from the table: which page a line asks for, what is wrong with a name of a command, and what the Tab key offers.
+// The build makes the pages of help, and a table of the commands, flags and fixed values. This file answers from the table: which
+// page a line asks for, what is wrong with a name of a command, and what the Tab key offers.
 
 /** A flag or an argument, as far as completion needs it. */
 export interface WordSlot {

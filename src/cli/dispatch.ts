@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import { version } from '../../package.json';
 import type { Context } from '../context.ts';
 import { checkColumns, type View } from '../output/columns.ts';
 import type { Output } from '../output/print.ts';
@@ -38,14 +37,9 @@ export async function readCommandLine(argv: readonly string[], program: Program)
   }
   const line = await parseLine(program, argv);
   const { flags, path, command, problem } = line;
+  if (flags.version === true) return readCommandLine(['version'], program);
   const action = isGroup(command) ? command.alone : command;
   const common = { flags, name: path.join(' '), usesConfig: action?.wrongSettings !== 'unread' };
-  if (flags.version === true)
-    return {
-      ...common,
-      usesConfig: false,
-      run: ({ io }) => io.stdout.write(`${version}\n`).then(() => exitCodes.done),
-    };
   // bin/petstore.js answers most of these lines without the program.
   const lacksVerb = isGroup(command) && (problem ? verbProblems.includes(problem.code) : !action);
   if (asksForHelp(argv) || lacksVerb)

@@ -5,7 +5,7 @@ import { topicNames } from '../cli/topics.ts';
 import { action, type Program } from '../cli/verb.ts';
 import { UsageError } from '../process/errors.ts';
 
-/** `petstore version`, which people expect besides `petstore --version`. */
+/** `petstore version`, and `petstore --version` with other flags. bin/petstore.js answers the latter alone. */
 const printVersion = action({
   wrongSettings: 'unread',
   examples: ['petstore version'],
