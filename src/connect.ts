@@ -132,27 +132,29 @@ async function readExtras(
     rejectInsecure(userHeaders, baseUrl, secrets);
   for (const header of userHeaders) addSecrets(secrets, header);
   const destination = { baseUrl, header: described, isNamed: token === 'named' };
-  const use = token === 'none' ? undefined : decideTokenUse(settings, destination);
-  const label = use?.source.label;
-  if (use?.kind === 'insecure')
+  const tokenUse = token === 'none' ? undefined : decideTokenUse(settings, destination);
+  const label = tokenUse?.source.label;
+  if (tokenUse?.kind === 'insecure')
     throw new UsageError(
-      `${label} is not sent: ${use.why}`,
+      `${label} is not sent: ${tokenUse.why}`,
       'use https, or set allow-insecure-http in the profile to send it anyway',
       'insecure',
     );
   const whyNoCredential =
-    use?.kind === 'withheld' ? `${label} is not sent to ${new URL(baseUrl).origin}: ${use.why}` : undefined;
+    tokenUse?.kind === 'withheld'
+      ? `${label} is not sent to ${new URL(baseUrl).origin}: ${tokenUse.why}`
+      : undefined;
   if (whyNoCredential !== undefined) await printRemark(`warning: ${whyNoCredential}`);
   const tokenHeaders: Header[] = [];
-  if (use?.kind === 'sent') {
-    const value = tokenHeaderValue(use, await readToken(use.source), { settings, secrets });
-    tokenHeaders.push({ name: use.header.name, value, source: 'the token' });
+  if (tokenUse?.kind === 'sent') {
+    const value = tokenHeaderValue(tokenUse, await readToken(tokenUse.source), { settings, secrets });
+    tokenHeaders.push({ name: tokenUse.header.name, value, source: 'the token' });
   }
   const isAdded = userHeaders.some(({ name }) => name.toLowerCase() === 'authorization');
   return {
     headers: toHeaders([...commonHeaders, ...tokenHeaders, ...userHeaders]),
     openHeaders: toHeaders([...commonHeaders, ...userHeaders]),
-    credentialSource: isAdded ? '--header' : use?.kind === 'sent' ? label : undefined,
+    credentialSource: isAdded ? '--header' : tokenUse?.kind === 'sent' ? label : undefined,
     whyNoCredential,
   };
 }

@@ -210,7 +210,7 @@ export const referenceFields: Readonly<Record<string, NamedNoun>> = {
 };
 
 /** The value of a field in a request, by its kind. In an answer a quantity may be any integer. */
-interface Values {
+interface ValuesByKind {
   name: string;
   text: string;
   reference: bigint;
@@ -225,9 +225,9 @@ type RequiredField<N extends NounName> = Extract<FieldOf<N>, { isRequired: true 
 
 /** A new record of a noun, without its id. */
 export type NewRecord<N extends NounName> = {
-  readonly [F in RequiredField<N> as F['name']]: Values[F['kind']];
+  readonly [F in RequiredField<N> as F['name']]: ValuesByKind[F['kind']];
 } & {
-  readonly [F in Exclude<FieldOf<N>, RequiredField<N>> as F['name']]?: Values[F['kind']] | undefined;
+  readonly [F in Exclude<FieldOf<N>, RequiredField<N>> as F['name']]?: ValuesByKind[F['kind']] | undefined;
 };
 
 /** The id in the body of a noun. */
@@ -239,7 +239,7 @@ export type IdInBody<N extends NounName> = (typeof nouns)[N]['idInBody'] extends
 
 /** The fields that every record in an answer has. A bound service may lack the others. */
 type CertainField<N extends NounName> = Exclude<RequiredField<N>, { kind: 'reference' | 'status' }>;
-type AnswerValue<Kind extends FieldKind> = Kind extends 'quantity' ? number | bigint : Values[Kind];
+type AnswerValue<Kind extends FieldKind> = Kind extends 'quantity' ? number | bigint : ValuesByKind[Kind];
 
 /** A record of a noun in an answer. */
 export type RecordOf<N extends NounName> = {

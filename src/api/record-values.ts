@@ -79,7 +79,7 @@ export function changeBetween(before: Value, after: Value): number | undefined {
   return Number(after ?? 0) - Number(before ?? 0);
 }
 
-/** Makes fields JSON. JSON has no undefined, so a field that the record does not have is null. */
+/** Converts fields to JSON. JSON has no undefined, so a field that the record does not have is null. */
 export function toJsonValue(value: Value): JsonValue {
   if (!isFields(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, field ?? null]));

@@ -52,7 +52,7 @@ export function isDay(text: string): boolean {
   return /^\d{4}-\d\d-\d\d$/.test(text);
 }
 
-/** Makes a day its first moment in UTC, a date-time. Any other text stays. */
+/** Converts a day to a date-time, its first moment in UTC. Any other text stays. */
 export function toDateTime(text: string): string {
   return isDay(text) ? `${text}T00:00:00Z` : text;
 }

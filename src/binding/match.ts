@@ -72,7 +72,7 @@ export function matchOperations(
   for (const noun of Object.keys(nouns) as NounName[]) {
     const { list, create, get, update, delete: remove } = nouns[noun].operations;
     const tableOperations = table.filter((operation) => operation.noun === noun);
-    const fields = fieldsOf(tableOperations, documentOperations);
+    const fields = schemaFactsOf(tableOperations, documentOperations);
     for (const id of [list, create, get, update, remove]) {
       const tableOperation = tableOperations.find((operation) => operation.id === id);
       if (!tableOperation || chosen.has(id)) continue;
@@ -103,7 +103,7 @@ function collectionsOf(ids: readonly OperationId[], matches: Matches): string[] 
 }
 
 /** Collects the fields of a noun from the bodies and the answers of the operations whose path or schema is about it. */
-function fieldsOf(
+function schemaFactsOf(
   tableOperations: readonly TableOperation[],
   documentOperations: readonly DocumentOperation[],
 ): Pick<NounFacts, 'fields' | 'hasIntegerId'> {

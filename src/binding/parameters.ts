@@ -83,7 +83,8 @@ export function toParameters(operation: DocumentOperation, id: OperationId): Bou
     const isSent = role === 'limit' || (isFilter && !required);
     const name = place === 'path' ? (takesId(id) ? 'id' : undefined) : isSent && role;
     if (!name && !required) continue;
-    const first = role === 'page' ? String(firstOf(parameter) ?? 1) : role === 'offset' ? '0' : undefined;
+    const first =
+      role === 'page' ? String(firstPageNumber(parameter) ?? 1) : role === 'offset' ? '0' : undefined;
     const constant = name ? undefined : (first ?? constantOf(parameter));
     const isUnknown =
       place === 'query'
@@ -106,7 +107,7 @@ export function toParameters(operation: DocumentOperation, id: OperationId): Bou
 }
 
 /** Returns the number of the first page, if the description states it by a default or a minimum. */
-function firstOf({ shape }: DocumentParameter): number | undefined {
+function firstPageNumber({ shape }: DocumentParameter): number | undefined {
   const first = keywordOf(shape, 'default') ?? boundsOf(shape)?.minimum;
   return first === undefined ? undefined : Number(first);
 }
@@ -158,7 +159,7 @@ export function pagingOf(operation: DocumentOperation, id: OperationId): Paging 
     return maximum === undefined ? undefined : Number(maximum);
   };
   if (page) {
-    const first = firstOf(page) ?? (page.required ? 1 : undefined);
+    const first = firstPageNumber(page) ?? (page.required ? 1 : undefined);
     if (first === undefined || first === 0 || first === 1)
       return { kind: 'number', parameter: page.name, first, maximum: maximumOf(page) };
   }

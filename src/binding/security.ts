@@ -5,14 +5,14 @@ import { follow, type Source } from './references.ts';
 import { listOf, objectOf } from './schema.ts';
 
 /** A place of a token in requests. Undefined of a scheme that takes no token, such as mutual TLS. */
-interface Place {
+interface TokenPlace {
   /** `the header x-key`, `the query parameter k`. */
   readonly label: string;
   /** Undefined if the place is not a header. */
   readonly header: TokenHeader | undefined;
 }
 
-const bearer: Place = { label: 'the header authorization', header: { name: 'authorization' } };
+const bearer: TokenPlace = { label: 'the header authorization', header: { name: 'authorization' } };
 
 /** How the operations of a description take a token. All that are bound take it in one header. */
 export interface Security {
@@ -30,7 +30,7 @@ export function readSecurity(source: Source, operations: readonly JsonObject[]):
   const { components, security } = source.document;
   const schemes = objectOf(objectOf(components).securitySchemes);
   const placesOf = (names: readonly string[]) =>
-    names.flatMap((name) => placeOf(follow(schemes[name], source)) ?? []);
+    names.flatMap((name) => tokenPlaceOf(follow(schemes[name], source)) ?? []);
   // Each way is a list of places that all need a token.
   const waysOf = (operation: JsonObject) =>
     listOf(operation.security ?? security).map((way) => placesOf(Object.keys(objectOf(way))));
@@ -57,7 +57,7 @@ export function readSecurity(source: Source, operations: readonly JsonObject[]):
   };
 }
 
-function placeOf(scheme: JsonValue | undefined): Place | undefined {
+function tokenPlaceOf(scheme: JsonValue | undefined): TokenPlace | undefined {
   const { type, in: place, name, scheme: kind } = objectOf(scheme);
   if (type === 'mutualTLS') return undefined;
   if (type === 'http' && /^basic$/i.test(String(kind))) {

@@ -86,7 +86,7 @@ const line = v.variant('kind', [
   object({ kind: v.literal('end'), ...endSchema.entries }),
 ]);
 
-/** Makes an event a line, without its line break. */
+/** Prints an event as a line, without its line break. */
 export function printEvent(event: RunEvent): string {
   return printJson(toLine(event));
 }

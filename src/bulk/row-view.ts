@@ -22,7 +22,7 @@ export function rowWords(name: NounName): { singular: string; plural: string; re
 export type PrintedRow = ReturnType<typeof toPrintedRow>;
 
 /**
- * Makes a row of a run what is printed of it: in a plan, and among the outcomes. A row that is not written has neither
+ * Returns what is printed of a row of a run: in a plan, and among the outcomes. A row that is not written has neither
  * `before` nor `after`. `before` is null if the record does not exist, `after` is null if it will be removed. A row that
  * creates a record has no id. `change` is the difference of two counts; fields have none. `line` is that of the input; in an
  * undo that of the row that is undone.

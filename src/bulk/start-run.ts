@@ -43,7 +43,7 @@ export async function readIntents<Row extends InputRow>(
   return input;
 }
 
-/** Makes a run of an input. */
+/** Turns an input into a run. */
 export async function toRun(
   context: Context,
   { kind, noun, input, flags, delivery }: RunInput,

@@ -96,7 +96,7 @@ function* faultsIn(
 
 /** Lists the schemas that a value must fit as well: that of a reference, and those of `allOf`. */
 function partsOf({ $ref: reference, allOf }: JsonObject, comparison: Comparison): readonly JsonValue[] {
-  const target = typeof reference === 'string' ? [targetOf(reference, comparison)] : [];
+  const target = typeof reference === 'string' ? [schemaAt(reference, comparison)] : [];
   return Array.isArray(allOf) ? [...target, ...allOf] : target;
 }
 
@@ -114,7 +114,7 @@ function violation(expected: string, got: JsonValue, pointer: string): SchemaFau
   return { reason: `${pointer || 'the body'} must be ${expected}`, pointer, expected, got: printJson(got) };
 }
 
-function targetOf(reference: string, { definitions }: Comparison): JsonValue {
+function schemaAt(reference: string, { definitions }: Comparison): JsonValue {
   const target = definitions[reference];
   if (target === undefined) throw new Error(`${reference} leads nowhere`);
   return target;

@@ -14,11 +14,11 @@ export interface Condition {
   readonly path?: string | undefined;
   /** `200`, or `2xx` for a whole class. A condition with a path and without a status requires a 2xx. */
   readonly status?: string | undefined;
-  readonly comparisons: readonly Comparison[];
+  readonly comparisons: readonly PartComparison[];
 }
 
 /** A comparison of one part of an answer with a text. */
-interface Comparison {
+interface PartComparison {
   /** `header` and its name, the JSON pointer of a value (RFC 6901), or `text`. */
   readonly part: string;
   /** One of `=`, `!=` and `*=`, which means that the part contains the text. */
@@ -47,7 +47,7 @@ export function parseCondition(text: string, flag: string): Condition {
     new UsageError(`${flag} '${text}': ${reason}, at '${shorten(rest, 100)}'`, hint);
   const { 0: { length } = '', groups: { method = 'GET', path, status } = {} } = head.exec(rest) ?? {};
   if (method !== 'GET') throw refuse('only GET is sent', 'petstore smoke changes nothing but with --write');
-  const comparisons: Comparison[] = [];
+  const comparisons: PartComparison[] = [];
   rest = rest.slice(length);
   while (rest !== '' || length + comparisons.length === 0) {
     const match = comparison.exec(rest);

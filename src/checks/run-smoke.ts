@@ -21,7 +21,7 @@ import { cleanUp, type Leftovers } from './write-checks.ts';
 type WhyStopped = Signal | 'max-time';
 
 /** The time limits of a run, in milliseconds. */
-interface RunLimits {
+interface SmokeLimits {
   /** How long failed read checks are repeated; 0 for one round. */
   readonly waitMs: number;
   /** The limit of all checks; undefined if they have none. */
@@ -40,7 +40,7 @@ const cleanUpMs = 10_000;
 export async function runSmoke(
   service: Service,
   selection: Selection,
-  { waitMs, maxTimeMs }: RunLimits,
+  { waitMs, maxTimeMs }: SmokeLimits,
   print: (line: string) => Promise<void>,
   interrupts: Interrupts,
 ): Promise<SmokeReport> {
@@ -76,7 +76,7 @@ export async function runSmoke(
     );
     const ran = [...reads, ...writes];
     const signal = stop.reason === 'max-time' ? undefined : stop.reason;
-    const failures = failureOfRun(ran, selection, service, stop, signal);
+    const failures = failureIfIncomplete(ran, selection, service, stop, signal);
     const { baseUrl } = service.client;
     return {
       target: isEmbedded(baseUrl) ? 'the embedded store' : baseUrl,
@@ -141,7 +141,7 @@ async function runWriteChecks(
  * Returns a failure if the checks were stopped, or if no check ran besides reach: the exit code is then not 0, so the report
  * must not be green.
  */
-function failureOfRun(
+function failureIfIncomplete(
   results: readonly CheckResult[],
   selection: Selection,
   service: Service,

@@ -98,7 +98,12 @@ function resolveNoun(
     return `${create.id} requires ${bodyFields[unknown]?.wireName ?? unknown}, for which its description states no value`;
   const stated = lacking.map((field) => [field, bodyFields[field]?.example ?? null]);
   return {
-    ...{ name, nounName, isNamed, create, list, parent },
+    name,
+    nounName,
+    isNamed,
+    create,
+    list,
+    parent,
     fields: { ...takenFields(fields, create), ...Object.fromEntries(stated) },
     change: takenFields(change, update),
   };

@@ -39,38 +39,38 @@ export async function checkLife(
   noun: WritableNoun,
 ): Promise<Finding[]> {
   const { change, name, list } = noun;
-  const [created, findings] = await createRecord(context, left, noun);
+  const [created, findings] = await createTestRecord(context, left, noun);
   if ((await isListed(context, created)) === false)
     throw failure(`create: ${list?.id} does not show ${name} ${created.id}`, { operation: list });
   const isUpdated = Object.keys(change).length > 0;
   if (isUpdated) {
     const value = nouns[noun.nounName].isCount ? Number(change.quantity) : change;
-    const settled = await writeRecord(context, noun, created.id, { kind: 'set', value });
+    const settled = await writeTestRecord(context, noun, created.id, { kind: 'set', value });
     findings.push(...judgeSettled(context, noun, 'update', settled));
     await checkShown(context, created, { ...created.fields, ...change });
   }
-  findings.push(...(await removeRecord(context, created)));
+  findings.push(...(await removeTestRecord(context, created)));
   left.delete(created);
   const words = isUpdated ? 'created, read, updated, read, deleted, gone' : 'created, read, deleted, gone';
   return [pass(words), ...findings];
 }
 
 /** Creates a record, after the record that it refers to, and reads it back. The parent stays until the cleanup. */
-async function createRecord(
+async function createTestRecord(
   context: CheckContext,
   left: Leftovers,
   noun: WritableNoun,
 ): Promise<[TestRecord, Finding[]]> {
-  const [parent] = noun.parent ? await createRecord(context, left, noun.parent) : [];
+  const [parent] = noun.parent ? await createTestRecord(context, left, noun.parent) : [];
   const entryId = noun.nounName === 'inventory' ? parent?.id : undefined;
   // A service may create an inventory entry together with its pet.
-  if (entryId !== undefined) await removeRecord(context, { noun, fields: {}, parent, id: entryId });
+  if (entryId !== undefined) await removeTestRecord(context, { noun, fields: {}, parent, id: entryId });
   const fields = {
     ...(noun.isNamed && { name: createName(context.now()) }),
     ...(parent && { [nouns[parent.noun.nounName].idName]: parent.id }),
     ...noun.fields,
   };
-  const settled = await writeRecord(context, noun, entryId, { kind: 'create', fields });
+  const settled = await writeTestRecord(context, noun, entryId, { kind: 'create', fields });
   const { kind, reason, made } = settled.outcome;
   const id = made?.id ?? entryId ?? settled.known.attempted?.id;
   const created = id === undefined ? undefined : { noun, fields, parent, id };
@@ -90,11 +90,11 @@ function labelOf({ noun, fields, parent, id }: Omit<TestRecord, 'id'> & { readon
 /** Checks that a reading has each field that was sent, unchanged. The service may add other fields. */
 async function checkShown(context: CheckContext, { noun, id }: TestRecord, sent: JsonObject): Promise<void> {
   const { record, missing } = await recordPortOf(context, noun).read(id);
-  const { method, url, status, requestId } = missing?.details ?? {};
-  if (!record)
-    throw failure(`read back: ${missing?.message ?? `${noun.name} ${id} is not there`}`, {
-      ...{ method, url, status, requestId },
-    });
+  if (!record) {
+    const { method, url, status, requestId } = missing?.details ?? {};
+    const reason = missing?.message ?? `${noun.name} ${id} is not there`;
+    throw failure(`read back: ${reason}`, { method, url, status, requestId });
+  }
   const [difference] = differencesOf(sent, record.fields).filter(
     ({ name }) => !noun.create.body?.fields[name]?.isWriteOnly,
   );
@@ -114,7 +114,7 @@ type SettledRecord = Settled & { readonly outcome: Outcome };
  * @param id undefined if the write creates a record that gets its id from the service.
  * @throws StoppedError if it was stopped before anything was sent.
  */
-async function writeRecord(
+async function writeTestRecord(
   context: CheckContext,
   noun: WritableNoun,
   id: bigint | undefined,
@@ -170,7 +170,7 @@ function judgeSettled(
  * @throws FindingError if the record may belong to another client, or still exists afterwards. CliError if it cannot be
  * read.
  */
-async function removeRecord(context: CheckContext, created: TestRecord): Promise<Finding[]> {
+async function removeTestRecord(context: CheckContext, created: TestRecord): Promise<Finding[]> {
   const { noun, id, fields, parent } = created;
   const { name, isNamed, list } = noun;
   const foreign = failure(`not deleted, because ${name} ${id} is not certainly ours`);
@@ -179,7 +179,7 @@ async function removeRecord(context: CheckContext, created: TestRecord): Promise
     if (!shown || shown.name !== parent.fields.name) throw foreign;
   }
   const expected = isNamed ? { name: fields.name } : { petId: parent?.id };
-  const settled = await writeRecord(context, noun, id, { kind: 'remove', expected });
+  const settled = await writeTestRecord(context, noun, id, { kind: 'remove', expected });
   const { kind, reason } = settled.outcome;
   if (kind === 'failed' && reason?.code === 'changed') throw foreign;
   const findings = judgeSettled(context, noun, 'delete', settled);
@@ -213,7 +213,7 @@ export async function cleanUp(context: CheckContext, leftovers: Leftovers): Prom
   for (const record of [...leftovers].reverse())
     if (typeof record === 'string') left.push(record);
     else
-      await removeRecord(context, record).catch((error: unknown) => {
+      await removeTestRecord(context, record).catch((error: unknown) => {
         left.push(`${labelOf(record)}: ${messageOf(error)}`);
       });
   if (left.length === 0) return pass(`${leftovers.size} removed`);

@@ -39,7 +39,7 @@ export interface WordTable {
 }
 
 /** What words of a command line name. */
-interface Place {
+interface LineMeaning {
   readonly command: CommandWords;
   /** The words that are no names of commands, no flags and no values of flags. */
   readonly operands: readonly string[];
@@ -122,7 +122,7 @@ export function findUnknown(
 }
 
 /** Finds what a line names. Unknown flags are passed over. */
-export function locate(table: WordTable, words: readonly string[]): Place {
+export function locate(table: WordTable, words: readonly string[]): LineMeaning {
   let command = table.commands[''] as CommandWords;
   let open: WordSlot | undefined;
   const operands: string[] = [];
@@ -133,7 +133,7 @@ export function locate(table: WordTable, words: readonly string[]): Place {
     } else if (word === '--') {
       return { command, operands, open: undefined, isEnded: true };
     } else if (isFlag) {
-      open = openFlag(flagsOf(table, command), word);
+      open = openFlag(flagSlots(table, command), word);
     } else {
       const verb = operands.length === 0 ? verbOf(table, command.path, word) : undefined;
       if (verb) command = verb;
@@ -149,7 +149,7 @@ export function offersAt(table: WordTable, words: readonly string[]): readonly O
   const [attached = ''] = /^--[\w-]+=/.exec(current) ?? [];
   const { command, operands, open, isEnded } = locate(table, words.slice(0, -1));
   if (isEnded) return files;
-  const flags = flagsOf(table, command);
+  const flags = flagSlots(table, command);
   const flag =
     attached === '' ? open : flags.find((each) => `${nameOf(each)}=` === attached && takesValue(each.syntax));
   if (flag) {
@@ -222,7 +222,7 @@ function verbOffers(table: WordTable, { path, verbs }: CommandWords): Offer[] {
   return verbs.map((word) => ({ word, summary: verbOf(table, path, word)?.summary ?? '' }));
 }
 
-function flagsOf(table: WordTable, { flags }: CommandWords): readonly WordSlot[] {
+function flagSlots(table: WordTable, { flags }: CommandWords): readonly WordSlot[] {
   return [...flags, ...table.flags];
 }
 

@@ -32,14 +32,14 @@ export async function readTopics(): Promise<Readonly<Record<PageName, string>>> 
   const pages = topics.map((topic) => {
     const [, name = '', page = ''] = /^([\w-]+): (.*)$/s.exec(topic.trim()) ?? [];
     const withFlags = page
-      .replace('{global flags}', () => listFlags(globalFlags))
-      .replace('{write flags}', () => listFlags(writeFlags));
+      .replace('{global flags}', () => flagTable(globalFlags))
+      .replace('{write flags}', () => flagTable(writeFlags));
     return [name, `${withFlags}\n`];
   });
   return Object.fromEntries(pages);
 }
 
-function listFlags(flags: Readonly<Record<string, Flag>>): string {
+function flagTable(flags: Readonly<Record<string, Flag>>): string {
   return blockText({ items: Object.values(flags).map((flag) => [flag.syntax, meaningOf(flag)]) });
 }
 

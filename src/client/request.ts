@@ -128,7 +128,7 @@ export interface RawRequest {
 export const rawMethods = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
 /**
- * Makes a raw request as a transport sends it.
+ * Turns a raw request into one that a transport sends.
  *
  * @throws UsageError for a path that is empty, that the URL parser would change, or that is outside the base URL. Also for
  *   a URL of another origin, because the credential is for this service only.

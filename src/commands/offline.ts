@@ -40,7 +40,7 @@ const pull = verb({
     else if (existsSync(file))
       throw new UsageError(`--to ${to}: the file exists`, 'name a new one', 'file_exists');
     const client = await context.client();
-    const records = await readAll(client);
+    const records = await pullRecords(client);
     const { printStore, toPulledStore } = await import('../server/store-file.ts');
     const store = toPulledStore(records, client.baseUrl);
     if (to === undefined)
@@ -71,7 +71,7 @@ const reset = verb({
 });
 
 /** Reads all records. Lists that refer to pets come first: a pet that is created meanwhile is then read too. */
-async function readAll(client: Client): Promise<PulledRecords> {
+async function pullRecords(client: Client): Promise<PulledRecords> {
   for (const id of ['listInventory', 'listOrders', 'listPets', 'listCategories'] as const)
     offeredOperation(client.contract, id);
   const read = (id: ListId) => collectFields<object>(client.list(id, {}, { needsWhole: true }));

@@ -20,10 +20,10 @@ export const overview = action({
     const { readOverview } = await import('../records/overview.ts');
     const { overview, open } = await readOverview(context, await context.client(), below);
     const { bold } = await context.style('stdout');
-    const section = async <Row>(
+    const section = async <OverviewRow>(
       title: string,
-      columns: readonly Column<Row>[],
-      rows: readonly Row[] | null,
+      columns: readonly Column<OverviewRow>[],
+      rows: readonly OverviewRow[] | null,
     ) => `${bold(title)}\n${rows ? await printer.tableText(columns, rows) : 'missing\n'}`;
     const { pets, inventory, orders } = overview;
     const sections = [
@@ -35,20 +35,20 @@ export const overview = action({
   },
 });
 
-type Row<Part extends keyof Overview> = NonNullable<Overview[Part]>[number];
+type OverviewRow<Part extends keyof Overview> = NonNullable<Overview[Part]>[number];
 
-const petColumns: readonly Column<Row<'pets'>>[] = [
+const petColumns: readonly Column<OverviewRow<'pets'>>[] = [
   { name: 'status', value: ({ status }) => status, isStatus: true },
   { name: 'total', value: ({ total }) => total, align: 'right' },
 ];
 
-const countColumns: readonly Column<Row<'inventory'>>[] = [
+const countColumns: readonly Column<OverviewRow<'inventory'>>[] = [
   { name: 'petId', value: ({ petId }) => petId, align: 'right' },
   { name: 'name', value: ({ name }) => name },
   { name: 'quantity', value: ({ quantity }) => quantity, align: 'right' },
 ];
 
-const orderColumns: readonly Column<Row<'orders'>>[] = [
+const orderColumns: readonly Column<OverviewRow<'orders'>>[] = [
   { name: 'id', value: ({ id }) => id, align: 'right' },
   { name: 'pet', value: ({ petId }) => petId, align: 'right' },
   { name: 'name', value: ({ name }) => name },

@@ -44,11 +44,15 @@ export function recordVerbs(noun: Noun, examples: VerbExamples) {
       from === undefined
         ? recordView(context, noun, operations[name])
         : (await import('../bulk/carry-out.ts')).runView(context, noun.name);
-  /** Makes the work of a verb: a run if `--from` names a file, else that of `alone`. */
+  /** Makes the work of a verb: a run if `--from` names a file, else that of `perform`. */
   const workOf =
     (
       kind: 'create' | 'update' | 'delete',
-      alone: (context: Context, ids: readonly IdOrName[], fields: RecordFlags) => Promise<Output | undefined>,
+      perform: (
+        context: Context,
+        ids: readonly IdOrName[],
+        fields: RecordFlags,
+      ) => Promise<Output | undefined>,
     ) =>
     async (context: Context, values: WriteValues): Promise<Output | undefined> => {
       const { ids = [], from, field: fieldTexts } = values;
@@ -61,7 +65,7 @@ export function recordVerbs(noun: Noun, examples: VerbExamples) {
         values[key] === undefined ? [] : each,
       );
       if (runFlag) throw new UsageError(`${kind} ${singular}: ${nameOf(runFlag)} goes with --from only`);
-      return alone(context, ids, { fieldTexts, values });
+      return perform(context, ids, { fieldTexts, values });
     };
   return {
     get: verb({

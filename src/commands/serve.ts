@@ -74,7 +74,7 @@ function parseShare(text: string): number {
  * @returns the exit code, which is that of the command.
  */
 async function runServe(context: Context, flags: ServeFlags, command: readonly string[]): Promise<number> {
-  const store = createStore(context, flags);
+  const store = storeToServe(context, flags);
   const stop = new Promise<void>((done) => context.interrupts.takeOver(() => done()));
   const server = await openServer(context, flags, store);
   const { host } = flags;
@@ -98,7 +98,7 @@ async function runServe(context: Context, flags: ServeFlags, command: readonly s
 }
 
 /** Makes the store to serve. @throws InputError if the file holds no store. */
-function createStore({ io }: Context, { data, empty, pets, requireToken }: ServeFlags): Store {
+function storeToServe({ io }: Context, { data, empty, pets, requireToken }: ServeFlags): Store {
   if (requireToken && !io.env.PETSTORE_TOKEN)
     throw new InputError(
       '--require-token: PETSTORE_TOKEN is not set',

@@ -59,7 +59,7 @@ export function writeRejects(
 type Note = string | number | undefined;
 
 /** Returns the values of `rejectColumns` for a row. */
-function notesOf({ line, state, reason: { status, code, message } = {} }: Reject): Note[] {
+function rejectValues({ line, state, reason: { status, code, message } = {} }: Reject): Note[] {
   const toSafeText = (text: string | undefined) => text && sanitize(text);
   return [line, state, status, toSafeText(code), toSafeText(message)];
 }
@@ -93,12 +93,12 @@ function* tableLines(
   yield `${inHeader(header)}${delimiter}${toText(rejectColumns)}`;
   for (const reject of rejects)
     for (const text of [reject.text].flat())
-      yield `${inHeader(text)}${delimiter}${noteText(notesOf(reject))}`;
+      yield `${inHeader(text)}${delimiter}${noteText(rejectValues(reject))}`;
 }
 
 function* jsonLines(rejects: readonly Reject[]): Generator<string> {
   for (const reject of rejects) {
-    const values = notesOf(reject);
+    const values = rejectValues(reject);
     const notes = rejectColumns.map((name, index) => [name, values[index]] as const);
     const present = Object.fromEntries(notes.filter(([, note]) => note !== undefined));
     for (const text of [reject.text].flat()) yield printJson({ ...withoutNotes(text), ...present });

@@ -11,7 +11,6 @@ import { caseless, groupDigits, joinFirst } from '../process/text.ts';
 import type { IdOrName } from './parse-values.ts';
 import { maxListedIds } from './record-fields.ts';
 
-/** A pet or a category. */
 interface PetOrCategory {
   readonly id: bigint;
   readonly name: string;

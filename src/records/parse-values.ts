@@ -96,7 +96,7 @@ export function toServiceWord(text: string, choices: readonly string[] | undefin
   return match;
 }
 
-/** Makes a date what the service has: a day, or a date-time. @throws ValueError for a time if the service has days. */
+/** Converts a date to what the service has: a day, or a date-time. @throws ValueError for a time if the service has days. */
 export function toServiceDate(text: string, bounds: Bounds | undefined): string {
   if (bounds?.format !== 'date') return toDateTime(text);
   if (!isDay(text)) throw new ValueError('must be a day such as 2027-01-15: the service has no times');

@@ -23,7 +23,7 @@ interface RecordWrite {
   readonly intent: Intent;
 }
 
-interface WriteOptions {
+interface RecordWriteOptions {
   /** Print a list, even if there is only one record. */
   readonly asList: boolean;
   /** Makes the line that reports a write on stderr in place of its record. */
@@ -42,7 +42,7 @@ interface Ending {
 export async function writeRecords(
   access: Access,
   writes: readonly RecordWrite[],
-  options: WriteOptions,
+  options: RecordWriteOptions,
 ): Promise<Output | undefined> {
   const { context, client, noun } = access;
   const { settings, flags } = context;
@@ -86,7 +86,7 @@ async function reportWrite(
   { context, noun }: Access,
   row: Row,
   settled: Settled,
-  { report }: WriteOptions,
+  { report }: RecordWriteOptions,
 ): Promise<void> {
   const { known, outcome, record } = settled;
   const { before } = known;
@@ -114,10 +114,14 @@ function valueOrNone(value: JsonValue | undefined): string {
 }
 
 /** Makes the output of the writes: the records, in the order of the command line, and the error of those that failed. */
-async function toOutput(access: Access, ending: Ending, options: WriteOptions): Promise<Output | undefined> {
+async function toOutput(
+  access: Access,
+  ending: Ending,
+  options: RecordWriteOptions,
+): Promise<Output | undefined> {
   const { noun, context } = access;
   const { rows } = ending;
-  const records = rows.map((row) => recordOf(ending, row)).filter((record) => record !== undefined);
+  const records = rows.map((row) => writtenRecord(ending, row)).filter((record) => record !== undefined);
   const notes = notesOf(ending, options);
   const error = joinInterrupted(ending, noun.plural);
   const [first] = records;
@@ -136,13 +140,13 @@ async function toOutput(access: Access, ending: Ending, options: WriteOptions): 
   return { record: first, view, notes, doneNote, error };
 }
 
-function recordOf({ results }: Ending, row: Row): ServiceRecord | undefined {
+function writtenRecord({ results }: Ending, row: Row): ServiceRecord | undefined {
   const { outcome, record } = results.get(row) ?? {};
   if (row.intent.kind === 'remove') return undefined;
   return outcome?.kind === 'applied' || outcome?.kind === 'unchanged' ? record : undefined;
 }
 
-function notesOf(ending: Ending, options: WriteOptions): string[] {
+function notesOf(ending: Ending, options: RecordWriteOptions): string[] {
   const { rows, results, errors, interruption } = ending;
   const settled = rows.flatMap((row) => (row.intent.kind === 'remove' ? [] : (results.get(row) ?? [])));
   const of = (count: number) => (options.asList ? `${count} of these writes` : 'the write');
@@ -182,11 +186,11 @@ function joinInterrupted(
   );
 }
 
-/** Makes the requests of writes that were not sent an output, without a credential. */
+/** Returns the requests of writes that were not sent, as an output without a credential. */
 function toPreview(
   { client, noun }: Access,
   { rows, results, errors }: Ending,
-  options: WriteOptions,
+  options: RecordWriteOptions,
 ): Output {
   const requests = rows.flatMap((row): HttpRequest | [] => {
     const write = results.get(row)?.write;

@@ -10,10 +10,10 @@ export type HandlerResult =
   | { readonly status: 204 };
 
 /** Carries out one operation on the store, or throws a Refusal before it changes anything. */
-export type Handler<K extends OperationId> = (store: Store, input: Input<K>) => HandlerResult;
+type OperationHandler<K extends OperationId> = (store: Store, input: Input<K>) => HandlerResult;
 
 /** The handler of every operation of the table. The compiler refuses a table with an operation that has none. */
-export const handlers: { readonly [K in OperationId]: Handler<K> } = {
+export const handlers: { readonly [K in OperationId]: OperationHandler<K> } = {
   listPets: list('pets'),
   getPet: get('pets'),
   createPet(store, { body }) {

@@ -15,7 +15,7 @@ import {
   totalsOf,
 } from './human-report.ts';
 
-/** Makes the report one JSON document. */
+/** Prints the report as one JSON document. */
 export function toJsonReport(report: SmokeReport, indent: number): string {
   const { startedAt, elapsedMs, results, ...run } = report;
   const document = {
@@ -39,7 +39,7 @@ function seconds(ms: number): number {
 }
 
 /**
- * Makes the report JUnit XML. A warning is the output of a test that passed. The XML keeps to what the schemas of
+ * Prints the report as JUnit XML. A warning is the output of a test that passed. The XML keeps to what the schemas of
  * Jenkins' xUnit plugin and of Surefire have in common, but for `timestamp`.
  */
 export function toJunitReport({ target, startedAt, elapsedMs, results }: SmokeReport): string {
@@ -97,7 +97,7 @@ const levels: Partial<Record<State, string>> = {
   flaky: 'notice',
 };
 
-/** Makes annotations for the log of GitHub: one for each cause. */
+/** Prints annotations for the log of GitHub: one for each cause. */
 export function toAnnotations({ results }: SmokeReport): string {
   const lines = causesOf(results).map((cause) => {
     const { finding, ids } = cause;
@@ -116,7 +116,7 @@ function escapeCommand(text: string): string {
   return lineText(text).replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
 }
 
-/** Makes the report for people Markdown, for the step summary of GitHub. */
+/** Prints the report for people as Markdown, for the step summary of GitHub. */
 export function toStepSummary(report: SmokeReport): string {
   const text = toHumanReport(report, plainStyle);
   return `### ${report.exitCode === 0 ? '✅' : '❌'} petstore smoke\n\n${fence}text\n${text}${fence}\n`;

@@ -54,7 +54,7 @@ export async function sendRaw(context: Context, args: RequestArguments): Promise
   const isRead = isSafeMethod(method);
   if (input !== undefined && isRead) throw new UsageError(`api request: ${method} takes no --input`);
   const isQuery = input !== undefined || isRead || method === 'DELETE';
-  const json = isQuery || fields.length === 0 ? undefined : bodyOf(fields);
+  const json = isQuery || fields.length === 0 ? undefined : requestBodyOf(fields);
   const body = input === undefined ? json : await readBodyFile(context, input);
   const hasType = flags.headers?.some((header) => /^\s*content-type\s*:/i.test(header));
   const request: RawRequest = {
@@ -113,8 +113,8 @@ async function readBodyFile({ io }: Context, input: string): Promise<Uint8Array>
   }
 }
 
-/** Makes a JSON object of the values of `-f`. @throws ValueError for invalid JSON. */
-function bodyOf(fields: readonly ReturnType<typeof parseAssignment>[]): string {
+/** Joins the values of `-f` in a JSON object. @throws ValueError for invalid JSON. */
+function requestBodyOf(fields: readonly ReturnType<typeof parseAssignment>[]): string {
   const entries = fields.map(({ name, value, isJson }) => {
     const isText = !isJson && !scalar.test(value);
     return [name, isText ? value : readNamed(`-f ${name}`, value, () => readJsonText(value))];

@@ -134,7 +134,9 @@ function toListRecords(selection: Selection) {
   // A check that runs twice has one result.
   const planned = new Map(checks.map(({ id, operation }) => [id, operation]));
   return Array.from(planned, ([id, operation]) => ({
-    ...{ id, operation: operation?.id ?? null, stability: operation?.stability ?? null },
+    id,
+    operation: operation?.id ?? null,
+    stability: operation?.stability ?? null,
   }));
 }
 
