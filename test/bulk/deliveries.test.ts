@@ -16,8 +16,6 @@ const delivery = (rows: string) => ({ 'd.csv': changes(rows) });
 const corrected = (rows: string): Scene => file('d.csv', changes(rows));
 const largest = 9007199254740991;
 
-// A story is a shop with its counts and files, and then scenes: a command line with its exit code, the counts of its report
-// and texts of its errors; or something that happens at the shop.
 stories({
   'adds to the counts, and fails a row that would go below 0 or above what a count can be': [
     { counts: [5, 5, 5, 5, largest], files: delivery('1,+24 2,-3 3,-6 4,0 5,1') },

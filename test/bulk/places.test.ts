@@ -19,9 +19,7 @@ test('exports counts that can be applied again, as CSV whatever PETSTORE_OUTPUT 
     unchanged: 2500,
   });
   const lines = await shop.run('inventory export -o jsonl');
-  expect(await shop.report('inventory apply -', { stdin: lines.stdout })).toMatchObject({
-    unchanged: 2500,
-  });
+  expect(await shop.report('inventory apply -', { stdin: lines.stdout })).toMatchObject({ unchanged: 2500 });
 });
 
 test('exports the expected counts and names too', async () => {

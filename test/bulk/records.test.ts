@@ -92,6 +92,17 @@ test('what a delete removed is printed as records that create takes, and nothing
   expect(await shop.report('pets create --from again.json --yes')).toMatchObject({ code: 0, applied: 1 });
 });
 
+test('a delete that failed for a passing reason is planned anew, with what its record has then', async () => {
+  await using shop = await recordShop({ '/pets': pets });
+  shop.write('gone.csv', 'id\n1\n');
+  shop.before = (method) => (method === 'DELETE' ? 429 : undefined);
+  expect(await shop.report('pets delete --from gone.csv --yes --retries 0')).toMatchObject({ failed: 1 });
+  shop.before = () => undefined;
+  shop.stored.set('/pets/1', { ...pets[0], name: 'Luna' });
+  expect(await shop.report('resume --yes')).toMatchObject({ code: 0, applied: 1 });
+  expect(JSON.parse((await shop.run('runs show r1 -o json')).stdout)).toMatchObject([{ name: 'Luna' }]);
+});
+
 test('an undo removes a record whose id a person tells after it has begun, also if its category was given by name', async () => {
   await using shop = await recordShop({ '/pets': pets, '/categories': [{ id: 1, name: 'dogs' }] });
   shop.write('new.csv', 'name,category\nLuna,dogs\nRex,dogs\n');

@@ -54,8 +54,6 @@ test('resume needs no file, asks again, and writes what is missing', async () =>
   expect(shop.writes()).toHaveLength(60);
 });
 
-// A story is a shop with its counts and files, and then scenes: a command line with its exit code, the counts of its report
-// and texts of its errors; or something that happens at the shop.
 stories({
   'apply again is a new run; a run that sets is not resumed once a later run is on the target': [
     { counts: shelves(4, () => 1), files: { 'stock.csv': toCsv(shelves(4, () => 2)) } },

@@ -93,10 +93,7 @@ test('a run that was killed during its plan does not exist, and its id is not gi
   writeFileSync(shop.journal('r7'), text.slice(0, text.indexOf('{"kind":"planned"')));
   expect((await shop.run('runs -o ids')).stdout).toBe('r1\n');
   shop.write('other.csv', toCsv([2]));
-  expect(await shop.report('inventory apply other.csv --yes')).toMatchObject({
-    code: 0,
-    id: 'r8',
-  });
+  expect(await shop.report('inventory apply other.csv --yes')).toMatchObject({ code: 0, id: 'r8' });
 });
 
 test('while all journals have more than 1 GB the oldest finished ones go, but none of a delivery and never the last 50', () => {

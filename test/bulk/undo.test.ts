@@ -16,8 +16,6 @@ const refusedAfterOne: Scene = (shop) => {
 
 const created: Scene = ({ stock }) => expect(Object.fromEntries(stock)).toEqual({ 1: 5, 2: 5, 4: 36 });
 
-// A story is a shop with its counts and files, and then scenes: a command line with its exit code, the counts of its report
-// and texts of its errors; or something that happens at the shop.
 stories({
   'the undo of a delivery adds the opposite, so sales in between stay': [
     { counts: [5, 5], files: { 'd.csv': 'petId,change\n1,+5\n2,-3\n' } },
