@@ -81,19 +81,14 @@ test('overview prints three tables, and nothing raw', async () => {
 });
 
 test('overview lists the ten lowest counts and ten orders, and counts all orders', async () => {
-  const body = Array.from({ length: 14 }, (_, at) => ({
-    id: at + 1,
-    petId: at + 1,
-    quantity: 14 - at,
-    status: 'available',
-  }));
+  const toItem = (id: number) => ({ id, petId: id, quantity: 15 - id, status: 'available' });
+  const body = Array.from({ length: 14 }, (_, at) => toItem(at + 1));
   await using server = await recordingServer({}, ({ path }) => ({
     body: path.startsWith('/store') ? body : [],
   }));
   const { inventory, orders } = JSON.parse((await runAt(server, 'overview -o json')).stdout);
-  expect(inventory.map(({ quantity }: { quantity: number }) => quantity)).toEqual([
-    1, 2, 3, 4, 5, 6, 7, 8, 9, 10,
-  ]);
+  const counts = inventory.map(({ quantity }: { quantity: number }) => quantity);
+  expect(counts).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
   expect(orders).toHaveLength(10);
   expect((await runAt(server, 'overview')).stdout).toContain('Open orders: 14\n');
 });

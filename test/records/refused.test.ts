@@ -64,6 +64,7 @@ const wrong: readonly (readonly [Line, string])[] = [
   ['overview --fields pets', 'overview: --fields does not apply: it prints no columns'],
   ['overview --sort name', 'overview: --sort does not apply'],
   ['api spec --fields help', 'api spec: --fields does not apply'],
+  ['api spec -o csv', 'csv'],
 ];
 
 test.each(wrong)('%j is refused with exit 2, and nothing is sent', async (line, message) => {

@@ -61,6 +61,8 @@ function play(line: string): void {
   }
 }
 
+const unknownPaths = ['/', '/pets/', '/pets/1/', '/pets/1/2', '/Pets', '//pets'];
+
 const stories: Readonly<Record<string, readonly string[]>> = {
   'a new pet is available, and has an inventory entry of quantity 0': [
     `POST /pets ${rex} -> 201 {"id":26,"name":"Rex","categoryId":1,"status":"available"}`,
@@ -152,14 +154,7 @@ const stories: Readonly<Record<string, readonly string[]>> = {
     '__proto__ /pets -> 405',
     'GET /__proto__ -> 404',
   ],
-  'an unknown path is 404 for every method': [
-    '/',
-    '/pets/',
-    '/pets/1/',
-    '/pets/1/2',
-    '/Pets',
-    '//pets',
-  ].flatMap((path) =>
+  'an unknown path is 404 for every method': unknownPaths.flatMap((path) =>
     ['GET', 'PUT'].map((method) => `${method} ${path} -> 404 not_found: there is no ${path}`),
   ),
 };
