@@ -5,32 +5,25 @@ import { unansweredError } from '../../src/process/errors.ts';
 import { Stop, StoppedError } from '../../src/process/signals.ts';
 
 function attempt(status: number, more: Partial<Attempt> = {}): Attempt {
-  const request = { method: 'PUT', url: 'http://127.0.0.1/', headers: {}, body: undefined };
-  return {
-    request,
-    isSent: true,
-    number: 1,
-    elapsedMs: 0,
-    response: { status, headers: {}, body: '' },
-    ...more,
-  };
+  const request = { method: 'PUT', url: 'http://127.0.0.1/', headers: {} };
+  const response = { status, headers: {}, body: '' };
+  return { request, isSent: true, number: 1, elapsedMs: 0, response, ...more };
 }
 
-function paceOf(concurrency: number) {
+function openPace() {
   const stop = new Stop<StopReason>();
-  const pace = new Pace(concurrency, null, stop);
+  const pace = new Pace(8, null, stop);
   const answer = (status: number, times = 1, method = 'PUT') => {
     for (let time = 0; time < times; time += 1) {
       void pace.waitForTurn();
-      const { request, ...rest } = attempt(status);
-      pace.observe({ ...rest, request: { ...request, method } });
+      pace.observe(attempt(status, { request: { method, url: 'http://127.0.0.1/', headers: {} } }));
     }
   };
   return { pace, stop, answer };
 }
 
 test('20 attempts in a row without an answer of the service stop the run', () => {
-  const { stop, answer } = paceOf(8);
+  const { stop, answer } = openPace();
   answer(502, 19);
   answer(404);
   answer(504, 19);
@@ -43,7 +36,7 @@ test('20 attempts in a row without an answer of the service stop the run', () =>
 });
 
 test('an answered reading is no sign of life where writes get no answer', () => {
-  const { stop, answer } = paceOf(8);
+  const { stop, answer } = openPace();
   for (let row = 0; row < 19; row += 1) {
     answer(502);
     answer(200, 1, 'GET');
@@ -59,7 +52,7 @@ test('an answered reading is no sign of life where writes get no answer', () => 
 });
 
 test('a page of a gateway and a lost connection are no answers of the service', () => {
-  const { pace, stop } = paceOf(8);
+  const { pace, stop } = openPace();
   const page = { status: 403, headers: { 'content-type': 'text/html' }, body: '<p>no' };
   const error = unansweredError('reset', 'the connection was closed before an answer came');
   for (let time = 0; time < 10; time += 1)
@@ -74,7 +67,7 @@ test('a page of a gateway and a lost connection are no answers of the service', 
 });
 
 test.each([429, 503])('a %i without Retry-After pauses all requests', async (status) => {
-  const { pace } = paceOf(8);
+  const { pace } = openPace();
   void pace.waitForTurn();
   vi.spyOn(Math, 'random').mockReturnValueOnce(0.12);
   pace.observe(attempt(status));
@@ -91,7 +84,7 @@ test('a rate spreads requests over the time', async () => {
 });
 
 test('a stop ends what waits for its turn', async () => {
-  const { pace, stop } = paceOf(8);
+  const { pace, stop } = openPace();
   void pace.waitForTurn();
   pace.observe(attempt(429, { retryAfterMs: 60_000 }));
   const turn = pace.waitForTurn();
