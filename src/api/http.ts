@@ -1,5 +1,6 @@
 import type { Cancellation } from '../process/deadline.ts';
 import { maskUrl } from '../process/secrets.ts';
+import { isDateTime } from './values.ts';
 
 /**
  * Header values by lower-case name. A value is a list if its header came several times and must not be
@@ -51,6 +52,20 @@ export function isToken(text: string): boolean {
 export function headerValue(headers: HttpHeaders, name: string): string | undefined {
   const value = headers[name];
   return typeof value === 'string' || value === undefined ? value : value.join(', ');
+}
+
+const httpDate = /^[A-Z][a-z]+, \d\d[ -][A-Z][a-z]{2}[ -](\d\d)?\d\d \d\d:\d\d:\d\d GMT$/;
+
+/**
+ * Returns the date of a header in milliseconds: an HTTP date, or a date-time of RFC 3339, as some services send it. Undefined
+ * for any other text.
+ *
+ * @see RFC 9110, 5.6.7
+ */
+export function headerDate(headers: HttpHeaders, name: string): number | undefined {
+  const text = headerValue(headers, name)?.trim() ?? '';
+  const ms = httpDate.test(text) || isDateTime(text) ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(ms) ? undefined : ms;
 }
 
 /** Writes headers as lines such as `etag: "1kf9x2"`. A header with several values has several lines. */

@@ -1,5 +1,5 @@
 import { dayOf } from '../process/text.ts';
-import { type HttpHeaders, headerValue } from './http.ts';
+import { type HttpHeaders, headerDate, headerValue } from './http.ts';
 import type { Operation } from './operations.ts';
 
 /**
@@ -13,9 +13,9 @@ export function describeLifecycle(operation: Operation, headers: HttpHeaders): s
   const { stability } = operation;
   const [, seconds] = /^@(-?\d{1,15})$/.exec(headerValue(headers, 'deprecation')?.trim() ?? '') ?? [];
   const since = seconds === undefined ? undefined : validDate(Number(seconds) * 1000);
-  const end = httpDate(headerValue(headers, 'sunset'));
-  const until = end ?? validDate(Date.parse(operation.sunset ?? ''));
-  const isDeprecated = operation.isDeprecated || !!since || !!end;
+  const until = sunsetOf(operation, headers);
+  const isDeprecated =
+    operation.isDeprecated || since !== undefined || headerDate(headers, 'sunset') !== undefined;
   const clauses = [
     isDeprecated && `is deprecated${since ? ` as of ${dayOf(since)}` : ''}`,
     isDeprecated && until && `ends on ${dayOf(until)}`,
@@ -24,10 +24,9 @@ export function describeLifecycle(operation: Operation, headers: HttpHeaders): s
   return clauses.length === 0 ? undefined : `${operation.id} ${clauses.join(' and ')}`;
 }
 
-/** Reads an HTTP date. @see RFC 9110, 5.6.7 */
-function httpDate(text = ''): Date | undefined {
-  const pattern = /^\s*[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT\s*$/;
-  return pattern.test(text) ? validDate(Date.parse(text)) : undefined;
+/** Returns when an operation may be gone, by the header of an answer, or else by its description. */
+export function sunsetOf({ sunset = '' }: Operation, headers: HttpHeaders): Date | undefined {
+  return validDate(headerDate(headers, 'sunset') ?? Date.parse(sunset));
 }
 
 function validDate(ms: number): Date | undefined {

@@ -80,7 +80,7 @@ export function findListSign(
 /** Returns true if an answer says that the list has no more records than were read. A plain `count` may be that of the page. */
 export function statesWhole({ headers, envelope }: ListAnswer, count: number): boolean {
   const fields = [...headerFields(headers), ...fieldsIn(envelope)];
-  const isReached = ({ name, value }: Field) =>
+  const isReached = ({ name, value }: PageField) =>
     totals.has(name) && /total|found|hits|full/.test(name) && numberIn(value) === count;
   return (
     fields.some(isReached) ||
@@ -89,7 +89,7 @@ export function statesWhole({ headers, envelope }: ListAnswer, count: number): b
 }
 
 /** A field that may say something about the pages. */
-interface Field {
+interface PageField {
   /** The name in messages. */
   readonly label: string;
   /** The name in the form of the tables. */
@@ -97,7 +97,7 @@ interface Field {
   readonly value: JsonValue;
 }
 
-function signOf({ label, name, value }: Field, { count, pages }: ListProgress): ListSign | undefined {
+function signOf({ label, name, value }: PageField, { count, pages }: ListProgress): ListSign | undefined {
   const number = numberIn(value);
   const says = (text: string, rest = '') => ({ clause: `${label} says ${shorten(text, 80)}${rest}` });
   if (totals.has(name) && number !== undefined && number > count)
@@ -128,8 +128,8 @@ function numberIn(value: JsonValue): number | undefined {
 }
 
 /** Reads the headers. `X-Pagination` of ASP.NET is JSON. */
-function headerFields(headers: HttpHeaders): Field[] {
-  return Object.keys(headers).flatMap((header): Field[] => {
+function headerFields(headers: HttpHeaders): PageField[] {
+  return Object.keys(headers).flatMap((header): PageField[] => {
     const value = headerValue(headers, header) ?? '';
     const label = `the header ${header}`;
     const name = compactName(header)
@@ -144,9 +144,9 @@ function headerFields(headers: HttpHeaders): Field[] {
 }
 
 /** Lists the fields of an object and of the objects in it, up to two deeper, that may tell of the pages. */
-function fieldsIn(object: JsonValue | undefined, prefix = '', depth = 0): Field[] {
+function fieldsIn(object: JsonValue | undefined, prefix = '', depth = 0): PageField[] {
   if (!isJsonObject(object)) return [];
-  return Object.entries(object).flatMap(([field, value]): Field[] => {
+  return Object.entries(object).flatMap(([field, value]): PageField[] => {
     const name = compactName(field);
     const label = prefix + field;
     const isOuter = depth < 2 && outerNames.has(name);

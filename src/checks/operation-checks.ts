@@ -1,4 +1,5 @@
 import { headerValue, linkTarget } from '../api/http.ts';
+import { sunsetOf } from '../api/lifecycle.ts';
 import { nouns } from '../api/nouns.ts';
 import type { Operation, Parameter } from '../api/operations.ts';
 import { isFieldMetBy } from '../api/record-values.ts';
@@ -204,8 +205,8 @@ function remarkOnMarks(answer: CheckAnswer, now: Date): string | undefined {
   return day && `its sunset passed on ${day}`;
 }
 
-/** Returns the day of a sunset that has passed, by the header of the answer, or else by the description. */
+/** Returns the day of a sunset that has passed. */
 function passedSunset({ operation, headers }: CheckAnswer, now: Date): string | undefined {
-  const ms = Date.parse(headerValue(headers, 'sunset') ?? operation.sunset ?? '');
-  return ms <= now.getTime() ? dayOf(new Date(ms)) : undefined;
+  const sunset = sunsetOf(operation, headers);
+  return sunset && sunset <= now ? dayOf(sunset) : undefined;
 }

@@ -31,14 +31,14 @@ export function responseError(call: Call, attempts: Attempts, response: HttpResp
   }
   const author = attempts.at(-1)?.author ?? 'unknown';
   const { why, code, message: serviceMessage } = readErrorBody(response, author, call.client.secrets.mask);
-  const kind = kindOf(call, status, author);
-  const orMissing = isMissingStatus(status) && kind === 'unavailable' ? missingClause(call) : '';
+  const kind = errorKindOf(call, status, author);
+  const orMissing = isMissingStatus(status) && kind === 'unavailable' ? noRecordClause(call) : '';
   const hint = hintOf({ call, response, author, kind });
   const own = { status, author, code, serviceMessage, hint };
   return makeError(call, attempts, kind, `${why}${orMissing}`, own, statusRule(status, author));
 }
 
-function kindOf({ operation, request }: Call, status: number, author: Author): ErrorKind {
+function errorKindOf({ operation, request }: Call, status: number, author: Author): ErrorKind {
   const isMissing = isMissingStatus(status);
   // A service answers 200 for an empty list, so the address is wrong.
   if (isMissing && operation?.isList) return 'unavailable';
@@ -48,7 +48,7 @@ function kindOf({ operation, request }: Call, status: number, author: Author): E
 }
 
 /** A page in place of an error may come from the service all the same, if its description says nothing of it. */
-function missingClause({ operation, request }: Call): string {
+function noRecordClause({ operation, request }: Call): string {
   const id = /\/(\d+)(?:\?.*)?$/.exec(request.url)?.[1];
   if (!operation || operation.isList || id === undefined) return '';
   return `, or ${nouns[operation.noun].singular} ${id} does not exist`;

@@ -44,7 +44,7 @@ export interface ListEnd {
 }
 
 /** The next page, and what the list shows if there is none. */
-interface Step extends ListEnd {
+interface PageStep extends ListEnd {
   /** Its URL. Undefined after the last page. */
   readonly next?: string | undefined;
   /** True if the URL has a number that was counted here, so that there may be no such page. */
@@ -85,7 +85,7 @@ export async function* pagesOf(
   const walk: Walk = { operation, first, size, pages: 0, count: 0, isLinked: false, firstNumber };
   const visited = new Set<string>();
   let before: readonly ServiceRecord[] = [];
-  let step: Step = { next: first };
+  let step: PageStep = { next: first };
   for (let url = first; ; url = step.next) {
     let page: Page;
     try {
@@ -122,7 +122,7 @@ export async function* pagesOf(
   }
 }
 
-function nextStep(walk: Walk, page: Page): Step {
+function nextStep(walk: Walk, page: Page): PageStep {
   const { first, size, count, pages } = walk;
   const { paging } = walk.operation;
   const header = headerValue(page.headers, 'link');
@@ -131,7 +131,7 @@ function nextStep(walk: Walk, page: Page): Step {
   if (link !== undefined) return { next: resolveNext(link, page) };
   const sign = findListSign(page, { count, pages });
   // An answer may have a link to the next page although the description does not say so.
-  const signed = (): Step =>
+  const signed = (): PageStep =>
     sign?.link === undefined ? { mayBeCut: sign?.clause } : { next: resolveNext(sign.link, page) };
   const isLinked = walk.isLinked || linkTarget(header, 'first', 'prev', 'last') !== undefined;
   if (isLinked || !paging || paging.kind === 'link') return signed();

@@ -185,7 +185,7 @@ export function withHeaderChanges(headers: HttpHeaders, changes: HeaderChanges):
  */
 export function checkRequired(operation: Operation, input: CallInput, headers: HttpHeaders = {}): void {
   const { id, method, parameters, body: requestBody } = operation;
-  const missing = parameters.flatMap((parameter) => missingClause(parameter, input, headers) ?? []);
+  const missing = parameters.flatMap((parameter) => requirementClause(parameter, input, headers) ?? []);
   const { body } = input;
   if (requestBody && isJsonObject(body) && method !== 'PATCH')
     for (const [field, { wireName, required }] of Object.entries(requestBody.fields))
@@ -193,7 +193,7 @@ export function checkRequired(operation: Operation, input: CallInput, headers: H
   if (missing.length > 0) throw new UsageError(`${missing.join('; ')} (${id})`);
 }
 
-function missingClause(parameter: Parameter, input: CallInput, headers: HttpHeaders): string | undefined {
+function requirementClause(parameter: Parameter, input: CallInput, headers: HttpHeaders): string | undefined {
   const { name, wireName, required, in: place } = parameter;
   if (!required || parameterValue(input, parameter) !== undefined) return undefined;
   if (place === 'path') return `${wireName} is required`;

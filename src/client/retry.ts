@@ -1,4 +1,4 @@
-import { type HttpHeaders, headerValue } from '../api/http.ts';
+import { type HttpHeaders, headerDate, headerValue } from '../api/http.ts';
 import { CliError } from '../process/errors.ts';
 import type { Attempt } from './attempt.ts';
 
@@ -67,16 +67,8 @@ export function retryDelay(number: number, retryAfterMs = 0, random = Math.rando
  * @see RFC 9110, 10.2.3
  */
 export function retryAfter(headers: HttpHeaders, nowMs: number): number | undefined {
-  const text = headerValue(headers, 'retry-after')?.trim();
-  if (text === undefined || text === '') return undefined;
+  const text = headerValue(headers, 'retry-after')?.trim() ?? '';
   if (/^\d+$/.test(text)) return Number(text) * 1000;
-  const untilMs = parseDate(text);
-  if (untilMs === undefined) return undefined;
-  const sentMs = parseDate(headerValue(headers, 'date') ?? '');
-  return Math.max(0, untilMs - (sentMs ?? nowMs));
-}
-
-function parseDate(text: string): number | undefined {
-  const ms = /[A-Za-z]/.test(text) ? Date.parse(text) : Number.NaN;
-  return Number.isNaN(ms) ? undefined : ms;
+  const untilMs = headerDate(headers, 'retry-after');
+  return untilMs && Math.max(0, untilMs - (headerDate(headers, 'date') ?? nowMs));
 }

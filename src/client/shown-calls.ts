@@ -41,7 +41,7 @@ export function toRequestDocuments(requests: readonly HttpRequest[]): {
 }
 
 function toDocument(request: HttpRequest) {
-  const body = bodyOf(request);
+  const body = shownBody(request);
   return {
     method: request.method,
     url: shownUrl(request.url),
@@ -54,12 +54,12 @@ function toDocument(request: HttpRequest) {
 function requestText(request: HttpRequest): string {
   const requestLine = `${request.method} ${shownUrl(request.url)}`;
   const lines = [requestLine, ...headerLines(request.headers)].map((line) => `${sanitize(line)}\n`);
-  const body = bodyOf(request);
+  const body = shownBody(request);
   return lines.join('') + (body === undefined ? '' : `\n${printJson(body, 2)}\n`);
 }
 
 /** Returns the JSON value of a body, or its text. */
-function bodyOf({ body }: HttpRequest): JsonValue | undefined {
+function shownBody({ body }: HttpRequest): JsonValue | undefined {
   if (body === undefined) return undefined;
   const text = typeof body === 'string' ? body : Buffer.from(body).toString();
   return jsonIn(text) ?? text;

@@ -105,10 +105,10 @@ function inTypeOf(old: JsonValue | undefined, isDate: boolean, value: JsonValue)
   if (isDate) return isDay(String(old)) ? value.replace('T00:00:00Z', '') : value;
   if (typeof old === 'string') return value;
   const parsed = jsonIn(value);
-  return kindOf(parsed) === kindOf(old) ? (parsed ?? value) : value;
+  return jsonTypeOf(parsed) === jsonTypeOf(old) ? (parsed ?? value) : value;
 }
 
-function kindOf(value: JsonValue | undefined): string {
+function jsonTypeOf(value: JsonValue | undefined): string {
   return Array.isArray(value) ? 'array' : typeof value === 'bigint' ? 'number' : typeof value;
 }
 

@@ -122,7 +122,7 @@ export function createRecordPort(client: Client, name: NounName, options: PortOp
       const before = isCount && !port.readsFirst ? undefined : now?.record;
       return {
         operation: ids.update,
-        input: { id, body, before, values: body },
+        input: { id, body, before },
         conditions: action === 'create' ? { 'if-none-match': '*' } : etagCondition(now?.etag),
       };
     },

@@ -18,7 +18,7 @@ export async function createUndiciTransport(
   return {
     forwardProxy: isForwarded ? proxy.label : undefined,
     send(request, sendOptions) {
-      const handler = new Handler(sendOptions, proxy);
+      const handler = new ResponseHandler(sendOptions, proxy);
       const { method, url, body = null } = request;
       // undici's proxy adds a header.
       const headers = (proxy ? { ...request.headers } : request.headers) as Record<string, string | string[]>;
@@ -77,7 +77,7 @@ async function openDispatcher(
 type Connector = buildConnector.connector;
 
 /** The handler of one request. It implements undici's internal interface, so that nothing is wrapped. */
-class Handler extends ResponseCollector implements Dispatcher.DispatchHandler {
+class ResponseHandler extends ResponseCollector implements Dispatcher.DispatchHandler {
   private readonly options: SendOptions;
   private readonly proxy: HttpProxy | undefined;
   private abort: ((reason: Error) => void) | undefined;
