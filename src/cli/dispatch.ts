@@ -43,7 +43,7 @@ export async function readCommandLine(argv: readonly string[], program: Program)
   // bin/petstore.js answers most of these lines without the program.
   const lacksVerb = isGroup(command) && (problem ? verbProblems.includes(problem.code) : !action);
   if (asksForHelp(argv) || lacksVerb)
-    return { ...common, usesConfig: false, run: (context) => answerHelp(context, argv) };
+    return { ...common, usesConfig: false, run: (context) => printHelp(context, argv) };
   try {
     return { ...common, run: toTask(line) };
   } catch (error) {
@@ -57,7 +57,7 @@ export async function readCommandLine(argv: readonly string[], program: Program)
 const verbProblems = ['commander.help', 'commander.unknownCommand', 'commander.excessArguments'];
 
 /** Prints the page that a line asks for, or of a group whose verb is missing. @throws UsageError for an unknown command. */
-async function answerHelp(context: Context, argv: readonly string[]): Promise<number> {
+export async function printHelp(context: Context, argv: readonly string[]): Promise<number> {
   const dist = join(context.io.packageDir, 'dist');
   const help = findHelp(readTable(dist), argv);
   if (help.kind === 'wrong') throw new UsageError(help.message, help.hint);

@@ -1,9 +1,9 @@
 import { version } from '../../package.json';
+import { printHelp } from '../cli/dispatch.ts';
 import { argument } from '../cli/flag.ts';
 import { programFlags } from '../cli/global-flags.ts';
 import { topicNames } from '../cli/topics.ts';
 import { action, type Program } from '../cli/verb.ts';
-import { UsageError } from '../process/errors.ts';
 
 /** `petstore version`, and `petstore --version` with other flags. bin/petstore.js answers the latter alone. */
 const printVersion = action({
@@ -14,14 +14,12 @@ const printVersion = action({
   },
 });
 
-/** `petstore help`, as help lists it. `cli/command-words.ts` answers a line that begins with it. */
+/** `petstore help` after other flags. A line that begins with it needs no program: see `answer.ts`. */
 const help = action({
   wrongSettings: 'unread',
   examples: ['petstore help pets list', 'petstore help runs'],
   args: { words: argument('[words...]', `a command, or ${topicNames.join(', ')}`, { offers: 'command' }) },
-  async run() {
-    throw new UsageError('help goes before all flags', 'see `petstore --help`');
-  },
+  run: (context, { words }) => printHelp(context, ['help', ...words]),
 });
 
 /** The command line: the commands in the order of help, and the look-up for completion. */

@@ -77,8 +77,9 @@ test.each([
   expect(stderr).not.toContain('s3cret');
 });
 
-test('petstore version prints the version, show is get, and inventory add is adjust', async () => {
+test('petstore version prints the version, help may follow flags, show is get, and inventory add is adjust', async () => {
   expect(await runCli('version')).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' });
+  expect(await runCli('-q help pets list')).toEqual(await runCli('help pets list'));
   for (const noun of ['pets', 'categories', 'orders', 'inventory'])
     expect(await runCli(`${noun} show 3 --offline`)).toEqual(await runCli(`${noun} get 3 --offline`));
   expect((await runCli('inventory add 3 2 --offline --dry-run')).stdout).toMatch(/^PUT /m);
