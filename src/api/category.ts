@@ -29,11 +29,11 @@ export function comparedCategories(
   category: JsonValue | undefined,
   record: RecordFields,
 ): { readonly expected: JsonValue | undefined; readonly actual: JsonValue | undefined } {
-  const wanted = categoryParts(category ?? null);
+  const expected = categoryParts(category ?? null);
   const { id = null, name = id } = categoryParts(categoryIn(record) ?? null);
-  return wanted.id != null && id !== null
-    ? { expected: wanted.id, actual: id }
-    : { expected: wanted.name ?? wanted.id ?? undefined, actual: name ?? id ?? undefined };
+  return expected.id != null && id !== null
+    ? { expected: expected.id, actual: id }
+    : { expected: expected.name ?? expected.id ?? undefined, actual: name ?? id ?? undefined };
 }
 
 /** Returns true if a record has a category, whatever the case of its name. */

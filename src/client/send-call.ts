@@ -28,22 +28,22 @@ export async function sendCall(
     (signal) => signal !== undefined,
   );
   const attempts: Attempt[] = [];
-  let remainingMs = timeoutOf(call) - (options.spentMs ?? 0);
+  let leftMs = timeoutOf(call) - (options.spentMs ?? 0);
   try {
     for (;;) {
       const turn = pace?.waitForTurn();
       if (turn) await turn;
-      const attempt = await tryOnce(call, attempts.length + 1, remainingMs, signals);
+      const attempt = await tryOnce(call, attempts.length + 1, leftMs, signals);
       attempts.push(attempt);
       for (const signal of signals) signal.throwIfAborted();
-      remainingMs -= attempt.elapsedMs;
+      leftMs -= attempt.elapsedMs;
       client.observe?.({ kind: 'attempt', attempt });
       pace?.observe(attempt);
       options.afterAttempt?.(attempt);
       const { nextDelayMs, retryAfterMs, response, error } = attempt;
       if (nextDelayMs !== undefined) {
         await sleep(nextDelayMs, ...signals);
-        if (!pace || retryAfterMs === undefined) remainingMs -= nextDelayMs;
+        if (!pace || retryAfterMs === undefined) leftMs -= nextDelayMs;
         continue;
       }
       if (error || !response) throw error;
@@ -66,7 +66,7 @@ function withAttempts(error: unknown, call: Call, attempts: readonly Attempt[]):
 async function tryOnce(
   call: Call,
   number: number,
-  remainingMs: number,
+  leftMs: number,
   signals: readonly AbortSignal[],
 ): Promise<Attempt> {
   const { client } = call;
@@ -82,7 +82,7 @@ async function tryOnce(
     };
     try {
       const limits = {
-        limitMs: remainingMs - (monotonicMs() - startMs),
+        limitMs: leftMs - (monotonicMs() - startMs),
         timedOut: () => unansweredError('timeout', `no answer within ${secondsText(timeoutOf(call))}`),
         signals,
       };
@@ -110,7 +110,8 @@ async function tryOnce(
       retryAfterMs: failure && retryAfter(failure.headers, Date.now()),
     };
     if (!next) {
-      return { ...attempt, ...nextAttempt(call, attempt, remainingMs - elapsedMs) };
+      const retry = nextAttempt(call, attempt, leftMs - elapsedMs);
+      return retry ? { ...attempt, ...retry } : attempt;
     }
     client.observe?.({ kind: 'attempt', attempt });
     request = next;
@@ -121,7 +122,7 @@ async function tryOnce(
 function nextAttempt(
   call: Call,
   attempt: Attempt,
-  remainingMs: number,
+  leftMs: number,
 ): Pick<Attempt, 'nextDelayMs' | 'whyNoRetry'> | undefined {
   const { request, options, client } = call;
   const { number, error, response, retryAfterMs } = attempt;
@@ -132,10 +133,10 @@ function nextAttempt(
     return { whyNoRetry: `the service asks to wait ${secondsText(retryAfterMs)}` };
   const { retries = client.retries } = options;
   const limits = { retries, retriesUnreachable: client.retriesUnreachable };
-  const retry = planRetry(number, attempt, limits, isPaused ? Number.POSITIVE_INFINITY : remainingMs);
+  const retry = planRetry(number, attempt, limits, isPaused ? Number.POSITIVE_INFINITY : leftMs);
   if (retry.kind === 'after') return { nextDelayMs: retry.delayMs };
   // If the deadline itself ended the attempt, the error says so.
-  if (retry.kind === 'none' || (remainingMs <= 0 && error)) return undefined;
+  if (retry.kind === 'none' || (leftMs <= 0 && error)) return undefined;
   const deadline = `the deadline of ${secondsText(timeoutOf(call))}`;
   return {
     whyNoRetry:

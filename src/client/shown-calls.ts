@@ -12,7 +12,7 @@ import type { Attempt } from './attempt.ts';
  */
 export function traceOf(attempt: Attempt, level: number, secrets: Secrets): string {
   const { request, response } = attempt;
-  const lines = [`* ${request.method} ${shownUrl(request.url)} -> ${resultOf(attempt)}`];
+  const lines = [`* ${request.method} ${shownUrl(request.url)} -> ${shownResult(attempt)}`];
   if (level > 1)
     lines.push(
       ...directedLines('>', request.headers, secrets),
@@ -21,7 +21,7 @@ export function traceOf(attempt: Attempt, level: number, secrets: Secrets): stri
   return lines.map((line) => `${sanitize(secrets.mask(line))}\n`).join('');
 }
 
-function resultOf({ response, error, number, elapsedMs, nextDelayMs }: Attempt): string {
+function shownResult({ response, error, number, elapsedMs, nextDelayMs }: Attempt): string {
   const result = response ? `${response.status}` : (error?.message ?? 'no answer');
   const count = number > 1 || nextDelayMs !== undefined ? `, attempt ${number}` : '';
   const next = nextDelayMs === undefined ? '' : `, next in ${(nextDelayMs / 1000).toFixed(2)} s`;

@@ -42,7 +42,7 @@ export async function* readList(
   options: ListOptions,
 ): AsyncGenerator<ServiceRecord[]> {
   const { id } = operation;
-  const pages = readPages(operation, openList, filters, options);
+  const pages = filteredPages(operation, openList, filters, options);
   // Only the end of the list shows whether the list is cut. Until then, a caller that needs the whole list gets nothing.
   // A list that follows links can be long, so it gets all but the last page.
   const keepsAll = operation.paging?.kind !== 'link';
@@ -69,7 +69,7 @@ export async function* readList(
 }
 
 /** Yields the pages of a list, without the records that the filters exclude. */
-async function* readPages(
+async function* filteredPages(
   operation: Operation,
   openList: OpenList,
   filters: Filters,

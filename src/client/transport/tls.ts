@@ -67,7 +67,7 @@ export async function readTlsFiles({ roots, ca, cert, key }: NamedTlsFiles): Pro
   if (key && !cert)
     throw new UsageError(`${key.source}: a client key without a certificate`, 'name it with client-cert');
   const [rootsText, caText, certText = '', keyText = ''] = await Promise.all(
-    [roots, ca, cert, key ?? cert].map(readNamed),
+    [roots, ca, cert, key ?? cert].map(readTlsFile),
   );
   const { X509Certificate } = await import('node:crypto');
   // Each one, because Node trusts those before the first that is broken, and says nothing of the others.
@@ -90,7 +90,7 @@ export async function readTlsFiles({ roots, ca, cert, key }: NamedTlsFiles): Pro
 /** The longest file of certificates, in bytes. The file of all public authorities has about 250 KB. */
 const maxBytes = 1024 * 1024;
 
-async function readNamed(file: NamedFile | undefined): Promise<string | undefined> {
+async function readTlsFile(file: NamedFile | undefined): Promise<string | undefined> {
   try {
     return file && (await readWhole(file.path, maxBytes)).toString();
   } catch (error) {

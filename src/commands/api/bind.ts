@@ -165,13 +165,13 @@ function addressOf(settings: Settings, description: Description, basePathFlag: s
   if (address === undefined) throw noBaseUrl('api bind');
   const { origin } = new URL(address);
   const server = servers.find((url) => new URL(url).origin === origin);
-  const hasPath = baseUrl !== undefined && pathOf(baseUrl) !== '';
+  const hasPath = baseUrl !== undefined && pathnameOf(baseUrl) !== '';
   if (hasPath && basePathFlag !== undefined)
     throw new UsageError(
       `--base-path ${basePathFlag}: the base URL ${baseUrl} has a path of its own`,
       'give --base-url without a path, or leave --base-path out',
     );
-  const stated = server === undefined || hasPath ? '' : pathOf(server);
+  const stated = server === undefined || hasPath ? '' : pathnameOf(server);
   const basePath = basePathFlag?.replace(/\/$/, '') ?? stated;
   const notes = [
     baseUrl === undefined && `note: no base URL is set: petstore config set base-url ${address}`,
@@ -182,7 +182,7 @@ function addressOf(settings: Settings, description: Description, basePathFlag: s
 }
 
 /** Returns the path of a URL without a trailing slash. */
-function pathOf(url: string): string {
+function pathnameOf(url: string): string {
   return new URL(url).pathname.replace(/\/$/, '');
 }
 
