@@ -25,7 +25,7 @@ import {
 } from './row-view.ts';
 import type { RunHeader } from './run-header.ts';
 import { holdTarget, type TargetLock, targetOf } from './target.ts';
-import { openSession, planRun, type Session, writeRun } from './write-run.ts';
+import { createSession, planRun, type Session, writeRun } from './write-run.ts';
 
 /** The flags of a session. A resume takes them too. */
 export interface SessionFlags extends Guards {
@@ -115,7 +115,7 @@ export async function carryOut(
   const { kind, noun } = run.header;
   if (run.id !== undefined) await lock?.nameRun(run.id);
   if (flags.rejects !== undefined) await checkFolder({ name: flags.rejects, folder: io.cwd }, '--rejects');
-  const session = await openSession(context, list, run);
+  const session = await createSession(context, list, run);
   const plan = await planWithProgress(context, session, undone);
   const guardError = brokenGuard(run, plan, flags);
   const totals = describePlan(run.header, plan);

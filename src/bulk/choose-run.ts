@@ -1,15 +1,8 @@
 import { UsageError } from '../process/errors.ts';
 import type { Intent, Row } from '../writes/decide.ts';
 import { findRun, isUnfinished, type RunInfo, type RunList, readRun, runsOnTarget } from './list-runs.ts';
-import {
-  createRun,
-  isAppliedOrUncertain,
-  isForSession,
-  madeIdOf,
-  newRow,
-  type Run,
-  type RunRow,
-} from './run.ts';
+import { isAppliedOrUncertain, isForSession } from './row-state.ts';
+import { createRun, madeIdOf, newRow, type Run, type RunRow } from './run.ts';
 import { areDisjoint, defaultFlags } from './run-header.ts';
 
 /** The run that a session carries out. */
@@ -107,7 +100,7 @@ function chosenRun(
 
 /** The error that says why a run must not be resumed. Undefined if it may be resumed. */
 function resumeRefusal(list: RunList, info: RunInfo): UsageError | undefined {
-  const { id, header, undo, state, planned } = info;
+  const { id, header, undo, state, planNumber } = info;
   if (undo)
     return new UsageError(
       `resume ${id}: run ${undo.id} ${state === 'undone' ? 'has undone it' : 'has begun to undo it'}`,
@@ -119,7 +112,7 @@ function resumeRefusal(list: RunList, info: RunInfo): UsageError | undefined {
   if (!sets || !isUnfinished(info) || info.left + info.counts.unknown === 0) return undefined;
   const later = runsOnTarget(list, header.target).find(
     (run) =>
-      run.planned > planned &&
+      run.planNumber > planNumber &&
       run.header.noun === header.noun &&
       !areDisjoint(run.header.flags.shard, flags.shard),
   );

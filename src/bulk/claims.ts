@@ -3,7 +3,8 @@ import { UsageError } from '../process/errors.ts';
 import { minuteText } from '../process/text.ts';
 import type { Outcome, Row } from '../writes/decide.ts';
 import { type RunInfo, type RunList, readRun, runsOfDelivery, runsOnTarget } from './list-runs.ts';
-import { bookedCode, isAppliedOrUncertain, type Run, type RunRow, rowStateOf, settleWords } from './run.ts';
+import { bookedCode, isAppliedOrUncertain, rowStateOf } from './row-state.ts';
+import { type Run, type RunRow, settleWords } from './run.ts';
 
 // What other runs on the target mean for the rows of a run: a delivery is booked once, an uncertain row that another run has
 // planned since stays unknown, and an undo leaves alone what a later run has written.
@@ -12,9 +13,8 @@ import { bookedCode, isAppliedOrUncertain, type Run, type RunRow, rowStateOf, se
 export type Claims = ReadonlyMap<Row, Outcome>;
 
 /**
- * Finds what other runs claim of the open rows of a run. The journal of each run that can claim one is read once.
+ * Finds what other runs claim of the rows that a session of a run looks at. The journal of each run that can claim one is read once.
  *
- * @param rows the open rows of the run.
  * @param undone the run that an undo takes back.
  * @throws UsageError if a journal that may be of the target cannot be read.
  */
@@ -32,13 +32,13 @@ export async function claimsOn(
     if (row.doubt) return row.sentBy;
     return undone && row.intent.kind !== 'add' ? (sentBy.get(row.line) ?? 0) : Number.POSITIVE_INFINITY;
   };
-  const claims = new Map(undone ? claimNotApplied(undone, rows) : []);
+  const claims = new Map(undone ? claimUndone(undone, rows) : []);
   const asking = rows.filter((row) => deliveries.length > 0 || sinceOf(row) !== Number.POSITIVE_INFINITY);
   for (const info of asking.length > 0 ? runsOnTarget(list, target) : []) {
     if (info.id === id || info.id === undone?.id || info.header.noun !== noun) continue;
     const isBooking = deliveries.includes(info);
     const asked = asking.filter(
-      (row) => row.id !== undefined && !claims.has(row) && (isBooking || info.planned > sinceOf(row)),
+      (row) => row.id !== undefined && !claims.has(row) && (isBooking || info.planNumber > sinceOf(row)),
     );
     if (asked.length === 0) continue;
     const takenBack = await readTakenBack(list, info);
@@ -122,7 +122,7 @@ function laterRun({ id, header }: RunInfo, row: Row, other: RunRow): Outcome | u
 }
 
 /** An undo takes back what was applied. It leaves alone a row of which nobody knows, until that is settled in its own run. */
-function claimNotApplied({ id = '', rows: undoneRows }: Run, rows: readonly RunRow[]): Claims {
+function claimUndone({ id = '', rows: undoneRows }: Run, rows: readonly RunRow[]): Claims {
   const byLine = new Map(undoneRows.map((row) => [row.line, row]));
   const claims = new Map<Row, Outcome>();
   for (const row of rows) {

@@ -3,7 +3,8 @@ import { fromJsonValue, toJsonValue, type Value } from '../api/record-values.ts'
 import { isJsonObject, isNumber, type JsonValue, jsonIn, printJson } from '../process/exact-json.ts';
 import type { Intent, Outcome, Planned } from '../writes/decide.ts';
 import { isReasonCode, type ReasonCode } from '../writes/reasons.ts';
-import { endSchema, newRow, type RunEvent, type RunRow } from './run.ts';
+import { rowStates } from './row-state.ts';
+import { newRow, type RunEvent, type RunRow } from './run.ts';
 import { headerSchema } from './run-header.ts';
 
 // An event is one line of JSON, and its member `kind` says which event it is: see `RunEvent`. A row is named by its line of the
@@ -83,7 +84,15 @@ const line = v.variant('kind', [
   object({ kind: v.literal('planned'), number: number() }),
   object({ kind: v.literal('mark'), rows: v.array(number()), planned: optional(planned) }),
   object({ kind: v.literal('outcome'), row: number(), doubt, outcome }),
-  object({ kind: v.literal('end'), ...endSchema.entries }),
+  object({
+    kind: v.literal('end'),
+    counts: object(v.entriesFromList(rowStates, number())),
+    left: number(),
+    written: number(),
+    planned: number(),
+    ended: text(),
+    rejects: optional(text()),
+  }),
 ]);
 
 /** Prints an event as a line, without its line break. */
@@ -108,8 +117,10 @@ function toLine(event: RunEvent): object {
       const { row, doubt, outcome } = event;
       return { kind: 'outcome', row: row.line, doubt, outcome: toOutcomeLine(outcome) };
     }
-    case 'end':
-      return { kind: 'end', ...event.end };
+    case 'end': {
+      const { planNumber: planned, ...end } = event.end;
+      return { kind: 'end', ...end, planned };
+    }
     default:
       return event;
   }
@@ -154,8 +165,8 @@ export function parseEvent(json: string, known: ReadonlyMap<number, RunRow>): Ru
       return row && { ...output, row };
     }
     case 'end': {
-      const { kind, ...end } = output;
-      return { kind, end };
+      const { kind, planned: planNumber, ...end } = output;
+      return { kind, end: { ...end, planNumber } };
     }
     default:
       return output;

@@ -113,7 +113,8 @@ export function createRowKeeper(
       if (outcome.kind === 'failed' || outcome.kind === 'unknown') totals[outcome.kind] += 1;
       const why = whyStop(settled, totals, maxErrors);
       if (why) stop.stop(why);
-      waiting.push({ kind: 'outcome', row, outcome, doubt: known.doubt });
+      const doubt = outcome.kind === 'unknown' ? known.doubt : undefined;
+      waiting.push({ kind: 'outcome', row, outcome, doubt });
       if (!saveStore || monotonicMs() >= nextSaveMs) await flush();
     },
     flush,

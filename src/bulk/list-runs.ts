@@ -7,7 +7,8 @@ import type { Io } from '../process/io.ts';
 import { fileError, isMissing } from '../process/system-error.ts';
 import { parseEvent } from './event-lines.ts';
 import { readHead, readJournal, readUnreadableHead, type UnreadableHead } from './read-journal.ts';
-import { type Run, type RunEnd, type RunTotals, rowTotals } from './run.ts';
+import { type RunTotals, rowTotals } from './row-state.ts';
+import type { Run, SessionEnd } from './run.ts';
 import { isSameDelivery, type RunHeader } from './run-header.ts';
 import { findHolders } from './target.ts';
 
@@ -17,7 +18,7 @@ export function runFolderOf(io: Io): string {
 }
 
 /** A run that has begun. */
-export interface RunInfo extends Readonly<Omit<RunEnd, 'ended'>> {
+export interface RunInfo extends Readonly<Omit<SessionEnd, 'ended'>> {
   readonly id: string;
   readonly started: string;
   readonly header: RunHeader;
@@ -138,7 +139,7 @@ export async function readRun({ folder, runs }: RunList, id: string): Promise<Ru
 
 /** The number of the next plan on a target, from 1. */
 export function nextPlanNumber({ runs }: RunList, target: string): number {
-  const numbers = runs.filter(({ header }) => header.target === target).map(({ planned }) => planned);
+  const numbers = runs.filter(({ header }) => header.target === target).map(({ planNumber }) => planNumber);
   return Math.max(0, ...numbers) + 1;
 }
 
@@ -174,10 +175,10 @@ async function readRunInfo(
 
 /** The facts of a run whose rows are known. */
 export function toRunInfo(run: Run, undo?: RunInfo): RunInfo {
-  const { id = '', started = '', header, rows, planned, end } = run;
+  const { id = '', started = '', header, rows, planNumber, end } = run;
   const totals = rowTotals(rows, header);
   const state = end || undo?.state === 'finished' ? stateOf(totals, undo) : 'stopped';
-  return { id, started, header, planned, ...totals, state, undo };
+  return { id, started, header, planNumber, ...totals, state, undo };
 }
 
 function stateOf({ left, counts }: RunTotals, undo: RunInfo | undefined): RunInfo['state'] {
@@ -186,7 +187,7 @@ function stateOf({ left, counts }: RunTotals, undo: RunInfo | undefined): RunInf
 }
 
 /** Reads the last line alone. Undefined if it does not end a session. @throws CliError `usage` if the file cannot be read. */
-function readEnd(path: string): RunEnd | undefined {
+function readEnd(path: string): SessionEnd | undefined {
   const tail = Buffer.alloc(1024);
   let length = 0;
   try {

@@ -51,7 +51,7 @@ export async function makePlan(
   rows: readonly RunRow[],
   { pace, progress, rules, claims }: PlanOptions,
 ): Promise<Plan> {
-  const unread: RunRow[] = [];
+  const toRead: RunRow[] = [];
   const planByValue = (row: RunRow, now: Value) => planRow(port, row, now, rules);
   for (const row of rows) {
     const claim = claims.get(row);
@@ -60,9 +60,9 @@ export async function makePlan(
     row.outcome = claim;
     if (claim) continue;
     if (row.id === undefined) planByValue(row, null);
-    else unread.push(row);
+    else toRead.push(row);
   }
-  const missing = await readAll(port, unread, pace, (row, { record }) => {
+  const missing = await readAll(port, toRead, pace, (row, { record }) => {
     planByValue(row, port.valueOf(row.intent, record));
     progress.recordsRead += 1;
   });
@@ -79,25 +79,25 @@ export async function makePlan(
  */
 async function readAll(
   port: RecordPort,
-  unread: readonly RunRow[],
+  toRead: readonly RunRow[],
   pace: Pace,
   keep: (row: RunRow, reading: Reading) => void,
 ): Promise<readonly RunRow[]> {
   // Not a map by id: for a million rows that costs a second and 40 MB.
-  const rows = unread.toSorted((a, b) => (idOf(a) < idOf(b) ? -1 : 1));
-  const isRead = new Uint8Array(rows.length);
+  const rows = toRead.toSorted((a, b) => (idOf(a) < idOf(b) ? -1 : 1));
+  const wasRead = new Uint8Array(rows.length);
   let at = 0;
   const keepOnce = (id: bigint, reading: Reading) => {
     // Most lists are in the order of their ids.
     if (rows[at]?.id !== id) at = indexOfId(rows, id);
     const row = rows[at];
     // A list that changes during the reading may contain a record twice.
-    if (row?.id !== id || isRead[at]) return;
-    isRead[at] = 1;
+    if (row?.id !== id || wasRead[at]) return;
+    wasRead[at] = 1;
     at += 1;
     keep(row, reading);
   };
-  const left = () => rows.filter((_, index) => !isRead[index]);
+  const left = () => rows.filter((_, index) => !wasRead[index]);
   if (rows.length > 0 && port.canList && !(port.canReadInRun && rows.length < minRowsForList))
     try {
       for await (const page of port.list())
@@ -118,9 +118,9 @@ function idOf({ id = -1n }: RunRow): bigint {
 
 /** Reads the counts of the inventory entries that go with pets. A count that cannot be read is left out. */
 export async function readStocks(inventory: RecordPort, pets: readonly RunRow[], pace: Pace): Promise<void> {
-  const unread = pets.filter(({ id }) => id !== undefined);
+  const toRead = pets.filter(({ id }) => id !== undefined);
   try {
-    await readAll(inventory, unread, pace, (row, { record }) => {
+    await readAll(inventory, toRead, pace, (row, { record }) => {
       if (record) row.stock = record.fields.quantity;
     });
   } catch (error) {

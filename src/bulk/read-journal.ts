@@ -23,7 +23,7 @@ export async function readJournal(path: string, isRunning: boolean): Promise<Run
   const invalid: Issue[] = [];
   let run: Run | undefined;
   let pending: RunRow[] = [];
-  for await (const { text, end } of journalLines(path)) {
+  for await (const { text, endOffset } of journalLines(path)) {
     const event = parseEvent(text, rows);
     if (!run) {
       const { id, started, header } = toHead(path, text);
@@ -38,9 +38,9 @@ export async function readJournal(path: string, isRunning: boolean): Promise<Run
     else if (event?.kind === 'invalid') invalid.push(event.issue);
     else if (event && event.kind !== 'begin') applyEvent(run, event);
     else throw unreadableError(path, 'a line is not an event of it');
-    run.bytes = end;
+    run.bytes = endOffset;
   }
-  if (!run || run.planned === 0) return undefined;
+  if (!run || run.planNumber === 0) return undefined;
   if (!run.end) {
     syncPath(path);
     syncPath(dirname(path));
@@ -78,8 +78,10 @@ async function readFirstLine(path: string): Promise<string> {
 /** How every journal begins. One that was killed within its first line has sent nothing; any other text may hide a run. */
 const beginText = '{"kind":"begin"';
 
-/** Yields the complete lines of a journal, each with the offset of its end in bytes. */
-async function* journalLines(path: string): AsyncGenerator<{ readonly text: string; readonly end: number }> {
+/** Yields the complete lines of a journal, each with the offset in bytes where it ends. */
+async function* journalLines(
+  path: string,
+): AsyncGenerator<{ readonly text: string; readonly endOffset: number }> {
   let rest: Buffer = Buffer.alloc(0);
   let offset = 0;
   try {
@@ -91,7 +93,7 @@ async function* journalLines(path: string): AsyncGenerator<{ readonly text: stri
         const to = lines.indexOf('\n', from);
         const text = lines.slice(from, to);
         offset += Buffer.byteLength(text) + 1;
-        yield { text, end: offset };
+        yield { text, endOffset: offset };
         from = to + 1;
       }
       rest = bytes.subarray(length);

@@ -6,8 +6,9 @@ import type { Style } from '../output/style.ts';
 import type { JsonObject } from '../process/exact-json.ts';
 import { counted, groupDigits, sanitize, shorten } from '../process/text.ts';
 import { findNextCommand, groupFailures, type Report, runError, toReportJson } from './report.ts';
+import { isForPerson, rowCountOf, rowStates } from './row-state.ts';
 import { describeExample, rowWords } from './row-view.ts';
-import { isForPerson, madeIdOf, rowCountOf, rowStates } from './run.ts';
+import { madeIdOf } from './run.ts';
 import type { RunHeader } from './run-header.ts';
 
 const shownColumns: readonly Column<JsonObject>[] = [
@@ -55,7 +56,7 @@ export async function reportOutput(context: Context, report: Report): Promise<Ou
   const error = runError(info, stop, hintOf(context, report, next));
   const notes = [
     ...(earlier
-      ? [`note: ${counted(earlier.open, 'row', 'rows')} of ${earlier.file} still to be written`]
+      ? [`note: ${counted(earlier.failing, 'row', 'rows')} of ${earlier.file} still to be written`]
       : []),
     ...(rejects === undefined ? [] : [`rejected rows are in ${rejects}`]),
     ...(error || undo === undefined ? [] : [`undo with: ${undo}`]),

@@ -7,7 +7,8 @@ import { counted, groupDigits } from '../process/text.ts';
 import type { Row } from '../writes/decide.ts';
 import { shownCode } from '../writes/reasons.ts';
 import type { RunInfo } from './list-runs.ts';
-import { isForPerson, isForSession, type RowCounts, type Run, rowCountOf, settleWords } from './run.ts';
+import { isForPerson, isForSession, type RowCounts, rowCountOf } from './row-state.ts';
+import { type Run, settleWords } from './run.ts';
 
 /** What a session of a run did, and what has become of the run. */
 export interface Report {
@@ -19,7 +20,7 @@ export interface Report {
   /** The path of the file of rejects, as the user may type it. */
   readonly rejects: string | undefined;
   /** The file of rejects of an earlier session, and how many of its rows still fail. */
-  readonly earlier: { readonly file: string; readonly open: number } | undefined;
+  readonly earlier: { readonly file: string; readonly failing: number } | undefined;
   /** Why the rejects or the end of the journal could not be written, and which of them. A resume writes them. */
   readonly problem: CliError | undefined;
   readonly lacks: 'rejects' | 'end' | undefined;
@@ -109,10 +110,10 @@ function firstFailure({ line, id, outcome }: Row, state: 'failed' | 'unknown') {
 
 /** The command that goes on with a run, as words: `resume`, `r7`. Undefined if the run is finished. */
 export function findNextCommand({ id = '', header, rows }: Run): readonly string[] | undefined {
-  const open = rows.filter((row) => isForSession(row) || isForPerson(row));
-  if (open.length === 0) return undefined;
+  const unfinished = rows.filter((row) => isForSession(row) || isForPerson(row));
+  if (unfinished.length === 0) return undefined;
   // Each row may wait for a person or for another run.
-  const waiting = open.flatMap((row) =>
+  const waiting = unfinished.flatMap((row) =>
     isForPerson(row) ? [settleWords(id, row)] : [row.outcome?.reason?.settledBy ?? []],
   );
   if (waiting.every(({ length }) => length > 0)) return waiting[0];

@@ -9,7 +9,8 @@ import type { Row } from '../writes/decide.ts';
 import { shownCode } from '../writes/reasons.ts';
 import { changeOf, nowOf, type Plan } from './plan.ts';
 import { type FailureGroup, groupFailures } from './report.ts';
-import { madeIdOf, type Run, type RunRow, rowStateOf } from './run.ts';
+import { rowStateOf } from './row-state.ts';
+import { madeIdOf, type Run, type RunRow } from './run.ts';
 import type { RunHeader } from './run-header.ts';
 
 /** The words for one value and for several values of a noun, and for the record of a row. */

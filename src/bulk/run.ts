@@ -1,9 +1,8 @@
-import * as v from 'valibot';
 import type { Value } from '../api/record-values.ts';
 import type { Issue } from '../input/read-rows.ts';
 import type { JsonValue } from '../process/exact-json.ts';
 import { type Doubt, endRow, type Intent, type Outcome, type Planned, type Row } from '../writes/decide.ts';
-import { reasonRule } from '../writes/reasons.ts';
+import { isLeft, type RunTotals, rowStateOf } from './row-state.ts';
 import type { RunHeader } from './run-header.ts';
 
 /** The facts of a run, its rows and what became of them. */
@@ -18,9 +17,9 @@ export interface Run {
   /** The length of its journal in bytes, without an incomplete plan or line at the end. Undefined before it is read. */
   bytes?: number | undefined;
   /** The number of the last plan among all plans on the target. 0 before the first. */
-  planned: number;
+  planNumber: number;
   /** The end of the last session. Undefined if it was killed or is going on. */
-  end?: RunEnd | undefined;
+  end?: SessionEnd | undefined;
   /** The lines of the rows that were rejects when a session ended: these are written. Undefined before the first end. */
   rejectedLines?: ReadonlySet<number> | undefined;
   /** The last file of rejects. */
@@ -96,14 +95,14 @@ export type RunEvent =
   | { readonly kind: 'planned'; readonly number: number; readonly rows: readonly RunRow[] }
   /** Rows go out. `planned`: what the row is written as in place of its plan, because its record has changed since. */
   | { readonly kind: 'mark'; readonly rows: readonly Row[]; readonly planned?: Planned | undefined }
-  /** `doubt`: of an unknown row that was sent. */
+  /** `doubt`: only of an unknown row. */
   | {
       readonly kind: 'outcome';
       readonly row: Row;
       readonly outcome: Outcome;
       readonly doubt?: Doubt | undefined;
     }
-  | { readonly kind: 'end'; readonly end: RunEnd };
+  | { readonly kind: 'end'; readonly end: SessionEnd };
 
 /** The events that change a run that has begun. */
 export type RunChange = Extract<RunEvent, { kind: 'planned' | 'mark' | 'outcome' | 'end' }>;
@@ -118,7 +117,7 @@ export function applyEvent(run: Run, event: RunChange): void {
         if (!row.doubt) row.sentBy = event.number;
         row.plannedBy = event.number;
       }
-      run.planned = event.number;
+      run.planNumber = event.number;
       run.end = undefined;
       return;
     case 'mark':
@@ -151,99 +150,15 @@ export function isReject({ header: { kind, flags } }: Pick<Run, 'header'>, row: 
 }
 
 export function createRun(header: RunHeader, rows: readonly RunRow[], invalid: readonly Issue[] = []): Run {
-  return { header, rows, invalid, planned: 0, marked: new Set() };
-}
-
-/** Returns true if a run has written a row, or may have. */
-export function isAppliedOrUncertain(row: Row): boolean {
-  return row.outcome?.kind === 'applied' || row.doubt !== undefined;
-}
-
-/**
- * The states of rows. `unprocessed` rows have no outcome yet; `unsettled` ones neither, and a killed session may have
- * written them. `booked` rows are unchanged because another run of the delivery has booked them. `invalid` and `skipped`
- * rows are in no plan.
- */
-export const rowStates = [
-  'applied',
-  'unchanged',
-  'booked',
-  'failed',
-  'unknown',
-  'invalid',
-  'skipped',
-  'unprocessed',
-  'unsettled',
-] as const;
-type RowState = (typeof rowStates)[number];
-
-/** The code of a row that another run of the delivery has booked. */
-export const bookedCode = 'booked';
-
-export function rowStateOf({ outcome, doubt }: Row): RowState {
-  if (!outcome) return doubt ? 'unsettled' : 'unprocessed';
-  const { kind, reason } = outcome;
-  return kind === 'unchanged' && reason?.code === bookedCode ? 'booked' : kind;
-}
-
-/** Returns true if a row is left for `resume`: it has no outcome, or it failed for a reason that passes. */
-export function isLeft({ outcome }: Row): boolean {
-  return !outcome || (outcome.kind === 'failed' && outcome.reason?.passes === true);
-}
-
-/** Returns true if a session looks at a row: it is left, or unknown. A create that is unknown is settled by a person. */
-export function isForSession(row: Row): boolean {
-  return isLeft(row) || (row.outcome?.kind === 'unknown' && row.intent.kind !== 'create');
-}
-
-/** Returns true if a person must say what happened to a row: it is unknown, and another session could not tell either. */
-export function isForPerson({ outcome, intent }: Row): boolean {
-  if (outcome?.kind !== 'unknown') return false;
-  const { reason } = outcome;
-  return intent.kind === 'create' || (reason !== undefined && reasonRule(reason.code).isForPerson === true);
+  return { header, rows, invalid, planNumber: 0, marked: new Set() };
 }
 
 /** The end of a session: the last line of its journal. */
-export const endSchema = v.object({
-  /** The numbers of rows, by their state. */
-  counts: v.object(v.entriesFromList(rowStates, v.number())),
-  /** The rows that `resume` tries again, without the unknown ones. */
-  left: v.number(),
-  /** The rows that are applied or uncertain. A row that is unknown because of another run was never sent. */
-  written: v.number(),
+export interface SessionEnd extends RunTotals {
   /** The number of the last plan among all plans on the target. */
-  planned: v.number(),
+  readonly planNumber: number;
   /** RFC 3339. */
-  ended: v.string(),
+  readonly ended: string;
   /** The file of rejects that the session has written. */
-  rejects: v.optional(v.string()),
-});
-
-export type RunEnd = v.InferOutput<typeof endSchema>;
-export type RunTotals = Pick<RunEnd, 'counts' | 'left' | 'written'>;
-export type RowCounts = RunEnd['counts'];
-
-/** The number of rows that counts are of. */
-export function rowCountOf(counts: RowCounts): number {
-  return rowStates.reduce((sum, state) => sum + counts[state], 0);
-}
-
-/** Counts the rows of a run. @param excluded the numbers of rows that are in no plan. */
-export function rowTotals(
-  rows: readonly Row[],
-  { invalid, skipped }: Pick<RowCounts, 'invalid' | 'skipped'> = { invalid: 0, skipped: 0 },
-): RunTotals {
-  const counts = {
-    ...Object.fromEntries(rowStates.map((state) => [state, 0])),
-    invalid,
-    skipped,
-  } as RowCounts;
-  let left = 0;
-  let written = 0;
-  for (const row of rows) {
-    counts[rowStateOf(row)] += 1;
-    if (isLeft(row)) left += 1;
-    if (isAppliedOrUncertain(row)) written += 1;
-  }
-  return { counts, left, written };
+  readonly rejects?: string | undefined;
 }

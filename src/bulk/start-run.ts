@@ -17,7 +17,8 @@ import {
 } from './list-runs.ts';
 import { findNextCommand, toRunJson } from './report.ts';
 import { nextHint } from './report-output.ts';
-import { createRun, type Run, type RunRow, rowTotals } from './run.ts';
+import { rowTotals } from './row-state.ts';
+import { createRun, type Run, type RunRow } from './run.ts';
 import { areDisjoint, type RunFlags, type RunHeader, shardOf } from './run-header.ts';
 
 /** The parts of which a run is made. */

@@ -19,16 +19,17 @@ import { createRowKeeper, markBeforeSending, type Totals } from './keep-rows.ts'
 import { type RunList, toRunInfo } from './list-runs.ts';
 import { makePlan, type Plan, readStocks } from './plan.ts';
 import type { Report } from './report.ts';
-import { isForSession, isReject, type Run, rowStateOf, rowTotals } from './run.ts';
+import { isForSession, rowStateOf, rowTotals } from './row-state.ts';
+import { isReject, type Run } from './run.ts';
 
 /** What a session of a run works with. `totals` count while rows are written. */
-export type Session = Awaited<ReturnType<typeof openSession>>;
+export type Session = Awaited<ReturnType<typeof createSession>>;
 
 /**
  * @param list the runs on the target, as listed under its lock.
  * @throws UsageError if the service cannot read or write such values.
  */
-export async function openSession(context: Context, list: RunList, run: Run) {
+export async function createSession(context: Context, list: RunList, run: Run) {
   const { settings } = context;
   const { noun, kind, flags } = run.header;
   const client = await context.client('bulk');
@@ -43,7 +44,7 @@ export async function openSession(context: Context, list: RunList, run: Run) {
 }
 
 /**
- * Reads the records of the open rows, and decides each row.
+ * Reads the records of the rows that the session looks at, and decides each row.
  *
  * @param undone the run that an undo takes back.
  * @param progress counts the records that were read.
@@ -54,9 +55,9 @@ export async function planRun(
   undone: Run | undefined,
   progress: { recordsRead: number },
 ): Promise<Plan> {
-  const open = run.rows.filter(isForSession);
-  const claims = await claimsOn(list, run, open, undone);
-  const plan = await makePlan(port, open, { rules, claims, pace, progress });
+  const rows = run.rows.filter(isForSession);
+  const claims = await claimsOn(list, run, rows, undone);
+  const plan = await makePlan(port, rows, { rules, claims, pace, progress });
   if (run.header.kind === 'delete' && run.header.noun === 'pets')
     await readStocks(
       createRecordPort(client, 'inventory', { pace, sendsEtags: settings.get('etags') }),
@@ -88,13 +89,15 @@ export async function writeRun(
   await writeRows(session, plan, journal, maxErrors);
   const seconds = Math.round(monotonicMs() - startedMs) / 1000;
   const ending = endSession(run, plan, journal, file);
-  const open = run.rows.filter((row) => rejectedLines?.has(row.line) && rowStateOf(row) === 'failed').length;
+  const failing = run.rows.filter(
+    (row) => rejectedLines?.has(row.line) && rowStateOf(row) === 'failed',
+  ).length;
   return {
     info: toRunInfo(run),
     run,
     seconds,
     stop: stop.reason,
-    earlier: rejectsFile === undefined ? undefined : { file: rejectsFile, open },
+    earlier: rejectsFile === undefined ? undefined : { file: rejectsFile, failing },
     ...ending,
   };
 }
@@ -132,7 +135,7 @@ function endSession(
       if (row.doubt && !row.outcome)
         journal.keep({ kind: 'outcome', row, outcome: interrupted, doubt: row.doubt });
     journal.sync();
-    rejects = endRun(run, journal, file);
+    rejects = writeEnd(run, journal, file);
   } catch (error) {
     problem = error instanceof CliError ? error : new CliError('failed', systemReason(error));
   }
@@ -164,7 +167,11 @@ type RejectsFile = Omit<FileName, 'name'> & { readonly name?: string | undefined
  * @returns the name of the file, with a number if the name was in use. Undefined if there are no rejects.
  * @throws CliError `failed`. If the rejects cannot be written, the journal gets no end, and a resume writes them.
  */
-export function endRun(run: Run, journal: Journal, { folder, name: given }: RejectsFile): string | undefined {
+export function writeEnd(
+  run: Run,
+  journal: Journal,
+  { folder, name: given }: RejectsFile,
+): string | undefined {
   const { header, rows, invalid, rejectedLines } = run;
   const { format, columns, name, file: path } = header;
   const rejects: Reject[] = rejectedLines
@@ -183,7 +190,7 @@ export function endRun(run: Run, journal: Journal, { folder, name: given }: Reje
   }
   const file = { folder, name: given ?? rejectsName({ name, path: path ?? undefined }, format) };
   const written = rejects.length > 0 ? writeRejects(file, format, columns, rejects) : undefined;
-  const end = { ...rowTotals(rows, header), planned: run.planned, ended: new Date().toISOString() };
+  const end = { ...rowTotals(rows, header), planNumber: run.planNumber, ended: new Date().toISOString() };
   journal.keep({ kind: 'end', end: { ...end, rejects: written } });
   journal.sync();
   return written;

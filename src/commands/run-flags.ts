@@ -46,8 +46,8 @@ const guardFlags = {
   allowZero: flag('--allow-zero', 'let more than half of ten or more counts go to 0'),
 };
 
-/** Flags of every command that writes. */
-const sessionFlags = {
+/** Flags for the writing of a plan. */
+const writingFlags = {
   concurrency: keyFlag('concurrency'),
   rate: keyFlag('rate'),
   maxErrors: value('--max-errors <n>', 'stop when so many rows have failed or are unknown (default: 100)', {
@@ -67,15 +67,15 @@ function inTopic<Flags extends Readonly<Record<string, Flag>>>(flags: Flags): Fl
   return Object.fromEntries(entries);
 }
 
-export const applyFlags = { ...inputFlags, ...intentFlags, ...guardFlags, ...sessionFlags };
+export const applyFlags = { ...inputFlags, ...intentFlags, ...guardFlags, ...writingFlags };
 const { relative, delivery, createMissing } = intentFlags;
 export const diffFlags = { ...inputFlags, relative, delivery, createMissing };
 const { skipInvalid, shard } = inputFlags;
 const { maxChanges } = guardFlags;
 /** The flags of a create, an update or a delete from a file. */
-export const fileFlags = inTopic({ skipInvalid, shard, maxChanges, ...sessionFlags });
+export const fileFlags = inTopic({ skipInvalid, shard, maxChanges, ...writingFlags });
 /** The flags of an edit, a resume and an undo. */
-export const resumeFlags = inTopic({ ...guardFlags, ...sessionFlags });
+export const resumeFlags = inTopic({ ...guardFlags, ...writingFlags });
 
 export type ApplyFlags = Partial<ValuesOf<typeof applyFlags>>;
 

@@ -11,7 +11,8 @@ import { chooseResume, chooseUndo, type RunChoice, readChosenRun } from '../../b
 import { checkProfile } from '../../bulk/claims.ts';
 import { listRuns, type RunList, readRun } from '../../bulk/list-runs.ts';
 import { runError, toRunJson } from '../../bulk/report.ts';
-import { isAppliedOrUncertain, type Run, rowName, rowStateOf } from '../../bulk/run.ts';
+import { isAppliedOrUncertain, rowStateOf } from '../../bulk/row-state.ts';
+import { type Run, rowName } from '../../bulk/run.ts';
 import { argument } from '../../cli/flag.ts';
 import { action } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';

@@ -2,8 +2,9 @@ import { confirmWrite } from '../../asking.ts';
 import { lockTarget, type SessionFlags } from '../../bulk/carry-out.ts';
 import { Journal } from '../../bulk/journal.ts';
 import { findRun, journalPath, listRuns, readRun } from '../../bulk/list-runs.ts';
-import { isLeft, madeIdOf, type Run, rowName, rowStateOf } from '../../bulk/run.ts';
-import { endRun } from '../../bulk/write-run.ts';
+import { isLeft, rowStateOf } from '../../bulk/row-state.ts';
+import { madeIdOf, type Run, rowName } from '../../bulk/run.ts';
+import { writeEnd } from '../../bulk/write-run.ts';
 import type { Context } from '../../context.ts';
 import type { Output } from '../../output/print.ts';
 import { UsageError } from '../../process/errors.ts';
@@ -34,10 +35,11 @@ export async function settleRows(
   const journal = new Journal(journalPath(list.folder, runId), run);
   for (const [row, outcome] of outcomes) journal.keep({ kind: 'outcome', row, outcome });
   journal.sync();
-  const open = run.rows.filter((row) => isLeft(row) || rowStateOf(row) === 'unknown').length;
-  const rejects = open === 0 ? endRun(run, journal, { folder: context.io.cwd }) : undefined;
+  const remaining = run.rows.filter((row) => isLeft(row) || rowStateOf(row) === 'unknown').length;
+  const rejects = remaining === 0 ? writeEnd(run, journal, { folder: context.io.cwd }) : undefined;
   journal.close();
-  const state = open === 0 ? ' is finished' : `: ${counted(open, 'more row is', 'more rows are')} open`;
+  const state =
+    remaining === 0 ? ' is finished' : `: ${counted(remaining, 'more row is', 'more rows are')} open`;
   return {
     documents: outcomes.map(([row]) => ({ id: row.id ?? madeIdOf(row), line: row.line, state: as })),
     text: `run ${runId}${state}\n`,

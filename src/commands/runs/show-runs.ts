@@ -1,8 +1,9 @@
 import { isFields, toJsonValue } from '../../api/record-values.ts';
 import { findRun, listRuns, type RunInfo, type RunList, readRun } from '../../bulk/list-runs.ts';
 import { toRunJson } from '../../bulk/report.ts';
+import { isAppliedOrUncertain, rowStateOf } from '../../bulk/row-state.ts';
 import { createRowView, type PrintedRow, rowWords, toPrintedRow } from '../../bulk/row-view.ts';
-import { isAppliedOrUncertain, madeIdOf, type Run, rowStateOf } from '../../bulk/run.ts';
+import { madeIdOf, type Run } from '../../bulk/run.ts';
 import type { Context } from '../../context.ts';
 import type { View } from '../../output/columns.ts';
 import { inPages, type Output } from '../../output/print.ts';

@@ -1,0 +1,87 @@
+import type { Row } from '../writes/decide.ts';
+import { reasonRule } from '../writes/reasons.ts';
+
+/**
+ * The states of rows. `unprocessed` rows have no outcome yet; `unsettled` ones neither, and a killed session may have
+ * written them. `booked` rows are unchanged because another run of the delivery has booked them. `invalid` and `skipped`
+ * rows are in no plan.
+ */
+export const rowStates = [
+  'applied',
+  'unchanged',
+  'booked',
+  'failed',
+  'unknown',
+  'invalid',
+  'skipped',
+  'unprocessed',
+  'unsettled',
+] as const;
+type RowState = (typeof rowStates)[number];
+
+/** The code of a row that another run of the delivery has booked. */
+export const bookedCode = 'booked';
+
+export function rowStateOf({ outcome, doubt }: Row): RowState {
+  if (!outcome) return doubt ? 'unsettled' : 'unprocessed';
+  const { kind, reason } = outcome;
+  return kind === 'unchanged' && reason?.code === bookedCode ? 'booked' : kind;
+}
+
+/** Returns true if a run has written a row, or may have. */
+export function isAppliedOrUncertain(row: Row): boolean {
+  return row.outcome?.kind === 'applied' || row.doubt !== undefined;
+}
+
+/** Returns true if a row is left for `resume`: it has no outcome, or it failed for a reason that passes. */
+export function isLeft({ outcome }: Row): boolean {
+  return !outcome || (outcome.kind === 'failed' && outcome.reason?.passes === true);
+}
+
+/** Returns true if a session looks at a row: it is left, or unknown. A create that is unknown is settled by a person. */
+export function isForSession(row: Row): boolean {
+  return isLeft(row) || (row.outcome?.kind === 'unknown' && row.intent.kind !== 'create');
+}
+
+/** Returns true if a person must say what happened to a row: it is unknown, and another session could not tell either. */
+export function isForPerson({ outcome, intent }: Row): boolean {
+  if (outcome?.kind !== 'unknown') return false;
+  const { reason } = outcome;
+  return intent.kind === 'create' || (reason !== undefined && reasonRule(reason.code).isForPerson === true);
+}
+
+/** The numbers of rows, by their state. */
+export type RowCounts = Record<RowState, number>;
+
+export interface RunTotals {
+  readonly counts: RowCounts;
+  /** The rows that `resume` tries again, without the unknown ones. */
+  readonly left: number;
+  /** The rows that are applied or uncertain. A row that is unknown because of another run was never sent. */
+  readonly written: number;
+}
+
+/** The number of rows that counts are of. */
+export function rowCountOf(counts: RowCounts): number {
+  return rowStates.reduce((sum, state) => sum + counts[state], 0);
+}
+
+/** Counts the rows of a run. @param excluded the numbers of rows that are in no plan. */
+export function rowTotals(
+  rows: readonly Row[],
+  { invalid, skipped }: Pick<RowCounts, 'invalid' | 'skipped'> = { invalid: 0, skipped: 0 },
+): RunTotals {
+  const counts = {
+    ...Object.fromEntries(rowStates.map((state) => [state, 0])),
+    invalid,
+    skipped,
+  } as RowCounts;
+  let left = 0;
+  let written = 0;
+  for (const row of rows) {
+    counts[rowStateOf(row)] += 1;
+    if (isLeft(row)) left += 1;
+    if (isAppliedOrUncertain(row)) written += 1;
+  }
+  return { counts, left, written };
+}
