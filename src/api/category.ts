@@ -16,7 +16,7 @@ export function categoryIn({ categoryId: id, category: name = null }: RecordFiel
   return id === undefined ? { name } : { id, name };
 }
 
-/** Makes the fields of a record of a category, an object that has its id, its name or both. */
+/** Turns a category, an object that has its id, its name or both, into the fields of a record. */
 export function categoryFields({ id, name }: JsonObject): JsonObject {
   return {
     ...(id !== undefined && { categoryId: id }),

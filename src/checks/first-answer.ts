@@ -1,7 +1,7 @@
 import { nouns } from '../api/nouns.ts';
 import type { Operation } from '../api/operations.ts';
 import { statusRule } from '../client/answer-table.ts';
-import { titleOr } from '../client/error-body.ts';
+import { titleOrText } from '../client/error-body.ts';
 import { fromWire } from '../client/read-answer.ts';
 import { describeHeader } from '../config/credential.ts';
 import { CliError, exitCodes } from '../process/errors.ts';
@@ -71,7 +71,7 @@ function judgeFirstAnswer(
   const isElsewhere = isSuccess || isRedirected || kind === 'not-found';
   return fail(`${clause}${otherBody ?? ''}${redirect}; ${tokenClause(context)}`, {
     ...detailsOf(answer),
-    got: titleOr(answer.text),
+    got: titleOrText(answer.text),
     hint: isElsewhere ? otherHint : error?.details.hint,
     exitCode: error?.kind === 'auth' ? auth : status >= 500 ? unavailable : checkFailed,
     isLasting: kind === 'auth',

@@ -4,7 +4,7 @@ import { requestIdOf } from '../api/http.ts';
 import { nouns } from '../api/nouns.ts';
 import { componentReference, toSchemas } from '../api/openapi.ts';
 import type { DocumentedResponse, Operation, Parameter } from '../api/operations.ts';
-import { titleOr } from '../client/error-body.ts';
+import { titleOrText } from '../client/error-body.ts';
 import { fromWire, otherRecord } from '../client/read-answer.ts';
 import type { CallInput } from '../client/request.ts';
 import { CliError, messageOf } from '../process/errors.ts';
@@ -140,7 +140,7 @@ export function faultOf(answer: CheckAnswer, reason: string, details: Details = 
   return fail(reason, {
     ...detailsOf(answer),
     operation: answer.operation,
-    got: titleOr(answer.text),
+    got: titleOrText(answer.text),
     ...details,
   });
 }

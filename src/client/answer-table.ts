@@ -4,13 +4,13 @@ import type { Attempt } from './attempt.ts';
 
 // The one table of answers: what an answer means for a write, a retry and an error. Calls, rows, smoke and errors read it.
 
-/** What decides whether a request was applied, and is sent again. */
+/** What decides whether a request was applied, and is retried. */
 type AttemptEnd = Pick<Attempt, 'isSent' | 'response' | 'error' | 'author'>;
 
 export interface AnswerRule {
   /** True if a write with this answer may have been applied. */
   readonly mayBeApplied: boolean;
-  /** Which requests are sent again by themselves: none, those that are once if sent twice, or all. */
+  /** Which requests are retried: none, those that have the effect of one if they are sent twice, or all. */
   readonly again: 'never' | 'idempotent' | 'always';
   /** True if the same request may succeed later. */
   readonly isTemporary: boolean;
@@ -46,7 +46,7 @@ const missing: AnswerRule = { ...refused, kind: 'not-found' };
 const unsupported: AnswerRule = { ...refused, kind: 'unavailable' };
 const busy: AnswerRule = { mayBeApplied: false, again: 'always', isTemporary: true, kind: 'unavailable' };
 const lost: AnswerRule = { mayBeApplied: true, again: 'idempotent', isTemporary: true, kind: 'unavailable' };
-/** A gateway's page, a 202, and a success that is none. */
+/** A page of a gateway, a 202, or a status of success without a valid answer. */
 const unclear: AnswerRule = { ...lost, again: 'never' };
 const unsent: AnswerRule = { ...busy, again: 'never' };
 
@@ -100,12 +100,12 @@ export function statusRule(status: number, author: Author | undefined): AnswerRu
   return rowOf.get(status)?.rule ?? (status >= 500 ? lost : status >= 400 ? refused : unclear);
 }
 
-/** Returns what a status says. Undefined for one without a meaning of its own here. */
+/** Returns what a status says. Undefined for a status that nothing here tells from others. */
 export function statusWord(status: number | undefined): StatusWord | undefined {
   return rowOf.get(status ?? 0)?.word;
 }
 
-/** Returns true if a status means success. 202 does for a write only. */
+/** Returns true if a status means success. 202 does so only for a write. */
 export function isSuccess(method: string, status: number): boolean {
   const word = statusWord(status);
   return word === 'success' || (word === 'accepted' && !isSafeMethod(method));
@@ -125,7 +125,7 @@ export function mayHaveBeenApplied(method: string, attempts: readonly AttemptEnd
   return !isSafeMethod(method) && attempts.some((attempt) => answerRule(attempt).mayBeApplied);
 }
 
-/** Returns true if a request may be sent again by itself. @see RFC 9110, 9.2.2 */
+/** Returns true if a request may be retried. @see RFC 9110, 9.2.2 */
 export function isSentAgain(method: string, result: AttemptEnd): boolean {
   const { again } = answerRule(result);
   return again === 'always' || (again === 'idempotent' && isIdempotent(method));
@@ -136,7 +136,7 @@ export function isTemporaryError({ kind, details: { status, author } }: CliError
   return status === undefined ? kind !== 'usage' : statusRule(status, author).isTemporary;
 }
 
-/** Returns true if a reading that failed is tried again: an empty 404 and a page of a gateway say nothing of the record. */
+/** Returns true if a reading that failed is retried: an empty 404 and a page of a gateway say nothing of the record. */
 export function isReadAgain({ details: { status, author, retryable } }: CliError): boolean {
   return retryable === true || (isMissingStatus(status) && author !== 'service');
 }

@@ -71,8 +71,8 @@ export function callError<Thrown>(call: Call, attempts: Attempts, thrown: Thrown
 }
 
 /**
- * Makes the error of a call. It says how many attempts there were, and who may have answered if the answer came through a forward
- * proxy and the service has not signed it.
+ * Makes the error of a call. It says how many attempts there were, and who may have answered if the answer came through a
+ * forward proxy and its body does not show that it is the service's.
  */
 function makeError(
   call: Call,

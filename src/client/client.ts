@@ -50,7 +50,7 @@ export interface Client {
    */
   read(id: OperationId, input: CallInput, options?: CallOptions): Promise<Answer>;
   /**
-   * Writes by one operation, and judges what came of it. It throws nothing that an answer says.
+   * Writes by one operation, and judges what came of it. An answer with any status is a result, and so is no answer.
    *
    * @throws StoppedError or InterruptedError if it was certainly not sent.
    */

@@ -127,11 +127,11 @@ function oneLine(text: string, most = 1000): string {
 
 /** Returns the title of a page, or the beginning of any other body, as one line. Bytes that are not UTF-8 become replacement characters. */
 export function beginningOf(body: HttpResponse['body'], mask: Mask): string {
-  return oneLine(mask(titleOr(bodyText(body.slice(0, 64 * 1024)))), 200);
+  return oneLine(mask(titleOrText(bodyText(body.slice(0, 64 * 1024)))), 200);
 }
 
 /** Returns the title of a page, or another text as it is. */
-export function titleOr(text: string): string {
+export function titleOrText(text: string): string {
   return /^\s*</.test(text) ? (/<title[^<>]*>([^<]*[^<\s][^<]*)/i.exec(text)?.[1] ?? text) : text;
 }
 

@@ -4,7 +4,7 @@ import { systemCode } from '../process/system-error.ts';
 import { isMissingStatus } from './answer-table.ts';
 import type { Call } from './call.ts';
 
-/** What is known of a call that failed. Of a connection that is only looked at there is no call. */
+/** What is known of a call that failed. A check that only opens a connection has no call. */
 interface Failure {
   readonly call?: Call | undefined;
   /** Why there is no valid answer. */

@@ -113,7 +113,7 @@ export function judgeWrite(
 }
 
 /**
- * Judges a write by its error: an answer that is none of success, or no answer.
+ * Judges a write by its error: a status other than success, or no valid answer.
  *
  * @throws the error of a stop if the write was certainly not sent; any error that is not of a call.
  */

@@ -20,10 +20,10 @@ export interface StopReason {
 /** The longest Retry-After, in milliseconds. A longer one stops the run. */
 export const maxRetryWaitMs = 120_000;
 
-/** The most attempts in a row without an answer of the service. One more stops the run. */
+/** The number of attempts in a row without an answer of the service that stops the run. */
 const maxUnanswered = 20;
 
-/** The pace of requests, shared by all workers: a rate, a pause when the service asks for one, and an end if it is dead. */
+/** The pace of requests, shared by all workers: a rate, a pause when the service asks for one, and a stop if it no longer answers. */
 export class Pace {
   /** The most requests in flight. */
   readonly max: number;

@@ -65,8 +65,8 @@ interface Walk {
   firstNumber: number | undefined;
 }
 
-/** The statuses with which services answer a page behind the last one. */
-const behindTheLast: readonly unknown[] = [204, 400, 404, 416];
+/** The statuses with which services answer a request for a page after the last one. */
+const afterTheLast: readonly unknown[] = [204, 400, 404, 416];
 
 /**
  * Yields the pages of a list in their order, and returns what its end shows.
@@ -91,7 +91,7 @@ export async function* pagesOf(
     try {
       page = await read(url);
     } catch (error) {
-      const isEnd = error instanceof CliError && behindTheLast.includes(error.details.status);
+      const isEnd = error instanceof CliError && afterTheLast.includes(error.details.status);
       if (step.isCounted && isEnd) return step;
       throw error;
     }

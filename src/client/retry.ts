@@ -2,7 +2,7 @@ import { type HttpHeaders, headerDate, headerValue } from '../api/http.ts';
 import { CliError } from '../process/errors.ts';
 import type { Attempt } from './attempt.ts';
 
-// When a request is sent again: the retries of a call, and those of a row, which reads between two attempts.
+// When a request is sent again: the retries of a call, and those of a row, whose record is read between two attempts.
 
 export interface RetryLimits {
   /** The most retries. */
@@ -32,7 +32,7 @@ export function planRetry(
   random = Math.random(),
 ): Retry {
   if (isUnreachable(error) && !retriesUnreachable) return { kind: 'none' };
-  // A Retry-After beyond the deadline is told after the last retry too.
+  // A Retry-After beyond the deadline is reported, even after the last retry.
   if (number > retries && (retryAfterMs === undefined || retryAfterMs < leftMs)) return { kind: 'none' };
   const delayMs = retryDelay(number, retryAfterMs, random);
   return delayMs < leftMs ? { kind: 'after', delayMs } : { kind: 'too-late' };
