@@ -47,7 +47,7 @@ type Verb = CommandEntry & Action;
 export interface Group {
   readonly examples: readonly string[];
   readonly verbs: readonly Command[];
-  /** The flags of a line that names no verb, such as `petstore --version`. */
+  /** The flags of a line that names no verb, such as `petstore --version`. By default those of `alone`. */
   readonly flags?: Readonly<Record<string, Flag>>;
   /** The command that runs if the line names no verb. */
   readonly alone?: Action;
@@ -140,7 +140,7 @@ export function flagsOf(command: Action | Group): Record<string, Flag> {
 
 /** Returns the flags of this command without those that every command takes. */
 export function commandFlags(command: Action | Group): Record<string, Flag> {
-  if (isGroup(command)) return { ...command.flags };
+  if (isGroup(command)) return { ...(command.flags ?? command.alone?.flags) };
   const preview = command.write === 'planned' ? 'show the plan and write nothing' : writeFlags.dryRun.summary;
   const ofWrites = command.write ? { ...writeFlags, dryRun: { ...writeFlags.dryRun, summary: preview } } : {};
   return { ...command.flags, ...ofWrites };

@@ -5,11 +5,6 @@ import { UsageError } from '../../process/errors.ts';
 import { listFlags, parseNamedRow, parseRunId, referenceFlag } from '../arguments.ts';
 import { resumeFlags } from '../run-flags.ts';
 
-const runsFlags = {
-  limit: listFlags.limit,
-  pet: referenceFlag('pets', 'only runs that wrote this pet or its count'),
-};
-
 const list = verb({
   name: 'list',
   aliases: ['ls'],
@@ -17,7 +12,10 @@ const list = verb({
   description:
     'Lists the runs that this machine has kept: apply, edit, create, update and delete --from, and undo. Single commands are no runs.',
   examples: ['petstore runs', 'petstore runs --pet 42', 'petstore runs -o json --limit 5'],
-  flags: runsFlags,
+  flags: {
+    limit: listFlags.limit,
+    pet: referenceFlag('pets', 'only runs that wrote this pet or its count'),
+  },
   view: async (context) => {
     const { reportView, terminalView } = await import('../../bulk/report-output.ts');
     const isTable = context.io.stdout.isTerminal && context.printer().content === 'text';
@@ -69,7 +67,6 @@ const settle = verb({
 
 export const runs = {
   alone: list,
-  flags: runsFlags,
   examples: ['petstore runs', 'petstore runs show r7'],
   verbs: [list, show, settle],
 };
