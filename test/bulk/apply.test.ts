@@ -46,10 +46,7 @@ test('refuses before any request what it can refuse', async () => {
 
 test('a pet without an entry is failed, or created with --create-missing, from 0 if relative', async () => {
   await using shop = await stockShop([5, 5], {
-    'stock.csv': toCsv([
-      [1, 6],
-      [9, 7],
-    ]),
+    'stock.csv': 'petId,quantity\n1,6\n9,7\n',
     'd.csv': 'id,change\n7,3\n',
   });
   const first = await shop.report(apply);

@@ -14,12 +14,7 @@ function editorOf(desk: StockDesk, commands: string): Record<string, string> {
 
 /** Reads from an error the name of the file that keeps the text. */
 function keptFile(stderr: string): string {
-  const path = /the text is kept in (\S+)/.exec(stderr.replaceAll('\n', ' '))?.[1] ?? '';
-  return path.replace(/[;"].*/, '');
-}
-
-function keptText(stderr: string): string {
-  return readFileSync(keptFile(stderr), 'utf8');
+  return /the text is kept in ([^\s;"]+)/.exec(stderr.replaceAll('\n', ' '))?.[1] ?? '';
 }
 
 test('opens counts with names in an editor, and writes only the rows that were changed', async () => {
@@ -64,7 +59,7 @@ test('invalid text opens the editor again with the reason on top; saved again un
   const wrong = await shop.run('inventory edit --yes', { env });
   expect(wrong.code).toBe(2);
   expect(shop.read('seen.csv')).toMatch(/^# error: .*quantity 'x': must be a whole number/m);
-  expect(keptText(wrong.stderr)).toMatch(/^2,".*",x,2,available$/m);
+  expect(readFileSync(keptFile(wrong.stderr), 'utf8')).toMatch(/^2,".*",x,2,available$/m);
   expect(shop.writes()).toEqual([]);
 });
 
@@ -81,7 +76,7 @@ test.each([
   };
   const run = await shop.run(['inventory', 'edit', ...words], { env });
   expect(run.code).toBe(code);
-  expect(keptText(run.stderr)).toMatch(/^2,".*",9,2,available$/m);
+  expect(readFileSync(keptFile(run.stderr), 'utf8')).toMatch(/^2,".*",9,2,available$/m);
   expect(shop.writes()).toEqual([]);
   // A command takes it as it is.
   const applied = await shop.report(['inventory', 'apply', keptFile(run.stderr), '--yes']);

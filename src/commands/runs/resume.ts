@@ -51,6 +51,7 @@ function goOn(verb: keyof typeof choices, description: string, examples: readonl
     args,
     flags: resumeFlags,
     async view(context, { run }) {
+      if (sessionMode(context) === 'write') return runView(context, 'inventory');
       const list = await listRuns(context.io);
       const { info } = await choices[verb](list, await findTarget(context), run);
       return runView(context, info?.header.noun ?? 'inventory');
