@@ -5,7 +5,7 @@ import { type Interrupts, inTwoSteps, Stop } from '../process/signals.ts';
 import { durationText } from '../process/text.ts';
 import { type Check, fail, groupOf, isRed, type Service, skip } from './check.ts';
 import { hasReachPattern, type Selection, selectedChecks } from './check-table.ts';
-import type { SmokeReport } from './report/human-report.ts';
+import type { SmokeReport } from './report/smoke-report.ts';
 import {
   type CheckResult,
   exitCodeOf,

@@ -4,6 +4,7 @@ import { printJson } from '../../process/exact-json.ts';
 import { escapeMarkup } from '../../process/text.ts';
 import { groupOf, type State } from '../check.ts';
 import type { CheckResult } from '../run-checks.ts';
+import { toHumanReport } from './human-report.ts';
 import {
   causesOf,
   labelledDetails,
@@ -11,9 +12,8 @@ import {
   reasonText,
   type SmokeReport,
   subjectOf,
-  toHumanReport,
   totalsOf,
-} from './human-report.ts';
+} from './smoke-report.ts';
 
 /** Prints the report as one JSON document. */
 export function toJsonReport(report: SmokeReport, indent: number): string {
