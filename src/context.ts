@@ -7,7 +7,7 @@ import type { OutputFormat } from './config/setting-values.ts';
 import type { Settings, TokenSource } from './config/settings.ts';
 import type { Prompt } from './input/prompt.ts';
 import type { Notices } from './output/notices.ts';
-import type { Printer } from './output/print.ts';
+import type { Printer } from './output/printer.ts';
 import type { LiveLine } from './output/streams.ts';
 import type { Style } from './output/style.ts';
 import type { Io } from './process/io.ts';

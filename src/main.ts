@@ -3,7 +3,7 @@ import { resolveSettings } from './config/settings.ts';
 import type { Context } from './context.ts';
 import { openContext, openRuntime } from './open-context.ts';
 import { createNotices, type Notices } from './output/notices.ts';
-import { formats } from './output/print.ts';
+import { formats } from './output/printer.ts';
 import { eraseLine } from './output/streams.ts';
 import { withinLimits } from './process/deadline.ts';
 import { CliError, exitCodes, messageOf, OutputClosedError } from './process/errors.ts';

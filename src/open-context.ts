@@ -4,7 +4,7 @@ import type { Client } from './client/client.ts';
 import type { Settings, TokenSource } from './config/settings.ts';
 import type { ClientUse, Context, Runtime } from './context.ts';
 import type { Notices } from './output/notices.ts';
-import { createPrinter } from './output/print.ts';
+import { createPrinter } from './output/printer.ts';
 import { openStreams } from './output/streams.ts';
 import { createStyle } from './output/style.ts';
 import type { Io } from './process/io.ts';

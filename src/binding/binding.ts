@@ -5,9 +5,9 @@ import { UsageError } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
 import { whileKillable } from '../process/io.ts';
 import { toOperation } from './bound-operation.ts';
-import { findOperationAt } from './choice.ts';
 import type { Description } from './description.ts';
 import { obstacleText, operationsIn, type Route, routeText } from './document.ts';
+import { findOperationAt } from './mapped-route.ts';
 import { type Match, type Matches, matchOperations } from './match.ts';
 import type { TableOperation } from './wire-form.ts';
 

@@ -10,7 +10,7 @@ import {
   obstacleText,
   routeText,
 } from './document.ts';
-import { addingWordIn, isNumberKind, obstacleTo } from './fit.ts';
+import { addingWordIn, isNumberKind, obstacleTo } from './obstacles.ts';
 import { withStatedValues } from './parameters.ts';
 import { mentions, nounOfSchema, type PathForm, readPath } from './path-words.ts';
 import { keywordOf, type Shape } from './schema.ts';
@@ -21,7 +21,7 @@ import { fieldNamesOf, isRecord, recordsIn, type TableOperation } from './wire-f
 //
 // - An operationId that is exactly ours is taken first. Else the path of a collection ends with the noun, the path of a
 //   record is that of the collection and the noun's id, and the method says what the operation does.
-// - What cannot be called, or has other records, is refused (fit.ts). So is a count that may be added to.
+// - What cannot be called, or has other records, is refused (obstacles.ts). So is a count that may be added to.
 // - If the list or the get is refused because of its records, so are the writes.
 // - If several operations fit equally, none is bound.
 //

@@ -3,7 +3,7 @@ import { canAsk, confirmWrite } from '../asking.ts';
 import { resolvePaths } from '../config/paths.ts';
 import type { Context } from '../context.ts';
 import type { View } from '../output/columns.ts';
-import type { Output } from '../output/print.ts';
+import type { Output } from '../output/printer.ts';
 import { withProgress } from '../output/progress.ts';
 import { CliError, exitCodes, InterruptedError, type Signal } from '../process/errors.ts';
 import { checkFolder, ensurePrivateFolder, realFile } from '../process/files.ts';

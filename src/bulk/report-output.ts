@@ -1,7 +1,7 @@
 import { nouns } from '../api/nouns.ts';
 import { type Context, followUpCommand, lookCommand } from '../context.ts';
 import type { Column, View } from '../output/columns.ts';
-import type { Output } from '../output/print.ts';
+import type { Output } from '../output/printer.ts';
 import type { Style } from '../output/style.ts';
 import type { JsonObject } from '../process/exact-json.ts';
 import { counted, groupDigits, sanitize, shorten } from '../process/text.ts';

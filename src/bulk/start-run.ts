@@ -3,7 +3,7 @@ import type { Context } from '../context.ts';
 import type { InputFile } from '../input/input-file.ts';
 import type { InputRow, RowLayout } from '../input/read-records.ts';
 import { type CheckedInput, readRows } from '../input/read-rows.ts';
-import type { Output } from '../output/print.ts';
+import type { Output } from '../output/printer.ts';
 import { UsageError } from '../process/errors.ts';
 import { carryOut, findTarget, lockTarget, type SessionFlags, sessionMode } from './carry-out.ts';
 import { checkProfile } from './claims.ts';

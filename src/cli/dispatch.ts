@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Context } from '../context.ts';
 import { checkColumns, type View } from '../output/columns.ts';
-import type { Output } from '../output/print.ts';
+import type { Output } from '../output/printer.ts';
 import { plainStyle } from '../output/style.ts';
 import { exitCodes, OutputClosedError, UsageError } from '../process/errors.ts';
 import { asksForHelp, findHelp, readPage, readTable } from './command-words.ts';

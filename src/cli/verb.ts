@@ -1,6 +1,6 @@
 import type { Context } from '../context.ts';
 import type { View } from '../output/columns.ts';
-import type { Output } from '../output/print.ts';
+import type { Output } from '../output/printer.ts';
 import type { Argument, Flag, ValuesOf } from './flag.ts';
 import { globalFlags, writeFlags } from './global-flags.ts';
 import type { Block } from './topics.ts';

@@ -6,7 +6,7 @@ import { applyRun, readIntents, toRun } from '../bulk/start-run.ts';
 import type { Context } from '../context.ts';
 import { openInputFile } from '../input/input-file.ts';
 import type { CheckedInput } from '../input/read-rows.ts';
-import type { Output } from '../output/print.ts';
+import type { Output } from '../output/printer.ts';
 import { CliError } from '../process/errors.ts';
 import { counted } from '../process/text.ts';
 import { type Access, openAccess } from '../records/access.ts';

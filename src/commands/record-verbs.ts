@@ -2,7 +2,7 @@ import { type Field, type Noun, referenceFields } from '../api/nouns.ts';
 import { argument, type Flag, flag, nameOf, value } from '../cli/flag.ts';
 import { verb } from '../cli/verb.ts';
 import type { Context } from '../context.ts';
-import type { Output } from '../output/print.ts';
+import type { Output } from '../output/printer.ts';
 import { UsageError } from '../process/errors.ts';
 import { withArticle } from '../process/text.ts';
 import type { RecordFlags } from '../records/body-fields.ts';

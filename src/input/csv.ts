@@ -5,7 +5,7 @@ import {
   overlongRecord,
   type RecordSplitter,
   type SplitRecord,
-} from './record.ts';
+} from './record-splitter.ts';
 
 /**
  * Splits CSV text (RFC 4180) into records. Lines may end in LF, CRLF or CR in any mix. Blank lines are skipped. A quote

@@ -1,10 +1,10 @@
 import type { Fields } from '../api/record-values.ts';
-import { withoutGuard } from '../output/formats.ts';
+import { withoutGuard } from '../output/data-formats.ts';
 import { CliError, InputError, quoteValue, ValueError } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-json.ts';
 import { type ColumnRules, type FieldNames, findFields, isColumn } from './field-columns.ts';
 import type { InputFile } from './input-file.ts';
-import { type SplitRecord, toItem } from './record.ts';
+import { type SplitRecord, toItem } from './record-splitter.ts';
 import { type InputFormat, isTable, recordPlace, splitInput } from './split-input.ts';
 
 /** A row of an input: the values that a command reads from a record. */

@@ -1,5 +1,5 @@
 import { extname } from 'node:path';
-import { quoteCell, tsvCell, withGuard } from '../output/formats.ts';
+import { quoteCell, tsvCell, withGuard } from '../output/data-formats.ts';
 import { CliError } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, printJson } from '../process/exact-json.ts';
 import { type FileName, writeNewFile } from '../process/files.ts';
@@ -8,7 +8,7 @@ import { CsvSplitter } from './csv.ts';
 import { isRejectColumn, rejectColumns, textColumn } from './field-columns.ts';
 import type { InputFile } from './input-file.ts';
 import { rowOrError } from './read-records.ts';
-import { toItem } from './record.ts';
+import { toItem } from './record-splitter.ts';
 import { type InputFormat, isTable } from './split-input.ts';
 
 /** A row that was not done, and the reason. */

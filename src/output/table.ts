@@ -1,6 +1,6 @@
 import { minuteText, sanitize } from '../process/text.ts';
 import { type Column, cellText } from './columns.ts';
-import type { Print, PrintJob } from './formats.ts';
+import type { Print, PrintJob } from './data-formats.ts';
 import { paintStatus } from './style.ts';
 
 /** The most records of a frame: cli-table3 takes quadratic time. */

@@ -5,7 +5,7 @@ import type { Fields } from '../api/record-values.ts';
 import { canAsk, confirmWrite } from '../asking.ts';
 import type { Context } from '../context.ts';
 import type { Prompt } from '../input/prompt.ts';
-import type { Output } from '../output/print.ts';
+import type { Output } from '../output/printer.ts';
 import { UsageError } from '../process/errors.ts';
 import type { Intent } from '../writes/decide.ts';
 import { type Access, openAccess } from './access.ts';

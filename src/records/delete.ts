@@ -2,7 +2,7 @@ import { type Noun, nouns } from '../api/nouns.ts';
 import { canAsk, confirmWrite } from '../asking.ts';
 import { readRecord } from '../client/read-record.ts';
 import type { Context } from '../context.ts';
-import type { Output } from '../output/print.ts';
+import type { Output } from '../output/printer.ts';
 import { CliError } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
 import { type Access, openAccess, readEach } from './access.ts';

@@ -5,7 +5,7 @@ import { confirmWrite } from '../asking.ts';
 import { readRecord } from '../client/read-record.ts';
 import type { Context } from '../context.ts';
 import { editAndSend, findEditor } from '../input/editor.ts';
-import type { Output } from '../output/print.ts';
+import type { Output } from '../output/printer.ts';
 import { UsageError } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, printJson } from '../process/exact-json.ts';
 import { loadYaml } from '../process/exact-yaml.ts';

@@ -5,7 +5,7 @@ import { checkFilters } from '../client/whole-list.ts';
 import type { Context } from '../context.ts';
 import type { View } from '../output/columns.ts';
 import { errorSentence } from '../output/error.ts';
-import type { Output } from '../output/print.ts';
+import type { Output } from '../output/printer.ts';
 import { sleep, withinLimits } from '../process/deadline.ts';
 import { CliError, exitCodes, InterruptedError, UsageError } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';

@@ -3,7 +3,7 @@ import type { ServiceRecord } from '../api/record-values.ts';
 import { toRequestDocuments } from '../client/shown-calls.ts';
 import { retryLimitsOf } from '../context.ts';
 import { cellText } from '../output/columns.ts';
-import type { Output } from '../output/print.ts';
+import type { Output } from '../output/printer.ts';
 import { CliError, InterruptedError } from '../process/errors.ts';
 import type { JsonValue } from '../process/exact-json.ts';
 import type { Intent, Row } from '../writes/decide.ts';

@@ -1,6 +1,6 @@
 import { parse as parseCsv } from 'csv-parse/sync';
 import { expect, test } from 'vitest';
-import type { SplitRecord } from '../../src/input/record.ts';
+import type { SplitRecord } from '../../src/input/record-splitter.ts';
 import { splitInput } from '../../src/input/split-input.ts';
 import { randomOf } from '../helpers/random.ts';
 

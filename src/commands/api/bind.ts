@@ -10,7 +10,7 @@ import { isBaseUrl } from '../../config/setting-values.ts';
 import type { Settings } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
 import { propertyColumns, type View } from '../../output/columns.ts';
-import type { Output } from '../../output/print.ts';
+import type { Output } from '../../output/printer.ts';
 import { CliError, UsageError } from '../../process/errors.ts';
 import { findOperation } from './list-operations.ts';
 import { readDescriptionAt } from './read-description.ts';

@@ -8,7 +8,7 @@ import type { Client, RawResponse } from '../../client/client.ts';
 import { type RawRequest, rawMethods } from '../../client/request.ts';
 import { toRequestDocuments } from '../../client/shown-calls.ts';
 import type { Context } from '../../context.ts';
-import type { Output } from '../../output/print.ts';
+import type { Output } from '../../output/printer.ts';
 import { CliError, readNamed, UsageError } from '../../process/errors.ts';
 import { printJson } from '../../process/exact-json.ts';
 import { collectBytes, readWhole } from '../../process/files.ts';

@@ -18,7 +18,7 @@ import { action } from '../../cli/verb.ts';
 import { parseDuration } from '../../config/setting-values.ts';
 import type { Context } from '../../context.ts';
 import { propertyColumns } from '../../output/columns.ts';
-import type { Output } from '../../output/print.ts';
+import type { Output } from '../../output/printer.ts';
 import { exitCodes, InterruptedError, OutputClosedError, UsageError } from '../../process/errors.ts';
 import { ensureFolder, writeFileAtomic } from '../../process/files.ts';
 import { fileError } from '../../process/system-error.ts';

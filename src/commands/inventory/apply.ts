@@ -4,7 +4,7 @@ import { applyRun, readIntents, toRun } from '../../bulk/start-run.ts';
 import { type ColumnMap, parseColumnMap } from '../../config/setting-values.ts';
 import type { Context } from '../../context.ts';
 import { openInputFile } from '../../input/input-file.ts';
-import type { Output } from '../../output/print.ts';
+import type { Output } from '../../output/printer.ts';
 import { messageOf, UsageError } from '../../process/errors.ts';
 import { type ApplyFlags, toRunFlags } from '../run-flags.ts';
 

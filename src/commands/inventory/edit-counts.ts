@@ -6,7 +6,7 @@ import { applyRun, toRun } from '../../bulk/start-run.ts';
 import type { Context } from '../../context.ts';
 import { editAndSend, findEditor } from '../../input/editor.ts';
 import { type CheckedInput, examplesOf, readRows } from '../../input/read-rows.ts';
-import type { Output } from '../../output/print.ts';
+import type { Output } from '../../output/printer.ts';
 import { UsageError } from '../../process/errors.ts';
 import { sanitize } from '../../process/text.ts';
 import { toServiceStatuses } from '../../records/body-fields.ts';

@@ -2,7 +2,7 @@ import { nouns } from '../../api/nouns.ts';
 import type { ServiceRecord } from '../../api/record-values.ts';
 import type { Context } from '../../context.ts';
 import type { Column, View } from '../../output/columns.ts';
-import type { Output } from '../../output/print.ts';
+import type { Output } from '../../output/printer.ts';
 import { Names } from '../../records/names.ts';
 import { viewOf } from '../../records/record-fields.ts';
 

@@ -16,7 +16,7 @@ import { type Run, rowName } from '../../bulk/run.ts';
 import { argument } from '../../cli/flag.ts';
 import { action } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
-import type { Output } from '../../output/print.ts';
+import type { Output } from '../../output/printer.ts';
 import { UsageError } from '../../process/errors.ts';
 import { counted, joinFirst, minuteText } from '../../process/text.ts';
 import { parseRunId } from '../arguments.ts';

@@ -6,7 +6,7 @@ import { isLeft, rowStateOf } from '../../bulk/row-state.ts';
 import { madeIdOf, type Run, rowName } from '../../bulk/run.ts';
 import { writeEnd } from '../../bulk/write-run.ts';
 import type { Context } from '../../context.ts';
-import type { Output } from '../../output/print.ts';
+import type { Output } from '../../output/printer.ts';
 import { UsageError } from '../../process/errors.ts';
 import { counted } from '../../process/text.ts';
 import type { Outcome, Row } from '../../writes/decide.ts';

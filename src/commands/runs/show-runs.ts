@@ -6,7 +6,7 @@ import { createRowView, type PrintedRow, rowWords, toPrintedRow } from '../../bu
 import { madeIdOf, type Run } from '../../bulk/run.ts';
 import type { Context } from '../../context.ts';
 import type { View } from '../../output/columns.ts';
-import { inPages, type Output } from '../../output/print.ts';
+import { inPages, type Output } from '../../output/printer.ts';
 import { UsageError } from '../../process/errors.ts';
 import type { JsonObject } from '../../process/exact-json.ts';
 import { Names } from '../../records/names.ts';

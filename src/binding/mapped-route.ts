@@ -8,7 +8,7 @@ import {
   type Route,
   routeText,
 } from './document.ts';
-import { obstacleTo } from './fit.ts';
+import { obstacleTo } from './obstacles.ts';
 import { isParameter } from './path-words.ts';
 import type { TableOperation } from './wire-form.ts';
 

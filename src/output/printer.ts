@@ -12,7 +12,7 @@ import {
   printJsonLines,
   printTsv,
   printYaml,
-} from './formats.ts';
+} from './data-formats.ts';
 import { createStyle } from './style.ts';
 import { piecesOf, printAligned, printFramed } from './table.ts';
 
