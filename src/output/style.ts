@@ -50,7 +50,7 @@ const stateColors = new Map<string, 'green' | 'yellow' | 'red' | 'dim'>([
 ]);
 
 /** Paints a text in the colour of a state. Without a text it paints the state itself. */
-export function paintStatus(style: Style, state: string, text = state): string {
+export function paintState(style: Style, state: string, text = state): string {
   const color = stateColors.get(state);
   return color ? style[color](text) : text;
 }

@@ -1,7 +1,7 @@
 import { minuteText, sanitize } from '../process/text.ts';
 import { type Column, cellText } from './columns.ts';
 import type { Print, PrintJob } from './data-formats.ts';
-import { paintStatus } from './style.ts';
+import { paintState } from './style.ts';
 
 /** The most records of a frame: cli-table3 takes quadratic time. */
 const maxFramedRecords = 300;
@@ -50,7 +50,7 @@ export const printAligned: Print = async function* (job, pieces) {
     const cells = texts.map((text, at) => {
       const { align, isStatus } = columns[at] ?? {};
       const space = ' '.repeat(Math.max(0, (widths[at] ?? 0) - measure(text)));
-      const painted = isStatus ? paintStatus(style, text) : text;
+      const painted = isStatus ? paintState(style, text) : text;
       return align === 'right' ? space + painted : painted + space;
     });
     return cells.join('  ').replace(/(?<! ) +$/, '');
@@ -104,6 +104,6 @@ async function drawFrame<Entity>(
     style: { head: [], border: [], compact: true },
   });
   for (const row of rows)
-    table.push(row.map((text, at) => (columns[at]?.isStatus ? paintStatus(style, text) : text)));
+    table.push(row.map((text, at) => (columns[at]?.isStatus ? paintState(style, text) : text)));
   return `${table.toString()}\n`;
 }

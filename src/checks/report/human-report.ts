@@ -1,4 +1,4 @@
-import type { Style } from '../../output/style.ts';
+import { paintState, type Style } from '../../output/style.ts';
 import { counted, durationText } from '../../process/text.ts';
 import { isRed, type State } from '../check.ts';
 import type { CheckResult } from '../run-checks.ts';
@@ -44,7 +44,7 @@ function causeText(cause: Cause, style: Style): string {
   const lines = [...checks, ...labelledDetails(finding)].map(
     ([label, text]) => `${detailIndent}${style.dim(label.padEnd(labelWidth))}  ${text}\n`,
   );
-  const state = paint(finding.state, finding.state.padEnd(stateWidth), style);
+  const state = paintState(style, finding.state, finding.state.padEnd(stateWidth));
   return `${state}  ${subjectOf(cause)}: ${reasonText(finding)}\n${lines.join('')}`;
 }
 
@@ -56,7 +56,7 @@ function checkLines(results: readonly CheckResult[], style: Style): string {
     const time = state === 'skip' ? '-' : durationText(elapsedMs);
     const text = isRed(result) ? '' : reasonText(result);
     const cells = [
-      paint(state, state.padEnd(stateWidth), style),
+      paintState(style, state, state.padEnd(stateWidth)),
       id.padEnd(idWidth),
       style.dim(time.padStart(timeWidth)),
       state === 'warn' || state === 'flaky' ? style.yellow(text) : style.dim(text),
@@ -66,17 +66,12 @@ function checkLines(results: readonly CheckResult[], style: Style): string {
   return lines.join('');
 }
 
-function paint(state: State, text: string, { green, yellow, red, dim }: Style): string {
-  const paints = { pass: green, flaky: yellow, warn: yellow, fail: red, error: red, skip: dim };
-  return paints[state](text);
-}
-
 function totalLine(report: SmokeReport, style: Style): string {
   const { results, elapsedMs, target, write } = report;
   const { checks, ...totals } = totalsOf(results);
   const counts = Object.entries(totals).flatMap(([name, count]) => {
     const state = name as State;
-    return count === 0 ? [] : [paint(state, `${count} ${totalNames[state]}`, style)];
+    return count === 0 ? [] : [paintState(style, state, `${count} ${totalNames[state]}`)];
   });
   const clauses = [
     `${counted(checks, 'check', 'checks')} of ${lineText(target)}`,
