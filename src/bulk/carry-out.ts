@@ -1,17 +1,16 @@
 import type { NounName } from '../api/nouns.ts';
 import { canAsk, confirmWrite } from '../asking.ts';
-import { resolvePaths } from '../config/paths.ts';
 import type { Context } from '../context.ts';
 import type { View } from '../output/columns.ts';
 import type { Output } from '../output/printer.ts';
 import { withProgress } from '../output/progress.ts';
 import { CliError, exitCodes, InterruptedError, type Signal } from '../process/errors.ts';
-import { checkFolder, ensurePrivateFolder, realFile } from '../process/files.ts';
+import { checkFolder } from '../process/files.ts';
 import { inTwoSteps } from '../process/signals.ts';
 import { counted } from '../process/text.ts';
 import type { ChosenRun } from './choose-run.ts';
-import { keepPlan } from './journal.ts';
-import { type RunList, runFolderOf } from './list-runs.ts';
+import { openJournal } from './journal.ts';
+import type { RunList } from './list-runs.ts';
 import { brokenGuard, type Guards, type Plan } from './plan.ts';
 import type { Report } from './report.ts';
 import { reportOutput, reportView } from './report-output.ts';
@@ -24,7 +23,7 @@ import {
   rowWords,
 } from './row-view.ts';
 import type { RunHeader } from './run-header.ts';
-import { holdTarget, type TargetLock, targetOf } from './target.ts';
+import type { TargetLock } from './target.ts';
 import { createSession, planRun, type Session, writeRun } from './write-run.ts';
 
 /** The flags of a session. A resume takes them too. */
@@ -48,38 +47,6 @@ export function sessionMode({ flags }: Context): SessionMode {
 export function runView(context: Context, noun: NounName, mode = sessionMode(context)): View<object> {
   if (mode === 'write') return reportView as View<object>;
   return createRowView(noun, context.printer().content === 'text') as View<object>;
-}
-
-/**
- * Finds the target of the command: the effective address of a service, with the tenant if the settings name one, or the
- * embedded store.
- */
-export async function findTarget(context: Context): Promise<string> {
-  const { baseUrl } = await context.client('bulk');
-  const { settings } = context;
-  const tenant = settings.get('tenant');
-  if (!settings.offline)
-    return tenant === undefined ? targetOf(baseUrl) : `${targetOf(baseUrl)} tenant ${tenant}`;
-  const { offlineStore } = resolvePaths(context.io);
-  if (offlineStore === ':memory:') return 'offline::memory:';
-  const { readStore } = await import('../server/store-file.ts');
-  return `offline:${readStore(offlineStore)?.id ?? realFile(offlineStore)}`;
-}
-
-/** Locks the target of a run until the lock is released. */
-export async function lockTarget(
-  context: Context,
-  { target, name, flags: { shard } }: Pick<RunHeader, 'target' | 'name' | 'flags'>,
-  { lockWait = 0 }: Pick<SessionFlags, 'lockWait'>,
-): Promise<TargetLock> {
-  const { signal } = context.interrupts;
-  const folder = runFolderOf(context.io);
-  await ensurePrivateFolder(folder, 'PETSTORE_STATE_DIR names another folder for what a run does');
-  return holdTarget(
-    folder,
-    { target, shard, name },
-    { ms: lockWait, signal, printStatus: context.printStatus },
-  );
 }
 
 const actions: Readonly<Record<RunHeader['kind'], string>> = {
@@ -190,7 +157,7 @@ async function writeWithProgress(
     read: () => ({ done: totals.settled, total, failed: totals.failed }),
   };
   return inTwoSteps(context.interrupts, stop, stopBy, async () => {
-    const journal = await keepPlan(session.list, run, plan.rows);
+    const journal = await openJournal(session.list, run, plan.rows);
     if (run.id !== undefined) await lock?.nameRun(run.id);
     const options = { maxErrors, name: rejects, folder: context.io.cwd };
     const write = () => writeRun(session, plan, journal, options);

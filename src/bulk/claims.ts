@@ -33,17 +33,17 @@ export async function claimsOn(
     return undone && row.intent.kind !== 'add' ? (sentBy.get(row.line) ?? 0) : Number.POSITIVE_INFINITY;
   };
   const claims = new Map(undone ? claimUndone(undone, rows) : []);
-  const asking = rows.filter((row) => deliveries.length > 0 || sinceOf(row) !== Number.POSITIVE_INFINITY);
-  for (const info of asking.length > 0 ? runsOnTarget(list, target) : []) {
+  const affected = rows.filter((row) => deliveries.length > 0 || sinceOf(row) !== Number.POSITIVE_INFINITY);
+  for (const info of affected.length > 0 ? runsOnTarget(list, target) : []) {
     if (info.id === id || info.id === undone?.id || info.header.noun !== noun) continue;
     const isBooking = deliveries.includes(info);
-    const asked = asking.filter(
+    const claimable = affected.filter(
       (row) => row.id !== undefined && !claims.has(row) && (isBooking || info.planNumber > sinceOf(row)),
     );
-    if (asked.length === 0) continue;
+    if (claimable.length === 0) continue;
     const takenBack = await readTakenBack(list, info);
     const others = new Map((await readRun(list, info.id)).rows.map((row) => [row.id, row]));
-    for (const row of asked) {
+    for (const row of claimable) {
       const other = others.get(row.id);
       if (!other || (takenBack.has(row.id) && !row.doubt)) continue;
       const isLater = other.plannedBy > sinceOf(row);

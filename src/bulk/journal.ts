@@ -101,11 +101,12 @@ export class Journal {
 }
 
 /**
- * Keeps the plan of a session in the journal of its run. A new run gets its journal first, and those of `surplusRuns` go.
+ * Opens the journal of a run, and keeps the plan of a session in it. A new run gets its journal first, and those of `surplusRuns`
+ * go.
  *
  * @throws CliError `failed`: then nothing was sent, and a new run does not exist.
  */
-export async function keepPlan(list: RunList, run: Run, rows: readonly RunRow[]): Promise<Journal> {
+export async function openJournal(list: RunList, run: Run, rows: readonly RunRow[]): Promise<Journal> {
   const { folder, runs } = list;
   const number = nextPlanNumber(list, run.header.target);
   if (run.id !== undefined) {

@@ -1,7 +1,6 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { resolvePaths } from '../config/paths.ts';
 import { CliError, UsageError } from '../process/errors.ts';
 import type { Io } from '../process/io.ts';
 import { fileError, isMissing } from '../process/system-error.ts';
@@ -10,12 +9,7 @@ import { readHead, readJournal, readUnreadableHead, type UnreadableHead } from '
 import { type RunTotals, rowTotals } from './row-state.ts';
 import type { Run, SessionEnd } from './run.ts';
 import { isSameDelivery, type RunHeader } from './run-header.ts';
-import { findHolders } from './target.ts';
-
-/** The folder of the journals of this user. It has a file for each run: `r7.jsonl`. */
-export function runFolderOf(io: Io): string {
-  return join(resolvePaths(io).stateDir, 'runs');
-}
+import { findHolders, runFolderOf } from './target.ts';
 
 /** A run that has begun. */
 export interface RunInfo extends Readonly<Omit<SessionEnd, 'ended'>> {

@@ -1,11 +1,11 @@
 import type { NounName } from '../api/nouns.ts';
 import type { Context } from '../context.ts';
-import type { InputFile } from '../input/input-file.ts';
+import { openInputFile } from '../input/input-file.ts';
 import type { InputRow, RowLayout } from '../input/read-records.ts';
 import { type CheckedInput, readRows } from '../input/read-rows.ts';
 import type { Output } from '../output/printer.ts';
 import { UsageError } from '../process/errors.ts';
-import { carryOut, findTarget, lockTarget, type SessionFlags, sessionMode } from './carry-out.ts';
+import { carryOut, type SessionFlags, sessionMode } from './carry-out.ts';
 import { checkProfile } from './claims.ts';
 import {
   findOfOtherTenant,
@@ -20,6 +20,7 @@ import { nextHint } from './report-output.ts';
 import { rowTotals } from './row-state.ts';
 import { createRun, type Run, type RunRow } from './run.ts';
 import { areDisjoint, type RunFlags, type RunHeader, shardOf } from './run-header.ts';
+import { findTarget, lockTarget } from './target.ts';
 
 /** The parts of which a run is made. */
 interface RunInput {
@@ -32,23 +33,19 @@ interface RunInput {
 }
 
 /** Reads a whole input, and prints its warnings. */
-export async function readIntents<Row extends InputRow>(
+export async function readRunInput<Row extends InputRow>(
   context: Context,
-  inputFile: InputFile,
+  path: string,
   layout: RowLayout<Row>,
   { skipInvalid, shard }: Pick<RunFlags, 'skipInvalid' | 'shard'>,
 ): Promise<CheckedInput<Row>> {
   const isSelected = shard ? (key: bigint) => shardOf(key, shard.count) === shard.index : undefined;
-  const input = await readRows(inputFile, layout, { skipInvalid, isSelected });
+  const input = await readRows(await openInputFile(context.io, path), layout, { skipInvalid, isSelected });
   for (const warning of input.warnings) await context.printNotice(`warning: ${warning}`);
   return input;
 }
 
-/** Turns an input into a run. */
-export async function toRun(
-  context: Context,
-  { kind, noun, input, flags, delivery }: RunInput,
-): Promise<Run> {
+async function toRun(context: Context, { kind, noun, input, flags, delivery }: RunInput): Promise<Run> {
   const { file, format, rows, invalid, skipped, header: columns } = input;
   const header: RunHeader = {
     kind,
@@ -69,13 +66,14 @@ export async function toRun(
   return createRun(header, rows, invalid);
 }
 
-/** Carries out the first session of a run. */
-export async function applyRun(
+/** Turns an input into a run, and carries out its first session. */
+export async function startRun(
   context: Context,
-  run: Run,
+  input: RunInput,
   flags: SessionFlags,
   mode = sessionMode(context),
 ): Promise<Output> {
+  const run = await toRun(context, input);
   const { header } = run;
   if (header.rows === 0) {
     const note = `note: ${header.name} has no records: nothing to do`;

@@ -3,11 +3,35 @@ import { readFileSync } from 'node:fs';
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { bareHost, isLoopbackHost } from '../api/http.ts';
+import { resolvePaths } from '../config/paths.ts';
+import type { Context } from '../context.ts';
 import { monotonicMs, sleep } from '../process/deadline.ts';
 import { CliError } from '../process/errors.ts';
-import { writeFileAtomic } from '../process/files.ts';
+import { ensurePrivateFolder, realFile, writeFileAtomic } from '../process/files.ts';
+import type { Io } from '../process/io.ts';
 import { holderOf, takeLock, withLock } from '../process/lock.ts';
-import { areDisjoint, type Shard } from './run-header.ts';
+import { areDisjoint, type RunHeader, type Shard } from './run-header.ts';
+
+/** The folder of the journals and locks of this user. It has a file for each run: `r7.jsonl`. */
+export function runFolderOf(io: Io): string {
+  return join(resolvePaths(io).stateDir, 'runs');
+}
+
+/**
+ * Finds the target of the command: the effective address of a service, with the tenant if the settings name one, or the
+ * embedded store.
+ */
+export async function findTarget(context: Context): Promise<string> {
+  const { baseUrl } = await context.client('bulk');
+  const { settings } = context;
+  const tenant = settings.get('tenant');
+  if (!settings.offline)
+    return tenant === undefined ? targetOf(baseUrl) : `${targetOf(baseUrl)} tenant ${tenant}`;
+  const { offlineStore } = resolvePaths(context.io);
+  if (offlineStore === ':memory:') return 'offline::memory:';
+  const { readStore } = await import('../server/store-file.ts');
+  return `offline:${readStore(offlineStore)?.id ?? realFile(offlineStore)}`;
+}
 
 /**
  * Makes the name of a service for locks and journals. All spellings of its URL give the same name.
@@ -54,18 +78,17 @@ export interface TargetLock extends AsyncDisposable {
 }
 
 /**
- * Locks a target, so that no other run writes to it. Only runs of disjoint shards can hold the same target.
+ * Locks the target of a run, so that no other run writes to it. Only runs of disjoint shards can hold the same target.
  *
- * @param folder the folder of the journals, which must exist.
- * @param wait.ms the longest wait for another run.
- * @param wait.printStatus is called once if there is a wait.
  * @throws CliError `unavailable`, retryable, if another run holds the target and does not end in time.
  */
-export async function holdTarget(
-  folder: string,
-  { target, shard, name }: Omit<Holder, 'run'>,
-  wait: { readonly ms: number; readonly signal: AbortSignal; printStatus(line: string): Promise<void> },
+export async function lockTarget(
+  { io, interrupts, printStatus }: Context,
+  { target, name, flags: { shard } }: Pick<RunHeader, 'target' | 'name' | 'flags'>,
+  { lockWait = 0 }: { readonly lockWait?: number | undefined },
 ): Promise<TargetLock> {
+  const folder = runFolderOf(io);
+  await ensurePrivateFolder(folder, 'PETSTORE_STATE_DIR names another folder for what a run does');
   const gate = join(folder, `target-${createHash('sha256').update(target).digest('hex').slice(0, 12)}`);
   const path = `${gate}.${shard ? `${shard.index}-of-${shard.count}` : 'whole'}`;
   const writeHolder = (run?: string) =>
@@ -80,7 +103,7 @@ export async function holdTarget(
       await writeHolder();
       return unlock;
     });
-  const endMs = monotonicMs() + wait.ms;
+  const endMs = monotonicMs() + lockWait;
   for (let isTold = false; ; isTold = true) {
     const result = await lockOrFindHolder();
     if (typeof result === 'function')
@@ -98,8 +121,8 @@ export async function holdTarget(
         hint: 'wait for it to end, for example with --lock-wait 10m',
         retryable: true,
       });
-    if (!isTold) await wait.printStatus(`waiting for ${describeHolder(result)}`);
-    await sleep(Math.min(200, remainingMs), wait.signal);
+    if (!isTold) await printStatus(`waiting for ${describeHolder(result)}`);
+    await sleep(Math.min(200, remainingMs), interrupts.signal);
   }
 }
 

@@ -2,9 +2,8 @@ import type { Noun } from '../api/nouns.ts';
 import type { Fields } from '../api/record-values.ts';
 import { newRow } from '../bulk/run.ts';
 import { defaultFlags } from '../bulk/run-header.ts';
-import { applyRun, readIntents, toRun } from '../bulk/start-run.ts';
+import { readRunInput, startRun } from '../bulk/start-run.ts';
 import type { Context } from '../context.ts';
-import { openInputFile } from '../input/input-file.ts';
 import type { CheckedInput } from '../input/read-rows.ts';
 import type { Output } from '../output/printer.ts';
 import { CliError } from '../process/errors.ts';
@@ -34,19 +33,14 @@ export async function runFile(
   if (kind !== 'delete') checkOfferedFields(access, extra);
   const { skipInvalid = false, shard = null } = flags;
   const runFlags = { ...defaultFlags, skipInvalid, shard };
-  const input = await readIntents(
-    context,
-    await openInputFile(context.io, from),
-    createRecordLayout(access, kind, extra),
-    runFlags,
-  );
+  const input = await readRunInput(context, from, createRecordLayout(access, kind, extra), runFlags);
   const records = await resolveRows(access, input);
   await noteValues(access, kind, input, records);
   const rows = records.map(({ line, id, text, fields }) =>
     newRow({ line, id, intent: toIntent(kind, fields), text }),
   );
   const runInput = { kind, noun: noun.name, input: { ...input, rows }, flags: runFlags };
-  return applyRun(context, await toRun(context, runInput), flags);
+  return startRun(context, runInput, flags);
 }
 
 function toIntent(kind: FileWrite['kind'], fields: Fields): Intent {

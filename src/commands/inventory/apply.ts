@@ -1,9 +1,8 @@
 import { sessionMode } from '../../bulk/carry-out.ts';
 import { countLayout } from '../../bulk/count-layout.ts';
-import { applyRun, readIntents, toRun } from '../../bulk/start-run.ts';
+import { readRunInput, startRun } from '../../bulk/start-run.ts';
 import { type ColumnMap, parseColumnMap } from '../../config/setting-values.ts';
 import type { Context } from '../../context.ts';
-import { openInputFile } from '../../input/input-file.ts';
 import type { Output } from '../../output/printer.ts';
 import { messageOf, UsageError } from '../../process/errors.ts';
 import { type ApplyFlags, toRunFlags } from '../run-flags.ts';
@@ -20,11 +19,10 @@ export async function applyCounts(
   const { settings } = context;
   const map = toColumnMap(flags.map ?? [settings.get('import-map')].filter((text) => text !== undefined));
   const runFlags = toRunFlags(flags, map, mode);
+  const input = await readRunInput(context, path, countLayout(runFlags), runFlags);
   const { delivery } = flags;
-  const inputFile = await openInputFile(context.io, path);
-  const input = await readIntents(context, inputFile, countLayout(runFlags), runFlags);
-  const run = await toRun(context, { kind: 'apply', noun: 'inventory', input, flags: runFlags, delivery });
-  return applyRun(context, run, flags, mode);
+  const runInput = { kind: 'apply', noun: 'inventory', input, flags: runFlags, delivery } as const;
+  return startRun(context, runInput, flags, mode);
 }
 
 /** @throws UsageError. */

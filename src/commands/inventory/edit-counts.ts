@@ -2,7 +2,7 @@ import type { Value } from '../../api/record-values.ts';
 import type { SessionFlags } from '../../bulk/carry-out.ts';
 import { type CountRow, countLayout } from '../../bulk/count-layout.ts';
 import { defaultFlags } from '../../bulk/run-header.ts';
-import { applyRun, toRun } from '../../bulk/start-run.ts';
+import { startRun } from '../../bulk/start-run.ts';
 import type { Context } from '../../context.ts';
 import { editAndSend, findEditor } from '../../input/editor.ts';
 import { type CheckedInput, examplesOf, readRows } from '../../input/read-rows.ts';
@@ -39,10 +39,8 @@ export async function editInventory(
     usage: instructions,
     originalText: text,
     parse: (edited) => readEdited(edited, counts),
-    send: async (input) => {
-      const runInput = { kind: 'edit', noun: 'inventory', input, flags: defaultFlags } as const;
-      return applyRun(context, await toRun(context, runInput), flags);
-    },
+    send: (input) =>
+      startRun(context, { kind: 'edit', noun: 'inventory', input, flags: defaultFlags }, flags),
   });
 }
 

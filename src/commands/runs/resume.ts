@@ -1,18 +1,11 @@
-import {
-  carryOut,
-  findTarget,
-  lockTarget,
-  runView,
-  type SessionFlags,
-  type SessionMode,
-  sessionMode,
-} from '../../bulk/carry-out.ts';
+import { carryOut, runView, type SessionFlags, type SessionMode, sessionMode } from '../../bulk/carry-out.ts';
 import { chooseResume, chooseUndo, type RunChoice, readChosenRun } from '../../bulk/choose-run.ts';
 import { checkProfile } from '../../bulk/claims.ts';
 import { listRuns, type RunList, readRun } from '../../bulk/list-runs.ts';
 import { runError, toRunJson } from '../../bulk/report.ts';
 import { isAppliedOrUncertain, rowStateOf } from '../../bulk/row-state.ts';
 import { type Run, rowName } from '../../bulk/run.ts';
+import { findTarget, lockTarget } from '../../bulk/target.ts';
 import { argument } from '../../cli/flag.ts';
 import { action } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';

@@ -1,9 +1,10 @@
 import { confirmWrite } from '../../asking.ts';
-import { lockTarget, type SessionFlags } from '../../bulk/carry-out.ts';
+import type { SessionFlags } from '../../bulk/carry-out.ts';
 import { Journal } from '../../bulk/journal.ts';
 import { findRun, journalPath, listRuns, readRun } from '../../bulk/list-runs.ts';
 import { isLeft, rowStateOf } from '../../bulk/row-state.ts';
 import { madeIdOf, type Run, rowName } from '../../bulk/run.ts';
+import { lockTarget } from '../../bulk/target.ts';
 import { writeEnd } from '../../bulk/write-run.ts';
 import type { Context } from '../../context.ts';
 import type { Output } from '../../output/printer.ts';
