@@ -60,7 +60,7 @@ function readAnswer(
   { answer, answersNoJson }: DocumentOperation,
 ): Pick<Operation, 'result' | 'records'> {
   const { result, records } = tableOperation;
-  // The description says nothing of the words of our table.
+  // The bounds of our table do not hold for a service whose description states none.
   const unstated = { ...records, bounds: {} };
   if (!result || !answer) return { result: answersNoJson ? undefined : result, records: unstated };
   const { envelope, shape } = recordsIn(tableOperation, answer.shape) ?? { envelope: [], shape: undefined };

@@ -144,7 +144,7 @@ function toCandidate(
   if (!isPlaced && !isAbout(noun, operation)) return undefined;
   const place = placeOf(tableOperation, operation, form, facts, isPlaced);
   if (!place) return undefined;
-  // The most important preference comes first.
+  // A preference weighs more than all that come after it.
   const rank = isPlaced
     ? (isNamed ? 4 : 0) + (isNounAlone(noun, form) ? 2 : 0) + (operation.method === method ? 1 : 0)
     : -1;

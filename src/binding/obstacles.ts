@@ -91,7 +91,7 @@ function lackOf(
       isNumberKind(kind) === integerFields.has(field) && kind !== 'array' && kind !== 'object';
     // The own id of an entry is never that of its pet, and a delta is no count.
     const isOther = name.toLowerCase() === 'id' || addingWordIn(name) !== undefined;
-    // Any number of an order would fit, also its total.
+    // Any number in an order, even its total, would pass for the id of its pet.
     const isMeant = noun !== 'orders' || mentions(name, 'pets');
     return isSameType && isMeant && !usedNames.has(name) && !isOther ? [name] : [];
   });
@@ -122,8 +122,8 @@ function recordObstacle(
   if (obstacle) return isRead || isRecord(tableOperation, shape) ? foreign(obstacle) : undefined;
   const fields = isRead ? missingKeys(tableOperation, shape) : undefined;
   if (!fields) return undefined;
-  // A record in an envelope that the program does not know is ours nevertheless. What has our fields is no envelope, such as a
-  // pet with its category.
+  // A record in an envelope that the program does not know is ours nevertheless. An object that has our fields itself, such as
+  // a pet with its category, is no envelope.
   const isEnvelope = fieldNamesOf(tableOperation, shape).size === 0;
   const inner = isEnvelope && [...shape.fields].find(([, field]) => isRecord(tableOperation, field));
   if (inner) return { why: `it answers the record inside ${inner[0]}` };

@@ -130,7 +130,7 @@ export const fail = createFindingFactory('fail');
 export const skip = createFindingFactory('skip');
 
 function createFindingFactory(state: State): (reason: string, details?: Details) => Finding {
-  // The details may be another finding.
+  // The details may be a whole finding, whose state and reason are replaced.
   return (reason, details) => ({ ...details, state, reason });
 }
 

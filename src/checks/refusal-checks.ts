@@ -66,7 +66,7 @@ export async function checkAuth(context: CheckContext): Promise<Finding> {
     const answer = await context.ask(operation, guessInput(operation), { isFinal: isAuthRefusal, changes });
     if (isDeclared ? !isAuthRefusal(answer.status) : answer.status < 400) answers.push(answer);
   }
-  // A failure of a stable operation counts most.
+  // A failure of a stable operation is the gravest.
   const gravest = answers.find(({ operation }) => operation.stability === 'stable') ?? answers[0];
   if (!gravest) return pass(`refused at ${counted(asked.length, 'operation', 'operations')}`);
   const ids = answers.map(({ operation }) => operation.id).join(', ');

@@ -25,7 +25,7 @@ interface CommandLine {
 export async function readCommandLine(argv: readonly string[], program: Program): Promise<CommandLine> {
   if (argv[0] === '__complete') {
     const words = argv.slice(argv[1] === '--' ? 2 : 1);
-    // The flags before the cursor choose the service and the columns.
+    // The flags before the cursor say of which service and which columns the offers are.
     const { flags, args, path, command } = await parseLine(program, words.slice(0, -1));
     const line = { words, path, command, values: { ...args, ...flags } };
     return {
@@ -147,7 +147,7 @@ async function printOutput(
     () => undefined,
     (error: unknown) => (error instanceof OutputClosedError ? undefined : error),
   );
-  // Nobody may send again what was done.
+  // Without this note a user may send again what was done.
   const doneNotes = failure ? [output.doneNote ?? []].flat() : [];
   for (const note of [...doneNotes, ...(output.notes ?? [])]) await context.printNotice(note);
   const error = output.error ?? failure;

@@ -42,8 +42,8 @@ export async function prepare(
     [tableFile]: JSON.stringify(table),
     [pageFiles.plain]: pages((text) => text).join(pageMark),
     [pageFiles.styled]: pages(bold).join(pageMark),
-    // bin/petstore.js names a code cache after the first that a line names: `pets list` comes before `runs`, which is a command
-    // and a group.
+    // bin/petstore.js names the code cache of a line after the first of these that the line names, so `pets list` comes before
+    // `runs`, which is a command and a group.
     'commands.txt': acting.sort((one, other) => other.split(' ').length - one.split(' ').length).join('\n'),
   };
 }

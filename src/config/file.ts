@@ -50,7 +50,7 @@ export function emptyConfigFile(io: Io): ConfigFile {
 
 /** Reads and checks the content. @throws the error of the system; Error with a clause as its message. */
 async function readContent(path: string): Promise<Partial<ConfigFile>> {
-  // Without a file, conf would make the folder, and nothing needs to load it.
+  // If there is no file, this throws before conf is loaded, which would make the folder.
   withTrusted(path, () => {});
   const content = (await openStore(path)).store;
   // conf opens the path anew, so it may have read another file.

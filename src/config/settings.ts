@@ -66,7 +66,7 @@ export function resolveSettings(io: Io, flags: SettingFlags, file: ConfigFile): 
   const selection = selectedProfile(inputs);
   const isKnown =
     !selection || selection.value === offlineProfile || Object.hasOwn(file.profiles, selection.value);
-  // A token belongs to its profile's origin whatever the address is, so the values of all sources name it.
+  // A token belongs to the origin of its profile even if the command goes to another address: see `originOfToken`.
   const all = readSources(inputs, selection?.value);
   const { profile, offline, contradiction } = chooseProfile(flags, isKnown ? selection : undefined, all);
   const candidates = profile ? all : readSources(inputs, undefined);

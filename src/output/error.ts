@@ -65,7 +65,7 @@ function toJson(error: CliError): object {
     retryable,
     applied: mayBeApplied ? 'unknown' : undefined,
     requestId,
-    // The message of a service does not say what ours adds.
+    // The message of the service stands in place of ours, so the hint says what ours adds.
     hint: isFromService ? joinPresent([mayBeApplied ? uncertainty : undefined, addition, hint]) : hint,
     errors: error instanceof ManyError ? error.errors.map(toJson) : undefined,
   };

@@ -148,7 +148,7 @@ export function checkFields(
 function readValue({ name, kind }: Field, value: JsonValue, contract: Contract, noun: Noun): JsonValue {
   if (kind === 'quantity') return readCount(value);
   if (kind === 'reference') {
-    // A name or an object stands for a category alone.
+    // Only a category may be given by its name, or as an object.
     const isName = typeof value === 'string' ? !isIdText(value) : isJsonObject(value);
     return isCategoryField(name) && isName ? value : readId(value);
   }

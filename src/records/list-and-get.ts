@@ -68,7 +68,7 @@ async function readPages(
   { where = {}, matches, limit, failIf }: ListQuery,
 ): Promise<AsyncGenerator<ServiceRecord[]>> {
   const filters = await names.resolve(where);
-  // A filter or an order of this program needs all records.
+  // To filter or to sort, this program needs all records.
   const canStopEarly = !matches && context.flags.sort === undefined;
   const list = client.list(noun.operations.list, filters, {
     limit: canStopEarly ? limit : undefined,

@@ -63,7 +63,7 @@ function unknownError(
   const isPlainSet = row.intent.kind === 'set' && row.intent.expected === undefined;
   const isTold = row.intent.kind !== 'add' || message.includes('was sent');
   const sent = planned && !isTold ? `; ${describeValue(planned.after)} was sent` : '';
-  // The words of a lost answer are its error's; a reading afterwards has words of its own.
+  // After a lost answer the message is that of its error; after a reading it has words of its own.
   const isOfError = error !== undefined && message.startsWith(error.message);
   const text = `${isOfError ? '' : `${subjectOf(access, row)}: `}${message}${sent}`;
   const look = lookCommand(access.context, access.noun, row);
@@ -71,7 +71,7 @@ function unknownError(
     ...attemptDetails(attempted),
     attempts: attempted?.attempt ? [attempted.attempt] : undefined,
     ...error?.details,
-    // JSON has the service's message in place of ours only if that says all.
+    // JSON has the service's message in place of ours only if ours adds nothing.
     serviceMessage: text === error?.message ? error.details.serviceMessage : undefined,
     mayBeApplied: true,
     retryable: isPlainSet && (attempted?.error?.details.retryable ?? false),

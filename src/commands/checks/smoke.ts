@@ -99,7 +99,7 @@ async function runSmokeCommand(context: Context, flags: SmokeFlags): Promise<Out
   if (context.flags.dryRun) return { pages: [toListRecords(selection)] };
   if (selection.write) await confirmWrite(context, { what: 'write test records and remove them' });
   const service = await openService(context, flags.strict);
-  // Throws if a path leads out of the service.
+  // `toRawRequest` throws if a path leads out of the service.
   for (const { path } of [...selection.waitFor, ...selection.expect])
     if (path !== undefined) service.client.toRawRequest({ method: 'GET', path });
   const waitMs = flags.wait ?? (selection.waitFor.length > 0 ? defaults.waitForMs : 0);
