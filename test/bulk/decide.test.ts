@@ -70,6 +70,7 @@ const tables: Readonly<Record<string, readonly Case[]>> = {
     ['is before', set(5), sent(3, 5), 3, 'write 5'],
     ['is neither', set(5), sent(3, 5), 4, 'write 5'],
     ['is gone', set(5), sent(3, 5), null, 'unknown changed'],
+    ['was to be created and is there', set(5), sent(null, 5, 'create'), 7, 'write 5'],
     ['was to be created by POST', set(5), sent(null, 5, 'create'), null, 'unknown perhaps_made'],
     ['was to be created by PUT', set(5), sent(null, 5, 'create'), null, 'create 5', byPut],
   ],

@@ -131,9 +131,10 @@ test('-q prints plan and summary but no notes, and -o json still prints its docu
   expect(JSON.parse(stdout)).toMatchObject({ id: 'r2', applied: 3 });
 });
 
-test('a row whose outcome the embedded store could not save is unknown and in doubt, and the run stops', async () => {
+test('new values are on the disk before they are sent; an outcome that the embedded store could not save is unknown', async () => {
   const kept: object[] = [];
-  const journal = { keep: (event: object) => kept.push(event) } as unknown as Journal;
+  const sync = () => kept.push({ kind: 'sync' });
+  const journal = { keep: (event: object) => kept.push(event), sync } as unknown as Journal;
   const stop = new Stop<StopReason>();
   const saveStore = () => Promise.reject(new Error('no space left'));
   const keeper = createRowKeeper(journal, {
@@ -143,6 +144,8 @@ test('a row whose outcome the embedded store could not save is unknown and in do
     saveStore,
   });
   const row = newRow({ line: 2, id: 7n, intent: { kind: 'add', change: 1 }, text: undefined });
+  await keeper.mark(row, { action: 'set', before: 1, after: 2 });
+  expect(kept.splice(0)).toMatchObject([{ kind: 'mark' }, { kind: 'sync' }]);
   await keeper.outcome(row, { known: firstKnown(row), outcome: { kind: 'applied' } });
   await keeper.flush();
   const outcome = { kind: 'unknown', reason: { code: 'not_saved' } };

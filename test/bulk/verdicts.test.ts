@@ -43,6 +43,7 @@ const behaviours: readonly (readonly [Behaviour, replace: Verdict, create: Verdi
   [{ status: 200, isDone: true, body: shown }, 'applied', 'unknown', 'applied'],
   [{ status: 200, isDone: false, body: shown }, 'unknown', 'unknown', 'unknown'],
   [{ status: 200, isDone: true, body: html }, 'applied', 'unknown', 'applied'],
+  [{ status: 202, isDone: true, body: shown }, 'unknown', 'unknown', 'unknown'],
   [{ status: 206, isDone: false, body: shown }, 'unknown', 'unknown', 'unknown'],
   [{ status: 406, isDone: true }, 'applied', 'unknown', 'applied'],
   [{ status: 204, isDone: true, body: '' }, 'applied', 'applied', 'applied'],
