@@ -1,6 +1,7 @@
 import { version } from '../package.json';
+import { embeddedOrigin, isEmbedded } from './api/address.ts';
 import { builtInContract } from './api/contract.ts';
-import { embeddedOrigin, isEmbedded, type Transport } from './api/http.ts';
+import type { Transport } from './api/http.ts';
 import { describeLifecycle } from './api/lifecycle.ts';
 import type { OperationId } from './api/nouns.ts';
 import type { ClientEvent, ClientOptions } from './client/call.ts';

@@ -1,4 +1,5 @@
-import { headerValue, shownUrl, withoutParameters } from '../api/http.ts';
+import { shownUrl } from '../api/address.ts';
+import { headerValue, withoutParameters } from '../api/http.ts';
 import type { Operation } from '../api/operations.ts';
 import { statusWord } from '../client/answer-table.ts';
 import type { Attempt } from '../client/attempt.ts';

@@ -1,4 +1,5 @@
-import { type HttpResponse, isSafeMethod, shownUrl } from '../api/http.ts';
+import { shownUrl } from '../api/address.ts';
+import { type HttpResponse, isSafeMethod } from '../api/http.ts';
 import { nouns } from '../api/nouns.ts';
 import { type Author, CliError, type ErrorDetails, type ErrorKind } from '../process/errors.ts';
 import {

@@ -1,11 +1,5 @@
 import { type Contract, offeredOperation } from '../api/contract.ts';
-import {
-  type HttpHeaders,
-  type HttpRequest,
-  type HttpResponse,
-  headerValue,
-  type Transport,
-} from '../api/http.ts';
+import { type HttpRequest, type HttpResponse, headerValue, type Transport } from '../api/http.ts';
 import type { OperationId } from '../api/nouns.ts';
 import type { ListId, Operation, Result } from '../api/operations.ts';
 import type { ServiceRecord } from '../api/record-values.ts';
@@ -43,7 +37,7 @@ export interface Client {
   /** Tells the user a line, once for this client. */
   note(line: string): void;
   /**
-   * Reads by one operation and returns its answer, checked against the schema.
+   * Reads a record by one operation, and checks it against the schema.
    *
    * @throws UsageError before any request if the contract lacks the operation, or if the input lacks something required.
    *   CliError with the attempts if the service answers with an error, or gives no valid answer.
@@ -84,14 +78,13 @@ export interface Client {
   readonly deferSaves: Transport['deferSaves'];
 }
 
-/** A response that was read and checked. */
+/** A record that was read and checked. */
 export interface Answer<Members = JsonObject> {
   readonly record: ServiceRecord<Members>;
-  readonly status: number;
-  readonly headers: HttpHeaders;
-  /** The strong entity tag. */
-  readonly etag: string | undefined;
-  readonly attempts: readonly Attempt[];
+  /** The strong entity tag. Undefined for a record of a list too. */
+  readonly etag?: string | undefined;
+  /** How long a cache has kept the answer, in seconds. */
+  readonly age?: string | undefined;
 }
 
 /** A response that was not checked. */
@@ -137,8 +130,11 @@ export function createClient(options: ClientOptions): Client {
     note,
     async read(id, input, callOptions = {}) {
       const call = prepare(id, input, callOptions);
-      const { value, ...answer } = await fetchAnswer(call, recordIdOf(call.operation, input));
-      return { record: value as ServiceRecord, ...answer };
+      const { value, headers } = await fetchAnswer(call, recordIdOf(call.operation, input));
+      const tag = headerValue(headers, 'etag');
+      // If-Match cannot use a weak tag (RFC 9110, 8.8.3).
+      const etag = tag?.startsWith('W/') ? undefined : tag;
+      return { record: value as ServiceRecord, etag, age: headerValue(headers, 'age') };
     },
     async write(id, input, callOptions = {}) {
       try {
@@ -202,10 +198,7 @@ async function fetchAnswer(call: OperationCall, id: bigint | undefined) {
   const { status, headers } = response;
   try {
     const value = readResult(call.operation, id, response, call.client.secrets.mask);
-    const tag = headerValue(headers, 'etag');
-    // If-Match cannot use a weak tag (RFC 9110, 8.8.3).
-    const etag = tag?.startsWith('W/') ? undefined : tag;
-    return { value, status, headers, etag, attempts };
+    return { value, status, headers, attempts };
   } catch (error) {
     throw callError(call, attempts, error);
   }

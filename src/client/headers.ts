@@ -1,4 +1,5 @@
-import { type HttpHeaders, isLoopbackHost, isToken } from '../api/http.ts';
+import { whyReadable } from '../api/address.ts';
+import { type HttpHeaders, isToken } from '../api/http.ts';
 import { UsageError } from '../process/errors.ts';
 import type { Secrets } from '../process/secrets.ts';
 
@@ -57,12 +58,11 @@ export function toHeaders(list: readonly Header[]): HttpHeaders {
  * @throws UsageError that names the header.
  */
 export function rejectInsecure(headers: readonly Header[], baseUrl: string, secrets: Secrets): void {
-  const { protocol, hostname, origin } = new URL(baseUrl);
-  if (protocol !== 'http:' || isLoopbackHost(hostname)) return;
-  const secret = headers.find(({ name }) => secrets.hasHeader(name));
+  const why = whyReadable(baseUrl);
+  const secret = why === undefined ? undefined : headers.find(({ name }) => secrets.hasHeader(name));
   if (!secret) return;
   throw new UsageError(
-    `${secret.source}: ${secret.name} carries a credential, and ${origin} is plain http, so anybody between could read it`,
+    `${secret.source}: ${secret.name} carries a credential, and ${why}`,
     'use https, or set allow-insecure-http in the profile to send it',
     'insecure',
   );

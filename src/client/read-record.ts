@@ -62,14 +62,7 @@ export async function readFromList<Members = JsonObject>(
   const { list } = operations;
   for await (const records of client.list(list, {}, options)) {
     const record = records.find(({ fields }) => fields[idField] === id);
-    if (record)
-      return {
-        record: record as ServiceRecord<Members>,
-        status: 200,
-        headers: {},
-        etag: undefined,
-        attempts: [],
-      };
+    if (record) return { record: record as ServiceRecord<Members> };
   }
   throw new CliError('not-found', `${singular} ${id} does not exist: ${list} has no record with this id`);
 }

@@ -1,4 +1,4 @@
-import { bareHost, isLoopbackHost } from '../api/http.ts';
+import { whyReadable } from '../api/address.ts';
 import type { TokenHeader } from '../api/operations.ts';
 import { CliError } from '../process/errors.ts';
 import type { Secrets } from '../process/secrets.ts';
@@ -31,7 +31,7 @@ export function decideTokenUse(
 ): TokenUse | undefined {
   const { token: source } = settings;
   if (source === undefined) return undefined;
-  const { origin, protocol, hostname } = new URL(baseUrl);
+  const { origin } = new URL(baseUrl);
   if (!isNamed && source.origin !== undefined && source.origin !== origin) {
     const way =
       source.kind === 'variable'
@@ -39,9 +39,8 @@ export function decideTokenUse(
         : `create a profile for ${origin} to use another`;
     return { kind: 'withheld', source, why: `it is meant for ${source.origin}; ${way}` };
   }
-  const isPlain = protocol === 'http:' && !isLoopbackHost(bareHost(hostname));
-  if (isPlain && !settings.get('allow-insecure-http'))
-    return { kind: 'insecure', source, why: `${origin} is plain http, so anybody between could read it` };
+  const why = settings.get('allow-insecure-http') ? undefined : whyReadable(baseUrl);
+  if (why !== undefined) return { kind: 'insecure', source, why };
   return { kind: 'sent', source, header: chooseTokenHeader(settings, header) };
 }
 

@@ -1,5 +1,5 @@
+import { isEmbedded } from '../api/address.ts';
 import { offeredOperation, writeOnlyFields } from '../api/contract.ts';
-import { headerValue, isEmbedded } from '../api/http.ts';
 import { type Noun, type NounName, nouns, type OperationId } from '../api/nouns.ts';
 import { differencesOf, fieldsOf, isFields, type ServiceRecord, type Value } from '../api/record-values.ts';
 import type { CallOptions } from '../client/call.ts';
@@ -12,13 +12,9 @@ import { CliError } from '../process/errors.ts';
 import type { Abilities, Intent, Planned, Row } from './decide.ts';
 
 /** A reading of one record. */
-export interface Reading {
+export interface Reading extends Pick<Answer, 'etag' | 'age'> {
   /** Undefined if the service itself says that there is no such record. */
   readonly record: ServiceRecord | undefined;
-  /** The strong ETag. Undefined for a record of a list, and if the profile sends no ETags. */
-  readonly etag?: string | undefined;
-  /** The Age of the answer: how long a cache has kept it, in seconds. */
-  readonly age?: string | undefined;
   /** The error that says that there is no such record. */
   readonly missing?: CliError | undefined;
 }
@@ -84,11 +80,7 @@ export function createRecordPort(client: Client, name: NounName, options: PortOp
     writeOnly,
     async read(id, options) {
       const reading = { ...options, pace, isFresh: true };
-      const toReading = ({ record, etag, headers }: Answer): Reading => ({
-        record,
-        etag: sendsEtags ? etag : undefined,
-        age: headerValue(headers, 'age'),
-      });
+      const toReading = (answer: Answer): Reading => (sendsEtags ? answer : { ...answer, etag: undefined });
       const found = await readRecord(client, name, id, reading).then(toReading, missingReading);
       // An empty 404 may come from a gateway. A whole list without the record is the service's own word.
       if (found.missing?.details.author !== 'unknown') return found;

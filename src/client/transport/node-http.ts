@@ -1,14 +1,7 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import { isIP } from 'node:net';
-import {
-  bareHost,
-  type HttpRequest,
-  type HttpResponse,
-  reachableHost,
-  type SendOptions,
-  type Transport,
-} from '../../api/http.ts';
-import { portOf } from './proxy.ts';
+import { bareHost, portOf, reachableHost } from '../../api/address.ts';
+import type { HttpRequest, HttpResponse, SendOptions, Transport } from '../../api/http.ts';
 import { ResponseCollector } from './response.ts';
 import type { TlsFiles } from './tls.ts';
 

@@ -1,4 +1,4 @@
-import { bareHost, isLoopbackHost } from '../../api/http.ts';
+import { bareHost, isLoopbackHost, portOf } from '../../api/address.ts';
 import { type CliError, InputError, unansweredError } from '../../process/errors.ts';
 import { transportError } from './transport-error.ts';
 
@@ -29,10 +29,6 @@ export function findProxy(url: URL, env: Environment): HttpProxy | undefined {
   if (!value || isLoopbackHost(host) || isExempt(host, portOf(url), env.no_proxy || env.NO_PROXY))
     return undefined;
   return parseProxy(source, value);
-}
-
-export function portOf({ port, protocol }: URL): number {
-  return port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port);
 }
 
 function parseProxy(source: string, value: string): HttpProxy {
