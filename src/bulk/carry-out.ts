@@ -20,7 +20,7 @@ import {
   describePlan,
   largestChangesText,
   planPages,
-  rowWords,
+  rowTerms,
 } from './row-view.ts';
 import type { RunHeader } from './run-header.ts';
 import type { TargetLock } from './target.ts';
@@ -101,7 +101,7 @@ export async function carryOut(
     await io.stderr.write(await largestChangesText(context.printer(), run.header, plan));
   for (const line of totals) await context.printSummary(line);
   if (isWrite) {
-    const { singular, plural } = rowWords(noun);
+    const { singular, plural } = rowTerms(noun);
     const what = `${actions[kind]} ${counted(plan.changes.length, singular, plural)}`;
     await confirmWrite(context, { what, needsYes: true });
   }
@@ -117,7 +117,7 @@ async function planWithProgress(
   const { stop, run } = session;
   const progress = { recordsRead: 0 };
   const activity = {
-    label: `reading ${rowWords(run.header.noun).plural}`,
+    label: `reading ${rowTerms(run.header.noun).plural}`,
     unit: 'records',
     read: () => ({ done: progress.recordsRead }),
   };

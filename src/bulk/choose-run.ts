@@ -1,7 +1,7 @@
 import { UsageError } from '../process/errors.ts';
 import type { Intent, Row } from '../writes/decide.ts';
 import { findRun, isUnfinished, type RunInfo, type RunList, readRun, runsOnTarget } from './list-runs.ts';
-import { isAppliedOrUncertain, isForSession } from './row-state.ts';
+import { isAppliedOrUncertain, isForSession, unfinishedCount } from './row-state.ts';
 import { createRun, madeIdOf, newRow, type Run, type RunRow } from './run.ts';
 import { areDisjoint, defaultFlags } from './run-header.ts';
 
@@ -109,7 +109,7 @@ function resumeRefusal(list: RunList, info: RunInfo): UsageError | undefined {
   // Only rows that set without a condition could replace what came later. Without rows to write only the end is written.
   const { kind, flags } = header;
   const sets = kind !== 'undo' && kind !== 'create' && kind !== 'delete' && !flags.relative;
-  if (!sets || !isUnfinished(info) || info.left + info.counts.unknown === 0) return undefined;
+  if (!sets || !isUnfinished(info) || unfinishedCount(info) === 0) return undefined;
   const later = runsOnTarget(list, header.target).find(
     (run) =>
       run.planNumber > planNumber &&

@@ -4,7 +4,7 @@ import { minuteText } from '../process/text.ts';
 import type { Outcome, Row } from '../writes/decide.ts';
 import { type RunInfo, type RunList, readRun, runsOfDelivery, runsOnTarget } from './list-runs.ts';
 import { bookedCode, isAppliedOrUncertain, rowStateOf } from './row-state.ts';
-import { type Run, type RunRow, settleWords } from './run.ts';
+import { type Run, type RunRow, settleCommand } from './run.ts';
 
 // What other runs on the target mean for the rows of a run: a delivery is booked once, an uncertain row that another run has
 // planned since stays unknown, and an undo leaves alone what a later run has written.
@@ -137,7 +137,7 @@ function claimUndone({ id = '', rows: undoneRows }: Run, rows: readonly RunRow[]
             'not_settled',
             `nobody knows whether run ${id} wrote it: look at it, and say what happened`,
           ] as const);
-    const reason = { code, message, passes: true, settledBy: settleWords(id, undone) };
+    const reason = { code, message, passes: true, settledBy: settleCommand(id, undone) };
     claims.set(row, state === 'failed' ? { kind: 'unchanged' } : { kind: 'failed', reason });
   }
   return claims;

@@ -6,7 +6,7 @@ import type { Io } from '../process/io.ts';
 import { fileError, isMissing } from '../process/system-error.ts';
 import { parseEvent } from './event-lines.ts';
 import { readHead, readJournal, readUnreadableHead, type UnreadableHead } from './read-journal.ts';
-import { type RunTotals, rowTotals } from './row-state.ts';
+import { type RunTotals, rowTotals, unfinishedCount } from './row-state.ts';
 import type { Run, SessionEnd } from './run.ts';
 import { isSameDelivery, type RunHeader } from './run-header.ts';
 import { findHolders, runFolderOf } from './target.ts';
@@ -175,9 +175,9 @@ export function toRunInfo(run: Run, undo?: RunInfo): RunInfo {
   return { id, started, header, planNumber, ...totals, state, undo };
 }
 
-function stateOf({ left, counts }: RunTotals, undo: RunInfo | undefined): RunInfo['state'] {
+function stateOf(totals: RunTotals, undo: RunInfo | undefined): RunInfo['state'] {
   if (undo?.state === 'finished') return 'undone';
-  return left + counts.unknown === 0 ? 'finished' : 'stopped';
+  return unfinishedCount(totals) === 0 ? 'finished' : 'stopped';
 }
 
 /** Reads the last line alone. Undefined if it does not end a session. @throws CliError `usage` if the file cannot be read. */

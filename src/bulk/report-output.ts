@@ -5,9 +5,16 @@ import type { Output } from '../output/printer.ts';
 import type { Style } from '../output/style.ts';
 import type { JsonObject } from '../process/exact-json.ts';
 import { counted, groupDigits, sanitize, shorten } from '../process/text.ts';
-import { findNextCommand, groupFailures, type Report, runError, toReportJson } from './report.ts';
+import {
+  findNextCommand,
+  goOnCommand,
+  groupFailures,
+  type Report,
+  runError,
+  toReportJson,
+} from './report.ts';
 import { isForPerson, rowCountOf, rowStates } from './row-state.ts';
-import { describeExample, rowWords } from './row-view.ts';
+import { describeExample, rowTerms } from './row-view.ts';
 import { madeIdOf } from './run.ts';
 import type { RunHeader } from './run-header.ts';
 
@@ -50,7 +57,7 @@ export async function reportOutput(context: Context, report: Report): Promise<Ou
   const { info, run, stop, rejects, earlier, problem } = report;
   const { id, header, written } = info;
   const { fields, sort } = context.flags;
-  const next = nextWords(report);
+  const next = commandAfter(report);
   const canUndo = header.kind !== 'undo' && header.kind !== 'delete' && written > 0;
   const undo = canUndo ? followUpCommand(context, ['undo', id]) : undefined;
   const error = runError(info, stop, hintOf(context, report, next));
@@ -83,12 +90,10 @@ export async function reportOutput(context: Context, report: Report): Promise<Ou
   return { documents: [json], text: summaryText(report, await context.style('stdout')), ...ending };
 }
 
-/** The command that goes on, as words. Undefined if nothing is left to do. */
-function nextWords({ run, lacks }: Report): readonly string[] | undefined {
-  const { id = '', header } = run;
-  const goOn = header.undoes === null ? ['resume', id] : ['undo', header.undoes];
-  if (lacks === 'rejects') return [...goOn, '--rejects', '<file>'];
-  return findNextCommand(run) ?? (lacks && goOn);
+/** The command to type after a session, as words. Undefined if nothing is left to do. */
+function commandAfter({ run, lacks }: Report): readonly string[] | undefined {
+  if (lacks === 'rejects') return [...goOnCommand(run), '--rejects', '<file>'];
+  return findNextCommand(run) ?? (lacks && goOnCommand(run));
 }
 
 /** Says what the user can do next. Undefined if there is nothing to do. */
@@ -104,7 +109,7 @@ function hintOf(
   const isStale = rows.some(({ outcome }) => outcome?.reason?.code === 'stale');
   const first = stop?.hint ?? (isStale ? 'petstore help gateways says what may stand between' : undefined);
   if (next && first) return `${first}; then ${next}`;
-  const apply = rejects && followUpCommand(context, applyWords(header, rejects));
+  const apply = rejects && followUpCommand(context, rejectsCommand(header, rejects));
   return next ?? first ?? (apply && `correct the rejected rows, then run: ${apply}`);
 }
 
@@ -120,8 +125,8 @@ export function nextHint(context: Context, words: readonly string[], look?: stri
   return `${first} say what happened: ${command}, or --as failed`;
 }
 
-/** The words of the command that applies a file of rejects, with the flags of the input. */
-function applyWords({ kind, noun, flags, delivery }: RunHeader, file: string): string[] {
+/** The command that applies a file of rejects, with the flags of the input, as words. */
+function rejectsCommand({ kind, noun, flags, delivery }: RunHeader, file: string): string[] {
   if (kind === 'create' || kind === 'update' || kind === 'delete') return [noun, kind, '--from', file];
   const { map, thousands, decimal, relative, again, sum, createMissing } = flags;
   const values = { '--thousands': thousands, '--decimal': decimal, '--delivery': delivery };
@@ -158,7 +163,7 @@ function summaryText(report: Report, style: Style): string {
   for (const { state, count, kind, example } of groupFailures(run.rows)) {
     const paint = state === 'failed' ? style.red : style.yellow;
     lines.push(paint(`${groupDigits(count)} x  ${sanitize(`${state}: ${kind}`)}`));
-    lines.push(style.dim(`    ${describeExample(example, rowWords(header.noun).record)}`));
+    lines.push(style.dim(`    ${describeExample(example, rowTerms(header.noun).record)}`));
   }
   return `${[...lines, style.dim(`run ${info.id}`)].join('\n')}\n`;
 }

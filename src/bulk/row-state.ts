@@ -66,6 +66,11 @@ export function rowCountOf(counts: RowCounts): number {
   return rowStates.reduce((sum, state) => sum + counts[state], 0);
 }
 
+/** The number of rows that keep a run from being finished: they are left or unknown. */
+export function unfinishedCount({ left, counts }: Pick<RunTotals, 'left' | 'counts'>): number {
+  return left + counts.unknown;
+}
+
 /** Counts the rows of a run. @param excluded the numbers of rows that are in no plan. */
 export function rowTotals(
   rows: readonly Row[],

@@ -14,7 +14,7 @@ import { madeIdOf, type Run, type RunRow } from './run.ts';
 import type { RunHeader } from './run-header.ts';
 
 /** The words for one value and for several values of a noun, and for the record of a row. */
-export function rowWords(name: NounName): { singular: string; plural: string; record: string } {
+export function rowTerms(name: NounName): { singular: string; plural: string; record: string } {
   const { singular, plural, isCount } = nouns[name];
   if (isCount) return { singular: 'count', plural: 'counts', record: 'pet' };
   return { singular, plural, record: singular };
@@ -149,7 +149,7 @@ export async function largestChangesText(printer: Printer, { noun }: RunHeader, 
 /** The totals of a plan, and the reasons of rows that cannot be written, as lines. */
 export function describePlan({ noun }: RunHeader, plan: Plan): string[] {
   const { changes, rows } = plan;
-  const { record, plural } = rowWords(noun);
+  const { record, plural } = rowTerms(noun);
   const { isCount } = nouns[noun];
   const others = rows.filter(({ outcome }) => outcome !== undefined);
   const unchanged = others.filter((row) => rowStateOf(row) === 'unchanged').length;

@@ -70,8 +70,8 @@ export function rowName({ id, line }: Pick<Row, 'id' | 'line'>): string {
   return id === undefined ? `line:${line}` : `${id}`;
 }
 
-/** The words of the command with which a person says what happened to a row of a run. */
-export function settleWords(runId: string, row: Pick<Row, 'id' | 'line'>): readonly string[] {
+/** The command with which a person says what happened to a row of a run, as words. */
+export function settleCommand(runId: string, row: Pick<Row, 'id' | 'line'>): readonly string[] {
   const name = row.id === undefined ? `${rowName(row)}=<id>` : rowName(row);
   return ['runs', 'settle', runId, name, '--as', 'applied'];
 }

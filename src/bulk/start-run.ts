@@ -15,7 +15,7 @@ import {
   readRun,
   runsOfDelivery,
 } from './list-runs.ts';
-import { findNextCommand, toRunJson } from './report.ts';
+import { findNextCommand, goOnCommand, toRunJson } from './report.ts';
 import { nextHint } from './report-output.ts';
 import { rowTotals } from './row-state.ts';
 import { createRun, type Run, type RunRow } from './run.ts';
@@ -106,12 +106,12 @@ async function checkDelivery(context: Context, list: RunList, { header }: Run): 
   const runs = runsOfDelivery(list, target, delivery);
   for (const info of runs) checkProfile(info, context.settings);
   for (const info of flags.again ? [] : runs) {
-    const { id } = info.undo ?? info;
-    if (!isUnfinished(info.undo ?? info) || areDisjoint(info.header.flags.shard, flags.shard)) continue;
-    const nextCommand = findNextCommand(await readRun(list, id));
+    const last = info.undo ?? info;
+    if (!isUnfinished(last) || areDisjoint(info.header.flags.shard, flags.shard)) continue;
+    const nextCommand = findNextCommand(await readRun(list, last.id)) ?? goOnCommand(last);
     throw new UsageError(
-      `delivery ${delivery}: its run ${id} is not finished; nothing was sent`,
-      nextHint(context, nextCommand ?? [info.undo ? 'undo' : 'resume', info.id]),
+      `delivery ${delivery}: its run ${last.id} is not finished; nothing was sent`,
+      nextHint(context, nextCommand),
       'unfinished_delivery',
     );
   }

@@ -2,7 +2,7 @@ import { confirmWrite } from '../../asking.ts';
 import type { SessionFlags } from '../../bulk/carry-out.ts';
 import { Journal } from '../../bulk/journal.ts';
 import { findRun, journalPath, listRuns, readRun } from '../../bulk/list-runs.ts';
-import { isLeft, rowStateOf } from '../../bulk/row-state.ts';
+import { isLeft, rowStateOf, rowTotals, unfinishedCount } from '../../bulk/row-state.ts';
 import { madeIdOf, type Run, rowName } from '../../bulk/run.ts';
 import { lockTarget } from '../../bulk/target.ts';
 import { writeEnd } from '../../bulk/write-run.ts';
@@ -36,7 +36,7 @@ export async function settleRows(
   const journal = new Journal(journalPath(list.folder, runId), run);
   for (const [row, outcome] of outcomes) journal.keep({ kind: 'outcome', row, outcome });
   journal.sync();
-  const remaining = run.rows.filter((row) => isLeft(row) || rowStateOf(row) === 'unknown').length;
+  const remaining = unfinishedCount(rowTotals(run.rows));
   const rejects = remaining === 0 ? writeEnd(run, journal, { folder: context.io.cwd }) : undefined;
   journal.close();
   const state =

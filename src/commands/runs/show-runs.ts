@@ -2,7 +2,7 @@ import { isFields, toJsonValue } from '../../api/record-values.ts';
 import { findRun, listRuns, type RunInfo, type RunList, readRun } from '../../bulk/list-runs.ts';
 import { toRunJson } from '../../bulk/report.ts';
 import { isAppliedOrUncertain, rowStateOf } from '../../bulk/row-state.ts';
-import { createRowView, type PrintedRow, rowWords, toPrintedRow } from '../../bulk/row-view.ts';
+import { createRowView, type PrintedRow, rowTerms, toPrintedRow } from '../../bulk/row-view.ts';
 import { madeIdOf, type Run } from '../../bulk/run.ts';
 import type { Context } from '../../context.ts';
 import type { View } from '../../output/columns.ts';
@@ -40,7 +40,7 @@ async function* readRuns(list: RunList, petId: bigint | undefined): AsyncGenerat
 }
 
 function hasWrittenPet({ rows, header }: Run, petId: bigint): boolean {
-  if (rowWords(header.noun).record !== 'pet') return false;
+  if (rowTerms(header.noun).record !== 'pet') return false;
   return rows.some((row) => (row.id ?? madeIdOf(row)) === petId && isAppliedOrUncertain(row));
 }
 
