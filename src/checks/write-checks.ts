@@ -72,7 +72,7 @@ async function createTestRecord(
   };
   const settled = await writeTestRecord(context, noun, entryId, { kind: 'create', fields });
   const { kind, reason, made } = settled.outcome;
-  const id = made?.id ?? entryId ?? settled.known.attempted?.id;
+  const id = made?.id ?? entryId ?? settled.known.lastWrite?.id;
   const created = id === undefined ? undefined : { noun, fields, parent, id };
   const why = reason?.message ?? 'no answer says whether it was made';
   if (kind !== 'failed') left.add(created ?? `perhaps ${labelOf({ noun, fields, parent })}: ${why}`);
@@ -144,18 +144,18 @@ function judgeSettled(
   { client }: CheckContext,
   { name, nounName }: WritableNoun,
   step: 'create' | 'update' | 'delete',
-  { known: { attempted, attempts }, outcome: { kind, reason } }: SettledRecord,
+  { known: { lastWrite, attempts }, outcome: { kind, reason } }: SettledRecord,
 ): Finding[] {
   const isWritten = kind === 'applied' || kind === 'unchanged';
-  if (isWritten && !attempted?.error) {
+  if (isWritten && !lastWrite?.error) {
     // The body of the answer to a DELETE is not a record.
-    if (attempted?.verdict === 'unclear' && step !== 'delete')
-      return [warn(`${step}: ${attempted.reason?.message}`)];
+    if (lastWrite?.verdict === 'unclear' && step !== 'delete')
+      return [warn(`${step}: ${lastWrite.reason?.message}`)];
     return attempts > 1 ? [flaky(`${step}: written in ${attempts} attempts`)] : [];
   }
-  const details = { status: reason?.status, ...attemptDetails(attempted) };
+  const details = { status: reason?.status, ...attemptDetails(lastWrite) };
   const answered = details.status === undefined ? '' : `answered ${statusText(details.status)}: `;
-  const message = reason?.message ?? attempted?.error?.message ?? 'it was not written';
+  const message = reason?.message ?? lastWrite?.error?.message ?? 'it was not written';
   const suffix = isWritten ? `, although the ${name} was written` : '';
   throw failure(`${step}: ${answered}${message}${suffix}`, {
     ...details,

@@ -8,7 +8,7 @@ import type { JsonObject } from '../process/exact-json.ts';
 import type { Attempt } from './attempt.ts';
 import type { Call, CallOptions, ClientOptions } from './call.ts';
 import { callError, responseError } from './call-error.ts';
-import { type Attempted, judgeFailure, judgeWrite, type WantedRecord } from './judge-write.ts';
+import { type JudgedWrite, judgeFailure, judgeWrite, type WantedRecord } from './judge-write.ts';
 import type { Page, PageSource } from './page-walk.ts';
 import { type PageContent, readResult } from './read-answer.ts';
 import {
@@ -48,7 +48,7 @@ export interface Client {
    *
    * @throws StoppedError or InterruptedError if it was certainly not sent.
    */
-  write(id: OperationId, input: CallInput, options?: CallOptions): Promise<Attempted>;
+  write(id: OperationId, input: CallInput, options?: CallOptions): Promise<JudgedWrite>;
   /**
    * Reads a list to its end, page by page. A page is requested when the caller asks for it. See whole-list.ts.
    *

@@ -64,7 +64,7 @@ export type Verdict =
   | 'rejected';
 
 /** One attempt of a write, judged by its answer. */
-export interface Attempted {
+export interface JudgedWrite {
   readonly verdict: Verdict;
   /** The record in the answer. */
   readonly record?: ServiceRecord | undefined;
@@ -97,7 +97,7 @@ export function judgeWrite(
   sent: WantedRecord,
   response: HttpResponse,
   attempt: Attempt | undefined,
-): Attempted {
+): JudgedWrite {
   const { method, responses = {} } = operation;
   const { record, fault, ...shown } = readWrite(operation, sent, response, client.secrets.mask);
   const id = sent.id ?? shown.id ?? locatedId(client, operation, response.headers, attempt);
@@ -118,7 +118,7 @@ export function judgeWrite(
  *
  * @throws the error of a stop if the write was certainly not sent; any error that is not of a call.
  */
-export function judgeFailure(error: unknown): Attempted {
+export function judgeFailure(error: unknown): JudgedWrite {
   if (!(error instanceof CliError || error instanceof StoppedError)) throw error;
   const attempt = attemptsOf(error).at(-1);
   if (error instanceof CliError && !(error instanceof InterruptedError)) {
@@ -148,8 +148,8 @@ export function codeOfError({
 }
 
 /** The request of a write that was sent, and its answer, for the details of an error. */
-export function attemptDetails(attempted: Attempted | undefined): Partial<ErrorDetails> {
-  const { request, response, requestId } = attempted?.attempt ?? {};
+export function attemptDetails(write: JudgedWrite | undefined): Partial<ErrorDetails> {
+  const { request, response, requestId } = write?.attempt ?? {};
   if (!request) return {};
   return { method: request.method, url: shownUrl(request.url), status: response?.status, requestId };
 }
@@ -160,7 +160,7 @@ function readWrite(
   { id, values }: WantedRecord,
   response: HttpResponse,
   mask: Mask,
-): Pick<Attempted, 'record' | 'id'> & { readonly fault?: string | undefined } {
+): Pick<JudgedWrite, 'record' | 'id'> & { readonly fault?: string | undefined } {
   const { status } = response;
   if (statusWord(status) === 'accepted') return {};
   const isDelete = operation.method === 'DELETE';

@@ -57,7 +57,7 @@ function failedError(
 function unknownError(
   access: Access,
   row: Row,
-  { error, known: { attempted, planned } }: Settled,
+  { error, known: { lastWrite, planned } }: Settled,
   { message }: Reason,
 ): CliError {
   const isPlainSet = row.intent.kind === 'set' && row.intent.expected === undefined;
@@ -68,13 +68,13 @@ function unknownError(
   const text = `${isOfError ? '' : `${subjectOf(access, row)}: `}${message}${sent}`;
   const look = lookCommand(access.context, access.noun, row);
   const details: ErrorDetails = {
-    ...attemptDetails(attempted),
-    attempts: attempted?.attempt ? [attempted.attempt] : undefined,
+    ...attemptDetails(lastWrite),
+    attempts: lastWrite?.attempt ? [lastWrite.attempt] : undefined,
     ...error?.details,
     // JSON has the service's message in place of ours only if ours adds nothing.
     serviceMessage: text === error?.message ? error.details.serviceMessage : undefined,
     mayBeApplied: true,
-    retryable: isPlainSet && (attempted?.error?.details.retryable ?? false),
+    retryable: isPlainSet && (lastWrite?.error?.details.retryable ?? false),
     hint: isPlainSet
       ? (error?.details.hint ?? `look at it: ${look}`)
       : `do not run it again before you have looked: ${look}`,

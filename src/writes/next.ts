@@ -1,7 +1,7 @@
 import { describeValue, isMetBy, type ServiceRecord, type Value } from '../api/record-values.ts';
-import { isReadAgain, isTemporaryError } from '../client/answer-table.ts';
+import { isReadAgain, isTemporaryError, statusWord } from '../client/answer-table.ts';
 import { attemptsOf } from '../client/attempt.ts';
-import { type Attempted, codeOfError } from '../client/judge-write.ts';
+import { codeOfError, type JudgedWrite } from '../client/judge-write.ts';
 import { planRetry, type RetryLimits } from '../client/retry.ts';
 import { CliError } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
@@ -30,7 +30,7 @@ export interface Known extends Readonly<Pick<Row, 'id' | 'intent' | 'planned' | 
   /** The record before the first attempt. */
   readonly before?: JsonObject | undefined;
   /** The last attempt that was sent. */
-  readonly attempted?: Attempted | undefined;
+  readonly lastWrite?: JudgedWrite | undefined;
   readonly attempts: number;
   /** How often it went back to a reading or to an attempt. */
   readonly tries: number;
@@ -45,7 +45,7 @@ export type Event =
   | { readonly kind: 'read'; readonly reading: Reading; readonly now: Value }
   /** The record, or something that its write needs, could not be read. */
   | { readonly kind: 'not-read'; readonly error: CliError }
-  | { readonly kind: 'sent'; readonly attempted: Attempted }
+  | { readonly kind: 'sent'; readonly write: JudgedWrite }
   | { readonly kind: 'stopped' };
 
 export type Step =
@@ -105,7 +105,7 @@ export function firstKnown({ id, intent, planned, doubt }: Row): Known {
     aim: 'decide',
     reading: undefined,
     before: undefined,
-    attempted: undefined,
+    lastWrite: undefined,
     attempts: 0,
     tries: 0,
     otherCounts: 0,
@@ -124,7 +124,7 @@ export function next(known: Known, event: Event, situation: Situation): Next {
     case 'not-read':
       return afterNoReading(known, event.error, situation);
     case 'sent':
-      return afterAttempt(known, event.attempted, situation);
+      return afterAttempt(known, event.write, situation);
     case 'stopped':
       return stopped(known);
   }
@@ -150,7 +150,7 @@ function begin(known: Known, situation: Situation): Next {
 }
 
 function read(known: Known, { policy, port }: Situation, waitMs = 0): Next {
-  const id = known.id ?? known.attempted?.id;
+  const id = known.id ?? known.lastWrite?.id;
   // A run looks for a count in the list only to confirm a success.
   const canRead = policy.work.kind === 'run' && known.aim !== 'confirm' ? port.canReadInRun : port.canRead;
   return id === undefined || !canRead
@@ -202,13 +202,13 @@ function afterReading(
   const { intent, planned, aim } = known;
   if (intent.kind === 'add' && planned && !doubt && !isMetBy(planned.before, now)) {
     // The count has changed meanwhile, as in a shop that sells. Going back for that was not a retry.
-    const wentBack = old.attempted?.verdict === 'conflict' && aim === 'decide';
+    const wentBack = old.lastWrite?.verdict === 'conflict' && aim === 'decide';
     const tries = wentBack ? known.tries - 1 : known.tries;
     const again = { ...known, tries, otherCounts: known.otherCounts + 1 };
     return again.otherCounts > maxOtherCounts ? endAsAnswered(again) : plan(again, decision, now, situation);
   }
   // An attempt with the same tag would get the same 409: the record may be in use.
-  const isFinal = statusOf(old) === 409 && reading.etag === old.reading?.etag;
+  const isFinal = statusWord(statusOf(old)) === 'conflict' && reading.etag === old.reading?.etag;
   return aim === 'look' || isFinal ? endAsAnswered(known) : plan(known, decision, now, situation);
 }
 
@@ -233,9 +233,9 @@ function afterNoReading(known: Known, error: CliError, situation: Situation): Ne
   return (isRepeated ? back(known, 'read', situation, error) : undefined) ?? endUnread(known, error);
 }
 
-function afterAttempt(old: Known, attempted: Attempted, situation: Situation): Next {
-  const { verdict, record, error, id } = attempted;
-  const known = { ...old, attempted, attempts: old.attempts + 1 };
+function afterAttempt(old: Known, lastWrite: JudgedWrite, situation: Situation): Next {
+  const { verdict, record, error, id } = lastWrite;
+  const known = { ...old, lastWrite, attempts: old.attempts + 1 };
   const isCreate = known.intent.kind === 'create';
   const hasId = (known.id ?? id) !== undefined;
   switch (verdict) {
@@ -283,7 +283,7 @@ function confirm(
     const message = `it was ${before} before, ${after} was sent, and it is ${now} now: the service adds what it is told to set`;
     return giveUp(known, { code: 'other_count', message });
   }
-  const why = known.attempted?.reason?.message ?? `the service answered ${statusOf(known)}`;
+  const why = known.lastWrite?.reason?.message ?? `the service answered ${statusOf(known)}`;
   const message = `${why}; ${describeValue(after)} was sent, and it is ${describeValue(now)} now`;
   return giveUp(known, { code: 'other_value', message });
 }
@@ -291,24 +291,25 @@ function confirm(
 // The ends.
 
 function endApplied(known: Known, record?: ServiceRecord): Next {
-  const { id, intent, attempted } = known;
+  const { id, intent, lastWrite } = known;
   if (intent.kind !== 'create') return end(known, { outcome: applied, record });
-  const made = { id: id ?? attempted?.id, value: record?.fields ?? intent.fields };
+  const made = { id: id ?? lastWrite?.id, value: record?.fields ?? intent.fields };
   return end(known, { outcome: { kind: 'applied', made }, record });
 }
 
 function endDecided(known: Known, outcome: Outcome, record: ServiceRecord | undefined): Next {
   const { reason } = outcome;
   if (!reason) return end(known, { outcome, record });
-  const error = outcome.kind === 'failed' ? known.reading?.missing : known.attempted?.error;
+  const error = outcome.kind === 'failed' ? known.reading?.missing : known.lastWrite?.error;
   return end(known, { outcome: { ...outcome, reason: { ...reason, ...factsOf(known) } }, record, error });
 }
 
 /** Ends a row that is not sent again, as its last attempt was answered. */
 function endAsAnswered(known: Known): Next {
-  const { intent, attempted, reading } = known;
+  const { intent, lastWrite, reading } = known;
   const isStale =
-    intent.kind !== 'create' && (!attempted || statusOf(known) === 412 || attempted.verdict === 'gone');
+    intent.kind !== 'create' &&
+    (!lastWrite || statusWord(statusOf(known)) === 'stale' || lastWrite.verdict === 'gone');
   if (known.doubt || !isStale) return giveUp(known);
   const age = reading?.age === undefined ? '' : `; the reading is ${reading.age} s old`;
   return giveUp(known, { code: 'stale', message: `${stale}${age}` });
@@ -317,7 +318,7 @@ function endAsAnswered(known: Known): Next {
 function endUnread(known: Known, error: CliError): Next {
   const { message } = error;
   if (!known.doubt) return giveUp(known, { ...codeOfError(error), message }, error);
-  const clause = `the record could not be read${known.attempted ? ' afterwards' : ''}: ${message}`;
+  const clause = `the record could not be read${known.lastWrite ? ' afterwards' : ''}: ${message}`;
   return giveUp(known, { code: 'unread', message: told(known, clause) }, error);
 }
 
@@ -327,7 +328,7 @@ function endPerhapsMade(known: Known): Next {
 
 function stopped(known: Known): Next {
   if (!known.doubt) return end(known, {});
-  const message = known.attempted?.reason?.message ?? 'it was stopped before an answer came';
+  const message = known.lastWrite?.reason?.message ?? 'it was stopped before an answer came';
   return giveUp(known, { code: 'interrupted', message });
 }
 
@@ -341,17 +342,17 @@ function giveUp(
   words?: Pick<Reason, 'code' | 'serviceCode' | 'message'>,
   cause?: CliError,
 ): Next {
-  const { intent, doubt, attempted } = known;
-  const { code, ...text } = words ?? attempted?.reason ?? { code: 'unread', message: 'no answer came' };
+  const { intent, doubt, lastWrite } = known;
+  const { code, ...text } = words ?? lastWrite?.reason ?? { code: 'unread', message: 'no answer came' };
   const reason = { code, ...text, ...factsOf(known, cause) };
   if (!doubt) {
-    const error = cause ?? attempted?.error;
+    const error = cause ?? lastWrite?.error;
     // A gateway may have sent the create twice, so a resume must not send it once more.
-    const isFinal = intent.kind === 'create' && attempted?.verdict === 'conflict';
+    const isFinal = intent.kind === 'create' && lastWrite?.verdict === 'conflict';
     const passes = code === 'stale' || (!isFinal && error !== undefined && isTemporaryError(error));
     return end(known, { outcome: { kind: 'failed', reason: { ...reason, passes } }, error });
   }
-  return end(known, { outcome: { kind: 'unknown', reason }, error: attempted?.error ?? cause });
+  return end(known, { outcome: { kind: 'unknown', reason }, error: lastWrite?.error ?? cause });
 }
 
 function end(known: Known, result: End): Next {
@@ -368,17 +369,17 @@ function perhapsRefused(known: Known): Known {
   return known.doubt ? known : { ...known, doubt: 'refused', isRefusalOpen: true };
 }
 
-function statusOf({ attempted }: Known): number | undefined {
-  return attempted?.attempt?.response?.status;
+function statusOf({ lastWrite }: Known): number | undefined {
+  return lastWrite?.attempt?.response?.status;
 }
 
 function factsOf(known: Known, error?: CliError): Pick<Reason, 'status' | 'requestId' | 'attempts'> {
-  const { attempted, attempts } = known;
-  if (!attempted) return error ? { status: error.details.status, requestId: error.details.requestId } : {};
-  return { status: statusOf(known), requestId: attempted.attempt?.requestId, attempts };
+  const { lastWrite, attempts } = known;
+  if (!lastWrite) return error ? { status: error.details.status, requestId: error.details.requestId } : {};
+  return { status: statusOf(known), requestId: lastWrite.attempt?.requestId, attempts };
 }
 
 /** The words of the last attempt, and a clause. */
-function told({ attempted }: Known, clause: string): string {
-  return attempted?.reason ? `${attempted.reason.message}; ${clause}` : clause;
+function told({ lastWrite }: Known, clause: string): string {
+  return lastWrite?.reason ? `${lastWrite.reason.message}; ${clause}` : clause;
 }

@@ -4,7 +4,7 @@ import { type Noun, type NounName, nouns, type OperationId } from '../api/nouns.
 import { differencesOf, fieldsOf, isFields, type ServiceRecord, type Value } from '../api/record-values.ts';
 import type { CallOptions } from '../client/call.ts';
 import type { Answer, Client } from '../client/client.ts';
-import type { Attempted } from '../client/judge-write.ts';
+import type { JudgedWrite } from '../client/judge-write.ts';
 import type { Pace } from '../client/pace.ts';
 import { entryInput, readFromList, readRecord } from '../client/read-record.ts';
 import type { CallInput } from '../client/request.ts';
@@ -49,7 +49,7 @@ export interface RecordPort extends Abilities {
     options?: CallOptions,
   ): Promise<Write>;
   /** Sends a write. @throws StoppedError or InterruptedError if it was certainly not sent. */
-  send(write: Write, options: CallOptions): Promise<Attempted>;
+  send(write: Write, options: CallOptions): Promise<JudgedWrite>;
 }
 
 interface PortOptions {

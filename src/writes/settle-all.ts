@@ -32,7 +32,7 @@ export async function settleAll(
   const settleOne = async (row: Row): Promise<Settled> => {
     const settled = await settle(port, row, options, isConfirmed, (planned) => keep.mark(row, planned));
     const { known, outcome } = settled;
-    const isReadBack = known.aim === 'confirm' && known.attempted?.verdict === 'empty';
+    const isReadBack = known.aim === 'confirm' && known.lastWrite?.verdict === 'empty';
     isConfirmed ||= isRun && isReadBack && outcome?.kind === 'applied';
     await keep.outcome(row, settled);
     return settled;
@@ -54,7 +54,7 @@ function probeFirst(settleOne: (row: Row) => Promise<Settled>): (row: Row) => Pr
     probe = settling;
     try {
       const { known, outcome } = await settling;
-      isProbed = outcome?.kind === 'applied' && known.attempted !== undefined;
+      isProbed = outcome?.kind === 'applied' && known.lastWrite !== undefined;
     } finally {
       probe = undefined;
     }

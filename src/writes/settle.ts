@@ -55,7 +55,7 @@ export async function settle(
     if (step.kind === 'write' && step.isNew) await mark?.(step.planned);
     if (step.waitMs > 0) await sleep(step.waitMs, stopped).catch(() => {});
     event = stopped.aborted ? { kind: 'stopped' } : await perform(port, known, step, spentMs);
-    if (event.kind === 'sent' && event.attempted.attempt) attempts.push(event.attempted.attempt);
+    if (event.kind === 'sent' && event.write.attempt) attempts.push(event.write.attempt);
     if (event.kind === 'not-read') attempts.push(...attemptsOf(event.error));
   }
 }
@@ -72,7 +72,7 @@ async function perform(
   try {
     if (step.kind === 'write') {
       const write = await port.toWrite(known, step.planned, known.reading, options);
-      return { kind: 'sent', attempted: await port.send(write, options) };
+      return { kind: 'sent', write: await port.send(write, options) };
     }
     const now = await port.read(step.id, options);
     return { kind: 'read', reading: now, now: port.valueOf(known.intent, now.record) };

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Value } from '../../src/api/record-values.ts';
 import type { Attempt } from '../../src/client/attempt.ts';
-import type { Attempted, Verdict } from '../../src/client/judge-write.ts';
+import type { JudgedWrite, Verdict } from '../../src/client/judge-write.ts';
 import { CliError } from '../../src/process/errors.ts';
 import type { Intent, Planned, Row } from '../../src/writes/decide.ts';
 import { type Event, firstKnown, type Known, next, type Situation } from '../../src/writes/next.ts';
@@ -29,8 +29,8 @@ const answers: readonly Event[] = verdicts.flatMap((verdict) =>
       const error = new CliError('failed', 'no', { status });
       const attempt = { response: { status } } as Attempt;
       const reason = { code: 'rejected', message: 'no' } as const;
-      const attempted: Attempted = { verdict, id, reason, error, attempt };
-      return { kind: 'sent', attempted };
+      const write: JudgedWrite = { verdict, id, reason, error, attempt };
+      return { kind: 'sent', write };
     }),
   ),
 );
@@ -88,14 +88,14 @@ const situations: readonly Situation[] = [
 ];
 
 /** Names a state by all that the rules read of it. */
-function keyOf({ planned, doubt, aim, attempted, reading, tries, ...counted }: Known): string {
+function keyOf({ planned, doubt, aim, lastWrite, reading, tries, ...counted }: Known): string {
   const facts = [
     planned,
     doubt,
     aim,
-    attempted?.verdict,
-    attempted?.attempt?.response?.status,
-    attempted?.id,
+    lastWrite?.verdict,
+    lastWrite?.attempt?.response?.status,
+    lastWrite?.id,
     reading?.etag,
     tries,
     counted.otherCounts,
@@ -132,18 +132,13 @@ function faultOf(known: Known, event: Event, [after, step]: ReturnType<typeof ne
     return 'what an uncertain row was sent with has changed';
   if (
     event.kind === 'sent' &&
-    doubts.has(event.attempted.verdict) &&
+    doubts.has(event.write.verdict) &&
     !isUncertain(after) &&
     outcome !== 'applied'
   )
     return 'a row is certain after an attempt that may have been applied';
   const mayBeResumed = step.kind === 'end' && step.outcome?.reason?.passes === true;
-  if (
-    intent.kind === 'create' &&
-    event.kind === 'sent' &&
-    event.attempted.verdict === 'conflict' &&
-    mayBeResumed
-  )
+  if (intent.kind === 'create' && event.kind === 'sent' && event.write.verdict === 'conflict' && mayBeResumed)
     return 'a create that was refused with 409 or 412 is left for a resume';
   if (step.kind !== 'write') return undefined;
   if (isUncertain(after) && intent.kind === 'create') return 'a create is sent again after a doubt';
@@ -228,10 +223,10 @@ test.each<[Intent, Verdict, last: Event, outcome: string, doubt: string | undefi
   const situation = { ...usual, policy: { ...policy, retries: 0 } };
   const pair = intent.kind === 'remove' ? planned(5, null, 'remove') : planned(5, 10);
   const attempt = { response: { status: verdict === 'gone' ? 404 : 412 } } as Attempt;
-  const attempted: Attempted = { verdict, attempt, reason: { code: 'rejected', message: 'no' } };
+  const write: JudgedWrite = { verdict, attempt, reason: { code: 'rejected', message: 'no' } };
   let known = firstKnown({ line: 1, id: 7n, intent, planned: pair });
   let step: ReturnType<typeof next>[1] | undefined;
-  for (const event of [{ kind: 'begin' } as const, read(5), { kind: 'sent', attempted } as const, last])
+  for (const event of [{ kind: 'begin' } as const, read(5), { kind: 'sent', write } as const, last])
     [known, step] = next(known, event, situation);
   const ended = step?.kind === 'end' ? step.outcome : undefined;
   expect([ended?.kind, ended?.reason?.code].filter(Boolean).join(' ')).toBe(outcome);
