@@ -46,7 +46,7 @@ export function sessionMode({ flags }: Context): SessionMode {
 /** Returns the columns of what a session prints: its report, or its plan. */
 export function runView(context: Context, noun: NounName, mode = sessionMode(context)): View<object> {
   if (mode === 'write') return reportView as View<object>;
-  return createRowView(noun, context.printer().content === 'text') as View<object>;
+  return createRowView(noun, context.printer().content === 'text');
 }
 
 const actions: Readonly<Record<RunHeader['kind'], string>> = {
@@ -82,10 +82,10 @@ export async function carryOut(
   const { kind, noun } = run.header;
   if (run.id !== undefined) await lock?.nameRun(run.id);
   if (flags.rejects !== undefined) await checkFolder({ name: flags.rejects, folder: io.cwd }, '--rejects');
-  const session = await createSession(context, list, run);
-  const plan = await planWithProgress(context, session, undone);
+  const session = await createSession(context, { run, undone, list });
+  const plan = await planWithProgress(context, session);
   const guardError = brokenGuard(run, plan, flags);
-  const totals = describePlan(run.header, plan);
+  const planLines = describePlan(run.header, plan);
   if (mode !== 'write') {
     const problems = countProblems(run, plan);
     const exitCode = {
@@ -93,13 +93,13 @@ export async function carryOut(
       'dry-run': problems > 0 ? exitCodes.partial : 0,
     }[mode];
     const isTable = context.printer().content === 'text';
-    return { ...planPages(run, plan, isTable), notes: totals, exitCode, error: guardError };
+    return { ...planPages(run, plan, isTable), notes: planLines, exitCode, error: guardError };
   }
   if (guardError) throw guardError;
   const isWrite = plan.changes.length > 0;
   if (isWrite && !context.flags.yes && canAsk(context))
     await io.stderr.write(await largestChangesText(context.printer(), run.header, plan));
-  for (const line of totals) await context.printSummary(line);
+  for (const line of planLines) await context.printSummary(line);
   if (isWrite) {
     const { singular, plural } = rowTerms(noun);
     const what = `${actions[kind]} ${counted(plan.changes.length, singular, plural)}`;
@@ -109,20 +109,15 @@ export async function carryOut(
 }
 
 /** Reads the records and plans. @throws CliError also if the run had to stop, as for a service that does not answer. */
-async function planWithProgress(
-  context: Context,
-  session: Session,
-  undone: ChosenRun['undone'],
-): Promise<Plan> {
-  const { stop, run } = session;
-  const progress = { recordsRead: 0 };
+async function planWithProgress(context: Context, session: Session): Promise<Plan> {
+  const { stop, run, progress } = session;
   const activity = {
     label: `reading ${rowTerms(run.header.noun).plural}`,
     unit: 'records',
     read: () => ({ done: progress.recordsRead }),
   };
   try {
-    return await withProgress(context, activity, () => planRun(session, undone, progress));
+    return await withProgress(context, activity, () => planRun(session));
   } catch (error) {
     if (!stop.reason) throw error;
     // The stop has ended the reading, so the error is only its consequence.
@@ -142,7 +137,7 @@ async function writeWithProgress(
   { rejects, maxErrors }: SessionFlags,
   lock: TargetLock | undefined,
 ): Promise<Report> {
-  const { stop, totals, run } = session;
+  const { stop, progress, run } = session;
   const stopBy = (signal: Signal) => {
     const { kind, message } = new InterruptedError(signal);
     stop.stop({ kind, message });
@@ -154,7 +149,7 @@ async function writeWithProgress(
   const activity = {
     label: run.header.kind === 'undo' ? 'undoing' : 'applying',
     unit: 'rows',
-    read: () => ({ done: totals.settled, total, failed: totals.failed }),
+    read: () => ({ done: progress.settled, total, failed: progress.failed }),
   };
   return inTwoSteps(context.interrupts, stop, stopBy, async () => {
     const journal = await openJournal(session.list, run, plan.rows);

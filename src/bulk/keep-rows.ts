@@ -49,9 +49,10 @@ export function* markBeforeSending(
 /** The shortest time between two saves of the embedded store. */
 const saveEveryMs = 1000;
 
-/** How many rows have an outcome since the session began. */
-export interface Totals {
-  /** All of them, failed and unknown ones included. */
+/** What a session has done so far, for the live line and for `--max-errors`. */
+export interface Progress {
+  recordsRead: number;
+  /** The rows that have an outcome, failed and unknown ones included. */
   settled: number;
   failed: number;
   unknown: number;
@@ -59,8 +60,7 @@ export interface Totals {
 
 interface KeeperOptions {
   readonly stop: Stop<StopReason>;
-  /** Counts the rows, for the live line. */
-  readonly totals: Totals;
+  readonly progress: Progress;
   /** The number of failed and unknown rows at which the run stops. */
   readonly maxErrors: number;
   /** Saves the embedded store. Undefined for any other service. */
@@ -76,7 +76,7 @@ interface KeeperOptions {
  */
 export function createRowKeeper(
   journal: Journal,
-  { stop, totals, maxErrors, saveStore }: KeeperOptions,
+  { stop, progress, maxErrors, saveStore }: KeeperOptions,
 ): RowKeeper & { flush(): Promise<void> } {
   let waiting: Extract<RunChange, { kind: 'outcome' }>[] = [];
   let nextSaveMs = monotonicMs() + saveEveryMs;
@@ -109,9 +109,9 @@ export function createRowKeeper(
     async outcome(row, settled) {
       const { known, outcome } = settled;
       if (!outcome) return;
-      totals.settled += 1;
-      if (outcome.kind === 'failed' || outcome.kind === 'unknown') totals[outcome.kind] += 1;
-      const why = whyStop(settled, totals, maxErrors);
+      progress.settled += 1;
+      if (outcome.kind === 'failed' || outcome.kind === 'unknown') progress[outcome.kind] += 1;
+      const why = whyStop(settled, progress, maxErrors);
       if (why) stop.stop(why);
       const doubt = outcome.kind === 'unknown' ? known.doubt : undefined;
       waiting.push({ kind: 'outcome', row, outcome, doubt });
@@ -124,7 +124,7 @@ export function createRowKeeper(
 /** Returns why a run stops after a row, if it does: its other rows would fail in the same way, or too many have failed. */
 function whyStop(
   { outcome, error }: Settled,
-  { failed, unknown }: Totals,
+  { failed, unknown }: Progress,
   maxErrors: number,
 ): StopReason | undefined {
   if (outcome?.kind !== 'failed' && outcome?.kind !== 'unknown') return undefined;

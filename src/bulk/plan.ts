@@ -36,7 +36,6 @@ interface PlanOptions {
   readonly rules: Rules;
   readonly claims: Claims;
   readonly pace: Pace;
-  /** Increased for each record that was read. */
   readonly progress: { recordsRead: number };
 }
 

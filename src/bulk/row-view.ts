@@ -52,7 +52,7 @@ function toInvalidRow({ line, message }: Run['invalid'][number]): PrintedRow {
  * @param isForPeople whether a change has a sign and a removal is a word. Programs get a number and null.
  * @param hasReasons whether state and reason are shown.
  */
-export function createRowView(noun: NounName, isForPeople: boolean, hasReasons = true): View<PrintedRow> {
+export function createRowView(noun: NounName, isForPeople: boolean, hasReasons = true): View<object> {
   const { idField, isCount } = nouns[noun];
   const visibility = hasReasons ? {} : ({ isHidden: true } as const);
   const valueAlign = isCount ? ({ align: 'right' } as const) : {};
@@ -65,7 +65,7 @@ export function createRowView(noun: NounName, isForPeople: boolean, hasReasons =
     value: ({ change }) => (isForPeople && change !== undefined && change > 0 ? `+${change}` : change),
     align: 'right',
   };
-  return {
+  const view: View<PrintedRow> = {
     plural: 'rows',
     columns: [
       { name: idField, value: (row) => row[idField], align: 'right' },
@@ -83,6 +83,7 @@ export function createRowView(noun: NounName, isForPeople: boolean, hasReasons =
       { name: 'line', value: ({ line }) => line, align: 'right', isHidden: true },
     ],
   };
+  return view as View<object>;
 }
 
 /** The fields of a value that differ from another value: `status sold, name Rex`. */
@@ -101,7 +102,7 @@ function fieldText(name: string, field: JsonValue | undefined): string {
 /** A plan as it is printed: the rows that will be written or cannot be written. */
 export function planPages(run: Run, plan: Plan, isTable: boolean): Extract<Output, { pages: unknown }> {
   const view = createRowView(run.header.noun, isTable, !isTable || countProblems(run, plan) > 0);
-  return { pages: inPages(printedRows(run, plan)), view: view as View<object> };
+  return { pages: inPages(printedRows(run, plan)), view };
 }
 
 /** The number of rows that cannot be written, invalid rows included. */

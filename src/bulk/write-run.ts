@@ -13,23 +13,27 @@ import type { Outcome, Rules } from '../writes/decide.ts';
 import { createRecordPort, type RecordPort } from '../writes/port.ts';
 import { shownCode } from '../writes/reasons.ts';
 import { settleAll } from '../writes/settle-all.ts';
+import type { ChosenRun } from './choose-run.ts';
 import { claimsOn } from './claims.ts';
 import type { Journal } from './journal.ts';
-import { createRowKeeper, markBeforeSending, type Totals } from './keep-rows.ts';
+import { createRowKeeper, markBeforeSending, type Progress } from './keep-rows.ts';
 import { type RunList, toRunInfo } from './list-runs.ts';
 import { makePlan, type Plan, readStocks } from './plan.ts';
 import type { Report } from './report.ts';
 import { isForSession, rowStateOf, rowTotals } from './row-state.ts';
 import { isReject, type Run } from './run.ts';
 
-/** What a session of a run works with. `totals` count while rows are written. */
+/** What a session of a run works with. */
 export type Session = Awaited<ReturnType<typeof createSession>>;
 
 /**
  * @param list the runs on the target, as listed under its lock.
  * @throws UsageError if the service cannot read or write such values.
  */
-export async function createSession(context: Context, list: RunList, run: Run) {
+export async function createSession(
+  context: Context,
+  { run, undone, list }: ChosenRun & { readonly list: RunList },
+) {
   const { settings } = context;
   const { noun, kind, flags } = run.header;
   const client = await context.client('bulk');
@@ -39,22 +43,26 @@ export async function createSession(context: Context, list: RunList, run: Run) {
   const port = createRecordPort(client, noun, { pace, sendsEtags: settings.get('etags') });
   checkOffers(client, port, run);
   const rules: Rules = { mayCreate: flags.createMissing, takesBack: kind === 'undo' };
-  const totals: Totals = { settled: 0, failed: 0, unknown: 0 };
-  return { run, list, client, settings, port, rules, pace, stop, totals };
+  const progress: Progress = { recordsRead: 0, settled: 0, failed: 0, unknown: 0 };
+  return { run, undone, list, client, settings, port, rules, pace, stop, progress };
 }
 
 /**
  * Reads the records of the rows that the session looks at, and decides each row.
  *
- * @param undone the run that an undo takes back.
- * @param progress counts the records that were read.
  * @throws the error of a reading: there is no partial plan.
  */
-export async function planRun(
-  { run, list, client, settings, port, rules, pace }: Session,
-  undone: Run | undefined,
-  progress: { recordsRead: number },
-): Promise<Plan> {
+export async function planRun({
+  run,
+  undone,
+  list,
+  client,
+  settings,
+  port,
+  rules,
+  pace,
+  progress,
+}: Session): Promise<Plan> {
   const rows = run.rows.filter(isForSession);
   const claims = await claimsOn(list, run, rows, undone);
   const plan = await makePlan(port, rows, { rules, claims, pace, progress });
@@ -104,11 +112,11 @@ export async function writeRun(
 
 /** Writes the rows of a plan. Returns when all are settled, or the run has stopped. */
 async function writeRows(session: Session, plan: Plan, journal: Journal, maxErrors: number): Promise<void> {
-  const { stop, pace, port, rules, totals, client, settings } = session;
+  const { stop, pace, port, rules, progress, client, settings } = session;
   const work = { kind: 'run' } as const;
   const policy = { work, rules, ...retryLimitsOf(settings, 'bulk') };
   const saveStore = client.deferSaves?.();
-  const keeper = createRowKeeper(journal, { stop, totals, maxErrors, saveStore });
+  const keeper = createRowKeeper(journal, { stop, progress, maxErrors, saveStore });
   try {
     const marked = markBeforeSending(plan.changes, journal, stop, pace.max);
     await settleAll(port, marked, { policy, stopped: stop.stopped, atOnce: pace.max }, keeper);

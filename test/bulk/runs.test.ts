@@ -139,7 +139,7 @@ test('new values are on the disk before they are sent; an outcome that the embed
   const saveStore = () => Promise.reject(new Error('no space left'));
   const keeper = createRowKeeper(journal, {
     stop,
-    totals: { settled: 0, failed: 0, unknown: 0 },
+    progress: { recordsRead: 0, settled: 0, failed: 0, unknown: 0 },
     maxErrors: 100,
     saveStore,
   });

@@ -58,7 +58,7 @@ async function findShownRun(
 /** Returns the columns of the rows of a run. @throws UsageError if there is no such run. */
 export async function outcomesView(context: Context, id: string | undefined): Promise<View<object>> {
   const { noun } = (await findShownRun(context, id)).info.header;
-  return createRowView(noun, context.printer().content === 'text') as View<object>;
+  return createRowView(noun, context.printer().content === 'text');
 }
 
 /** Reads the outcome of each row of a run. As data, a run that removed records has these records: `create --from` takes them. */
