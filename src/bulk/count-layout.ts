@@ -1,6 +1,6 @@
 import type { Fields, Value } from '../api/record-values.ts';
 import type { InputField } from '../input/field-columns.ts';
-import { type NumberMarks, readChange, readCount, readId } from '../input/numbers.ts';
+import { type NumberNotation, readChange, readCount, readId } from '../input/numbers.ts';
 import type { InputRecord, RowLayout } from '../input/read-records.ts';
 import { readNamed, ValueError } from '../process/errors.ts';
 import type { JsonValue } from '../process/exact-json.ts';
@@ -17,7 +17,7 @@ const changeColumns = ['change', 'delta'];
 const countColumns = ['quantity', 'qty', 'stock', 'count'];
 
 /** Makes the layout of an input of counts, or of changes with `relative`. */
-export function countLayout({ map, relative, sum, ...marks }: RunFlags): RowLayout<CountRow> {
+export function countLayout({ map, relative, sum, ...notation }: RunFlags): RowLayout<CountRow> {
   const field = (name: string, columns: readonly string[], isRequired: boolean): InputField => {
     const column = map[name];
     return column === undefined
@@ -34,7 +34,7 @@ export function countLayout({ map, relative, sum, ...marks }: RunFlags): RowLayo
     noun: 'pet',
     fields,
     missingHint: 'name the columns with --map petId=<column>,quantity=<column>',
-    toRow: (record) => toCountRow(record, marks, relative),
+    toRow: (record) => toCountRow(record, notation, relative),
     mayRepeat: !relative,
     conflictHint: '--sum adds up the rows of a pet',
     ...(sum && { addUp }),
@@ -53,11 +53,11 @@ function setTo(value: number): CountIntent {
 }
 
 /** @throws ValueError that names the column. */
-function toCountRow(record: InputRecord, marks: NumberMarks, isChange: boolean): CountRow {
+function toCountRow(record: InputRecord, notation: NumberNotation, isChange: boolean): CountRow {
   const { line, text, values, columns } = record;
-  const readField = <Value>(field: string, read: (value: JsonValue, marks: NumberMarks) => Value) => {
+  const readField = <Value>(field: string, read: (value: JsonValue, notation: NumberNotation) => Value) => {
     const value = values[field] ?? '';
-    return readNamed(columns[field] ?? field, value, () => read(value, marks));
+    return readNamed(columns[field] ?? field, value, () => read(value, notation));
   };
   const id = readField('petId', readId);
   const count = readField('quantity', isChange ? readChange : readCount);

@@ -64,7 +64,9 @@ export async function checkGet(context: CheckContext, operation: Operation): Pro
 /** Checks the answer to a GET. @throws FindingError if the answer is not as documented. */
 function judgeRead(answer: CheckAnswer, { now }: CheckContext): Finding {
   const { operation, status } = answer;
-  const remarks = [judge(answer), remarkOnMarks(answer, now())].filter((remark) => remark !== undefined);
+  const remarks = [judge(answer), remarkOnDeprecation(answer, now())].filter(
+    (remark) => remark !== undefined,
+  );
   const count = operation.isList ? `, ${counted(recordsOf(answer).length, 'record', 'records')}` : '';
   const text = `${statusText(status)}${count}`;
   if (remarks.length === 0) return pass(text, detailsOf(answer));
@@ -195,12 +197,12 @@ function isAccepted(
   return isListed && type === wanted && /^(string|number|boolean)$/.test(type);
 }
 
-/** Says how the headers Deprecation and Sunset differ from the mark of the description. @see RFC 9745, RFC 8594 */
-function remarkOnMarks(answer: CheckAnswer, now: Date): string | undefined {
+/** Says how the headers Deprecation and Sunset differ from what the description says. @see RFC 9745, RFC 8594 */
+function remarkOnDeprecation(answer: CheckAnswer, now: Date): string | undefined {
   const { operation, headers } = answer;
-  const isMarked = (headerValue(headers, 'deprecation') ?? headerValue(headers, 'sunset')) !== undefined;
-  if (operation.isDeprecated !== isMarked)
-    return `it is deprecated by its ${isMarked ? 'header' : 'description'} alone`;
+  const isAnnounced = (headerValue(headers, 'deprecation') ?? headerValue(headers, 'sunset')) !== undefined;
+  if (operation.isDeprecated !== isAnnounced)
+    return `it is deprecated by its ${isAnnounced ? 'header' : 'description'} alone`;
   const day = passedSunset(answer, now);
   return day && `its sunset passed on ${day}`;
 }

@@ -20,7 +20,7 @@ import { cleanUp, type Leftovers } from './write-checks.ts';
 /** Why the checks were stopped: by a signal of the user, or because the time of `--max-time` is over. */
 type WhyStopped = Signal | 'max-time';
 
-/** The time limits of a run, in milliseconds. */
+/** The time limits of smoke, in milliseconds. */
 interface SmokeLimits {
   /** How long failed read checks are repeated; 0 for one round. */
   readonly waitMs: number;

@@ -81,9 +81,9 @@ function resolveNoun(
   const [list, update] = [operations.get(ids.list), operations.get(ids.update)];
   if (!operations.has(ids.get) && !list)
     return `a ${name} cannot be read back, so it would not certainly be ours`;
-  const mark = isNamed ? 'name' : parent && nouns[parent.nounName].idName;
-  if (mark && !takesField(create, mark))
-    return `${create.id} takes no ${mark}, so a ${name} would not certainly be ours`;
+  const proof = isNamed ? 'name' : parent && nouns[parent.nounName].idName;
+  if (proof && !takesField(create, proof))
+    return `${create.id} takes no ${proof}, so a ${name} would not certainly be ours`;
   const bodyFields = create.body?.fields ?? {};
   const maxLength = Number(bodyFields.name?.bounds?.maxLength ?? nameLength);
   if (isNamed && maxLength < nameLength)

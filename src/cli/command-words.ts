@@ -71,8 +71,8 @@ const files: readonly Offer[] = [{ word: ':file' }];
 export const tableFile = 'words.json';
 export const pageFiles = { plain: 'help.txt', styled: 'help-styled.txt' } as const;
 
-/** The mark between pages of help. A page has no form feed. */
-export const pageMark = '\f';
+/** What separates the pages of help. No page has a form feed. */
+export const pageBreak = '\f';
 
 /** Reads the table of commands, flags and fixed values. @param dist the folder of the bundle. */
 export function readTable(dist: string): WordTable {
@@ -82,7 +82,7 @@ export function readTable(dist: string): WordTable {
 /** Reads a page of help. @param isStyled whether its titles are bold. */
 export function readPage(dist: string, name: string, isStyled: boolean): string {
   const heading = `${name}\n`;
-  const pages = readFileSync(join(dist, pageFiles[isStyled ? 'styled' : 'plain']), 'utf8').split(pageMark);
+  const pages = readFileSync(join(dist, pageFiles[isStyled ? 'styled' : 'plain']), 'utf8').split(pageBreak);
   const page = pages.find((text) => text.startsWith(heading));
   if (page === undefined) throw new Error(`help has no page '${name}'`);
   return page.slice(heading.length);

@@ -1,8 +1,8 @@
 import { Command, Help, Option } from 'commander';
 import {
   type CommandWords,
+  pageBreak,
   pageFiles,
-  pageMark,
   tableFile,
   type WordSlot,
   type WordTable,
@@ -40,8 +40,8 @@ export async function prepare(
   const acting = Object.values(table.commands).flatMap(({ path, acts }) => (acts ? path : []));
   return {
     [tableFile]: JSON.stringify(table),
-    [pageFiles.plain]: pages((text) => text).join(pageMark),
-    [pageFiles.styled]: pages(bold).join(pageMark),
+    [pageFiles.plain]: pages((text) => text).join(pageBreak),
+    [pageFiles.styled]: pages(bold).join(pageBreak),
     // bin/petstore.js names the code cache of a line after the first of these that the line names, so `pets list` comes before
     // `runs`, which is a command and a group.
     'commands.txt': acting.sort((one, other) => other.split(' ').length - one.split(' ').length).join('\n'),

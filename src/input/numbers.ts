@@ -3,13 +3,15 @@ import { type DecimalMark, signClause, type ThousandsSeparator } from '../config
 import { ValueError } from '../process/errors.ts';
 import type { JsonValue } from '../process/exact-json.ts';
 
+// The numbers of files, which programs write in many ways. A number of a flag is digits alone: see `records/parse-values.ts`.
+
 /** How the numbers of an input are written, as `--thousands` and `--decimal` say. Null is unknown. */
-export interface NumberMarks {
+export interface NumberNotation {
   readonly thousands: ThousandsSeparator | null;
   readonly decimal: DecimalMark | null;
 }
 
-const noMarks: NumberMarks = { thousands: null, decimal: null };
+const plainNotation: NumberNotation = { thousands: null, decimal: null };
 
 const countRule = 'must be a whole number from 0 to 9007199254740991';
 const changeRule = 'must be a whole number with or without a sign in front, such as 24, +24 or -3';
@@ -18,36 +20,37 @@ const changeRule = 'must be a whole number with or without a sign in front, such
 export function readId(value: JsonValue): bigint {
   const text = String(value);
   // Most ids are digits, and a file may have a million.
-  const id = toId(text) ?? toId(plainNumber(text, noMarks));
+  const id = toId(text) ?? toId(plainNumber(text, plainNotation));
   if (id === undefined) throw new ValueError(idRequirement);
   return id;
 }
 
-/** Reads a count. @param marks those of the flags; undefined if the command has none @throws ValueError. */
-export function readCount(value: JsonValue, marks?: NumberMarks): number {
-  return readNumber(value, { toNumber: toQuantity, rule: countRule }, marks);
+/** Reads a count. @param notation undefined if the command has no flags for it @throws ValueError. */
+export function readCount(value: JsonValue, notation?: NumberNotation): number {
+  return readNumber(value, { toNumber: toQuantity, rule: countRule }, notation);
 }
 
 /** Reads a change of a count, with or without a sign in front. @throws ValueError. */
-export function readChange(value: JsonValue, marks: NumberMarks): number {
-  return readNumber(value, { toNumber: toChange, rule: changeRule }, marks);
+export function readChange(value: JsonValue, notation: NumberNotation): number {
+  return readNumber(value, { toNumber: toChange, rule: changeRule }, notation);
 }
 
 function readNumber(
   value: JsonValue,
   { toNumber, rule }: { readonly toNumber: (text: string) => number | undefined; readonly rule: string },
-  marks?: NumberMarks,
+  notation?: NumberNotation,
 ): number {
   const text = value === null ? '' : String(value);
   // JSON numbers have one notation (RFC 8259, 6), in which 8.000 is 8.
-  const ownMarks = typeof value === 'string' ? (marks ?? noMarks) : noMarks;
-  const number = toNumber(text) ?? toNumber(plainNumber(text, ownMarks));
-  if (number === undefined) throw new ValueError(rule + signClause(text), marks && marksHint(text, marks));
+  const ownNotation = typeof value === 'string' ? (notation ?? plainNotation) : plainNotation;
+  const number = toNumber(text) ?? toNumber(plainNumber(text, ownNotation));
+  if (number === undefined)
+    throw new ValueError(rule + signClause(text), notation && notationHint(text, notation));
   return number;
 }
 
 /** Returns the flags that say what the first mark of a number means: `8.000` without them is not a number. */
-function marksHint(text: string, { thousands, decimal }: NumberMarks): string | undefined {
+function notationHint(text: string, { thousands, decimal }: NumberNotation): string | undefined {
   const [, mark] = /^[+-]?\d{1,3}([.,' \u00a0\u202f])\d{3}/.exec(text.trim()) ?? [];
   if (mark === undefined || thousands !== null) return undefined;
   const word = mark === "'" ? `"'"` : mark.trim() || '" "';
@@ -67,9 +70,9 @@ const separatorClasses: Readonly<Record<ThousandsSeparator, string>> = {
 
 /**
  * Returns a number without separators, a fraction of zeros, and zeros in front. Returns the text as it is if it is no
- * number, or if the marks leave open what it means: `8.000`.
+ * number, or if the notation leave open what it means: `8.000`.
  */
-function plainNumber(text: string, { thousands, decimal }: NumberMarks): string {
+function plainNumber(text: string, { thousands, decimal }: NumberNotation): string {
   const [, sign = '', size = ''] = /^([+-]?)(.*)$/s.exec(text.trim()) ?? [];
   if (thousands === null && decimal === null && /^[1-9]\d{0,2}[.,]000$/.test(size)) return text;
   const decimals = decimal ?? ['.', ','].filter((mark) => mark !== thousands).join('');
