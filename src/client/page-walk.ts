@@ -1,7 +1,7 @@
 import { type HttpHeaders, headerValue, linkTarget } from '../api/http.ts';
 import { findListSign, isLink, statesWhole } from '../api/list-signs.ts';
 import { nouns } from '../api/nouns.ts';
-import type { Operation } from '../api/operations.ts';
+import type { Operation, Paging } from '../api/operations.ts';
 import type { ServiceRecord } from '../api/record-values.ts';
 import { CliError } from '../process/errors.ts';
 import { valueIn } from '../process/exact-json.ts';
@@ -49,6 +49,8 @@ interface PageStep extends ListEnd {
   readonly next?: string | undefined;
   /** True if the URL has a number that was counted here, so that there may be no such page. */
   readonly isCounted?: boolean;
+  /** True if the URL is that of a link in the header. */
+  readonly isLinked?: boolean;
 }
 
 /** The state of the reading of a list. Only `pagesOf` changes it. */
@@ -113,6 +115,7 @@ export async function* pagesOf(
     }
     if (walk.pages >= maxPages) throw page.fault(`the list does not end: more than ${maxPages} pages`);
     step = nextStep(walk, page);
+    walk.isLinked ||= step.isLinked === true;
     if (step.next === undefined) return step;
     const fault = visited.has(step.next)
       ? { reason: 'repeats', hint: undefined }
@@ -122,43 +125,70 @@ export async function* pagesOf(
   }
 }
 
+/** Finds the next page: by a link in the header, or else as the description or the answer itself says. */
 function nextStep(walk: Walk, page: Page): PageStep {
-  const { first, size, count, pages } = walk;
-  const { paging } = walk.operation;
   const header = headerValue(page.headers, 'link');
   const link = linkTarget(header, 'next');
-  walk.isLinked ||= link !== undefined;
-  if (link !== undefined) return { next: resolveNext(link, page) };
-  const sign = findListSign(page, { count, pages });
-  // An answer may have a link to the next page although the description does not say so.
-  const signed = (): PageStep =>
-    sign?.link === undefined ? { mayBeCut: sign?.clause } : { next: resolveNext(sign.link, page) };
+  if (link !== undefined) return { next: resolveNext(link, page), isLinked: true };
+  const sign = findListSign(page, walk);
   const isLinked = walk.isLinked || linkTarget(header, 'first', 'prev', 'last') !== undefined;
-  if (isLinked || !paging || paging.kind === 'link') return signed();
-  if (paging.kind === 'cursor') {
-    const { parameter, next } = paging;
-    const value = valueIn(page.envelope, next);
-    if (value === undefined || value === null || value === '' || value === false) return signed();
-    if (typeof value === 'boolean' || typeof value === 'object')
-      return { mayBeCut: `its ${next.join('.')} is neither a link nor a cursor` };
-    const text = String(value);
-    if (isLink(text)) return { next: resolveNext(text, page) };
-    if (parameter === undefined) return { mayBeCut: `its ${next.join('.')} is not a link` };
-    return { next: withQueryParameter(first, parameter, text) };
+  const described = isLinked ? undefined : describedStep(walk, page, sign);
+  if (described) return described;
+  // An answer may have a link to the next page although the description does not say so.
+  return sign?.link === undefined ? { mayBeCut: sign?.clause } : { next: resolveNext(sign.link, page) };
+}
+
+/** Returns the step as the description of the paging says. Undefined if that says nothing of this page. */
+function describedStep(walk: Walk, page: Page, sign: ReturnType<typeof findListSign>): PageStep | undefined {
+  const { first, size, count, operation } = walk;
+  const { paging } = operation;
+  switch (paging?.kind) {
+    case 'cursor':
+      return stepByCursor(paging, first, page);
+    case 'number':
+      return stepByCount(paging, (walk.firstNumber ?? 0) + walk.pages, walk, page, sign?.clause);
+    case 'offset':
+      return stepByCount(paging, count, walk, page, sign?.clause);
+    case 'unknown': {
+      if (sign) return undefined;
+      if (paging.by !== undefined && count > 0)
+        return { mayBeCut: `its pages follow each other by ${paging.by}, which petstore does not know` };
+      const isFull = size !== undefined && count >= size;
+      return isFull ? { mayBeCut: `it answered ${count}, a full page, and no link to a next one` } : {};
+    }
+    default:
+      return undefined;
   }
-  if (paging.kind === 'unknown') {
-    if (sign) return signed();
-    if (paging.by !== undefined && count > 0)
-      return { mayBeCut: `its pages follow each other by ${paging.by}, which petstore does not know` };
-    const isFull = size !== undefined && count >= size;
-    return isFull ? { mayBeCut: `it answered ${count}, a full page, and no link to a next one` } : {};
-  }
-  const mayBeCut = sign?.clause;
+}
+
+type PagingBy<Kind extends Paging['kind']> = Extract<Paging, { readonly kind: Kind }>;
+
+function stepByCursor(
+  { parameter, next }: PagingBy<'cursor'>,
+  first: string,
+  page: Page,
+): PageStep | undefined {
+  const value = valueIn(page.envelope, next);
+  if (value === undefined || value === null || value === '' || value === false) return undefined;
+  if (typeof value === 'boolean' || typeof value === 'object')
+    return { mayBeCut: `its ${next.join('.')} is neither a link nor a cursor` };
+  const text = String(value);
+  if (isLink(text)) return { next: resolveNext(text, page) };
+  if (parameter === undefined) return { mayBeCut: `its ${next.join('.')} is not a link` };
+  return { next: withQueryParameter(first, parameter, text) };
+}
+
+/** @param value the number of the next page, or of its first record. */
+function stepByCount(
+  { parameter, maximum = Number.POSITIVE_INFINITY }: PagingBy<'number' | 'offset'>,
+  value: number,
+  { first, count }: Walk,
+  page: Page,
+  mayBeCut: string | undefined,
+): PageStep {
   if (page.records.length === 0 || statesWhole(page, count)) return { mayBeCut };
-  const value = paging.kind === 'number' ? (walk.firstNumber ?? 0) + pages : count;
-  if (value > (paging.maximum ?? Number.POSITIVE_INFINITY))
-    return { mayBeCut: `its ${paging.parameter} may not go beyond ${paging.maximum}` };
-  return { next: withQueryParameter(first, paging.parameter, String(value)), isCounted: true, mayBeCut };
+  if (value > maximum) return { mayBeCut: `its ${parameter} may not go beyond ${maximum}` };
+  return { next: withQueryParameter(first, parameter, String(value)), isCounted: true, mayBeCut };
 }
 
 /** Returns true if a page has the same records as the page before. False for empty pages. */

@@ -51,9 +51,9 @@ export async function sendRaw(context: Context, args: RequestArguments): Promise
     );
   const client = await context.client();
   const operation = operationAt(client, method, path);
-  const isRead = isSafeMethod(method);
-  if (input !== undefined && isRead) throw new UsageError(`api request: ${method} takes no --input`);
-  const isQuery = input !== undefined || isRead || method === 'DELETE';
+  const isSafe = isSafeMethod(method);
+  if (input !== undefined && isSafe) throw new UsageError(`api request: ${method} takes no --input`);
+  const isQuery = input !== undefined || isSafe || method === 'DELETE';
   const json = isQuery || fields.length === 0 ? undefined : requestBodyOf(fields);
   const body = input === undefined ? json : await readBodyFile(context, input);
   const hasType = flags.headers?.some((header) => /^\s*content-type\s*:/i.test(header));
@@ -64,7 +64,7 @@ export async function sendRaw(context: Context, args: RequestArguments): Promise
     headers: body === undefined || hasType ? {} : { 'content-type': 'application/json' },
     body,
   };
-  if (!isRead) await confirmWrite(context, { what: `send ${method} ${path}` });
+  if (!isSafe) await confirmWrite(context, { what: `send ${method} ${path}` });
   if (flags.dryRun) return { ...toRequestDocuments([client.toRawRequest(request)]), asList: false };
   if (operation?.hidesTryIt)
     await context.printNotice(
