@@ -27,18 +27,20 @@ export async function claimsOn(
   const { target, noun, delivery, flags } = header;
   const deliveries = delivery === null || flags.again ? [] : runsOfDelivery(list, target, delivery);
   const sentBy = new Map(undone?.rows.map((row) => [row.line, row.sentBy]));
-  /** The number of the last plan that a row accounts for. If another run has planned its record since, the row is left alone. */
-  const sinceOf = (row: RunRow) => {
+  /** The number of the plan on which the value of a row rests. A later plan of its record by another run leaves the row alone. */
+  const basePlanOf = (row: RunRow) => {
     if (row.doubt) return row.sentBy;
     return undone && row.intent.kind !== 'add' ? (sentBy.get(row.line) ?? 0) : Number.POSITIVE_INFINITY;
   };
   const claims = new Map(undone ? claimUndone(undone, rows) : []);
-  const affected = rows.filter((row) => deliveries.length > 0 || sinceOf(row) !== Number.POSITIVE_INFINITY);
+  const affected = rows.filter(
+    (row) => deliveries.length > 0 || basePlanOf(row) !== Number.POSITIVE_INFINITY,
+  );
   for (const info of affected.length > 0 ? runsOnTarget(list, target) : []) {
     if (info.id === id || info.id === undone?.id || info.header.noun !== noun) continue;
     const isBooking = deliveries.includes(info);
     const claimable = affected.filter(
-      (row) => row.id !== undefined && !claims.has(row) && (isBooking || info.planNumber > sinceOf(row)),
+      (row) => row.id !== undefined && !claims.has(row) && (isBooking || info.planNumber > basePlanOf(row)),
     );
     if (claimable.length === 0) continue;
     const takenBack = await readTakenBack(list, info);
@@ -46,9 +48,9 @@ export async function claimsOn(
     for (const row of claimable) {
       const other = others.get(row.id);
       if (!other || (takenBack.has(row.id) && !row.doubt)) continue;
-      const isLater = other.plannedBy > sinceOf(row);
+      const isLater = other.plannedBy > basePlanOf(row);
       const claim =
-        bookedBy(info, row, isBooking ? other : undefined) ??
+        (isBooking ? bookedBy(info, row, other) : undefined) ??
         (isLater ? laterRun(info, row, other) : undefined);
       if (claim) claims.set(row, claim);
     }
@@ -57,9 +59,9 @@ export async function claimsOn(
 }
 
 /** A row of a delivery that another run with its number has booked is left out. */
-function bookedBy(info: RunInfo, row: Row, other: RunRow | undefined): Outcome | undefined {
+function bookedBy(info: RunInfo, row: Row, other: RunRow): Outcome | undefined {
   const { intent } = row;
-  if (intent.kind !== 'add' || other?.intent.kind !== 'add') return undefined;
+  if (intent.kind !== 'add' || other.intent.kind !== 'add') return undefined;
   if (row.doubt || rowStateOf(other) !== 'applied') return undefined;
   const message = `booked by ${info.id}, ${minuteText(info.started)}`;
   const { change } = other.intent;

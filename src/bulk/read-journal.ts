@@ -18,21 +18,21 @@ import type { RunHeader } from './run-header.ts';
  * @throws CliError `usage` if a line cannot be read.
  */
 export async function readJournal(path: string, isRunning: boolean): Promise<Run | undefined> {
-  const rows = new Map<number, RunRow>();
-  const all: RunRow[] = [];
+  const byLine = new Map<number, RunRow>();
+  const rows: RunRow[] = [];
   const invalid: Issue[] = [];
   let run: Run | undefined;
   let pending: RunRow[] = [];
   for await (const { text, endOffset } of journalLines(path)) {
-    const event = parseEvent(text, rows);
+    const event = parseEvent(text, byLine);
     if (!run) {
       const { id, started, header } = toHead(path, text);
-      run = { ...createRun(header, all, invalid), id, started };
+      run = { ...createRun(header, rows, invalid), id, started };
     } else if (event?.kind === 'plan') {
       pending.push(event.row);
       continue;
     } else if (event?.kind === 'planned') {
-      applyEvent(run, { ...event, rows: pending.map((row) => keepPlanned(all, rows, row)) });
+      applyEvent(run, { ...event, rows: pending.map((row) => addPlanned(rows, byLine, row)) });
       pending = [];
     } else if (pending.length > 0) throw unreadableError(path, 'a plan has no end');
     else if (event?.kind === 'invalid') invalid.push(event.issue);
@@ -50,7 +50,7 @@ export async function readJournal(path: string, isRunning: boolean): Promise<Run
 }
 
 /** Adds a row of a complete plan to the rows of its run. A later plan of the row keeps the numbers of the plans before it. */
-function keepPlanned(rows: RunRow[], byLine: Map<number, RunRow>, row: RunRow): RunRow {
+function addPlanned(rows: RunRow[], byLine: Map<number, RunRow>, row: RunRow): RunRow {
   const known = byLine.get(row.line);
   if (known) return Object.assign(known, row, { sentBy: known.sentBy, plannedBy: known.plannedBy });
   byLine.set(row.line, row);

@@ -24,19 +24,19 @@ const args = {
 
 const choices = { resume: chooseResume, undo: chooseUndo };
 
-export const resume = goOn(
+export const resume = sessionVerb(
   'resume',
   'Continues a run that was stopped or killed: reads the records of the rows that are left, compares them with the plan, asks, and writes what is missing. It needs no file.',
   ['petstore resume', 'petstore resume r7'],
 );
 
-export const undo = goOn(
+export const undo = sessionVerb(
   'undo',
   'Takes back what a run wrote. It sets back each value that is still as the run left it, adds the opposite of what the run added, so that sales in between stay, and removes records that the run created. It leaves alone and reports what somebody has changed since. An undo that stopped goes on if it is started again. Only runs can be undone, not commands with ids.',
   ['petstore undo', 'petstore undo r7 --dry-run'],
 );
 
-function goOn(verb: keyof typeof choices, description: string, examples: readonly string[]) {
+function sessionVerb(verb: keyof typeof choices, description: string, examples: readonly string[]) {
   return action({
     description,
     write: 'planned',
