@@ -6,7 +6,7 @@ import type { BodyField, DocumentedResponse, Operation, RequestBody, Stability }
 import type { JsonObject, JsonValue } from '../process/exact-json.ts';
 import { type DocumentOperation, jsonContent, successStatuses } from './document.ts';
 import { pagingOf, toParameters } from './parameters.ts';
-import { lookUp, referencesIn, type Source } from './references.ts';
+import { lookUp, type RootDocument, referencesIn } from './references.ts';
 import { boundsOf, keywordOf, objectOf, type Shape, statedValue, takesNull } from './schema.ts';
 import { fieldNamesOf, isCategoryObject, isRecord, recordsIn, type TableOperation } from './wire-form.ts';
 
@@ -19,7 +19,7 @@ export function toOperation(
   tableOperation: TableOperation,
   from: DocumentOperation,
   why: string,
-  source: Source,
+  root: RootDocument,
   definitions: JsonObject,
 ): Operation {
   const { id, noun, isList } = tableOperation;
@@ -43,12 +43,12 @@ export function toOperation(
     // Frameworks leave out the responses of a DELETE.
     success: sortStatuses(success.length > 0 ? success : anySuccess, tableOperation.success),
     errors: [],
-    responses: readResponses(responses, source, definitions),
+    responses: readResponses(responses, root, definitions),
     credential: from.credential,
     stability: stabilityOf(operationObject) ?? stabilityOf(pathItem) ?? 'stable',
     isDeprecated: operationObject.deprecated === true,
     sunset: sunsetOf(operationObject) ?? sunsetOf(pathItem),
-    hidesTryIt: hidesTryIt(source.document, pathItem, operationObject),
+    hidesTryIt: hidesTryIt(root.document, pathItem, operationObject),
     source: 'bound',
     why,
   };
@@ -159,16 +159,16 @@ function exampleOf(shape: Shape, isCategory: boolean): JsonValue | undefined {
 /** Reads the documented answers of an operation by status, `4XX` or `default`. */
 function readResponses(
   responses: JsonObject,
-  source: Source,
+  root: RootDocument,
   definitions: JsonObject,
 ): Record<string, DocumentedResponse> {
   const documentedResponses: Record<string, DocumentedResponse> = {};
   for (const [status, response] of Object.entries(responses)) {
     if (!/^([1-5](\d\d|XX)|default)$/i.test(status)) continue;
     const { content } = objectOf(response);
-    const schema = jsonContent(content, source)?.schema;
-    for (const reference of referencesIn(schema, source))
-      definitions[reference] ??= lookUp(reference, source) ?? true;
+    const schema = jsonContent(content, root)?.schema;
+    for (const reference of referencesIn(schema, root))
+      definitions[reference] ??= lookUp(reference, root) ?? true;
     documentedResponses[status.replace('xx', 'XX')] = {
       mediaTypes: Object.keys(objectOf(content)).map((type) => withoutParameters(type).toLowerCase()),
       schema: schema === undefined ? undefined : objectOf(schema),

@@ -2,11 +2,11 @@ import { InputError, messageOf } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../process/exact-json.ts';
 import { loadYaml } from '../process/exact-yaml.ts';
 import { whileKillable } from '../process/io.ts';
-import type { Source } from './references.ts';
+import type { RootDocument } from './references.ts';
 import { listOf, objectOf } from './schema.ts';
 
 /** An OpenAPI document. */
-export interface Description extends Source {
+export interface Description extends RootDocument {
   /** The absolute URL of the document. Undefined for a file. */
   readonly url?: string | undefined;
 }

@@ -1,7 +1,7 @@
 import type { OperationId } from '../api/nouns.ts';
 import type { Method, Operation } from '../api/operations.ts';
 import { isJsonObject, type JsonObject, type JsonValue, printJson } from '../process/exact-json.ts';
-import { follow, referencesIn, type Source } from './references.ts';
+import { follow, type RootDocument, referencesIn } from './references.ts';
 import { keywordOf, listOf, objectOf, Shape } from './schema.ts';
 import { readSecurity } from './security.ts';
 
@@ -49,17 +49,17 @@ export interface DocumentOperation {
 const methods: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
 /** Lists the operations of a document in its order, and finds the header in which they take a token. */
-export function operationsIn(source: Source) {
-  const { document } = source;
-  const isDamaged = danglingPart([document], source) !== undefined;
+export function operationsIn(root: RootDocument) {
+  const { document } = root;
+  const isDamaged = danglingPart([document], root) !== undefined;
   const places = Object.entries(objectOf(document.paths)).flatMap(([path, value]) => {
-    const pathItem = objectOf(follow(value, source));
+    const pathItem = objectOf(follow(value, root));
     return methods.map((method) => {
       return { method, path, pathItem, operationObject: objectOf(pathItem[method.toLowerCase()]) };
     });
   });
   const security = readSecurity(
-    source,
+    root,
     places.map(({ operationObject }) => operationObject),
   );
   const documentOperations = places.flatMap(
@@ -68,11 +68,11 @@ export function operationsIn(source: Source) {
       const { operationId, requestBody } = operationObject;
       const responses = Object.fromEntries(
         Object.entries(objectOf(operationObject.responses)).flatMap(([status, response]) => {
-          const followed = follow(response, source);
+          const followed = follow(response, root);
           return isJsonObject(followed) ? [[status, followed]] : [];
         }),
       );
-      const { content } = objectOf(follow(requestBody, source));
+      const { content } = objectOf(follow(requestBody, root));
       const parts = [
         operationObject.parameters,
         pathItem.parameters,
@@ -87,11 +87,11 @@ export function operationsIn(source: Source) {
         parameters: parametersOf(
           path,
           [...listOf(pathItem.parameters), ...listOf(operationObject.parameters)],
-          source,
+          root,
         ),
-        body: jsonContent(content, source, bodyTypes),
+        body: jsonContent(content, root, bodyTypes),
         bodyTypes: Object.keys(objectOf(content)),
-        ...findAnswer(responses, source),
+        ...findAnswer(responses, root),
         responses,
         operationObject,
         pathItem,
@@ -99,7 +99,7 @@ export function operationsIn(source: Source) {
         // The references of all operations of a large document take long to find.
         get obstacle() {
           return (
-            (isDamaged ? danglingPart(parts, source) : undefined) ??
+            (isDamaged ? danglingPart(parts, root) : undefined) ??
             ownServer([operationObject, pathItem], document) ??
             (why === undefined ? undefined : { why })
           );
@@ -125,10 +125,10 @@ function successesOf({ responses }: JsonObject): JsonValue[] {
 }
 
 /** Finds a reference that leads nowhere in the parts of an operation. */
-function danglingPart(parts: readonly (JsonValue | undefined)[], source: Source): Obstacle | undefined {
+function danglingPart(parts: readonly (JsonValue | undefined)[], root: RootDocument): Obstacle | undefined {
   const dangling = parts
-    .flatMap((part) => [...referencesIn(part, source)])
-    .find(($ref) => follow({ $ref }, source) === undefined);
+    .flatMap((part) => [...referencesIn(part, root)])
+    .find(($ref) => follow({ $ref }, root) === undefined);
   return dangling === undefined ? undefined : { why: `it refers to ${dangling}, which leads nowhere` };
 }
 
@@ -195,7 +195,7 @@ const answerTypes = [/^application\/json(;|$)/i, /^[\w.*-]+\/([\w.-]+\+)?(json|\
 /** Finds the JSON in the `content` object of an answer or a body. */
 export function jsonContent(
   content: JsonValue | undefined,
-  source: Source,
+  root: RootDocument,
   patterns: readonly RegExp[] = answerTypes,
 ): JsonContent | undefined {
   const media = objectOf(content);
@@ -204,7 +204,7 @@ export function jsonContent(
   if (type === undefined) return undefined;
   const isSendable = /^[\w.+-]+\/[\w.+-]+(; ?[\w-]+=[\w.-]+)*$/.test(type);
   const { schema } = objectOf(media[type]);
-  return { mediaType: isSendable ? type : 'application/json', schema, shape: new Shape(schema, source) };
+  return { mediaType: isSendable ? type : 'application/json', schema, shape: new Shape(schema, root) };
 }
 
 /**
@@ -212,21 +212,21 @@ export function jsonContent(
  *
  * @param stated the parameters of the path item, and then those of the operation, which override them.
  */
-function parametersOf(path: string, stated: readonly JsonValue[], source: Source): DocumentParameter[] {
+function parametersOf(path: string, stated: readonly JsonValue[], root: RootDocument): DocumentParameter[] {
   const parameters = new Map<string, DocumentParameter>();
   for (const [, name = ''] of path.matchAll(/\{([^}]*)\}/g))
-    parameters.set(`path ${name}`, { name, in: 'path', required: true, shape: new Shape(undefined, source) });
-  for (const value of stated.map((parameter) => objectOf(follow(parameter, source)))) {
+    parameters.set(`path ${name}`, { name, in: 'path', required: true, shape: new Shape(undefined, root) });
+  for (const value of stated.map((parameter) => objectOf(follow(parameter, root)))) {
     const { name, in: place } = value;
     if (typeof name !== 'string' || typeof place !== 'string') continue;
     const key = `${place} ${name}`;
     if (place === 'path' && !parameters.has(key)) continue;
     // OpenAPI 3.0.3, "Parameter Object": these three are described elsewhere, and ignored here.
     if (place === 'header' && /^(accept|content-type|authorization)$/i.test(name)) continue;
-    const whole = jsonContent(value.content, source)?.shape ?? new Shape(value.schema, source);
+    const whole = jsonContent(value.content, root)?.shape ?? new Shape(value.schema, root);
     // A request sends one value of a list. The default of an item is not the default of the list.
-    const { default: _, ...item } = objectOf(follow(keywordOf(whole, 'items'), source));
-    const shape = whole.kind === 'array' ? new Shape(item, source) : whole;
+    const { default: _, ...item } = objectOf(follow(keywordOf(whole, 'items'), root));
+    const shape = whole.kind === 'array' ? new Shape(item, root) : whole;
     parameters.set(key, { name, in: place, required: place === 'path' || value.required === true, shape });
   }
   return [...parameters.values()];
@@ -235,12 +235,12 @@ function parametersOf(path: string, stated: readonly JsonValue[], source: Source
 /** Finds the answer of the first success status that has JSON. */
 function findAnswer(
   responses: JsonObject,
-  source: Source,
+  root: RootDocument,
 ): Pick<DocumentOperation, 'answer' | 'answersNoJson'> {
   const statuses = successStatuses(responses);
   const contents = [...statuses, '2XX'].map((status) => objectOf(objectOf(responses[status]).content));
   const answer = contents
-    .map((content) => jsonContent(content, source))
+    .map((content) => jsonContent(content, root))
     .find((content) => content !== undefined);
   const isEmpty = statuses.length > 0 && statuses.every((status) => status === 204 || status === 205);
   const hasContent = contents.some((content) => Object.keys(content).length > 0);

@@ -3,7 +3,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-
 import { toPointer, valueAt } from '../process/pointer.ts';
 
 /** A document whose references are followed where they are met. */
-export interface Source {
+export interface RootDocument {
   /** The name of the document in messages, as the user wrote it. */
   readonly label: string;
   readonly document: JsonObject;
@@ -19,7 +19,7 @@ export function referenceOf(value: JsonValue | undefined): string | undefined {
  *
  * @throws InputError for a reference to another document.
  */
-export function lookUp(reference: string, { label, document }: Source): JsonValue | undefined {
+export function lookUp(reference: string, { label, document }: RootDocument): JsonValue | undefined {
   if (reference.startsWith('#')) return valueAt(document, toPointer(reference));
   throw new InputError(
     `description ${label}: refers to ${reference}, which is in another document`,
@@ -30,14 +30,12 @@ export function lookUp(reference: string, { label, document }: Source): JsonValu
 /** Follows the references in place of a value. Undefined if they lead nowhere, or in a circle. */
 export function follow(
   value: JsonValue | undefined,
-  source: Source,
+  root: RootDocument,
   chain: readonly string[] = [],
 ): JsonValue | undefined {
   const reference = referenceOf(value);
   if (reference === undefined) return value;
-  return chain.includes(reference)
-    ? undefined
-    : follow(lookUp(reference, source), source, [...chain, reference]);
+  return chain.includes(reference) ? undefined : follow(lookUp(reference, root), root, [...chain, reference]);
 }
 
 /** The members whose names are chosen by the author, so that none of them is an extension or an example. */
@@ -50,7 +48,7 @@ const dataKeywords = /^(enum|const|default|examples?|x-.*)$/;
 /** Lists the references in a part of a document and in their targets. Each occurs once. */
 export function referencesIn(
   value: JsonValue | undefined,
-  source: Source,
+  root: RootDocument,
   visited = new Set<string>(),
   isMap = false,
 ): ReadonlySet<string> {
@@ -58,10 +56,10 @@ export function referencesIn(
   const reference = isMap ? undefined : referenceOf(value);
   if (reference !== undefined && !visited.has(reference)) {
     visited.add(reference);
-    referencesIn(lookUp(reference, source), source, visited);
+    referencesIn(lookUp(reference, root), root, visited);
   }
   for (const [key, member] of Object.entries(value))
     if (isMap || Array.isArray(value) || !dataKeywords.test(key))
-      referencesIn(member, source, visited, !isMap && maps.test(key));
+      referencesIn(member, root, visited, !isMap && maps.test(key));
   return visited;
 }

@@ -1,6 +1,6 @@
 import type { Bounds } from '../api/schemas.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-json.ts';
-import { lookUp, referenceOf, type Source } from './references.ts';
+import { lookUp, type RootDocument, referenceOf } from './references.ts';
 
 /**
  * Returns the value if it is an object, or else an empty object. A description may have any value anywhere.
@@ -20,19 +20,19 @@ export function listOf(value: JsonValue | undefined): readonly JsonValue[] {
  */
 export class Shape {
   private readonly schema: JsonValue | undefined;
-  private readonly source: Source;
+  private readonly root: RootDocument;
   private memberSchemas: readonly JsonObject[] | undefined;
   private fieldShapes: ReadonlyMap<string, Shape> | undefined;
   private itemShape: Shape | undefined;
 
-  constructor(schema: JsonValue | undefined, source: Source) {
+  constructor(schema: JsonValue | undefined, root: RootDocument) {
     this.schema = schema;
-    this.source = source;
+    this.root = root;
   }
 
   /** The schema with the members of its compositions. The last one that states a keyword counts. */
   get parts(): readonly JsonObject[] {
-    this.memberSchemas ??= partsOf(this.schema, this.source);
+    this.memberSchemas ??= partsOf(this.schema, this.root);
     return this.memberSchemas;
   }
 
@@ -43,13 +43,13 @@ export class Shape {
 
   /** The names that the references to the schema give it, the first one first. */
   get names(): readonly string[] {
-    return namesOf(this.schema, this.source);
+    return namesOf(this.schema, this.root);
   }
 
   /** The fields of an object. */
   get fields(): ReadonlyMap<string, Shape> {
     const schemas = () => this.parts.flatMap(({ properties }) => Object.entries(objectOf(properties)));
-    this.fieldShapes ??= new Map(schemas().map(([name, field]) => [name, new Shape(field, this.source)]));
+    this.fieldShapes ??= new Map(schemas().map(([name, field]) => [name, new Shape(field, this.root)]));
     return this.fieldShapes;
   }
 
@@ -65,36 +65,40 @@ export class Shape {
 
   /** The items of an array. */
   get items(): Shape {
-    this.itemShape ??= new Shape(keywordOf(this, 'items'), this.source);
+    this.itemShape ??= new Shape(keywordOf(this, 'items'), this.root);
     return this.itemShape;
   }
 }
 
 /** Lists the schemas that a value must match: those of references and compositions, and then the schema itself. Each occurs once. */
-function partsOf(schema: JsonValue | undefined, source: Source, visited = new Set<object>()): JsonObject[] {
+function partsOf(
+  schema: JsonValue | undefined,
+  root: RootDocument,
+  visited = new Set<object>(),
+): JsonObject[] {
   if (!isJsonObject(schema) || visited.has(schema)) return [];
   visited.add(schema);
-  return [...membersOf(schema, source).flatMap((member) => partsOf(member, source, visited)), schema];
+  return [...membersOf(schema, root).flatMap((member) => partsOf(member, root, visited)), schema];
 }
 
 /** Lists the names in the references to a schema, and in those to its only member. */
-function namesOf(schema: JsonValue | undefined, source: Source, visited = new Set<string>()): string[] {
+function namesOf(schema: JsonValue | undefined, root: RootDocument, visited = new Set<string>()): string[] {
   const whole = objectOf(schema);
   const reference = referenceOf(whole);
   if (reference !== undefined && visited.has(reference)) return [];
   if (reference !== undefined) visited.add(reference);
-  const [member, ...others] = membersOf(whole, source);
+  const [member, ...others] = membersOf(whole, root);
   const isOnlyMember = others.length === 0 && !isJsonObject(whole.properties);
   return [
     ...(reference === undefined ? [] : [reference.split('/').at(-1) ?? '']),
-    ...(isOnlyMember && member !== undefined ? namesOf(member, source, visited) : []),
+    ...(isOnlyMember && member !== undefined ? namesOf(member, root, visited) : []),
   ];
 }
 
 /** Lists the schemas that a value must match in addition to the schema itself. */
-function membersOf(schema: JsonObject, source: Source): JsonValue[] {
+function membersOf(schema: JsonObject, root: RootDocument): JsonValue[] {
   const reference = referenceOf(schema);
-  const target = reference === undefined ? undefined : lookUp(reference, source);
+  const target = reference === undefined ? undefined : lookUp(reference, root);
   const choices = [schema.oneOf, schema.anyOf].map((alternatives) =>
     withoutTexts(listOf(alternatives).filter((alternative) => !isNull(alternative))),
   );

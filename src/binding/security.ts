@@ -1,7 +1,7 @@
 import { isToken } from '../api/http.ts';
 import type { Operation, TokenHeader } from '../api/operations.ts';
 import type { JsonObject, JsonValue } from '../process/exact-json.ts';
-import { follow, type Source } from './references.ts';
+import { follow, type RootDocument } from './references.ts';
 import { listOf, objectOf } from './schema.ts';
 
 /** A place of a token in requests. Undefined of a scheme that takes no token, such as mutual TLS. */
@@ -26,11 +26,11 @@ export interface Security {
 }
 
 /** Chooses the header that most operations of a document accept. */
-export function readSecurity(source: Source, operations: readonly JsonObject[]): Security {
-  const { components, security } = source.document;
+export function readSecurity(root: RootDocument, operations: readonly JsonObject[]): Security {
+  const { components, security } = root.document;
   const schemes = objectOf(objectOf(components).securitySchemes);
   const placesOf = (names: readonly string[]) =>
-    names.flatMap((name) => tokenPlaceOf(follow(schemes[name], source)) ?? []);
+    names.flatMap((name) => tokenPlaceOf(follow(schemes[name], root)) ?? []);
   // Each way is a list of places that all need a token.
   const waysOf = (operation: JsonObject) =>
     listOf(operation.security ?? security).map((way) => placesOf(Object.keys(objectOf(way))));
