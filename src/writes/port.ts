@@ -79,7 +79,7 @@ export function createRecordPort(client: Client, name: NounName, options: PortOp
     isEmbedded: isEmbedded(client.baseUrl),
     writeOnly,
     async read(id, options) {
-      const reading = { ...options, pace, isFresh: true };
+      const reading = Object.assign({}, options, { pace, isFresh: true });
       const toReading = (answer: Answer): Reading => (sendsEtags ? answer : { ...answer, etag: undefined });
       const found = await readRecord(client, name, id, reading).then(toReading, missingReading);
       // An empty 404 may come from a gateway. A whole list without the record is the service's own word.
@@ -119,7 +119,8 @@ export function createRecordPort(client: Client, name: NounName, options: PortOp
       };
     },
     send: ({ operation, input, conditions }, options) =>
-      client.write(operation, input, { ...options, pace, conditions }),
+      // Not a spread with further members, which takes V8 5 µs.
+      client.write(operation, input, Object.assign({}, options, { pace, conditions })),
   };
   return port;
 }
