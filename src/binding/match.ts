@@ -189,29 +189,36 @@ function placeOf(
   isPlaced: boolean,
 ): Obstacle | 'here' | undefined {
   const { id, noun } = tableOperation;
-  const { tail, idName, outerNames, collection, isBelowNoun } = form;
+  const { tail, idName, outerNames, collection } = form;
   const byHand = (why: string) => ({ why, remedy: remedyFor(tableOperation, operation) });
-  // A PATCH of a collection may change all its records, and so may a PUT whose body has no id.
-  const hasIdInBody =
-    operation.method === 'PUT' &&
-    operation.body !== undefined &&
-    isRecord(tableOperation, operation.body.shape);
-  // `/pets/{petId}/inventory` has the id of an entry before its noun.
-  const hasIds =
-    takesId(id) === (idName !== undefined)
-      ? outerNames.length === 0 || !isBelowNoun
-      : takesId(id) && (outerNames.length === 1 ? form.noun === noun : isPlaced && hasIdInBody);
-  if (!hasIds) return undefined;
+  if (!hasItsIds(tableOperation, operation, form, isPlaced)) return undefined;
   if (!isPlaced) return byHand('it may be something else');
   if (tail !== undefined) return byHand(`${tail} may have only some of the records`);
   if (outerNames.length > 0) return byHand(`its path needs a value for ${outerNames.join(' and ')}`);
   if (takesId(id) && idName === undefined && hasTwoIds(noun, facts)) return undefined;
   const obstacle = idName === undefined ? undefined : idObstacle(tableOperation, operation, idName, facts);
-  if (obstacle ?? id === nouns[noun].operations.list) return obstacle ?? 'here';
+  if (obstacle) return obstacle;
+  if (id === nouns[noun].operations.list) return 'here';
   if (facts.collections.includes(collection)) return 'here';
   if (facts.collections.length > 0) return byHand('its path is not that of the bound list or create');
   const isAlone = !takesId(id) || isNounAlone(noun, form) || operation.path === operations[id].path;
   return operation.operationId === id || isAlone ? 'here' : byHand('no list or create is beside it');
+}
+
+/** Returns true if the path of an operation, or the body of a PUT, has the ids that its kind takes. */
+function hasItsIds(
+  tableOperation: TableOperation,
+  { method, body }: DocumentOperation,
+  { idName, outerNames, isBelowNoun, noun }: PathForm,
+  isPlaced: boolean,
+): boolean {
+  const needsId = takesId(tableOperation.id);
+  if (needsId === (idName !== undefined)) return outerNames.length === 0 || !isBelowNoun;
+  if (!needsId) return false;
+  // `/pets/{petId}/inventory` has the id of an entry before its noun.
+  if (outerNames.length === 1) return noun === tableOperation.noun;
+  // A PATCH of a collection may change all its records, and so may a PUT whose body has no id.
+  return isPlaced && method === 'PUT' && body !== undefined && isRecord(tableOperation, body.shape);
 }
 
 /** Finds out why the parameter at the end of a path is not, or may not be, the id by which the program names a record. */

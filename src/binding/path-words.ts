@@ -2,16 +2,10 @@ import { type NounName, nouns } from '../api/nouns.ts';
 import { operations } from '../api/operations.ts';
 
 /** The words of a path that are a noun, in lower case. */
-const nounWords: Readonly<Record<string, NounName>> = {
-  pets: 'pets',
-  pet: 'pets',
-  categories: 'categories',
-  category: 'categories',
-  orders: 'orders',
-  order: 'orders',
-  inventory: 'inventory',
-  inventories: 'inventory',
-};
+const nounWords: Readonly<Record<string, NounName>> = Object.fromEntries([
+  ...Object.values(nouns).flatMap(({ name, singular }) => [name, singular].map((word) => [word, name])),
+  ['inventories', 'inventory'],
+]);
 
 /** Words that may mean one of our nouns. They bind nothing, but `bind` prints the `--map` line. */
 const synonyms: Readonly<Record<string, NounName>> = { animal: 'pets', stock: 'inventory' };
