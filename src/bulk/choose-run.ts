@@ -2,8 +2,8 @@ import { UsageError } from '../process/errors.ts';
 import type { Intent, Row } from '../writes/decide.ts';
 import { findRun, isUnfinished, type RunInfo, type RunList, readRun, runsOnTarget } from './list-runs.ts';
 import { isAppliedOrUncertain, isForSession, unfinishedCount } from './row-state.ts';
-import { createRun, madeIdOf, newRow, type Run, type RunRow } from './run.ts';
-import { areDisjoint, defaultFlags } from './run-header.ts';
+import { createRun, idOfRow, newRow, type Run, type RunRow } from './run.ts';
+import { areDisjoint, canBeUndone, defaultFlags } from './run-header.ts';
 
 /** The run that a session carries out. */
 export interface ChosenRun {
@@ -76,9 +76,8 @@ export async function chooseUndo(
   const isKept = list.runs.some(({ id }) => id === undo.header.undoes);
   if (isKept && (await readChosenRun(list, choice)).run.rows.some(isForSession)) return choice;
   if (runId !== undefined) return { kind: 'nothing', info: undo };
-  const canBeUndone = (run: RunInfo) =>
-    run.header.kind !== 'undo' && run.header.kind !== 'delete' && !run.undo;
-  return { kind: 'nothing', info: undo, other: runs.find(canBeUndone) };
+  const other = runs.find((run) => canBeUndone(run.header) && !run.undo);
+  return { kind: 'nothing', info: undo, other };
 }
 
 /** @throws UsageError if no id is given, and the last run is a shard: the others belong to it. */
@@ -108,7 +107,7 @@ function resumeRefusal(list: RunList, info: RunInfo): UsageError | undefined {
     );
   // Only rows that set without a condition could replace what came later. Without rows to write only the end is written.
   const { kind, flags } = header;
-  const sets = kind !== 'undo' && kind !== 'create' && kind !== 'delete' && !flags.relative;
+  const sets = canBeUndone(header) && kind !== 'create' && !flags.relative;
   if (!sets || !isUnfinished(info) || unfinishedCount(info) === 0) return undefined;
   const later = runsOnTarget(list, header.target).find(
     (run) =>
@@ -176,7 +175,7 @@ function extendUndo(undo: Run, undone: Run): Run {
 }
 
 function createUndoRow(row: Row): RunRow {
-  return newRow({ line: row.line, id: row.id ?? madeIdOf(row), intent: oppositeOf(row) });
+  return newRow({ line: row.line, id: idOfRow(row), intent: oppositeOf(row) });
 }
 
 function oppositeOf(row: Row): Intent {

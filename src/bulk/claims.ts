@@ -5,6 +5,7 @@ import type { Outcome, Row } from '../writes/decide.ts';
 import { type RunInfo, type RunList, readRun, runsOfDelivery, runsOnTarget } from './list-runs.ts';
 import { bookedCode, isAppliedOrUncertain, rowStateOf } from './row-state.ts';
 import { type Run, type RunRow, settleCommand } from './run.ts';
+import { canBeUndone } from './run-header.ts';
 
 // What other runs on the target mean for the rows of a run: a delivery is booked once, an uncertain row that another run has
 // planned since stays unknown, and an undo leaves alone what a later run has written.
@@ -117,8 +118,7 @@ function laterRun({ id, header }: RunInfo, row: Row, other: RunRow): Outcome | u
     const message = `run ${id} has planned this record since, so its value tells nothing: look at it, and say what happened`;
     return { kind: 'unknown', reason: { code, message } };
   }
-  // What a run deletes leaves no value, and is not undone.
-  if (header.kind === 'undo' || header.kind === 'delete' || !isAppliedOrUncertain(other)) return undefined;
+  if (!canBeUndone(header) || !isAppliedOrUncertain(other)) return undefined;
   const message = `run ${id} has written this record since: undo that run first, or apply the file again`;
   return { kind: 'failed', reason: { code, message, passes: true, settledBy: ['undo', id] } };
 }

@@ -15,8 +15,8 @@ import {
 } from './report.ts';
 import { isForPerson, rowCountOf, rowStates } from './row-state.ts';
 import { describeExample, rowTerms } from './row-view.ts';
-import { madeIdOf } from './run.ts';
-import type { RunHeader } from './run-header.ts';
+import { idOfRow } from './run.ts';
+import { canBeUndone, type RunHeader } from './run-header.ts';
 
 const shownColumns: readonly Column<JsonObject>[] = [
   { name: 'id', value: ({ id }) => id },
@@ -58,8 +58,7 @@ export async function reportOutput(context: Context, report: Report): Promise<Ou
   const { id, header, written } = info;
   const { fields, sort } = context.flags;
   const next = commandAfter(report);
-  const canUndo = header.kind !== 'undo' && header.kind !== 'delete' && written > 0;
-  const undo = canUndo ? followUpCommand(context, ['undo', id]) : undefined;
+  const undo = canBeUndone(header) && written > 0 ? followUpCommand(context, ['undo', id]) : undefined;
   const error = runError(info, stop, hintOf(context, report, next));
   const notes = [
     ...(earlier
@@ -80,7 +79,7 @@ export async function reportOutput(context: Context, report: Report): Promise<Ou
     return {
       documents: [json],
       text: run.rows
-        .flatMap((row) => madeIdOf(row) ?? [])
+        .flatMap((row) => idOfRow(row) ?? [])
         .map((made) => `${made}\n`)
         .join(''),
       ...ending,

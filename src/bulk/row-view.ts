@@ -10,7 +10,7 @@ import { shownCode } from '../writes/reasons.ts';
 import { changeOf, nowOf, type Plan } from './plan.ts';
 import { type FailureGroup, groupFailures } from './report.ts';
 import { rowStateOf } from './row-state.ts';
-import { madeIdOf, type Run, type RunRow } from './run.ts';
+import { idOfRow, type Run, type RunRow } from './run.ts';
 import type { RunHeader } from './run-header.ts';
 
 /** The words for one value and for several values of a noun, and for the record of a row. */
@@ -30,7 +30,7 @@ export type PrintedRow = ReturnType<typeof toPrintedRow>;
  */
 export function toPrintedRow(noun: NounName, row: RunRow, state: string) {
   const { outcome, planned, line } = row;
-  const id = row.id ?? madeIdOf(row);
+  const id = idOfRow(row);
   const { isCount } = nouns[noun];
   const reason = outcome?.reason && { code: shownCode(outcome.reason), message: outcome.reason.message };
   const before = nowOf(row);

@@ -73,6 +73,11 @@ export function shardOf(id: bigint, count: number): number {
   return hashOf(String(id)) % count;
 }
 
+/** Returns true if `undo` takes back what a run of this kind writes: a removal leaves nothing to set back. */
+export function canBeUndone({ kind }: Pick<RunHeader, 'kind'>): boolean {
+  return kind !== 'undo' && kind !== 'delete';
+}
+
 /** Returns true if two shards share no pet: they are different parts of the same number of parts. */
 export function areDisjoint(a: Shard | null, b: Shard | null): boolean {
   return a !== null && b !== null && a.count === b.count && a.index !== b.index;

@@ -76,9 +76,9 @@ export function settleCommand(runId: string, row: Pick<Row, 'id' | 'line'>): rea
   return ['runs', 'settle', runId, name, '--as', 'applied'];
 }
 
-/** The id of the record that a row has created, if an answer or a person has told it. */
-export function madeIdOf({ outcome }: Row): bigint | undefined {
-  return outcome?.made?.id;
+/** The id of the record of a row. Of a record that the row creates it is known if an answer or a person has told it. */
+export function idOfRow({ id, outcome }: Pick<Row, 'id' | 'outcome'>): bigint | undefined {
+  return id ?? outcome?.made?.id;
 }
 
 /** What happens to a run, in the order of its journal. */

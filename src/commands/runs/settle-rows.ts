@@ -3,7 +3,7 @@ import type { SessionFlags } from '../../bulk/carry-out.ts';
 import { Journal } from '../../bulk/journal.ts';
 import { findRun, journalPath, listRuns, readRun } from '../../bulk/list-runs.ts';
 import { isLeft, rowStateOf, rowTotals, unfinishedCount } from '../../bulk/row-state.ts';
-import { madeIdOf, type Run, rowName } from '../../bulk/run.ts';
+import { idOfRow, type Run, rowName } from '../../bulk/run.ts';
 import { lockTarget } from '../../bulk/target.ts';
 import { writeEnd } from '../../bulk/write-run.ts';
 import type { Context } from '../../context.ts';
@@ -42,7 +42,7 @@ export async function settleRows(
   const state =
     remaining === 0 ? ' is finished' : `: ${counted(remaining, 'more row is', 'more rows are')} open`;
   return {
-    documents: outcomes.map(([row]) => ({ id: row.id ?? madeIdOf(row), line: row.line, state: as })),
+    documents: outcomes.map(([row]) => ({ id: idOfRow(row), line: row.line, state: as })),
     text: `run ${runId}${state}\n`,
     asList: true,
     notes: rejects === undefined ? [] : [`rejected rows are in ${rejects}`],
@@ -59,7 +59,7 @@ function toOutcome(run: Run, { name, made }: NamedRow, as: 'applied' | 'failed')
     );
   const state = rowStateOf(row);
   const isCreate = row.intent.kind === 'create';
-  const lacksId = isCreate && state === 'applied' && madeIdOf(row) === undefined;
+  const lacksId = isCreate && state === 'applied' && idOfRow(row) === undefined;
   if (state !== 'unknown' && !isLeft(row) && !(lacksId && as === 'applied'))
     throw new UsageError(
       `run ${run.id}: the row ${name} is ${state}, and only a row that is unknown or left can be settled`,

@@ -3,7 +3,7 @@ import { findRun, listRuns, type RunInfo, type RunList, readRun } from '../../bu
 import { toRunJson } from '../../bulk/report.ts';
 import { isAppliedOrUncertain, rowStateOf } from '../../bulk/row-state.ts';
 import { createRowView, type PrintedRow, rowTerms, toPrintedRow } from '../../bulk/row-view.ts';
-import { madeIdOf, type Run } from '../../bulk/run.ts';
+import { idOfRow, type Run } from '../../bulk/run.ts';
 import type { Context } from '../../context.ts';
 import type { View } from '../../output/columns.ts';
 import { inPages, type Output } from '../../output/printer.ts';
@@ -41,7 +41,7 @@ async function* readRuns(list: RunList, petId: bigint | undefined): AsyncGenerat
 
 function hasWrittenPet({ rows, header }: Run, petId: bigint): boolean {
   if (rowTerms(header.noun).record !== 'pet') return false;
-  return rows.some((row) => (row.id ?? madeIdOf(row)) === petId && isAppliedOrUncertain(row));
+  return rows.some((row) => idOfRow(row) === petId && isAppliedOrUncertain(row));
 }
 
 /** Finds a run by its id, or the last run. @throws UsageError if there is none. */
