@@ -76,11 +76,8 @@ export function rowTotals(
   rows: readonly Row[],
   { invalid, skipped }: Pick<RowCounts, 'invalid' | 'skipped'> = { invalid: 0, skipped: 0 },
 ): RunTotals {
-  const counts = {
-    ...Object.fromEntries(rowStates.map((state) => [state, 0])),
-    invalid,
-    skipped,
-  } as RowCounts;
+  const zeros = Object.fromEntries(rowStates.map((state) => [state, 0])) as RowCounts;
+  const counts = { ...zeros, invalid, skipped };
   let left = 0;
   let written = 0;
   for (const row of rows) {
