@@ -13,7 +13,7 @@ import { findProxy } from './client/transport/proxy.ts';
 import type { TlsFiles } from './client/transport/tls.ts';
 import { decideTokenUse, tokenHeaderValue } from './config/credential.ts';
 import { resolvePaths } from './config/paths.ts';
-import { type ClientUse, type Context, followUpCommand, retryLimitsOf } from './context.ts';
+import { type ClientUse, type Context, followUpCommand, retryLimitsOf, timeoutOf } from './context.ts';
 import { UsageError } from './process/errors.ts';
 import type { Secrets } from './process/secrets.ts';
 
@@ -72,7 +72,7 @@ async function openClient(
   return createClient({
     ...service,
     doctor: followUpCommand(context, ['doctor']),
-    timeoutMs: settings.get('timeout'),
+    timeoutMs: timeoutOf(settings, use),
     ...retryLimitsOf(settings, use),
     signal: context.interrupts.signal,
     secrets: context.secrets,

@@ -56,11 +56,18 @@ export interface Context
   now(): Date;
 }
 
+/** The deadline of a call in milliseconds. That of checks is short, because people wait for the answer. */
+export function timeoutOf(settings: Settings, use: ClientUse): number {
+  const { source, value } = settings.explain('timeout');
+  return use === 'checks' && source === 'default' ? 10_000 : value;
+}
+
 /** Bulk work waits for a service that cannot be reached; any other command does so if the user has said how often. */
 export function retryLimitsOf(settings: Settings, use: ClientUse): RetryLimits {
+  const { source, value } = settings.explain('retries');
   return {
-    retries: settings.get('retries'),
-    retriesUnreachable: use === 'bulk' || settings.explain('retries').source !== 'default',
+    retries: use === 'checks' && source === 'default' ? 1 : value,
+    retriesUnreachable: use === 'bulk' || source !== 'default',
   };
 }
 

@@ -79,11 +79,9 @@ const retriedWords: readonly ReturnType<typeof statusWord>[] = ['too-many', 'una
 
 /** Makes the context of one check. @param attempts gets the attempts of its requests */
 function createCheckContext(service: Service, signal: AbortSignal, attempts: Attempt[]): CheckContext {
-  const { client, timeoutMs, retries } = service;
+  const { client } = service;
   const callOptions = ({ isFinal, changes, ...limits }: AskOptions = {}): CallOptions => ({
     signal,
-    timeoutMs,
-    retries,
     isFinal: (status) => !retriedWords.includes(statusWord(status)) || isFinal?.(status) === true,
     ...limits,
     afterAttempt: (attempt) => attempts.push(attempt),

@@ -22,6 +22,7 @@ export interface ClientOptions extends RetryLimits {
   /** The command line that examines the connection, for hints; by default that of the active profile. */
   readonly doctor?: string | undefined;
   readonly transport: Transport;
+  /** The deadline of a whole call, retries included, in milliseconds. */
   readonly timeoutMs: number;
   /** Aborted when the process is interrupted. */
   readonly signal: AbortSignal;
@@ -43,8 +44,6 @@ export interface CallOptions {
   readonly conditions?: Readonly<Record<string, string>> | undefined;
   /** Asks caches for the answer of the service itself (`Cache-Control: no-cache`). */
   readonly isFresh?: boolean | undefined;
-  /** Deadline of the whole call in milliseconds, instead of the client's. */
-  readonly timeoutMs?: number | undefined;
   /** The part of the deadline that earlier calls of the same write have used, in milliseconds. */
   readonly spentMs?: number | undefined;
   /** The most retries, instead of the client's. */

@@ -28,7 +28,7 @@ export async function sendCall(
     (signal) => signal !== undefined,
   );
   const attempts: Attempt[] = [];
-  let leftMs = timeoutOf(call) - (options.spentMs ?? 0);
+  let leftMs = client.timeoutMs - (options.spentMs ?? 0);
   try {
     for (;;) {
       const turn = pace?.waitForTurn();
@@ -83,7 +83,7 @@ async function tryOnce(
     try {
       const limits = {
         limitMs: leftMs - (monotonicMs() - startMs),
-        timedOut: () => unansweredError('timeout', `no answer within ${secondsText(timeoutOf(call))}`),
+        timedOut: () => unansweredError('timeout', `no answer within ${secondsText(client.timeoutMs)}`),
         signals,
       };
       response = await withinLimits(limits, (cancellation) =>
@@ -137,17 +137,13 @@ function nextAttempt(
   if (retry.kind === 'after') return { nextDelayMs: retry.delayMs };
   // If the deadline itself ended the attempt, the error says so.
   if (retry.kind === 'none' || (leftMs <= 0 && error)) return undefined;
-  const deadline = `the deadline of ${secondsText(timeoutOf(call))}`;
+  const deadline = `the deadline of ${secondsText(client.timeoutMs)}`;
   return {
     whyNoRetry:
       retryAfterMs === undefined
         ? `no time for another attempt is left of ${deadline}`
         : `the service asks to wait ${secondsText(retryAfterMs)}, longer than what is left of ${deadline}`,
   };
-}
-
-function timeoutOf({ client, options }: Call): number {
-  return options.timeoutMs ?? client.timeoutMs;
 }
 
 const maxRedirects = 5;

@@ -40,10 +40,10 @@ describe.concurrent.each(Object.entries(transports))('over %s', (_, open) => {
 
   test('a queued request ends at its deadline and is never sent', async () => {
     await using server = await misbehave(mode.always(mode.silence));
-    const client = await connect(open, server.url, { connections, retries: 0 });
+    const client = await connect(open, server.url, { connections, retries: 0, timeoutMs: 3000 });
     // Those in the queue end while every connection is still taken.
     const calls = Array.from({ length: 9 }, (_, at) =>
-      client.write('updateInventory', set, { timeoutMs: at < connections ? 3000 : 1000 }),
+      client.write('updateInventory', set, { spentMs: at < connections ? 0 : 2000 }),
     );
     const results = await Promise.all(calls);
     expect(results.map(({ reason }) => reason?.code)).toEqual(Array(9).fill('timeout'));

@@ -9,7 +9,7 @@ import { chooseTokenHeader, decideTokenUse } from '../../config/credential.ts';
 import { resolvePaths } from '../../config/paths.ts';
 import type { Settings } from '../../config/settings.ts';
 import { socketOptions } from '../../connect.ts';
-import type { Context } from '../../context.ts';
+import { type Context, retryLimitsOf, timeoutOf } from '../../context.ts';
 import { propertyColumns } from '../../output/columns.ts';
 
 export const doctor = action({
@@ -87,25 +87,19 @@ function isProxyIgnored(env: Context['io']['env']): boolean {
   return isSet('ALL_PROXY') && !isSet('HTTP_PROXY') && !isSet('HTTPS_PROXY');
 }
 
-/** The limits of a call if no setting has others. They are short, because people wait for the answer. */
-const defaults = { timeoutMs: 10_000, retries: 1 };
-
 /** Opens the service for the checks. @throws UsageError if nothing says which service, or a setting is wrong. */
 export async function openService(context: Context, strict = false): Promise<Service> {
   const { settings, secrets, now } = context;
   const client = await context.client('checks');
-  const timeout = settings.explain('timeout');
-  const timeoutMs = timeout.source === 'default' ? defaults.timeoutMs : timeout.value;
-  const retries = settings.explain('retries');
   return {
     client,
     socket: await socketOptions(context, client.baseUrl),
     mask: secrets.mask,
     now,
     strict,
-    timeoutMs,
+    timeoutMs: timeoutOf(settings, 'checks'),
     sendsEtags: settings.get('etags'),
-    retries: retries.source === 'default' ? defaults.retries : retries.value,
+    retries: retryLimitsOf(settings, 'checks').retries,
     tokenHeader: chooseTokenHeader(settings, client.contract.tokenHeader),
   };
 }
