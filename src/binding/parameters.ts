@@ -36,7 +36,7 @@ type Role = keyof typeof roles;
 
 /** Finds the parameters of a list that have roles. */
 function rolesOf({ parameters }: DocumentOperation, id: OperationId): ReadonlyMap<Role, DocumentParameter> {
-  const found = new Map<Role, DocumentParameter>();
+  const parameterByRole = new Map<Role, DocumentParameter>();
   for (const role of Object.keys(roles) as Role[]) {
     const { names, isFilter } = roles[role];
     const kinds: readonly Shape['kind'][] = roles[role].kinds;
@@ -48,9 +48,9 @@ function rolesOf({ parameters }: DocumentOperation, id: OperationId): ReadonlyMa
     const parameter = names
       .map((name) => fitting.find((each) => compactName(each.name) === name))
       .find((each) => each !== undefined);
-    if (parameter) found.set(role, parameter);
+    if (parameter) parameterByRole.set(role, parameter);
   }
-  return found;
+  return parameterByRole;
 }
 
 function isChoice({ shape }: DocumentParameter): boolean {
@@ -146,8 +146,8 @@ export function withStatedValues(operation: DocumentOperation, id: OperationId):
  * and headers of its answer.
  */
 export function pagingOf(operation: DocumentOperation, id: OperationId): Paging {
-  const found = rolesOf(operation, id);
-  const [page, offset, cursor] = [found.get('page'), found.get('offset'), found.get('cursor')];
+  const byRole = rolesOf(operation, id);
+  const [page, offset, cursor] = [byRole.get('page'), byRole.get('offset'), byRole.get('cursor')];
   const next = nextIn(operation);
   if (next) return { kind: 'cursor', parameter: (cursor ?? page)?.name, next };
   const headers = Object.values(operation.responses).flatMap((response) =>

@@ -59,16 +59,18 @@ export async function checkAuth(context: CheckContext): Promise<Finding> {
   const isDeclared = secured.length > 0;
   if (!isDeclared && client.credentialSource === undefined)
     return skip('no security is declared, and no token given');
-  const asked = isDeclared ? secured : [reachOperation(reads)].filter((operation) => operation !== undefined);
+  const operations = isDeclared
+    ? secured
+    : [reachOperation(reads)].filter((operation) => operation !== undefined);
   const changes = { [context.tokenHeader.name.toLowerCase()]: undefined };
   const answers: CheckAnswer[] = [];
-  for (const operation of asked) {
+  for (const operation of operations) {
     const answer = await context.ask(operation, guessInput(operation), { isFinal: isAuthRefusal, changes });
     if (isDeclared ? !isAuthRefusal(answer.status) : answer.status < 400) answers.push(answer);
   }
   // A failure of a stable operation is the gravest.
   const gravest = answers.find(({ operation }) => operation.stability === 'stable') ?? answers[0];
-  if (!gravest) return pass(`refused at ${counted(asked.length, 'operation', 'operations')}`);
+  if (!gravest) return pass(`refused at ${counted(operations.length, 'operation', 'operations')}`);
   const ids = answers.map(({ operation }) => operation.id).join(', ');
   const reason = `answered ${statusText(gravest.status)} without a credential: ${ids}`;
   if (isDeclared) return faultOf(gravest, reason, { expected: '401 or 403' });

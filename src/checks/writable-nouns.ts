@@ -90,8 +90,13 @@ function resolveNoun(
     return `names may have only ${maxLength} characters, too few to be certainly ours`;
   const isEntry = nounName === 'inventory';
   const parentField = parent && { [nouns[parent.nounName].idName]: 0 };
-  const own = { ...(isNamed && { name }), ...parentField, ...(isEntry && { status: '' }), ...fields };
-  const lacking = lackingFields(create, own);
+  const templateFields = {
+    ...(isNamed && { name }),
+    ...parentField,
+    ...(isEntry && { status: '' }),
+    ...fields,
+  };
+  const lacking = lackingFields(create, templateFields);
   // A value that is made up may name a record of somebody else.
   const unknown = lacking.find((field) => isEntry || bodyFields[field]?.example === undefined);
   if (unknown !== undefined)

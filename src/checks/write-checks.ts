@@ -175,8 +175,8 @@ async function removeTestRecord(context: CheckContext, created: TestRecord): Pro
   const { name, isNamed, list } = noun;
   const foreign = failure(`not deleted, because ${name} ${id} is not certainly ours`);
   if (!isNamed) {
-    const shown = parent && (await recordPortOf(context, parent.noun).read(parent.id)).record?.fields;
-    if (!shown || shown.name !== parent.fields.name) throw foreign;
+    const parentFields = parent && (await recordPortOf(context, parent.noun).read(parent.id)).record?.fields;
+    if (!parentFields || parentFields.name !== parent.fields.name) throw foreign;
   }
   const expected = isNamed ? { name: fields.name } : { petId: parent?.id };
   const settled = await writeTestRecord(context, noun, id, { kind: 'remove', expected });

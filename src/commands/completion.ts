@@ -60,10 +60,10 @@ export async function complete(line: UnfinishedLine, context: Context): Promise<
   const current = line.words.at(-1) ?? '';
   const cursor = { ...line, prefix: current.slice(stem.length) };
   // A completion reports no error: what is not there in time is not offered.
-  const found = await withinLimits({ limitMs: patienceMs }, async () =>
+  const values = await withinLimits({ limitMs: patienceMs }, async () =>
     lookUps[kind as LookUpKind](context, cursor),
   ).catch(() => []);
-  const offers = found
+  const offers = values
     // A name with unsafe characters can neither be shown nor typed.
     .filter(({ word }) => sanitize(word) === word)
     .map(({ word, summary = '' }) => ({ word, summary: sanitize(summary) }));

@@ -127,12 +127,12 @@ async function readProfile(
   const name = chosen ?? profile?.value;
   if (name === undefined)
     throw new UsageError('profile show: no profile is active', 'name one; see `petstore profile list`');
-  const shown = { name, active: name === profile?.value };
-  if (name === offlineProfile) return shown;
+  const summary = { name, active: name === profile?.value };
+  if (name === offlineProfile) return summary;
   const file = await readConfigFile(io);
   if (file.problem) throw file.problem;
   const entries = Object.entries(requireProfile(file, name));
-  return { ...shown, ...Object.fromEntries(entries.map(([key, value]) => [key, maskValue(key, value)])) };
+  return { ...summary, ...Object.fromEntries(entries.map(([key, value]) => [key, maskValue(key, value)])) };
 }
 
 const remove = verb({

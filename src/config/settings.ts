@@ -154,8 +154,8 @@ function findToken({ env }: Io, candidates: Candidates): TokenSource | undefined
   const originFor = (source: SettingSource) => originOfToken(source, validSettings(candidates, 'base-url'));
   if (env.PETSTORE_TOKEN) {
     const name = 'PETSTORE_TOKEN';
-    const given = { source: 'environment', givenBy: name, origin: originFor('environment') } as const;
-    return { kind: 'variable', text: env.PETSTORE_TOKEN, label: name, ...given };
+    const details = { source: 'environment', givenBy: name, origin: originFor('environment') } as const;
+    return { kind: 'variable', text: env.PETSTORE_TOKEN, label: name, ...details };
   }
   const [file] = validSettings(candidates, 'token-file');
   const [command] = validSettings(candidates, 'token-command');
@@ -163,10 +163,10 @@ function findToken({ env }: Io, candidates: Candidates): TokenSource | undefined
   const setting = isFile ? file : command;
   if (!setting) return undefined;
   const { value: text, source, givenBy } = setting;
-  const given = { text, source, givenBy, origin: originFor(source) };
+  const details = { text, source, givenBy, origin: originFor(source) };
   return isFile
-    ? { kind: 'file', label: `token file ${text}`, ...given }
-    : { kind: 'command', label: 'token-command', ...given };
+    ? { kind: 'file', label: `token file ${text}`, ...details }
+    : { kind: 'command', label: 'token-command', ...details };
 }
 
 /**

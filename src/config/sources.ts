@@ -115,9 +115,9 @@ export function validSettings<Key extends SettingKey>(candidates: Candidates, ke
 
 /** Returns the setting that takes precedence, else the default. */
 export function firstValid<Key extends SettingKey>(candidates: Candidates, key: Key) {
-  const given = candidates.get(key)?.find(({ problem }) => !problem);
+  const first = candidates.get(key)?.find(({ problem }) => !problem);
   const { defaultText: text, parse } = keyRules[key];
-  const value = given || text === undefined ? undefined : parse(text);
-  const setting = given ?? { value, text: text ?? '', source: 'default', givenBy: '' };
+  const value = first || text === undefined ? undefined : parse(text);
+  const setting = first ?? { value, text: text ?? '', source: 'default', givenBy: '' };
   return setting as Setting<SettingValues[Key]>;
 }

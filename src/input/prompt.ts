@@ -40,8 +40,10 @@ export async function createPrompt(io: Io, options: PromptOptions): Promise<Prom
     confirm: (question) =>
       ask((streams) => confirm({ message: sanitize(question), default: false }, streams)),
     select(question, choices) {
-      const shown = choices.map(({ name, value }) => ({ name: sanitize(name), value }));
-      return ask((streams) => select({ message: sanitize(question), choices: shown, pageSize }, streams));
+      const safeChoices = choices.map(({ name, value }) => ({ name: sanitize(name), value }));
+      return ask((streams) =>
+        select({ message: sanitize(question), choices: safeChoices, pageSize }, streams),
+      );
     },
   };
 }

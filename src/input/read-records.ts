@@ -78,12 +78,12 @@ export async function readRecords<Row extends InputRow>(
   if (!format) return { format, pages: noPages(), header: () => '' };
   let header = layout.bareField ?? '';
   let toRecord: RecordReader | undefined;
-  async function* parsedPages(known: InputFormat): AsyncGenerator<ParsedRecord<Row>[]> {
-    const isOfTable = isTable(known);
+  async function* parsedPages(inputFormat: InputFormat): AsyncGenerator<ParsedRecord<Row>[]> {
+    const isOfTable = isTable(inputFormat);
     for await (const page of pages) {
       const broken = page.find(({ isBroken }) => isBroken);
       if (broken?.problem) {
-        const message = `${recordPlace(name, known, broken.line)}: ${broken.problem.message}`;
+        const message = `${recordPlace(name, inputFormat, broken.line)}: ${broken.problem.message}`;
         throw new InputError(message, 'the file may be cut off: nothing was sent', broken.line);
       }
       let records = isOfTable && page.some(isBlank) ? page.filter((record) => !isBlank(record)) : page;
@@ -91,10 +91,10 @@ export async function readRecords<Row extends InputRow>(
       if (!first) continue;
       if (!toRecord && !isOfTable) toRecord = objectReader(layout);
       if (!toRecord && isBare(first, layout))
-        toRecord = tableReader([layout.bareField], [layout.bareField], known);
+        toRecord = tableReader([layout.bareField], [layout.bareField], inputFormat);
       if (!toRecord) {
         const columns = columnNames(first, layout);
-        toRecord = tableReader(readHeader(first, columns, layout, name), columns, known);
+        toRecord = tableReader(readHeader(first, columns, layout, name), columns, inputFormat);
         header = first.text;
         records = records.slice(1);
       }
@@ -165,7 +165,7 @@ function tableReader(
 ): RecordReader {
   const toText = kind === 'csv' ? withoutGuard : (cell: string) => cell;
   const columns = columnsOf(fields, header);
-  const known = fields.flatMap((name, index) => (name === undefined ? [] : [{ name, index }]));
+  const fieldColumns = fields.flatMap((name, index) => (name === undefined ? [] : [{ name, index }]));
   return ({ line, text, cells = [] }) => {
     if (cells.length > fields.length && cells.slice(fields.length).some((cell) => cell.trim() !== ''))
       throw new ValueError(
@@ -174,7 +174,7 @@ function tableReader(
         'size',
       );
     const values: Record<string, string | undefined> = {};
-    for (const { name, index } of known) {
+    for (const { name, index } of fieldColumns) {
       const cell = cells[index];
       values[name] = cell === undefined ? undefined : toText(cell);
     }

@@ -99,7 +99,7 @@ async function collectRows<Row extends InputRow>(inputFile: InputFile, layout: R
       }
       const { id } = row;
       if (id !== undefined && !indexById && id <= highestId)
-        indexById = new Map(rows.map((known, at) => [known.id, at]));
+        indexById = new Map(rows.map((row, at) => [row.id, at]));
       const index = id === undefined ? undefined : indexById?.get(id);
       const first = index === undefined ? undefined : rows[index];
       if (index === undefined || first === undefined) {

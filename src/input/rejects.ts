@@ -79,16 +79,16 @@ function* tableLines(
   const cellsOf = (text: string): readonly string[] =>
     kind === 'tsv' ? text.split('\t') : (new CsvSplitter(delimiter).push(`${text}\n`)[0]?.cells ?? []);
   const columns = cellsOf(header);
-  const own = columns.flatMap((column, index) => (isRejectColumn(column) ? [] : [index]));
+  const inputColumns = columns.flatMap((column, index) => (isRejectColumn(column) ? [] : [index]));
   const join = kind === 'tsv' ? (cells: readonly string[]) => cells.join('\t') : toText;
   /** The text of a row with as many cells as the header has, so that the notes stand below their columns. */
   const inHeader = (text: string): string => {
     const cells = cellsOf(text);
-    if (own.length === columns.length && cells.length <= columns.length)
+    if (inputColumns.length === columns.length && cells.length <= columns.length)
       return text + delimiter.repeat(columns.length - cells.length);
-    const kept = own.map((index) => cells[index] ?? '');
+    const inputCells = inputColumns.map((index) => cells[index] ?? '');
     const surplus = cells.slice(columns.length).filter((cell) => cell.trim() !== '');
-    return join([...kept.slice(0, -1), [kept.at(-1), ...surplus].join(delimiter)]);
+    return join([...inputCells.slice(0, -1), [inputCells.at(-1), ...surplus].join(delimiter)]);
   };
   yield `${inHeader(header)}${delimiter}${toText(rejectColumns)}`;
   for (const reject of rejects)

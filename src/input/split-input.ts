@@ -136,9 +136,9 @@ const delimiters = [',', ';', '\t', '|'] as const;
 function detectDelimiter(head: string, isColumn: (cell: string) => boolean): string {
   const tables = delimiters.map((delimiter) => {
     const { cells = [], problem } = new CsvSplitter(delimiter).push(`${head}\n`)[0] ?? {};
-    if (problem) return { delimiter, known: 0, count: 0 };
-    return { delimiter, known: cells.filter(isColumn).length, count: cells.length };
+    if (problem) return { delimiter, columnCount: 0, cellCount: 0 };
+    return { delimiter, columnCount: cells.filter(isColumn).length, cellCount: cells.length };
   });
-  tables.sort((a, b) => b.known - a.known || b.count - a.count);
+  tables.sort((a, b) => b.columnCount - a.columnCount || b.cellCount - a.cellCount);
   return tables[0]?.delimiter ?? ',';
 }

@@ -50,15 +50,15 @@ export async function listRecords(context: Context, noun: Noun, query: ListQuery
   // The first page and the names are read at the same time.
   const [first] = await Promise.all([pages.next(), readNames()]);
   // Undefined until a record is found or the list ends: a reader of stdout that leaves early ends the loop.
-  let found: 'any' | 'none' | undefined;
+  let content: 'any' | 'none' | undefined;
   async function* pagesWithFirst() {
     for (let page = first; !page.done; page = await pages.next()) {
-      if (page.value.length > 0) found = 'any';
+      if (page.value.length > 0) content = 'any';
       yield page.value;
     }
-    found ??= 'none';
+    content ??= 'none';
   }
-  const exitCode = () => (found !== undefined && found === failIf ? exitCodes.differs : exitCodes.done);
+  const exitCode = () => (content !== undefined && content === failIf ? exitCodes.differs : exitCodes.done);
   return { pages: pagesWithFirst(), view, limit, exitCode };
 }
 
@@ -150,14 +150,14 @@ export async function getRecords(
   const read = async (idOrName: IdOrName) =>
     (await readRecord(client, noun.name, await names.idOf(namedNoun(noun), idOrName))).record;
   const atOnce = context.settings.get('concurrency');
-  const [{ values: found, error }, { view, readNames }] = await Promise.all([
+  const [{ values: records, error }, { view, readNames }] = await Promise.all([
     readEach(idsOrNames, read, { unit: noun.plural, atOnce }),
     openView(access, false),
   ]);
-  const [first] = found;
+  const [first] = records;
   if (first === undefined) throw error;
-  for (const record of found) await readNames(record);
-  return idsOrNames.length > 1 ? { pages: [found], view, error } : { record: first, view, error };
+  for (const record of records) await readNames(record);
+  return idsOrNames.length > 1 ? { pages: [records], view, error } : { record: first, view, error };
 }
 
 /** The operation that reads a record. A service that has only a list is asked for that. */

@@ -73,8 +73,8 @@ export async function readOverview(context: Context, client: Client, below: numb
 function countStatuses(pets: readonly RecordOf<'pets'>[], words: readonly string[] = []) {
   const totals = new Map(words.map((word) => [word, 0]));
   for (const { status } of pets) {
-    const shown = status ?? defaultStatus;
-    const word = words.find((each) => caseless(each) === caseless(shown)) ?? shown;
+    const petStatus = status ?? defaultStatus;
+    const word = words.find((each) => caseless(each) === caseless(petStatus)) ?? petStatus;
     totals.set(word, (totals.get(word) ?? 0) + 1);
   }
   return Array.from(totals, ([status, total]) => ({ status, total }));

@@ -63,10 +63,10 @@ export function createRecordLayout(
 function columnRules({ noun, operation, client }: Access): ColumnRules {
   const columns = ['id', ...noun.fields.map(columnOf)];
   const { list, get } = noun.operations;
-  const known = [operation, ...[list, get].flatMap((id) => client.contract.operations.get(id) ?? [])];
+  const operations = [operation, ...[list, get].flatMap((id) => client.contract.operations.get(id) ?? [])];
   const names = new Map(noun.fields.map((field) => [field.name, [field.name, columnOf(field)]]));
   names.set('id', ['id']);
-  for (const { body, records } of known) {
+  for (const { body, records } of operations) {
     for (const [name, { wireName }] of Object.entries(body?.fields ?? {})) add(name, wireName);
     for (const [name, wireName] of Object.entries(records.names)) add(name, wireName);
     for (const name of [...(body?.readOnlyNames ?? []), ...records.furtherFields]) add(name, name);
