@@ -10,7 +10,6 @@ import { inTwoSteps } from '../process/signals.ts';
 import { counted } from '../process/text.ts';
 import type { ChosenRun } from './choose-run.ts';
 import { openJournal } from './journal.ts';
-import type { RunList } from './list-runs.ts';
 import { brokenGuard, type Guards, type Plan } from './plan.ts';
 import type { Report } from './report.ts';
 import { reportOutput, reportView } from './report-output.ts';
@@ -58,31 +57,26 @@ const actions: Readonly<Record<RunHeader['kind'], string>> = {
   undo: 'take back',
 };
 
-/** What a session is to do. */
-export interface SessionTask extends ChosenRun {
-  /** The runs on the target, as listed under its lock. */
-  readonly list: RunList;
-  readonly mode: SessionMode;
-  /** The lock of the target. Undefined if nothing is written. */
-  readonly lock: TargetLock | undefined;
-}
-
 /**
  * Carries out a session of a run: plans, and then asks, writes and reports, or prints the plan. A diff exits 8 if a row is to be
  * written or cannot be written, and a dry run exits 3 if a row cannot be written.
  *
+ * @param lock the lock of the target. Undefined if nothing is written.
  * @throws UsageError if the service lacks the operations, a guard stops the plan, or the user says no.
  */
 export async function carryOut(
   context: Context,
-  { run, undone, list, mode, lock }: SessionTask,
+  chosen: ChosenRun,
   flags: SessionFlags,
+  mode: SessionMode,
+  lock: TargetLock | undefined,
 ): Promise<Output> {
   const { io } = context;
+  const { run } = chosen;
   const { kind, noun } = run.header;
   if (run.id !== undefined) await lock?.nameRun(run.id);
   if (flags.rejects !== undefined) await checkFolder({ name: flags.rejects, folder: io.cwd }, '--rejects');
-  const session = await createSession(context, { run, undone, list });
+  const session = await createSession(context, chosen);
   const plan = await planWithProgress(context, session);
   const guardError = brokenGuard(run, plan, flags);
   const planLines = describePlan(run.header, plan);

@@ -7,6 +7,8 @@ import { areDisjoint, canBeUndone, defaultFlags } from './run-header.ts';
 
 /** The run that a session carries out. */
 export interface ChosenRun {
+  /** The runs on the target, as listed under its lock. */
+  readonly list: RunList;
   readonly run: Run;
   /** Of an undo, the run that it takes back. */
   readonly undone?: Run | undefined;
@@ -136,7 +138,7 @@ export async function readChosenRun(
   const isNew = kind === 'undo';
   const undone = isNew ? chosen : undoes === null ? undefined : await readRun(list, undoes);
   const run = isNew ? createUndoRun(chosen) : undone ? extendUndo(chosen, undone) : chosen;
-  return { run, undone };
+  return { list, run, undone };
 }
 
 /**

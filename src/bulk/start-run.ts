@@ -84,7 +84,7 @@ export async function startRun(
   await using lock = mode === 'write' ? await lockTarget(context, header, flags) : undefined;
   const list = await listRuns(context.io);
   if (mode === 'write') await checkDelivery(context, list, run);
-  return await carryOut(context, { run, list, mode, lock }, flags);
+  return await carryOut(context, { list, run }, flags, mode, lock);
 }
 
 /**

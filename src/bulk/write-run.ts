@@ -17,7 +17,7 @@ import type { ChosenRun } from './choose-run.ts';
 import { claimsOn } from './claims.ts';
 import type { Journal } from './journal.ts';
 import { createRowKeeper, markBeforeSending, type Progress } from './keep-rows.ts';
-import { type RunList, toRunInfo } from './list-runs.ts';
+import { toRunInfo } from './list-runs.ts';
 import { makePlan, type Plan, readStocks } from './plan.ts';
 import type { Report } from './report.ts';
 import { isForSession, rowStateOf, rowTotals } from './row-state.ts';
@@ -26,14 +26,8 @@ import { isReject, type Run } from './run.ts';
 /** What a session of a run works with. */
 export type Session = Awaited<ReturnType<typeof createSession>>;
 
-/**
- * @param list the runs on the target, as listed under its lock.
- * @throws UsageError if the service cannot read or write such values.
- */
-export async function createSession(
-  context: Context,
-  { run, undone, list }: ChosenRun & { readonly list: RunList },
-) {
+/** @throws UsageError if the service cannot read or write such values. */
+export async function createSession(context: Context, { run, undone, list }: ChosenRun) {
   const { settings } = context;
   const { noun, kind, flags } = run.header;
   const client = await context.client('bulk');

@@ -87,7 +87,7 @@ async function resumeOrUndo(
   if (choice.kind === 'nothing') return await nothingOutput(list, verb, choice, mode);
   const chosen = await readChosenRun(list, choice);
   if (chosen.undone) await context.printSummary(describeUndone(chosen.undone));
-  return await carryOut(context, { ...chosen, list, mode, lock }, flags);
+  return await carryOut(context, chosen, flags, mode, lock);
 }
 
 /** Says which run is undone. */
