@@ -24,8 +24,13 @@ export async function connect(context: Context, use: ClientUse): Promise<Client>
   if (!address) throw noTargetError();
   const contract = await context.contract();
   const baseUrl = new URL(address).pathname === '/' ? address + contract.basePath : address;
-  const token = settings.offline ? 'none' : 'owned';
-  const extras = await readExtras(context, { baseUrl, contract, headers: flags.headers ?? [], token });
+  const token = settings.offline ? 'none' : 'of-origin';
+  const headers = await collectHeaders(context, {
+    baseUrl,
+    contract,
+    headerFlags: flags.headers ?? [],
+    token,
+  });
   // The error that names the holder of the lock comes before that of the deadline.
   const lockWaitMs = settings.get('timeout') * 0.9;
   const transport = settings.offline
@@ -34,7 +39,7 @@ export async function connect(context: Context, use: ClientUse): Promise<Client>
         lockWaitMs,
       )
     : await openTransport(context, baseUrl, await openTlsFiles(context, baseUrl), use);
-  return openClient(context, { baseUrl, contract, ...extras, transport }, use);
+  return openClient(context, { baseUrl, contract, ...headers, transport }, use);
 }
 
 /**
@@ -49,23 +54,23 @@ export async function connectToDocuments(
   const { settings, flags } = context;
   const baseUrl = settings.get('base-url');
   const isServiceOrigin = baseUrl !== undefined && new URL(baseUrl).origin === origin;
-  const headers = isServiceOrigin || baseUrl === undefined ? (flags.headers ?? []) : [];
+  const headerFlags = isServiceOrigin || baseUrl === undefined ? (flags.headers ?? []) : [];
   // An unreadable contract must not stop the user from binding again.
   const contract = withToken ? await context.contract().catch(() => builtInContract) : builtInContract;
-  const token = withToken ? 'named' : 'none';
-  const extras = await readExtras(context, { baseUrl: origin, contract, headers, token });
+  const token = withToken ? 'any' : 'none';
+  const headers = await collectHeaders(context, { baseUrl: origin, contract, headerFlags, token });
   const { cert, key, ...trust } = await openTlsFiles(context, origin);
   const tls = isServiceOrigin ? { ...trust, cert, key } : trust;
   const transport = await openTransport(context, origin, tls, 'records');
-  return openClient(context, { baseUrl: origin, contract, ...extras, transport }, 'records');
+  return openClient(context, { baseUrl: origin, contract, ...headers, transport }, 'records');
 }
 
-/** The headers and the credential that every request carries. */
-type RequestExtras = Pick<ClientOptions, 'headers' | 'openHeaders' | 'credentialSource' | 'whyNoCredential'>;
+/** The headers of every request, and where their credential comes from. */
+type ClientHeaders = Pick<ClientOptions, 'headers' | 'openHeaders' | 'credentialSource' | 'whyNoCredential'>;
 
 async function openClient(
   context: Context,
-  service: RequestExtras & Pick<ClientOptions, 'baseUrl' | 'contract' | 'transport'>,
+  service: ClientHeaders & Pick<ClientOptions, 'baseUrl' | 'contract' | 'transport'>,
   use: ClientUse,
 ): Promise<Client> {
   const { settings } = context;
@@ -116,23 +121,24 @@ const commonHeaders = [
   { name: 'accept', value: 'application/json', source: 'petstore' },
 ];
 
-interface ExtrasInputs extends Pick<ClientOptions, 'baseUrl' | 'contract'> {
-  readonly headers: readonly string[];
-  /** Which tokens are sent: those that belong to the origin, or, if the user named the origin for it, any. */
-  readonly token: 'none' | 'owned' | 'named';
+interface HeaderSources extends Pick<ClientOptions, 'baseUrl' | 'contract'> {
+  /** The values of `--header`. */
+  readonly headerFlags: readonly string[];
+  /** Which token is sent: none, one that belongs to the origin, or any, because the user named the origin for it. */
+  readonly token: 'none' | 'of-origin' | 'any';
 }
 
 /** Collects the common headers, the credential, and the headers of the user. */
-async function readExtras(
+async function collectHeaders(
   { secrets, printRemark, readToken, settings }: Context,
-  { baseUrl, contract: { tokenHeader: described }, headers, token }: ExtrasInputs,
-): Promise<RequestExtras> {
-  const userHeaders = headers.map(parseHeaderFlag);
+  { baseUrl, contract: { tokenHeader: described }, headerFlags, token }: HeaderSources,
+): Promise<ClientHeaders> {
+  const userHeaders = headerFlags.map(parseHeaderFlag);
   for (const name of [settings.get('auth-header'), described?.name ?? []].flat()) secrets.addHeader(name);
   if (!isEmbedded(baseUrl) && !settings.get('allow-insecure-http'))
     rejectInsecure(userHeaders, baseUrl, secrets);
   for (const header of userHeaders) addSecrets(secrets, header);
-  const destination = { baseUrl, header: described, isNamed: token === 'named' };
+  const destination = { baseUrl, header: described, isNamed: token === 'any' };
   const tokenUse = token === 'none' ? undefined : decideTokenUse(settings, destination);
   const label = tokenUse?.source.label;
   if (tokenUse?.kind === 'insecure')
