@@ -19,8 +19,8 @@ export interface Action {
   readonly description?: string | readonly [string, ...Block[]];
   /** Complete command lines, the most useful first. */
   readonly examples: readonly string[];
-  /** Set for a command that changes records of the service, at once or after a plan. It takes --dry-run and --confirm. */
-  readonly write?: true | 'planned';
+  /** Set for a command that changes records of the service, directly or in a run with a plan. It takes --dry-run and --confirm. */
+  readonly write?: 'direct' | 'run';
   /**
    * The reaction to a wrong value in the environment or the config. By default it stops the command. Commands that repair or
    * show settings warn of it or ignore it. Commands that need no setting do not read the config.
@@ -141,7 +141,7 @@ export function flagsOf(command: Action | Group): Record<string, Flag> {
 /** Returns the flags of this command without those that every command takes. */
 export function commandFlags(command: Action | Group): Record<string, Flag> {
   if (isGroup(command)) return { ...(command.flags ?? command.alone?.flags) };
-  const preview = command.write === 'planned' ? 'show the plan and write nothing' : writeFlags.dryRun.summary;
+  const preview = command.write === 'run' ? 'show the plan and write nothing' : writeFlags.dryRun.summary;
   const ofWrites = command.write ? { ...writeFlags, dryRun: { ...writeFlags.dryRun, summary: preview } } : {};
   return { ...command.flags, ...ofWrites };
 }

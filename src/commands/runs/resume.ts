@@ -39,7 +39,7 @@ export const undo = sessionVerb(
 function sessionVerb(verb: keyof typeof choices, description: string, examples: readonly string[]) {
   return action({
     description,
-    write: 'planned',
+    write: 'run',
     examples,
     args,
     flags: resumeFlags,
