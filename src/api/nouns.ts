@@ -4,12 +4,14 @@ import type { petStatuses } from './values.ts';
 // The nouns, each declared once: bodies, records, filters, columns, flags and questions derive from this file.
 
 export type NounName = 'pets' | 'categories' | 'orders' | 'inventory';
+/** The verbs that write records. */
+export type WriteVerb = 'create' | 'update' | 'delete';
 export type OperationId =
   | 'listPets'
   | 'listCategories'
   | 'listOrders'
   | 'listInventory'
-  | `${'get' | 'create' | 'update' | 'delete'}${'Pet' | 'Category' | 'Order' | 'Inventory'}`;
+  | `${'get' | WriteVerb}${'Pet' | 'Category' | 'Order' | 'Inventory'}`;
 
 /**
  * What a field holds, and how people write it: as a flag, as an answer to a question, as a cell of a file. A `name` tells

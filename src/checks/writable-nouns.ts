@@ -67,11 +67,12 @@ export function writableNouns(contract: Contract): ReadonlyMap<string, WritableN
 
 /** Completes a template with what the service offers and requires. Returns the reason if that is not possible, a clause. */
 function resolveNoun(
-  { name, nounName, isNamed, fields, change }: Template,
+  template: Template,
   parent: WritableNoun | string | undefined,
   { operations, missing }: Contract,
 ): WritableNoun | string {
   if (typeof parent === 'string') return parent;
+  const { name, nounName, isNamed, fields, change } = template;
   const ids = nouns[nounName].operations;
   const create = operations.get(ids.create);
   if (!create || !operations.has(ids.delete)) {
@@ -103,9 +104,7 @@ function resolveNoun(
     return `${create.id} requires ${bodyFields[unknown]?.wireName ?? unknown}, for which its description states no value`;
   const stated = lacking.map((field) => [field, bodyFields[field]?.example ?? null]);
   return {
-    name,
-    nounName,
-    isNamed,
+    ...template,
     create,
     list,
     parent,

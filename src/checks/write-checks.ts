@@ -1,4 +1,4 @@
-import { nouns } from '../api/nouns.ts';
+import { nouns, type WriteVerb } from '../api/nouns.ts';
 import { differencesOf } from '../api/record-values.ts';
 import { attemptDetails } from '../client/judge-write.ts';
 import { readFromList } from '../client/read-record.ts';
@@ -143,7 +143,7 @@ function recordPortOf({ client, sendsEtags }: CheckContext, { nounName }: Writab
 function judgeSettled(
   { client }: CheckContext,
   { name, nounName }: WritableNoun,
-  step: 'create' | 'update' | 'delete',
+  step: WriteVerb,
   { known: { lastWrite, attempts }, outcome: { kind, reason } }: SettledRecord,
 ): Finding[] {
   const isWritten = kind === 'applied' || kind === 'unchanged';

@@ -1,4 +1,4 @@
-import type { Noun } from '../api/nouns.ts';
+import type { Noun, WriteVerb } from '../api/nouns.ts';
 import type { Fields } from '../api/record-values.ts';
 import { newRow } from '../bulk/run.ts';
 import { defaultFlags } from '../bulk/run-header.ts';
@@ -15,7 +15,7 @@ import type { Intent } from '../writes/decide.ts';
 import type { ApplyFlags } from './run-flags.ts';
 
 interface FileWrite {
-  readonly kind: 'create' | 'update' | 'delete';
+  readonly kind: WriteVerb;
   readonly from: string;
   /** The values of `--field name=value`: a record gets them if the file has no value for the field. */
   readonly fieldTexts?: readonly string[] | undefined;

@@ -1,4 +1,4 @@
-import { type Field, type Noun, referenceFields } from '../api/nouns.ts';
+import { type Field, type Noun, referenceFields, type WriteVerb } from '../api/nouns.ts';
 import { argument, type Flag, flag, nameOf, value } from '../cli/flag.ts';
 import { verb } from '../cli/verb.ts';
 import type { Context } from '../context.ts';
@@ -12,7 +12,7 @@ import { fieldFlag, fromFlag, referenceFlag } from './arguments.ts';
 import { type ApplyFlags, fileFlags } from './run-flags.ts';
 
 /** The examples of a noun's verbs. */
-type VerbExamples = Readonly<Record<'get' | 'create' | 'update' | 'delete', readonly string[]>>;
+type VerbExamples = Readonly<Record<'get' | WriteVerb, readonly string[]>>;
 
 /** The values of the arguments and flags of create, update and delete. */
 interface WriteValues {
@@ -26,47 +26,8 @@ interface WriteValues {
 export function recordVerbs(noun: Noun, examples: VerbExamples) {
   const { singular, plural, operations } = noun;
   const singularWithArticle = withArticle(singular);
-  const hasNames = namedNoun(noun) !== undefined;
-  const word = hasNames ? 'id or name' : 'id';
-  const words = hasNames ? 'ids or names' : 'ids';
-  const options = {
-    label: 'id',
-    parse: hasNames ? parseIdOrName : parseId,
-    offers: singular as 'pet' | 'category' | 'order',
-  };
-  const idList = argument(`<${word}...>`, `${words} of ${plural}`, options);
-  const idsOrFile = argument(`[${word}...]`, `${words} of ${plural}`, options);
-  const id = argument(`<${word}>`, `${word} of the ${singular}`, options);
+  const { idList, idsOrFile, id } = idArguments(noun);
   const flags = createFieldFlags(noun);
-  const viewOf =
-    (name: 'create' | 'update' | 'delete') =>
-    async (context: Context, { from }: { readonly from?: unknown } = {}) =>
-      from === undefined
-        ? recordView(context, noun, operations[name])
-        : (await import('../bulk/carry-out.ts')).runView(context, noun.name);
-  /** Makes the work of a verb: a run if `--from` names a file, else that of `perform`. */
-  const workOf =
-    (
-      kind: 'create' | 'update' | 'delete',
-      perform: (
-        context: Context,
-        ids: readonly IdOrName[],
-        fields: RecordFlags,
-      ) => Promise<Output | undefined>,
-    ) =>
-    async (context: Context, values: WriteValues): Promise<Output | undefined> => {
-      const { ids = [], from, field: fieldTexts } = values;
-      if (kind !== 'create') checkIdsOrFile(`${kind} ${singular}`, ids, from);
-      if (from !== undefined) {
-        const { runFile } = await import('./record-files.ts');
-        return runFile(context, noun, { kind, from, fieldTexts, flags: values as ApplyFlags });
-      }
-      const [runFlag] = Object.entries(fileFlags).flatMap(([key, each]) =>
-        values[key] === undefined ? [] : each,
-      );
-      if (runFlag) throw new UsageError(`${kind} ${singular}: ${nameOf(runFlag)} goes with --from only`);
-      return perform(context, ids, { fieldTexts, values });
-    };
   return {
     get: verb({
       name: 'get',
@@ -90,8 +51,8 @@ export function recordVerbs(noun: Noun, examples: VerbExamples) {
         from: fromFlag(`create ${singularWithArticle} for each record of this file`, Object.keys(flags)),
         ...fileFlags,
       },
-      view: viewOf('create'),
-      run: workOf('create', async (context, _, fields) =>
+      view: viewOf(noun, 'create'),
+      run: workOf(noun, 'create', async (context, _, fields) =>
         (await import('../records/create-and-update.ts')).createRecord(context, noun, fields),
       ),
     }),
@@ -108,8 +69,8 @@ export function recordVerbs(noun: Noun, examples: VerbExamples) {
         from: fromFlag(`change the ${plural} of this file, each by its id`, Object.keys(flags)),
         ...fileFlags,
       },
-      view: viewOf('update'),
-      run: workOf('update', async (context, ids, fields) =>
+      view: viewOf(noun, 'update'),
+      run: workOf(noun, 'update', async (context, ids, fields) =>
         (await import('../records/create-and-update.ts')).updateRecords(context, noun, ids, fields),
       ),
     }),
@@ -132,11 +93,58 @@ export function recordVerbs(noun: Noun, examples: VerbExamples) {
       examples: examples.delete,
       args: { ids: idsOrFile },
       flags: { from: fromFlag(`delete the ${plural} whose ids this file has`), ...fileFlags },
-      view: viewOf('delete'),
-      run: workOf('delete', async (context, ids) =>
+      view: viewOf(noun, 'delete'),
+      run: workOf(noun, 'delete', async (context, ids) =>
         (await import('../records/delete.ts')).deleteRecords(context, noun, ids),
       ),
     }),
+  };
+}
+
+/** Creates the arguments for the ids of a noun's records, which names may stand for. */
+function idArguments(noun: Noun) {
+  const { singular, plural } = noun;
+  const hasNames = namedNoun(noun) !== undefined;
+  const [word, words] = hasNames ? ['id or name', 'ids or names'] : ['id', 'ids'];
+  const options = {
+    label: 'id',
+    parse: hasNames ? parseIdOrName : parseId,
+    offers: singular as 'pet' | 'category' | 'order',
+  };
+  return {
+    idList: argument(`<${word}...>`, `${words} of ${plural}`, options),
+    idsOrFile: argument(`[${word}...]`, `${words} of ${plural}`, options),
+    id: argument(`<${word}>`, `${word} of the ${singular}`, options),
+  };
+}
+
+/** Returns the view of a verb: that of a run if `--from` names a file. */
+function viewOf(noun: Noun, kind: WriteVerb) {
+  return async (context: Context, { from }: { readonly from?: unknown } = {}) =>
+    from === undefined
+      ? recordView(context, noun, noun.operations[kind])
+      : (await import('../bulk/carry-out.ts')).runView(context, noun.name);
+}
+
+/** Returns the work of a verb: a run if `--from` names a file, else that of `perform`. */
+function workOf(
+  noun: Noun,
+  kind: WriteVerb,
+  perform: (context: Context, ids: readonly IdOrName[], fields: RecordFlags) => Promise<Output | undefined>,
+) {
+  return async (context: Context, values: WriteValues): Promise<Output | undefined> => {
+    const { ids = [], from, field: fieldTexts } = values;
+    const command = `${kind} ${noun.singular}`;
+    if (kind !== 'create') checkIdsOrFile(command, ids, from);
+    if (from !== undefined) {
+      const { runFile } = await import('./record-files.ts');
+      return runFile(context, noun, { kind, from, fieldTexts, flags: values as ApplyFlags });
+    }
+    const [runFlag] = Object.entries(fileFlags).flatMap(([key, each]) =>
+      values[key] === undefined ? [] : each,
+    );
+    if (runFlag) throw new UsageError(`${command}: ${nameOf(runFlag)} goes with --from only`);
+    return perform(context, ids, { fieldTexts, values });
   };
 }
 

@@ -1,4 +1,5 @@
 import { lackingFields, takesField } from '../api/contract.ts';
+import type { WriteVerb } from '../api/nouns.ts';
 import type { Fields } from '../api/record-values.ts';
 import type { ColumnRules } from '../input/field-columns.ts';
 import { readId } from '../input/numbers.ts';
@@ -28,11 +29,7 @@ export interface RecordRow extends InputRow {
  *
  * @param extra fields of `--field`, for every record that does not have them.
  */
-export function createRecordLayout(
-  access: Access,
-  kind: 'create' | 'update' | 'delete',
-  extra: Fields,
-): RowLayout<RecordRow> {
+export function createRecordLayout(access: Access, kind: WriteVerb, extra: Fields): RowLayout<RecordRow> {
   const { noun, operation } = access;
   const hasFields = kind !== 'delete';
   const isUsed = (name: string) =>
