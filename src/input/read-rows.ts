@@ -27,7 +27,7 @@ export interface CheckedInput<Row extends InputRow> {
  */
 const largeRows = 20_000;
 
-export interface ReadOptions {
+interface ReadOptions {
   /** True if invalid rows are left out, instead of refusing the input. Undefined if the command has no such flag. */
   readonly skipInvalid?: boolean | undefined;
   /** Returns true if a row belongs to this part of the input, by its id; by its line if it has none or is invalid. */

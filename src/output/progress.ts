@@ -4,7 +4,7 @@ import { groupDigits } from '../process/text.ts';
 import type { LiveLine } from './streams.ts';
 import type { Style } from './style.ts';
 
-export interface ProgressState {
+interface ProgressState {
   readonly done: number;
   readonly total?: number | undefined;
   readonly failed?: number | undefined;

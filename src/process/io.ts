@@ -6,7 +6,7 @@ import { exitCodes, type Signal } from './errors.ts';
 import { isDevice, type OutputStream, processOutput } from './output-stream.ts';
 import { systemCode } from './system-error.ts';
 
-export interface InputStream {
+interface InputStream {
   readonly isTerminal: boolean;
   /** True once a command has read the stream as its input. The stream then holds no answers to questions. */
   readonly isRead: boolean;

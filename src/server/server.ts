@@ -30,7 +30,7 @@ interface ServerOptions extends ListenOptions {
   readonly trustProxy?: boolean | undefined;
 }
 
-export interface ListenOptions {
+interface ListenOptions {
   /** The address to listen on. */
   readonly host: string;
   /** 0 for any free port. */

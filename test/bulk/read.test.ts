@@ -3,10 +3,10 @@ import { type CountRow, countLayout } from '../../src/bulk/count-layout.ts';
 import { defaultFlags, type RunFlags, shardOf } from '../../src/bulk/run-header.ts';
 import { parseShard } from '../../src/commands/run-flags.ts';
 import { parseColumnMap } from '../../src/config/setting-values.ts';
-import { type CheckedInput, type ReadOptions, readRows } from '../../src/input/read-rows.ts';
+import { type CheckedInput, readRows } from '../../src/input/read-rows.ts';
 import { type CliError, ManyError } from '../../src/process/errors.ts';
 
-type Options = Partial<RunFlags> & ReadOptions & { readonly name?: string };
+type Options = Partial<RunFlags> & Parameters<typeof readRows>[2] & { readonly name?: string };
 
 function read(text: string, options: Options = {}): Promise<CheckedInput<CountRow>> {
   const { name = 'stock.csv', skipInvalid = true, isSelected, ...flags } = options;

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { main } from '../../src/main.ts';
 import type { Signal } from '../../src/process/errors.ts';
-import type { InputStream, Io } from '../../src/process/io.ts';
+import type { Io } from '../../src/process/io.ts';
 import type { OutputStream } from '../../src/process/output-stream.ts';
 
 export interface RunOptions {
@@ -56,7 +56,7 @@ export function fakeIo(options: RunOptions = {}): FakeIo {
     return { isTerminal: isTerminal(name), width, write };
   };
   const stream = Readable.from([Buffer.from(options.stdin ?? '')]);
-  const stdin: InputStream = {
+  const stdin: Io['stdin'] = {
     isTerminal: isTerminal('stdin'),
     isRead: false,
     bytes: () => stream,

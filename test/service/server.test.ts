@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import type { HttpResponse } from '../../src/api/http.ts';
 import { seedStore } from '../../src/server/seed.ts';
-import { type Listening, type ListenOptions, listen, startServer } from '../../src/server/server.ts';
+import { type Listening, listen, startServer } from '../../src/server/server.ts';
 
 interface Answer {
   readonly status: number;
@@ -46,7 +46,7 @@ function clientsOf({ url, close }: Listening) {
 const here = { host: '127.0.0.1', port: 0 };
 
 /** A server of the seeded shop. */
-async function start(options: Partial<ListenOptions> = {}) {
+async function start(options: Partial<Parameters<typeof listen>[1]> = {}) {
   return clientsOf(await startServer({ ...here, store: seedStore(), ...options }));
 }
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { type ProgressState, withProgress } from '../../src/output/progress.ts';
+import { withProgress } from '../../src/output/progress.ts';
 import { openStreams } from '../../src/output/streams.ts';
 import { plainStyle } from '../../src/output/style.ts';
 import { createSecrets } from '../../src/process/secrets.ts';
@@ -31,11 +31,11 @@ test('a text is drawn again only if it changes, or after other output, which rep
   expect(written()).toBe(`${shown}${erase}note\n${shown}`);
 });
 
-type State = { -readonly [Key in keyof ProgressState]: ProgressState[Key] };
+type State = ReturnType<Parameters<typeof withProgress>[1]['read']>;
 
 function start(run: RunOptions = terminal) {
   const { io, line, ...shown } = open(run);
-  const state: State = { done: 0, total: 20_000, failed: 0 };
+  const state: { -readonly [Key in keyof State]: State[Key] } = { done: 0, total: 20_000, failed: 0 };
   const options = { label: 'applying', unit: 'rows', read: () => state };
   let stop = () => {};
   const promise = new Promise<void>((resolve) => {
