@@ -2,10 +2,10 @@ import { changeBetween, type Value } from '../api/record-values.ts';
 import { indexOfId } from '../api/values.ts';
 import { eachAtOnce, type Pace } from '../client/pace.ts';
 import { CliError, UsageError } from '../process/errors.ts';
-import { decide, endRow, type Outcome, type Row, type Rules } from '../writes/decide.ts';
+import { decide, type Outcome, type Row, type Rules } from '../writes/decide.ts';
 import type { Reading, RecordPort } from '../writes/port.ts';
 import type { Claims } from './claims.ts';
-import type { Run, RunRow } from './run.ts';
+import { type Run, type RunRow, setOutcome } from './run.ts';
 
 /** A number of rows, or a percentage of the rows of a run. */
 export interface RowLimit {
@@ -56,9 +56,9 @@ export async function makePlan(
     const claim = claims.get(row);
     // Of an earlier plan only an uncertain row, or one that was not processed, keeps what it was planned as.
     if ((claim || row.outcome) && !row.doubt) row.planned = undefined;
-    row.outcome = claim;
-    if (claim) continue;
-    if (row.id === undefined) planByValue(row, null);
+    row.outcome = undefined;
+    if (claim) setOutcome(row, claim);
+    else if (row.id === undefined) planByValue(row, null);
     else toRead.push(row);
   }
   const missing = await readAll(port, toRead, pace, (row, { record }) => {
@@ -136,8 +136,8 @@ function planRow(port: RecordPort, row: RunRow, now: Value, rules: Rules): void 
   const decision = decide(row, now, rules, port);
   if (row.doubt) row.now = now;
   else row.planned = undefined;
-  if (decision.kind !== 'write') endRow(row, decision);
-  else if (!row.doubt && decision.action === 'remove' && !port.canRemove) endRow(row, noDelete);
+  if (decision.kind !== 'write') setOutcome(row, decision);
+  else if (!row.doubt && decision.action === 'remove' && !port.canRemove) setOutcome(row, noDelete);
   else if (!row.doubt) row.planned = { action: decision.action, before: now, after: decision.after };
 }
 

@@ -1,7 +1,7 @@
 import type { Value } from '../api/record-values.ts';
 import type { Issue } from '../input/read-rows.ts';
 import type { JsonValue } from '../process/exact-json.ts';
-import { type Doubt, endRow, type Intent, type Outcome, type Planned, type Row } from '../writes/decide.ts';
+import type { Doubt, Intent, Outcome, Planned, Row } from '../writes/decide.ts';
 import { isLeft, type RunTotals, rowStateOf } from './row-state.ts';
 import type { RunHeader } from './run-header.ts';
 
@@ -81,6 +81,12 @@ export function idOfRow({ id, outcome }: Pick<Row, 'id' | 'outcome'>): bigint | 
   return id ?? outcome?.made?.id;
 }
 
+/** Gives a row its outcome. Only an unknown row stays in doubt. */
+export function setOutcome(row: Row, outcome: Outcome, doubt = row.doubt): void {
+  row.outcome = outcome;
+  row.doubt = outcome.kind === 'unknown' ? doubt : undefined;
+}
+
 /** What happens to a run, in the order of its journal. */
 export type RunEvent =
   | {
@@ -127,7 +133,7 @@ export function applyEvent(run: Run, event: RunChange): void {
       }
       return;
     case 'outcome':
-      endRow(event.row, event.outcome, event.doubt);
+      setOutcome(event.row, event.outcome, event.doubt);
       run.marked.delete(event.row.line);
       // What a person says after the end of a session asks for another end.
       run.end = undefined;

@@ -54,12 +54,6 @@ export interface Outcome {
   readonly made?: { readonly id?: bigint | undefined; readonly value: Value } | undefined;
 }
 
-/** Gives a row its outcome. Only an unknown row stays in doubt. */
-export function endRow(row: Row, outcome: Outcome, doubt = row.doubt): void {
-  row.outcome = outcome;
-  row.doubt = outcome.kind === 'unknown' ? doubt : undefined;
-}
-
 /** What a command allows its rows. */
 export interface Rules {
   /** True if a row that finds no record creates it. */
