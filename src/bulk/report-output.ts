@@ -54,11 +54,12 @@ export const terminalView: View<JsonObject> = {
 
 /** Returns what a session prints: its summary, notes, and the error if not every row is as the run wants it. */
 export async function reportOutput(context: Context, report: Report): Promise<Output> {
-  const { info, run, stop, rejects, earlier, problem } = report;
+  const { info, run, stop, rejects, earlier, problem, lacks } = report;
   const { id, header, written } = info;
   const { fields, sort } = context.flags;
   const next = commandAfter(report);
-  const undo = canBeUndone(header) && written > 0 ? followUpCommand(context, ['undo', id]) : undefined;
+  const canUndo = canBeUndone(header) && written > 0 && lacks !== 'journal';
+  const undo = canUndo ? followUpCommand(context, ['undo', id]) : undefined;
   const error = runError(info, stop, hintOf(context, report, next));
   const notes = [
     ...(earlier
@@ -71,7 +72,7 @@ export async function reportOutput(context: Context, report: Report): Promise<Ou
   const ending = {
     notes,
     doneNote: `warning: the report of run ${id} could not be printed`,
-    error: error ?? problem?.with({ hint: next && nextHint(context, next) }),
+    error: error ?? problem?.with({ hint: next ? nextHint(context, next) : noJournalHint }),
   };
   const { content } = context.printer();
   const json = toReportJson(report, { next: next && followUpCommand(context, next), undo });
@@ -91,16 +92,20 @@ export async function reportOutput(context: Context, report: Report): Promise<Ou
 
 /** The command to type after a session, as words. Undefined if nothing is left to do. */
 function commandAfter({ run, lacks }: Report): readonly string[] | undefined {
+  if (lacks === 'journal') return undefined;
   if (lacks === 'rejects') return [...goOnCommand(run), '--rejects', '<file>'];
   return findNextCommand(run) ?? (lacks && goOnCommand(run));
 }
 
+const noJournalHint = 'look at the records: without its journal the run cannot go on, and it books nothing';
+
 /** Says what the user can do next. Undefined if there is nothing to do. */
 function hintOf(
   context: Context,
-  { run: { header, rows }, stop, rejects }: Report,
+  { run: { header, rows }, stop, rejects, lacks }: Report,
   words: readonly string[] | undefined,
 ): string | undefined {
+  if (lacks === 'journal') return noJournalHint;
   // The next command is about the first of the creates that may have been made.
   const made = rows.find((row) => row.id === undefined && isForPerson(row));
   const look = made && lookCommand(context, nouns[header.noun], made);

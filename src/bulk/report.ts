@@ -21,9 +21,9 @@ export interface Report {
   readonly rejects: string | undefined;
   /** The file of rejects of an earlier session, and how many of its rows still fail. */
   readonly earlier: { readonly file: string; readonly failing: number } | undefined;
-  /** Why the rejects or the end of the journal could not be written, and which of them. A resume writes them. */
+  /** Why the rejects or the end of the journal could not be written, and which of them. A resume writes them, if there is a journal. */
   readonly problem: CliError | undefined;
-  readonly lacks: 'rejects' | 'end' | undefined;
+  readonly lacks: 'rejects' | 'end' | 'journal' | undefined;
 }
 
 /** The facts of a run as JSON: in the list of runs, and in the report of a session. */

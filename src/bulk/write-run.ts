@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { offeredOperation } from '../api/contract.ts';
 import { nouns } from '../api/nouns.ts';
 import type { Client } from '../client/client.ts';
@@ -142,7 +143,8 @@ function endSession(
     problem = error instanceof CliError ? error : new CliError('failed', systemReason(error));
   }
   journal.close();
-  const lacks = problem && (problem === journal.error ? 'end' : 'rejects');
+  const isOfJournal = problem !== undefined && problem === journal.error;
+  const lacks = isOfJournal ? (existsSync(journal.path) ? 'end' : 'journal') : problem && 'rejects';
   return { rejects, problem, lacks };
 }
 

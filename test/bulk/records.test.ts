@@ -66,7 +66,7 @@ test('stops, is resumed without the file, and keeps rejects with the columns of 
   expect(rejects.map((name) => shop.read(name)).join('\n')).toMatch(/^9,Nobody,5,failed,/m);
 });
 
-test('runs of records and of counts are told apart: the one does not keep the other from being resumed', async () => {
+test('runs of records and of counts are told apart: the one keeps the other neither from being resumed nor undone', async () => {
   await using shop = await recordShop({ '/pets': pets, '/store/inventory': [] });
   shop.write('pets.csv', 'id,name\n1,Luna\n2,Rex\n');
   shop.before = (method, path) => (method === 'PUT' && path === '/pets/2' ? 401 : undefined);
@@ -75,10 +75,11 @@ test('runs of records and of counts are told apart: the one does not keep the ot
   shop.stored.set('/store/inventory/1', { id: 1, petId: 1, quantity: 5, status: 'sold' });
   shop.write('stock.csv', 'petId,quantity\n1,6\n');
   await shop.report('inventory apply stock.csv --yes');
-  expect(await shop.report('resume r1 --yes')).toMatchObject({ code: 0, applied: 2 });
+  for (const verb of ['resume', 'undo'])
+    expect(await shop.report(`${verb} r1 --yes`)).toMatchObject({ code: 0, applied: 2 });
   shop.write('pets.csv', 'id,name\n1,Max\n');
   await shop.report(update);
-  expect((await shop.run('runs --pet 1 -o ids')).stdout).toContain('r3');
+  expect((await shop.run('runs --pet 1 -o ids')).stdout).toContain('r4');
 });
 
 test('what a delete removed is printed as records that create takes, and nothing that it left', async () => {
@@ -140,11 +141,12 @@ test('a person names a row by its id or its line', async () => {
   expect(await shop.report('runs settle r1 line:2 2 --as failed')).toMatchObject({ code: 0 });
 });
 
-test('create --from -o ids prints the ids of the records that were made', async () => {
+test('create --from -o ids prints the ids of the records that were made, and marks only those that go out at once', async () => {
   await using shop = await recordShop({ '/pets': pets });
   shop.write('new.csv', 'name,category\nLuna,1\nRex,1\n');
   const { code, stdout } = await shop.run('pets create --from new.csv --yes --concurrency 1 -o ids');
   expect({ code, stdout }).toEqual({ code: 0, stdout: '4\n5\n' });
+  expect(shop.read('state/runs/r1.jsonl').match(/"kind":"mark"/g)).toHaveLength(2);
 });
 
 test('a delete of pets says which counts go with them, and keeps these', async () => {

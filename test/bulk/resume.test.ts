@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { main } from '../../src/main.ts';
@@ -148,13 +148,21 @@ test('shards of one n run side by side, each as a run of its own; anything else 
   const release = holdWrites(shop);
   const shards = ['1/3', '2/3', '3/3'].map((shard) => shop.report(`${apply} --shard ${shard}`));
   await arrivalOf(shop, 3);
-  for (const words of [' --shard 1/3', ' --shard 0/3', ' --shard 1/2', ''])
+  for (const words of [' --shard 1/3', ' --shard 0/3', ' --shard 4/5', ''])
     expect((await shop.run(`${apply}${words}`)).code).toBe(6);
   release();
   const runs = await Promise.all(shards);
   for (const report of runs) expect(report).toMatchObject({ code: 0, failed: 0 });
   expect(runs.map(({ id }) => id).sort()).toEqual(['r1', 'r2', 'r3']);
   expect(new Set(shop.stock.values())).toEqual(new Set([2]));
+});
+
+test('a journal that somebody removes stops the run', async () => {
+  await using shop = await stockShop([1], { 'stock.csv': toCsv([2]) });
+  shop.misbehave = ({ method }) => void (method === 'PUT' && rmSync(shop.journal('r1')));
+  const { code, stderr } = await shop.run(apply);
+  expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.not.stringContaining('petstore ') });
+  expect(stderr).toMatch(/: it was removed\nhint: look at the records/);
 });
 
 test('names PETSTORE_STATE_DIR if the journal cannot be written', async () => {
