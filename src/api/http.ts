@@ -7,6 +7,11 @@ import { isDateTime } from './values.ts';
  */
 export type HttpHeaders = Readonly<Record<string, string | readonly string[]>>;
 
+/** Returns true if a path can be appended to a base URL: no query, no fragment, no dot segments (`..`, `%2e%2e`). */
+export function isPath(text: string): boolean {
+  return /^\/[\w\-.~!$&'()*+,;=:@%/]*$/.test(text) && !/\/(\.|%2e){1,2}(\/|$)/i.test(text);
+}
+
 /** A request as it goes to a transport: a socket, or the server in the same process. */
 export interface HttpRequest {
   readonly method: string;

@@ -1,3 +1,4 @@
+import { isPath } from '../api/http.ts';
 import type { OperationId } from '../api/nouns.ts';
 import type { Method, Operation } from '../api/operations.ts';
 import { isJsonObject, type JsonObject, type JsonValue, printJson } from '../process/exact-json.ts';
@@ -64,7 +65,7 @@ export function operationsIn(root: RootDocument) {
   );
   const documentOperations = places.flatMap(
     ({ method, path, pathItem, operationObject }): DocumentOperation | [] => {
-      if (!isPath(path) || !isJsonObject(pathItem[method.toLowerCase()])) return [];
+      if (!isPath(path.replace(/[{}]/g, '')) || !isJsonObject(pathItem[method.toLowerCase()])) return [];
       const { operationId, requestBody } = operationObject;
       const responses = Object.fromEntries(
         Object.entries(objectOf(operationObject.responses)).flatMap(([status, response]) => {
@@ -130,11 +131,6 @@ function danglingPart(parts: readonly (JsonValue | undefined)[], root: RootDocum
     .flatMap((part) => [...referencesIn(part, root)])
     .find(($ref) => follow({ $ref }, root) === undefined);
   return dangling === undefined ? undefined : { why: `it refers to ${dangling}, which leads nowhere` };
-}
-
-/** Returns true if a path can be appended to a base URL: no query, no fragment, no dot segments (`..`, `%2e%2e`). */
-function isPath(path: string): boolean {
-  return /^\/[\w\-.~!$&'()*+,;=:@%/{}]*$/.test(path) && !/\/(\.|%2e){1,2}(\/|$)/i.test(path);
 }
 
 /** The reason why an operation of a document is not bound as an operation of the table. */

@@ -1,3 +1,4 @@
+import { isPath } from '../../api/http.ts';
 import { argument, flag, value, values } from '../../cli/flag.ts';
 import { verb } from '../../cli/verb.ts';
 import { rawMethods } from '../../client/request.ts';
@@ -11,7 +12,7 @@ export const examples = [
 
 /** Parses an absolute path without a query. @throws ValueError. */
 function parseBasePath(text: string): string {
-  if (/^\/[\w\-.~%!$&'()*+,;=:@/]*$/.test(text) && !/\/(\.|%2e){1,2}(\/|$)/i.test(text)) return text;
+  if (isPath(text)) return text;
   throw new ValueError('must be a path such as /v3, or / for none');
 }
 
