@@ -8,7 +8,7 @@ import type { JsonObject } from '../process/exact-json.ts';
 import type { Attempt } from './attempt.ts';
 import type { Call, CallOptions, ClientOptions } from './call.ts';
 import { callError, responseError } from './call-error.ts';
-import { type JudgedWrite, judgeFailure, judgeWrite, type WantedRecord } from './judge-write.ts';
+import { type JudgedWrite, judgeFailure, judgeSuccess, type WantedRecord } from './judge-write.ts';
 import type { Page, PageSource } from './page-walk.ts';
 import { type PageContent, readResult } from './read-answer.ts';
 import {
@@ -140,7 +140,7 @@ export function createClient(options: ClientOptions): Client {
       try {
         const call = prepare(id, input, callOptions);
         const { response, attempts } = await fetchResponse(call);
-        return judgeWrite(call, wantedRecord(call.operation, input), response, attempts.at(-1));
+        return judgeSuccess(call, wantedRecord(call.operation, input), response, attempts.at(-1));
       } catch (error) {
         return judgeFailure(error);
       }

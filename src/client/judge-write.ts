@@ -92,15 +92,15 @@ export interface WriteFault {
  * @param attempt the attempt that has the response.
  * @see RFC 9110, 15.3
  */
-export function judgeWrite(
+export function judgeSuccess(
   { client, operation }: WriteCall,
-  sent: WantedRecord,
+  wanted: WantedRecord,
   response: HttpResponse,
   attempt: Attempt | undefined,
 ): JudgedWrite {
   const { method, responses = {} } = operation;
-  const { record, fault, ...shown } = readWrite(operation, sent, response, client.secrets.mask);
-  const id = sent.id ?? shown.id ?? locatedId(client, operation, response.headers, attempt);
+  const { record, fault, ...answered } = readWrite(operation, wanted, response, client.secrets.mask);
+  const id = wanted.id ?? answered.id ?? locatedId(client, operation, response.headers, attempt);
   const isDelete = method === 'DELETE';
   // A description that leaves out the responses of a DELETE means any success by it.
   const isAnySuccess = isDelete && isBound(operation) && Object.keys(responses).length === 0;

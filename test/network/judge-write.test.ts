@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { builtInContract } from '../../src/api/contract.ts';
 import { operations } from '../../src/api/operations.ts';
 import { isFieldMetBy } from '../../src/api/record-values.ts';
-import { judgeWrite } from '../../src/client/judge-write.ts';
+import { judgeSuccess } from '../../src/client/judge-write.ts';
 import { createSecrets } from '../../src/process/secrets.ts';
 
 const service = { contract: builtInContract, baseUrl: 'http://shop.example', secrets: createSecrets() };
@@ -10,13 +10,13 @@ const service = { contract: builtInContract, baseUrl: 'http://shop.example', sec
 /** The judgement of an answer; a text is sent as it is, anything else as JSON. */
 function judge(
   operation: keyof typeof operations,
-  intent: Partial<Parameters<typeof judgeWrite>[1]>,
+  intent: Partial<Parameters<typeof judgeSuccess>[1]>,
   [status, body = '', type = 'application/json']: readonly [status: number, body?: unknown, type?: string],
 ) {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
   const response = { status, headers: { 'content-type': type }, body: text };
   const sent = { id: 1n, values: {}, ...intent };
-  return judgeWrite({ client: service, operation: operations[operation] }, sent, response, undefined);
+  return judgeSuccess({ client: service, operation: operations[operation] }, sent, response, undefined);
 }
 
 const pet = { id: 1, name: 'Luna', categoryId: 2, status: 'sold' };
