@@ -1,5 +1,3 @@
-import type { Settings } from '../config/settings.ts';
-import { UsageError } from '../process/errors.ts';
 import { minuteText } from '../process/text.ts';
 import type { Outcome, Row } from '../writes/decide.ts';
 import { type RunInfo, type RunList, readRun, runsOfDelivery, runsOnTarget } from './list-runs.ts';
@@ -27,21 +25,18 @@ export async function claimsOn(
 ): Promise<Claims> {
   const { target, noun, delivery, flags } = header;
   const deliveries = delivery === null || flags.again ? [] : runsOfDelivery(list, target, delivery);
-  const sentBy = new Map(undone?.rows.map((row) => [row.line, row.sentBy]));
-  /** The number of the plan on which the value of a row rests. A later plan of its record by another run leaves the row alone. */
-  const basePlanOf = (row: RunRow) => {
-    if (row.doubt) return row.sentBy;
-    return undone && row.intent.kind !== 'add' ? (sentBy.get(row.line) ?? 0) : Number.POSITIVE_INFINITY;
+  const undoneRows = new Map(undone?.rows.map((row) => [row.line, row]));
+  const isAfter = (plan: number, row: RunRow) => {
+    const base = basePlanOf(row, undoneRows);
+    return base !== undefined && plan > base;
   };
   const claims = new Map(undone ? claimUndone(undone, rows) : []);
-  const affected = rows.filter(
-    (row) => deliveries.length > 0 || basePlanOf(row) !== Number.POSITIVE_INFINITY,
-  );
+  const affected = rows.filter((row) => deliveries.length > 0 || basePlanOf(row, undoneRows) !== undefined);
   for (const info of affected.length > 0 ? runsOnTarget(list, target) : []) {
     if (info.id === id || info.id === undone?.id || info.header.noun !== noun) continue;
     const isBooking = deliveries.includes(info);
     const claimable = affected.filter(
-      (row) => row.id !== undefined && !claims.has(row) && (isBooking || info.planNumber > basePlanOf(row)),
+      (row) => row.id !== undefined && !claims.has(row) && (isBooking || isAfter(info.planNumber, row)),
     );
     if (claimable.length === 0) continue;
     const takenBack = await readTakenBack(list, info);
@@ -49,14 +44,22 @@ export async function claimsOn(
     for (const row of claimable) {
       const other = others.get(row.id);
       if (!other || (takenBack.has(row.id) && !row.doubt)) continue;
-      const isLater = other.plannedBy > basePlanOf(row);
       const claim =
         (isBooking ? bookedBy(info, row, other) : undefined) ??
-        (isLater ? laterRun(info, row, other) : undefined);
+        (isAfter(other.lastPlan, row) ? laterRun(info, row, other) : undefined);
       if (claim) claims.set(row, claim);
     }
   }
   return claims;
+}
+
+/**
+ * The number of the plan on which a row rests: that of an uncertain row, or of what an undo sets back. A later plan of its record
+ * by another run makes a claim on the row. Undefined if the row rests on no plan.
+ */
+function basePlanOf(row: RunRow, undoneRows: ReadonlyMap<number, RunRow>): number | undefined {
+  if (row.doubt) return row.lastCertainPlan;
+  return row.intent.kind === 'add' ? undefined : undoneRows.get(row.line)?.lastCertainPlan;
 }
 
 /** A row of a delivery that another run with its number has booked is left out. */
@@ -81,31 +84,6 @@ async function readTakenBack(list: RunList, { undo }: RunInfo): Promise<Readonly
   const { rows } = await readRun(list, undo.id);
   const isTakenBack = (row: Row) => rowStateOf(row) === 'applied' || rowStateOf(row) === 'unchanged';
   return new Set(rows.filter(isTakenBack).map(({ id }) => id));
-}
-
-/**
- * Checks that no run is used from another profile, one that still exists: the two may be different services behind one address.
- *
- * @throws UsageError `other_profile`.
- */
-export function checkProfile(
-  info: Pick<RunInfo, 'id' | 'header'>,
-  { profile, profileNames }: Pick<Settings, 'profile' | 'profileNames'>,
-): void {
-  const { profile: other } = info.header;
-  if (other === null || other === profile?.value || !profileNames.includes(other)) return;
-  // Not the other profile: with another tenant it would not know its own runs.
-  const [active, otherwise] = profile
-    ? [
-        `the active profile is ${profile.value}`,
-        `give ${profile.value} a tenant: petstore config set tenant <name> --profile ${profile.value}`,
-      ]
-    : ['no profile is active', 'use a profile with a tenant'];
-  throw new UsageError(
-    `run ${info.id} was made with the profile ${other}, and ${active}; nothing was sent`,
-    `if they are one service, give --profile ${other}; else ${otherwise}`,
-    'other_profile',
-  );
 }
 
 /**

@@ -1,6 +1,7 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Settings } from '../config/settings.ts';
 import { CliError, UsageError } from '../process/errors.ts';
 import type { Io } from '../process/io.ts';
 import { fileError, isMissing } from '../process/system-error.ts';
@@ -117,6 +118,31 @@ export function findRun({ runs, unreadable }: RunList, id: string): RunInfo {
   const info = runs.find((run) => run.id === id);
   if (info) return info;
   throw unreadable.find((run) => run.id === id)?.problem ?? noRunError(id);
+}
+
+/**
+ * Checks that no run is used from another profile, one that still exists: the two may be different services behind one address.
+ *
+ * @throws UsageError `other_profile`.
+ */
+export function checkProfile(
+  info: Pick<RunInfo, 'id' | 'header'>,
+  { profile, profileNames }: Pick<Settings, 'profile' | 'profileNames'>,
+): void {
+  const { profile: other } = info.header;
+  if (other === null || other === profile?.value || !profileNames.includes(other)) return;
+  // Not the other profile: with another tenant it would not know its own runs.
+  const [active, otherwise] = profile
+    ? [
+        `the active profile is ${profile.value}`,
+        `give ${profile.value} a tenant: petstore config set tenant <name> --profile ${profile.value}`,
+      ]
+    : ['no profile is active', 'use a profile with a tenant'];
+  throw new UsageError(
+    `run ${info.id} was made with the profile ${other}, and ${active}; nothing was sent`,
+    `if they are one service, give --profile ${other}; else ${otherwise}`,
+    'other_profile',
+  );
 }
 
 /**

@@ -54,7 +54,7 @@ export async function makePlan(
   const planByValue = (row: RunRow, now: Value) => planRow(port, row, now, rules);
   for (const row of rows) {
     const claim = claims.get(row);
-    // Of an earlier plan only an uncertain row, or one that was not processed, keeps what it was planned as.
+    // A removal that was not sent yet expects what its plan has shown. A row that failed is planned anew.
     if ((claim || row.outcome) && !row.doubt) row.planned = undefined;
     row.outcome = undefined;
     if (claim) setOutcome(row, claim);

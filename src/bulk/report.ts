@@ -143,7 +143,7 @@ export function runError(
     ...(states.length > 0 ? [`${states.join(', ')} of ${counted(rowCountOf(counts), 'row', 'rows')}`] : []),
   ];
   const subject = header.kind === 'undo' ? `undo ${header.undoes}` : header.name;
-  // A full disk and a redirect say less than the rows do: some may have been written before.
+  // These kinds do not say whether rows were written before, and the counts do.
   const stopKind = stop?.kind === 'partial' || stop?.kind === 'failed' ? undefined : stop?.kind;
   return new CliError(stopKind ?? kindOf(counts, header.kind === 'undo'), `${subject}: ${facts.join('; ')}`, {
     hint,

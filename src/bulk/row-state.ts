@@ -57,7 +57,7 @@ export interface RunTotals {
   readonly counts: RowCounts;
   /** The rows that `resume` tries again, without the unknown ones. */
   readonly left: number;
-  /** The rows that are applied or uncertain. A row that is unknown because of another run was never sent. */
+  /** The rows that were written, or may have been. */
   readonly written: number;
 }
 

@@ -30,10 +30,10 @@ export interface Run {
 
 /** A row of a run, with the numbers of plans on its target. */
 export interface RunRow extends Row {
-  /** The last plan that found the row certain and wanted to write it. If the row is uncertain now, this plan has sent it. */
-  sentBy: number;
-  /** The last plan that wanted to write the row. */
-  plannedBy: number;
+  /** The number of the last plan that wanted to write the row while it was certain. If it is uncertain now, this plan has sent it. */
+  lastCertainPlan: number;
+  /** The number of the last plan that wanted to write the row. 0 if none did. */
+  lastPlan: number;
   /** What the last plan has read of an uncertain row, whose `before` is of an earlier plan. */
   now?: Value | undefined;
   /** Of a pet that is deleted, the count of its inventory entry, which goes with it. */
@@ -60,8 +60,8 @@ export function newRow<Id extends RunRow['id'], RowIntent extends Intent>({
     planned: undefined,
     doubt: undefined,
     outcome: undefined,
-    sentBy: 0,
-    plannedBy: 0,
+    lastCertainPlan: 0,
+    lastPlan: 0,
   };
 }
 
@@ -120,8 +120,8 @@ export function applyEvent(run: Run, event: RunChange): void {
       for (const row of event.rows) {
         run.marked.delete(row.line);
         if (row.outcome) continue;
-        if (!row.doubt) row.sentBy = event.number;
-        row.plannedBy = event.number;
+        if (!row.doubt) row.lastCertainPlan = event.number;
+        row.lastPlan = event.number;
       }
       run.planNumber = event.number;
       run.end = undefined;
@@ -135,7 +135,7 @@ export function applyEvent(run: Run, event: RunChange): void {
     case 'outcome':
       setOutcome(event.row, event.outcome, event.doubt);
       run.marked.delete(event.row.line);
-      // What a person says after the end of a session asks for another end.
+      // A person has settled the row after the end of a session, so the journal needs another end.
       run.end = undefined;
       return;
     case 'end':

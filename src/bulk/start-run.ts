@@ -6,8 +6,8 @@ import { type CheckedInput, readRows } from '../input/read-rows.ts';
 import type { Output } from '../output/printer.ts';
 import { UsageError } from '../process/errors.ts';
 import { carryOut, type SessionFlags, sessionMode } from './carry-out.ts';
-import { checkProfile } from './claims.ts';
 import {
+  checkProfile,
   findOfOtherTenant,
   isUnfinished,
   listRuns,

@@ -1,7 +1,6 @@
 import { carryOut, runView, type SessionFlags, type SessionMode, sessionMode } from '../../bulk/carry-out.ts';
 import { chooseResume, chooseUndo, type RunChoice, readChosenRun } from '../../bulk/choose-run.ts';
-import { checkProfile } from '../../bulk/claims.ts';
-import { listRuns, type RunList, readRun } from '../../bulk/list-runs.ts';
+import { checkProfile, listRuns, type RunList, readRun } from '../../bulk/list-runs.ts';
 import { runError, toRunJson } from '../../bulk/report.ts';
 import { isAppliedOrUncertain, rowStateOf } from '../../bulk/row-state.ts';
 import { type Run, rowName } from '../../bulk/run.ts';
