@@ -22,13 +22,11 @@ export async function confirmWrite(
   const name = nameToConfirm(settings);
   if (confirm !== undefined && confirm !== name) {
     const target = name === '' ? 'no profile is active' : `the target is ${name}`;
-    throw new UsageError(
-      `--confirm ${confirm}: ${target}, nothing was written`,
-      undefined,
-      'confirmation_needed',
-    );
+    throw new UsageError(`--confirm ${confirm}: ${target}, nothing was written`, {
+      code: 'confirmation_needed',
+    });
   }
-  // Without a name there is no base URL either. The command reports that later, which is more useful.
+  // Without a name there is no base URL either: the error that says so comes later.
   const isProtected = settings.get('protected') && !settings.offline && name !== '';
   const asksYes = !yes && needsYes;
   if (isProtected && confirm === undefined) {
@@ -59,11 +57,14 @@ async function askYes(context: Context, what: string, service = ''): Promise<voi
 async function requirePrompt(context: Context, what: string, why: string, flags: string): Promise<Prompt> {
   const prompt = await context.prompt();
   if (prompt) return prompt;
-  throw new UsageError(`${what}: ${why}, but ${whyNotAsked(context)}`, `use ${flags}`, 'confirmation_needed');
+  throw new UsageError(`${what}: ${why}, but ${whyNotAsked(context)}`, {
+    hint: `use ${flags}`,
+    code: 'confirmation_needed',
+  });
 }
 
 function declinedError(what: string): UsageError {
-  return new UsageError(`${what}: not confirmed, nothing was written`, undefined, 'declined');
+  return new UsageError(`${what}: not confirmed, nothing was written`, { code: 'declined' });
 }
 
 /** Returns the name to type: the profile, or the host of the base URL if there is no profile. */

@@ -31,7 +31,7 @@ export async function connect(context: Context, use: ClientUse): Promise<Client>
     headerFlags: flags.headers ?? [],
     token,
   });
-  // The error that names the holder of the lock comes before that of the deadline.
+  // The wait for the lock ends before the deadline, so that the error names the holder of the lock.
   const lockWaitMs = settings.get('timeout') * 0.9;
   const transport = settings.offline
     ? await (await import('./server/offline.ts')).createOfflineTransport(
@@ -109,11 +109,10 @@ function createObserver(
 }
 
 function noTargetError(): UsageError {
-  return new UsageError(
-    'no service to call: no base URL is set',
-    'give --base-url <url>, choose a profile with --profile <name>, create one with `petstore profile create <name> --base-url <url>`, or use --offline for the embedded store',
-    'no_target',
-  );
+  return new UsageError('no service to call: no base URL is set', {
+    hint: 'give --base-url <url>, choose a profile with --profile <name>, create one with `petstore profile create <name> --base-url <url>`, or use --offline for the embedded store',
+    code: 'no_target',
+  });
 }
 
 const commonHeaders = [
@@ -142,11 +141,10 @@ async function collectHeaders(
   const tokenUse = token === 'none' ? undefined : decideTokenUse(settings, destination);
   const label = tokenUse?.source.label;
   if (tokenUse?.kind === 'insecure')
-    throw new UsageError(
-      `${label} is not sent: ${tokenUse.why}`,
-      'use https, or set allow-insecure-http in the profile to send it anyway',
-      'insecure',
-    );
+    throw new UsageError(`${label} is not sent: ${tokenUse.why}`, {
+      hint: 'use https, or set allow-insecure-http in the profile to send it anyway',
+      code: 'insecure',
+    });
   const whyNoCredential =
     tokenUse?.kind === 'withheld'
       ? `${label} is not sent to ${new URL(baseUrl).origin}: ${tokenUse.why}`

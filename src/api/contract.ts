@@ -40,8 +40,7 @@ export function offeredOperation(contract: Contract, id: OperationId): Operation
   const action = summary.charAt(0).toLowerCase() + summary.slice(1);
   throw new UsageError(
     `the service offers no way to ${action}: ${contract.missing.get(id) ?? notDescribed} (${id})`,
-    'see `petstore api operations`',
-    'unbound',
+    { hint: 'see `petstore api operations`', code: 'unbound' },
   );
 }
 

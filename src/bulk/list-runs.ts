@@ -87,8 +87,10 @@ export function runsOfDelivery(list: RunList, target: string, delivery: string):
     )
       throw new UsageError(
         `${path}: ${writtenBy} wrote this journal, which may have booked the delivery ${delivery}; nothing was sent`,
-        'finish its run with that version; or look at the counts, then move the file away, which forgets what it booked',
-        'unfinished_delivery',
+        {
+          hint: 'finish its run with that version; or look at the counts, then move the file away, which forgets what it booked',
+          code: 'unfinished_delivery',
+        },
       );
   return runsOnTarget(list, target).filter(({ header }) => isSameDelivery(header.delivery, delivery));
 }
@@ -138,11 +140,10 @@ export function checkProfile(
         `give ${profile.value} a tenant: petstore config set tenant <name> --profile ${profile.value}`,
       ]
     : ['no profile is active', 'use a profile with a tenant'];
-  throw new UsageError(
-    `run ${info.id} was made with the profile ${other}, and ${active}; nothing was sent`,
-    `if they are one service, give --profile ${other}; else ${otherwise}`,
-    'other_profile',
-  );
+  throw new UsageError(`run ${info.id} was made with the profile ${other}, and ${active}; nothing was sent`, {
+    hint: `if they are one service, give --profile ${other}; else ${otherwise}`,
+    code: 'other_profile',
+  });
 }
 
 /**

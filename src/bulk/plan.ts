@@ -201,5 +201,5 @@ export function brokenGuard(
 }
 
 function guardError(reason: string, hint: string): UsageError {
-  return new UsageError(`${reason}; nothing was sent`, hint, 'guard');
+  return new UsageError(`${reason}; nothing was sent`, { hint, code: 'guard' });
 }

@@ -100,8 +100,10 @@ async function checkDelivery(context: Context, list: RunList, { header }: Run): 
   if (moved)
     throw new UsageError(
       `delivery ${delivery}: its run ${moved.id} wrote to ${moved.header.target}, and this command goes to ${target}; nothing was sent`,
-      'if they are one service, set the tenant as it was; else --again books the delivery',
-      'other_profile',
+      {
+        hint: 'if they are one service, set the tenant as it was; else --again books the delivery',
+        code: 'other_profile',
+      },
     );
   const runs = runsOfDelivery(list, target, delivery);
   for (const info of runs) checkProfile(info, context.settings);
@@ -109,10 +111,9 @@ async function checkDelivery(context: Context, list: RunList, { header }: Run): 
     const last = info.undo ?? info;
     if (!isUnfinished(last) || areDisjoint(info.header.flags.shard, flags.shard)) continue;
     const nextCommand = findNextCommand(await readRun(list, last.id)) ?? goOnCommand(last);
-    throw new UsageError(
-      `delivery ${delivery}: its run ${last.id} is not finished; nothing was sent`,
-      nextHint(context, nextCommand),
-      'unfinished_delivery',
-    );
+    throw new UsageError(`delivery ${delivery}: its run ${last.id} is not finished; nothing was sent`, {
+      hint: nextHint(context, nextCommand),
+      code: 'unfinished_delivery',
+    });
   }
 }

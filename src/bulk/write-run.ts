@@ -155,11 +155,10 @@ function checkOffers({ contract }: Client, port: RecordPort, { header: { noun, k
   const sets = rows.some(({ intent }) => intent.kind === 'set' || intent.kind === 'add');
   if (kind !== 'undo' || sets) offeredOperation(contract, needed);
   if (kind !== 'create' && !port.canRead)
-    throw new UsageError(
-      `the service offers neither ${get} nor ${list}, so nothing can be planned`,
-      'see `petstore api operations`',
-      'unbound',
-    );
+    throw new UsageError(`the service offers neither ${get} nor ${list}, so nothing can be planned`, {
+      hint: 'see `petstore api operations`',
+      code: 'unbound',
+    });
 }
 
 /** Where rejects go. Without a name they go beside the input: see `rejectsName`. */

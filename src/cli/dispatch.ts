@@ -21,7 +21,7 @@ interface CommandLine {
   run(context: Context): Promise<number>;
 }
 
-/** Reads the words of a command line. It never throws: if the words are wrong, `run` throws the error. */
+/** Reads the words of a command line. If they are wrong, `run` of the result throws the error. */
 export async function readCommandLine(argv: readonly string[], program: Program): Promise<CommandLine> {
   if (argv[0] === '__complete') {
     const words = argv.slice(argv[1] === '--' ? 2 : 1);

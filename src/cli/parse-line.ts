@@ -91,7 +91,7 @@ function mayHaveFlags(command: Action | Group, words: readonly string[]): boolea
 const guardedFlags: readonly string[] = ['yes', 'again'];
 
 function toOption(key: string, { syntax, conflicts = [], key: otherKey, parse }: Flag): Option {
-  // Commander suggests no hidden option.
+  // Commander does not suggest a hidden option.
   const option = new Option(syntax).conflicts([...conflicts]).hideHelp(guardedFlags.includes(key));
   // `--no-header` is a flag of its own, not the opposite of `--header`.
   option.negate = false;

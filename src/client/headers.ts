@@ -61,11 +61,10 @@ export function rejectInsecure(headers: readonly Header[], baseUrl: string, secr
   const why = whyReadable(baseUrl);
   const secret = why === undefined ? undefined : headers.find(({ name }) => secrets.hasHeader(name));
   if (!secret) return;
-  throw new UsageError(
-    `${secret.source}: ${secret.name} carries a credential, and ${why}`,
-    'use https, or set allow-insecure-http in the profile to send it',
-    'insecure',
-  );
+  throw new UsageError(`${secret.source}: ${secret.name} carries a credential, and ${why}`, {
+    hint: 'use https, or set allow-insecure-http in the profile to send it',
+    code: 'insecure',
+  });
 }
 
 /**

@@ -59,11 +59,10 @@ export async function* readList(
   const { mayBeCut, note: remark } = page.value;
   if (remark !== undefined) note(`note: ${remark}: the list ends here (${id})`);
   if (mayBeCut !== undefined && options.needsWhole)
-    throw new UsageError(
-      `the list may be cut, and this needs every record: ${mayBeCut} (${id})`,
-      'ask the owner of the service for a list that can be read to its end',
-      'unbound',
-    );
+    throw new UsageError(`the list may be cut, and this needs every record: ${mayBeCut} (${id})`, {
+      hint: 'ask the owner of the service for a list that can be read to its end',
+      code: 'unbound',
+    });
   if (mayBeCut !== undefined) note(`warning: there may be more records: ${mayBeCut} (${id})`);
   yield* kept;
 }
@@ -160,8 +159,7 @@ export function checkFilters(operation: Operation, filters: Filters, needs: read
   const what = isSeveral(name) && takesParameter(operation, name) ? `several values of ${name}` : name;
   throw new UsageError(
     `the service cannot filter by ${what}, and its records have no field ${name} (${operation.id})`,
-    'see `petstore api operations`',
-    'unbound',
+    { hint: 'see `petstore api operations`', code: 'unbound' },
   );
 }
 

@@ -138,10 +138,10 @@ export function unknownProfileError(
   { givenBy, code }: { readonly givenBy?: string; readonly code?: UsageCode } = {},
 ): UsageError {
   const near = closestWord(name, [...Object.keys(profiles), offlineProfile]);
-  return new UsageError(
-    `${givenBy === undefined ? '' : `${givenBy}: `}there is no profile '${name}'`,
-    `${near ? `did you mean ${near}? ` : ''}see \`petstore profile list\`; \`petstore profile use <name>\` chooses one, ` +
+  return new UsageError(`${givenBy === undefined ? '' : `${givenBy}: `}there is no profile '${name}'`, {
+    hint:
+      `${near ? `did you mean ${near}? ` : ''}see \`petstore profile list\`; \`petstore profile use <name>\` chooses one, ` +
       '`petstore profile create <name> --base-url <url>` creates one',
     code,
-  );
+  });
 }

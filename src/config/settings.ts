@@ -133,8 +133,7 @@ function chooseProfile(
     offline.source === baseUrl.source
       ? new UsageError(
           `${offline.givenBy} and ${baseUrl.givenBy} contradict each other: one names the embedded store, the other a service`,
-          'give one of them',
-          usageCodeOf(offline.source),
+          { hint: 'give one of them', code: usageCodeOf(offline.source) },
         )
       : undefined;
   return { profile: isOffline ? undefined : profile, offline: undefined, contradiction };

@@ -119,7 +119,7 @@ async function editUntilValid<Value>(
       const problem = sanitizeExcept(messageOf(error), '\n');
       const [firstLine = ''] = problem.split('\n');
       if (reason !== '')
-        throw new UsageError(`${task}: ${firstLine.replace(/:$/, '')}`, undefined, 'invalid_input');
+        throw new UsageError(`${task}: ${firstLine.replace(/:$/, '')}`, { code: 'invalid_input' });
       reason = `${problem.replace(/^/gm, '# error: ')}\n`;
     }
   }

@@ -70,7 +70,7 @@ const separatorClasses: Readonly<Record<ThousandsSeparator, string>> = {
 
 /**
  * Returns a number without separators, a fraction of zeros, and zeros in front. Returns the text as it is if it is no
- * number, or if the notation leave open what it means: `8.000`.
+ * number, or if the notation leaves open what it means: `8.000`.
  */
 function plainNumber(text: string, { thousands, decimal }: NumberNotation): string {
   const [, sign = '', size = ''] = /^([+-]?)(.*)$/s.exec(text.trim()) ?? [];

@@ -67,7 +67,7 @@ async function answerTo<Value>(
   // the question settles before the next turn of the event loop.
   const end = () =>
     setImmediate(() =>
-      inputEnd.abort(new UsageError('no answer: the input has ended', undefined, 'declined')),
+      inputEnd.abort(new UsageError('no answer: the input has ended', { code: 'declined' })),
     );
   const onHangup = () => inputEnd.abort(new InterruptedError('SIGHUP'));
   input.on('pause', end).on('end', end).on('error', onHangup);

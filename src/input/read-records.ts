@@ -84,7 +84,10 @@ export async function readRecords<Row extends InputRow>(
       const broken = page.find(({ isBroken }) => isBroken);
       if (broken?.problem) {
         const message = `${recordPlace(name, inputFormat, broken.line)}: ${broken.problem.message}`;
-        throw new InputError(message, 'the file may be cut off: nothing was sent', broken.line);
+        throw new InputError(message, {
+          hint: 'the file may be cut off: nothing was sent',
+          line: broken.line,
+        });
       }
       let records = isOfTable && page.some(isBlank) ? page.filter((record) => !isBlank(record)) : page;
       const [first] = records;
@@ -151,7 +154,7 @@ function readHeader(
   const noHeader = 'CSV and TSV begin with a header; JSON and JSON lines are read too';
   const isHeader = columns.some((column) => isColumn(column, layout));
   const hint = fields.details.hint ?? (isHeader ? undefined : noHeader);
-  throw new InputError(`${name}:${line}: ${fields.message}`, hint, line);
+  throw new InputError(`${name}:${line}: ${fields.message}`, { hint, line });
 }
 
 /** @throws ValueError. */
@@ -168,11 +171,9 @@ function tableReader(
   const fieldColumns = fields.flatMap((name, index) => (name === undefined ? [] : [{ name, index }]));
   return ({ line, text, cells = [] }) => {
     if (cells.length > fields.length && cells.slice(fields.length).some((cell) => cell.trim() !== ''))
-      throw new ValueError(
-        `the row has ${cells.length} cells, the header has ${fields.length}`,
-        undefined,
-        'size',
-      );
+      throw new ValueError(`the row has ${cells.length} cells, the header has ${fields.length}`, {
+        rule: 'size',
+      });
     const values: Record<string, string | undefined> = {};
     for (const { name, index } of fieldColumns) {
       const cell = cells[index];
@@ -198,9 +199,9 @@ function objectReader(layout: ColumnRules): RecordReader {
   return ({ line, text, item = toItem(text) }) => {
     const { value, twice } = item;
     if (twice !== undefined)
-      throw new ValueError(`the key ${twice} is there twice`, undefined, 'a key is there twice');
+      throw new ValueError(`the key ${twice} is there twice`, { rule: 'a key is there twice' });
     if (!isJsonObject(value))
-      throw new ValueError(`${quoteValue(text)} is not a JSON object`, undefined, 'no object');
+      throw new ValueError(`${quoteValue(text)} is not a JSON object`, { rule: 'no object' });
     const ownKeys = Object.keys(value);
     if (!fields || !isSameList(keys, ownKeys)) {
       const list = ownKeys.some((key) => isColumn(key, layout)) ? undefined : listIn(value, layout);

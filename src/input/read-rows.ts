@@ -43,7 +43,7 @@ interface ReadOptions {
 export async function readRows<Row extends InputRow>(
   inputFile: InputFile,
   layout: RowLayout<Row>,
-  { skipInvalid, isSelected }: ReadOptions = {},
+  { skipInvalid, isSelected }: ReadOptions,
 ): Promise<CheckedInput<Row>> {
   const { name, path } = inputFile;
   const table = await collectRows(inputFile, layout);
@@ -188,7 +188,8 @@ function invalidInputError(input: NamedInput, issues: readonly Issue[]): InputEr
   const { name } = input;
   const [first, ...others] = issues;
   const message = `${name}: ${counted(issues.length, 'row is', 'rows are')} invalid; nothing was sent`;
-  const toError = (issue: Issue) => new InputError(issueText(input, issue), issue.hint, issue.line);
+  const toError = (issue: Issue) =>
+    new InputError(issueText(input, issue), { hint: issue.hint, line: issue.line });
   if (first && others.length === 0) return toError(first);
   const summary = new InputError(message);
   const examples = [...examplesOf(issues).map(toError), summary];

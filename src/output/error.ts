@@ -43,7 +43,7 @@ function requestOf({ details: { method, url, status, code, requestId } }: CliErr
  *
  * @param warnings the notices of the command, which the object carries.
  */
-export function errorJson(error: CliError, warnings: readonly string[] = []): string {
+export function errorJson(error: CliError, warnings: readonly string[]): string {
   const texts = warnings.map((line) => line.replace(/^(warning|note): /, ''));
   return `${printJson({ error: { ...toJson(error), warnings: texts.length > 0 ? texts : undefined } })}\n`;
 }

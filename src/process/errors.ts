@@ -123,9 +123,20 @@ export type UsageCode =
   | 'insecure'
   | 'file_exists';
 
+/** What a usage error says besides its message. */
+interface UsageDetails {
+  readonly hint?: string | undefined;
+  /** `invalid_flag` by default. */
+  readonly code?: UsageCode | undefined;
+  /** The line of an input, if the fault has a line. */
+  readonly line?: number | undefined;
+}
+
 /** A bad flag, argument, config or input file, or a guard that stopped the run. Nothing was written to the service. */
 export class UsageError extends CliError {
-  constructor(message: string, hint?: string, code: UsageCode = 'invalid_flag', line?: number) {
+  /** @param details a text is the hint. */
+  constructor(message: string, details: string | UsageDetails = {}) {
+    const { code = 'invalid_flag', hint, line } = typeof details === 'string' ? { hint: details } : details;
     super('usage', message, { hint, code, line });
   }
 }
@@ -138,9 +149,9 @@ export class ValueError extends UsageError {
   /** Errors with the same rule are reported together. By default the message, which has no value in it. */
   readonly rule: string;
 
-  constructor(message: string, hint?: string, rule = message, code?: UsageCode) {
-    super(message, hint, code);
-    this.rule = rule;
+  constructor(message: string, details: string | (UsageDetails & { readonly rule?: string }) = {}) {
+    super(message, details);
+    this.rule = (typeof details === 'object' && details.rule) || message;
   }
 }
 
@@ -158,7 +169,8 @@ export function readNamed<Value>(place: string, value: unknown, read: () => Valu
     const { message, details, rule } = error;
     const isShort = typeof value !== 'object' || value instanceof ExactNumber;
     const shown = isShort && !/[@?]/.test(String(value)) ? ` ${quoteValue(value)}` : '';
-    throw new ValueError(`${place}${shown}: ${message}`, details.hint, `${place} ${rule}`, code);
+    const named = { hint: details.hint, rule: `${place} ${rule}`, code };
+    throw new ValueError(`${place}${shown}: ${message}`, named);
   }
 }
 
@@ -170,9 +182,8 @@ export function quoteValue(value: unknown): string {
 
 /** A file, stdin, a variable of the environment or the config is not valid. */
 export class InputError extends UsageError {
-  /** @param line the line of the file, if the fault has a line. */
-  constructor(message: string, hint?: string, line?: number) {
-    super(message, hint, 'invalid_input', line);
+  constructor(message: string, details: string | Omit<UsageDetails, 'code'> = {}) {
+    super(message, { ...(typeof details === 'string' ? { hint: details } : details), code: 'invalid_input' });
   }
 }
 

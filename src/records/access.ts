@@ -65,7 +65,7 @@ export async function openView(
     for (const [id, name] of await names.namesOf(referenceNoun)) nameById.set(id, name);
     if (referenceNoun === 'categories' && printer.content === 'cells') dropAmbiguous(nameById);
   };
-  // A service has few categories, and there is no request for some of them.
+  // The list of categories is short, and no request reads some of them.
   if (isList || referenceNoun === 'categories') {
     names.beginReading(referenceNoun);
     let reading: Promise<void> | undefined;

@@ -137,7 +137,7 @@ export function checkFields(
     }
   }
   if (problems.length === 0) return values;
-  throw new ValueError(problems.join('; '), undefined, rules.join('; '));
+  throw new ValueError(problems.join('; '), { rule: rules.join('; ') });
 }
 
 /**

@@ -41,9 +41,12 @@ export async function bindDescription(
   if (contract.operations.size === 0) {
     const error = new UsageError(
       `api bind ${description.label}: none of its operations is bound; the previous binding is unchanged`,
-      [...matches.values()].find(({ remedy }) => remedy !== undefined)?.remedy ??
-        "name them with --map, as in --map listPets='GET /animals'",
-      'unbound',
+      {
+        hint:
+          [...matches.values()].find(({ remedy }) => remedy !== undefined)?.remedy ??
+          "name them with --map, as in --map listPets='GET /animals'",
+        code: 'unbound',
+      },
     );
     return { pages, error };
   }
@@ -96,11 +99,10 @@ function requireOnline({ settings }: Context, command: string): void {
 }
 
 function noBaseUrl(command: string): UsageError {
-  return new UsageError(
-    `${command}: no base URL is set, and a binding belongs to an address`,
-    'give --base-url <url>, or name a profile with --profile <name>',
-    'no_target',
-  );
+  return new UsageError(`${command}: no base URL is set, and a binding belongs to an address`, {
+    hint: 'give --base-url <url>, or name a profile with --profile <name>',
+    code: 'no_target',
+  });
 }
 
 /**
