@@ -126,6 +126,8 @@ test('one run at a time for a target: the other one is named, and waited for wit
   // A command that only reads takes no lock.
   expect((await shop.run('inventory diff other.csv')).code).toBe(8);
   expect((await shop.run('inventory apply other.csv --dry-run')).code).toBe(0);
+  await using elsewhere = await stockServer([1]);
+  expect((await shop.run(`inventory apply other.csv --yes --base-url ${elsewhere.url}`)).code).toBe(0);
   const waiting = shop.report('inventory apply other.csv --yes --lock-wait 20s');
   // An interrupted wait ends at once.
   const io = fakeIo({ cwd: shop.folder, env: shop.env });

@@ -153,16 +153,19 @@ describe('a create that is answered', () => {
     expect(run).toMatchObject({ code: 0, stdout: '1\n' });
   });
 
-  test('with neither a body nor Location was made, and its id is said to be unknown', async () => {
-    await using server = await recordingServer({}, () => ({ status: 201 }));
-    const run = await runAt(server, create);
-    expect(run).toMatchObject({
-      code: 0,
-      stdout: '',
-      stderr: expect.stringContaining('its id is not known'),
-    });
-    expect(server.calls()).toEqual(['POST /pets']);
-  });
+  test.each([{}, { location: 'http://elsewhere.example/pets/1' }])(
+    'with no body and the headers %j was made, and its id is said to be unknown',
+    async (headers) => {
+      await using server = await recordingServer({}, () => ({ status: 201, headers }));
+      const run = await runAt(server, create);
+      expect(run).toMatchObject({
+        code: 0,
+        stdout: '',
+        stderr: expect.stringContaining('its id is not known'),
+      });
+      expect(server.calls()).toEqual(['POST /pets']);
+    },
+  );
 
   test('with something else, and no id to look for, may have been applied', async () => {
     const run = await between({ status: 201, body: { ok: true } }, { body: luna }, create);
