@@ -27,15 +27,6 @@ export function isLoopbackHost(host: string): boolean {
   return /^(([\w-]+\.)*localhost|::1|127(\.(25[0-5]|2[0-4]\d|1?\d?\d)){3})$/.test(bareHost(host));
 }
 
-/**
- * Returns the host to connect to. Every name below localhost is this machine, whatever a name server says.
- *
- * @see RFC 6761, 6.3
- */
-export function reachableHost(host: string): string {
-  return host.endsWith('.localhost') ? 'localhost' : host;
-}
-
 /** Writes a host name in the form for sockets: no brackets, no final dot, lower case. */
 export function bareHost(hostname: string): string {
   return hostname

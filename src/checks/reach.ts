@@ -4,7 +4,7 @@ import { isIP, connect as openSocket, type Socket } from 'node:net';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
 import { bareHost } from '../api/address.ts';
 import { hintOf } from '../client/hints.ts';
-import { type SocketOptions, socketTarget } from '../client/transport/node-http.ts';
+import { type SocketOptions, socketTarget } from '../client/transport/socket.ts';
 import { createTlsContext } from '../client/transport/tls.ts';
 import { transportError } from '../client/transport/transport-error.ts';
 import { type Cancellation, withinLimits } from '../process/deadline.ts';

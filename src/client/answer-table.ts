@@ -47,14 +47,14 @@ const unsupported: AnswerRule = { ...refused, kind: 'unavailable' };
 const busy: AnswerRule = { mayBeApplied: false, again: 'always', isTemporary: true, kind: 'unavailable' };
 const lost: AnswerRule = { mayBeApplied: true, again: 'idempotent', isTemporary: true, kind: 'unavailable' };
 /** A page of a gateway, a 202, or a status of success without a valid answer. */
-const unclear: AnswerRule = { ...lost, again: 'never' };
+const unrepeatable: AnswerRule = { ...lost, again: 'never' };
 const unsent: AnswerRule = { ...busy, again: 'never' };
 
 /** A 5xx may come from a gateway after the service has applied the write, with Retry-After too. */
 const rows: readonly (readonly [statuses: readonly number[], rule: AnswerRule, word?: StatusWord])[] = [
-  [[200, 201, 203, 204, 205], unclear, 'success'],
-  [[202], unclear, 'accepted'],
-  [[301, 302, 303], unclear, 'redirect'],
+  [[200, 201, 203, 204, 205], unrepeatable, 'success'],
+  [[202], unrepeatable, 'accepted'],
+  [[301, 302, 303], unrepeatable, 'redirect'],
   [[307, 308], refused, 'redirect'],
   [[401, 403], denied, 'denied'],
   [[404], missing, 'missing'],
@@ -74,7 +74,7 @@ const rows: readonly (readonly [statuses: readonly number[], rule: AnswerRule, w
 const rowOf = new Map(
   rows.flatMap(([statuses, rule, word]) => statuses.map((status) => [status, { rule, word }])),
 );
-/** A gateway without a way to the service answers so too, for example after the service has applied the write. */
+/** A gateway that cannot reach the service answers with these too, even after the service has applied the write. */
 const gatewayStatuses: ReadonlySet<number> = new Set([403, 404, 410]);
 /** The reasons after which the same request may get an answer at once. */
 const repeatableReasons: ReadonlySet<UnavailableReason | undefined> = new Set<UnavailableReason>([
@@ -90,14 +90,14 @@ export function answerRule({ isSent, response, error, author }: AttemptEnd): Ans
   if (response && !(error && response.status < 300)) return statusRule(response.status, author);
   const { reason, retryable } = error instanceof CliError ? error.details : {};
   const isRepeatable = retryable !== false && repeatableReasons.has(reason);
-  if (isSent) return isRepeatable ? lost : unclear;
+  if (isSent) return isRepeatable ? lost : unrepeatable;
   return isRepeatable ? busy : unsent;
 }
 
 /** Returns what a status means. @param author whose answer it is. */
 export function statusRule(status: number, author: Author | undefined): AnswerRule {
-  if (gatewayStatuses.has(status) && author !== 'service') return unclear;
-  return rowOf.get(status)?.rule ?? (status >= 500 ? lost : status >= 400 ? refused : unclear);
+  if (gatewayStatuses.has(status) && author !== 'service') return unrepeatable;
+  return rowOf.get(status)?.rule ?? (status >= 500 ? lost : status >= 400 ? refused : unrepeatable);
 }
 
 /** Returns what a status says. Undefined for a status that nothing here tells from others. */

@@ -19,8 +19,8 @@ export interface ClientOptions extends RetryLimits {
   readonly credentialSource?: string | undefined;
   /** Why a token that the settings name is not sent, a sentence. */
   readonly whyNoCredential?: string | undefined;
-  /** The command line that examines the connection, for hints; by default that of the active profile. */
-  readonly doctor?: string | undefined;
+  /** The command line that examines the connection, for hints. */
+  readonly doctor: string;
   readonly transport: Transport;
   /** The deadline of a whole call, retries included, in milliseconds. */
   readonly timeoutMs: number;

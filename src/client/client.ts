@@ -42,7 +42,7 @@ export interface Client {
    * @throws UsageError before any request if the contract lacks the operation, or if the input lacks something required.
    *   CliError with the attempts if the service answers with an error, or gives no valid answer.
    */
-  read(id: OperationId, input: CallInput, options?: CallOptions): Promise<Answer>;
+  read(id: OperationId, input: CallInput, options?: CallOptions): Promise<FetchedRecord>;
   /**
    * Writes by one operation, and judges what came of it. An answer with any status is a result, and so is no answer.
    *
@@ -79,7 +79,7 @@ export interface Client {
 }
 
 /** A record that was read and checked. */
-export interface Answer<Members = JsonObject> {
+export interface FetchedRecord<Members = JsonObject> {
   readonly record: ServiceRecord<Members>;
   /** The strong entity tag. Undefined for a record of a list too. */
   readonly etag?: string | undefined;

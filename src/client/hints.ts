@@ -146,7 +146,7 @@ function rule({ call, response, author }: Failure): string | undefined {
 
 function address({ call, response, error, kind }: Failure): string | undefined {
   if (!call) return undefined;
-  const { contract, baseUrl, doctor = 'petstore doctor' } = call.client;
+  const { contract, baseUrl, doctor } = call.client;
   const look = `\`${doctor}\` looks at each step`;
   const { reason } = error?.details ?? {};
   if (reason === 'refused') return `is the service running, and the base URL right? ${look}`;

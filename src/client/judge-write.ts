@@ -39,7 +39,7 @@ export interface WantedRecord {
 }
 
 /** What an answer says of a write. */
-export type Verdict =
+type Verdict =
   /** A success that shows what was sent, or a DELETE that succeeded. */
   | 'shown'
   /** A success without a record. */

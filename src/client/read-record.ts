@@ -7,7 +7,7 @@ import type { JsonObject } from '../process/exact-json.ts';
 import { caseless } from '../process/text.ts';
 import { statusWord } from './answer-table.ts';
 import type { CallOptions } from './call.ts';
-import type { Answer, Client } from './client.ts';
+import type { Client, FetchedRecord } from './client.ts';
 import type { CallInput } from './request.ts';
 import type { ListOptions } from './whole-list.ts';
 
@@ -24,13 +24,13 @@ export async function readRecord<Members = JsonObject>(
   noun: NounName,
   id: bigint,
   options: CallOptions = {},
-): Promise<Answer<Members>> {
+): Promise<FetchedRecord<Members>> {
   const { get, list }: Noun['operations'] = nouns[noun].operations;
   const { operations } = client.contract;
   const operation = operations.get(get);
   let why = 'is not offered';
   if (operation || !operations.has(list)) {
-    const reading = client.read(get, { id }, options) as Promise<Answer<Members>>;
+    const reading = client.read(get, { id }, options) as Promise<FetchedRecord<Members>>;
     if (!operation?.isDeprecated || !operations.has(list)) return reading;
     try {
       return await reading;
@@ -57,7 +57,7 @@ export async function readFromList<Members = JsonObject>(
   noun: NounName,
   id: bigint,
   options: ListOptions = {},
-): Promise<Answer<Members>> {
+): Promise<FetchedRecord<Members>> {
   const { singular, idField, operations }: Noun = nouns[noun];
   const { list } = operations;
   for await (const records of client.list(list, {}, options)) {

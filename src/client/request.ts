@@ -183,7 +183,7 @@ export function withHeaderChanges(headers: HttpHeaders, changes: HeaderChanges):
  * @param headers the headers that every request carries: a required header that the user gave is among them.
  * @throws UsageError that names everything that is missing.
  */
-export function checkRequired(operation: Operation, input: CallInput, headers: HttpHeaders = {}): void {
+export function checkRequired(operation: Operation, input: CallInput, headers: HttpHeaders): void {
   const { id, method, parameters, body: requestBody } = operation;
   const missing = parameters.flatMap((parameter) => requirementClause(parameter, input, headers) ?? []);
   const { body } = input;

@@ -3,7 +3,7 @@ import { offeredOperation, writeOnlyFields } from '../api/contract.ts';
 import { type Noun, type NounName, nouns, type OperationId } from '../api/nouns.ts';
 import { differencesOf, fieldsOf, isFields, type ServiceRecord, type Value } from '../api/record-values.ts';
 import type { CallOptions } from '../client/call.ts';
-import type { Answer, Client } from '../client/client.ts';
+import type { Client, FetchedRecord } from '../client/client.ts';
 import type { JudgedWrite } from '../client/judge-write.ts';
 import type { Pace } from '../client/pace.ts';
 import { entryInput, readFromList, readRecord } from '../client/read-record.ts';
@@ -12,7 +12,7 @@ import { CliError } from '../process/errors.ts';
 import type { Abilities, Intent, Planned, Row } from './decide.ts';
 
 /** A reading of one record. */
-export interface Reading extends Pick<Answer, 'etag' | 'age'> {
+export interface Reading extends Pick<FetchedRecord, 'etag' | 'age'> {
   /** Undefined if the service itself says that there is no such record. */
   readonly record: ServiceRecord | undefined;
   /** The error that says that there is no such record. */
@@ -80,7 +80,8 @@ export function createRecordPort(client: Client, name: NounName, options: PortOp
     writeOnly,
     async read(id, options) {
       const reading = Object.assign({}, options, { pace, isFresh: true });
-      const toReading = (answer: Answer): Reading => (sendsEtags ? answer : { ...answer, etag: undefined });
+      const toReading = (answer: FetchedRecord): Reading =>
+        sendsEtags ? answer : { ...answer, etag: undefined };
       const found = await readRecord(client, name, id, reading).then(toReading, missingReading);
       // An empty 404 may come from a gateway. A whole list without the record is the service's own word.
       if (found.missing?.details.author !== 'unknown') return found;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Value } from '../../src/api/record-values.ts';
 import type { Attempt } from '../../src/client/attempt.ts';
-import type { JudgedWrite, Verdict } from '../../src/client/judge-write.ts';
+import type { JudgedWrite } from '../../src/client/judge-write.ts';
 import { CliError } from '../../src/process/errors.ts';
 import type { Intent, Planned, Row } from '../../src/writes/decide.ts';
 import { type Event, firstKnown, type Known, next, type Situation } from '../../src/writes/next.ts';
@@ -9,6 +9,7 @@ import { type Event, firstKnown, type Known, next, type Situation } from '../../
 // All histories of one row: every state that `next` reaches meets every event that can follow, and none may break a rule.
 
 /** What a reading may show: no record, before, after, before plus after, and the counts of somebody else. */
+type Verdict = JudgedWrite['verdict'];
 const shown: readonly Value[] = [null, 5, 10, 15, 7];
 const record = { fields: {}, original: {} };
 const readings: readonly Event[] = [
