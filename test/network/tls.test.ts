@@ -71,7 +71,7 @@ test('a client certificate is shown to the service, and not to a proxy on the wa
 
 test.each([
   ['http://me:p4ssw0rd@127.0.0.1', 'it does not accept the user name and password of HTTP_PROXY'],
-  ['http://127.0.0.1', 'it wants a user name and a password'],
+  ['http://127.0.0.1', 'a password: write user:password@ before the host in HTTP_PROXY'],
 ])('407 is an answer of the proxy %s, not of the service', async (proxy, hint) => {
   await using server = await recordingServer({}, () => ({ status: 407, body: { message: 'who are you' } }));
   const { port } = new URL(server.url);

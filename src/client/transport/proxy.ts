@@ -84,7 +84,7 @@ export function proxyFailure({ source, label, authorization }: HttpProxy, error:
   if (status !== undefined) {
     const hint = authorization
       ? `it does not accept the user name and password of ${source}`
-      : `it wants a user name and a password, as in ${source}=http://user:password@proxy.example:3128`;
+      : `it wants a user name and a password: write user:password@ before the host in ${source}`;
     const details = { retryable: status >= 500, hint: status === 407 || status === 401 ? hint : undefined };
     return unansweredError('proxy', `${name} answered ${status}`, details);
   }
