@@ -1,5 +1,6 @@
 import { minuteText } from '../process/text.ts';
 import type { Outcome, Row } from '../writes/decide.ts';
+import type { ChosenRun } from './choose-run.ts';
 import { type RunInfo, type RunList, readRun, runsOfDelivery, runsOnTarget } from './list-runs.ts';
 import { bookedCode, isAppliedOrUncertain, rowStateOf } from './row-state.ts';
 import { type Run, type RunRow, settleCommand } from './run.ts';
@@ -14,15 +15,10 @@ export type Claims = ReadonlyMap<Row, Outcome>;
 /**
  * Finds what other runs claim of the rows that a session of a run looks at. The journal of each run that can claim one is read once.
  *
- * @param undone the run that an undo takes back.
  * @throws UsageError if a journal that may be of the target cannot be read.
  */
-export async function claimsOn(
-  list: RunList,
-  { id, header }: Run,
-  rows: readonly RunRow[],
-  undone: Run | undefined,
-): Promise<Claims> {
+export async function claimsOn({ list, run, undone }: ChosenRun, rows: readonly RunRow[]): Promise<Claims> {
+  const { id, header } = run;
   const { target, noun, delivery, flags } = header;
   const deliveries = delivery === null || flags.again ? [] : runsOfDelivery(list, target, delivery);
   const undoneRows = new Map(undone?.rows.map((row) => [row.line, row]));

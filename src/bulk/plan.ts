@@ -32,9 +32,10 @@ export interface Plan {
 /** With fewer rows than this, records are read one by one, with their ETags. Otherwise the whole list is read. */
 const minRowsForList = 100;
 
+/** What a plan needs of its session. */
 interface PlanOptions {
+  readonly port: RecordPort;
   readonly rules: Rules;
-  readonly claims: Claims;
   readonly pace: Pace;
   readonly progress: { recordsRead: number };
 }
@@ -46,9 +47,9 @@ interface PlanOptions {
  * @throws CliError if a record could not be read: there is no partial plan.
  */
 export async function makePlan(
-  port: RecordPort,
+  { port, pace, progress, rules }: PlanOptions,
   rows: readonly RunRow[],
-  { pace, progress, rules, claims }: PlanOptions,
+  claims: Claims,
 ): Promise<Plan> {
   const toRead: RunRow[] = [];
   const planByValue = (row: RunRow, now: Value) => planRow(port, row, now, rules);

@@ -15,7 +15,7 @@ import {
 } from './report.ts';
 import { isForPerson, rowCountOf, rowStates } from './row-state.ts';
 import { describeExample, rowTerms } from './row-view.ts';
-import { idOfRow } from './run.ts';
+import { idOfRow, isSettleCommand } from './run.ts';
 import { canBeUndone, type RunHeader } from './run-header.ts';
 
 const shownColumns: readonly Column<JsonObject>[] = [
@@ -67,7 +67,7 @@ export async function reportOutput(context: Context, report: Report): Promise<Ou
       : []),
     ...(rejects === undefined ? [] : [`rejected rows are in ${rejects}`]),
     ...(error || undo === undefined ? [] : [`undo with: ${undo}`]),
-    ...(error && problem && !error.message.includes(problem.message) ? [`warning: ${problem.message}`] : []),
+    ...(error && problem && problem.message !== stop?.message ? [`warning: ${problem.message}`] : []),
   ];
   const ending = {
     notes,
@@ -124,7 +124,7 @@ function hintOf(
  */
 export function nextHint(context: Context, words: readonly string[], look?: string): string {
   const command = followUpCommand(context, words);
-  if (words[1] !== 'settle') return `go on with: ${command}`;
+  if (!isSettleCommand(words)) return `go on with: ${command}`;
   const first = look === undefined ? 'look at the record, and' : `look for the record: ${look}; then`;
   return `${first} say what happened: ${command}, or --as failed`;
 }

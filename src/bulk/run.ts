@@ -76,6 +76,10 @@ export function settleCommand(runId: string, row: Pick<Row, 'id' | 'line'>): rea
   return ['runs', 'settle', runId, name, '--as', 'applied'];
 }
 
+export function isSettleCommand([, verb]: readonly string[]): boolean {
+  return verb === 'settle';
+}
+
 /** The id of the record of a row. Of a record that the row creates it is known if an answer or a person has told it. */
 export function idOfRow({ id, outcome }: Pick<Row, 'id' | 'outcome'>): bigint | undefined {
   return id ?? outcome?.made?.id;

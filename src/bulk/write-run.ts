@@ -25,10 +25,18 @@ import { isForSession, rowStateOf, rowTotals } from './row-state.ts';
 import { isReject, type Run } from './run.ts';
 
 /** What a session of a run works with. */
-export type Session = Awaited<ReturnType<typeof createSession>>;
+export interface Session extends ChosenRun, Pick<Context, 'settings'> {
+  readonly client: Client;
+  readonly port: RecordPort;
+  readonly rules: Rules;
+  readonly pace: Pace;
+  readonly stop: Stop<StopReason>;
+  readonly progress: Progress;
+}
 
 /** @throws UsageError if the service cannot read or write such values. */
-export async function createSession(context: Context, { run, undone, list }: ChosenRun) {
+export async function createSession(context: Context, chosen: ChosenRun): Promise<Session> {
+  const { run } = chosen;
   const { settings } = context;
   const { noun, kind, flags } = run.header;
   const client = await context.client('bulk');
@@ -38,8 +46,8 @@ export async function createSession(context: Context, { run, undone, list }: Cho
   const port = createRecordPort(client, noun, { pace, sendsEtags: settings.get('etags') });
   checkOffers(client, port, run);
   const rules: Rules = { mayCreate: flags.createMissing, takesBack: kind === 'undo' };
-  const progress: Progress = { recordsRead: 0, settled: 0, failed: 0, unknown: 0 };
-  return { run, undone, list, client, settings, port, rules, pace, stop, progress };
+  const progress = { recordsRead: 0, settled: 0, failed: 0, unknown: 0 };
+  return { ...chosen, client, settings, port, rules, pace, stop, progress };
 }
 
 /**
@@ -47,20 +55,10 @@ export async function createSession(context: Context, { run, undone, list }: Cho
  *
  * @throws the error of a reading: there is no partial plan.
  */
-export async function planRun({
-  run,
-  undone,
-  list,
-  client,
-  settings,
-  port,
-  rules,
-  pace,
-  progress,
-}: Session): Promise<Plan> {
+export async function planRun(session: Session): Promise<Plan> {
+  const { run, client, settings, pace } = session;
   const rows = run.rows.filter(isForSession);
-  const claims = await claimsOn(list, run, rows, undone);
-  const plan = await makePlan(port, rows, { rules, claims, pace, progress });
+  const plan = await makePlan(session, rows, await claimsOn(session, rows));
   if (run.header.kind === 'delete' && run.header.noun === 'pets')
     await readStocks(
       createRecordPort(client, 'inventory', { pace, sendsEtags: settings.get('etags') }),
