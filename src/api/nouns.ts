@@ -205,6 +205,12 @@ export const nouns = {
   },
 } as const satisfies { readonly [Name in NounName]: Noun & { readonly name: Name } };
 
+/** Returns the names of the fields of these kinds. */
+export function fieldsOfKind(...kinds: readonly FieldKind[]): ReadonlySet<string> {
+  const fields = Object.values(nouns).flatMap((noun): readonly Field[] => noun.fields);
+  return new Set(fields.filter(({ kind }) => kinds.includes(kind)).map(({ name }) => name));
+}
+
 /** The fields that refer to a record with a name, and the noun of that record. */
 export const referenceFields: Readonly<Record<string, NamedNoun>> = {
   categoryId: 'categories',

@@ -1,5 +1,5 @@
 import { isCategoryField } from '../api/category.ts';
-import { type Field, type FieldKind, type Noun, type NounName, nouns } from '../api/nouns.ts';
+import { fieldsOfKind, type Noun, type NounName, nouns } from '../api/nouns.ts';
 import { withArticle } from '../process/text.ts';
 import { type DocumentOperation, fixedRoute, mapFlag, type Obstacle } from './document.ts';
 import { toParameters, withStatedValues } from './parameters.ts';
@@ -135,15 +135,8 @@ function foreign(obstacle: Obstacle): Obstacle {
   return { ...obstacle, isForeign: true };
 }
 
-const ourFields = Object.values(nouns).flatMap(({ fields }): readonly Field[] => fields);
-
-/** The names of our fields that are integers. */
-const integerFields = new Set(['id', ...namesOfKind('reference'), ...namesOfKind('quantity')]);
-const booleanFields = new Set(namesOfKind('truth'));
-
-function namesOfKind(kind: FieldKind): string[] {
-  return ourFields.filter((field) => field.kind === kind).map(({ name }) => name);
-}
+const integerFields = new Set(['id', ...fieldsOfKind('reference', 'quantity')]);
+const booleanFields = fieldsOfKind('truth');
 
 export function isNumberKind(kind: Shape['kind'] | undefined): boolean {
   return kind === 'integer' || kind === 'number';

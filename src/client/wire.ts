@@ -3,18 +3,14 @@
 
 import { categoryFields, categoryParts, isCategoryField } from '../api/category.ts';
 import { takesField } from '../api/contract.ts';
-import { type Field, nouns } from '../api/nouns.ts';
+import { fieldsOfKind, nouns } from '../api/nouns.ts';
 import { isBound, type Operation, operations, type RequestBody } from '../api/operations.ts';
 import type { ServiceRecord } from '../api/record-values.ts';
 import { isDay } from '../api/values.ts';
 import { UsageError } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue, jsonIn, valueIn } from '../process/exact-json.ts';
 
-const dateFields: ReadonlySet<string> = new Set(
-  Object.values(nouns)
-    .flatMap(({ fields }): readonly Field[] => fields)
-    .flatMap(({ kind, name }) => (kind === 'date' ? [name] : [])),
-);
+const dateFields = fieldsOfKind('date');
 
 /**
  * Translates a record of the service into our field names. A record of the built-in contract stays as it is.
