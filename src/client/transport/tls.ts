@@ -70,18 +70,18 @@ export async function readTlsFiles({ roots, ca, cert, key }: NamedTlsFiles): Pro
     [roots, ca, cert, key ?? cert].map(readTlsFile),
   );
   const { X509Certificate } = await import('node:crypto');
-  // Each one, because Node trusts those before the first that is broken, and says nothing of the others.
-  const readCertificates = (file: NamedFile, text = '') => {
+  // Every certificate of a file is checked: Node trusts those before the first broken one, and does not report the rest.
+  const checkCertificates = (file: NamedFile, text = '') => {
     const all = text.match(/^\uFEFF?-----BEGIN (?:X509 |TRUSTED )?CERTIFICATE-----[^-]*.*$/gm) ?? [text];
     for (const [index, each] of all.entries()) {
       const why = index === 0 ? 'not a PEM certificate' : `its certificate ${index + 1} is not PEM`;
       readPem(file, why, () => new X509Certificate(each));
     }
   };
-  if (roots) readCertificates(roots, rootsText);
-  if (ca) readCertificates(ca, caText);
+  if (roots) checkCertificates(roots, rootsText);
+  if (ca) checkCertificates(ca, caText);
   if (!cert) return { roots: rootsText, ca: caText };
-  readCertificates(cert, certText);
+  checkCertificates(cert, certText);
   const why = `must have the private key of ${cert.path}, as PEM without a passphrase`;
   readPem(key ?? cert, why, () => tls.createSecureContext({ cert: certText, key: keyText }));
   return { roots: rootsText, ca: caText, cert: certText, key: keyText };
