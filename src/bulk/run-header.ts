@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { type NounName, nouns } from '../api/nouns.ts';
-import { decimalMarks, thousandsSeparators } from '../config/setting-values.ts';
+import { decimalMarks, thousandsSeparators } from '../input/numbers.ts';
 import { hashOf } from '../process/text.ts';
 
 const { boolean: truth, nullable, number, object, picklist, string: text } = v;

@@ -1,3 +1,4 @@
+import { colorModes } from '../output/style.ts';
 import { readNamed, type UsageCode, UsageError } from '../process/errors.ts';
 import type { JsonValue } from '../process/exact-json.ts';
 import { closestWord } from '../process/text.ts';
@@ -67,7 +68,7 @@ const rules = {
     parse: parse.parseRate,
     placeholder: '<n>',
   },
-  color: choiceRule('when to use colour', parse.colorModes, '<when>', 'auto'),
+  color: choiceRule('when to use colour', colorModes, '<when>', 'auto'),
   quiet: switchRule('whether to show no notices on stderr', 'false'),
   'token-file': fileRule('file that holds the token'),
   'token-command': {

@@ -6,30 +6,6 @@ import { ValueError } from '../process/errors.ts';
 export const outputFormats = ['table', 'json', 'jsonl', 'csv', 'tsv', 'yaml', 'ids'] as const;
 export type OutputFormat = (typeof outputFormats)[number];
 
-/** Values of `--color` and of the setting `color`. */
-export const colorModes = ['auto', 'always', 'never'] as const;
-export type ColorMode = (typeof colorModes)[number];
-
-/**
- * Finds the common variable that switches colour on or off; undefined if neither is set.
- *
- * @see https://force-color.org: FORCE_COLOR takes precedence, and `0` and `false` switch colour off.
- * @see https://no-color.org
- */
-export function colorVariable({ FORCE_COLOR, NO_COLOR }: NodeJS.ProcessEnv) {
-  if (FORCE_COLOR)
-    return { name: 'FORCE_COLOR', value: /^(0|false)$/i.test(FORCE_COLOR) ? 'never' : 'always' } as const;
-  return NO_COLOR ? ({ name: 'NO_COLOR', value: 'never' } as const) : undefined;
-}
-
-/** Values of `--thousands`. */
-export const thousandsSeparators = ['.', ',', ' ', "'"] as const;
-export type ThousandsSeparator = (typeof thousandsSeparators)[number];
-
-/** Values of `--decimal`. */
-export const decimalMarks = ['.', ','] as const;
-export type DecimalMark = (typeof decimalMarks)[number];
-
 const millisecondsPer = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 } as const;
 const longestMs = 24 * millisecondsPer.h;
 

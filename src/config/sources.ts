@@ -1,4 +1,5 @@
 import { dirname, join, resolve } from 'node:path';
+import { colorVariable } from '../output/style.ts';
 import { InputError, type UsageCode, UsageError } from '../process/errors.ts';
 import type { Io } from '../process/io.ts';
 import type { ConfigFile } from './file.ts';
@@ -12,7 +13,6 @@ import {
   variableName,
 } from './keys.ts';
 import { homeFolder } from './paths.ts';
-import { colorVariable } from './setting-values.ts';
 
 /** The settings given on the command line. */
 export interface SettingFlags extends KeyFlags {

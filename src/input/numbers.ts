@@ -1,9 +1,17 @@
 import { idRequirement, toChange, toId, toQuantity, withoutLeadingZeros } from '../api/values.ts';
-import { type DecimalMark, signClause, type ThousandsSeparator } from '../config/setting-values.ts';
+import { signClause } from '../config/setting-values.ts';
 import { ValueError } from '../process/errors.ts';
 import type { JsonValue } from '../process/exact-json.ts';
 
 // The numbers of files, which programs write in many ways. A number of a flag is digits alone: see `records/parse-values.ts`.
+
+/** Values of `--thousands`. */
+export const thousandsSeparators = ['.', ',', ' ', "'"] as const;
+type ThousandsSeparator = (typeof thousandsSeparators)[number];
+
+/** Values of `--decimal`. */
+export const decimalMarks = ['.', ','] as const;
+type DecimalMark = (typeof decimalMarks)[number];
 
 /** How the numbers of an input are written, as `--thousands` and `--decimal` say. Null is unknown. */
 export interface NumberNotation {

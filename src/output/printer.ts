@@ -1,4 +1,4 @@
-import type { ColorMode, OutputFormat } from '../config/setting-values.ts';
+import type { OutputFormat } from '../config/setting-values.ts';
 import type { Io } from '../process/io.ts';
 import type { OutputStream } from '../process/output-stream.ts';
 import { counted } from '../process/text.ts';
@@ -13,7 +13,7 @@ import {
   printTsv,
   printYaml,
 } from './data-formats.ts';
-import { createStyle } from './style.ts';
+import { type ColorMode, createStyle } from './style.ts';
 import { piecesOf, printAligned, printFramed } from './table.ts';
 
 interface PrinterOptions {

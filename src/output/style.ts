@@ -1,6 +1,21 @@
-import { type ColorMode, colorVariable } from '../config/setting-values.ts';
 import type { Io } from '../process/io.ts';
 import type { OutputStream } from '../process/output-stream.ts';
+
+/** Values of `--color` and of the setting `color`. */
+export const colorModes = ['auto', 'always', 'never'] as const;
+export type ColorMode = (typeof colorModes)[number];
+
+/**
+ * Finds the common variable that switches colour on or off; undefined if neither is set.
+ *
+ * @see https://force-color.org: FORCE_COLOR takes precedence, and `0` and `false` switch colour off.
+ * @see https://no-color.org
+ */
+export function colorVariable({ FORCE_COLOR, NO_COLOR }: NodeJS.ProcessEnv) {
+  if (FORCE_COLOR)
+    return { name: 'FORCE_COLOR', value: /^(0|false)$/i.test(FORCE_COLOR) ? 'never' : 'always' } as const;
+  return NO_COLOR ? ({ name: 'NO_COLOR', value: 'never' } as const) : undefined;
+}
 
 type Paint = (text: string) => string;
 
