@@ -1,4 +1,5 @@
 import { describeValue } from '../api/record-values.ts';
+import { attemptsClause, attemptsOf } from '../client/attempt.ts';
 import { attemptDetails } from '../client/judge-write.ts';
 import { lookCommand } from '../context.ts';
 import { CliError, type ErrorDetails, InterruptedError, UsageError } from '../process/errors.ts';
@@ -58,21 +59,20 @@ function unknownError(
   access: Access,
   row: Row,
   { error, known: { lastWrite, planned } }: Settled,
-  { message }: Reason,
+  { code, message }: Reason,
 ): CliError {
   const isPlainSet = row.intent.kind === 'set' && row.intent.expected === undefined;
-  const isTold = row.intent.kind !== 'add' || message.includes('was sent');
-  const sent = planned && !isTold ? `; ${describeValue(planned.after)} was sent` : '';
-  // After a lost answer the message is that of its error; after a reading it has words of its own.
-  const isOfError = error !== undefined && message.startsWith(error.message);
-  const text = `${isOfError ? '' : `${subjectOf(access, row)}: `}${message}${sent}`;
+  const lacksSent = row.intent.kind === 'add' && !reasonRule(code).saysSent;
+  const sent = planned && lacksSent ? `; ${describeValue(planned.after)} was sent` : '';
+  const attempts = error ? attemptsClause(attemptsOf(error)) : '';
+  const text = `${subjectOf(access, row)}: ${message}${sent}${attempts}`;
   const look = lookCommand(access.context, access.noun, row);
   const details: ErrorDetails = {
     ...attemptDetails(lastWrite),
     attempts: lastWrite?.attempt ? [lastWrite.attempt] : undefined,
     ...error?.details,
     // JSON has the service's message in place of ours only if ours adds nothing.
-    serviceMessage: text === error?.message ? error.details.serviceMessage : undefined,
+    serviceMessage: code === 'rejected' && sent === '' ? error?.details.serviceMessage : undefined,
     mayBeApplied: true,
     retryable: isPlainSet && (lastWrite?.error?.details.retryable ?? false),
     hint: isPlainSet

@@ -10,6 +10,8 @@ interface ReasonRule {
   readonly hint?: string;
   /** True if no further reading can settle an unknown row: only a person can tell. */
   readonly isForPerson?: true;
+  /** True if the message says what was sent. */
+  readonly saysSent?: true;
 }
 
 const unanswered: ReasonRule = { kind: 'unavailable' };
@@ -24,6 +26,7 @@ const rules = {
     kind: 'failed',
     hint: 'look at it and decide again; nothing was overwritten',
     isForPerson: true,
+    saysSent: true,
   },
   below_zero: { kind: 'usage' },
   too_large: { kind: 'usage' },
@@ -37,8 +40,8 @@ const rules = {
   // Nobody knows what became of it.
   perhaps_made: forPerson,
   accepted: forPerson,
-  other_value: forPerson,
-  other_count: forPerson,
+  other_value: { ...forPerson, saysSent: true },
+  other_count: { ...forPerson, saysSent: true },
   unread: unanswered,
   interrupted: unanswered,
   not_saved: unanswered,

@@ -1,4 +1,3 @@
-import { confirmWrite } from '../../asking.ts';
 import type { SessionFlags } from '../../bulk/carry-out.ts';
 import { Journal } from '../../bulk/journal.ts';
 import { findRun, journalPath, listRuns, readRun } from '../../bulk/list-runs.ts';
@@ -31,8 +30,6 @@ export async function settleRows(
   const list = await listRuns(context.io);
   const run = await readRun(list, runId);
   const outcomes = names.map((name) => toOutcome(run, name, as));
-  const what = `settle ${counted(outcomes.length, 'row', 'rows')} of ${runId} as ${as}`;
-  await confirmWrite(context, { what });
   const journal = new Journal(journalPath(list.folder, runId), run);
   for (const [row, outcome] of outcomes) journal.keep({ kind: 'outcome', row, outcome });
   journal.sync();
