@@ -2,7 +2,7 @@ import { changeBetween, type Value } from '../api/record-values.ts';
 import { indexOfId } from '../api/values.ts';
 import { eachAtOnce, type Pace } from '../client/pace.ts';
 import { CliError, UsageError } from '../process/errors.ts';
-import { decide, type Outcome, type Row, type Rules } from '../writes/decide.ts';
+import { decide, type Row, type Rules } from '../writes/decide.ts';
 import type { Reading, RecordPort } from '../writes/port.ts';
 import type { Claims } from './claims.ts';
 import { type Run, type RunRow, setOutcome } from './run.ts';
@@ -138,17 +138,8 @@ function planRow(port: RecordPort, row: RunRow, now: Value, rules: Rules): void 
   if (row.doubt) row.now = now;
   else row.planned = undefined;
   if (decision.kind !== 'write') setOutcome(row, decision);
-  else if (!row.doubt && decision.action === 'remove' && !port.canRemove) setOutcome(row, noDelete);
   else if (!row.doubt) row.planned = { action: decision.action, before: now, after: decision.after };
 }
-
-const noDelete: Outcome = {
-  kind: 'failed',
-  reason: {
-    code: 'no_delete',
-    message: 'the run created this record, and the service offers no way to delete it',
-  },
-};
 
 /** Returns true if an error says that a list may end before its last record. */
 function isCutListError(error: unknown): boolean {

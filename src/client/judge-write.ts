@@ -55,7 +55,7 @@ type Verdict =
   /** It was given up while it was under way. */
   | 'stopped'
   /** 409 or 412. */
-  | 'conflict'
+  | 'outdated'
   /** The record that a DELETE names does not exist. */
   | 'gone'
   /** Certainly not applied, and may succeed if it is sent again. */
@@ -135,7 +135,7 @@ function verdictOf(attempt: Attempt): Verdict {
   const { mayBeApplied, again } = answerRule(attempt);
   const word = statusWord(response?.status);
   if (mayBeApplied) return isSentAgain(request.method, attempt) ? 'lost' : 'unrepeatable';
-  if (word === 'conflict' || word === 'stale') return 'conflict';
+  if (word === 'conflict' || word === 'stale') return 'outdated';
   if (request.method === 'DELETE' && isMissingStatus(response?.status)) return 'gone';
   return again === 'always' ? 'busy' : 'rejected';
 }

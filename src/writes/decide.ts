@@ -99,10 +99,10 @@ export function decide(
   row: Pick<Row, 'intent' | 'planned' | 'doubt'>,
   now: Value,
   rules: Rules,
-  { createsByPut }: Pick<Abilities, 'createsByPut'>,
+  abilities: Pick<Abilities, 'canRemove' | 'createsByPut'>,
 ): Decision {
   const { intent, planned, doubt } = row;
-  if (doubt && planned) return decideUncertain(intent, planned, doubt, now, createsByPut);
+  if (doubt && planned) return decideUncertain(intent, planned, doubt, now, abilities.createsByPut);
   switch (intent.kind) {
     case 'create':
       return { kind: 'write', action: 'create', after: intent.fields };
@@ -118,14 +118,14 @@ export function decide(
       return otherThanExpected(expected, now);
     }
     case 'add':
-      return decideAdd(intent, now, rules);
+      return decideAdd(intent, now, rules, abilities.canRemove);
     case 'remove': {
       if (now === null) return rules.takesBack ? unchanged : fail('no_record', 'there is no such record');
       const expected = intent.expected ?? planned?.before;
       // The user was shown the whole record, so a field that was added since is a change too.
       const wasShown = intent.expected !== undefined && !rules.takesBack;
       if (expected === undefined || (isMetBy(expected, now) && (!wasShown || isMetBy(now, expected))))
-        return { kind: 'write', action: 'remove', after: null };
+        return remove(abilities.canRemove);
       return otherThanExpected(expected, now);
     }
   }
@@ -135,9 +135,10 @@ function decideAdd(
   { change, expected, created }: Extract<Intent, { kind: 'add' }>,
   now: Value,
   { mayCreate }: Rules,
+  canRemove: boolean,
 ): Decision {
   if (created !== undefined && now === null) return unchanged;
-  if (created !== undefined && isMetBy(created, now)) return { kind: 'write', action: 'remove', after: null };
+  if (created !== undefined && isMetBy(created, now)) return remove(canRemove);
   if (expected !== undefined && !isMetBy(expected, now)) return otherThanExpected(expected, now);
   if (change === 0) return unchanged;
   if (now === null && !mayCreate) return noEntry(0);
@@ -186,10 +187,13 @@ function changed({ before, after }: Planned, now: Value): Outcome {
 }
 
 function otherThanExpected(expected: Value, now: Value): Outcome {
-  return fail(
-    'changed',
-    `${describeDifference(now, expected)} now, not ${describeDifference(expected, now)} as expected`,
-  );
+  const [is, wanted] = [describeDifference(now, expected), describeDifference(expected, now)];
+  return fail('changed', `${is} now, not ${wanted} as expected`);
+}
+
+function remove(canRemove: boolean): Decision {
+  if (!canRemove) return fail('no_delete', 'the service offers no way to delete it');
+  return { kind: 'write', action: 'remove', after: null };
 }
 
 function noEntry(value: Value): Outcome {

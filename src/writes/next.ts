@@ -77,7 +77,7 @@ export interface Policy extends RetryLimits {
 
 /** What the rules need beside the row. */
 export interface Situation {
-  readonly port: Abilities;
+  readonly abilities: Abilities;
   readonly policy: Policy;
   /** True if a reading has shown that the service means a success without a record. */
   readonly isConfirmed: boolean;
@@ -126,44 +126,45 @@ export function next(known: Known, event: Event, situation: Situation): Next {
     case 'sent':
       return afterAttempt(known, event.write, situation);
     case 'stopped':
-      return stopped(known);
+      return endStopped(known);
   }
 }
 
 function begin(known: Known, situation: Situation): Next {
   const { intent, planned, doubt } = known;
-  const { canReadInRun, canRead, readsFirst } = situation.port;
+  const { canReadInRun, canRead, readsFirst } = situation.abilities;
   if (intent.kind === 'create') {
-    const decision = decide(known, null, situation.policy.rules, situation.port);
+    const decision = decide(known, null, situation.policy.rules, situation.abilities);
     return decision.kind === 'write'
       ? plan(known, decision, null, situation)
       : end(known, { outcome: decision });
   }
   const isPlain = intent.kind !== 'add' && intent.expected === undefined;
   const isPlainSet = isPlain && intent.kind === 'set' && !readsFirst;
-  if (planned && !doubt && (isPlainSet || !canReadInRun)) return write(known, planned);
-  if (planned || canRead || !isPlain) return read(known, situation);
+  if (planned && !doubt && (isPlainSet || !canReadInRun)) return thenWrite(known, planned);
+  if (planned || canRead || !isPlain) return thenRead(known, situation);
   // The service only takes writes, so nobody knows what the record has.
   const after = intent.kind === 'remove' ? null : intent.value;
   const blind: Planned = { action: intent.kind, before: null, after };
-  return write({ ...known, planned: blind }, blind);
+  return thenWrite({ ...known, planned: blind }, blind);
 }
 
-function read(known: Known, { policy, port }: Situation, waitMs = 0): Next {
+function thenRead(known: Known, { policy, abilities }: Situation, waitMs = 0): Next {
   const id = known.id ?? known.lastWrite?.id;
   // A run looks for a count in the list only to confirm a success.
-  const canRead = policy.work.kind === 'run' && known.aim !== 'confirm' ? port.canReadInRun : port.canRead;
+  const canRead =
+    policy.work.kind === 'run' && known.aim !== 'confirm' ? abilities.canReadInRun : abilities.canRead;
   return id === undefined || !canRead
     ? endUnread(known, unboundError)
     : [known, { kind: 'read', id, waitMs }];
 }
 
-function write(known: Known, planned: Planned, isNew = false, waitMs = 0): Next {
+function thenWrite(known: Known, planned: Planned, isNew = false, waitMs = 0): Next {
   return [known, { kind: 'write', planned, isNew, waitMs }];
 }
 
 /** Goes back to a reading or to the same attempt, after an error. Returns undefined if the row must end instead. */
-function back(
+function tryAgain(
   known: Known,
   to: 'read' | 'write',
   situation: Situation,
@@ -174,13 +175,13 @@ function back(
   const { retryAfterMs } = attemptsOf(error).at(-1) ?? {};
   const retry = planRetry(tries, { error, retryAfterMs }, policy, leftMs, random);
   if (retry.kind !== 'after') return undefined;
-  if (to === 'read' || !known.planned) return read({ ...known, tries }, situation, retry.delayMs);
-  return write({ ...known, tries }, known.planned, false, retry.delayMs);
+  if (to === 'read' || !known.planned) return thenRead({ ...known, tries }, situation, retry.delayMs);
+  return thenWrite({ ...known, tries }, known.planned, false, retry.delayMs);
 }
 
 /** Reads once more, to know what became of the last attempt. */
-function look(known: Known, situation: Situation): Next {
-  return situation.leftMs > 0 ? read({ ...known, aim: 'look' }, situation) : endAsAnswered(known);
+function lookAgain(known: Known, situation: Situation): Next {
+  return situation.leftMs > 0 ? thenRead({ ...known, aim: 'look' }, situation) : endAsAnswered(known);
 }
 
 function afterReading(
@@ -197,12 +198,12 @@ function afterReading(
     reading,
     before: old.before ?? reading.record?.fields,
   };
-  const decision = decide(known, now, situation.policy.rules, situation.port);
+  const decision = decide(known, now, situation.policy.rules, situation.abilities);
   if (decision.kind !== 'write') return endDecided(known, decision, reading.record);
   const { intent, planned, aim } = known;
   if (intent.kind === 'add' && planned && !doubt && !isMetBy(planned.before, now)) {
-    // The count has changed meanwhile, as in a shop that sells. Going back for that was not a retry.
-    const wentBack = old.lastWrite?.verdict === 'conflict' && aim === 'decide';
+    // Somebody else has changed the count meanwhile, as in a shop that sells, so this way back does not count as a retry.
+    const wentBack = old.lastWrite?.verdict === 'outdated' && aim === 'decide';
     const tries = wentBack ? known.tries - 1 : known.tries;
     const again = { ...known, tries, otherCounts: known.otherCounts + 1 };
     return again.otherCounts > maxOtherCounts ? endAsAnswered(again) : plan(again, decision, now, situation);
@@ -221,16 +222,16 @@ function plan(
 ): Next {
   const { intent, doubt, planned: earlier } = known;
   const isRun = policy.work.kind === 'run';
-  if (doubt && earlier) return write(known, { ...earlier, action });
+  if (doubt && earlier) return thenWrite(known, { ...earlier, action });
   const planned = { action, before: now, after };
   const isKept = earlier?.action === action && (intent.kind !== 'add' || isMetBy(earlier.before, now));
-  if (isRun && earlier && isKept) return write(known, earlier);
-  return write({ ...known, aim: 'decide', planned }, planned, isRun && earlier !== undefined);
+  if (isRun && earlier && isKept) return thenWrite(known, earlier);
+  return thenWrite({ ...known, aim: 'decide', planned }, planned, isRun && earlier !== undefined);
 }
 
 function afterNoReading(known: Known, error: CliError, situation: Situation): Next {
   const isRepeated = known.aim === 'decide' && isReadAgain(error);
-  return (isRepeated ? back(known, 'read', situation, error) : undefined) ?? endUnread(known, error);
+  return (isRepeated ? tryAgain(known, 'read', situation, error) : undefined) ?? endUnread(known, error);
 }
 
 function afterAttempt(old: Known, lastWrite: JudgedWrite, situation: Situation): Next {
@@ -243,30 +244,33 @@ function afterAttempt(old: Known, lastWrite: JudgedWrite, situation: Situation):
       return endApplied(known, record);
     case 'empty':
       if (situation.isConfirmed || !hasId) return endApplied(known);
-      return read({ ...uncertain(known), aim: 'confirm' }, situation);
+      return thenRead({ ...uncertain(known), aim: 'confirm' }, situation);
     case 'unclear':
-      return hasId ? read({ ...uncertain(known), aim: 'confirm' }, situation) : endPerhapsMade(known);
+      return hasId ? thenRead({ ...uncertain(known), aim: 'confirm' }, situation) : endPerhapsMade(known);
     case 'accepted':
       return giveUp(uncertain(known));
     case 'lost':
     case 'unrepeatable': {
       if (isCreate) return endPerhapsMade(known);
       const sent = uncertain(known);
-      return (verdict === 'lost' ? back(sent, 'read', situation, error) : undefined) ?? look(sent, situation);
+      return (
+        (verdict === 'lost' ? tryAgain(sent, 'read', situation, error) : undefined) ??
+        lookAgain(sent, situation)
+      );
     }
-    case 'conflict': {
+    case 'outdated': {
       if (isCreate) return endAsAnswered(known);
-      const refused = situation.port.isEmbedded ? known : perhapsRefused(known);
-      return back(refused, 'read', situation, error) ?? look(refused, situation);
+      const refused = situation.abilities.isEmbedded ? known : perhapsRefused(known);
+      return tryAgain(refused, 'read', situation, error) ?? lookAgain(refused, situation);
     }
     case 'gone':
-      return known.doubt ? endApplied(known) : look(perhapsRefused(known), situation);
+      return known.doubt ? endApplied(known) : lookAgain(perhapsRefused(known), situation);
     case 'busy':
-      return back(known, 'write', situation, error) ?? endAsAnswered(known);
+      return tryAgain(known, 'write', situation, error) ?? endAsAnswered(known);
     case 'rejected':
       return endAsAnswered(known);
     case 'stopped':
-      return stopped(uncertain(known));
+      return endStopped(uncertain(known));
   }
 }
 
@@ -277,7 +281,7 @@ function confirm(
   situation: Situation,
 ): Next {
   const { before, after } = known.planned as Planned;
-  if (isMetBy(after, now, situation.port.writeOnly)) return endApplied(known, reading.record);
+  if (isMetBy(after, now, situation.abilities.writeOnly)) return endApplied(known, reading.record);
   const areCounts = typeof before === 'number' && before !== 0 && typeof after === 'number';
   if (areCounts && isMetBy(before + after, now)) {
     const message = `it was ${before} before, ${after} was sent, and it is ${now} now: the service adds what it is told to set`;
@@ -319,14 +323,14 @@ function endUnread(known: Known, error: CliError): Next {
   const { message } = error;
   if (!known.doubt) return giveUp(known, { ...codeOfError(error), message }, error);
   const clause = `the record could not be read${known.lastWrite ? ' afterwards' : ''}: ${message}`;
-  return giveUp(known, { code: 'unread', message: told(known, clause) }, error);
+  return giveUp(known, { code: 'unread', message: withClause(known, clause) }, error);
 }
 
 function endPerhapsMade(known: Known): Next {
-  return giveUp(uncertain(known), { code: 'perhaps_made', message: told(known, perhapsMade) });
+  return giveUp(uncertain(known), { code: 'perhaps_made', message: withClause(known, perhapsMade) });
 }
 
-function stopped(known: Known): Next {
+function endStopped(known: Known): Next {
   if (!known.doubt) return end(known, {});
   const message = known.lastWrite?.reason?.message ?? 'it was stopped before an answer came';
   return giveUp(known, { code: 'interrupted', message });
@@ -348,7 +352,7 @@ function giveUp(
   if (!doubt) {
     const error = cause ?? lastWrite?.error;
     // A gateway may have sent the create twice, so a resume must not send it once more.
-    const isFinal = intent.kind === 'create' && lastWrite?.verdict === 'conflict';
+    const isFinal = intent.kind === 'create' && lastWrite?.verdict === 'outdated';
     const passes = code === 'stale' || (!isFinal && error !== undefined && isTemporaryError(error));
     return end(known, { outcome: { kind: 'failed', reason: { ...reason, passes } }, error });
   }
@@ -380,6 +384,6 @@ function factsOf(known: Known, error?: CliError): Pick<Reason, 'status' | 'reque
 }
 
 /** The words of the last attempt, and a clause. */
-function told({ lastWrite }: Known, clause: string): string {
+function withClause({ lastWrite }: Known, clause: string): string {
   return lastWrite?.reason ? `${lastWrite.reason.message}; ${clause}` : clause;
 }

@@ -27,7 +27,7 @@ export interface Write {
   readonly conditions?: Readonly<Record<string, string>> | undefined;
 }
 
-/** A noun of a service: the only code that turns values into requests. */
+/** The records of one noun of a service, as the loop reads and writes them. */
 export interface RecordPort extends Abilities {
   /** Reads one record. @throws CliError if there is no reading; StoppedError. */
   read(id: bigint, options?: CallOptions): Promise<Reading>;

@@ -62,7 +62,7 @@ function probeFirst(settleOne: (row: Row) => Promise<Settled>): (row: Row) => Pr
   };
 }
 
-/** A count of 0 shows nothing: 0 plus what is sent is what is sent. */
+/** A count of 0 tells nothing: to add to 0 is to set. */
 function replacesCount({ planned }: Row): boolean {
   const { action, before = null } = planned ?? {};
   return action === 'set' && typeof before === 'number' && before !== 0;

@@ -43,7 +43,7 @@ export async function settle(
   for (;;) {
     const spentMs = work.kind === 'run' ? 0 : monotonicMs() - startedMs;
     const leftMs = work.kind === 'run' ? Number.POSITIVE_INFINITY : work.timeoutMs - spentMs;
-    const situation = { port, policy, isConfirmed, leftMs, random: Math.random() };
+    const situation = { abilities: port, policy, isConfirmed, leftMs, random: Math.random() };
     const [after, step] = next(known, event, situation);
     known = after;
     if (step.kind === 'end') {

@@ -69,7 +69,9 @@ test('a service that adds counts instead of setting them stops the run at the fi
   expect(report.error).not.toMatchObject({ retryable: true });
   expect(await shop.report('undo r1 --yes')).toMatchObject({ code: 3, applied: 0, failed: 1 });
   expect([...shop.stock.values()]).toEqual([1, 2, 100, 100]);
-  expect(await shop.report('runs settle r1 2 3 4 --as failed', { env: { PETSTORE_PROTECTED: 'true' } })).toMatchObject({ code: 0 });
+  expect(
+    await shop.report('runs settle r1 2 3 4 --as failed', { env: { PETSTORE_PROTECTED: 'true' } }),
+  ).toMatchObject({ code: 0 });
 });
 
 test('weak ETags are not sent, and stop no run', async () => {

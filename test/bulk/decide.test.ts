@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Value } from '../../src/api/record-values.ts';
 import {
+  type Abilities,
   type Decision,
   decide,
   type Intent,
@@ -45,7 +46,7 @@ type Case = readonly [
   known: Known,
   now: Value,
   becomes: string,
-  further?: Partial<Rules & { createsByPut: boolean }>,
+  further?: Partial<Rules & Pick<Abilities, 'canRemove' | 'createsByPut'>>,
 ];
 
 const mayCreate = { mayCreate: true };
@@ -113,6 +114,7 @@ const tables: Readonly<Record<string, readonly Case[]>> = {
   ],
   'remove, certain': [
     ['is there', remove(), certain, rex, 'remove'],
+    ['cannot be removed', remove(), certain, rex, 'failed no_delete', { canRemove: false }],
     ['is as it was shown', remove(rex), certain, { ...rex }, 'remove'],
     ['has got a field since it was shown', remove(rex), certain, { ...rex, id: 1n }, 'failed changed'],
     ['has changed', remove(rex), certain, mia, 'failed changed'],
@@ -136,7 +138,7 @@ describe.each(Object.entries(tables))('%s:', (_, cases) => {
   it.each(cases.map((line) => [line[0], line] as const))('the record %s', (_what, line) => {
     const [, intent, known, now, becomes, rules = {}] = line;
     const row: Row = { line: 1, id: 7n, intent, ...known };
-    const given = { mayCreate: false, takesBack: false, createsByPut: false, ...rules };
+    const given = { mayCreate: false, takesBack: false, createsByPut: false, canRemove: true, ...rules };
     expect(wordsOf(decide(row, now, given, given))).toBe(becomes);
   });
 });

@@ -19,10 +19,10 @@ const readings: readonly Event[] = [
   { kind: 'not-read', error: new CliError('failed', 'no', { status: 400 }) },
   { kind: 'stopped' },
 ];
-const statuses: Partial<Record<Verdict, readonly number[]>> = { conflict: [409, 412] };
+const statuses: Partial<Record<Verdict, readonly number[]>> = { outdated: [409, 412] };
 const verdicts: readonly Verdict[] = [
   ...(['shown', 'empty', 'unclear', 'accepted', 'lost', 'unrepeatable'] as const),
-  ...(['conflict', 'gone', 'busy', 'rejected', 'stopped'] as const),
+  ...(['outdated', 'gone', 'busy', 'rejected', 'stopped'] as const),
 ];
 const answers: readonly Event[] = verdicts.flatMap((verdict) =>
   (statuses[verdict] ?? [400]).flatMap((status) =>
@@ -56,7 +56,7 @@ const rows: readonly (readonly [Intent, Planned])[] = [
 const rules = { mayCreate: true, takesBack: false };
 const policy = { work: { kind: 'run' } as const, rules, retries: 1, retriesUnreachable: true };
 const ofCommand = { ...policy, work: { kind: 'command', timeoutMs: 1000 } as const };
-const port = {
+const abilities = {
   ...{
     canReadInRun: true,
     canList: true,
@@ -69,7 +69,7 @@ const port = {
   },
 };
 const usual: Situation = {
-  ...{ port, policy, isConfirmed: false },
+  ...{ abilities, policy, isConfirmed: false },
   ...{ leftMs: Number.POSITIVE_INFINITY, random: 0 },
 };
 const situations: readonly Situation[] = [
@@ -77,15 +77,15 @@ const situations: readonly Situation[] = [
   { ...usual, policy: { ...policy, retries: 0 } },
   { ...usual, policy: ofCommand },
   { ...usual, policy: ofCommand, leftMs: 0 },
-  { ...usual, port: { ...port, canReadInRun: false } },
-  { ...usual, port: { ...port, canReadInRun: false, canRead: false }, policy: ofCommand },
+  { ...usual, abilities: { ...abilities, canReadInRun: false } },
+  { ...usual, abilities: { ...abilities, canReadInRun: false, canRead: false }, policy: ofCommand },
   {
     ...usual,
     isConfirmed: true,
-    port: { ...port, readsFirst: true },
+    abilities: { ...abilities, readsFirst: true },
     policy: { ...policy, rules: { ...rules, mayCreate: false, takesBack: true } },
   },
-  { ...usual, port: { ...port, createsByPut: false } },
+  { ...usual, abilities: { ...abilities, createsByPut: false } },
 ];
 
 /** Names a state by all that the rules read of it. */
@@ -139,7 +139,7 @@ function faultOf(known: Known, event: Event, [after, step]: ReturnType<typeof ne
   )
     return 'a row is certain after an attempt that may have been applied';
   const mayBeResumed = step.kind === 'end' && step.outcome?.reason?.passes === true;
-  if (intent.kind === 'create' && event.kind === 'sent' && event.write.verdict === 'conflict' && mayBeResumed)
+  if (intent.kind === 'create' && event.kind === 'sent' && event.write.verdict === 'outdated' && mayBeResumed)
     return 'a create that was refused with 409 or 412 is left for a resume';
   if (step.kind !== 'write') return undefined;
   if (isUncertain(after) && intent.kind === 'create') return 'a create is sent again after a doubt';
@@ -212,11 +212,11 @@ const unread: Event = { kind: 'not-read', error: new CliError('failed', 'no', { 
 
 // A gateway may have sent the refused write twice, and its first half may have been applied.
 test.each<[Intent, Verdict, last: Event, outcome: string, doubt: string | undefined]>([
-  [set, 'conflict', unread, 'unknown unread', 'refused'],
-  [set, 'conflict', read(10), 'applied', 'refused'],
-  [set, 'conflict', read(5), 'failed stale', undefined],
-  [add, 'conflict', unread, 'unknown unread', 'refused'],
-  [add, 'conflict', read(10), 'unknown changed', 'refused'],
+  [set, 'outdated', unread, 'unknown unread', 'refused'],
+  [set, 'outdated', read(10), 'applied', 'refused'],
+  [set, 'outdated', read(5), 'failed stale', undefined],
+  [add, 'outdated', unread, 'unknown unread', 'refused'],
+  [add, 'outdated', read(10), 'unknown changed', 'refused'],
   [remove, 'gone', unread, 'unknown unread', 'refused'],
   [remove, 'gone', read(null), 'applied', 'refused'],
   [remove, 'gone', read(5), 'failed stale', undefined],
