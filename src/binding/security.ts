@@ -15,7 +15,7 @@ interface TokenPlace {
 const bearer: TokenPlace = { label: 'the header authorization', header: { name: 'authorization' } };
 
 /** How the operations of a description take a token. All that are bound take it in one header. */
-export interface Security {
+interface Security {
   /** Undefined for the header of the settings, by default `Authorization: Bearer`. */
   readonly header: TokenHeader | undefined;
   /**

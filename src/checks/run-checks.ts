@@ -75,7 +75,7 @@ export async function runCheck(check: Check, service: Service, stopped: AbortSig
 }
 
 /** The statuses after which a check asks again: those of a service that is overloaded, or that a gateway does not reach. */
-const retriedWords: readonly ReturnType<typeof statusWord>[] = ['too-many', 'unavailable', 'no-service'];
+const retriedWords: readonly ReturnType<typeof statusWord>[] = ['too-many', 'overloaded', 'no-service'];
 
 /** Makes the context of one check. @param attempts gets the attempts of its requests */
 function createCheckContext(service: Service, signal: AbortSignal, attempts: Attempt[]): CheckContext {

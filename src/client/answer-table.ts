@@ -36,7 +36,7 @@ type StatusWord =
   | 'stale'
   | 'too-many'
   /** The service is overloaded, or a gateway has no way to it. */
-  | 'unavailable'
+  | 'overloaded'
   /** A gateway got no valid answer of the service. */
   | 'no-service';
 
@@ -69,7 +69,7 @@ const rows: readonly (readonly [statuses: readonly number[], rule: AnswerRule, w
   [[429], busy, 'too-many'],
   [[501, 505], unsupported],
   [[502, 504], lost, 'no-service'],
-  [[503], lost, 'unavailable'],
+  [[503], lost, 'overloaded'],
 ];
 const rowOf = new Map(
   rows.flatMap(([statuses, rule, word]) => statuses.map((status) => [status, { rule, word }])),

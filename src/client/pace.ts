@@ -69,7 +69,7 @@ export class Pace {
         kind: 'unavailable',
         message: `the service answered ${status} and asks to wait ${secondsText(retryAfterMs)}, longer than ${secondsText(maxRetryWaitMs)}`,
       });
-    const pauseMs = retryAfterMs ?? (word === 'too-many' || word === 'unavailable' ? retryDelay(1) : 0);
+    const pauseMs = retryAfterMs ?? (word === 'too-many' || word === 'overloaded' ? retryDelay(1) : 0);
     if (pauseMs > 0) this.pausedUntil = Math.max(this.pausedUntil, monotonicMs() + pauseMs);
     // A service may answer readings although its writes get no answer: a reading between two writes is not a sign of life.
     const isSafe = isSafeMethod(attempt.request.method);
@@ -121,7 +121,7 @@ export class Pace {
 /** Returns true if the service itself has answered, and not a gateway that has no way to it. */
 function isOfService({ response, author }: Attempt): boolean {
   const word = statusWord(response?.status);
-  return response !== undefined && word !== 'unavailable' && word !== 'no-service' && author !== 'gateway';
+  return response !== undefined && word !== 'overloaded' && word !== 'no-service' && author !== 'gateway';
 }
 
 /**
