@@ -17,9 +17,11 @@ import {
 
 /** Prints the report as one JSON document. */
 export function toJsonReport(report: SmokeReport, indent: number): string {
-  const { startedAt, elapsedMs, results, ...run } = report;
+  const { startedAt, elapsedMs, results, ...others } = report;
   const document = {
-    ...{ tool: 'petstore smoke', version, ...run },
+    tool: 'petstore smoke',
+    version,
+    ...others,
     startedAt: startedAt.toISOString(),
     seconds: seconds(elapsedMs),
     totals: totalsOf(results),
