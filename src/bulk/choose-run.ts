@@ -30,7 +30,7 @@ export type RunChoice =
  * @throws UsageError if the run must not be resumed, or if its journal cannot be read.
  */
 export function chooseResume(list: RunList, target: string, runId: string | undefined): RunChoice {
-  const runs = runsOnTarget(list, target).filter((info) => info.written > 0 || isUnfinished(info));
+  const runs = runsOnTarget(list, target).filter((info) => info.appliedOrUncertain > 0 || isUnfinished(info));
   const info = chosenRun(list, 'resume', runs, runId);
   if (info && (runId !== undefined || isUnfinished(info))) {
     const refusal = resumeRefusal(list, info);
@@ -55,7 +55,9 @@ export async function chooseUndo(
 ): Promise<RunChoice> {
   const runs = runsOnTarget(list, target).filter(
     (info) =>
-      info.written > 0 || info.state === 'running' || (info.header.kind === 'undo' && isUnfinished(info)),
+      info.appliedOrUncertain > 0 ||
+      info.state === 'running' ||
+      (info.header.kind === 'undo' && isUnfinished(info)),
   );
   const info = chosenRun(list, 'undo', runs, runId);
   if (!info) return { kind: 'nothing', info };
@@ -71,7 +73,7 @@ export async function chooseUndo(
       `its records are in \`petstore runs show ${info.id} -o json\`, which ${header.noun} create --from takes`,
     );
   const undo = header.kind === 'undo' ? info : info.undo;
-  if (!undo) return { kind: info.written > 0 || isUnfinished(info) ? 'undo' : 'nothing', info };
+  if (!undo) return { kind: info.appliedOrUncertain > 0 || isUnfinished(info) ? 'undo' : 'nothing', info };
   const choice = { kind: 'resume', info: undo } as const;
   if (isUnfinished(undo)) return choice;
   // A row that the undo did not take back may have been settled in its run since.

@@ -118,8 +118,8 @@ function toLine(event: RunEvent): object {
       return { kind: 'outcome', row: row.line, doubt, outcome: toOutcomeLine(outcome) };
     }
     case 'end': {
-      const { planNumber: planned, ...end } = event.end;
-      return { kind: 'end', ...end, planned };
+      const { planNumber: planned, appliedOrUncertain: written, ...end } = event.end;
+      return { kind: 'end', ...end, planned, written };
     }
     default:
       return event;
@@ -165,8 +165,8 @@ export function parseEvent(json: string, known: ReadonlyMap<number, RunRow>): Ru
       return row && { ...output, row };
     }
     case 'end': {
-      const { kind, planned: planNumber, ...end } = output;
-      return { kind, end: { ...end, planNumber } };
+      const { kind, planned: planNumber, written: appliedOrUncertain, ...end } = output;
+      return { kind, end: { ...end, planNumber, appliedOrUncertain } };
     }
     default:
       return output;

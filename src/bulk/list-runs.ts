@@ -102,11 +102,11 @@ export function findOfOtherTenant(
   delivery: string,
 ): RunInfo | undefined {
   return runs.find(
-    ({ header, state, written }) =>
+    ({ header, state, appliedOrUncertain }) =>
       (header.target.startsWith(`${target} `) || target.startsWith(`${header.target} `)) &&
       header.profile === profile &&
       isSameDelivery(header.delivery, delivery) &&
-      (state === 'stopped' || (state !== 'undone' && written > 0)),
+      (state === 'stopped' || (state !== 'undone' && appliedOrUncertain > 0)),
   );
 }
 

@@ -55,10 +55,10 @@ export const terminalView: View<JsonObject> = {
 /** Returns what a session prints: its summary, notes, and the error if not every row is as the run wants it. */
 export async function reportOutput(context: Context, report: Report): Promise<Output> {
   const { info, run, stop, rejects, earlier, problem, lacks } = report;
-  const { id, header, written } = info;
+  const { id, header, appliedOrUncertain } = info;
   const { fields, sort } = context.flags;
   const next = commandAfter(report);
-  const canUndo = canBeUndone(header) && written > 0 && lacks !== 'journal';
+  const canUndo = canBeUndone(header) && appliedOrUncertain > 0 && lacks !== 'journal';
   const undo = canUndo ? followUpCommand(context, ['undo', id]) : undefined;
   const error = runError(info, stop, hintOf(context, report, next));
   const notes = [

@@ -58,7 +58,7 @@ export interface RunTotals {
   /** The rows that `resume` tries again, without the unknown ones. */
   readonly left: number;
   /** The rows that were written, or may have been. */
-  readonly written: number;
+  readonly appliedOrUncertain: number;
 }
 
 /** The number of rows that counts are of. */
@@ -79,11 +79,11 @@ export function rowTotals(
   const zeros = Object.fromEntries(rowStates.map((state) => [state, 0])) as RowCounts;
   const counts = { ...zeros, invalid, skipped };
   let left = 0;
-  let written = 0;
+  let appliedOrUncertain = 0;
   for (const row of rows) {
     counts[rowStateOf(row)] += 1;
     if (isLeft(row)) left += 1;
-    if (isAppliedOrUncertain(row)) written += 1;
+    if (isAppliedOrUncertain(row)) appliedOrUncertain += 1;
   }
-  return { counts, left, written };
+  return { counts, left, appliedOrUncertain };
 }

@@ -110,7 +110,7 @@ async function nothingOutput(
   }
   const { undoes } = info.header;
   const isUndone = verb === 'undo' && undoes !== null;
-  const state = verb === 'undo' && info.written === 0 ? 'has written nothing' : `is ${info.state}`;
+  const state = verb === 'undo' && info.appliedOrUncertain === 0 ? 'has written nothing' : `is ${info.state}`;
   const fact = isUndone ? `run ${undoes} is undone` : `run ${info.id} ${state}`;
   const next = other
     ? `; the last other run is ${other.id} (${other.header.name}): petstore ${verb} ${other.id}`
