@@ -21,7 +21,9 @@ test.each<Row>([
     'categories create --name x',
     { status: 500, body: refused },
     {
-      message: expect.stringMatching(/^try later; .*; the request may or may not have been applied$/),
+      message: expect.stringMatching(
+        /^category: try later; .*; the request may or may not have been applied$/,
+      ),
       ...{ code: 'busy', status: 500, retryable: false, applied: 'unknown' },
     },
     'do not run it again before you have looked',
