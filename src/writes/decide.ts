@@ -78,8 +78,6 @@ export interface Abilities {
   readonly readsFirst: boolean;
   /** True if a missing record is created by PUT, so that sending it twice is once. */
   readonly createsByPut: boolean;
-  /** True for the embedded store in this process, before which no gateway stands. */
-  readonly isEmbedded: boolean;
   /** The fields that no answer shows. */
   readonly writeOnly: ReadonlySet<string>;
 }

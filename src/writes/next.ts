@@ -260,7 +260,7 @@ function afterAttempt(old: Known, lastWrite: JudgedWrite, situation: Situation):
     }
     case 'outdated': {
       if (isCreate) return endAsAnswered(known);
-      const refused = situation.abilities.isEmbedded ? known : perhapsRefused(known);
+      const refused = perhapsRefused(known);
       return tryAgain(refused, 'read', situation, error) ?? lookAgain(refused, situation);
     }
     case 'gone':

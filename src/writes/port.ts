@@ -1,4 +1,3 @@
-import { isEmbedded } from '../api/address.ts';
 import { offeredOperation, writeOnlyFields } from '../api/contract.ts';
 import { type Noun, type NounName, nouns, type OperationId } from '../api/nouns.ts';
 import { differencesOf, fieldsOf, isFields, type ServiceRecord, type Value } from '../api/record-values.ts';
@@ -76,7 +75,6 @@ export function createRecordPort(client: Client, name: NounName, options: PortOp
     canRemove: operations.has(ids.delete),
     readsFirst: !isCount || operations.get(ids.update)?.takesChangesOnly === false,
     createsByPut: isCount && !operations.has(ids.create),
-    isEmbedded: isEmbedded(client.baseUrl),
     writeOnly,
     async read(id, options) {
       const reading = Object.assign({}, options, { pace, isFresh: true });

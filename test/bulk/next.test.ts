@@ -63,7 +63,6 @@ const abilities = {
     canRead: true,
     canRemove: true,
     createsByPut: true,
-    isEmbedded: false,
     readsFirst: false,
     writeOnly: new Set<string>(),
   },
