@@ -155,16 +155,16 @@ export function settleFile(path: string): void {
 
 /**
  * Leaves of the folder what a power cut may leave: of each file that was not synced any part of what was appended, of
- * each change of a folder that was not synced the old or the new state. Folders themselves stay.
+ * each change of a folder that was not synced the old or the new state. Folders themselves stay. A file may go meanwhile.
  */
 export function cutPower(folder: string, random: Random): void {
-  const { entries, contents } = durable;
   const now = new Set(allFiles(folder));
-  for (const path of new Set([...entries, ...now])) {
-    const isKept = entries.has(path) === now.has(path) || random.chance(0.6) === now.has(path);
-    const synced = contents.get(path) ?? Buffer.alloc(0);
+  for (const path of new Set([...durable.entries, ...now])) {
+    const isKept = durable.entries.has(path) === now.has(path) || random.chance(0.6) === now.has(path);
+    const synced = durable.contents.get(path) ?? Buffer.alloc(0);
+    const written = real.existsSync(path) ? real.readFileSync(path) : synced;
     if (!isKept) real.rmSync(path, { force: true });
-    else real.writeFileSync(path, now.has(path) ? cutBytes(synced, real.readFileSync(path), random) : synced);
+    else real.writeFileSync(path, cutBytes(synced, written, random));
   }
   removeLocks(folder);
   settleFolder(folder);
