@@ -129,8 +129,10 @@ export interface BodyField {
   readonly required: boolean;
   /** What the description says of its values. In the table, only what commands offer: the words of a status. */
   readonly bounds?: Bounds | undefined;
-  /** A value that the description states, or an empty list. A category that is an object is `{id, name}`. */
+  /** A value that the description states, or an empty list. */
   readonly example?: JsonValue | undefined;
+  /** Set for a category that is an object: what the object takes. */
+  readonly categoryParts?: readonly ('id' | 'name')[] | undefined;
   /** True if a PATCH can remove the field with null. */
   readonly isRemovable?: boolean | undefined;
   /** True if no answer has the field, so that it cannot be compared. @see OpenAPI 3.0.3, Schema Object, writeOnly */

@@ -115,7 +115,8 @@ function readBody(tableOperation: TableOperation, from: DocumentOperation): Requ
         wireName,
         required,
         bounds: field && !isCategory ? boundsOf(field) : undefined,
-        example: field && exampleOf(field, isCategory),
+        example: field && !isCategory ? exampleOf(field) : undefined,
+        categoryParts: isCategory ? categoryParts.filter((part) => field?.fields.has(part)) : undefined,
         isWriteOnly: says('writeOnly') || undefined,
         isRemovable: from.method === 'PATCH' && !required && (isMerged || (field && takesNull(field))),
       },
@@ -146,10 +147,11 @@ function readBody(tableOperation: TableOperation, from: DocumentOperation): Requ
   };
 }
 
-/** Returns the value that a schema states. A category that is an object has only an id and a name, and a list may be empty. */
-function exampleOf(shape: Shape, isCategory: boolean): JsonValue | undefined {
-  const { kind, fields } = shape;
-  if (isCategory) return { ...(fields.has('id') && { id: 1 }), ...(fields.has('name') && { name: 'text' }) };
+const categoryParts = ['id', 'name'] as const;
+
+/** Returns the value that a schema states. A list may be empty. */
+function exampleOf(shape: Shape): JsonValue | undefined {
+  const { kind } = shape;
   const value = statedValue(shape);
   // YAML reads `example: 2024` as a number.
   if (value !== undefined) return kind === 'string' && typeof value === 'number' ? String(value) : value;

@@ -86,7 +86,7 @@ export type FailureGroup = ReturnType<typeof groupFailures>[number];
 
 /**
  * Groups the rows that are not as they should be by reason, the largest group first, each with its first row as an example.
- * `kind` is status and code, such as `404 no_entry`, or a code alone, such as `timeout`.
+ * `kind` is status and code, such as `409 in_use`, or a code alone, such as `timeout`.
  */
 export function groupFailures(rows: Iterable<Row>) {
   const groups = new Map<string, ReturnType<typeof firstFailure>>();

@@ -132,9 +132,9 @@ function rejectColumnFlags({ flags: { fields, sort } }: Context, name: string): 
 }
 
 /**
- * Prints an output, then its notes, also if stdout cannot be written.
+ * Prints an output, then its notes, even if stdout cannot be written.
  *
- * @returns the exit code, also if the reader of stdout has gone.
+ * @returns the exit code, even if the reader of stdout has gone.
  * @throws the error of the output, else that of stdout.
  */
 async function printOutput(

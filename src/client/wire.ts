@@ -153,13 +153,14 @@ function requireTaken(operation: Operation, name: string): void {
  * @param value an id, a name, or `{id, name}`.
  */
 function toWireCategory(value: JsonValue, { fields }: RequestBody): JsonValue {
-  const category = categoryParts(value);
-  const example = fields.categoryId?.example;
-  if (isJsonObject(example))
-    return Object.fromEntries(
-      Object.entries(category).filter(([field]) => !/^(id|name)$/.test(field) || field in example),
-    );
-  const { id, name } = category;
+  const { id, name, ...others } = categoryParts(value);
+  const parts = fields.categoryId?.categoryParts;
+  if (parts)
+    return {
+      ...(id !== undefined && parts.includes('id') && { id }),
+      ...(name !== undefined && parts.includes('name') && { name }),
+      ...others,
+    };
   if (id !== undefined) return id;
   throw new UsageError(
     `category '${name}': the service takes the id of a category, and has no list of categories to find it in`,

@@ -37,7 +37,7 @@ export type Output = (RecordsOutput | RecordOutput | DocumentsOutput) & {
   readonly doneNote?: string;
   /** The format unless `--output` names another; by default that of the settings. */
   readonly defaultFormat?: OutputFormat;
-  /** The exit code if `error` is not set, also if the reader leaves early. A function is called after the output is printed. */
+  /** The exit code if `error` is not set, even if the reader leaves early. A function is called after the output is printed. */
   readonly exitCode?: number | (() => number);
   /** The error that ends the command after the output, because a part of its work failed. */
   readonly error?: Error | undefined;

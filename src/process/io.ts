@@ -19,7 +19,7 @@ interface InputStream {
 /** Everything that the program gets from its process: streams, environment, signals. */
 export interface Io {
   readonly stdin: InputStream;
-  /** The keyboard of the terminal that the process was started from, also if stdin is a file; undefined if there is none. */
+  /** The keyboard of the terminal that the process was started from, even if stdin is a file; undefined if there is none. */
   keyboard(): NodeJS.ReadableStream | undefined;
   readonly stdout: OutputStream;
   readonly stderr: OutputStream;
@@ -164,7 +164,7 @@ export function processId(): number {
 }
 
 /**
- * Returns true if a process with this id exists, also if another user owns it. True for a process that has ended and is not
+ * Returns true if a process with this id exists, even if another user owns it. True for a process that has ended and is not
  * reaped.
  */
 export function processExists(id: number): boolean {

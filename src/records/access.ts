@@ -101,7 +101,7 @@ interface Readings<Value> {
   readonly error: CliError | undefined;
 }
 
-/** Reads each item, several at a time, also if others fail. A value of undefined is left out. @param unit the plural of the items in messages. */
+/** Reads each item, several at a time, even if others fail. A value of undefined is left out. @param unit the plural of the items in messages. */
 export async function readEach<Item, Value>(
   items: readonly Item[],
   read: (item: Item) => Promise<Value | undefined>,

@@ -90,8 +90,8 @@ export class Names {
    */
   async resolve(fields: Fields): Promise<Fields> {
     const { operations } = this.client.contract;
-    const takesObject = (['createPet', 'updatePet'] as const).some((id) =>
-      isJsonObject(operations.get(id)?.body?.fields.categoryId?.example ?? null),
+    const takesObject = (['createPet', 'updatePet'] as const).some(
+      (id) => operations.get(id)?.body?.fields.categoryId?.categoryParts,
     );
     const resolved = new Map(Object.entries(fields));
     for (const [field, value] of resolved) {

@@ -160,7 +160,7 @@ function notesOf(ending: Ending, options: RecordWriteOptions): string[] {
         ]
       : []),
   ];
-  // What may have been applied is told, also if the command was interrupted.
+  // What may have been applied is told, even if the command was interrupted.
   if (interruption && rows.length > 1)
     for (const { message, details } of errors)
       notes.push(`warning: ${message}${details.mayBeApplied ? '; it may or may not have been applied' : ''}`);

@@ -197,7 +197,7 @@ function remove(canRemove: boolean): Decision {
 function noEntry(value: Value): Outcome {
   if (isFields(value)) return fail('no_entry', 'there is no such record');
   const message = 'the pet has no inventory entry: check the id, or create the entry with --create-missing';
-  return { kind: 'failed', reason: { status: 404, code: 'no_entry', message } };
+  return fail('no_entry', message);
 }
 
 function fail(code: ReasonCode, message: string): Outcome {

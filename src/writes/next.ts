@@ -32,8 +32,8 @@ export interface Known extends Readonly<Pick<Row, 'id' | 'intent' | 'planned' | 
   /** The last attempt that was sent. */
   readonly lastWrite?: JudgedWrite | undefined;
   readonly attempts: number;
-  /** How often it went back to a reading or to an attempt. */
-  readonly tries: number;
+  /** How many retries it has had: ways back to a reading or to an attempt. */
+  readonly retries: number;
   /** How often a row that adds has met another count than before. */
   readonly otherCounts: number;
   /** True from a refusal until the next reading: one that shows another value than was sent ends the doubt. */
@@ -79,7 +79,7 @@ export interface Policy extends RetryLimits {
 export interface Situation {
   readonly abilities: Abilities;
   readonly policy: Policy;
-  /** True if a reading has shown that the service means a success without a record. */
+  /** True if a reading has shown that a success without a record can be trusted. */
   readonly isConfirmed: boolean;
   /** What is left of the deadline of a command, in milliseconds. */
   readonly leftMs: number;
@@ -107,7 +107,7 @@ export function firstKnown({ id, intent, planned, doubt }: Row): Known {
     before: undefined,
     lastWrite: undefined,
     attempts: 0,
-    tries: 0,
+    retries: 0,
     otherCounts: 0,
     isRefusalOpen: false,
   };
@@ -171,12 +171,12 @@ function tryAgain(
   error: CliError | undefined,
 ): Next | undefined {
   const { policy, leftMs, random } = situation;
-  const tries = known.tries + 1;
+  const retries = known.retries + 1;
   const { retryAfterMs } = attemptsOf(error).at(-1) ?? {};
-  const retry = planRetry(tries, { error, retryAfterMs }, policy, leftMs, random);
+  const retry = planRetry(retries, { error, retryAfterMs }, policy, leftMs, random);
   if (retry.kind !== 'after') return undefined;
-  if (to === 'read' || !known.planned) return thenRead({ ...known, tries }, situation, retry.delayMs);
-  return thenWrite({ ...known, tries }, known.planned, false, retry.delayMs);
+  if (to === 'read' || !known.planned) return thenRead({ ...known, retries }, situation, retry.delayMs);
+  return thenWrite({ ...known, retries }, known.planned, false, retry.delayMs);
 }
 
 /** Reads once more, to know what became of the last attempt. */
@@ -204,8 +204,8 @@ function afterReading(
   if (intent.kind === 'add' && planned && !doubt && !isMetBy(planned.before, now)) {
     // Somebody else has changed the count meanwhile, as in a shop that sells, so this way back does not count as a retry.
     const wentBack = old.lastWrite?.verdict === 'outdated' && aim === 'decide';
-    const tries = wentBack ? known.tries - 1 : known.tries;
-    const again = { ...known, tries, otherCounts: known.otherCounts + 1 };
+    const retries = wentBack ? known.retries - 1 : known.retries;
+    const again = { ...known, retries, otherCounts: known.otherCounts + 1 };
     return again.otherCounts > maxOtherCounts ? endAsAnswered(again) : plan(again, decision, now, situation);
   }
   // An attempt with the same tag would get the same 409: the record may be in use.

@@ -88,7 +88,7 @@ const situations: readonly Situation[] = [
 ];
 
 /** Names a state by all that the rules read of it. */
-function keyOf({ planned, doubt, aim, lastWrite, reading, tries, ...counted }: Known): string {
+function keyOf({ planned, doubt, aim, lastWrite, reading, retries, ...counted }: Known): string {
   const facts = [
     planned,
     doubt,
@@ -97,7 +97,7 @@ function keyOf({ planned, doubt, aim, lastWrite, reading, tries, ...counted }: K
     lastWrite?.attempt?.response?.status,
     lastWrite?.id,
     reading?.etag,
-    tries,
+    retries,
     counted.otherCounts,
     counted.isRefusalOpen,
   ];

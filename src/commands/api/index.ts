@@ -76,7 +76,7 @@ const bind = verb({
     ),
     withToken: flag(
       '--with-token',
-      'send the token to the origin of the description, also if it is another one',
+      'send the token to the origin of the description, even if it is another one',
     ),
     dryRun: flag('--dry-run', 'show what would be bound and store nothing'),
   },

@@ -1,16 +1,16 @@
 import { existsSync } from 'node:fs';
 import { builtInContract, type Contract } from '../../api/contract.ts';
 import { operations } from '../../api/operations.ts';
-import { type Finding, findingOfError, isRed, pass, type Service, warn } from '../../checks/check.ts';
+import { type Finding, findingOfError, isRed, pass, warn } from '../../checks/check.ts';
 import { reachChecks } from '../../checks/check-table.ts';
 import { exitCodeOf, resultOf, runChecks, skippedResult } from '../../checks/run-checks.ts';
 import { action } from '../../cli/verb.ts';
-import { chooseTokenHeader, decideTokenUse } from '../../config/credential.ts';
+import { decideTokenUse } from '../../config/credential.ts';
 import { resolvePaths } from '../../config/paths.ts';
 import type { Settings } from '../../config/settings.ts';
-import { socketOptions } from '../../connect.ts';
-import { type Context, retryLimitsOf, timeoutOf } from '../../context.ts';
+import type { Context } from '../../context.ts';
 import { propertyColumns } from '../../output/columns.ts';
+import { hasTls, openService } from './open-service.ts';
 
 export const doctor = action({
   wrongSettings: 'ignore',
@@ -85,26 +85,4 @@ function tokenFinding(settings: Settings, { tokenHeader }: Contract): Finding {
 function isProxyIgnored(env: Context['io']['env']): boolean {
   const isSet = (name: string) => (env[name] ?? env[name.toLowerCase()] ?? '') !== '';
   return isSet('ALL_PROXY') && !isSet('HTTP_PROXY') && !isSet('HTTPS_PROXY');
-}
-
-/** Opens the service for the checks. @throws UsageError if nothing says which service, or a setting is wrong. */
-export async function openService(context: Context, strict = false): Promise<Service> {
-  const { settings, secrets, now } = context;
-  const client = await context.client('checks');
-  return {
-    client,
-    socket: await socketOptions(context, client.baseUrl),
-    mask: secrets.mask,
-    now,
-    strict,
-    timeoutMs: timeoutOf(settings, 'checks'),
-    sendsEtags: settings.get('etags'),
-    retries: retryLimitsOf(settings, 'checks').retries,
-    tokenHeader: chooseTokenHeader(settings, client.contract.tokenHeader),
-  };
-}
-
-/** Returns true if the service is reached by TLS. */
-export function hasTls({ baseUrl }: Settings): boolean {
-  return baseUrl?.startsWith('https:') === true;
 }

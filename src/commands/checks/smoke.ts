@@ -22,7 +22,7 @@ import type { Output } from '../../output/printer.ts';
 import { exitCodes, InterruptedError, OutputClosedError, UsageError } from '../../process/errors.ts';
 import { ensureFolder, writeFileAtomic } from '../../process/files.ts';
 import { fileError } from '../../process/system-error.ts';
-import { hasTls, openService } from './doctor.ts';
+import { hasTls, openService } from './open-service.ts';
 
 const smokeFlags = {
   wait: value('--wait <duration>', 'run the read checks again for up to this long, until they pass', {
