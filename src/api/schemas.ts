@@ -99,13 +99,13 @@ export type BodyName = keyof typeof bodySchemas;
  * Schemas of the records in answers, by their names in the service's specification. Unknown fields are
  * allowed.
  */
-export const resultSchemas = toSchemas(false);
+export const resultSchemas = toResultSchemas(false);
 export type ResultName = Noun['schema'];
 
 /** Schemas of the records of bound operations. */
-export const looseResultSchemas = toSchemas(true);
+export const looseResultSchemas = toResultSchemas(true);
 
-function toSchemas(isBound: boolean): Readonly<Record<ResultName, ObjectSchema>> {
+function toResultSchemas(isBound: boolean): Readonly<Record<ResultName, ObjectSchema>> {
   return {
     Pet: recordSchema(pets, isBound),
     Category: recordSchema(categories, isBound),

@@ -23,7 +23,7 @@ import { areDisjoint, type RunFlags, type RunHeader, shardOf } from './run-heade
 import { findTarget, lockTarget } from './target.ts';
 
 /** The parts of which a run is made. */
-interface RunInput {
+interface RunParts {
   readonly kind: RunHeader['kind'];
   readonly noun: NounName;
   readonly input: CheckedInput<RunRow>;
@@ -33,7 +33,7 @@ interface RunInput {
 }
 
 /** Reads a whole input, and prints its warnings. */
-export async function readRunInput<Row extends InputRow>(
+export async function readCheckedInput<Row extends InputRow>(
   context: Context,
   path: string,
   layout: RowLayout<Row>,
@@ -45,7 +45,7 @@ export async function readRunInput<Row extends InputRow>(
   return input;
 }
 
-async function toRun(context: Context, { kind, noun, input, flags, delivery }: RunInput): Promise<Run> {
+async function toRun(context: Context, { kind, noun, input, flags, delivery }: RunParts): Promise<Run> {
   const { file, format, rows, invalid, skipped, header: columns } = input;
   const header: RunHeader = {
     kind,
@@ -69,7 +69,7 @@ async function toRun(context: Context, { kind, noun, input, flags, delivery }: R
 /** Turns an input into a run, and carries out its first session. */
 export async function startRun(
   context: Context,
-  input: RunInput,
+  input: RunParts,
   flags: SessionFlags,
   mode = sessionMode(context),
 ): Promise<Output> {

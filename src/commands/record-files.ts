@@ -2,7 +2,7 @@ import type { Noun, WriteVerb } from '../api/nouns.ts';
 import type { Fields } from '../api/record-values.ts';
 import { newRow } from '../bulk/run.ts';
 import { defaultFlags } from '../bulk/run-header.ts';
-import { readRunInput, startRun } from '../bulk/start-run.ts';
+import { readCheckedInput, startRun } from '../bulk/start-run.ts';
 import type { Context } from '../context.ts';
 import type { CheckedInput } from '../input/read-rows.ts';
 import type { Output } from '../output/printer.ts';
@@ -33,7 +33,7 @@ export async function runFile(
   if (kind !== 'delete') checkOfferedFields(access, extra);
   const { skipInvalid = false, shard = null } = flags;
   const runFlags = { ...defaultFlags, skipInvalid, shard };
-  const input = await readRunInput(context, from, createRecordLayout(access, kind, extra), runFlags);
+  const input = await readCheckedInput(context, from, createRecordLayout(access, kind, extra), runFlags);
   const records = await resolveRows(access, input);
   await noteValues(access, kind, input, records);
   const rows = records.map(({ line, id, text, fields }) =>

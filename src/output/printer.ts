@@ -152,9 +152,7 @@ export function createPrinter(io: Io, options: PrinterOptions) {
 
   return {
     content,
-    record,
     records,
-    documents,
     /** True if a column is printed or sorted by, so that fetching its data is worth it. */
     shows<Entity>(view: View<Entity>, column: string): boolean {
       const hasColumns = content === 'text' || content === 'cells';

@@ -1,6 +1,6 @@
 import { sessionMode } from '../../bulk/carry-out.ts';
 import { countLayout } from '../../bulk/count-layout.ts';
-import { readRunInput, startRun } from '../../bulk/start-run.ts';
+import { readCheckedInput, startRun } from '../../bulk/start-run.ts';
 import { type ColumnMap, parseColumnMap } from '../../config/setting-values.ts';
 import type { Context } from '../../context.ts';
 import type { Output } from '../../output/printer.ts';
@@ -19,7 +19,7 @@ export async function applyCounts(
   const { settings } = context;
   const map = toColumnMap(flags.map ?? [settings.get('import-map')].filter((text) => text !== undefined));
   const runFlags = toRunFlags(flags, map, mode);
-  const input = await readRunInput(context, path, countLayout(runFlags), runFlags);
+  const input = await readCheckedInput(context, path, countLayout(runFlags), runFlags);
   const { delivery } = flags;
   const runInput = { kind: 'apply', noun: 'inventory', input, flags: runFlags, delivery } as const;
   return startRun(context, runInput, flags, mode);
