@@ -49,7 +49,7 @@ test('writes rejected JSON as JSON, and keeps every digit', async () => {
     /^\{"id":9223372036854775807,"count":1,"x":\[1,2\],"_line":1,"_state":"failed"/,
   );
   expect(shop.read('b.rejects.jsonl')).toMatch(
-    /^\{"petId":7,"quantity":1,"_line":1,"_state":"failed","_status":404.*\n\{"_text":"nonsense","_line":2,"_state":"invalid".*\n\{"_text":"\{\\"id\\":1,/,
+    /^\{"petId":7,"quantity":1,"_line":1,"_state":"failed","_code":"no_entry".*\n\{"_text":"nonsense","_line":2,"_state":"invalid".*\n\{"_text":"\{\\"id\\":1,/,
   );
   expect(await shop.report('inventory apply a.rejects.jsonl --yes')).toMatchObject({ failed: 1 });
 });
