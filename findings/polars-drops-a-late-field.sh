@@ -32,7 +32,7 @@ print("JSON lines:", columns(lambda: polars.read_ndjson("orders.jsonl")))
 print("JSON lines, all looked at:", columns(lambda: polars.read_ndjson("orders.jsonl", infer_schema_length=None)))
 END
 seen=$(python/bin/python read.py)
-echo "polars $polars, a field that only record 150 has:"
+echo "polars version $polars, a field that only record 150 has:"
 echo "$seen"
 [ "$seen" = 'JSON: extra field in struct data: shipDate
 JSON lines: id quantity
