@@ -53,7 +53,7 @@ export interface Noun {
   /** The name of its id in other records and in paths. */
   readonly idName: 'petId' | 'categoryId' | 'orderId';
   readonly fields: readonly Field[];
-  /** The fields without which a record in a service's description is none of this noun. */
+  /** The fields that tell this noun: a record of a service's description that lacks one is not of this noun. */
   readonly keyFields: readonly string[];
   /** True if a write of a record is that of its quantity, which can be set or added to. */
   readonly isCount: boolean;

@@ -2,7 +2,7 @@
 
 export const petStatuses = ['available', 'pending', 'sold'] as const;
 
-/** The status of a pet that has none. */
+/** The status of a pet without a status. */
 export const [defaultStatus] = petStatuses;
 
 export const int64Max = 9223372036854775807n;

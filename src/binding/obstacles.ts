@@ -123,7 +123,7 @@ function recordObstacle(
   const fields = isRead ? missingKeys(tableOperation, shape) : undefined;
   if (!fields) return undefined;
   // A record in an envelope that the program does not know is ours nevertheless. An object that has our fields itself, such as
-  // a pet with its category, is no envelope.
+  // a pet with its category, is not an envelope.
   const isEnvelope = fieldNamesOf(tableOperation, shape).size === 0;
   const inner = isEnvelope && [...shape.fields].find(([, field]) => isRecord(tableOperation, field));
   if (inner) return { why: `it answers the record inside ${inner[0]}` };

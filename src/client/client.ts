@@ -44,7 +44,7 @@ export interface Client {
    */
   read(id: OperationId, input: CallInput, options?: CallOptions): Promise<FetchedRecord>;
   /**
-   * Writes by one operation, and judges what came of it. An answer with any status is a result, and so is no answer.
+   * Writes by one operation, and judges what came of it. Every answer is a result, whatever its status, and a missing answer is one too.
    *
    * @throws StoppedError or InterruptedError if it was certainly not sent.
    */

@@ -94,7 +94,7 @@ function readBytes(file: string): Buffer | undefined {
 /**
  * Creates a store from the content of a file.
  *
- * @throws InvalidStore if the content is no store, or if its records do not fit together.
+ * @throws InvalidStore if the content is not that of a store, or its records do not fit together.
  */
 function createStore(content: object): Store {
   const result = v.safeParse(storeSchema, content);
