@@ -44,7 +44,8 @@ export interface Client {
    */
   read(id: OperationId, input: CallInput, options?: CallOptions): Promise<FetchedRecord>;
   /**
-   * Writes by one operation, and judges what came of it. Every answer is a result, whatever its status, and a missing answer is one too.
+   * Writes by one operation, and judges what came of it. Every answer is a result, whatever its status, and a missing answer is
+   * one too.
    *
    * @throws StoppedError or InterruptedError if it was certainly not sent.
    */
