@@ -1,6 +1,6 @@
 import { InputError } from '../process/errors.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-json.ts';
-import { toPointer, valueAt } from '../process/pointer.ts';
+import { isJsonObject, type JsonObject, type JsonValue, valueAt } from '../process/exact-json.ts';
+import { percentDecoded } from '../process/text.ts';
 
 /** A document whose references are followed where they are met. */
 export interface RootDocument {
@@ -20,7 +20,7 @@ export function referenceOf(value: JsonValue | undefined): string | undefined {
  * @throws InputError for a reference to another document.
  */
 export function lookUp(reference: string, { label, document }: RootDocument): JsonValue | undefined {
-  if (reference.startsWith('#')) return valueAt(document, toPointer(reference));
+  if (reference.startsWith('#')) return valueAt(document, percentDecoded(reference.slice(1)));
   throw new InputError(
     `description ${label}: refers to ${reference}, which is in another document`,
     'bundle it into one document first',

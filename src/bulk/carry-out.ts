@@ -74,8 +74,8 @@ export async function carryOut(
   const { io } = context;
   const { run } = chosen;
   const { kind, noun } = run.header;
-  if (run.id !== undefined) await lock?.nameRun(run.id);
-  if (flags.rejects !== undefined) await checkFolder({ name: flags.rejects, folder: io.cwd }, '--rejects');
+  if (run.id !== undefined) lock?.nameRun(run.id);
+  if (flags.rejects !== undefined) checkFolder({ name: flags.rejects, folder: io.cwd }, '--rejects');
   const session = await createSession(context, chosen);
   const plan = await planWithProgress(context, session);
   const guardError = brokenGuard(run, plan, flags);
@@ -147,7 +147,7 @@ async function writeWithProgress(
   };
   return inTwoSteps(context.interrupts, stop, stopBy, async () => {
     const journal = await openJournal(session.list, run, plan.rows);
-    if (run.id !== undefined) await lock?.nameRun(run.id);
+    if (run.id !== undefined) lock?.nameRun(run.id);
     const options = { maxErrors, name: rejects, folder: context.io.cwd };
     const write = () => writeRun(session, plan, journal, options);
     return total > 0 ? withProgress(context, activity, write) : write();

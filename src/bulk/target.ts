@@ -7,7 +7,7 @@ import { resolvePaths } from '../config/paths.ts';
 import type { Context } from '../context.ts';
 import { monotonicMs, sleep } from '../process/deadline.ts';
 import { CliError } from '../process/errors.ts';
-import { ensurePrivateFolder, realFile, writeFileAtomic } from '../process/files.ts';
+import { ensureFolder, realFile, writeFileAtomic } from '../process/files.ts';
 import type { Io } from '../process/io.ts';
 import { holderOf, takeLock, withLock } from '../process/lock.ts';
 import { areDisjoint, type RunHeader, type Shard } from './run-header.ts';
@@ -74,7 +74,7 @@ interface Holder {
 /** The lock of this process on a target. It is released at the end of its scope. */
 export interface TargetLock extends AsyncDisposable {
   /** Tells other processes the id of the run. */
-  nameRun(run: string): Promise<void>;
+  nameRun(run: string): void;
 }
 
 /**
@@ -88,7 +88,7 @@ export async function lockTarget(
   { lockWait = 0 }: { readonly lockWait?: number | undefined },
 ): Promise<TargetLock> {
   const folder = runFolderOf(io);
-  await ensurePrivateFolder(folder, 'PETSTORE_STATE_DIR names another folder for what a run does');
+  ensureFolder(folder, 'PETSTORE_STATE_DIR names another folder for what a run does');
   const gate = join(folder, `target-${createHash('sha256').update(target).digest('hex').slice(0, 12)}`);
   const path = `${gate}.${shard ? `${shard.index}-of-${shard.count}` : 'whole'}`;
   const writeHolder = (run?: string) =>
@@ -100,7 +100,7 @@ export async function lockTarget(
       const holder = holders.find((each) => each.target === target && !areDisjoint(shard, each.shard));
       if (holder) return holder;
       const unlock = await takeLock(path);
-      await writeHolder();
+      writeHolder();
       return unlock;
     });
   const endMs = monotonicMs() + lockWait;

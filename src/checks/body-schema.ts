@@ -7,8 +7,8 @@ import {
   type JsonObject,
   type JsonValue,
   printJson,
+  printPointer,
 } from '../process/exact-json.ts';
-import { printPointer } from '../process/pointer.ts';
 import { secondsText, withArticle } from '../process/text.ts';
 import type { Finding } from './check.ts';
 

@@ -1,9 +1,8 @@
 import { type HttpResponse, headerValue } from '../api/http.ts';
 import { UsageError } from '../process/errors.ts';
-import { type JsonValue, printJson } from '../process/exact-json.ts';
-import { valueAt } from '../process/pointer.ts';
-import type { Mask } from '../process/secrets.ts';
-import { excerpt, shorten } from '../process/text.ts';
+import { type JsonValue, printJson, valueAt } from '../process/exact-json.ts';
+import { excerpt, type Mask } from '../process/secrets.ts';
+import { shorten } from '../process/text.ts';
 import { type Finding, fail, statusText } from './check.ts';
 
 /** A requirement of `--expect` or `--wait-for` for an answer, which must meet every part of it. */

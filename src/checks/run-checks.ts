@@ -10,7 +10,7 @@ import { pageSize } from '../client/whole-list.ts';
 import { monotonicMs } from '../process/deadline.ts';
 import { type ExitCode, exitCodes, messageOf, UsageError } from '../process/errors.ts';
 import { jsonIn } from '../process/exact-json.ts';
-import { excerpt } from '../process/text.ts';
+import { excerpt } from '../process/secrets.ts';
 import {
   type AskOptions,
   type Check,

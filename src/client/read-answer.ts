@@ -6,8 +6,13 @@ import { isBound, type Operation } from '../api/operations.ts';
 import type { ServiceRecord } from '../api/record-values.ts';
 import { issueReason, looseResultSchemas, resultSchemas } from '../api/schemas.ts';
 import { messageOf } from '../process/errors.ts';
-import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../process/exact-json.ts';
-import { printPointer } from '../process/pointer.ts';
+import {
+  isJsonObject,
+  type JsonObject,
+  type JsonValue,
+  parseJson,
+  printPointer,
+} from '../process/exact-json.ts';
 import type { Mask } from '../process/secrets.ts';
 import { withArticle } from '../process/text.ts';
 import { beginningOf, bodyText, isJsonType } from './error-body.ts';

@@ -104,9 +104,9 @@ function unusable(path: string, why: string, { flags }: BindingScope): InputErro
 /** Replaces the stored contract atomically, and names it in its profile. */
 export async function writeContract(io: Io, scope: BindingScope, bound: BoundContract): Promise<void> {
   const path = contractPath(io, scope);
-  const { ensurePrivateFolder, writeFileAtomic } = await import('../process/files.ts');
-  await ensurePrivateFolder(dirname(path));
-  await writeFileAtomic(path, `${printJson(toStored(bound))}\n`);
+  const { ensureFolder, writeFileAtomic } = await import('../process/files.ts');
+  ensureFolder(dirname(path));
+  writeFileAtomic(path, `${printJson(toStored(bound))}\n`);
   const { profile } = scope;
   if (profile === undefined) return;
   const { editConfig, sectionOf } = await import('./edit.ts');

@@ -28,9 +28,9 @@ type StoredValue = string | number | boolean;
 export async function editConfig<Value>(io: Io, edit: (config: ConfigDraft) => Value): Promise<Value> {
   const { configFile } = resolvePaths(io);
   // Loaded here, because commands that only read settings do not need these files.
-  const { ensurePrivateFolder, realFile } = await import('../process/files.ts');
+  const { ensureFolder, realFile } = await import('../process/files.ts');
   const { withLock } = await import('../process/lock.ts');
-  await ensurePrivateFolder(dirname(configFile), 'PETSTORE_CONFIG_DIR names another folder');
+  ensureFolder(dirname(configFile), 'PETSTORE_CONFIG_DIR names another folder');
   return withLock(configFile, async () => {
     const file = await readConfigFile(io);
     if (file.problem) throw file.problem;

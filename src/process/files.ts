@@ -54,7 +54,7 @@ export async function* readPieces(path: string): AsyncGenerator<Uint8Array> {
  * @param maxBytes a multiple of 1024.
  * @throws the system's error, or Error if the file is longer: a device such as /dev/zero has no end.
  */
-export async function readWhole(path: string, maxBytes: number): Promise<Buffer> {
+export function readWhole(path: string, maxBytes: number): Promise<Buffer> {
   return collectBytes(readPieces(path), maxBytes);
 }
 
@@ -88,7 +88,7 @@ function readSome(file: number, into: Buffer): Promise<number | undefined> {
  *
  * @throws CliError `failed` if the file cannot be written; its old content stays.
  */
-export async function writeFileAtomic(path: string, data: string, mode = 0o600): Promise<void> {
+export function writeFileAtomic(path: string, data: string, mode = 0o600): void {
   try {
     const stats = statSync(path, { throwIfNoEntry: false });
     if (stats && !stats.isFile() && !stats.isDirectory()) throw new Error('is not a regular file');
@@ -111,17 +111,12 @@ export function realFile(path: string): string {
   }
 }
 
-/** Creates a folder that only its owner may enter. @param hint the hint of the error @throws as `ensureFolder`. */
-export async function ensurePrivateFolder(path: string, hint?: string): Promise<void> {
-  return ensureFolder(path, 0o700, hint);
-}
-
 /**
- * Creates a folder, and missing folders above it; leaves an existing one as it is.
+ * Creates a folder, and missing folders above it; leaves an existing one as it is. By default only its owner may enter it.
  *
- * @throws CliError `failed` if the folder cannot be created.
+ * @throws CliError `failed`, with the hint, if the folder cannot be created.
  */
-export async function ensureFolder(path: string, mode: number, hint?: string): Promise<void> {
+export function ensureFolder(path: string, hint?: string, mode = 0o700): void {
   try {
     makeFolder(path, mode);
   } catch (error) {
@@ -151,7 +146,7 @@ export interface FileName {
 }
 
 /** @throws UsageError if the folder of the file does not exist. */
-export async function checkFolder({ name, folder }: FileName, flag: string): Promise<void> {
+export function checkFolder({ name, folder }: FileName, flag: string): void {
   const parent = dirname(resolve(folder, name));
   if (!statSync(parent, { throwIfNoEntry: false })?.isDirectory())
     throw new UsageError(`${flag} ${name}: no such folder, nothing was sent`);

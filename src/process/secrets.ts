@@ -1,3 +1,5 @@
+import { percentDecoded } from './text.ts';
+
 const masked = '***';
 
 const userinfo = /(\b[a-z][a-z0-9+.-]{0,20}:\/\/)[^/?#\s]*@/gi;
@@ -9,6 +11,15 @@ export function maskUrl(url: string): string {
 
 /** Replaces every secret in a text. */
 export type Mask = (text: string) => string;
+
+/** Returns the first 200 bytes of a text. Secrets are masked before the text is cut. */
+export function excerpt(text: string, mask: Mask): string {
+  const masked = mask(text);
+  const bytes = Buffer.from(masked);
+  if (bytes.length <= 200) return masked;
+  const cut = bytes.subarray(0, 200).toString('utf8');
+  return `${cut.replace(/\ufffd+$/, '')}...`;
+}
 
 /** Header values by lower-case name. */
 type HeaderValues = Readonly<Record<string, string | readonly string[]>>;
@@ -53,7 +64,7 @@ export function createSecrets(env: Readonly<Record<string, string | undefined>> 
   };
   const addPasswordOf = (url: string) => {
     if (!url.includes('@') || !URL.canParse(url)) return;
-    const [username = '', password = ''] = [new URL(url).username, new URL(url).password].map(decodedOrSame);
+    const [username = '', password = ''] = [new URL(url).username, new URL(url).password].map(percentDecoded);
     if (username === '' && password === '') return;
     add(password || username);
     add(Buffer.from(`${username}:${password}`).toString('base64'));
@@ -74,15 +85,6 @@ export function createSecrets(env: Readonly<Record<string, string | undefined>> 
       return Object.fromEntries(masking);
     },
   };
-}
-
-/** The text with its percent-encoding undone, or the text itself if that is not valid. */
-function decodedOrSame(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }
 
 /** The forms in which a secret can stand in a text: plain, percent-encoded, and as base64. */

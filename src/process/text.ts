@@ -1,5 +1,3 @@
-import type { Mask } from './secrets.ts';
-
 /**
  * Matches most text. V8 takes long to create the Unicode classes below, so they are created only if they are needed.
  */
@@ -52,6 +50,15 @@ const entities = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '
 /** Escapes a text for HTML and XML, also in quoted attributes. */
 export function escapeMarkup(text: string): string {
   return text.replace(/[&<>"']/g, (character) => entities[character as keyof typeof entities]);
+}
+
+/** Undoes the percent-encoding of a text. Anything that is not percent-encoded UTF-8 stays as it is. */
+export function percentDecoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 /** The day of a moment in UTC: YYYY-MM-DD. */
@@ -162,15 +169,6 @@ export function durationText(ms: number): string {
   if (ms >= 120_000) return `${Number((ms / 60_000).toFixed(ms < 600_000 ? 1 : 0))} min`;
   if (ms >= 1000) return `${Number((ms / 1000).toFixed(ms < 10_000 ? 1 : 0))} s`;
   return `${ms < 10 ? Number(ms.toFixed(1)) : Math.round(ms)} ms`;
-}
-
-/** Returns the first 200 bytes of a text. Secrets are masked before the text is cut. */
-export function excerpt(text: string, mask: Mask): string {
-  const masked = mask(text);
-  const bytes = Buffer.from(masked);
-  if (bytes.length <= 200) return masked;
-  const cut = bytes.subarray(0, 200).toString('utf8');
-  return `${cut.replace(/\ufffd+$/, '')}...`;
 }
 
 /** Returns a hash of a text: FNV-1a, 32 bits, over UTF-16 units. It is the same on every machine. */

@@ -126,9 +126,9 @@ class SharedStore {
   /** Keeps other processes from the file until the next save. */
   private async lock(): Promise<void> {
     // Most commands only read, so the modules for writing are loaded here.
-    const { ensurePrivateFolder } = await import('../process/files.ts');
+    const { ensureFolder } = await import('../process/files.ts');
     const { takeLock } = await import('../process/lock.ts');
-    await ensurePrivateFolder(dirname(this.file));
+    ensureFolder(dirname(this.file));
     const release = await takeLock(this.file, this.lockWaitMs);
     try {
       this.load();
@@ -149,7 +149,7 @@ class SharedStore {
       if (current.id === undefined || current.revision !== saved?.revision) {
         const { randomUUID } = await import('node:crypto');
         current.id ??= randomUUID();
-        await writeFileAtomic(this.file, printStore(current));
+        writeFileAtomic(this.file, printStore(current));
       }
       this.saved = { version: versionOf(this.file), revision: current.revision };
     } finally {

@@ -11,8 +11,8 @@ import {
   querySchemas,
 } from '../api/schemas.ts';
 import { messageOf } from '../process/errors.ts';
-import { isJsonObject, type JsonValue, parseJson } from '../process/exact-json.ts';
-import { printPointer } from '../process/pointer.ts';
+import { isJsonObject, type JsonValue, parseJson, printPointer } from '../process/exact-json.ts';
+import { percentDecoded } from '../process/text.ts';
 import { maxBodyBytes, Refusal } from './refusal.ts';
 
 /** The parts of a URL, still percent-encoded. */
@@ -54,7 +54,7 @@ export function readInput(
   const values = query === '' ? undefined : new URLSearchParams(query);
   const input: { -readonly [Part in keyof RequestInput]: RequestInput[Part] } = {};
   for (const { name, wireName, in: location } of parameters) {
-    if (location === 'path') input.id = parseParameter(wireName, IdText, decodeSegment(id)) as bigint;
+    if (location === 'path') input.id = parseParameter(wireName, IdText, percentDecoded(id)) as bigint;
     const [text, ...repeats] = (location === 'query' && values?.getAll(name)) || [];
     if (repeats.length > 0) throw new Refusal('invalid_parameter', `${name}: is given twice`);
     if (text !== undefined)
@@ -62,15 +62,6 @@ export function readInput(
   }
   if (body) input.body = parseBody(body.name, request);
   return input;
-}
-
-/** Decodes a segment of a path. A segment that is not percent-encoded UTF-8 stays as it is, and then is not an id. */
-function decodeSegment(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }
 
 function parseParameter(name: string, schema: v.GenericSchema, text: string): unknown {

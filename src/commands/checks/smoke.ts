@@ -185,8 +185,8 @@ async function deliver(
 }
 
 async function writeReport(path: string, text: string): Promise<void> {
-  await ensureFolder(dirname(path), 0o777);
-  await writeFileAtomic(path, text, 0o644);
+  ensureFolder(dirname(path), undefined, 0o777);
+  writeFileAtomic(path, text, 0o644);
 }
 
 async function appendSummary(path: string, text: string): Promise<void> {

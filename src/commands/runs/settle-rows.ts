@@ -26,7 +26,7 @@ export async function settleRows(
 ): Promise<Output> {
   const { header } = findRun(await listRuns(context.io), runId);
   await using lock = await lockTarget(context, header, flags);
-  await lock.nameRun(runId);
+  lock.nameRun(runId);
   const list = await listRuns(context.io);
   const run = await readRun(list, runId);
   const outcomes = names.map((name) => toOutcome(run, name, as));
