@@ -42,7 +42,7 @@ export async function createSession(context: Context, chosen: ChosenRun): Promis
   const client = await context.client('bulk');
   const stop = new Stop<StopReason>();
   const rate = settings.get('rate') ?? null;
-  const pace = new Pace(settings.get('concurrency'), rate, stop);
+  const pace = new Pace(settings.get('concurrency'), rate, stop, settings.get('timeout'));
   const port = createRecordPort(client, noun, { pace, sendsEtags: settings.get('etags') });
   checkOffers(client, port, run);
   const rules: Rules = { mayCreate: flags.createMissing, takesBack: kind === 'undo' };

@@ -20,8 +20,10 @@ export interface StopReason {
 /** The longest Retry-After, in milliseconds. A longer one stops the run. */
 export const maxRetryWaitMs = 120_000;
 
-/** The number of attempts in a row without an answer of the service that stops the run. */
+/** After so many attempts in a row without an answer of the service, it is only probed. */
 const maxUnanswered = 20;
+/** How many probes there are before the run stops. */
+const probeCount = 10;
 
 /** The pace of requests, shared by all workers: a rate, a pause when the service asks for one, and a stop if it no longer answers. */
 export class Pace {
@@ -32,13 +34,20 @@ export class Pace {
   private readonly intervalMs: number;
   private inFlight = 0;
   private unanswered = 0;
+  private unansweredSince = 0;
   private isWriteLost = false;
+  private readonly patienceMs: number;
+  private nextProbeAt = 0;
   private pausedUntil = 0;
   private nextAt = 0;
 
-  /** @param rate the most requests a second. Each attempt counts. Null for no limit. */
-  constructor(max: number, rate: number | null, stop: Stop<StopReason>) {
+  /**
+   * @param rate the most requests a second. Each attempt counts. Null for no limit.
+   * @param patienceMs how long a service may give no answer before the run stops: a gateway may be away for a moment.
+   */
+  constructor(max: number, rate: number | null, stop: Stop<StopReason>, patienceMs: number) {
     this.max = max;
+    this.patienceMs = patienceMs;
     this.intervalMs = rate === null ? 0 : 1000 / rate;
     this.stop = stop;
     stop.stopped.addEventListener('abort', () => this.abandonIfIdle());
@@ -73,26 +82,28 @@ export class Pace {
     if (pauseMs > 0) this.pausedUntil = Math.max(this.pausedUntil, monotonicMs() + pauseMs);
     // A service may answer readings although its writes get no answer: a reading between two writes is not a sign of life.
     const isSafe = isSafeMethod(attempt.request.method);
-    if (!isOfService(attempt)) {
+    if (isOfService(attempt)) {
+      this.nextProbeAt = 0;
+      if (!isSafe || !this.isWriteLost) this.unanswered = 0;
+      if (!isSafe) this.isWriteLost = false;
+    } else {
+      if (this.unanswered === 0) this.unansweredSince = monotonicMs();
       this.unanswered += 1;
       this.isWriteLost ||= !isSafe;
-    } else if (!isSafe || !this.isWriteLost) {
-      this.unanswered = 0;
-      this.isWriteLost = false;
+      if (this.isProbing() && monotonicMs() - this.unansweredSince >= this.patienceMs)
+        this.stop.stop({
+          kind: 'unavailable',
+          message: `${this.unanswered} attempts in a row got no answer of the service: ${error?.message ?? `the last one was ${status}`}`,
+        });
     }
-    if (this.unanswered >= maxUnanswered)
-      this.stop.stop({
-        kind: 'unavailable',
-        message: `${maxUnanswered} attempts in a row got no answer of the service: ${error?.message ?? `the last one was ${status}`}`,
-      });
     if (this.stop.reason) this.abandonIfIdle();
   }
 
   private async begin(firstWaitMs: number): Promise<void> {
     for (let waitMs = firstWaitMs; waitMs > 0; ) {
       await sleep(waitMs, this.stop.stopped);
-      // The service may have asked for a pause meanwhile.
-      waitMs = this.pausedUntil > monotonicMs() ? this.reserveTurn() : 0;
+      // The service may have asked for a pause meanwhile, or have given no answer.
+      waitMs = this.isProbing() || this.pausedUntil > monotonicMs() ? this.reserveTurn() : 0;
     }
     this.count();
   }
@@ -102,10 +113,18 @@ export class Pace {
     this.inFlight += 1;
   }
 
-  /** Takes the next turn by pause and rate, and returns the milliseconds until then. */
+  private isProbing(): boolean {
+    return this.unanswered >= maxUnanswered;
+  }
+
+  /** Takes the next turn by pause and rate, and returns the milliseconds until then. Whoever comes first takes a probe. */
   private reserveTurn(): number {
-    if (this.intervalMs === 0 && this.pausedUntil === 0) return 0;
+    if (this.intervalMs === 0 && this.pausedUntil === 0 && !this.isProbing()) return 0;
     const now = monotonicMs();
+    if (this.isProbing()) {
+      if (now < this.nextProbeAt) return this.nextProbeAt - now;
+      this.nextProbeAt = now + this.patienceMs / probeCount;
+    }
     const turn = Math.max(now, this.pausedUntil, this.nextAt);
     if (this.intervalMs > 0) this.nextAt = turn + this.intervalMs;
     // Timers have a resolution of a millisecond, so a shorter wait would take as long as that.

@@ -10,9 +10,9 @@ function attempt(status: number, more: Partial<Attempt> = {}): Attempt {
   return { request, isSent: true, number: 1, elapsedMs: 0, response, ...more };
 }
 
-function openPace() {
+function openPace(patienceMs = 0) {
   const stop = new Stop<StopReason>();
-  const pace = new Pace(8, null, stop);
+  const pace = new Pace(8, null, stop, patienceMs);
   const answer = (status: number, times = 1, method = 'PUT') => {
     for (let time = 0; time < times; time += 1) {
       void pace.waitForTurn();
@@ -33,6 +33,25 @@ test('20 attempts in a row without an answer of the service stop the run', () =>
     kind: 'unavailable',
     message: '20 attempts in a row got no answer of the service: the last one was 503',
   });
+});
+
+test('a service without an answer is probed ten times in the time of its patience, and then the run stops', async () => {
+  vi.useFakeTimers({ toFake: ['hrtime', 'setTimeout', 'clearTimeout'] });
+  const { pace, stop, answer } = openPace(5000);
+  answer(502, 20);
+  const probe = async () => {
+    await pace.waitForTurn();
+    pace.observe(attempt(502));
+  };
+  for (let worker = 0; worker < 8; worker += 1)
+    void (async () => {
+      while (!stop.reason) await probe().catch(() => {});
+    })();
+  await vi.advanceTimersByTimeAsync(4900);
+  expect(stop.reason).toBeUndefined();
+  await vi.advanceTimersByTimeAsync(600);
+  expect(stop.reason?.message).toMatch(/^31 attempts in a row/);
+  vi.useRealTimers();
 });
 
 test('an answered reading is no sign of life where writes get no answer', () => {
@@ -77,7 +96,7 @@ test.each([429, 503])('a %i without Retry-After pauses all requests', async (sta
 });
 
 test('a rate spreads requests over the time', async () => {
-  const pace = new Pace(8, 50, new Stop<StopReason>());
+  const pace = new Pace(8, 50, new Stop<StopReason>(), 0);
   const began = performance.now();
   await Promise.all(Array.from({ length: 5 }, () => pace.waitForTurn()));
   expect(performance.now() - began).toBeGreaterThan(70);
