@@ -1,8 +1,7 @@
 import { shownUrl } from '../api/address.ts';
 import { headerValue, withoutParameters } from '../api/http.ts';
 import type { Operation } from '../api/operations.ts';
-import { statusWord } from '../client/answer-table.ts';
-import type { Attempt } from '../client/attempt.ts';
+import { type Attempt, statusWord } from '../client/answer-table.ts';
 import type { CallOptions } from '../client/call.ts';
 import type { RawResponse } from '../client/client.ts';
 import { type CallInput, recordIdOf } from '../client/request.ts';

@@ -1,10 +1,34 @@
-import { isSafeMethod } from '../api/http.ts';
+import { type HttpRequest, type HttpResponse, isSafeMethod } from '../api/http.ts';
 import { type Author, CliError, type ErrorKind, type UnavailableReason } from '../process/errors.ts';
-import type { Attempt } from './attempt.ts';
 
 // The one table of answers: what an answer means for a write, a retry and an error. Calls, rows, smoke and errors read it.
 
-/** What decides whether a request was applied, and is retried. */
+/** One attempt of a call, after its end. */
+export interface Attempt {
+  /** The request that was sent, or after redirects the last one. A credential in its query is masked. */
+  readonly request: HttpRequest;
+  /** True if the service may have received a byte of the request. */
+  readonly isSent: boolean;
+  /** Undefined if there is none. */
+  readonly response?: HttpResponse | undefined;
+  /** Why there is no response, or why its redirect is not followed. */
+  readonly error?: Error | undefined;
+  /** Whose answer an error status is. Undefined without one. */
+  readonly author?: Author | undefined;
+  /** 1 for the first. */
+  readonly number: number;
+  readonly elapsedMs: number;
+  /** The service's id of the request, with secrets masked. Undefined if the service sent none. */
+  readonly requestId?: string | undefined;
+  /** The Retry-After of an error status, in milliseconds from its arrival. */
+  readonly retryAfterMs?: number | undefined;
+  /** The delay before the next attempt, in milliseconds. Undefined if there is no next attempt. */
+  readonly nextDelayMs?: number | undefined;
+  /** The reason why there is no further attempt although the status allows one, a clause. */
+  readonly whyNoRetry?: string | undefined;
+}
+
+/** The part of an attempt that decides whether the request was applied, and whether it is retried. */
 type AttemptEnd = Pick<Attempt, 'isSent' | 'response' | 'error' | 'author'>;
 
 export interface AnswerRule {

@@ -4,6 +4,7 @@ import { nouns } from '../api/nouns.ts';
 import { type Author, CliError, type ErrorDetails, type ErrorKind } from '../process/errors.ts';
 import {
   type AnswerRule,
+  type Attempt,
   answerRule,
   isIdempotent,
   isMissingStatus,
@@ -12,7 +13,6 @@ import {
   statusRule,
   statusWord,
 } from './answer-table.ts';
-import { type Attempt, attemptsClause } from './attempt.ts';
 import type { Call } from './call.ts';
 import { readErrorBody } from './error-body.ts';
 import { hintOf } from './hints.ts';
@@ -72,8 +72,8 @@ export function callError<Thrown>(call: Call, attempts: Attempts, thrown: Thrown
 }
 
 /**
- * Makes the error of a call. It says how many attempts there were, and who may have answered if the answer came through a
- * forward proxy and its body does not show that it is the service's.
+ * Makes the error of a call. It says who may have answered, if the answer came through a forward proxy and its body does not show
+ * that it is the service's.
  */
 function makeError(
   call: Call,
@@ -92,7 +92,7 @@ function makeError(
       : '';
   const isOnce = isIdempotent(method) || !mayHaveBeenApplied(method, attempts);
   const details = { ...callDetails(call, attempts), ...own, retryable: again !== 'never' && isOnce };
-  return new CliError(kind, `${why}${senders}${attemptsClause(attempts)}`, details);
+  return new CliError(kind, `${why}${senders}`, details);
 }
 
 /** Returns the details of an error that tell of its call. */
@@ -101,7 +101,8 @@ export function callDetails({ request }: Call, attempts: Attempts): ErrorDetails
   return {
     method: request.method,
     url: shownUrl((last?.request ?? request).url),
-    attempts,
+    attempts: attempts.length,
+    retryAfterMs: last?.retryAfterMs,
     requestId: last?.requestId,
     addition: last?.whyNoRetry,
     mayBeApplied: mayHaveBeenApplied(request.method, attempts),

@@ -2,7 +2,7 @@ import type { Contract } from '../api/contract.ts';
 import type { HttpHeaders, HttpRequest, HttpResponse, Transport } from '../api/http.ts';
 import type { Operation } from '../api/operations.ts';
 import type { Secrets } from '../process/secrets.ts';
-import type { Attempt } from './attempt.ts';
+import type { Attempt } from './answer-table.ts';
 import type { Pace } from './pace.ts';
 import type { RetryLimits } from './retry.ts';
 

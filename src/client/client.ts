@@ -5,7 +5,7 @@ import type { ListId, Operation, Result } from '../api/operations.ts';
 import type { ServiceRecord } from '../api/record-values.ts';
 import type { CliError } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
-import type { Attempt } from './attempt.ts';
+import type { Attempt } from './answer-table.ts';
 import type { Call, CallOptions, ClientOptions } from './call.ts';
 import { callError, responseError } from './call-error.ts';
 import { type JudgedWrite, judgeFailure, judgeSuccess, type WantedRecord } from './judge-write.ts';
@@ -22,7 +22,7 @@ import {
   toWireInput,
   withHeaderChanges,
 } from './request.ts';
-import { sendCall } from './send-call.ts';
+import { type SentCall, sendCall } from './send-call.ts';
 import { invalidResponse } from './transport/transport-error.ts';
 import { type Filters, type ListOptions, readList } from './whole-list.ts';
 
@@ -40,14 +40,14 @@ export interface Client {
    * Reads a record by one operation, and checks it against the schema.
    *
    * @throws UsageError before any request if the contract lacks the operation, or if the input lacks something required.
-   *   CliError with the attempts if the service answers with an error, or gives no valid answer.
+   *   CliError if the service answers with an error, or gives no valid answer.
    */
   read(id: OperationId, input: CallInput, options?: CallOptions): Promise<FetchedRecord>;
   /**
    * Writes by one operation, and judges what came of it. Every answer is a result, whatever its status, and a missing answer is
    * one too.
    *
-   * @throws StoppedError or InterruptedError if it was certainly not sent.
+   * @throws UsageError as `read`. StoppedError or InterruptedError if it was certainly not sent.
    */
   write(id: OperationId, input: CallInput, options?: CallOptions): Promise<JudgedWrite>;
   /**
@@ -138,13 +138,12 @@ export function createClient(options: ClientOptions): Client {
       return { record: value as ServiceRecord, etag, age: headerValue(headers, 'age') };
     },
     async write(id, input, callOptions = {}) {
-      try {
-        const call = prepare(id, input, callOptions);
-        const { response, attempts } = await fetchResponse(call);
-        return judgeSuccess(call, wantedRecord(call.operation, input), response, attempts.at(-1));
-      } catch (error) {
-        return judgeFailure(error);
-      }
+      const call = prepare(id, input, callOptions);
+      const { response, error, attempts } = await sendAndCheck(call);
+      const attempt = attempts.at(-1);
+      return response && attempt
+        ? judgeSuccess(call, wantedRecord(call.operation, input), response, attempt)
+        : judgeFailure(error, attempt);
     },
     async *list<K extends ListId>(id: K, filters: Filters = {}, listOptions: ListOptions = {}) {
       const openList = (query: Filters): PageSource => {
@@ -182,20 +181,21 @@ function wantedRecord(operation: Operation, input: CallInput): WantedRecord {
   return { id: recordIdOf(operation, input), values: (values ?? {}) as WantedRecord['values'] };
 }
 
-/** @throws CliError for a response with an error status. */
-async function fetchResponse(call: OperationCall): ReturnType<typeof sendCall> {
+/** Sends a call. A response with an error status becomes its error. */
+async function sendAndCheck(call: OperationCall): Promise<SentCall> {
   const { operation, client } = call;
-  const result = await sendCall(call);
-  const { response, attempts } = result;
+  const sent = await sendCall(call);
+  const { response, attempts } = sent;
+  if (!response) return sent;
   client.observe?.({ kind: 'response', operation, response });
-  const statusError = responseError(call, attempts, response);
-  if (statusError) throw statusError;
-  return result;
+  const error = responseError(call, attempts, response);
+  return error ? { error, attempts } : sent;
 }
 
 /** @param id of the record that is read. Undefined for a list. */
 async function fetchAnswer(call: OperationCall, id: bigint | undefined) {
-  const { response, attempts } = await fetchResponse(call);
+  const { response, error: failure, attempts } = await sendAndCheck(call);
+  if (!response) throw failure;
   const { status, headers } = response;
   try {
     const value = readResult(call.operation, id, response, call.client.secrets.mask);
@@ -206,7 +206,8 @@ async function fetchAnswer(call: OperationCall, id: bigint | undefined) {
 }
 
 async function fetchRaw(call: Call): Promise<RawResponse> {
-  const { response, attempts } = await sendCall(call);
+  const { response, error: failure, attempts } = await sendCall(call);
+  if (!response) throw failure;
   const { status, headers } = response;
   const body = typeof response.body === 'string' ? Buffer.from(response.body) : response.body;
   const url = attempts.at(-1)?.request.url ?? call.request.url;

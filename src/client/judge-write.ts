@@ -15,8 +15,7 @@ import { isJsonObject, type JsonObject, type JsonValue, printJson } from '../pro
 import type { Mask } from '../process/secrets.ts';
 import { StoppedError } from '../process/signals.ts';
 import { shorten } from '../process/text.ts';
-import { answerRule, isMissingStatus, isSentAgain, statusWord } from './answer-table.ts';
-import { type Attempt, attemptsOf } from './attempt.ts';
+import { type Attempt, answerRule, isMissingStatus, isSentAgain, statusWord } from './answer-table.ts';
 import type { ClientOptions } from './call.ts';
 import { messageIn } from './error-body.ts';
 import { otherRecord, parseRecord, readJson } from './read-answer.ts';
@@ -73,8 +72,8 @@ export interface JudgedWrite {
   /** Why the write was not shown. */
   readonly reason?: WriteFault | undefined;
   readonly error?: CliError | undefined;
-  /** The request and what came of it. Undefined if nothing was sent. */
-  readonly attempt?: Attempt | undefined;
+  /** The last attempt of the call. */
+  readonly attempt: Attempt;
 }
 
 /** Why a write was not shown: a row gets it as its reason. */
@@ -96,7 +95,7 @@ export function judgeSuccess(
   { client, operation }: WriteCall,
   wanted: WantedRecord,
   response: HttpResponse,
-  attempt: Attempt | undefined,
+  attempt: Attempt,
 ): JudgedWrite {
   const { method, responses = {} } = operation;
   const { record, fault, ...answered } = readWrite(operation, wanted, response, client.secrets.mask);
@@ -116,18 +115,19 @@ export function judgeSuccess(
 /**
  * Judges a write by its error: a status other than success, or no valid answer.
  *
+ * @param attempt the last attempt. Undefined if none has begun.
  * @throws the error of a stop if the write was certainly not sent; any error that is not of a call.
  */
-export function judgeFailure(error: unknown): JudgedWrite {
-  if (!(error instanceof CliError || error instanceof StoppedError)) throw error;
-  const attempt = attemptsOf(error).at(-1);
-  if (error instanceof CliError && !(error instanceof InterruptedError)) {
-    const reason = { ...codeOfError(error), message: error.message };
-    return { verdict: attempt ? verdictOf(attempt) : 'rejected', attempt, reason, error };
+export function judgeFailure(error: unknown, attempt: Attempt | undefined): JudgedWrite {
+  const cliError = error instanceof CliError ? error : undefined;
+  if (!attempt || !(cliError || error instanceof StoppedError)) throw error;
+  if (cliError && !(cliError instanceof InterruptedError)) {
+    const reason = { ...codeOfError(cliError), message: cliError.message };
+    return { verdict: verdictOf(attempt), attempt, reason, error: cliError };
   }
-  if (!attempt || !answerRule(attempt).mayBeApplied) throw error;
+  if (!answerRule(attempt).mayBeApplied) throw error;
   const reason = { code: 'interrupted', message: 'it was stopped before the answer came' } as const;
-  return { verdict: 'stopped', attempt, reason, error: error instanceof CliError ? error : undefined };
+  return { verdict: 'stopped', attempt, reason, error: cliError };
 }
 
 function verdictOf(attempt: Attempt): Verdict {
@@ -149,8 +149,8 @@ export function codeOfError({
 
 /** The request of a write that was sent, and its answer, for the details of an error. */
 export function attemptDetails(write: JudgedWrite | undefined): Partial<ErrorDetails> {
-  const { request, response, requestId } = write?.attempt ?? {};
-  if (!request) return {};
+  if (!write) return {};
+  const { request, response, requestId } = write.attempt;
   return { method: request.method, url: shownUrl(request.url), status: response?.status, requestId };
 }
 
@@ -230,12 +230,11 @@ function locatedId(
   { contract, baseUrl }: WriteCall['client'],
   { noun }: Operation,
   headers: HttpHeaders,
-  attempt: Attempt | undefined,
+  { request }: Attempt,
 ): bigint | undefined {
   const location = headerValue(headers, 'location');
-  const url = attempt?.request.url ?? baseUrl;
-  if (location === undefined || !URL.canParse(location, url)) return undefined;
-  const { origin, pathname } = new URL(location, url);
+  if (location === undefined || !URL.canParse(location, request.url)) return undefined;
+  const { origin, pathname } = new URL(location, request.url);
   const base = new URL(baseUrl);
   const { get, create } = nouns[noun].operations;
   // A service without a reading of one record has its records below the path of the create.

@@ -3,8 +3,8 @@ import { monotonicMs, sleep } from '../process/deadline.ts';
 import type { ErrorKind } from '../process/errors.ts';
 import { type Stop, StoppedError } from '../process/signals.ts';
 import { secondsText } from '../process/text.ts';
+import type { Attempt } from './answer-table.ts';
 import { statusWord } from './answer-table.ts';
-import type { Attempt } from './attempt.ts';
 import { retryDelay } from './retry.ts';
 
 /** The reason why a run stopped before its last row. */

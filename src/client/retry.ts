@@ -1,6 +1,6 @@
 import { type HttpHeaders, headerDate, headerValue } from '../api/http.ts';
 import { CliError } from '../process/errors.ts';
-import type { Attempt } from './attempt.ts';
+import type { Attempt } from './answer-table.ts';
 
 // When a request is sent again: the retries of a call, and those of a row, whose record is read between two attempts.
 

@@ -2,26 +2,28 @@ import { type HttpRequest, type HttpResponse, headerValue, isRead, requestIdOf }
 import { monotonicMs, sleep, withinLimits } from '../process/deadline.ts';
 import { CliError, type ErrorDetails, InterruptedError, unansweredError } from '../process/errors.ts';
 import { maskUrl } from '../process/secrets.ts';
-import { StoppedError } from '../process/signals.ts';
 import { secondsText } from '../process/text.ts';
-import { isSentAgain, mayHaveBeenApplied, statusWord } from './answer-table.ts';
-import type { Attempt } from './attempt.ts';
+import { type Attempt, isSentAgain, mayHaveBeenApplied, statusWord } from './answer-table.ts';
 import type { Call } from './call.ts';
 import { callDetails, callError } from './call-error.ts';
 import { authorOf } from './error-body.ts';
 import { maxRetryWaitMs } from './pace.ts';
 import { planRetry, retryAfter } from './retry.ts';
 
+/** A call that was sent, with the attempts that have ended. */
+export type SentCall = { readonly attempts: readonly Attempt[] } & (
+  | { readonly response: HttpResponse; readonly error?: undefined }
+  | { readonly response?: undefined; readonly error: unknown }
+);
+
 /**
  * Sends the request until there is a final response or the deadline passes. Retries if that is safe and may help, and
  * follows redirects within one origin.
  *
- * @throws CliError if no response came, InterruptedError if the client's signal was aborted, StoppedError if the signal of
- *   the options or of the pace was aborted. Each has the attempts.
+ * @returns the response, or an error: a CliError if no response came, InterruptedError if the client's signal was aborted,
+ *   StoppedError if the signal of the options or of the pace was aborted.
  */
-export async function sendCall(
-  call: Call,
-): Promise<{ readonly response: HttpResponse; readonly attempts: readonly Attempt[] }> {
+export async function sendCall(call: Call): Promise<SentCall> {
   const { client, options } = call;
   const { pace } = options;
   const signals = [client.signal, options.signal, pace?.stop.abandoned].filter(
@@ -50,12 +52,14 @@ export async function sendCall(
       return { response, attempts };
     }
   } catch (error) {
-    throw withAttempts(client.signal.aborted ? client.signal.reason : error, call, attempts);
+    return {
+      error: errorOfCall(call, attempts, client.signal.aborted ? client.signal.reason : error),
+      attempts,
+    };
   }
 }
 
-function withAttempts(error: unknown, call: Call, attempts: readonly Attempt[]): unknown {
-  if (error instanceof StoppedError) return new StoppedError(error.message, attempts);
+function errorOfCall(call: Call, attempts: readonly Attempt[], error: unknown): unknown {
   if (!(error instanceof InterruptedError)) return callError(call, attempts, error);
   return mayHaveBeenApplied(call.request.method, attempts)
     ? new InterruptedError(error.signal, callDetails(call, attempts))

@@ -3,7 +3,7 @@ import { type HttpHeaders, type HttpRequest, headerLines } from '../api/http.ts'
 import { type JsonValue, jsonIn, printJson } from '../process/exact-json.ts';
 import type { Secrets } from '../process/secrets.ts';
 import { sanitize } from '../process/text.ts';
-import type { Attempt } from './attempt.ts';
+import type { Attempt } from './answer-table.ts';
 
 /**
  * Formats an attempt for `-v` as one line. For `-vv` it adds the headers of the request and of the response, with

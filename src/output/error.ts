@@ -23,10 +23,12 @@ export function errorSentence(error: CliError): string {
   return request === '' ? errorMessage(error) : `${errorMessage(error)} (${request})`;
 }
 
-/** Joins what is wrong, whether the request may have been applied, and the addition. */
-export function errorMessage({ message, details: { mayBeApplied, method, addition } }: CliError): string {
+/** Joins what is wrong, the number of attempts, whether the request may have been applied, and the addition. */
+export function errorMessage({ message, details }: CliError): string {
+  const { attempts = 0, mayBeApplied, method, addition } = details;
+  const count = attempts > 1 ? `after ${attempts} attempts` : undefined;
   // The error of a run has no request. Its message already says how many rows are unknown.
-  return joinPresent([message, mayBeApplied && method ? uncertainty : undefined, addition]) ?? '';
+  return joinPresent([message, count, mayBeApplied && method ? uncertainty : undefined, addition]) ?? '';
 }
 
 const uncertainty = 'the request may or may not have been applied';
@@ -61,7 +63,7 @@ function toJson(error: CliError): object {
     status,
     method,
     url,
-    attempts: attempts?.length,
+    attempts,
     retryable,
     applied: mayBeApplied ? 'unknown' : undefined,
     requestId,

@@ -60,8 +60,10 @@ export interface ErrorDetails {
   readonly method?: string | undefined;
   /** The masked URL: without credentials; for the embedded store the path alone. */
   readonly url?: string | undefined;
-  /** The attempts of the call: see `attemptsOf` of the client. */
-  readonly attempts?: readonly object[] | undefined;
+  /** How often the request was sent, or the requests of a write and the readings that failed. */
+  readonly attempts?: number | undefined;
+  /** The Retry-After of the last answer, in milliseconds. */
+  readonly retryAfterMs?: number | undefined;
   /** True if the same command can safely be run again and may then succeed. */
   readonly retryable?: boolean | undefined;
   /** The service's id of the request: `request-id`, `x-request-id`, `x-correlation-id` or `traceparent`. */

@@ -68,15 +68,7 @@ export async function inTwoSteps<Value>(
 }
 
 /** The work of a call was stopped. */
-export class StoppedError extends Error {
-  /** The attempts of the call, as in the details of a CliError. The last attempt may be unfinished. */
-  readonly attempts: readonly object[];
-
-  constructor(message?: string, attempts: readonly object[] = []) {
-    super(message);
-    this.attempts = attempts;
-  }
-}
+export class StoppedError extends Error {}
 
 /** Ends work in two steps: stopped work begins nothing new, and 10 s later it is abandoned: its requests in flight end too. */
 export class Stop<Reason> {

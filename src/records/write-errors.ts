@@ -1,5 +1,4 @@
 import { describeValue } from '../api/record-values.ts';
-import { attemptsClause, attemptsOf } from '../client/attempt.ts';
 import { attemptDetails } from '../client/judge-write.ts';
 import { lookCommand } from '../context.ts';
 import { CliError, type ErrorDetails, InterruptedError, UsageError } from '../process/errors.ts';
@@ -58,19 +57,18 @@ function failedError(
 function unknownError(
   access: Access,
   row: Row,
-  { error, known: { lastWrite, planned } }: Settled,
+  { error, known: { lastWrite, planned, attempts } }: Settled,
   { code, message }: Reason,
 ): CliError {
   const isPlainSet = row.intent.kind === 'set' && row.intent.expected === undefined;
   const lacksSent = row.intent.kind === 'add' && !reasonRule(code).saysSent;
   const sent = planned && lacksSent ? `; ${describeValue(planned.after)} was sent` : '';
-  const attempts = error ? attemptsClause(attemptsOf(error)) : '';
-  const text = `${subjectOf(access, row)}: ${message}${sent}${attempts}`;
+  const text = `${subjectOf(access, row)}: ${message}${sent}`;
   const look = lookCommand(access.context, access.noun, row);
   const details: ErrorDetails = {
     ...attemptDetails(lastWrite),
-    attempts: lastWrite?.attempt ? [lastWrite.attempt] : undefined,
     ...error?.details,
+    attempts,
     // JSON has the service's message in place of ours only if ours adds nothing.
     serviceMessage: code === 'rejected' && sent === '' ? error?.details.serviceMessage : undefined,
     mayBeApplied: true,

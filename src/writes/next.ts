@@ -1,9 +1,8 @@
 import { describeValue, isMetBy, type ServiceRecord, type Value } from '../api/record-values.ts';
 import { isReadAgain, isTemporaryError, statusWord } from '../client/answer-table.ts';
-import { attemptsOf } from '../client/attempt.ts';
 import { codeOfError, type JudgedWrite } from '../client/judge-write.ts';
 import { planRetry, type RetryLimits } from '../client/retry.ts';
-import { CliError } from '../process/errors.ts';
+import { CliError, InterruptedError } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
 import {
   type Abilities,
@@ -31,6 +30,7 @@ export interface Known extends Readonly<Pick<Row, 'id' | 'intent' | 'planned' | 
   readonly before?: JsonObject | undefined;
   /** The last attempt that was sent. */
   readonly lastWrite?: JudgedWrite | undefined;
+  /** How many writes were sent, and how many readings have failed. */
   readonly attempts: number;
   /** How many retries it has had: ways back to a reading or to an attempt. */
   readonly retries: number;
@@ -172,7 +172,7 @@ function tryAgain(
 ): Next | undefined {
   const { policy, leftMs, random } = situation;
   const retries = known.retries + 1;
-  const { retryAfterMs } = attemptsOf(error).at(-1) ?? {};
+  const retryAfterMs = error?.details.retryAfterMs;
   const retry = planRetry(retries, { error, retryAfterMs }, policy, leftMs, random);
   if (retry.kind !== 'after') return undefined;
   if (to === 'read' || !known.planned) return thenRead({ ...known, retries }, situation, retry.delayMs);
@@ -229,7 +229,8 @@ function plan(
   return thenWrite({ ...known, aim: 'decide', planned }, planned, isRun && earlier !== undefined);
 }
 
-function afterNoReading(known: Known, error: CliError, situation: Situation): Next {
+function afterNoReading(old: Known, error: CliError, situation: Situation): Next {
+  const known = { ...old, attempts: old.attempts + (error.details.attempts ?? 0) };
   const isRepeated = known.aim === 'decide' && isReadAgain(error);
   return (isRepeated ? tryAgain(known, 'read', situation, error) : undefined) ?? endUnread(known, error);
 }
@@ -359,8 +360,10 @@ function giveUp(
   return end(known, { outcome: { kind: 'unknown', reason }, error: lastWrite?.error ?? cause });
 }
 
-function end(known: Known, result: End): Next {
-  return [known, { kind: 'end', ...result }];
+function end(known: Known, { error, ...result }: End): Next {
+  const { attempts } = known;
+  const isCounted = error && attempts > 1 && !(error instanceof InterruptedError);
+  return [known, { kind: 'end', ...result, error: isCounted ? error.with({ attempts }) : error }];
 }
 
 /** An attempt may have been applied. */
@@ -374,13 +377,13 @@ function perhapsRefused(known: Known): Known {
 }
 
 function statusOf({ lastWrite }: Known): number | undefined {
-  return lastWrite?.attempt?.response?.status;
+  return lastWrite?.attempt.response?.status;
 }
 
 function factsOf(known: Known, error?: CliError): Pick<Reason, 'status' | 'requestId' | 'attempts'> {
   const { lastWrite, attempts } = known;
   if (!lastWrite) return error ? { status: error.details.status, requestId: error.details.requestId } : {};
-  return { status: statusOf(known), requestId: lastWrite.attempt?.requestId, attempts };
+  return { status: statusOf(known), requestId: lastWrite.attempt.requestId, attempts };
 }
 
 /** The words of the last attempt, and a clause. */

@@ -1,4 +1,3 @@
-import { type Attempt, attemptsClause, attemptsOf } from '../client/attempt.ts';
 import { monotonicMs, sleep } from '../process/deadline.ts';
 import { CliError, InterruptedError } from '../process/errors.ts';
 import { StoppedError } from '../process/signals.ts';
@@ -37,7 +36,6 @@ export async function settle(
 ): Promise<Settled> {
   const { work } = policy;
   const startedMs = monotonicMs();
-  const attempts: Attempt[] = [];
   let known = firstKnown(row);
   let event: Event = { kind: 'begin' };
   for (;;) {
@@ -48,15 +46,13 @@ export async function settle(
     known = after;
     if (step.kind === 'end') {
       const { outcome, record, error } = step;
-      return { known, outcome, record, error: countedError(error, attempts) };
+      return { known, outcome, record, error };
     }
     if (step.kind === 'write' && !sends)
       return { known, write: await port.toWrite(known, step.planned, known.reading) };
     if (step.kind === 'write' && step.isNew) await mark?.(step.planned);
     if (step.waitMs > 0) await sleep(step.waitMs, stopped).catch(() => {});
     event = stopped.aborted ? { kind: 'stopped' } : await perform(port, known, step, spentMs);
-    if (event.kind === 'sent' && event.write.attempt) attempts.push(event.write.attempt);
-    if (event.kind === 'not-read') attempts.push(...attemptsOf(event.error));
   }
 }
 
@@ -81,10 +77,4 @@ async function perform(
     if (error instanceof CliError) return { kind: 'not-read', error };
     throw error;
   }
-}
-
-/** @param attempts all requests that were answered, or failed. */
-function countedError(error: CliError | undefined, attempts: readonly Attempt[]): CliError | undefined {
-  if (!error || attempts.length < 2 || error instanceof InterruptedError) return error;
-  return error.with({ attempts }, `${error.message}${attemptsClause(attempts)}`);
 }

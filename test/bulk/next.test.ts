@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Value } from '../../src/api/record-values.ts';
-import type { Attempt } from '../../src/client/attempt.ts';
+import type { Attempt } from '../../src/client/answer-table.ts';
 import type { JudgedWrite } from '../../src/client/judge-write.ts';
 import { CliError } from '../../src/process/errors.ts';
 import type { Intent, Planned, Row } from '../../src/writes/decide.ts';
@@ -198,8 +198,8 @@ test.each(situations.map((situation, at) => [at, situation] as const))(
 
 test('a reading that the service asks to wait for comes no earlier', () => {
   const known = firstKnown({ line: 1, id: 7n, intent: add, planned: planned(5, 10) });
-  const attempts = [{ retryAfterMs: 9000 }];
-  const error = new CliError('unavailable', 'busy', { status: 429, retryable: true, attempts });
+  const details = { status: 429, retryable: true, retryAfterMs: 9000 };
+  const error = new CliError('unavailable', 'busy', details);
   expect(next(known, { kind: 'not-read', error }, usual)[1]).toMatchObject({ kind: 'read', waitMs: 9000 });
 });
 

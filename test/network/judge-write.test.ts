@@ -16,7 +16,9 @@ function judge(
   const text = typeof body === 'string' ? body : JSON.stringify(body);
   const response = { status, headers: { 'content-type': type }, body: text };
   const sent = { id: 1n, values: {}, ...intent };
-  return judgeSuccess({ client: service, operation: operations[operation] }, sent, response, undefined);
+  const request = { method: 'PUT', url: `${service.baseUrl}/pets/1`, headers: {} };
+  const attempt = { request, response, isSent: true, number: 1, elapsedMs: 1 };
+  return judgeSuccess({ client: service, operation: operations[operation] }, sent, response, attempt);
 }
 
 const pet = { id: 1, name: 'Luna', categoryId: 2, status: 'sold' };

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import type { Attempt } from '../../src/client/attempt.ts';
+import type { Attempt } from '../../src/client/answer-table.ts';
 import { Pace, type StopReason } from '../../src/client/pace.ts';
 import { unansweredError } from '../../src/process/errors.ts';
 import { Stop, StoppedError } from '../../src/process/signals.ts';
