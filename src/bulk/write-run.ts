@@ -189,7 +189,7 @@ export function writeEnd(
     const reason = outcome?.reason;
     rejects.push({ line, text, state: 'failed', reason: reason && { ...reason, code: shownCode(reason) } });
   }
-  const file = { folder, name: given ?? rejectsName({ name, path: path ?? undefined }, format) };
+  const file = { folder, name: given ?? rejectsName({ name, path: path ?? undefined }, format, folder) };
   const written = rejects.length > 0 ? writeRejects(file, format, columns, rejects) : undefined;
   const end = { ...rowTotals(rows, header), planNumber: run.planNumber, ended: new Date().toISOString() };
   journal.keep({ kind: 'end', end: { ...end, rejects: written } });

@@ -1,4 +1,4 @@
-import { extname } from 'node:path';
+import { extname, resolve } from 'node:path';
 import { quoteCell, tsvCell, withGuard } from '../output/data-formats.ts';
 import { CliError } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, printJson } from '../process/exact-json.ts';
@@ -31,9 +31,16 @@ interface RejectReason {
 /**
  * Returns the name for the file of rejects: `stock.rejects.csv` beside the input, or `stdin.rejects.csv` in the current
  * folder if the input came through a pipe.
+ *
+ * @param folder the current folder. In another one than that of the first session the name is a whole path.
  */
-export function rejectsName({ name, path }: Pick<InputFile, 'name' | 'path'>, format: InputFormat): string {
-  const input = path === undefined && name !== 'edit' ? 'stdin' : name;
+export function rejectsName(
+  { name, path }: Pick<InputFile, 'name' | 'path'>,
+  format: InputFormat,
+  folder: string,
+): string {
+  const named = path === undefined || resolve(folder, name) === path ? name : path;
+  const input = path === undefined && name !== 'edit' ? 'stdin' : named;
   const ending = extname(input);
   const stem = input.slice(0, input.length - ending.length);
   return `${stem}.rejects${isTable(format) ? ending || `.${format.kind}` : '.jsonl'}`;

@@ -83,15 +83,16 @@ test('rows that are added up are rejected with all of their lines, and so are in
   );
 });
 
-test('an invalid row is not lost if the session that read it was killed', async () => {
-  await using shop = await stockShop([1, 1], {});
+test('an invalid row of a killed session is written beside the input, wherever the resume runs', async () => {
+  await using shop = await stockShop([1, 1], { 'stock.csv': 'note,petId,quantity\nc,x,1\nd,2,2\n' });
   trouble(shop, { 2: 409 });
-  await shop.run('inventory apply - --yes --skip-invalid', { stdin: 'note,petId,quantity\nc,x,1\nd,2,2\n' });
+  await shop.run('inventory apply stock.csv --yes --skip-invalid');
   const journal = shop.read('state/runs/r1.jsonl').split('\n');
   const killed = journal.filter((line) => !/"kind":"(end|settle|outcome)"/.test(line)).join('\n');
   shop.write('state/runs/r1.jsonl', killed);
-  const { rejects } = await shop.report('resume --yes');
-  expect(shop.read(String(rejects))).toMatch(/^note,petId,quantity,_line,.*\nc,x,1,2,invalid,/);
+  const { rejects } = await shop.report('resume --yes', { cwd: '/' });
+  expect(rejects).toBe(join(shop.folder, 'stock.rejects.2.csv'));
+  expect(shop.read('stock.rejects.2.csv')).toMatch(/^note,petId,quantity,_line,.*\nc,x,1,2,invalid,/);
 });
 
 test('tells rows apart that begin on one line', async () => {
