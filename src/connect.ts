@@ -1,8 +1,6 @@
 import { version } from '../package.json';
-import { embeddedOrigin, isEmbedded } from './api/address.ts';
-import { builtInContract } from './api/contract.ts';
-import type { Transport } from './api/http.ts';
-import { describeLifecycle } from './api/lifecycle.ts';
+import { builtInContract, describeLifecycle } from './api/contract.ts';
+import { embeddedOrigin, isEmbedded, type Transport } from './api/http.ts';
 import type { OperationId } from './api/nouns.ts';
 import type { ClientEvent, ClientOptions } from './client/call.ts';
 import { type Client, createClient } from './client/client.ts';

@@ -1,5 +1,4 @@
 import type { JsonObject } from '../process/exact-json.ts';
-import type { petStatuses } from './values.ts';
 
 // The nouns, each declared once: bodies, records, filters, columns, flags and questions derive from this file.
 
@@ -215,48 +214,4 @@ export function fieldsOfKind(...kinds: readonly FieldKind[]): ReadonlySet<string
 export const referenceFields: Readonly<Record<string, NamedNoun>> = {
   categoryId: 'categories',
   petId: 'pets',
-};
-
-/** The value of a field in a request, by its kind. In an answer a quantity may be any integer. */
-interface ValuesByKind {
-  name: string;
-  text: string;
-  reference: bigint;
-  status: (typeof petStatuses)[number];
-  quantity: number;
-  date: string;
-  truth: boolean;
-}
-
-type FieldOf<N extends NounName> = (typeof nouns)[N]['fields'][number];
-type RequiredField<N extends NounName> = Extract<FieldOf<N>, { isRequired: true }>;
-
-/** A new record of a noun, without its id. */
-export type NewRecord<N extends NounName> = {
-  readonly [F in RequiredField<N> as F['name']]: ValuesByKind[F['kind']];
-} & {
-  readonly [F in Exclude<FieldOf<N>, RequiredField<N>> as F['name']]?: ValuesByKind[F['kind']] | undefined;
-};
-
-/** The id in the body of a noun. */
-export type IdInBody<N extends NounName> = (typeof nouns)[N]['idInBody'] extends 'required'
-  ? { readonly [F in (typeof nouns)[N]['idField']]: bigint }
-  : (typeof nouns)[N]['idInBody'] extends 'optional'
-    ? { readonly id?: bigint | undefined }
-    : unknown;
-
-/** The fields that every record in an answer has. A bound service may lack the others. */
-type CertainField<N extends NounName> = Exclude<RequiredField<N>, { kind: 'reference' | 'status' }>;
-type AnswerValue<Kind extends FieldKind> = Kind extends 'quantity' ? number | bigint : ValuesByKind[Kind];
-
-/** A record of a noun in an answer. */
-export type RecordOf<N extends NounName> = {
-  readonly [F in CertainField<N> as F['name']]: AnswerValue<F['kind']>;
-} & {
-  readonly [F in Exclude<FieldOf<N>, CertainField<N>> as F['name']]?:
-    | AnswerValue<F['kind']>
-    | null
-    | undefined;
-} & {
-  readonly [F in (typeof nouns)[N]['idField']]: N extends 'orders' ? bigint | null | undefined : bigint;
 };

@@ -1,7 +1,14 @@
 import type { JsonObject } from '../process/exact-json.ts';
-import { type FieldKind, type Noun, nouns } from './nouns.ts';
+import { type Noun, nouns } from './nouns.ts';
 import { type Operation, operations, type Parameter } from './operations.ts';
-import type { QueryName, ResultName } from './schemas.ts';
+import {
+  componentReference,
+  fieldValues,
+  idInRequest,
+  type QueryName,
+  queryParameters,
+  type ResultName,
+} from './schemas.ts';
 import { petStatuses } from './values.ts';
 
 interface OpenApiOptions {
@@ -48,27 +55,6 @@ const errorDescriptions: Readonly<Record<number, string>> = {
   413: 'The body is larger than 1 MiB',
   415: 'The body is not application/json',
   422: 'The body breaks its schema',
-};
-
-const int64 = { type: 'integer', format: 'int64' };
-const idInRequest = { ...int64, minimum: 0 };
-
-const queryDescriptions: Readonly<Record<QueryName, string>> = {
-  status: 'Only records of this pet status',
-  categoryId: 'Only pets of this category',
-  petId: 'Only orders of this pet',
-  complete: 'Only orders that are complete, or that are not',
-  limit: 'The largest number of records in one page',
-  after: 'The id of the last record of the previous page',
-};
-
-const querySchemas: Readonly<Record<QueryName, JsonObject>> = {
-  status: componentReference('schemas', 'PetStatus'),
-  categoryId: idInRequest,
-  petId: idInRequest,
-  complete: { type: 'boolean' },
-  limit: { type: 'integer', minimum: 1, maximum: 1000, default: 100 },
-  after: idInRequest,
 };
 
 const headerDescriptions = {
@@ -132,10 +118,10 @@ function toParameterObject(
   const shared = { name: wireName, in: place, required };
   if (place === 'path') {
     const id = Number(example?.id);
-    return { ...shared, description: 'The id of the record', schema: { ...idInRequest }, example: id };
+    return { ...shared, description: 'The id of the record', schema: idInRequest, example: id };
   }
-  const query = name as QueryName;
-  return { ...shared, description: queryDescriptions[query], schema: { ...querySchemas[query] } };
+  const { description, schema } = queryParameters[name as QueryName];
+  return { ...shared, description, schema };
 }
 
 function toResponses(operation: Operation) {
@@ -187,17 +173,6 @@ function toHeaders() {
   return Object.fromEntries(entries);
 }
 
-/** The schemas of fields, by their kinds. */
-const fieldSchemas: Readonly<Record<FieldKind, JsonObject>> = {
-  name: { type: 'string' },
-  text: { type: 'string' },
-  reference: int64,
-  status: componentReference('schemas', 'PetStatus'),
-  quantity: { type: 'integer', minimum: 0 },
-  date: { type: 'string', format: 'date-time' },
-  truth: { type: 'boolean' },
-};
-
 /** Makes all schemas of the document, by name. */
 export function toSchemas(): { [name: string]: JsonObject } {
   const { pets, categories, orders, inventory } = nouns;
@@ -226,18 +201,12 @@ function toObjectSchema(
   names: readonly string[] = fields.map(({ name }) => name),
 ): JsonObject {
   const listed = fields.filter(({ name }) => names.includes(name));
-  // Each is a copy: YAML would print the second of two as an alias.
-  const properties: JsonObject = id === 'none' ? {} : { [idField]: { ...int64 } };
-  for (const { name, kind } of listed) properties[name] = { ...fieldSchemas[kind] };
+  const properties: JsonObject = id === 'none' ? {} : { [idField]: fieldValues.reference.schema };
+  for (const { name, kind } of listed) properties[name] = fieldValues[kind].schema;
   const required = [
     ...(id === 'required' ? [idField] : []),
     ...listed.filter(({ isRequired }) => isRequired).map(({ name }) => name),
   ];
   // OpenAPI 3.0 forbids an empty list of required fields.
   return { type: 'object', properties, ...(required.length > 0 && { required }) };
-}
-
-/** Makes a reference to a component of the document. */
-export function componentReference(kind: 'schemas' | 'headers' | 'responses', name: string) {
-  return { $ref: `#/components/${kind}/${name}` };
 }

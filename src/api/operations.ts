@@ -1,15 +1,7 @@
 import type { JsonObject, JsonValue } from '../process/exact-json.ts';
 import { withArticle } from '../process/text.ts';
-import {
-  type IdInBody,
-  type NewRecord,
-  type Noun,
-  type NounName,
-  nouns,
-  type OperationId,
-  type RecordOf,
-} from './nouns.ts';
-import type { BodyName, Bounds, ResultName } from './schemas.ts';
+import { type Noun, type NounName, nouns, type OperationId } from './nouns.ts';
+import type { BodyName, Bounds, IdInBody, NewRecord, RecordOf, ResultName } from './schemas.ts';
 import { petStatuses } from './values.ts';
 
 /** The stability of an operation, from the extension `x-stability`; `stable` if it is missing. */

@@ -1,6 +1,5 @@
 import { isJsonObject, type JsonObject, type JsonValue, printJson } from '../process/exact-json.ts';
-import { shorten } from '../process/text.ts';
-import { categoryIn, comparedCategories, isCategoryField } from './category.ts';
+import { caseless, shorten } from '../process/text.ts';
 import { toInstant } from './values.ts';
 
 // The values of a record that a command reads and writes, and when two of them are the same.
@@ -121,4 +120,56 @@ export function isFieldMetBy(expected: JsonValue | undefined, actual: JsonValue 
 
 function isNothing(value: JsonValue | undefined): boolean {
   return value === undefined || value === null;
+}
+
+// A pet's category is the one reference whose name a record may show. Our records have its id in `categoryId` and its name, if
+// the service sends it, in `category`. A command or a row names it by its id, by its name, or by `{id, name}`.
+
+export function isCategoryField(name: string): boolean {
+  return name === 'categoryId';
+}
+
+type RecordFields = Readonly<Record<string, JsonValue | undefined>>;
+
+/** Returns the category of a record: its id, or `{id, name}` if the record has its name. */
+export function categoryIn({ categoryId: id, category: name = null }: RecordFields): JsonValue | undefined {
+  if (name === null) return id;
+  return id === undefined ? { name } : { id, name };
+}
+
+/** Turns a category, an object that has its id, its name or both, into the fields of a record. */
+export function categoryFields({ id, name }: JsonObject): JsonObject {
+  return {
+    ...(id !== undefined && { categoryId: id }),
+    ...(typeof name === 'string' && { category: name }),
+  };
+}
+
+/** Returns what to compare: the ids if both sides have one, or else the names. */
+export function comparedCategories(
+  category: JsonValue | undefined,
+  record: RecordFields,
+): { readonly expected: JsonValue | undefined; readonly actual: JsonValue | undefined } {
+  const expected = categoryParts(category ?? null);
+  const { id = null, name = id } = categoryParts(categoryIn(record) ?? null);
+  return expected.id != null && id !== null
+    ? { expected: expected.id, actual: id }
+    : { expected: expected.name ?? expected.id ?? undefined, actual: name ?? id ?? undefined };
+}
+
+/** Returns true if a record has a category, whatever the case of its name. */
+export function hasCategory(record: RecordFields, category: JsonValue): boolean {
+  const { expected, actual } = comparedCategories(category, record);
+  return caseless(String(expected)) === caseless(String(actual));
+}
+
+/** Returns the name of a category, or without one its id. */
+export function categoryText({ id, name }: JsonObject): string {
+  return String(name ?? id);
+}
+
+/** Returns what a value says of a category: its id, its name or both. */
+export function categoryParts(category: JsonValue): JsonObject {
+  if (isJsonObject(category)) return category;
+  return typeof category === 'string' ? { name: category } : { id: category };
 }

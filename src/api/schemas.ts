@@ -1,11 +1,20 @@
 import * as v from 'valibot';
-import { type FieldKind, type Noun, nouns } from './nouns.ts';
+import type { JsonObject } from '../process/exact-json.ts';
+import { type FieldKind, type Noun, type NounName, nouns } from './nouns.ts';
 import { idRequirement, int64Max, isDateTime, petStatuses, toId } from './values.ts';
 
 // How bodies, records and parameters are checked, by the kinds of their fields. Ids and other int64 values are bigints, so that no
 // arithmetic and no output rounds them.
 
 const int64Min = -9223372036854775808n;
+
+const int64 = { type: 'integer', format: 'int64' };
+export const idInRequest = { ...int64, minimum: 0 };
+
+/** Makes a reference to a component of the OpenAPI document. */
+export function componentReference(kind: 'schemas' | 'headers' | 'responses', name: string) {
+  return { $ref: `#/components/${kind}/${name}` };
+}
 
 /** A function, because it checks every answer, and a union of schemas would be slower. */
 const integer = v.custom<number | bigint>(
@@ -42,20 +51,21 @@ const DateTime = v.pipe(v.string('must be a string'), v.check(isDateTime, 'must 
 
 const text = v.string('must be a string');
 
-/** Schemas of the values in bodies, by the kinds of fields. */
-const bodyValues: Readonly<Record<FieldKind, v.GenericSchema>> = {
-  name: text,
-  text,
-  reference: Id,
-  status: PetStatus,
-  quantity: Quantity,
-  date: DateTime,
-  truth: v.boolean('must be true or false'),
-};
-/** Answers may have any count, and a date in any form. */
-const answerValues = { ...bodyValues, quantity: integer, date: text };
-/** What a bound service may have: a status of its own words. */
-const boundValues = { ...answerValues, status: text };
+/** How a value of each kind of field is checked in a request, and how the OpenAPI document describes it. */
+export const fieldValues = {
+  name: { check: text, schema: { type: 'string' } },
+  text: { check: text, schema: { type: 'string' } },
+  reference: { check: Id, schema: int64 },
+  status: { check: PetStatus, schema: componentReference('schemas', 'PetStatus') },
+  quantity: { check: Quantity, schema: { type: 'integer', minimum: 0 } },
+  date: { check: DateTime, schema: { type: 'string', format: 'date-time' } },
+  truth: { check: v.boolean('must be true or false'), schema: { type: 'boolean' } },
+} satisfies Readonly<Record<FieldKind, { readonly check: v.GenericSchema; readonly schema: JsonObject }>>;
+
+/** The kinds of fields whose values are checked less strictly in answers: any count, and a date in any form. */
+const answerChecks: Partial<Record<FieldKind, v.GenericSchema>> = { quantity: integer, date: text };
+/** A bound service may also have a status of its own words. */
+const boundChecks = { ...answerChecks, status: text };
 
 type ObjectSchema = v.ObjectSchema<Record<string, v.GenericSchema>, undefined>;
 
@@ -63,19 +73,19 @@ function bodySchema({ idField, idInBody, fields }: Noun, names?: readonly string
   const id = { none: {}, optional: { [idField]: v.optional(Id) }, required: { [idField]: Id } };
   const entries = fields
     .filter(({ name }) => names?.includes(name) ?? true)
-    .map(({ name, kind, isRequired }) => [
-      name,
-      isRequired ? bodyValues[kind] : v.optional(bodyValues[kind]),
-    ]);
+    .map(({ name, kind, isRequired }) => {
+      const { check } = fieldValues[kind];
+      return [name, isRequired ? check : v.optional<v.GenericSchema>(check)];
+    });
   return v.object({ ...(names ? {} : id[idInBody]), ...Object.fromEntries(entries) });
 }
 
 /** @param isBound a bound service may lack references and statuses. */
 function recordSchema({ idField, idInBody, fields }: Noun, isBound: boolean): ObjectSchema {
   const entries = fields.map(({ name, kind, isRequired }) => {
-    const schema = (isBound ? boundValues : answerValues)[kind];
+    const check = (isBound ? boundChecks : answerChecks)[kind] ?? fieldValues[kind].check;
     const isCertain = isRequired && !(isBound && (kind === 'reference' || kind === 'status'));
-    return [name, isCertain ? schema : v.nullish(schema)];
+    return [name, isCertain ? check : v.nullish<v.GenericSchema>(check)];
   });
   return v.object({
     [idField]: idInBody === 'optional' ? v.nullish(Id) : Id,
@@ -114,6 +124,42 @@ function toResultSchemas(isBound: boolean): Readonly<Record<ResultName, ObjectSc
   };
 }
 
+/** The value of a field in a request, by its kind. */
+type RequestValue<Kind extends FieldKind> = v.InferOutput<(typeof fieldValues)[Kind]['check']>;
+
+type FieldOf<N extends NounName> = (typeof nouns)[N]['fields'][number];
+type RequiredField<N extends NounName> = Extract<FieldOf<N>, { isRequired: true }>;
+
+/** A new record of a noun, without its id. */
+export type NewRecord<N extends NounName> = {
+  readonly [F in RequiredField<N> as F['name']]: RequestValue<F['kind']>;
+} & {
+  readonly [F in Exclude<FieldOf<N>, RequiredField<N>> as F['name']]?: RequestValue<F['kind']> | undefined;
+};
+
+/** The id in the body of a noun. */
+export type IdInBody<N extends NounName> = (typeof nouns)[N]['idInBody'] extends 'required'
+  ? { readonly [F in (typeof nouns)[N]['idField']]: bigint }
+  : (typeof nouns)[N]['idInBody'] extends 'optional'
+    ? { readonly id?: bigint | undefined }
+    : unknown;
+
+/** The fields that every record in an answer has. A bound service may lack the others. */
+type CertainField<N extends NounName> = Exclude<RequiredField<N>, { kind: 'reference' | 'status' }>;
+type AnswerValue<Kind extends FieldKind> = Kind extends 'quantity' ? number | bigint : RequestValue<Kind>;
+
+/** A record of a noun in an answer. */
+export type RecordOf<N extends NounName> = {
+  readonly [F in CertainField<N> as F['name']]: AnswerValue<F['kind']>;
+} & {
+  readonly [F in Exclude<FieldOf<N>, CertainField<N>> as F['name']]?:
+    | AnswerValue<F['kind']>
+    | null
+    | undefined;
+} & {
+  readonly [F in (typeof nouns)[N]['idField']]: N extends 'orders' ? bigint | null | undefined : bigint;
+};
+
 /** What a description says of a value, in the terms of JSON Schema. The service checks it, not this program. */
 export interface Bounds {
   readonly type?: 'integer' | 'number' | 'string' | 'boolean' | 'object' | 'array' | undefined;
@@ -136,16 +182,35 @@ const pageSize = v.pipe(
   v.maxValue(1000, 'must be an integer from 1 to 1000'),
 );
 
-/** Schemas of the query parameters. They turn the text of a request into the value that the program uses. */
-export const querySchemas = {
-  status: PetStatus,
-  categoryId: IdText,
-  petId: IdText,
-  complete: flagText,
-  limit: pageSize,
-  after: IdText,
+/**
+ * The parameters of queries. A check turns the text of a request into the value that the program uses; the other two
+ * members are for the OpenAPI document.
+ */
+export const queryParameters = {
+  status: {
+    check: PetStatus,
+    schema: fieldValues.status.schema,
+    description: 'Only records of this pet status',
+  },
+  categoryId: { check: IdText, schema: idInRequest, description: 'Only pets of this category' },
+  petId: { check: IdText, schema: idInRequest, description: 'Only orders of this pet' },
+  complete: {
+    check: flagText,
+    schema: { type: 'boolean' },
+    description: 'Only orders that are complete, or that are not',
+  },
+  limit: {
+    check: pageSize,
+    schema: { type: 'integer', minimum: 1, maximum: 1000, default: 100 },
+    description: 'The largest number of records in one page',
+  },
+  after: {
+    check: IdText,
+    schema: idInRequest,
+    description: 'The id of the last record of the previous page',
+  },
 } as const;
-export type QueryName = keyof typeof querySchemas;
+export type QueryName = keyof typeof queryParameters;
 
 /** Explains in a clause why a field is not valid: `is required`, `must be an integer`. */
 export function issueReason(issue: v.BaseIssue<unknown>): string {

@@ -1,5 +1,5 @@
-import { isCategoryField } from '../api/category.ts';
 import { fieldsOfKind, type Noun, type NounName, nouns } from '../api/nouns.ts';
+import { isCategoryField } from '../api/record-values.ts';
 import { withArticle } from '../process/text.ts';
 import { type DocumentOperation, fixedRoute, mapFlag, type Obstacle } from './document.ts';
 import { toParameters, withStatedValues } from './parameters.ts';

@@ -1,6 +1,12 @@
-import { categoryText, isCategoryField } from '../api/category.ts';
 import { type NounName, nouns } from '../api/nouns.ts';
-import { differencesOf, isFields, toJsonValue, type Value } from '../api/record-values.ts';
+import {
+  categoryText,
+  differencesOf,
+  isCategoryField,
+  isFields,
+  toJsonValue,
+  type Value,
+} from '../api/record-values.ts';
 import { type Column, pickColumns, type View } from '../output/columns.ts';
 import { inPages, type Output, type Printer } from '../output/printer.ts';
 import { isJsonObject, type JsonValue, printJson } from '../process/exact-json.ts';

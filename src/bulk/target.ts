@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { bareHost, isLoopbackHost } from '../api/address.ts';
+import { bareHost, isLoopbackHost } from '../api/http.ts';
 import { resolvePaths } from '../config/paths.ts';
 import type { Context } from '../context.ts';
 import { monotonicMs, sleep } from '../process/deadline.ts';

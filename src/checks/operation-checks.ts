@@ -1,5 +1,5 @@
+import { sunsetOf } from '../api/contract.ts';
 import { headerValue, linkTarget } from '../api/http.ts';
-import { sunsetOf } from '../api/lifecycle.ts';
 import { nouns } from '../api/nouns.ts';
 import type { Operation, Parameter } from '../api/operations.ts';
 import { isFieldMetBy } from '../api/record-values.ts';

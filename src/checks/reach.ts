@@ -2,7 +2,7 @@ import { lookup } from 'node:dns/promises';
 import { once } from 'node:events';
 import { isIP, connect as openSocket, type Socket } from 'node:net';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
-import { bareHost } from '../api/address.ts';
+import { bareHost } from '../api/http.ts';
 import { hintOf } from '../client/hints.ts';
 import { type SocketOptions, socketTarget } from '../client/transport/socket.ts';
 import { createTlsContext } from '../client/transport/tls.ts';

@@ -1,5 +1,4 @@
-import { shownUrl } from '../api/address.ts';
-import { headerValue, withoutParameters } from '../api/http.ts';
+import { headerValue, shownUrl, withoutParameters } from '../api/http.ts';
 import type { Operation } from '../api/operations.ts';
 import { type Attempt, statusWord } from '../client/answer-table.ts';
 import type { CallOptions } from '../client/call.ts';

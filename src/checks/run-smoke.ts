@@ -1,4 +1,4 @@
-import { isEmbedded } from '../api/address.ts';
+import { isEmbedded } from '../api/http.ts';
 import { longestTimerMs, monotonicMs, sleep } from '../process/deadline.ts';
 import { exitCodes, InterruptedError, type Signal } from '../process/errors.ts';
 import { type Interrupts, inTwoSteps, Stop } from '../process/signals.ts';

@@ -1,5 +1,4 @@
-import { shownUrl } from '../api/address.ts';
-import { type HttpResponse, isSafeMethod } from '../api/http.ts';
+import { type HttpResponse, isSafeMethod, shownUrl } from '../api/http.ts';
 import { nouns } from '../api/nouns.ts';
 import { type Author, CliError, type ErrorDetails, type ErrorKind } from '../process/errors.ts';
 import {

@@ -1,5 +1,4 @@
-import { whyReadable } from '../api/address.ts';
-import { type HttpHeaders, isToken } from '../api/http.ts';
+import { type HttpHeaders, isToken, whyReadable } from '../api/http.ts';
 import { UsageError } from '../process/errors.ts';
 import type { Secrets } from '../process/secrets.ts';
 

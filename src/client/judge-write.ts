@@ -1,5 +1,4 @@
-import { shownUrl } from '../api/address.ts';
-import { type HttpHeaders, type HttpResponse, headerValue } from '../api/http.ts';
+import { type HttpHeaders, type HttpResponse, headerValue, shownUrl } from '../api/http.ts';
 import { nouns } from '../api/nouns.ts';
 import { isBound, type Operation } from '../api/operations.ts';
 import { differencesOf, type Fields, type ServiceRecord } from '../api/record-values.ts';

@@ -1,6 +1,7 @@
 import { fieldBounds, offeredOperation, takesField } from '../api/contract.ts';
-import { type Noun, type NounName, nouns, type RecordOf } from '../api/nouns.ts';
+import { type Noun, type NounName, nouns } from '../api/nouns.ts';
 import type { ServiceRecord } from '../api/record-values.ts';
+import type { RecordOf } from '../api/schemas.ts';
 import { defaultStatus } from '../api/values.ts';
 import { CliError } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';

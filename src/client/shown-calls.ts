@@ -1,5 +1,4 @@
-import { shownUrl } from '../api/address.ts';
-import { type HttpHeaders, type HttpRequest, headerLines } from '../api/http.ts';
+import { type HttpHeaders, type HttpRequest, headerLines, shownUrl } from '../api/http.ts';
 import { type JsonValue, jsonIn, printJson } from '../process/exact-json.ts';
 import type { Secrets } from '../process/secrets.ts';
 import { sanitize } from '../process/text.ts';

@@ -1,7 +1,6 @@
-import { hasCategory, isCategoryField } from '../api/category.ts';
 import { takesParameter } from '../api/contract.ts';
 import { isBound, type Operation } from '../api/operations.ts';
-import type { ServiceRecord } from '../api/record-values.ts';
+import { hasCategory, isCategoryField, type ServiceRecord } from '../api/record-values.ts';
 import { defaultStatus } from '../api/values.ts';
 import { UsageError } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-json.ts';

@@ -1,11 +1,10 @@
 // Translates records and bodies at every call. Above the client there are only our field names. A bound service may use other
 // names and envelopes.
 
-import { categoryFields, categoryParts, isCategoryField } from '../api/category.ts';
 import { takesField } from '../api/contract.ts';
 import { fieldsOfKind, nouns } from '../api/nouns.ts';
 import { isBound, type Operation, operations, type RequestBody } from '../api/operations.ts';
-import type { ServiceRecord } from '../api/record-values.ts';
+import { categoryFields, categoryParts, isCategoryField, type ServiceRecord } from '../api/record-values.ts';
 import { isDay } from '../api/values.ts';
 import { UsageError } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue, jsonIn, valueIn } from '../process/exact-json.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import type { RecordOf } from '../api/nouns.ts';
 import type { ListId, Result } from '../api/operations.ts';
+import type { RecordOf } from '../api/schemas.ts';
 import { type Offer, offersAt, printOffers, readTable, withPrefix } from '../cli/command-words.ts';
 import { argument, type LookUpKind } from '../cli/flag.ts';
 import { action, isGroup, type UnfinishedLine } from '../cli/verb.ts';

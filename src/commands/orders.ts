@@ -1,4 +1,5 @@
-import { nouns, type RecordOf } from '../api/nouns.ts';
+import { nouns } from '../api/nouns.ts';
+import type { RecordOf } from '../api/schemas.ts';
 import { argument, flag, value } from '../cli/flag.ts';
 import { verb } from '../cli/verb.ts';
 import { parseDateTime, parseId } from '../records/parse-values.ts';

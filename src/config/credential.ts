@@ -1,4 +1,4 @@
-import { whyReadable } from '../api/address.ts';
+import { whyReadable } from '../api/http.ts';
 import type { TokenHeader } from '../api/operations.ts';
 import { CliError } from '../process/errors.ts';
 import type { Secrets } from '../process/secrets.ts';

@@ -1,8 +1,7 @@
-import { isCategoryField } from '../api/category.ts';
 import { type Contract, fieldBounds, takesField } from '../api/contract.ts';
 import type { Field, Noun, NounName } from '../api/nouns.ts';
 import type { Operation } from '../api/operations.ts';
-import type { Fields } from '../api/record-values.ts';
+import { type Fields, isCategoryField } from '../api/record-values.ts';
 import type { Bounds } from '../api/schemas.ts';
 import { readCount, readId } from '../input/numbers.ts';
 import { messageOf, readNamed, UsageError, ValueError } from '../process/errors.ts';

@@ -1,7 +1,6 @@
-import { isCategoryField } from '../api/category.ts';
 import { lackingFields, takesField } from '../api/contract.ts';
 import { type Field, type Noun, nouns } from '../api/nouns.ts';
-import type { Fields } from '../api/record-values.ts';
+import { type Fields, isCategoryField } from '../api/record-values.ts';
 import { canAsk, confirmWrite } from '../asking.ts';
 import type { Context } from '../context.ts';
 import type { Prompt } from '../input/prompt.ts';

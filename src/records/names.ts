@@ -1,7 +1,6 @@
-import { isCategoryField } from '../api/category.ts';
 import { takesParameter } from '../api/contract.ts';
 import { type NamedNoun, nouns, referenceFields } from '../api/nouns.ts';
-import type { Fields } from '../api/record-values.ts';
+import { type Fields, isCategoryField } from '../api/record-values.ts';
 import type { Client } from '../client/client.ts';
 import { collectFields } from '../client/whole-list.ts';
 import { type Context, followUpCommand } from '../context.ts';

@@ -1,6 +1,6 @@
 import { offeredOperation } from '../api/contract.ts';
-import type { RecordOf } from '../api/nouns.ts';
 import type { ListId, Result } from '../api/operations.ts';
+import type { RecordOf } from '../api/schemas.ts';
 import { defaultStatus } from '../api/values.ts';
 import type { Client } from '../client/client.ts';
 import { collectFields } from '../client/whole-list.ts';

@@ -8,7 +8,7 @@ import {
   IdText,
   issueReason,
   type QueryName,
-  querySchemas,
+  queryParameters,
 } from '../api/schemas.ts';
 import { messageOf } from '../process/errors.ts';
 import { isJsonObject, type JsonValue, parseJson, printPointer } from '../process/exact-json.ts';
@@ -58,7 +58,10 @@ export function readInput(
     const [text, ...repeats] = (location === 'query' && values?.getAll(name)) || [];
     if (repeats.length > 0) throw new Refusal('invalid_parameter', `${name}: is given twice`);
     if (text !== undefined)
-      input.query = { ...input.query, [name]: parseParameter(name, querySchemas[name as QueryName], text) };
+      input.query = {
+        ...input.query,
+        [name]: parseParameter(name, queryParameters[name as QueryName].check, text),
+      };
   }
   if (body) input.body = parseBody(body.name, request);
   return input;

@@ -1,5 +1,5 @@
-import type { NewRecord, NounName } from '../api/nouns.ts';
-import type { PetStatus } from '../api/schemas.ts';
+import type { NounName } from '../api/nouns.ts';
+import type { NewRecord, PetStatus } from '../api/schemas.ts';
 import { indexOfId } from '../api/values.ts';
 import { printJson } from '../process/exact-json.ts';
 import { hashOf } from '../process/text.ts';

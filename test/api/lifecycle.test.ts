@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { describeLifecycle } from '../../src/api/lifecycle.ts';
+import { describeLifecycle } from '../../src/api/contract.ts';
 import type { OperationId } from '../../src/api/nouns.ts';
 import { operations } from '../../src/api/operations.ts';
 

@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect } from 'vitest';
 import { parse } from 'yaml';
-import type { RecordOf } from '../../src/api/nouns.ts';
+import type { RecordOf } from '../../src/api/schemas.ts';
 import { readTopics } from '../../src/cli/topics.ts';
 import { commit, openDesk } from '../helpers/desk.ts';
 import { testWith } from '../helpers/tools.ts';

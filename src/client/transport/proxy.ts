@@ -1,4 +1,4 @@
-import { bareHost, isLoopbackHost, portOf } from '../../api/address.ts';
+import { bareHost, isLoopbackHost, portOf } from '../../api/http.ts';
 import { type CliError, InputError, unansweredError } from '../../process/errors.ts';
 import { transportError } from './transport-error.ts';
 

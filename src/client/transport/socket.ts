@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import { bareHost, portOf } from '../../api/address.ts';
+import { bareHost, portOf } from '../../api/http.ts';
 import type { TlsFiles } from './tls.ts';
 
 // What both transports and the checks of doctor need to open a socket to a service.

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import { resolve } from 'node:path';
+import { describeLifecycle } from '../../api/contract.ts';
 import { headerLines, headerValue, isSafeMethod } from '../../api/http.ts';
-import { describeLifecycle } from '../../api/lifecycle.ts';
 import type { Operation } from '../../api/operations.ts';
 import { confirmWrite } from '../../asking.ts';
 import type { Client, RawResponse } from '../../client/client.ts';
