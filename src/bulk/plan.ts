@@ -1,6 +1,6 @@
 import { changeBetween, type Value } from '../api/record-values.ts';
 import { indexOfId } from '../api/values.ts';
-import { eachAtOnce, type Pace } from '../client/pace.ts';
+import { eachAtOnce } from '../process/deadline.ts';
 import { CliError, UsageError } from '../process/errors.ts';
 import { decide, type Row, type Rules } from '../writes/decide.ts';
 import type { Reading, RecordPort } from '../writes/port.ts';
@@ -36,7 +36,8 @@ const minRowsForList = 100;
 interface PlanOptions {
   readonly port: RecordPort;
   readonly rules: Rules;
-  readonly pace: Pace;
+  /** The most readings at a time. */
+  readonly atOnce: number;
   readonly progress: { recordsRead: number };
 }
 
@@ -47,7 +48,7 @@ interface PlanOptions {
  * @throws CliError if a record could not be read: there is no partial plan.
  */
 export async function makePlan(
-  { port, pace, progress, rules }: PlanOptions,
+  { port, atOnce, progress, rules }: PlanOptions,
   rows: readonly RunRow[],
   claims: Claims,
 ): Promise<Plan> {
@@ -62,7 +63,7 @@ export async function makePlan(
     else if (row.id === undefined) planByValue(row, null);
     else toRead.push(row);
   }
-  const missing = await readAll(port, toRead, pace, (row, { record }) => {
+  const missing = await readAll(port, toRead, atOnce, (row, { record }) => {
     planByValue(row, port.valueOf(row.intent, record));
     progress.recordsRead += 1;
   });
@@ -80,7 +81,7 @@ export async function makePlan(
 async function readAll(
   port: RecordPort,
   toRead: readonly RunRow[],
-  pace: Pace,
+  atOnce: number,
   keep: (row: RunRow, reading: Reading) => void,
 ): Promise<readonly RunRow[]> {
   // Not a map by id: for a million rows that costs a second and 40 MB.
@@ -108,7 +109,7 @@ async function readAll(
     }
   // A record that the list lacks is read by itself before it is called missing.
   if (port.canReadInRun)
-    await eachAtOnce(pace.max, left(), async (row) => keepOnce(idOf(row), await port.read(idOf(row))));
+    await eachAtOnce(atOnce, left(), async (row) => keepOnce(idOf(row), await port.read(idOf(row))));
   return left();
 }
 
@@ -117,10 +118,14 @@ function idOf({ id = -1n }: RunRow): bigint {
 }
 
 /** Reads the counts of the inventory entries that go with pets. A count that cannot be read is left out. */
-export async function readStocks(inventory: RecordPort, pets: readonly RunRow[], pace: Pace): Promise<void> {
+export async function readStocks(
+  inventory: RecordPort,
+  pets: readonly RunRow[],
+  atOnce: number,
+): Promise<void> {
   const toRead = pets.filter(({ id }) => id !== undefined);
   try {
-    await readAll(inventory, toRead, pace, (row, { record }) => {
+    await readAll(inventory, toRead, atOnce, (row, { record }) => {
       if (record) row.stock = record.fields.quantity;
     });
   } catch (error) {

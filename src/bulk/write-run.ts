@@ -30,6 +30,8 @@ export interface Session extends ChosenRun, Pick<Context, 'settings'> {
   readonly port: RecordPort;
   readonly rules: Rules;
   readonly pace: Pace;
+  /** The most rows at a time. */
+  readonly atOnce: number;
   readonly stop: Stop<StopReason>;
   readonly progress: Progress;
 }
@@ -42,12 +44,13 @@ export async function createSession(context: Context, chosen: ChosenRun): Promis
   const client = await context.client('bulk');
   const stop = new Stop<StopReason>();
   const rate = settings.get('rate') ?? null;
-  const pace = new Pace(settings.get('concurrency'), rate, stop, settings.get('timeout'));
+  const pace = new Pace(rate, stop, settings.get('timeout'));
   const port = createRecordPort(client, noun, { pace, sendsEtags: settings.get('etags') });
   checkOffers(client, port, run);
   const rules: Rules = { mayCreate: flags.createMissing, takesBack: kind === 'undo' };
   const progress = { recordsRead: 0, settled: 0, failed: 0, unknown: 0 };
-  return { ...chosen, client, settings, port, rules, pace, stop, progress };
+  const atOnce = settings.get('concurrency');
+  return { ...chosen, client, settings, port, rules, pace, atOnce, stop, progress };
 }
 
 /**
@@ -56,14 +59,14 @@ export async function createSession(context: Context, chosen: ChosenRun): Promis
  * @throws the error of a reading: there is no partial plan.
  */
 export async function planRun(session: Session): Promise<Plan> {
-  const { run, client, settings, pace } = session;
+  const { run, client, settings, pace, atOnce } = session;
   const rows = run.rows.filter(isForSession);
   const plan = await makePlan(session, rows, await claimsOn(session, rows));
   if (run.header.kind === 'delete' && run.header.noun === 'pets')
     await readStocks(
       createRecordPort(client, 'inventory', { pace, sendsEtags: settings.get('etags') }),
       plan.changes,
-      pace,
+      atOnce,
     );
   return plan;
 }
@@ -105,14 +108,14 @@ export async function writeRun(
 
 /** Writes the rows of a plan. Returns when all are settled, or the run has stopped. */
 async function writeRows(session: Session, plan: Plan, journal: Journal, maxErrors: number): Promise<void> {
-  const { stop, pace, port, rules, progress, client, settings } = session;
+  const { stop, port, atOnce, rules, progress, client, settings } = session;
   const work = { kind: 'run' } as const;
   const policy = { work, rules, ...retryLimitsOf(settings, 'bulk') };
   const saveStore = client.deferSaves?.();
   const keeper = createRowKeeper(journal, { stop, progress, maxErrors, saveStore });
   try {
-    const marked = markBeforeSending(plan.changes, journal, stop, pace.max);
-    await settleAll(port, marked, { policy, stopped: stop.stopped, atOnce: pace.max }, keeper);
+    const marked = markBeforeSending(plan.changes, journal, stop, atOnce);
+    await settleAll(port, marked, { policy, stopped: stop.stopped, atOnce }, keeper);
   } catch (error) {
     // A journal that cannot be written stops the run, and what was written is told.
     if (!(error instanceof CliError || error instanceof StoppedError)) throw error;

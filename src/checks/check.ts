@@ -114,8 +114,8 @@ export interface Finding {
   readonly requestId?: string | undefined;
   /** The operation at fault, if it is not the operation of the check. */
   readonly operation?: Operation | undefined;
-  /** True if the failure does not pass with time, so that `--wait` ends: a refused credential, or a TLS error. */
-  readonly isLasting?: boolean | undefined;
+  /** True if `--wait` ends at this failure, because waiting does not help: a refused credential, or a TLS error. */
+  readonly endsWait?: boolean | undefined;
   /** The exit code of the failure; 7 if undefined. */
   readonly exitCode?: ExitCode | undefined;
 }
@@ -166,8 +166,8 @@ export function findingOfError(error: unknown): Finding {
   const { kind, exitCode } = error;
   const reason = errorMessage(error);
   const state = kind === 'unavailable' || status !== undefined ? 'fail' : 'error';
-  const isLasting = cause === 'tls' || undefined;
-  return { state, reason, hint, method, url, status, requestId, exitCode, isLasting };
+  const endsWait = cause === 'tls' || undefined;
+  return { state, reason, hint, method, url, status, requestId, exitCode, endsWait };
 }
 
 /** Returns a status with its reason phrase: `404 Not Found`. */

@@ -74,7 +74,7 @@ function judgeFirstAnswer(
     got: titleOrText(answer.text),
     hint: isElsewhere ? otherHint : error?.details.hint,
     exitCode: error?.kind === 'auth' ? auth : status >= 500 ? unavailable : checkFailed,
-    isLasting: kind === 'auth',
+    endsWait: kind === 'auth',
   });
 }
 

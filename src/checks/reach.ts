@@ -95,7 +95,7 @@ export function checkTls(
       expected: `TLS 1.2 or later, and a certificate for ${host} that is trusted`,
       hint: hintOf({ error }),
       exitCode,
-      isLasting: true,
+      endsWait: true,
     }),
   );
 }
@@ -118,6 +118,6 @@ export function judgeExpiry(socket: TLSSocket, { now }: CheckContext): Finding {
   return judge(reason, {
     expected: `at least ${leastDays} days`,
     hint: 'renew the certificate',
-    isLasting: true,
+    endsWait: true,
   });
 }

@@ -109,7 +109,7 @@ async function runUntilGreen(
     const results = await runChecks(checks, service, stopped);
     const failure = results.find(isRed);
     const remainingMs = endMs - monotonicMs();
-    if (!failure || failure.isLasting || remainingMs <= 0 || stopped.aborted) return results;
+    if (!failure || failure.endsWait || remainingMs <= 0 || stopped.aborted) return results;
     if (isFirst)
       await print(`waiting up to ${durationText(waitMs)} for the service: ${failure.id}: ${failure.reason}`);
     await sleep(Math.min(pauseMs, remainingMs), stopped).catch(() => {});

@@ -36,8 +36,8 @@ export interface AnswerRule {
   readonly mayBeApplied: boolean;
   /** Which requests are retried: none, those that have the effect of one if they are sent twice, or all. */
   readonly again: 'never' | 'idempotent' | 'always';
-  /** True if the same request may succeed later. */
-  readonly isTemporary: boolean;
+  /** True if the reason may pass, so that the same request may succeed later. */
+  readonly passes: boolean;
   /** The kind of the error. */
   readonly kind: ErrorKind;
 }
@@ -64,12 +64,12 @@ type StatusWord =
   /** A gateway got no valid answer of the service. */
   | 'no-service';
 
-const refused: AnswerRule = { mayBeApplied: false, again: 'never', isTemporary: false, kind: 'failed' };
-const denied: AnswerRule = { ...refused, isTemporary: true, kind: 'auth' };
+const refused: AnswerRule = { mayBeApplied: false, again: 'never', passes: false, kind: 'failed' };
+const denied: AnswerRule = { ...refused, passes: true, kind: 'auth' };
 const missing: AnswerRule = { ...refused, kind: 'not-found' };
 const unsupported: AnswerRule = { ...refused, kind: 'unavailable' };
-const busy: AnswerRule = { mayBeApplied: false, again: 'always', isTemporary: true, kind: 'unavailable' };
-const lost: AnswerRule = { mayBeApplied: true, again: 'idempotent', isTemporary: true, kind: 'unavailable' };
+const busy: AnswerRule = { mayBeApplied: false, again: 'always', passes: true, kind: 'unavailable' };
+const lost: AnswerRule = { mayBeApplied: true, again: 'idempotent', passes: true, kind: 'unavailable' };
 /** A page of a gateway, a 202, or a status of success without a valid answer. */
 const unrepeatable: AnswerRule = { ...lost, again: 'never' };
 const unsent: AnswerRule = { ...busy, again: 'never' };
@@ -88,7 +88,7 @@ const rows: readonly (readonly [statuses: readonly number[], rule: AnswerRule, w
   [[408], lost],
   [[409], refused, 'conflict'],
   [[410], missing, 'gone'],
-  [[412], { ...refused, isTemporary: true }, 'stale'],
+  [[412], { ...refused, passes: true }, 'stale'],
   [[425], busy],
   [[429], busy, 'too-many'],
   [[501, 505], unsupported],
@@ -155,9 +155,9 @@ export function isSentAgain(method: string, result: AttemptEnd): boolean {
   return again === 'always' || (again === 'idempotent' && isIdempotent(method));
 }
 
-/** Returns true if the request of an error may succeed later. */
-export function isTemporaryError({ kind, details: { status, author } }: CliError): boolean {
-  return status === undefined ? kind !== 'usage' : statusRule(status, author).isTemporary;
+/** Returns true if the reason of an error may pass, so that the same request may succeed later. */
+export function errorPasses({ kind, details: { status, author } }: CliError): boolean {
+  return status === undefined ? kind !== 'usage' : statusRule(status, author).passes;
 }
 
 /** Returns true if a reading that failed is retried: an empty 404 and a page of a gateway say nothing of the record. */

@@ -3,8 +3,7 @@ import { monotonicMs, sleep } from '../process/deadline.ts';
 import type { ErrorKind } from '../process/errors.ts';
 import { type Stop, StoppedError } from '../process/signals.ts';
 import { secondsText } from '../process/text.ts';
-import type { Attempt } from './answer-table.ts';
-import { statusWord } from './answer-table.ts';
+import { type Attempt, statusWord } from './answer-table.ts';
 import { retryDelay } from './retry.ts';
 
 /** The reason why a run stopped before its last row. */
@@ -27,8 +26,6 @@ const probeCount = 10;
 
 /** The pace of requests, shared by all workers: a rate, a pause when the service asks for one, and a stop if it no longer answers. */
 export class Pace {
-  /** The most requests in flight. */
-  readonly max: number;
   /** The stop of the run. The pace stops the run if the service asks to wait too long, or does not answer any more. */
   readonly stop: Stop<StopReason>;
   private readonly intervalMs: number;
@@ -45,8 +42,7 @@ export class Pace {
    * @param rate the most requests a second. Each attempt counts. Null for no limit.
    * @param patienceMs how long a service may give no answer before the run stops: a gateway may be away for a moment.
    */
-  constructor(max: number, rate: number | null, stop: Stop<StopReason>, patienceMs: number) {
-    this.max = max;
+  constructor(rate: number | null, stop: Stop<StopReason>, patienceMs: number) {
     this.patienceMs = patienceMs;
     this.intervalMs = rate === null ? 0 : 1000 / rate;
     this.stop = stop;
@@ -141,28 +137,4 @@ export class Pace {
 function isOfService({ response, author }: Attempt): boolean {
   const word = statusWord(response?.status);
   return response !== undefined && word !== 'overloaded' && word !== 'no-service' && author !== 'gateway';
-}
-
-/**
- * Does the work for each item, on `max` items at a time. After an error, or once `stopped` is aborted, no further item begins.
- * When the function ends, no work is in progress.
- *
- * @throws the first error.
- */
-export async function eachAtOnce<Item>(
-  max: number,
-  items: Iterable<Item>,
-  work: (item: Item) => Promise<unknown>,
-  stopped?: AbortSignal,
-): Promise<void> {
-  const iterator = items[Symbol.iterator]();
-  const failures: unknown[] = [];
-  const worker = async () => {
-    for (let next = iterator.next(); !next.done; next = iterator.next()) {
-      if (stopped?.aborted || failures.length > 0) return;
-      await work(next.value).catch((error) => failures.push(error));
-    }
-  };
-  await Promise.all(Array.from({ length: max }, worker));
-  if (failures.length > 0) throw failures[0];
 }

@@ -116,3 +116,27 @@ export function sleep(ms: number, ...signals: readonly AbortSignal[]): Promise<v
       }),
   );
 }
+
+/**
+ * Does the work for each item, on `max` items at a time. After an error, or once `stopped` is aborted, no further item begins.
+ * When the function ends, no work is in progress.
+ *
+ * @throws the first error.
+ */
+export async function eachAtOnce<Item>(
+  max: number,
+  items: Iterable<Item>,
+  work: (item: Item) => Promise<unknown>,
+  stopped?: AbortSignal,
+): Promise<void> {
+  const iterator = items[Symbol.iterator]();
+  const failures: unknown[] = [];
+  const worker = async () => {
+    for (let next = iterator.next(); !next.done; next = iterator.next()) {
+      if (stopped?.aborted || failures.length > 0) return;
+      await work(next.value).catch((error) => failures.push(error));
+    }
+  };
+  await Promise.all(Array.from({ length: max }, worker));
+  if (failures.length > 0) throw failures[0];
+}

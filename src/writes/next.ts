@@ -1,5 +1,5 @@
 import { describeValue, isMetBy, type ServiceRecord, type Value } from '../api/record-values.ts';
-import { isReadAgain, isTemporaryError, statusWord } from '../client/answer-table.ts';
+import { errorPasses, isReadAgain, statusWord } from '../client/answer-table.ts';
 import { codeOfError, type JudgedWrite } from '../client/judge-write.ts';
 import { planRetry, type RetryLimits } from '../client/retry.ts';
 import { CliError, InterruptedError } from '../process/errors.ts';
@@ -354,7 +354,7 @@ function giveUp(
     const error = cause ?? lastWrite?.error;
     // A gateway may have sent the create twice, so a resume must not send it once more.
     const isFinal = intent.kind === 'create' && lastWrite?.verdict === 'outdated';
-    const passes = code === 'stale' || (!isFinal && error !== undefined && isTemporaryError(error));
+    const passes = code === 'stale' || (!isFinal && error !== undefined && errorPasses(error));
     return end(known, { outcome: { kind: 'failed', reason: { ...reason, passes } }, error });
   }
   return end(known, { outcome: { kind: 'unknown', reason }, error: lastWrite?.error ?? cause });

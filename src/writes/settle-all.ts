@@ -1,4 +1,4 @@
-import { eachAtOnce } from '../client/pace.ts';
+import { eachAtOnce } from '../process/deadline.ts';
 import type { Planned, Row } from './decide.ts';
 import type { RecordPort } from './port.ts';
 import { type Settled, type SettleOptions, settle } from './settle.ts';

@@ -12,7 +12,7 @@ function attempt(status: number, more: Partial<Attempt> = {}): Attempt {
 
 function openPace(patienceMs = 0) {
   const stop = new Stop<StopReason>();
-  const pace = new Pace(8, null, stop, patienceMs);
+  const pace = new Pace(null, stop, patienceMs);
   const answer = (status: number, times = 1, method = 'PUT') => {
     for (let time = 0; time < times; time += 1) {
       void pace.waitForTurn();
@@ -96,7 +96,7 @@ test.each([429, 503])('a %i without Retry-After pauses all requests', async (sta
 });
 
 test('a rate spreads requests over the time', async () => {
-  const pace = new Pace(8, 50, new Stop<StopReason>(), 0);
+  const pace = new Pace(50, new Stop<StopReason>(), 0);
   const began = performance.now();
   await Promise.all(Array.from({ length: 5 }, () => pace.waitForTurn()));
   expect(performance.now() - began).toBeGreaterThan(70);

@@ -31,7 +31,7 @@ export function toJsonReport(report: SmokeReport, indent: number): string {
 }
 
 function toCheck({ id, elapsedMs, operation, state, ...others }: CheckResult) {
-  const { title, isPrerequisite, exitCode, isLasting, ...details } = others;
+  const { title, isPrerequisite, exitCode, endsWait, ...details } = others;
   return { id, seconds: seconds(elapsedMs), operation: operation?.id, result: state, ...details };
 }
 
