@@ -89,7 +89,7 @@ export function createRowView(noun: NounName, isForPeople: boolean, hasReasons =
       { name: 'line', value: ({ line }) => line, align: 'right', isHidden: true },
     ],
   };
-  return view as View<object>;
+  return view;
 }
 
 /** The fields of a value that differ from another value: `status sold, name Rex`. */

@@ -1,14 +1,14 @@
 import { join } from 'node:path';
 import type { Context } from '../context.ts';
 import { checkColumns, type View } from '../output/columns.ts';
-import type { Output } from '../output/printer.ts';
+import type { Output, Prepared } from '../output/printer.ts';
 import { plainStyle } from '../output/style.ts';
 import { exitCodes, OutputClosedError, UsageError } from '../process/errors.ts';
 import { asksForHelp, findHelp, readPage, readTable } from './command-words.ts';
 import { nameOf } from './flag.ts';
 import { type GlobalFlags, writeFlags } from './global-flags.ts';
 import { type ParsedLine, parseLine } from './parse-line.ts';
-import { type Action, commandName, flagsOf, isGroup, type Program } from './verb.ts';
+import { type Action, commandName, flagsOf, isGroup, type Program, type UnfinishedLine } from './verb.ts';
 
 /** A command line that has been read and not yet run. */
 interface CommandLine {
@@ -97,18 +97,27 @@ async function runAction(
   context: Context,
   action: Action,
   name: string,
-  values: Parameters<Action['run']>[1],
+  values: UnfinishedLine['values'],
 ): Promise<number> {
   await checkSettings(context, action);
   const { flags, io } = context;
-  const view = await action.view?.(context, values);
+  const { view, run } = await prepare(context, action, values);
   if (!view) rejectColumnFlags(context, name);
   else if (flags.fields?.join() === 'help') {
     await io.stdout.write(view.columns.map((column) => `${column.name}\n`).join(''));
     return exitCodes.done;
   } else checkColumns(view, flags);
-  const output = await action.run(context, values);
+  const output = await run();
   return typeof output === 'object' ? printOutput(context, output, view) : (output ?? exitCodes.done);
+}
+
+async function prepare(
+  context: Context,
+  action: Action,
+  values: UnfinishedLine['values'],
+): Promise<Prepared> {
+  if ('prepare' in action) return action.prepare(context, values);
+  return { view: undefined, run: async () => (await action.run(context, values)) ?? undefined };
 }
 
 /** Checks flags and settings. @throws UsageError for a wrong flag, and for a wrong setting that the command does not tolerate. */

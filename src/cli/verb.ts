@@ -1,6 +1,5 @@
 import type { Context } from '../context.ts';
-import type { View } from '../output/columns.ts';
-import type { Output } from '../output/printer.ts';
+import type { Output, Prepared } from '../output/printer.ts';
 import type { Argument, Flag, ValuesOf } from './flag.ts';
 import { globalFlags, writeFlags } from './global-flags.ts';
 import type { Block } from './topics.ts';
@@ -14,7 +13,9 @@ export interface CommandEntry {
 }
 
 /** A command that acts: its arguments, its flags and its work. */
-export interface Action {
+export type Action = ActionDetails & Work<Values>;
+
+interface ActionDetails {
   /** A longer description than the summary: a paragraph, or several blocks. */
   readonly description?: string | readonly [string, ...Block[]];
   /** Complete command lines, the most useful first. */
@@ -26,18 +27,25 @@ export interface Action {
    * show settings warn of it or ignore it. Commands that need no setting do not read the config.
    */
   readonly wrongSettings?: 'warn' | 'ignore' | 'unread';
-  /** The arguments by their names in `values` of `run`, in the order of the command line. */
+  /** The arguments by their names in `values`, in the order of the command line. */
   readonly args?: Readonly<Record<string, Argument>>;
   readonly flags?: Readonly<Record<string, Flag>>;
-  /**
-   * Returns the columns in which the command prints records; undefined if it prints none. It sends no request: `--fields` and
-   * `--sort` are checked before the command runs, and `--fields help` lists the columns instead.
-   */
-  view?(context: Context, values: Values): View<object> | undefined | Promise<View<object> | undefined>;
-  /** Does the work. An output that it returns is printed; a number is the exit code of a command that returns no output. */
-  // biome-ignore lint/suspicious/noConfusingVoidType: a command that prints nothing returns nothing.
-  run(context: Context, values: Values): Promise<Output | number | undefined | void>;
 }
+
+/** The work of a command: `run` if it prints no records, else `prepare`. */
+type Work<CommandValues> =
+  | {
+      /** Does the work. An output that it returns is printed; a number is the exit code of a command that returns no output. */
+      // biome-ignore lint/suspicious/noConfusingVoidType: a command that prints nothing returns nothing.
+      run(context: Context, values: CommandValues): Promise<Output | number | undefined | void>;
+    }
+  | {
+      /**
+       * Returns the columns and the work. It sends no request and changes nothing: `--fields` and `--sort` are checked before the
+       * work begins, and `--fields help` and completion only want the columns.
+       */
+      prepare(context: Context, values: CommandValues): Prepared | Promise<Prepared>;
+    };
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -94,33 +102,27 @@ export async function* commandsOf(group: Group, path: readonly string[] = []): A
   }
 }
 
-type Definition<
-  Base extends Action,
-  Args extends Record<string, Argument>,
-  Flags extends Record<string, Flag>,
-> = Omit<Base, 'args' | 'flags' | 'view' | 'run'> & {
-  readonly args?: Args;
-  readonly flags?: Flags;
-  view?(context: Context, values: ValuesOf<Args> & ValuesOf<Flags>): ReturnType<NonNullable<Base['view']>>;
-  run(context: Context, values: ValuesOf<Args> & ValuesOf<Flags>): ReturnType<Base['run']>;
-};
+type Definition<Details, Args extends Record<string, Argument>, Flags extends Record<string, Flag>> = Omit<
+  Details,
+  'args' | 'flags'
+> & { readonly args?: Args; readonly flags?: Flags } & Work<ValuesOf<Args> & ValuesOf<Flags>>;
 
-// biome-ignore lint/complexity/noBannedTypes: a verb without flags adds nothing to the parameter of `run`.
+// biome-ignore lint/complexity/noBannedTypes: a verb without flags adds nothing to its values.
 type None = {};
 
-/** Defines a verb. The types of the values of `run` follow from its arguments and flags. */
+/** Defines a verb. The types of its values follow from its arguments and flags. */
 export function verb<Args extends Record<string, Argument> = None, Flags extends Record<string, Flag> = None>(
-  definition: Definition<Verb, Args, Flags>,
+  definition: Definition<CommandEntry & ActionDetails, Args, Flags>,
 ): Verb {
-  return definition;
+  return definition as Verb;
 }
 
 /** Defines a top-level command without verbs. Its name is in `src/commands/index.ts`. */
 export function action<
   Args extends Record<string, Argument> = None,
   Flags extends Record<string, Flag> = None,
->(definition: Definition<Action, Args, Flags>): Action {
-  return definition;
+>(definition: Definition<ActionDetails, Args, Flags>): Action {
+  return definition as Action;
 }
 
 export function isGroup(command: object): command is Group {

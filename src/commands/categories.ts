@@ -1,6 +1,5 @@
 import { nouns } from '../api/nouns.ts';
 import { verb } from '../cli/verb.ts';
-import { recordView } from '../records/record-fields.ts';
 import { listFlags } from './arguments.ts';
 import { recordVerbs } from './record-verbs.ts';
 
@@ -17,8 +16,7 @@ const list = verb({
   summary: 'List categories',
   examples: ['petstore categories list', 'petstore categories ls --sort name -o json'],
   flags: listFlags,
-  view: (context) => recordView(context, categories, 'listCategories'),
-  run: async (context, flags) =>
+  prepare: async (context, flags) =>
     (await import('../records/list-and-get.ts')).listRecords(context, categories, flags),
 });
 

@@ -139,7 +139,8 @@ async function runs({ io }: Context): Promise<Offer[]> {
 }
 
 async function fieldNames(context: Context, { command, values }: Cursor): Promise<Offer[]> {
-  const view = isGroup(command) ? undefined : await command.view?.(context, values);
+  if (isGroup(command) || !('prepare' in command)) return [];
+  const { view } = await command.prepare(context, values);
   return toOffers(view?.columns.map(({ name }) => name) ?? []);
 }
 

@@ -3,7 +3,6 @@ import type { RecordOf } from '../api/schemas.ts';
 import { argument, flag, value } from '../cli/flag.ts';
 import { verb } from '../cli/verb.ts';
 import { parseDateTime, parseId } from '../records/parse-values.ts';
-import { recordView } from '../records/record-fields.ts';
 import { listFlags, referenceFlag } from './arguments.ts';
 import { recordVerbs } from './record-verbs.ts';
 
@@ -39,8 +38,7 @@ const list = verb({
     }),
     ...listFlags,
   },
-  view: (context) => recordView(context, orders, 'listOrders'),
-  async run(context, { pet, complete, open, overdue, dueBefore, ...flags }) {
+  async prepare(context, { pet, complete, open, overdue, dueBefore, ...flags }) {
     const { isOverdue, isDueBefore } = await import('../records/overview.ts');
     const isDated = overdue || dueBefore !== undefined;
     const isDue = (order: RecordOf<'orders'>) =>
@@ -77,8 +75,7 @@ const complete = verb({
   write: 'direct',
   examples: ['petstore orders complete 1', 'petstore orders complete 1 2 3'],
   args: { ids: argument('<id...>', 'ids of orders', { parse: parseId, offers: 'order' }) },
-  view: (context) => recordView(context, orders, 'updateOrder'),
-  run: async (context, { ids }) =>
+  prepare: async (context, { ids }) =>
     (await import('../records/create-and-update.ts')).updateRecords(context, orders, ids, {
       values: { complete: true },
     }),

@@ -3,7 +3,6 @@ import { value } from '../cli/flag.ts';
 import { verb } from '../cli/verb.ts';
 import { caseless } from '../process/text.ts';
 import { parseText } from '../records/parse-values.ts';
-import { recordView } from '../records/record-fields.ts';
 import { listFlags, referenceFlag, statusesFlag } from './arguments.ts';
 import { recordVerbs } from './record-verbs.ts';
 
@@ -31,8 +30,7 @@ const list = verb({
     name: value('--name <text>', 'only pets whose name contains this', { parse: parseText }),
     ...listFlags,
   },
-  view: (context) => recordView(context, pets, 'listPets'),
-  async run(context, { status, category, name, ...flags }) {
+  async prepare(context, { status, category, name, ...flags }) {
     const part = name === undefined ? undefined : caseless(name);
     return (await import('../records/list-and-get.ts')).listRecords(context, pets, {
       status,

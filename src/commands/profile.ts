@@ -39,8 +39,7 @@ const list = verb({
   description:
     'Lists the profiles, marks the protected ones, and the active one: that of --profile, of PETSTORE_PROFILE, or of the config file. offline is built in.',
   examples: ['petstore profile list', 'petstore profile list -o ids'],
-  view: () => view,
-  async run(context) {
+  async prepare(context) {
     const { profile } = context.settings;
     const { profiles } = await readConfigFile(context.io);
     const profileList = [...Object.keys(profiles).sort(), offlineProfile].map((name) => ({
@@ -49,7 +48,7 @@ const list = verb({
       protected: String(profiles[name]?.protected) === 'true',
       'base-url': profiles[name]?.['base-url'] ?? null,
     }));
-    return { pages: [profileList] };
+    return { view: view, run: async () => ({ pages: [profileList] }) };
   },
 });
 
@@ -112,11 +111,11 @@ const show = verb({
   args: {
     name: argument('[profile]', 'the profile to show (default: the active one)', { offers: 'profile' }),
   },
-  view: async (context, { name }) => ({
-    plural: 'settings',
-    columns: propertyColumns(Object.keys(await readProfile(context, name))),
-  }),
-  run: async (context, { name }) => ({ record: await readProfile(context, name) }),
+  async prepare(context, { name }) {
+    const record = await readProfile(context, name);
+    const view = { plural: 'settings', columns: propertyColumns(Object.keys(record)) };
+    return { view, run: async () => ({ record }) };
+  },
 });
 
 /** Reads what a profile holds. @param chosen its name; by default the active one. @throws UsageError if there is no such profile. */

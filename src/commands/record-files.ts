@@ -1,11 +1,12 @@
 import type { Noun, WriteVerb } from '../api/nouns.ts';
 import type { Fields } from '../api/record-values.ts';
+import { runView } from '../bulk/carry-out.ts';
 import { newRow } from '../bulk/run.ts';
 import { defaultFlags } from '../bulk/run-header.ts';
 import { readCheckedInput, startRun } from '../bulk/start-run.ts';
 import type { Context } from '../context.ts';
 import type { CheckedInput } from '../input/read-rows.ts';
-import type { Output } from '../output/printer.ts';
+import type { Output, Prepared } from '../output/printer.ts';
 import { CliError } from '../process/errors.ts';
 import { counted } from '../process/text.ts';
 import { type Access, openAccess } from '../records/access.ts';
@@ -23,7 +24,11 @@ interface FileWrite {
 }
 
 /** Creates, changes or deletes the records of a file, as a run: plan, question, journal, report. */
-export async function runFile(
+export function writeFileRecords(context: Context, noun: Noun, write: FileWrite): Prepared {
+  return { view: runView(context, noun.name), run: () => runFile(context, noun, write) };
+}
+
+async function runFile(
   context: Context,
   noun: Noun,
   { kind, from, fieldTexts, flags }: FileWrite,

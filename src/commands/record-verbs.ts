@@ -2,13 +2,14 @@ import { type Field, type Noun, referenceFields, type WriteVerb } from '../api/n
 import { argument, type Flag, flag, nameOf, value } from '../cli/flag.ts';
 import { verb } from '../cli/verb.ts';
 import type { Context } from '../context.ts';
-import type { Output } from '../output/printer.ts';
+import type { Prepared } from '../output/printer.ts';
 import { UsageError } from '../process/errors.ts';
 import { withArticle } from '../process/text.ts';
 import type { RecordFlags } from '../records/body-fields.ts';
-import { checkIdsOrFile, type IdOrName, parseId, parseIdOrName } from '../records/parse-values.ts';
-import { columnOf, fieldKinds, flagOf, namedNoun, recordView } from '../records/record-fields.ts';
+import { type IdOrName, parseId, parseIdOrName } from '../records/parse-values.ts';
+import { columnOf, fieldKinds, flagOf, namedNoun } from '../records/record-fields.ts';
 import { fieldFlag, fromFlag, referenceFlag } from './arguments.ts';
+import type { writeFileRecords } from './record-files.ts';
 import { type ApplyFlags, fileFlags } from './run-flags.ts';
 
 /** The examples of a noun's verbs. */
@@ -24,7 +25,7 @@ interface WriteValues {
 
 /** Creates the verbs that pets, categories and orders share: get, create, update, edit and delete. */
 export function recordVerbs(noun: Noun, examples: VerbExamples) {
-  const { singular, plural, operations } = noun;
+  const { singular, plural } = noun;
   const singularWithArticle = withArticle(singular);
   const { idList, idsOrFile, id } = idArguments(noun);
   const flags = createFieldFlags(noun);
@@ -35,8 +36,7 @@ export function recordVerbs(noun: Noun, examples: VerbExamples) {
       summary: `Get one or several ${plural}`,
       examples: examples.get,
       args: { ids: idList },
-      view: async (context) => (await import('../records/list-and-get.ts')).getView(context, noun),
-      run: async (context, { ids }) =>
+      prepare: async (context, { ids }) =>
         (await import('../records/list-and-get.ts')).getRecords(context, noun, ids),
     }),
     create: verb({
@@ -51,8 +51,7 @@ export function recordVerbs(noun: Noun, examples: VerbExamples) {
         from: fromFlag(`create ${singularWithArticle} for each record of this file`, Object.keys(flags)),
         ...fileFlags,
       },
-      view: viewOf(noun, 'create'),
-      run: workOf(noun, 'create', async (context, _, fields) =>
+      prepare: recordsOrFile(noun, 'create', async (context, _, fields) =>
         (await import('../records/create-and-update.ts')).createRecord(context, noun, fields),
       ),
     }),
@@ -69,8 +68,7 @@ export function recordVerbs(noun: Noun, examples: VerbExamples) {
         from: fromFlag(`change the ${plural} of this file, each by its id`, Object.keys(flags)),
         ...fileFlags,
       },
-      view: viewOf(noun, 'update'),
-      run: workOf(noun, 'update', async (context, ids, fields) =>
+      prepare: recordsOrFile(noun, 'update', async (context, ids, fields) =>
         (await import('../records/create-and-update.ts')).updateRecords(context, noun, ids, fields),
       ),
     }),
@@ -81,8 +79,7 @@ export function recordVerbs(noun: Noun, examples: VerbExamples) {
       write: 'direct',
       examples: [`petstore ${plural} edit 1`, `EDITOR=nano petstore ${plural} edit 1`],
       args: { id },
-      view: (context) => recordView(context, noun, operations.update),
-      run: async (context, args) =>
+      prepare: async (context, args) =>
         (await import('../records/edit-record.ts')).editRecord(context, noun, args.id),
     }),
     remove: verb({
@@ -93,8 +90,7 @@ export function recordVerbs(noun: Noun, examples: VerbExamples) {
       examples: examples.delete,
       args: { ids: idsOrFile },
       flags: { from: fromFlag(`delete the ${plural} whose ids this file has`), ...fileFlags },
-      view: viewOf(noun, 'delete'),
-      run: workOf(noun, 'delete', async (context, ids) =>
+      prepare: recordsOrFile(noun, 'delete', async (context, ids) =>
         (await import('../records/delete.ts')).deleteRecords(context, noun, ids),
       ),
     }),
@@ -118,34 +114,42 @@ function idArguments(noun: Noun) {
   };
 }
 
-/** Returns the view of a verb: that of a run if `--from` names a file. */
-function viewOf(noun: Noun, kind: WriteVerb) {
-  return async (context: Context, { from }: { readonly from?: unknown } = {}) =>
-    from === undefined
-      ? recordView(context, noun, noun.operations[kind])
-      : (await import('../bulk/carry-out.ts')).runView(context, noun.name);
-}
-
-/** Returns the work of a verb: a run if `--from` names a file, else that of `perform`. */
-function workOf(
+/** Prepares a verb: a run if `--from` names a file, else what `prepare` does. */
+function recordsOrFile(
   noun: Noun,
   kind: WriteVerb,
-  perform: (context: Context, ids: readonly IdOrName[], fields: RecordFlags) => Promise<Output | undefined>,
+  prepare: (context: Context, ids: readonly IdOrName[], fields: RecordFlags) => Promise<Prepared>,
 ) {
-  return async (context: Context, values: WriteValues): Promise<Output | undefined> => {
+  return async (context: Context, values: WriteValues): Promise<Prepared> => {
     const { ids = [], from, field: fieldTexts } = values;
-    const command = `${kind} ${noun.singular}`;
-    if (kind !== 'create') checkIdsOrFile(command, ids, from);
-    if (from !== undefined) {
-      const { runFile } = await import('./record-files.ts');
-      return runFile(context, noun, { kind, from, fieldTexts, flags: values as ApplyFlags });
-    }
-    const [runFlag] = Object.entries(fileFlags).flatMap(([key, each]) =>
-      values[key] === undefined ? [] : each,
-    );
-    if (runFlag) throw new UsageError(`${command}: ${nameOf(runFlag)} goes with --from only`);
-    return perform(context, ids, { fieldTexts, values });
+    const { view, run } =
+      from === undefined
+        ? await prepare(context, ids, { fieldTexts, values })
+        : await prepareFile(context, noun, { kind, from, fieldTexts, flags: values as ApplyFlags });
+    return {
+      view,
+      async run() {
+        checkIdsOrFile(`${kind} ${noun.singular}`, kind, values);
+        return run();
+      },
+    };
   };
+}
+
+async function prepareFile(...args: Parameters<typeof writeFileRecords>): Promise<Prepared> {
+  return (await import('./record-files.ts')).writeFileRecords(...args);
+}
+
+/** @throws UsageError for a command that has neither ids nor a file, or both, and for a flag of a run beside ids. */
+function checkIdsOrFile(command: string, kind: WriteVerb, values: WriteValues): void {
+  const { ids = [], from } = values;
+  if (kind !== 'create' && from === undefined && ids.length === 0)
+    throw new UsageError(`${command}: no id is given`, 'give one or more, or --from <file or ->');
+  if (from !== undefined && ids.length > 0)
+    throw new UsageError(`${command}: give ids or --from, not both`, 'the file of --from has the ids');
+  const [runFlag] = Object.entries(fileFlags).filter(([key]) => values[key] !== undefined);
+  if (from === undefined && runFlag)
+    throw new UsageError(`${command}: ${nameOf(runFlag[1])} goes with --from only`);
 }
 
 /** Creates the flags of a noun's fields, by column. */

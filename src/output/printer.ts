@@ -46,13 +46,12 @@ export type Output = (RecordsOutput | RecordOutput | DocumentsOutput) & {
 interface RecordsOutput {
   readonly pages: Pages<object>;
   readonly limit?: number | undefined;
-  /** The view, if it is not the one that the command declares. It must have the same columns. */
+  /** The view, if the prepared command has one that hides other columns. */
   readonly view?: View<object>;
 }
 
 interface RecordOutput {
   readonly record: object;
-  readonly view?: View<object>;
 }
 
 /**
@@ -64,6 +63,14 @@ interface DocumentsOutput {
   readonly text: string;
   /** True if a list is printed even of a single value. */
   readonly asList?: boolean;
+}
+
+/** A command that is ready to run. */
+export interface Prepared {
+  /** The columns in which it prints records; undefined if it prints none. */
+  readonly view: View<object> | undefined;
+  /** Does the work. A number is the exit code of a command that prints nothing more. */
+  run(): Promise<Output | number | undefined>;
 }
 
 /** A format of stdout. */
@@ -159,12 +166,13 @@ export function createPrinter(io: Io, options: PrinterOptions) {
       const columns = fields || hasColumns ? pickColumns(view, fields) : [];
       return columns.some(({ name }) => name === column) || sort?.replace(/^-/, '') === column;
     },
-    /** Prints the output of a command. @param declaredView the view of records that have none of their own. */
-    async output(output: Output, declaredView: View<object> | undefined): Promise<void> {
+    /** Prints the output of a command, its records in the columns of the prepared command. */
+    async output(output: Output, view: View<object> | undefined): Promise<void> {
       if ('documents' in output) return documents(output);
-      const view = output.view ?? declaredView;
       if (!view) throw new Error('records are printed without a view');
-      return 'record' in output ? record(output.record, view) : records(output.pages, view, output.limit);
+      return 'record' in output
+        ? record(output.record, view)
+        : records(output.pages, output.view ?? view, output.limit);
     },
     /** Returns the table of some records as text, as `records` prints it on stdout, or would print it on stderr. */
     async tableText<Entity>(

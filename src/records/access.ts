@@ -5,6 +5,7 @@ import type { ServiceRecord } from '../api/record-values.ts';
 import type { Client } from '../client/client.ts';
 import type { ClientUse, Context } from '../context.ts';
 import type { View } from '../output/columns.ts';
+import type { Prepared } from '../output/printer.ts';
 import { eachAtOnce } from '../process/deadline.ts';
 import { CliError, InterruptedError, ManyError, UsageError } from '../process/errors.ts';
 import { caseless, countCaseless } from '../process/text.ts';
@@ -37,30 +38,46 @@ export async function openAccess(
   return { context, client, noun, names: new Names(context, client), operation };
 }
 
-/** A view whose columns may show the names of other records. */
-interface NamedView {
+/** Access to records that are printed. */
+export interface PrintingAccess extends Access {
   readonly view: View<ServiceRecord>;
-  /** Waits for the name that a record shows, or without a record for all names. Never rejects. */
-  readNames(record?: ServiceRecord): Promise<void>;
+  /** The names of other records that the view shows, as far as they have been read. */
+  readonly nameById: Map<bigint, string>;
 }
 
 /**
- * Opens the view of a noun. A table on a terminal has the column of names even if the column is hidden elsewhere.
+ * Prepares a command that prints the records of an operation. A table on a terminal has the column of names even if the column is
+ * hidden elsewhere.
  *
- * @param isList whether all records are printed. If so, all names are read, and the reading begins at once.
+ * @throws UsageError if the service does not offer the operation.
  */
-export async function openView(
-  { context, names, noun, operation }: Access,
-  isList: boolean,
-): Promise<NamedView> {
+export async function prepareRecords(
+  context: Context,
+  noun: Noun,
+  operationId: OperationId,
+  work: (access: PrintingAccess) => ReturnType<Prepared['run']>,
+): Promise<Prepared> {
+  const operation = offeredOperation(await context.contract(), operationId);
   const nameById = new Map<bigint, string>();
-  const printer = context.printer();
-  const { field = '', column: nameColumn = '' } = noun.reference ?? {};
-  const isOnTerminal = printer.content === 'text' && context.io.stdout.isTerminal;
+  const isOnTerminal = context.printer().content === 'text' && context.io.stdout.isTerminal;
   const view = viewOf(noun, operation, nameById, isOnTerminal);
+  const run = async () => work({ ...(await openAccess(context, noun, operationId)), view, nameById });
+  return { view: view, run };
+}
+
+/**
+ * Reads the names that the view shows. If all records are printed, all names are read, and the reading begins at once.
+ *
+ * @returns a function that waits for the name that a record shows, or without a record for all names. It never rejects.
+ */
+export function readNames(
+  { context, names, noun, view, nameById }: PrintingAccess,
+  isList: boolean,
+): (record?: ServiceRecord) => Promise<void> {
+  const printer = context.printer();
+  const { field = '', column = '' } = noun.reference ?? {};
   const referenceNoun = referenceFields[field];
-  if (referenceNoun === undefined || !printer.shows(view, nameColumn))
-    return { view, readNames: async () => {} };
+  if (referenceNoun === undefined || !printer.shows(view, column)) return async () => {};
   const readAll = async () => {
     for (const [id, name] of await names.namesOf(referenceNoun)) nameById.set(id, name);
     if (referenceNoun === 'categories' && printer.content === 'cells') dropAmbiguous(nameById);
@@ -69,21 +86,15 @@ export async function openView(
   if (isList || referenceNoun === 'categories') {
     names.beginReading(referenceNoun);
     let reading: Promise<void> | undefined;
-    return {
-      view,
-      readNames() {
-        reading ??= readAll();
-        return reading;
-      },
+    return () => {
+      reading ??= readAll();
+      return reading;
     };
   }
-  return {
-    view,
-    async readNames(record) {
-      const id = record?.fields[field];
-      const name = typeof id === 'bigint' && !nameById.has(id) && (await names.nameOfPet(id));
-      if (name) nameById.set(id as bigint, name);
-    },
+  return async (record) => {
+    const id = record?.fields[field];
+    const name = typeof id === 'bigint' && !nameById.has(id) && (await names.nameOfPet(id));
+    if (name) nameById.set(id as bigint, name);
   };
 }
 

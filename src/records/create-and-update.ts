@@ -4,10 +4,10 @@ import { type Fields, isCategoryField } from '../api/record-values.ts';
 import { canAsk, confirmWrite } from '../asking.ts';
 import type { Context } from '../context.ts';
 import type { Prompt } from '../input/prompt.ts';
-import type { Output } from '../output/printer.ts';
+import type { Prepared } from '../output/printer.ts';
 import { UsageError } from '../process/errors.ts';
 import type { Intent } from '../writes/decide.ts';
-import { type Access, openAccess } from './access.ts';
+import { type Access, prepareRecords } from './access.ts';
 import { bodyOf, type RecordFlags, statusesOf } from './body-fields.ts';
 import type { Names } from './names.ts';
 import type { IdOrName } from './parse-values.ts';
@@ -15,65 +15,64 @@ import { columnOf, fieldKinds, findField, flagOf, nameAll, namedNoun } from './r
 import { writeRecords } from './write-records.ts';
 
 /** Creates a record from flags. */
-export async function createRecord(
-  context: Context,
-  noun: Noun,
-  flags: RecordFlags,
-): Promise<Output | undefined> {
-  const access = await openAccess(context, noun, noun.operations.create);
-  const fieldsToAsk = findFieldsToAsk(access, bodyOf(access, flags));
-  await confirmWrite(context, { what: `create ${noun.singular}` });
-  const values: Record<string, unknown> = { ...flags.values };
-  const prompt = await context.prompt();
-  if (prompt)
-    for (const field of fieldsToAsk) values[columnOf(field)] = await askField(prompt, access, field);
-  const body = await access.names.resolve(bodyOf(access, { ...flags, values }));
-  return writeRecords(access, [{ intent: { kind: 'create', fields: body } }], { asList: false });
+export function createRecord(context: Context, noun: Noun, flags: RecordFlags): Promise<Prepared> {
+  return prepareRecords(context, noun, noun.operations.create, async (access) => {
+    const fieldsToAsk = findFieldsToAsk(access, bodyOf(access, flags));
+    await confirmWrite(context, { what: `create ${noun.singular}` });
+    const values: Record<string, unknown> = { ...flags.values };
+    const prompt = await context.prompt();
+    if (prompt)
+      for (const field of fieldsToAsk) values[columnOf(field)] = await askField(prompt, access, field);
+    const body = await access.names.resolve(bodyOf(access, { ...flags, values }));
+    return writeRecords(access, [{ intent: { kind: 'create', fields: body } }], { asList: false });
+  });
 }
 
 /** Changes fields of records: reads each record, changes the fields, and writes it back. */
-export async function updateRecords(
+export function updateRecords(
   context: Context,
   noun: Noun,
   idsOrNames: readonly IdOrName[],
   flags: RecordFlags,
-): Promise<Output | undefined> {
-  const access = await openAccess(context, noun, noun.operations.update);
-  const body = bodyOf(access, flags);
-  if (Object.keys(body).length === 0)
-    throw new UsageError(
-      `update ${noun.singular}: nothing to change`,
-      `give one or more of ${noun.fields.map(flagOf).join(', ')}`,
-    );
-  const ids = await access.names.idsOf(namedNoun(noun), idsOrNames);
-  await confirmWrite(context, { what: `change ${nameAll(noun, ids)}` });
-  const value = await access.names.resolve(body);
-  const writes = ids.map((id) => ({ id, intent: { kind: 'set', value } as const }));
-  return writeRecords(access, writes, { asList: ids.length > 1 });
+): Promise<Prepared> {
+  return prepareRecords(context, noun, noun.operations.update, async (access) => {
+    const body = bodyOf(access, flags);
+    if (Object.keys(body).length === 0)
+      throw new UsageError(
+        `update ${noun.singular}: nothing to change`,
+        `give one or more of ${noun.fields.map(flagOf).join(', ')}`,
+      );
+    const ids = await access.names.idsOf(namedNoun(noun), idsOrNames);
+    await confirmWrite(context, { what: `change ${nameAll(noun, ids)}` });
+    const value = await access.names.resolve(body);
+    const writes = ids.map((id) => ({ id, intent: { kind: 'set', value } as const }));
+    return writeRecords(access, writes, { asList: ids.length > 1 });
+  });
 }
 
 /** Writes the count of a pet: sets it, adds to what is read, or creates the entry. */
-export async function writeCount(
+export function writeCount(
   context: Context,
   pet: IdOrName,
   kind: 'set' | 'add' | 'create',
   count: number,
-): Promise<Output | undefined> {
+): Promise<Prepared> {
   const operation = kind === 'create' ? 'createInventory' : 'updateInventory';
-  const access = await openAccess(context, nouns.inventory, operation);
-  const id = await access.names.idOf('pets', pet);
-  const what = {
-    set: `set the stock of pet ${id} to ${count}`,
-    add: `change the stock of pet ${id} by ${count}`,
-    create: `create the inventory entry of pet ${id}`,
-  };
-  await confirmWrite(context, { what: what[kind] });
-  const intents: Readonly<Record<typeof kind, Intent>> = {
-    set: { kind: 'set', value: count },
-    add: { kind: 'add', change: count },
-    create: { kind: 'create', fields: { petId: id, quantity: count } },
-  };
-  return writeRecords(access, [{ id, intent: intents[kind] }], { asList: false });
+  return prepareRecords(context, nouns.inventory, operation, async (access) => {
+    const id = await access.names.idOf('pets', pet);
+    const what = {
+      set: `set the stock of pet ${id} to ${count}`,
+      add: `change the stock of pet ${id} by ${count}`,
+      create: `create the inventory entry of pet ${id}`,
+    };
+    await confirmWrite(context, { what: what[kind] });
+    const intents: Readonly<Record<typeof kind, Intent>> = {
+      set: { kind: 'set', value: count },
+      add: { kind: 'add', change: count },
+      create: { kind: 'create', fields: { petId: id, quantity: count } },
+    };
+    return writeRecords(access, [{ id, intent: intents[kind] }], { asList: false });
+  });
 }
 
 /**

@@ -2,10 +2,10 @@ import { type Noun, nouns } from '../api/nouns.ts';
 import { canAsk, confirmWrite } from '../asking.ts';
 import { readRecord } from '../client/read-record.ts';
 import type { Context } from '../context.ts';
-import type { Output } from '../output/printer.ts';
+import type { Prepared } from '../output/printer.ts';
 import { CliError } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
-import { type Access, openAccess, readEach } from './access.ts';
+import { type Access, prepareRecords, readEach } from './access.ts';
 import type { IdOrName } from './parse-values.ts';
 import { nameAll, namedNoun } from './record-fields.ts';
 import { writeRecords } from './write-records.ts';
@@ -14,26 +14,27 @@ import { writeRecords } from './write-records.ts';
  * Deletes records, after a question that names them. A record that has changed since is not deleted. If a deletion fails, the
  * others go on. Reports each deletion on stderr.
  */
-export async function deleteRecords(
+export function deleteRecords(
   context: Context,
   noun: Noun,
   idsOrNames: readonly IdOrName[],
-): Promise<Output | undefined> {
-  const access = await openAccess(context, noun, noun.operations.delete);
-  const ids = await access.names.idsOf(namedNoun(noun), idsOrNames);
-  const details = await readDetails(access, ids);
-  const present = ids.filter((id) => !details.get(id)?.isMissing);
-  const describe = (some: readonly bigint[]) => nameAll(noun, some, (id) => details.get(id)?.title);
-  if (present.length > 0)
-    await confirmWrite(context, { what: `delete ${describe(present)}`, needsYes: true });
-  // What was shown in the question is what is deleted.
-  const writes = ids.map((id) => ({
-    id,
-    intent: { kind: 'remove', expected: details.get(id)?.fields } as const,
-  }));
-  return writeRecords(access, writes, {
-    asList: ids.length > 1,
-    report: ({ id = 0n }) => `deleted ${describe([id])}`,
+): Promise<Prepared> {
+  return prepareRecords(context, noun, noun.operations.delete, async (access) => {
+    const ids = await access.names.idsOf(namedNoun(noun), idsOrNames);
+    const details = await readDetails(access, ids);
+    const present = ids.filter((id) => !details.get(id)?.isMissing);
+    const describe = (some: readonly bigint[]) => nameAll(noun, some, (id) => details.get(id)?.title);
+    if (present.length > 0)
+      await confirmWrite(context, { what: `delete ${describe(present)}`, needsYes: true });
+    // What was shown in the question is what is deleted.
+    const writes = ids.map((id) => ({
+      id,
+      intent: { kind: 'remove', expected: details.get(id)?.fields } as const,
+    }));
+    return writeRecords(access, writes, {
+      asList: ids.length > 1,
+      report: ({ id = 0n }) => `deleted ${describe([id])}`,
+    });
   });
 }
 

@@ -5,41 +5,38 @@ import { confirmWrite } from '../asking.ts';
 import { readRecord } from '../client/read-record.ts';
 import type { Context } from '../context.ts';
 import { editAndSend, findEditor } from '../input/editor.ts';
-import type { Output } from '../output/printer.ts';
+import type { Prepared } from '../output/printer.ts';
 import { UsageError } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, printJson } from '../process/exact-json.ts';
 import { loadYaml } from '../process/exact-yaml.ts';
-import { type Access, openAccess } from './access.ts';
+import { type Access, prepareRecords } from './access.ts';
 import { checkFields } from './body-fields.ts';
 import type { IdOrName } from './parse-values.ts';
 import { namedNoun } from './record-fields.ts';
 import { writeRecords } from './write-records.ts';
 
 /** Reads a record, lets the user change it as YAML in an editor, and writes the saved text back. */
-export async function editRecord(
-  context: Context,
-  noun: Noun,
-  idOrName: IdOrName,
-): Promise<Output | undefined> {
-  const editor = findEditor(context, `edit ${noun.singular}`);
-  const access = await openAccess(context, noun, noun.operations.update);
-  const id = await access.names.idOf(namedNoun(noun), idOrName);
-  await confirmWrite(context, { what: `change ${noun.singular} ${id}` });
-  const { record: before } = await readRecord(access.client, access.noun.name, id, { isFresh: true });
-  const subject = `${noun.singular} ${id}`;
-  return editAndSend(context, {
-    editor,
-    fileName: `${noun.singular}-${id}.yaml`,
-    task: `edit ${subject}`,
-    usage: `# ${subject}. Save to send it. If you save it unchanged or empty, nothing is sent.\n`,
-    originalText: (await loadYaml()).print(before.fields),
-    parse: (text) => readChanges(access, id, before, text),
-    async send(value) {
-      // The whole record is expected as it was shown, without the fields that it lacked: nothing of others is overwritten.
-      const absent = Object.fromEntries(Object.keys(value).map((name) => [name, undefined]));
-      const intent = { kind: 'set', value, expected: { ...absent, ...before.fields } } as const;
-      return writeRecords(access, [{ id, intent }], { asList: false });
-    },
+export function editRecord(context: Context, noun: Noun, idOrName: IdOrName): Promise<Prepared> {
+  return prepareRecords(context, noun, noun.operations.update, async (access) => {
+    const editor = findEditor(context, `edit ${noun.singular}`);
+    const id = await access.names.idOf(namedNoun(noun), idOrName);
+    const subject = `${noun.singular} ${id}`;
+    await confirmWrite(context, { what: `change ${subject}` });
+    const { record: before } = await readRecord(access.client, noun.name, id, { isFresh: true });
+    return editAndSend(context, {
+      editor,
+      fileName: `${noun.singular}-${id}.yaml`,
+      task: `edit ${subject}`,
+      usage: `# ${subject}. Save to send it. If you save it unchanged or empty, nothing is sent.\n`,
+      originalText: (await loadYaml()).print(before.fields),
+      parse: (text) => readChanges(access, id, before, text),
+      async send(value) {
+        // The whole record is expected as it was shown, without the fields that it lacked: nothing of others is overwritten.
+        const absent = Object.fromEntries(Object.keys(value).map((name) => [name, undefined]));
+        const intent = { kind: 'set', value, expected: { ...absent, ...before.fields } } as const;
+        return writeRecords(access, [{ id, intent }], { asList: false });
+      },
+    });
   });
 }
 

@@ -1,20 +1,20 @@
-import type { Noun, OperationId } from '../api/nouns.ts';
+import { type Noun, nouns } from '../api/nouns.ts';
 import type { Fields, ServiceRecord } from '../api/record-values.ts';
 import { readRecord } from '../client/read-record.ts';
 import { checkFilters } from '../client/whole-list.ts';
 import type { Context } from '../context.ts';
-import type { View } from '../output/columns.ts';
+import type { Column, View } from '../output/columns.ts';
 import { errorSentence } from '../output/error.ts';
-import type { Output } from '../output/printer.ts';
+import type { Prepared } from '../output/printer.ts';
 import { sleep, withinLimits } from '../process/deadline.ts';
 import { CliError, exitCodes, InterruptedError, UsageError } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
 import { sanitize, secondsText } from '../process/text.ts';
-import { type Access, openAccess, openView, readEach } from './access.ts';
+import { type Access, type PrintingAccess, prepareRecords, readEach, readNames } from './access.ts';
 import { toServiceStatuses } from './body-fields.ts';
 import { Names } from './names.ts';
 import type { IdOrName } from './parse-values.ts';
-import { namedNoun, recordView } from './record-fields.ts';
+import { namedNoun, viewOf } from './record-fields.ts';
 
 interface ListQuery {
   /** The words of a status. A record must have one of them. */
@@ -36,19 +36,21 @@ interface ListQuery {
  * Reads the records of a list, to be printed. Filters that the service has are sent to it. A page is requested when the page
  * before it was printed.
  */
-export async function listRecords(context: Context, noun: Noun, query: ListQuery): Promise<Output | number> {
-  const contract = await context.contract();
-  const status = toServiceStatuses(contract, noun.name, query.status);
+export function listRecords(context: Context, noun: Noun, query: ListQuery): Promise<Prepared> {
+  return prepareRecords(context, noun, noun.operations.list, (access) => readList(access, query));
+}
+
+async function readList(access: PrintingAccess, query: ListQuery): ReturnType<Prepared['run']> {
+  const { client, noun } = access;
+  const status = toServiceStatuses(client.contract, noun.name, query.status);
   const where: Fields = { ...query.where, status };
-  const access = await openAccess(context, noun, noun.operations.list);
   const { needs, limit, failIf, watch } = query;
   checkFilters(access.operation, where, needs);
   const read = () => readPages(access, { ...query, where });
   if (watch !== undefined) return watchRecords(access, { intervalMs: watch, limit, read });
   const pages = await read();
-  const { view, readNames } = await openView(access, true);
   // The first page and the names are read at the same time.
-  const [first] = await Promise.all([pages.next(), readNames()]);
+  const [first] = await Promise.all([pages.next(), readNames(access, true)()]);
   // Undefined until a record is found or the list ends: a reader of stdout that leaves early ends the loop.
   let content: 'any' | 'none' | undefined;
   async function* pagesWithFirst() {
@@ -59,7 +61,7 @@ export async function listRecords(context: Context, noun: Noun, query: ListQuery
     content ??= 'none';
   }
   const exitCode = () => (content !== undefined && content === failIf ? exitCodes.differs : exitCodes.done);
-  return { pages: pagesWithFirst(), view, limit, exitCode };
+  return { pages: pagesWithFirst(), limit, exitCode };
 }
 
 /** Reads the records of a list that meet all conditions, page by page. */
@@ -95,7 +97,7 @@ const clearScreen = '\x1b[2J\x1b[H';
  *
  * @throws UsageError if stdout is not a terminal, or the format is not a table.
  */
-async function watchRecords(access: Access, options: WatchOptions): Promise<number> {
+async function watchRecords(access: PrintingAccess, options: WatchOptions): Promise<number> {
   const { context } = access;
   const { io } = context;
   if (context.printer().content !== 'text' || !io.stdout.isTerminal || io.env.TERM === 'dumb')
@@ -115,7 +117,7 @@ async function watchRecords(access: Access, options: WatchOptions): Promise<numb
   }
 }
 
-async function printOnce(access: Access, { intervalMs, limit, read }: WatchOptions): Promise<void> {
+async function printOnce(access: PrintingAccess, { intervalMs, limit, read }: WatchOptions): Promise<void> {
   const { context, client, noun } = access;
   const { io, settings } = context;
   const { bold, red } = await context.style('stdout');
@@ -123,12 +125,11 @@ async function printOnce(access: Access, { intervalMs, limit, read }: WatchOptio
   try {
     const pages: (readonly ServiceRecord[])[] = [];
     for await (const page of await read()) pages.push(page);
-    const { view, readNames } = await openView({ ...access, names: new Names(context, client) }, true);
-    await readNames();
+    await readNames({ ...access, names: new Names(context, client) }, true)();
     const store = settings.baseUrl ?? 'the embedded store';
     const title = `${noun.plural} of ${sanitize(store)} at ${clock}, every ${secondsText(intervalMs)}`;
     await io.stdout.write(`${clearScreen}${bold(title)}\n`);
-    await context.printer().records(pages, view, limit);
+    await context.printer().records(pages, access.view, limit);
   } catch (error) {
     if (!(error instanceof CliError) || error.kind === 'usage') throw error;
     await io.stdout.write(`${red(`${clock}: ${sanitize(errorSentence(error))}`)}\n`);
@@ -144,29 +145,59 @@ export async function getRecords(
   context: Context,
   noun: Noun,
   idsOrNames: readonly IdOrName[],
-): Promise<Output> {
-  const access = await openAccess(context, noun, await readOperation(context, noun));
-  const { client, names } = access;
-  const read = async (idOrName: IdOrName) =>
-    (await readRecord(client, noun.name, await names.idOf(namedNoun(noun), idOrName))).record;
-  const atOnce = context.settings.get('concurrency');
-  const [{ values: records, error }, { view, readNames }] = await Promise.all([
-    readEach(idsOrNames, read, { unit: noun.plural, atOnce }),
-    openView(access, false),
-  ]);
-  const [first] = records;
-  if (first === undefined) throw error;
-  for (const record of records) await readNames(record);
-  return idsOrNames.length > 1 ? { pages: [records], view, error } : { record: first, view, error };
-}
-
-/** The operation that reads a record. A service that has only a list is asked for that. */
-async function readOperation(context: Context, { operations: { get, list } }: Noun): Promise<OperationId> {
+): Promise<Prepared> {
+  const { get, list } = noun.operations;
   const { operations } = await context.contract();
-  return !operations.has(get) && operations.has(list) ? list : get;
+  // A service that has only a list is asked for that.
+  const operationId = !operations.has(get) && operations.has(list) ? list : get;
+  return prepareRecords(context, noun, operationId, async (access) => {
+    const { client, names } = access;
+    const read = async (idOrName: IdOrName) =>
+      (await readRecord(client, noun.name, await names.idOf(namedNoun(noun), idOrName))).record;
+    const readName = readNames(access, false);
+    const atOnce = context.settings.get('concurrency');
+    const { values: records, error } = await readEach(idsOrNames, read, { unit: noun.plural, atOnce });
+    const [first] = records;
+    if (first === undefined) throw error;
+    for (const record of records) await readName(record);
+    return idsOrNames.length > 1 ? { pages: [records], error } : { record: first, error };
+  });
 }
 
-/** Returns the columns of `get`. */
-export async function getView(context: Context, noun: Noun): Promise<View<object>> {
-  return recordView(context, noun, await readOperation(context, noun));
+const expectedColumn: Column<ServiceRecord> = {
+  name: 'expected',
+  value: ({ fields }) => fields.quantity,
+  align: 'right',
+};
+
+/**
+ * Returns the columns of an export.
+ *
+ * @param withExpected adds the count as `expected`, so that `apply` writes a row only if the count has not changed since.
+ * @param names the names of the pets by id.
+ */
+function exportView(withExpected: boolean, names: ReadonlyMap<bigint, string>): View<ServiceRecord> {
+  const view = viewOf(nouns.inventory, undefined, names);
+  if (!withExpected) return view;
+  const index = view.columns.findIndex(({ name }) => name === 'quantity') + 1;
+  return {
+    ...view,
+    columns: view.columns.toSpliced(index, 0, expectedColumn),
+    data: ({ fields: { quantity = null }, original }) => ({ ...original, expected: quantity }),
+  };
+}
+
+/** Reads the whole inventory, to be printed page by page. */
+export function exportInventory(context: Context, withExpected: boolean): Prepared {
+  const nameById = new Map<bigint, string>();
+  const view = exportView(withExpected, nameById);
+  return {
+    view: view,
+    async run() {
+      const client = await context.client();
+      if (context.printer().shows(view, 'name'))
+        for (const [id, name] of await new Names(context, client).namesOf('pets')) nameById.set(id, name);
+      return { pages: client.list('listInventory', {}, { needsWhole: true }), defaultFormat: 'csv' };
+    },
+  };
 }

@@ -1,7 +1,7 @@
 import type { Bounds } from '../api/schemas.ts';
 import { idRequirement, isDay, toChange, toDateTime, toId, toInstant } from '../api/values.ts';
 import { parseInteger, signClause } from '../config/setting-values.ts';
-import { UsageError, ValueError } from '../process/errors.ts';
+import { ValueError } from '../process/errors.ts';
 import { type JsonValue, jsonIn } from '../process/exact-json.ts';
 import { caseless, withArticle } from '../process/text.ts';
 
@@ -23,19 +23,6 @@ export function isIdText(text: string): boolean {
 /** Parses an id, and returns any text with a letter as a name. @throws ValueError for a mistyped id. */
 export function parseIdOrName(text: string): IdOrName {
   return isIdText(text) ? parseId(text) : text;
-}
-
-/**
- * Checks that a command has either ids or a file of ids.
- *
- * @param subject the command, such as `delete pet`.
- * @throws UsageError if it has neither or both.
- */
-export function checkIdsOrFile(subject: string, ids: readonly IdOrName[], from: string | undefined): void {
-  if (from === undefined && ids.length === 0)
-    throw new UsageError(`${subject}: no id is given`, 'give one or more, or --from <file or ->');
-  if (from !== undefined && ids.length > 0)
-    throw new UsageError(`${subject}: give ids or --from, not both`, 'the file of --from has the ids');
 }
 
 /** Parses a count from 0 to 2^53 - 1. @throws ValueError for any text but decimal digits, such as `12.0` or `1e3`. */

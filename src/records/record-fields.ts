@@ -1,15 +1,6 @@
-import { offeredOperation } from '../api/contract.ts';
-import {
-  type Field,
-  type FieldKind,
-  type NamedNoun,
-  type Noun,
-  type OperationId,
-  referenceFields,
-} from '../api/nouns.ts';
+import { type Field, type FieldKind, type NamedNoun, type Noun, referenceFields } from '../api/nouns.ts';
 import type { Operation } from '../api/operations.ts';
 import type { ServiceRecord } from '../api/record-values.ts';
-import type { Context } from '../context.ts';
 import type { Column, View } from '../output/columns.ts';
 import { joinFirst } from '../process/text.ts';
 import { parseDate, parseIdOrName, parseQuantity, parseText, parseTruth } from './parse-values.ts';
@@ -94,19 +85,6 @@ export function viewOf(
   for (const name of operation?.records.furtherFields ?? [])
     add({ name, value: ({ fields }) => fields[name], isHidden: true });
   return { plural, columns, data: ({ original }) => original };
-}
-
-/**
- * Returns the columns of the records of an operation, for the view that a verb declares.
- *
- * @throws UsageError if the service does not offer the operation.
- */
-export async function recordView(
-  context: Context,
-  noun: Noun,
-  operationId: OperationId,
-): Promise<View<object>> {
-  return viewOf(noun, offeredOperation(await context.contract(), operationId));
 }
 
 /** The most ids that a message lists. */

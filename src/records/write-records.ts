@@ -10,7 +10,7 @@ import type { Intent, Row } from '../writes/decide.ts';
 import { createRecordPort } from '../writes/port.ts';
 import type { Settled } from '../writes/settle.ts';
 import { settleAll } from '../writes/settle-all.ts';
-import { type Access, joinErrors, openView } from './access.ts';
+import { type Access, joinErrors, type PrintingAccess, readNames } from './access.ts';
 import { rowError } from './write-errors.ts';
 
 // A command with ids settles its rows as a run does, but without a journal: what becomes of a row is printed. A dry run is the
@@ -40,7 +40,7 @@ interface Ending {
 
 /** Sends writes and returns the records to be printed; with --dry-run returns the requests. */
 export async function writeRecords(
-  access: Access,
+  access: PrintingAccess,
   writes: readonly RecordWrite[],
   options: RecordWriteOptions,
 ): Promise<Output | undefined> {
@@ -115,7 +115,7 @@ function valueOrNone(value: JsonValue | undefined): string {
 
 /** Makes the output of the writes: the records, in the order of the command line, and the error of those that failed. */
 async function toOutput(
-  access: Access,
+  access: PrintingAccess,
   ending: Ending,
   options: RecordWriteOptions,
 ): Promise<Output | undefined> {
@@ -130,14 +130,14 @@ async function toOutput(
     if (error) throw error;
     return undefined;
   }
-  const { view, readNames } = await openView(access, false);
-  for (const record of records) await readNames(record);
+  const readName = readNames(access, false);
+  for (const record of records) await readName(record);
   if (options.asList) {
     const doneNote = `note: ${records.length} of ${rows.length} ${noun.plural} were written`;
-    return { pages: [records], view, notes, doneNote, error };
+    return { pages: [records], notes, doneNote, error };
   }
   const doneNote = 'note: the write succeeded, but its record could not be printed';
-  return { record: first, view, notes, doneNote, error };
+  return { record: first, notes, doneNote, error };
 }
 
 function writtenRecord({ results }: Ending, row: Row): ServiceRecord | undefined {

@@ -20,7 +20,7 @@ async function plainExamples(isWanted: (node: CommandNode) => boolean): Promise<
   return lines;
 }
 
-const hasView = ({ command }: CommandNode) => 'view' in command && command.view !== undefined;
+const hasView = ({ command }: CommandNode) => 'prepare' in command;
 
 const printing = (await plainExamples(hasView)).map((line) =>
   line.startsWith('smoke') ? `${line} --dry-run` : line,

@@ -10,7 +10,7 @@ import { isBaseUrl } from '../../config/setting-values.ts';
 import type { Settings } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
 import { propertyColumns, type View } from '../../output/columns.ts';
-import type { Output } from '../../output/printer.ts';
+import type { Output, Prepared } from '../../output/printer.ts';
 import { CliError, UsageError } from '../../process/errors.ts';
 import { findOperation } from './list-operations.ts';
 import { readDescriptionAt } from './read-description.ts';
@@ -26,7 +26,11 @@ interface BindFlags {
  * Binds the active profile or an origin to a description. Stores nothing if a part of the description or of
  * `--map` is invalid.
  */
-export async function bindDescription(
+export function bindDescription(context: Context, location: string | undefined, flags: BindFlags): Prepared {
+  return { view: matchesView, run: () => runBind(context, location, flags) };
+}
+
+async function runBind(
   context: Context,
   location: string | undefined,
   { map, basePath: basePathFlag, withToken }: BindFlags,
@@ -206,7 +210,7 @@ function tieError(matches: Matches): CliError | undefined {
 type MatchRecord = ReturnType<typeof toMatchRecords>[number];
 
 /** The columns of `api bind`. */
-export const matchesView: View<MatchRecord> = {
+const matchesView: View<MatchRecord> = {
   plural: 'operations',
   columns: propertyColumns(['operation', 'state', 'method', 'path', 'why']),
 };

@@ -28,8 +28,8 @@ const operations = verb({
     'petstore api operations --fields operation,source,why',
   ],
   flags: { all: flag('--all', 'show every column') },
-  view: async (_, { all }) => (await import('./list-operations.ts')).operationsView(all === true),
-  run: async (context) => (await import('./list-operations.ts')).listOperations(context),
+  prepare: async (context, { all = false }) =>
+    (await import('./list-operations.ts')).listOperations(context, all),
 });
 
 const spec = verb({
@@ -80,8 +80,7 @@ const bind = verb({
     ),
     dryRun: flag('--dry-run', 'show what would be bound and store nothing'),
   },
-  view: async () => (await import('./bind.ts')).matchesView,
-  run: async (context, { location, map = [], basePath, withToken }) =>
+  prepare: async (context, { location, map = [], basePath, withToken }) =>
     (await import('./bind.ts')).bindDescription(context, location, {
       map,
       basePath,

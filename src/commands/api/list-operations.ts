@@ -3,7 +3,7 @@ import type { OperationId } from '../../api/nouns.ts';
 import { operationIds, operations } from '../../api/operations.ts';
 import type { Context } from '../../context.ts';
 import { propertyColumns, type View } from '../../output/columns.ts';
-import type { Output } from '../../output/printer.ts';
+import type { Prepared } from '../../output/printer.ts';
 import { UsageError } from '../../process/errors.ts';
 import { printJson } from '../../process/exact-json.ts';
 
@@ -22,17 +22,20 @@ const view: View<OperationRecord> = {
   ],
 };
 
-/** Returns the columns of the operations. @param all true to show every column. */
-export function operationsView(all: boolean): View<object> {
-  return all ? { ...view, columns: view.columns.map(({ isHidden: _, ...column }) => column) } : view;
-}
-
-/** Returns the state of each operation of the table in the active contract. */
-export async function listOperations(context: Context): Promise<Output> {
-  const contract = await context.contract();
+/** Lists the state of each operation of the table in the active contract. @param all true to show every column. */
+export function listOperations(context: Context, all: boolean): Prepared {
+  const shown = all ? { ...view, columns: view.columns.map(({ isHidden: _, ...column }) => column) } : view;
   return {
-    pages: [operationIds.map((id) => toOperationRecord(id, contract))],
-    notes: [...contract.missing].flatMap(([id, why]) => (why === notDescribed ? [] : `note: ${id}: ${why}`)),
+    view: shown,
+    async run() {
+      const contract = await context.contract();
+      return {
+        pages: [operationIds.map((id) => toOperationRecord(id, contract))],
+        notes: [...contract.missing].flatMap(([id, why]) =>
+          why === notDescribed ? [] : `note: ${id}: ${why}`,
+        ),
+      };
+    },
   };
 }
 

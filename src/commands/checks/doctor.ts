@@ -10,6 +10,7 @@ import { resolvePaths } from '../../config/paths.ts';
 import type { Settings } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
 import { propertyColumns } from '../../output/columns.ts';
+import type { Output } from '../../output/printer.ts';
 import { hasTls, openService } from './open-service.ts';
 
 export const doctor = action({
@@ -20,24 +21,28 @@ export const doctor = action({
     'for the token or if the service refuses it, 6 if the service cannot be reached, 7 if something else than its API ' +
     'answers.',
   examples: ['petstore doctor', 'petstore doctor --profile staging', 'petstore doctor --offline -o json'],
-  view: () => ({ plural: 'checks', columns: propertyColumns(['check', 'state', 'reason', 'hint']) }),
-  async run(context) {
-    const { secrets, interrupts, settings } = context;
-    const weights = { mask: secrets.mask, strict: false };
-    const config = resultOf({ id: 'config', isPrerequisite: true }, await checkConfig(context), weights);
-    const checks = reachChecks(hasTls(settings));
-    const service = await openService(context).catch(() => undefined);
-    const { signal: stopped } = interrupts;
-    const results =
-      service && !isRed(config)
-        ? await runChecks(checks, service, stopped)
-        : checks.map((check) => skippedResult(check, 'config failed'));
-    stopped.throwIfAborted();
-    const all = [config, ...results];
-    const rows = all.map(({ id, state, reason, hint = null }) => ({ check: id, state, reason, hint }));
-    return { pages: [rows], exitCode: exitCodeOf(all) };
-  },
+  prepare: (context) => ({
+    view: { plural: 'checks', columns: propertyColumns(['check', 'state', 'reason', 'hint']) },
+    run: () => runDoctor(context),
+  }),
 });
+
+async function runDoctor(context: Context): Promise<Output> {
+  const { secrets, interrupts, settings } = context;
+  const weights = { mask: secrets.mask, strict: false };
+  const config = resultOf({ id: 'config', isPrerequisite: true }, await checkConfig(context), weights);
+  const checks = reachChecks(hasTls(settings));
+  const service = await openService(context).catch(() => undefined);
+  const { signal: stopped } = interrupts;
+  const results =
+    service && !isRed(config)
+      ? await runChecks(checks, service, stopped)
+      : checks.map((check) => skippedResult(check, 'config failed'));
+  stopped.throwIfAborted();
+  const all = [config, ...results];
+  const rows = all.map(({ id, state, reason, hint = null }) => ({ check: id, state, reason, hint }));
+  return { pages: [rows], exitCode: exitCodeOf(all) };
+}
 
 /** Checks that a command could run with this config: the settings, the binding, the certificates and the token. */
 async function checkConfig(context: Context): Promise<Finding[]> {

@@ -80,9 +80,12 @@ export const smoke = action({
     'petstore serve --port 0 -- petstore smoke --write',
   ],
   flags: smokeFlags,
-  view: ({ flags: { dryRun } }) =>
-    dryRun ? { plural: 'checks', columns: propertyColumns(['id', 'operation', 'stability']) } : undefined,
-  run: runSmokeCommand,
+  prepare: (context, flags) => ({
+    view: context.flags.dryRun
+      ? { plural: 'checks', columns: propertyColumns(['id', 'operation', 'stability']) }
+      : undefined,
+    run: () => runSmokeCommand(context, flags),
+  }),
 });
 
 const defaults = { waitForMs: 60_000, maxTimeMs: 600_000 };

@@ -124,15 +124,15 @@ const path = verb({
   description:
     'Shows the paths of the config, the state and the embedded store, whether they exist or not. Deleting the embedded store starts it again.',
   examples: ['petstore config path', 'petstore config path -o json'],
-  view: () => ({ plural: 'paths', columns: propertyColumns(['what', 'path']) }),
-  async run({ io }) {
+  prepare({ io }) {
     const { configFile, stateDir, offlineStore } = resolvePaths(io);
     const records = [
       { what: 'config', path: configFile },
       { what: 'state', path: stateDir },
       { what: 'offline-store', path: offlineStore },
     ];
-    return { pages: [records] };
+    const view = { plural: 'paths', columns: propertyColumns(['what', 'path']) };
+    return { view, run: async () => ({ pages: [records] }) };
   },
 });
 
@@ -145,22 +145,25 @@ const explain = verb({
     'Shows every setting as a command with the same flags would use it, and where it came from: flag, environment, ' +
     'profile, config (its top level) or default. It says whether there is a token and where that comes from, and never shows the token.',
   examples: ['petstore config explain', 'petstore config explain --profile staging -o json'],
-  view: () => ({ plural: 'settings', columns: propertyColumns(['key', 'value', 'source', 'origin']) }),
-  async run(context) {
-    const { settings } = context;
-    const { profile, offline, token } = settings;
-    const records = [
-      { key: 'profile', value: profile?.value ?? null, ...sourceOf(profile) },
-      { key: 'offline', value: offline !== undefined, ...sourceOf(offline) },
-      ...settingKeys.map((key) => {
-        const setting = settings.explain(key);
-        return { key, value: shownSetting(key, setting), ...sourceOf(setting) };
-      }),
-      { key: 'token', value: await describeToken(context), ...sourceOf(token) },
-    ];
-    return { pages: [records] };
-  },
+  prepare: (context) => ({
+    view: { plural: 'settings', columns: propertyColumns(['key', 'value', 'source', 'origin']) },
+    run: async () => ({ pages: [await explainSettings(context)] }),
+  }),
 });
+
+async function explainSettings(context: Context): Promise<object[]> {
+  const { settings } = context;
+  const { profile, offline, token } = settings;
+  return [
+    { key: 'profile', value: profile?.value ?? null, ...sourceOf(profile) },
+    { key: 'offline', value: offline !== undefined, ...sourceOf(offline) },
+    ...settingKeys.map((key) => {
+      const setting = settings.explain(key);
+      return { key, value: shownSetting(key, setting), ...sourceOf(setting) };
+    }),
+    { key: 'token', value: await describeToken(context), ...sourceOf(token) },
+  ];
+}
 
 /** Says whether there is a token, and whether and in which header it is sent. */
 async function describeToken({ settings, contract }: Context): Promise<string> {

@@ -2,7 +2,6 @@ import { nouns } from '../../api/nouns.ts';
 import { argument, flag, value } from '../../cli/flag.ts';
 import { verb } from '../../cli/verb.ts';
 import { parseChange, parseQuantity } from '../../records/parse-values.ts';
-import { recordView } from '../../records/record-fields.ts';
 import { listFlags, petIdArgument, petIdsArgument, quantityArgument, statusesFlag } from '../arguments.ts';
 import { applyFlags, diffFlags, resumeFlags } from '../run-flags.ts';
 
@@ -29,8 +28,7 @@ const list = verb({
     below: value('--below <n>', 'only entries with a quantity under n', { parse: parseQuantity }),
     ...listFlags,
   },
-  view: (context) => recordView(context, inventory, 'listInventory'),
-  run: async (context, { status, below, ...flags }) =>
+  prepare: async (context, { status, below, ...flags }) =>
     (await import('../../records/list-and-get.ts')).listRecords(context, inventory, {
       status,
       matches: below === undefined ? undefined : ({ quantity }) => Number(quantity) < below,
@@ -44,8 +42,7 @@ const get = verb({
   summary: 'Get the inventory entries of one or several pets',
   examples: ['petstore inventory get 3', 'petstore inventory get 3 4 5 -o json'],
   args: { ids: petIdsArgument },
-  view: async (context) => (await import('../../records/list-and-get.ts')).getView(context, inventory),
-  run: async (context, { ids }) =>
+  prepare: async (context, { ids }) =>
     (await import('../../records/list-and-get.ts')).getRecords(context, inventory, ids),
 });
 
@@ -59,8 +56,7 @@ const set = verb({
     'petstore inventory set 42 0 --dry-run',
   ],
   args: { pet: petIdArgument, quantity: quantityArgument },
-  view: (context) => recordView(context, inventory, 'updateInventory'),
-  run: async (context, { pet, quantity }) =>
+  prepare: async (context, { pet, quantity }) =>
     (await import('../../records/create-and-update.ts')).writeCount(context, pet, 'set', quantity),
 });
 
@@ -76,8 +72,7 @@ const adjust = verb({
     pet: petIdArgument,
     change: argument('<change>', 'what to add, such as +5 or -5', { parse: parseChange }),
   },
-  view: (context) => recordView(context, inventory, 'updateInventory'),
-  run: async (context, { pet, change }) =>
+  prepare: async (context, { pet, change }) =>
     (await import('../../records/create-and-update.ts')).writeCount(context, pet, 'add', change),
 });
 
@@ -88,8 +83,7 @@ const create = verb({
   write: 'direct',
   examples: ['petstore inventory create 42 10'],
   args: { pet: petIdArgument, quantity: quantityArgument },
-  view: (context) => recordView(context, inventory, 'createInventory'),
-  run: async (context, { pet, quantity }) =>
+  prepare: async (context, { pet, quantity }) =>
     (await import('../../records/create-and-update.ts')).writeCount(context, pet, 'create', quantity),
 });
 
@@ -100,8 +94,7 @@ const remove = verb({
   write: 'direct',
   examples: ['petstore inventory delete 3', 'petstore inventory rm 3 4 5 --yes'],
   args: { ids: petIdsArgument },
-  view: (context) => recordView(context, inventory, 'deleteInventory'),
-  run: async (context, { ids }) =>
+  prepare: async (context, { ids }) =>
     (await import('../../records/delete.ts')).deleteRecords(context, inventory, ids),
 });
 
@@ -117,9 +110,8 @@ const diff = verb({
   ],
   args: { file: argument('<file>', 'the counts; - for stdin', { offers: 'file' }) },
   flags: diffFlags,
-  view: async (context) => (await import('../../bulk/carry-out.ts')).runView(context, 'inventory', 'diff'),
-  run: async (context, { file, ...flags }) =>
-    (await import('./apply.ts')).applyCounts(context, file, flags, 'diff'),
+  prepare: async (context, { file, ...flags }) =>
+    (await import('./count-runs.ts')).applyCounts(context, file, flags, 'diff'),
 });
 
 const apply = verb({
@@ -138,8 +130,8 @@ const apply = verb({
   ],
   args: { file: argument('<file>', 'the counts; - for stdin', { offers: 'file' }) },
   flags: applyFlags,
-  view: async (context) => (await import('../../bulk/carry-out.ts')).runView(context, 'inventory'),
-  run: async (context, { file, ...flags }) => (await import('./apply.ts')).applyCounts(context, file, flags),
+  prepare: async (context, { file, ...flags }) =>
+    (await import('./count-runs.ts')).applyCounts(context, file, flags),
 });
 
 const exportAll = verb({
@@ -158,9 +150,8 @@ const exportAll = verb({
       'add a column that makes apply write only counts that nobody changed',
     ),
   },
-  view: async (_, { withExpected }) => (await import('./export.ts')).exportView(withExpected === true),
-  run: async (context, { withExpected }) =>
-    (await import('./export.ts')).exportInventory(context, withExpected === true),
+  prepare: async (context, { withExpected }) =>
+    (await import('../../records/list-and-get.ts')).exportInventory(context, withExpected === true),
 });
 
 const edit = verb({
@@ -175,9 +166,8 @@ const edit = verb({
     below: value('--below <n>', 'only entries with a quantity under n', { parse: parseQuantity }),
     ...resumeFlags,
   },
-  view: async (context) => (await import('../../bulk/carry-out.ts')).runView(context, 'inventory'),
-  run: async (context, { status, below, ...flags }) =>
-    (await import('./edit-counts.ts')).editInventory(context, { status, below }, flags),
+  prepare: async (context, { status, below, ...flags }) =>
+    (await import('./count-runs.ts')).editCounts(context, { status, below }, flags),
 });
 
 export const verbs = [list, get, set, adjust, create, remove, diff, apply, exportAll, edit];

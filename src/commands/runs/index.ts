@@ -1,6 +1,5 @@
 import { argument, choice } from '../../cli/flag.ts';
 import { verb } from '../../cli/verb.ts';
-import type { View } from '../../output/columns.ts';
 import { UsageError } from '../../process/errors.ts';
 import { listFlags, parseNamedRow, parseRunId, referenceFlag } from '../arguments.ts';
 import { resumeFlags } from '../run-flags.ts';
@@ -16,12 +15,7 @@ const list = verb({
     limit: listFlags.limit,
     pet: referenceFlag('pets', 'only runs that wrote this pet or its count'),
   },
-  view: async (context) => {
-    const { reportView, terminalView } = await import('../../bulk/report-output.ts');
-    const isTable = context.io.stdout.isTerminal && context.printer().content === 'text';
-    return (isTable ? terminalView : reportView) as View<object>;
-  },
-  run: async (context, flags) => (await import('./show-runs.ts')).findRuns(context, flags),
+  prepare: async (context, flags) => (await import('./show-runs.ts')).findRuns(context, flags),
 });
 
 const show = verb({
@@ -34,8 +28,7 @@ const show = verb({
       offers: 'run',
     }),
   },
-  view: async (context, { run }) => (await import('./show-runs.ts')).outcomesView(context, run),
-  run: async (context, { run }) => (await import('./show-runs.ts')).readOutcomes(context, run),
+  prepare: async (context, { run }) => (await import('./show-runs.ts')).readOutcomes(context, run),
 });
 
 const settle = verb({

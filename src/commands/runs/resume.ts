@@ -1,3 +1,4 @@
+import type { NounName } from '../../api/nouns.ts';
 import { carryOut, runView, type SessionFlags, type SessionMode, sessionMode } from '../../bulk/carry-out.ts';
 import { chooseResume, chooseUndo, type RunChoice, readChosenRun } from '../../bulk/choose-run.ts';
 import { checkProfile, listRuns, type RunList, readRun } from '../../bulk/list-runs.ts';
@@ -42,14 +43,22 @@ function sessionVerb(verb: keyof typeof choices, description: string, examples: 
     examples,
     args,
     flags: resumeFlags,
-    async view(context, { run }) {
-      if (sessionMode(context) === 'write') return runView(context, 'inventory');
-      const list = await listRuns(context.io);
-      const { info } = await choices[verb](list, await findTarget(context), run);
-      return runView(context, info?.header.noun ?? 'inventory');
-    },
-    run: (context, { run, ...flags }) => resumeOrUndo(context, verb, run, flags),
+    prepare: async (context, { run, ...flags }) => ({
+      view: runView(context, await nounOfPlan(context, verb, run)),
+      run: () => resumeOrUndo(context, verb, run, flags),
+    }),
   });
+}
+
+/** The noun of the plan that a dry run prints. */
+async function nounOfPlan(
+  context: Context,
+  verb: keyof typeof choices,
+  runId: string | undefined,
+): Promise<NounName> {
+  if (sessionMode(context) === 'write') return 'inventory';
+  const { info } = await choices[verb](await listRuns(context.io), await findTarget(context), runId);
+  return info?.header.noun ?? 'inventory';
 }
 
 /** Continues or takes back a run: the run with this id, or else the last run on the target. */

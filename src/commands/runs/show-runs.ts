@@ -1,12 +1,12 @@
 import { isFields, toJsonValue } from '../../api/record-values.ts';
-import { findRun, listRuns, type RunInfo, type RunList, readRun } from '../../bulk/list-runs.ts';
+import { findRun, listRuns, type RunList, readRun } from '../../bulk/list-runs.ts';
 import { toRunJson } from '../../bulk/report.ts';
+import { reportView, terminalView } from '../../bulk/report-output.ts';
 import { isAppliedOrUncertain, rowStateOf } from '../../bulk/row-state.ts';
 import { createRowView, type PrintedRow, rowTerms, toPrintedRow } from '../../bulk/row-view.ts';
 import { idOfRow, type Run } from '../../bulk/run.ts';
 import type { Context } from '../../context.ts';
-import type { View } from '../../output/columns.ts';
-import { inPages, type Output } from '../../output/printer.ts';
+import { inPages, type Output, type Prepared } from '../../output/printer.ts';
 import { UsageError } from '../../process/errors.ts';
 import type { JsonObject } from '../../process/exact-json.ts';
 import { Names } from '../../records/names.ts';
@@ -19,7 +19,13 @@ interface RunFilter {
 }
 
 /** Reads the runs that this machine has kept, the newest first. */
-export async function findRuns(context: Context, { limit, pet }: RunFilter): Promise<Output> {
+export function findRuns(context: Context, filter: RunFilter): Prepared {
+  const isTable = context.io.stdout.isTerminal && context.printer().content === 'text';
+  const view = isTable ? terminalView : reportView;
+  return { view: view, run: () => listFound(context, filter) };
+}
+
+async function listFound(context: Context, { limit, pet }: RunFilter): Promise<Output> {
   const petId =
     typeof pet === 'string' ? await new Names(context, await context.client()).idOf('pets', pet) : pet;
   const list = await listRuns(context.io);
@@ -44,30 +50,26 @@ function hasWrittenPet({ rows, header }: Run, petId: bigint): boolean {
   return rows.some((row) => idOfRow(row) === petId && isAppliedOrUncertain(row));
 }
 
-/** Finds a run by its id, or the last run. @throws UsageError if there is none. */
-async function findShownRun(
-  { io }: Context,
-  id: string | undefined,
-): Promise<{ list: RunList; info: RunInfo }> {
-  const list = await listRuns(io);
+/**
+ * Prints the outcome of each row of a run, by default of the last run. As data, a run that removed records has these records:
+ * `create --from` takes them.
+ *
+ * @throws UsageError if there is no such run.
+ */
+export async function readOutcomes(context: Context, id: string | undefined): Promise<Prepared> {
+  const list = await listRuns(context.io);
   const info = id === undefined ? list.runs[0] : findRun(list, id);
   if (!info) throw new UsageError('no runs yet');
-  return { list, info };
-}
-
-/** Returns the columns of the rows of a run. @throws UsageError if there is no such run. */
-export async function outcomesView(context: Context, id: string | undefined): Promise<View<object>> {
-  const { noun } = (await findShownRun(context, id)).info.header;
-  return createRowView(noun, context.printer().content === 'text');
-}
-
-/** Reads the outcome of each row of a run. As data, a run that removed records has these records: `create --from` takes them. */
-export async function readOutcomes(context: Context, id: string | undefined): Promise<Output> {
-  const { list, info } = await findShownRun(context, id);
-  const run = await readRun(list, info.id);
-  const isData = context.printer().content === 'documents';
-  const printed = run.header.kind === 'delete' && isData ? removedRecords(run) : printedRows(run);
-  return { pages: inPages(printed as Iterable<object>) };
+  const { content } = context.printer();
+  return {
+    view: createRowView(info.header.noun, content === 'text'),
+    async run() {
+      const run = await readRun(list, info.id);
+      const isRemoved = run.header.kind === 'delete' && content === 'documents';
+      const printed = isRemoved ? removedRecords(run) : printedRows(run);
+      return { pages: inPages(printed as Iterable<object>) };
+    },
+  };
 }
 
 function* printedRows({ header, rows }: Run): Generator<PrintedRow> {

@@ -1,16 +1,57 @@
 import type { Value } from '../../api/record-values.ts';
-import type { SessionFlags } from '../../bulk/carry-out.ts';
+import { runView, type SessionFlags, type SessionMode, sessionMode } from '../../bulk/carry-out.ts';
 import { type CountRow, countLayout } from '../../bulk/count-layout.ts';
 import { defaultFlags } from '../../bulk/run-header.ts';
-import { startRun } from '../../bulk/start-run.ts';
+import { readCheckedInput, startRun } from '../../bulk/start-run.ts';
+import { type ColumnMap, parseColumnMap } from '../../config/setting-values.ts';
 import type { Context } from '../../context.ts';
 import { editAndSend, findEditor } from '../../input/editor.ts';
 import { type CheckedInput, examplesOf, readRows } from '../../input/read-rows.ts';
-import type { Output } from '../../output/printer.ts';
-import { UsageError } from '../../process/errors.ts';
+import type { Output, Prepared } from '../../output/printer.ts';
+import { messageOf, UsageError } from '../../process/errors.ts';
 import { sanitize } from '../../process/text.ts';
 import { toServiceStatuses } from '../../records/body-fields.ts';
 import { Names } from '../../records/names.ts';
+import { type ApplyFlags, toRunFlags } from '../run-flags.ts';
+
+/** Applies a file of counts. A diff prints the changes instead, and exits 8 if there are any. */
+export function applyCounts(
+  context: Context,
+  path: string,
+  flags: ApplyFlags,
+  mode = sessionMode(context),
+): Prepared {
+  return {
+    view: runView(context, 'inventory', mode),
+    run: () => runCounts(context, path, flags, mode),
+  };
+}
+
+async function runCounts(
+  context: Context,
+  path: string,
+  flags: ApplyFlags,
+  mode: SessionMode,
+): Promise<Output> {
+  // If no service is set, the error comes before a large input is read.
+  await context.client('bulk');
+  const { settings } = context;
+  const map = toColumnMap(flags.map ?? [settings.get('import-map')].filter((text) => text !== undefined));
+  const runFlags = toRunFlags(flags, map, mode);
+  const input = await readCheckedInput(context, path, countLayout(runFlags), runFlags);
+  const { delivery } = flags;
+  const runInput = { kind: 'apply', noun: 'inventory', input, flags: runFlags, delivery } as const;
+  return startRun(context, runInput, flags, mode);
+}
+
+/** @throws UsageError. */
+function toColumnMap(texts: readonly string[]): ColumnMap {
+  try {
+    return parseColumnMap(texts);
+  } catch (error) {
+    throw new UsageError(`--map '${texts.join(',')}': ${messageOf(error)}`);
+  }
+}
 
 interface EditFilter {
   readonly below?: number | undefined;
@@ -24,7 +65,11 @@ const instructions = [
 ].join('\n');
 
 /** Lets the user change counts in an editor, and applies the changed rows. */
-export async function editInventory(
+export function editCounts(context: Context, filter: EditFilter, flags: SessionFlags): Prepared {
+  return { view: runView(context, 'inventory'), run: () => runEdit(context, filter, flags) };
+}
+
+async function runEdit(
   context: Context,
   filter: EditFilter,
   flags: SessionFlags,
