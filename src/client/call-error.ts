@@ -15,7 +15,7 @@ import {
 import type { Call } from './call.ts';
 import { readErrorBody } from './error-body.ts';
 import { hintOf } from './hints.ts';
-import { invalidResponse } from './transport/transport-error.ts';
+import { invalidResponse } from './transport/response.ts';
 
 type Attempts = readonly Attempt[];
 

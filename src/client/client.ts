@@ -23,7 +23,7 @@ import {
   withHeaderChanges,
 } from './request.ts';
 import { type SentCall, sendCall } from './send-call.ts';
-import { invalidResponse } from './transport/transport-error.ts';
+import { invalidResponse } from './transport/response.ts';
 import { type Filters, type ListOptions, readList } from './whole-list.ts';
 
 /** A record of a list: its fields by their types, and those that the service adds. */

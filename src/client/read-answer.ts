@@ -16,7 +16,7 @@ import {
 import type { Mask } from '../process/secrets.ts';
 import { withArticle } from '../process/text.ts';
 import { beginningOf, bodyText, isJsonType } from './error-body.ts';
-import { invalidResponse } from './transport/transport-error.ts';
+import { invalidResponse } from './transport/response.ts';
 import { contentOf, translateRecord } from './wire.ts';
 
 /** The content of a page of a list. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { hintOf } from '../../src/client/hints.ts';
-import { transportError } from '../../src/client/transport/transport-error.ts';
+import { transportError } from '../../src/client/transport/response.ts';
 import { type Reply, recordingServer } from '../helpers/recording-server.ts';
 import { runAt, runCli } from '../helpers/run-cli.ts';
 

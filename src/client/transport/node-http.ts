@@ -1,7 +1,22 @@
 import type { OutgoingHttpHeaders } from 'node:http';
+import { isIP } from 'node:net';
 import type { HttpRequest, HttpResponse, SendOptions, Transport } from '../../api/http.ts';
+import { bareHost, portOf } from '../../api/http.ts';
 import { ResponseCollector } from './response.ts';
-import { pathOf, socketTarget, type TransportOptions } from './socket.ts';
+import type { TlsFiles } from './tls.ts';
+
+/** How a socket to a service is opened. */
+export interface SocketOptions {
+  /** A URL of the origin. */
+  readonly baseUrl: string;
+  readonly tls: TlsFiles;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+export interface TransportOptions extends SocketOptions {
+  /** The most sockets at the same time. */
+  readonly connections: number;
+}
 
 /** The transport for few requests without a proxy, which needs no time to load. Connections are kept for the next page or record. */
 export async function createNodeHttpTransport({
@@ -50,4 +65,30 @@ export async function createNodeHttpTransport({
     return collector.response;
   };
   return { send, close: async () => agent.destroy() };
+}
+
+/** Returns where the sockets to an origin lead, and which name its certificate must have. */
+export function socketTarget(origin: URL) {
+  const host = bareHost(origin.hostname);
+  return {
+    host: reachableHost(host),
+    port: portOf(origin),
+    // Not the name in a header Host of the user: the certificate must be that of the base URL.
+    servername: isIP(host) === 0 ? host : '',
+    ALPNProtocols: ['http/1.1'],
+  };
+}
+
+/**
+ * Returns the host to connect to. Every name below localhost is this machine, whatever a name server says.
+ *
+ * @see RFC 6761, 6.3
+ */
+function reachableHost(host: string): string {
+  return host.endsWith('.localhost') ? 'localhost' : host;
+}
+
+/** Returns the path and the query of a URL. It is not parsed as a URL, because that is slow and a run does it for each request. */
+export function pathOf(url: string): string {
+  return url.slice(url.indexOf('/', url.indexOf('://') + 3));
 }

@@ -1,6 +1,7 @@
 import { type HttpHeaders, type HttpResponse, headerValue } from '../../api/http.ts';
-import { bytesText } from '../../process/text.ts';
-import { invalidResponse, transportError } from './transport-error.ts';
+import { CliError, type UnavailableReason, unansweredError } from '../../process/errors.ts';
+import { systemCode, systemReason } from '../../process/system-error.ts';
+import { bytesText, shorten } from '../../process/text.ts';
 
 /** The largest body in bytes: 32 MiB (for a list, of one page), or 64 KiB of an error. */
 function maxBytesOf(status: number): number {
@@ -79,4 +80,83 @@ function readHeaders(raw: readonly (string | Buffer)[]): HttpHeaders {
 
 function latin1(text: string | Buffer = ''): string {
   return typeof text === 'string' ? text : text.toString('latin1');
+}
+
+/**
+ * Makes the error of a response that is not valid although its status is a success.
+ *
+ * @param why a clause.
+ */
+export function invalidResponse(
+  why: string,
+  details: { readonly status?: number; readonly hint?: string | undefined } = {},
+): CliError {
+  return unansweredError('invalid-response', why, details);
+}
+
+/**
+ * Turns the error of a socket or of the HTTP parser into the error of a request.
+ *
+ * @param status the status of the response, if its head has come.
+ */
+export function transportError(error: Error, status?: number): CliError {
+  if (error instanceof CliError) return error;
+  // Several addresses were tried and all failed: report the last error.
+  const root =
+    error instanceof AggregateError ? ((error.errors.at(-1) as Error | undefined) ?? error) : error;
+  // undici's parser gives some of its errors no code.
+  const code = systemCode(root) ?? root.name;
+  const reason = reasons.find(([codes]) => codes.test(code))?.[1] ?? 'reset';
+  const details = { status, cause: root };
+  const protocol = reason === 'invalid-response' ? protocolOf(root) : undefined;
+  if (protocol === 'TLS') return unansweredError('tls', 'the port speaks TLS, not plain http', details);
+  if (protocol === 'HTTP/2' || /no[ _]application[ _]protocol/i.test(`${code} ${root.message}`))
+    return unansweredError(reason, 'the service speaks only HTTP/2', details);
+  if (reason === 'reset') {
+    const answer = status === undefined ? 'an' : 'the whole';
+    return unansweredError(reason, `the connection was closed before ${answer} answer came`, details);
+  }
+  return unansweredError(reason, clauseFor(root, code, reason), details);
+}
+
+/** The first match decides; any other code means that the connection broke. */
+const reasons: readonly (readonly [codes: RegExp, reason: UnavailableReason])[] = [
+  [/^(ENOTFOUND|EAI_)/, 'dns'],
+  [/^(ECONNREFUSED|EHOST|ENET|EADDR|EACCES|EPERM|ERR_ACCESS_DENIED)/, 'refused'],
+  [/TIMEDOUT|TIMEOUT/, 'timeout'],
+  [/^(HPE_|HTTPParserError|UND_ERR_(HEADERS_OVERFLOW|RESPONSE|RES_))/, 'invalid-response'],
+  [/^(ERR_SSL|ERR_TLS|ERR_OSSL|EPROTO|CERT_|UNABLE_|CRL_|ERROR_IN_|OUT_OF_MEM)|CERT|ISSUER/, 'tls'],
+];
+
+/**
+ * Names the other protocol that bytes without an HTTP response are of: an alert of TLS, or a frame of HTTP/2.
+ *
+ * @see RFC 8446, 5.1, and RFC 9113, 4.1 and 6.5
+ */
+function protocolOf(error: Error): 'TLS' | 'HTTP/2' | undefined {
+  // Node's parser gives the bytes, undici's the text.
+  const { rawPacket, data } = error as { rawPacket?: Uint8Array; data?: unknown };
+  const bytes = rawPacket ?? (typeof data === 'string' ? Buffer.from(data, 'latin1') : undefined);
+  if (bytes?.[0] === 0x15 && bytes[1] === 3) return 'TLS';
+  // The first frame has the type SETTINGS, and a length of 0 to 255.
+  return bytes?.[0] === 0 && bytes[1] === 0 && bytes[3] === 4 ? 'HTTP/2' : undefined;
+}
+
+function clauseFor(error: Error, code: string, reason: UnavailableReason): string {
+  if (/OVERFLOW/.test(code)) return 'the headers of the answer are larger than 16 KiB';
+  if (reason === 'invalid-response') return `invalid HTTP response: ${error.message}`;
+  if (reason === 'tls') return `TLS: ${tlsClause(error)}`;
+  const why = systemReason(error, 'connection');
+  const { hostname } = error as { hostname?: string };
+  if (code === 'EAI_AGAIN') return `the name ${hostname ?? ''} ${why}`;
+  return code === 'ENOTFOUND' && hostname ? `${why}: ${hostname}` : why;
+}
+
+/**
+ * Returns the words of Node, or the reason in a line of OpenSSL: `40A7...:error:0A00010B:SSL routines:ssl3_get_record:wrong
+ * version number:../deps/...`. Leaves out the advice that Node 24 adds for a certificate, which is about a flag of node.
+ */
+function tlsClause({ message }: Error): string {
+  const why = /:error:[0-9A-F]+:[^:]*:[^:]*:([^:]+)/.exec(message)?.[1];
+  return shorten(why ?? message.replace(/; if the root CA .*/, ''), 300);
 }

@@ -2,9 +2,9 @@ import { setFlagsFromString } from 'node:v8';
 import type { buildConnector, Dispatcher } from 'undici';
 import type { SendOptions, Transport } from '../../api/http.ts';
 import { v8Version } from '../../process/io.ts';
+import { pathOf, socketTarget, type TransportOptions } from './node-http.ts';
 import { type HttpProxy, proxyFailure, statusOfProxy } from './proxy.ts';
 import { ResponseCollector } from './response.ts';
-import { pathOf, socketTarget, type TransportOptions } from './socket.ts';
 
 /** The transport for many requests, and for all that go through a proxy: slower to load, and much faster than node:http once it runs. */
 export async function createUndiciTransport(
