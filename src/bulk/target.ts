@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { bareHost, isLoopbackHost } from '../api/http.ts';
+import { bareHost } from '../api/http.ts';
 import { resolvePaths } from '../config/paths.ts';
 import type { Context } from '../context.ts';
 import { monotonicMs, sleep } from '../process/deadline.ts';
@@ -42,10 +42,8 @@ export function targetOf(baseUrl: string): string {
   if (!URL.canParse(baseUrl)) return baseUrl;
   // `URL` has already lower-cased the host and dropped a default port.
   const { protocol, hostname, port, pathname } = new URL(baseUrl);
-  const name = bareHost(hostname);
-  // Mapped and unspecified addresses also reach this machine, but no token may go there, so `isLoopbackHost` refuses them.
-  const isHere =
-    isLoopbackHost(name) || /^(0\.0\.0\.0|::|::ffff:(0:0|7f[\da-f]{2}:[\da-f]{1,4}))$/.test(name);
+  // Other addresses of this machine, and names below localhost, may each lead through a proxy to a service of its own.
+  const isHere = /^(localhost|127\.0\.0\.1|0\.0\.0\.0|::1?|::ffff:(0:0|7f00:1))$/.test(bareHost(hostname));
   const host = isHere ? 'localhost' : hostname.replace(/\.$/, '');
   const path = plainPath(pathname)
     .replace(/\/{2,}/g, '/')

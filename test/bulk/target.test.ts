@@ -17,6 +17,9 @@ test.each([
   ['http://127.0.0.1:4010/v2', false],
   ['https://127.0.0.1:4010/v1', false],
   ['http://127.0.0.1/v1', false],
+  // A proxy or a tunnel has another service behind each of them.
+  ['http://shop.localhost:4010/v1', false],
+  ['http://127.0.0.2:4010/v1', false],
 ])('whether %s is the target http://127.0.0.1:4010/v1: %s', (alias, isSame) => {
   expect(targetOf(alias) === targetOf('http://127.0.0.1:4010/v1')).toBe(isSame);
 });
