@@ -83,8 +83,9 @@ const rows: readonly (readonly [statuses: readonly number[], rule: AnswerRule, w
   [[401, 403], denied, 'denied'],
   [[404], missing, 'missing'],
   [[405], refused, 'no-method'],
-  // Some services, as those of Rails and Spring, find out only after the write that they cannot answer in JSON.
-  [[406], { ...refused, mayBeApplied: true }],
+  // Some services, as those of Rails and Spring, find out only after the write that they cannot answer in JSON. A gateway answers
+  // 499 if a request was cancelled, and its write may be done by then.
+  [[406, 499], { ...refused, mayBeApplied: true }],
   [[408], lost],
   [[409], refused, 'conflict'],
   [[410], missing, 'gone'],

@@ -45,7 +45,7 @@ const behaviours: readonly (readonly [Behaviour, replace: Verdict, create: Verdi
   [{ status: 200, isDone: true, body: html }, 'applied', 'unknown', 'applied'],
   [{ status: 202, isDone: true, body: shown }, 'unknown', 'unknown', 'unknown'],
   [{ status: 206, isDone: false, body: shown }, 'unknown', 'unknown', 'unknown'],
-  [{ status: 406, isDone: true }, 'applied', 'unknown', 'applied'],
+  ...[406, 499].map((status) => [{ status, isDone: true }, 'applied', 'unknown', 'applied'] as const),
   [{ status: 204, isDone: true, body: '' }, 'applied', 'applied', 'applied'],
 ];
 
