@@ -116,6 +116,12 @@ test('an undo names the rows of a killed run of which nobody knows, and takes th
     next: expect.stringContaining('settle r1 2'),
   });
   expect(await shop.report(deliver)).toMatchObject({ code: 2, error: { code: 'unfinished_delivery' } });
+  // Else the undo would be finished while the row is still unknown, and the delivery would be booked twice.
+  for (const as of ['applied', 'failed'])
+    expect(await shop.report(`runs settle r2 3 --as ${as}`)).toMatchObject({
+      code: 2,
+      error: { hint: expect.stringContaining('settle r1 3') },
+    });
   expect((await shop.run('runs settle r1 2 --as applied')).code).toBe(0);
   expect((await shop.run('runs settle r1 3 --as failed')).code).toBe(0);
   expect(await shop.report('undo r1 --yes')).toMatchObject({ code: 0, applied: 2, unchanged: 1 });

@@ -1,6 +1,7 @@
 import type { SessionFlags } from '../../bulk/carry-out.ts';
 import { Journal } from '../../bulk/journal.ts';
 import { findRun, journalPath, listRuns, readRun } from '../../bulk/list-runs.ts';
+import { nextHint } from '../../bulk/report-output.ts';
 import { isLeft, rowStateOf, rowTotals, unfinishedCount } from '../../bulk/row-state.ts';
 import { idOfRow, type Run, rowName } from '../../bulk/run.ts';
 import { lockTarget } from '../../bulk/target.ts';
@@ -29,7 +30,7 @@ export async function settleRows(
   lock.nameRun(runId);
   const list = await listRuns(context.io);
   const run = await readRun(list, runId);
-  const outcomes = names.map((name) => toOutcome(run, name, as));
+  const outcomes = names.map((name) => toOutcome(context, run, name, as));
   const journal = new Journal(journalPath(list.folder, runId), run);
   for (const [row, outcome] of outcomes) journal.keep({ kind: 'outcome', row, outcome });
   journal.sync();
@@ -46,13 +47,27 @@ export async function settleRows(
   };
 }
 
-/** @throws UsageError for a row that the run does not have, or whose state is certain, or a create without the id that it made. */
-function toOutcome(run: Run, { name, made }: NamedRow, as: 'applied' | 'failed'): readonly [Row, Outcome] {
+/**
+ * @throws UsageError for a row that the run does not have, or whose state is certain, or a create without the id that it made. Also
+ *   for a row of an undo that is unknown in the run that it undoes: only there can it be settled.
+ */
+function toOutcome(
+  context: Context,
+  run: Run,
+  { name, made }: NamedRow,
+  as: 'applied' | 'failed',
+): readonly [Row, Outcome] {
   const row = run.rows.find((candidate) => rowName(candidate) === name || `line:${candidate.line}` === name);
   if (!row)
     throw new UsageError(
       `run ${run.id} has no row ${name}`,
       `\`petstore runs show ${run.id}\` lists its rows`,
+    );
+  const { code, settledBy = [] } = row.outcome?.reason ?? {};
+  if (code === 'not_settled')
+    throw new UsageError(
+      `run ${run.id}: nobody knows whether run ${run.header.undoes} wrote the row ${name}`,
+      nextHint(context, settledBy),
     );
   const state = rowStateOf(row);
   const isCreate = row.intent.kind === 'create';
