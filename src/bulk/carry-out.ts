@@ -102,7 +102,7 @@ export async function carryOut(
   return reportOutput(context, await writeWithProgress(context, session, plan, flags, lock));
 }
 
-/** Reads the records and plans. @throws CliError also if the run had to stop, as for a service that does not answer. */
+/** Reads the records and plans. @throws CliError also if the run had to stop, such as for a service that gives no answer. */
 async function planWithProgress(context: Context, session: Session): Promise<Plan> {
   const { stop, run, progress } = session;
   const activity = {
@@ -114,7 +114,7 @@ async function planWithProgress(context: Context, session: Session): Promise<Pla
     return await withProgress(context, activity, () => planRun(session));
   } catch (error) {
     if (!stop.reason) throw error;
-    // The stop has ended the reading, so the error is only its consequence.
+    // The reading failed only because of the stop.
     const { kind, message, hint } = stop.reason;
     throw new CliError(kind, `${run.header.name}: ${message}; nothing was sent`, { hint, retryable: true });
   }

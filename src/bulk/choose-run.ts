@@ -20,7 +20,7 @@ export type RunChoice =
   | {
       readonly kind: 'nothing';
       readonly info: RunInfo | undefined;
-      /** The last other run of which something is left to do. Undefined if the run was chosen by its id. */
+      /** The last other run that has something left to do. Undefined if the run was chosen by its id. */
       readonly other?: RunInfo | undefined;
     };
 
@@ -167,7 +167,7 @@ function createUndoRun({ id, header, rows: writtenRows }: Run): Run {
   );
 }
 
-/** Adds to an undo that goes on what has been settled as applied in its run since, also the ids of records that it made. */
+/** Adds to an undo the rows of its run that a person has since settled as applied, and the ids of records they created. */
 function extendUndo(undo: Run, undone: Run): Run {
   const known = new Map(undo.rows.map((row) => [row.line, row]));
   const all = createUndoRun(undone).rows.map((row) => {

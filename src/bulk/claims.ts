@@ -6,14 +6,14 @@ import { bookedCode, isAppliedOrUncertain, rowStateOf } from './row-state.ts';
 import { type Run, type RunRow, settleCommand } from './run.ts';
 import { canBeUndone } from './run-header.ts';
 
-// What other runs on the target mean for the rows of a run: a delivery is booked once, an uncertain row that another run has
-// planned since stays unknown, and an undo leaves alone what a later run has written.
+// What other runs on the target mean for the rows of a run. A delivery is booked once. An uncertain row stays unknown if another
+// run has planned its record since. An undo leaves alone what a later run has written.
 
 /** The outcomes that the rows of a run get because of other runs, whatever their records show. */
 export type Claims = ReadonlyMap<Row, Outcome>;
 
 /**
- * Finds what other runs claim of the rows that a session of a run looks at. The journal of each run that can claim one is read once.
+ * Finds the claims of other runs on the rows of a session. Reads the journal of each run that can have a claim once.
  *
  * @throws UsageError if a journal that may be of the target cannot be read.
  */
@@ -50,15 +50,15 @@ export async function claimsOn({ list, run, undone }: ChosenRun, rows: readonly 
 }
 
 /**
- * The number of the plan on which a row rests: that of an uncertain row, or of what an undo sets back. A later plan of its record
- * by another run makes a claim on the row. Undefined if the row rests on no plan.
+ * Returns the number of the plan that sent an uncertain row, or that wrote what an undo sets back. If another run has planned the
+ * record later, it has a claim on the row. Undefined for any other row.
  */
 function basePlanOf(row: RunRow, undoneRows: ReadonlyMap<number, RunRow>): number | undefined {
   if (row.doubt) return row.lastCertainPlan;
   return row.intent.kind === 'add' ? undefined : undoneRows.get(row.line)?.lastCertainPlan;
 }
 
-/** A row of a delivery that another run with its number has booked is left out. */
+/** Returns the claim of a run that has booked the row for the same delivery. */
 function bookedBy(info: RunInfo, row: Row, other: RunRow): Outcome | undefined {
   const { intent } = row;
   if (intent.kind !== 'add' || other.intent.kind !== 'add') return undefined;
@@ -74,7 +74,7 @@ function signed(change: number): string {
   return change < 0 ? String(change) : `+${change}`;
 }
 
-/** The ids of the records of a run that its undo has taken back. */
+/** Reads the ids of the records that the undo of a run has taken back. */
 async function readTakenBack(list: RunList, { undo }: RunInfo): Promise<ReadonlySet<bigint | undefined>> {
   if (!undo) return new Set();
   const { rows } = await readRun(list, undo.id);
@@ -83,8 +83,8 @@ async function readTakenBack(list: RunList, { undo }: RunInfo): Promise<Readonly
 }
 
 /**
- * A later run has planned the record of a row. Of an uncertain row only a person can tell what became of it. An undo leaves
- * alone a value that the later run has written, or may have.
+ * Returns the claim of a later run that has planned the record of a row. Only a person can tell what became of an uncertain row.
+ * An undo leaves alone a value that the later run has written, or may have written.
  */
 function laterRun({ id, header }: RunInfo, row: Row, other: RunRow): Outcome | undefined {
   const code = 'later_run';
@@ -97,7 +97,7 @@ function laterRun({ id, header }: RunInfo, row: Row, other: RunRow): Outcome | u
   return { kind: 'failed', reason: { code, message, passes: true, settledBy: ['undo', id] } };
 }
 
-/** An undo takes back what was applied. It leaves alone a row of which nobody knows, until that is settled in its own run. */
+/** Returns the claims of the undone run: an undo leaves its unknown rows alone until a person has settled them there. */
 function claimUndone({ id = '', rows: undoneRows }: Run, rows: readonly RunRow[]): Claims {
   const byLine = new Map(undoneRows.map((row) => [row.line, row]));
   const claims = new Map<Row, Outcome>();

@@ -8,7 +8,7 @@ import type { Intent } from '../writes/decide.ts';
 import { newRow, type RunRow } from './run.ts';
 import type { RunFlags } from './run-header.ts';
 
-/** A row of an input of counts: it sets the count of a pet, or adds to it. */
+/** A row of a file of counts: it sets the count of a pet, or adds to it. */
 export type CountRow = RunRow & { readonly id: bigint; readonly intent: CountIntent };
 
 type CountIntent = Extract<Intent, { kind: 'set' | 'add' }>;
@@ -74,7 +74,7 @@ function hasExpected(values: Fields): boolean {
   return expected !== null && String(expected).trim() !== '';
 }
 
-/** Adds up two rows of one pet, such as its two places. @throws ValueError. */
+/** Adds up two rows of one pet, such as of two warehouses. @throws ValueError. */
 function addUp(first: CountRow, second: CountRow): CountRow {
   const [intent, other] = [first.intent, second.intent];
   if (intent.expected !== other.expected)

@@ -57,7 +57,7 @@ const outcome = object({
   made: optional(object({ id: optional(id), value })),
 });
 
-/** The lines of a journal. What does not fit is damaged. */
+/** The lines of a journal. A line that does not fit is damaged. */
 const line = v.variant('kind', [
   object({ kind: v.literal('begin'), run: text(), started: text(), header: headerSchema }),
   object({
@@ -130,7 +130,7 @@ function toOutcomeLine(outcome: Outcome | undefined): object | undefined {
   return outcome?.made ? { ...outcome, made: withNulls(outcome.made) } : outcome;
 }
 
-/** JSON has no undefined: of fields that a record lacks it is null. */
+/** JSON has no undefined, so a field that a record lacks becomes null. */
 function withNulls(part: Intent | Planned | Outcome['made']): object | undefined {
   if (!part) return undefined;
   const members: [string, Value | undefined][] = Object.entries(part);

@@ -88,7 +88,7 @@ export class Journal {
     });
   }
 
-  /** @throws CliError `failed` at a failure and ever after: nothing more is written, because the last line may be incomplete. */
+  /** @throws CliError `failed` at the first failure and at every later step, because the last line may be incomplete. */
   private attempt(step: () => void): void {
     if (this.error) throw this.error;
     try {
@@ -101,8 +101,8 @@ export class Journal {
 }
 
 /**
- * Opens the journal of a run, and keeps the plan of a session in it. A new run gets its journal first, and those of `surplusRuns`
- * go.
+ * Opens the journal of a run, and writes the plan of a session to it. For a new run it first creates the journal, and removes
+ * those of `surplusRuns`.
  *
  * @throws CliError `failed`: then nothing was sent, and a new run does not exist.
  */
@@ -140,7 +140,7 @@ const maxJournalBytes = 2 ** 30;
 const minKeptRuns = 50;
 
 /**
- * Chooses the runs whose journals go, so that the others fit: the oldest ones that are finished and of no delivery.
+ * Chooses the runs whose journals are removed so that the others fit: the oldest ones that are finished and are not deliveries.
  *
  * @param runs the newest first.
  * @param sizeOf returns the bytes of the journal of a run.

@@ -11,10 +11,10 @@ import type { Journal } from './journal.ts';
 import type { RunChange } from './run.ts';
 
 /**
- * Yields the rows of a plan, and marks them before they go out: after a power cut, a row without a mark was certainly never
- * sent. Rows are marked together, because each mark waits for the disk. Of marked rows without an outcome a resume must read
- * each, and of a create nobody can tell, so only as many of these are marked as are sent at once. If a mark cannot be kept,
- * the run stops.
+ * Yields the rows of a plan, and marks them in the journal before they are sent, so that after a power cut a row without a mark
+ * was certainly never sent. Each mark waits for the disk, so many rows share one. But a resume must read every marked row that
+ * has no outcome, and cannot settle a marked create at all, so a mark covers only as many creates as are sent at once. If a mark
+ * cannot be written, the run stops.
  */
 export function* markBeforeSending(
   changes: readonly Row[],
@@ -121,7 +121,7 @@ export function createRowKeeper(
   };
 }
 
-/** Returns why a run stops after a row, if it does: its other rows would fail in the same way, or too many have failed. */
+/** Returns why the run stops after a row: the other rows would fail in the same way, or too many have failed. */
 function whyStop(
   { outcome, error }: Settled,
   { failed, unknown }: Progress,
@@ -148,6 +148,6 @@ function whyStop(
 function whyAllFail({ message, kind, details: { hint, status, reason } }: CliError): StopReason | undefined {
   if (reason === 'tls') return { kind, message: `TLS failed: ${message}`, hint };
   if (reason === 'redirect') return { kind, message: `the service redirects writes: ${message}`, hint };
-  // A rule of a gateway refuses every row.
+  // If the credential is not enough for one row, it is not enough for any.
   return statusWord(status) === 'denied' ? { kind, message, hint } : undefined;
 }

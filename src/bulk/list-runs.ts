@@ -51,7 +51,7 @@ export async function listRuns(io: Io): Promise<RunList> {
   const running = new Set((await findHolders(folder)).map(({ run }) => run));
   for (const id of await readRunIds(folder))
     try {
-      // The list is sorted from new to old: an undo comes before its run, and the newest undo comes first.
+      // Newest first, so an undo comes before its run.
       const undo = runs.find(({ header }) => header.undoes === id);
       const info = await readRunInfo(journalPath(folder, id), running.has(id), undo);
       if (info) runs.push(info);
@@ -133,7 +133,7 @@ export function checkProfile(
 ): void {
   const { profile: other } = info.header;
   if (other === null || other === profile?.value || !profileNames.includes(other)) return;
-  // Not the other profile: with another tenant it would not know its own runs.
+  // The hint does not change the tenant of the other profile, which would then no longer find its own runs.
   const [active, otherwise] = profile
     ? [
         `the active profile is ${profile.value}`,

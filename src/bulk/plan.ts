@@ -21,7 +21,7 @@ export interface Guards {
   readonly allowZero?: boolean | undefined;
 }
 
-/** The decisions of a session: its rows have their states of the plan. */
+/** The plan of a session. Its rows have been decided. */
 export interface Plan {
   /** The rows that the session looked at. */
   readonly rows: readonly RunRow[];

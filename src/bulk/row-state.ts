@@ -19,7 +19,7 @@ export const rowStates = [
 ] as const;
 type RowState = (typeof rowStates)[number];
 
-/** The code of a row that another run of the delivery has booked. */
+/** The reason code of a row that another run has already booked for the delivery. */
 export const bookedCode = 'booked';
 
 export function rowStateOf({ outcome, doubt }: Row): RowState {
@@ -28,7 +28,7 @@ export function rowStateOf({ outcome, doubt }: Row): RowState {
   return kind === 'unchanged' && reason?.code === bookedCode ? 'booked' : kind;
 }
 
-/** Returns true if a run has written a row, or may have. */
+/** Returns true if a row has been written, or may have been. */
 export function isAppliedOrUncertain(row: Row): boolean {
   return row.outcome?.kind === 'applied' || row.doubt !== undefined;
 }
@@ -38,12 +38,12 @@ export function isLeft({ outcome }: Row): boolean {
   return !outcome || (outcome.kind === 'failed' && outcome.reason?.passes === true);
 }
 
-/** Returns true if a session looks at a row: it is left, or unknown. A create that is unknown is settled by a person. */
+/** Returns true if a resume looks at a row: it is left, or unknown. Only a person can settle an unknown create. */
 export function isForSession(row: Row): boolean {
   return isLeft(row) || (row.outcome?.kind === 'unknown' && row.intent.kind !== 'create');
 }
 
-/** Returns true if a person must say what happened to a row: it is unknown, and another session could not tell either. */
+/** Returns true if only a person can say what happened to a row: it is unknown, and a resume could not find out. */
 export function isForPerson({ outcome, intent }: Row): boolean {
   if (outcome?.kind !== 'unknown') return false;
   const { reason } = outcome;
@@ -61,12 +61,12 @@ export interface RunTotals {
   readonly appliedOrUncertain: number;
 }
 
-/** The number of rows that counts are of. */
+/** Returns the sum of the counts. */
 export function rowCountOf(counts: RowCounts): number {
   return rowStates.reduce((sum, state) => sum + counts[state], 0);
 }
 
-/** The number of rows that keep a run from being finished: they are left or unknown. */
+/** Returns the number of rows that are left or unknown. A finished run has none. */
 export function unfinishedCount({ left, counts }: Pick<RunTotals, 'left' | 'counts'>): number {
   return left + counts.unknown;
 }

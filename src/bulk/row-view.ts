@@ -92,7 +92,7 @@ export function createRowView(noun: NounName, isForPeople: boolean, hasReasons =
   return view;
 }
 
-/** The fields of a value that differ from another value: `status sold, name Rex`. */
+/** Lists the fields of a value that differ from another value: `status sold, name Rex`. */
 function differencesText(value: Exclude<Value, null | number | bigint>, other: Value | undefined): string {
   const otherFields = other !== undefined && isFields(other) ? other : {};
   return differencesOf(value, otherFields)

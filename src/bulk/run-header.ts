@@ -68,7 +68,7 @@ export const defaultFlags: RunFlags = {
   createMissing: false,
 };
 
-/** The part that an id belongs to: the hash of its decimal digits, modulo `count`. It is the same on every machine. */
+/** Returns the index of the shard of an id: the hash of its decimal digits, modulo `count`. It is the same on every machine. */
 export function shardOf(id: bigint, count: number): number {
   return hashOf(String(id)) % count;
 }
@@ -84,8 +84,8 @@ export function areDisjoint(a: Shard | null, b: Shard | null): boolean {
 }
 
 /**
- * Returns true if two numbers of deliveries differ only in form: by NFKC, case, outer spaces, characters that nobody sees, and
- * by which dash they have.
+ * Returns true if two delivery numbers differ only in form: in NFKC, case, outer spaces, invisible characters, or the kind of
+ * dash.
  */
 export function isSameDelivery(a: string | null = null, b: string): boolean {
   return a !== null && plainNumber(a) === plainNumber(b);

@@ -36,7 +36,7 @@ export interface RunRow extends Row {
   lastPlan: number;
   /** What the last plan has read of an uncertain row, whose `before` is of an earlier plan. */
   now?: Value | undefined;
-  /** Of a pet that is deleted, the count of its inventory entry, which goes with it. */
+  /** The count of the inventory entry that is deleted with a pet. */
   stock?: JsonValue | undefined;
   /** The text of its record as it was read, or of all records that are added up in it. Undefined in an undo. */
   readonly text?: string | readonly string[] | undefined;
@@ -80,7 +80,7 @@ export function isSettleCommand([, verb]: readonly string[]): boolean {
   return verb === 'settle';
 }
 
-/** The id of the record of a row. Of a record that the row creates it is known if an answer or a person has told it. */
+/** Returns the id of the record of a row. Undefined for a create whose id neither an answer nor a person has given. */
 export function idOfRow({ id, outcome }: Pick<Row, 'id' | 'outcome'>): bigint | undefined {
   return id ?? outcome?.made?.id;
 }
@@ -101,11 +101,11 @@ export type RunEvent =
     }
   | { readonly kind: 'invalid'; readonly issue: Issue }
   | { readonly kind: 'plan'; readonly row: RunRow }
-  /** Ends a plan: its rows have their states then. */
+  /** Completes a plan. */
   | { readonly kind: 'planned'; readonly number: number; readonly rows: readonly RunRow[] }
-  /** Rows go out. `planned`: what the row is written as in place of its plan, because its record has changed since. */
+  /** Rows are about to be sent. `planned`: the write of a row in place of the planned one, because its record has changed. */
   | { readonly kind: 'mark'; readonly rows: readonly Row[]; readonly planned?: Planned | undefined }
-  /** `doubt`: only of an unknown row. */
+  /** `doubt`: only for an unknown row. */
   | {
       readonly kind: 'outcome';
       readonly row: Row;
@@ -139,7 +139,7 @@ export function applyEvent(run: Run, event: RunChange): void {
     case 'outcome':
       setOutcome(event.row, event.outcome, event.doubt);
       run.marked.delete(event.row.line);
-      // A person has settled the row after the end of a session, so the journal needs another end.
+      // A person can settle a row after the end of a session. Then the journal needs another end.
       run.end = undefined;
       return;
     case 'end':
@@ -151,8 +151,8 @@ export function applyEvent(run: Run, event: RunChange): void {
 }
 
 /**
- * Returns true if a row is to be corrected by hand. That is a failed row, but not in an undo. In a run that adds or creates it
- * is not a row that `resume` tries again, because a row must not be done both ways.
+ * Returns true if a row belongs into the file of rejects: it has failed, and the run is not an undo. If the run adds or creates,
+ * rows that `resume` tries again are left out, so that no row is done twice.
  */
 export function isReject({ header: { kind, flags } }: Pick<Run, 'header'>, row: Row): boolean {
   if (kind === 'undo' || rowStateOf(row) !== 'failed') return false;

@@ -59,7 +59,7 @@ function plainPath(path: string): string {
   });
 }
 
-/** The content of the file beside the lock of a target: the run of the process that holds it. */
+/** The file beside the lock of a target. It describes the run of the process that holds the lock. */
 interface Holder {
   readonly target: string;
   readonly shard: Shard | null;
@@ -91,7 +91,7 @@ export async function lockTarget(
   const path = `${gate}.${shard ? `${shard.index}-of-${shard.count}` : 'whole'}`;
   const writeHolder = (run?: string) =>
     writeFileAtomic(`${path}.json`, JSON.stringify({ target, shard, name, run } satisfies Holder));
-  // Under the lock of the gate, no other process takes a lock between the look at the holders and the own lock.
+  // While this process holds the lock of the gate, no other process can take a lock on the target.
   const lockOrFindHolder = () =>
     withLock(gate, async () => {
       const holders = await findHolders(folder);

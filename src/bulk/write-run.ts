@@ -117,7 +117,7 @@ async function writeRows(session: Session, plan: Plan, journal: Journal, maxErro
     const marked = markBeforeSending(plan.changes, journal, stop, atOnce);
     await settleAll(port, marked, { policy, stopped: stop.stopped, atOnce }, keeper);
   } catch (error) {
-    // A journal that cannot be written stops the run, and what was written is told.
+    // If the journal cannot be written, the run stops and reports what it has done.
     if (!(error instanceof CliError || error instanceof StoppedError)) throw error;
     if (error instanceof CliError) stop.stop({ kind: 'partial', message: messageOf(error) });
   } finally {

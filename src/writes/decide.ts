@@ -17,10 +17,10 @@ export type Intent =
 
 export type WriteAction = 'create' | 'set' | 'remove';
 
-/** What a row is to be written as. */
+/** The write that a plan has chosen for a row. */
 export interface Planned {
   readonly action: WriteAction;
-  /** What the record had when the row was last planned while it was certain. */
+  /** The value of the record when the row was last planned while it was certain. */
   readonly before: Value;
   readonly after: Value;
 }
@@ -29,24 +29,24 @@ export interface Planned {
 export type Doubt =
   /** An attempt may have been applied. */
   | 'sent'
-  /** It was refused (409, 412, of a DELETE 404), but it may be applied: a gateway may have sent it twice. */
+  /** It was refused with 409 or 412, or a DELETE with 404. A gateway may have sent it twice, so it may be applied. */
   | 'refused';
 
-/** What is to be done with one record, and what is known of it. */
+/** One record to write: what is asked for, and what is known about it. */
 export interface Row {
   /** The line of the input, from 1; 0 in a command with ids. */
   readonly line: number;
   /** Undefined if the row creates a record. */
   readonly id?: bigint | undefined;
   readonly intent: Intent;
-  /** What the row is written as. An uncertain row keeps what it was first sent as. Undefined if no plan writes the row. */
+  /** The planned write. An uncertain row keeps the write that was first sent. Undefined if no plan writes the row. */
   planned?: Planned | undefined;
   /** Undefined if the row was certainly not written, or its outcome is certain. */
   doubt?: Doubt | undefined;
   outcome?: Outcome | undefined;
 }
 
-/** What became of a row. An unknown row was perhaps written, a failed row certainly not. */
+/** What became of a row. An unknown row may have been written. A failed row certainly was not. */
 export interface Outcome {
   readonly kind: 'unchanged' | 'applied' | 'failed' | 'unknown';
   readonly reason?: Reason | undefined;
@@ -54,13 +54,13 @@ export interface Outcome {
   readonly made?: { readonly id?: bigint | undefined; readonly value: Value } | undefined;
 }
 
-/** What a command allows its rows. */
+/** What a command allows its rows to do. */
 export interface Rules {
   /** True if a row that finds no record creates it. */
   readonly mayCreate: boolean;
   /**
-   * True if rows take back what the program has made: a record that is gone is as it should be, and one that has got further
-   * fields since is removed.
+   * True if rows take back earlier writes of this program. A record that is already gone then counts as unchanged, and a record
+   * that has gained fields since is still removed.
    */
   readonly takesBack: boolean;
 }
@@ -76,23 +76,23 @@ export interface Abilities {
   readonly canRemove: boolean;
   /** True if a record must be read right before it is written, because its other fields are sent with it. */
   readonly readsFirst: boolean;
-  /** True if a missing record is created by PUT, so that sending it twice is once. */
+  /** True if PUT creates a missing record, so that a second PUT changes nothing. */
   readonly createsByPut: boolean;
   /** The fields that no answer shows. */
   readonly writeOnly: ReadonlySet<string>;
 }
 
-/** The next step of a row: a value is written, or the row has its outcome. */
+/** The next step of a row: write a value, or end with an outcome. */
 export type Decision =
   | { readonly kind: 'write'; readonly action: WriteAction; readonly after: Value }
   | Outcome;
 
 const unchanged: Outcome = { kind: 'unchanged' };
-/** The outcome of a row that was written, without anything else to say. */
+/** The outcome of a row that was written, if there is nothing else to say. */
 export const applied: Outcome = { kind: 'applied' };
 const maxCount = BigInt(Number.MAX_SAFE_INTEGER);
 
-/** Decides the next step of a row by the value that its record has now. Knows nothing of HTTP, files or time. */
+/** Decides the next step of a row from the current value of its record. It knows nothing about HTTP, files or time. */
 export function decide(
   row: Pick<Row, 'intent' | 'planned' | 'doubt'>,
   now: Value,
@@ -162,7 +162,7 @@ function decideUncertain(
     if (now === null) return applied;
     return isMetBy(before, now) ? writeAgain : changed(planned, now);
   }
-  // The write was only refused, so somebody else may have made the same sum.
+  // The write was only refused, so somebody else may have written the same count.
   if (isMetBy(after, now)) return intent.kind === 'add' && doubt !== 'sent' ? changed(planned, now) : applied;
   if (isMetBy(before, now))
     return now !== null || createsByPut ? writeAgain : leaveUnknown('perhaps_made', perhapsMade);
@@ -171,7 +171,7 @@ function decideUncertain(
   return isPlainSet ? { ...writeAgain, action: 'set' } : changed(planned, now);
 }
 
-/** What is said of a row whose record may have been made. */
+/** The message for a row whose record may have been created. */
 export const perhapsMade = 'it may have been made: look for it before you send it again';
 
 function leaveUnknown(code: ReasonCode, message: string): Outcome {

@@ -18,12 +18,12 @@ import {
 import type { Reading } from './port.ts';
 import type { Reason } from './reasons.ts';
 
-// The rules of one row, as a pure function: `next` takes what is known of the row and what has happened, and returns what is
-// known now and the next step. `settle` reads, waits and sends. `decide` compares a reading with what the row says.
+// The rules for one row, as a pure function. `next` takes what is known about the row and an event, and returns what is known
+// now and the next step. `settle` does the steps: it reads, waits and sends. `decide` compares a reading with the row.
 
-/** What is known of a row while it is settled. */
+/** What is known about a row while it is being settled. */
 export interface Known extends Readonly<Pick<Row, 'id' | 'intent' | 'planned' | 'doubt'>> {
-  /** What the next reading is for: to decide, to decide without a further attempt, or to confirm a success. */
+  /** The purpose of the next reading: to decide, to decide without another attempt, or to confirm a success. */
   readonly aim: 'decide' | 'look' | 'confirm';
   readonly reading?: Reading | undefined;
   /** The record before the first attempt. */
@@ -32,11 +32,11 @@ export interface Known extends Readonly<Pick<Row, 'id' | 'intent' | 'planned' | 
   readonly lastWrite?: JudgedWrite | undefined;
   /** How many writes were sent, and how many readings have failed. */
   readonly attempts: number;
-  /** How many retries it has had: ways back to a reading or to an attempt. */
+  /** How many retries there were. A retry goes back to a reading or to an attempt. */
   readonly retries: number;
-  /** How often a row that adds has met another count than before. */
+  /** How often a row that adds has found a count that somebody else had changed. */
   readonly otherCounts: number;
-  /** True from a refusal until the next reading: one that shows another value than was sent ends the doubt. */
+  /** True from a refusal until the next reading. If that shows a value other than the one sent, the doubt ends. */
   readonly isRefusalOpen: boolean;
 }
 
@@ -50,7 +50,7 @@ export type Event =
 
 export type Step =
   | { readonly kind: 'read'; readonly id: bigint; readonly waitMs: number }
-  /** `isNew`: the journal has other values of the row, so it gets these before they are sent. */
+  /** `isNew`: the journal has other values for the row, so these are written to it before they are sent. */
   | { readonly kind: 'write'; readonly planned: Planned; readonly isNew: boolean; readonly waitMs: number }
   | ({ readonly kind: 'end' } & End);
 
@@ -75,7 +75,7 @@ export interface Policy extends RetryLimits {
   readonly rules: Rules;
 }
 
-/** What the rules need beside the row. */
+/** What the rules need to know besides the row. */
 export interface Situation {
   readonly abilities: Abilities;
   readonly policy: Policy;
@@ -83,13 +83,13 @@ export interface Situation {
   readonly isConfirmed: boolean;
   /** What is left of the deadline of a command, in milliseconds. */
   readonly leftMs: number;
-  /** From 0 to 1, for the delay before another attempt. */
+  /** A random number from 0 to 1, for the delay before another attempt. */
   readonly random: number;
 }
 
 type Next = readonly [Known, Step];
 
-/** How often a row that adds may meet another count. */
+/** How often a row that adds may find a count that somebody else has changed. */
 const maxOtherCounts = 10;
 const noReading = 'the service offers no way to read one record';
 const unboundError = new CliError('unavailable', noReading, { code: 'unbound' });
@@ -179,7 +179,7 @@ function tryAgain(
   return thenWrite({ ...known, retries }, known.planned, false, retry.delayMs);
 }
 
-/** Reads once more, to know what became of the last attempt. */
+/** Reads once more, to find out what became of the last attempt. */
 function lookAgain(known: Known, situation: Situation): Next {
   return situation.leftMs > 0 ? thenRead({ ...known, aim: 'look' }, situation) : endAsAnswered(known);
 }
@@ -202,7 +202,7 @@ function afterReading(
   if (decision.kind !== 'write') return endDecided(known, decision, reading.record);
   const { intent, planned, aim } = known;
   if (intent.kind === 'add' && planned && !doubt && !isMetBy(planned.before, now)) {
-    // Somebody else has changed the count meanwhile, as in a shop that sells, so this way back does not count as a retry.
+    // Somebody else has changed the count meanwhile, such as by a sale, so this attempt does not count as a retry.
     const wentBack = old.lastWrite?.verdict === 'outdated' && aim === 'decide';
     const retries = wentBack ? known.retries - 1 : known.retries;
     const again = { ...known, retries, otherCounts: known.otherCounts + 1 };
@@ -309,7 +309,7 @@ function endDecided(known: Known, outcome: Outcome, record: ServiceRecord | unde
   return end(known, { outcome: { ...outcome, reason: { ...reason, ...factsOf(known) } }, record, error });
 }
 
-/** Ends a row that is not sent again, as its last attempt was answered. */
+/** Ends a row with the answer to its last attempt. */
 function endAsAnswered(known: Known): Next {
   const { intent, lastWrite, reading } = known;
   const isStale =
@@ -338,9 +338,9 @@ function endStopped(known: Known): Next {
 }
 
 /**
- * Ends a row that is not as it was asked to be. It has failed if it was certainly not written; otherwise it is unknown.
+ * Ends a row that is not as asked. It has failed if it was certainly not written. Otherwise it is unknown.
  *
- * @param words by default those of the last attempt.
+ * @param words the code and message of the reason. By default those of the last attempt.
  */
 function giveUp(
   known: Known,
@@ -366,12 +366,12 @@ function end(known: Known, { error, ...result }: End): Next {
   return [known, { kind: 'end', ...result, error: isCounted ? error.with({ attempts }) : error }];
 }
 
-/** An attempt may have been applied. */
+/** Returns what is known after an attempt that may have been applied. */
 function uncertain(known: Known): Known {
   return { ...known, doubt: 'sent', isRefusalOpen: false };
 }
 
-/** The write was refused, but perhaps only because a gateway had sent it twice. */
+/** Returns what is known after a refusal. A gateway may have sent the write twice, so the first one may be applied. */
 function perhapsRefused(known: Known): Known {
   return known.doubt ? known : { ...known, doubt: 'refused', isRefusalOpen: true };
 }
@@ -386,7 +386,7 @@ function factsOf(known: Known, error?: CliError): Pick<Reason, 'status' | 'reque
   return { status: statusOf(known), requestId: lastWrite.attempt.requestId, attempts };
 }
 
-/** The words of the last attempt, and a clause. */
+/** Returns the message of the last attempt, followed by a clause. */
 function withClause({ lastWrite }: Known, clause: string): string {
   return lastWrite?.reason ? `${lastWrite.reason.message}; ${clause}` : clause;
 }

@@ -18,7 +18,7 @@ export interface Reading extends Pick<FetchedRecord, 'etag' | 'age'> {
   readonly missing?: CliError | undefined;
 }
 
-/** A request that writes, as data: it can be sent, or printed by a dry run. */
+/** A write request as data. It can be sent, or a dry run can print it. */
 export interface Write {
   readonly operation: OperationId;
   readonly input: CallInput;
@@ -54,7 +54,7 @@ export interface RecordPort extends Abilities {
 interface PortOptions {
   /** The pace of the requests of a run. */
   readonly pace?: Pace | undefined;
-  /** False if the profile says that the ETags of the service are of no use. */
+  /** False if the profile says that the ETags of the service cannot be used. */
   readonly sendsEtags: boolean;
 }
 
@@ -81,7 +81,7 @@ export function createRecordPort(client: Client, name: NounName, options: PortOp
       const toReading = (answer: FetchedRecord): Reading =>
         sendsEtags ? answer : { ...answer, etag: undefined };
       const found = await readRecord(client, name, id, reading).then(toReading, missingReading);
-      // An empty 404 may come from a gateway. A whole list without the record is the service's own word.
+      // An empty 404 may come from a gateway. A whole list without the record comes from the service.
       if (found.missing?.details.author !== 'unknown') return found;
       if (!port.canList) throw found.missing;
       return readFromList(client, name, id, { ...reading, needsWhole: true }).then(toReading, missingReading);
@@ -124,7 +124,7 @@ export function createRecordPort(client: Client, name: NounName, options: PortOp
   return port;
 }
 
-/** @throws the error if it does not say that there is no such record. */
+/** @throws the error again if it does not mean that there is no such record. */
 function missingReading(error: unknown): Reading {
   if (error instanceof CliError && error.kind === 'not-found') return { record: undefined, missing: error };
   throw error;

@@ -30,14 +30,14 @@ const rules = {
   },
   below_zero: { kind: 'usage' },
   too_large: { kind: 'usage' },
-  // The service has said no, or refuses the tag that its own reading gave.
+  // The service refused the write, or the ETag of its own reading.
   rejected: { kind: 'failed' },
   stale: {
     kind: 'failed',
     hint: 'see `petstore help gateways`: a cache must not answer the readings of this program',
   },
   no_delete: { kind: 'failed' },
-  // Nobody knows what became of it.
+  // The write may have been applied.
   perhaps_made: forPerson,
   accepted: forPerson,
   other_value: { ...forPerson, saysSent: true },
@@ -86,7 +86,7 @@ export function reasonRule(code: ReasonCode): ReasonRule {
   return rules[code];
 }
 
-/** The code that people and programs see: of a write that the service rejected its own code, or the status. */
+/** Returns the code to print. For a write that the service rejected, that is the service's own code, else the status. */
 export function shownCode({ code, serviceCode, status }: Reason): string {
   return serviceCode ?? (code === 'rejected' && status !== undefined ? `${status}` : code);
 }

@@ -16,8 +16,8 @@ export interface RowKeeper {
 }
 
 /**
- * Settles rows, several at a time, and hands what is to be kept of each to `keep`. No row begins after the stop. Rows have
- * different records, so there are never two requests for one record at once.
+ * Settles rows, several at a time, and passes the result of each to `keep`. No row begins after the stop. No two rows have the
+ * same record, so there are never two requests for one record at once.
  *
  * @throws what `keep` throws.
  */
@@ -41,8 +41,8 @@ export async function settleAll(
 }
 
 /**
- * Settles the counts that are replaced one at a time, until one of them is applied: a service that adds what it is told to set
- * must not spoil all of them. All other rows go at once.
+ * Settles rows that replace a count one at a time until one of them is applied, because a service that adds instead of setting
+ * must not change all of them. Other rows do not wait.
  */
 function probeFirst(settleOne: (row: Row) => Promise<Settled>): (row: Row) => Promise<unknown> {
   let isProbed = false;
@@ -62,7 +62,7 @@ function probeFirst(settleOne: (row: Row) => Promise<Settled>): (row: Row) => Pr
   };
 }
 
-/** A count of 0 tells nothing: to add to 0 is to set. */
+/** Returns true unless the count was 0: adding to 0 and setting have the same result. */
 function replacesCount({ planned }: Row): boolean {
   const { action, before = null } = planned ?? {};
   return action === 'set' && typeof before === 'number' && before !== 0;

@@ -21,11 +21,11 @@ export interface SettleOptions {
 }
 
 /**
- * Settles one row: does the steps that `next` returns, and tells it what came of them. Every write of a record is sent here.
+ * Settles one row: does the steps that `next` returns, and passes it the result of each. Every write of a record is sent here.
  *
  * @param isConfirmed see `Situation`.
- * @param mark keeps the values with which a row of a run is written in place of those of its plan. It returns when they are on
- *   the disk.
+ * @param mark keeps the write of a row if it differs from the one in the plan of its run. It returns when the line is on the
+ *   disk.
  */
 export async function settle(
   port: RecordPort,
@@ -56,14 +56,14 @@ export async function settle(
   }
 }
 
-/** Does a step. @param spentMs what is used up of the deadline of the row. */
+/** Does a step. @param spentMs the part of the row's deadline that is used up. */
 async function perform(
   port: RecordPort,
   known: Known,
   step: Exclude<Step, { kind: 'end' }>,
   spentMs: number,
 ): Promise<Event> {
-  // `next` says what is tried again: a record is read before it is written once more.
+  // No retries here: `next` decides on them, because a record is read before it is written again.
   const options = { retries: 0, spentMs };
   try {
     if (step.kind === 'write') {

@@ -15,8 +15,8 @@ import type { Reason } from '../../writes/reasons.ts';
 import type { NamedRow } from '../arguments.ts';
 
 /**
- * Keeps what a person says of rows that are unknown, unsettled or left. If no such row remains, the run is brought to its
- * end: its rejects are written.
+ * Records what a person says about rows that are unknown, unsettled or left. When no such row remains, the run ends and its
+ * rejects are written.
  */
 export async function settleRows(
   context: Context,
