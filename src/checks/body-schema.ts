@@ -9,60 +9,38 @@ import {
   printJson,
   printPointer,
 } from '../process/exact-json.ts';
-import { secondsText, withArticle } from '../process/text.ts';
+import { withArticle } from '../process/text.ts';
 import type { Finding } from './check.ts';
 
-/** The result of a comparison of a body with a schema. */
-export interface BodyResult {
-  readonly fault?: SchemaFault | undefined;
-  /** What is worth a warning, a clause: a usual liberty, or that the comparison took too long. */
-  readonly remark?: string | undefined;
-}
-
 /** A value in a body that breaks a rule of its schema. For a missing field, `got` is the object that lacks it. */
-type SchemaFault = Pick<Finding, 'reason' | 'pointer' | 'expected' | 'got'>;
+export type SchemaFault = Pick<Finding, 'reason' | 'pointer' | 'expected' | 'got'>;
 
 /** What all parts of a comparison share. */
 interface Comparison {
   /** The schemas to which others refer, by the references to them. */
   readonly definitions: JsonObject;
-  /**
-   * True if the liberties that frameworks take with their own descriptions are allowed: null for a field that is not
-   * required, and a time without an offset.
-   */
-  readonly isLenient: boolean;
   /** The moment when the comparison is given up: alternatives within alternatives can take years. */
   readonly untilMs: number;
 }
 
-/** The time of a comparison is over. */
-class LateError extends Error {}
-
-/** The time for the comparison of one body. */
-const comparisonMs = 10_000;
-
 /**
- * Checks a body against a JSON Schema of draft 2020-12, by the keywords that descriptions of answers use. A keyword that is
- * not known here allows everything. Integers are compared exactly.
+ * Finds the first value in a body that breaks a JSON Schema of draft 2020-12, by the keywords that descriptions of answers use.
+ * A keyword that is not known here allows everything. Integers are compared exactly. Liberties that frameworks take with
+ * their own descriptions are allowed: null for a field that is not required, and a time without an offset.
  *
  * @param definitions the schemas to which others refer, by the references to them.
- * @throws Error if a reference leads nowhere or only to itself.
+ * @param limitMs the time for the comparison.
+ * @throws Error if a reference leads nowhere or only to itself, or if the comparison takes too long.
  */
-export function checkBody(
+export function faultIn(
   schema: JsonObject,
   body: JsonValue,
   definitions: JsonObject = {},
-  limitMs = comparisonMs,
-): BodyResult {
+  limitMs = 10_000,
+): SchemaFault | undefined {
   const untilMs = monotonicMs() + limitMs;
-  try {
-    const [strict] = faultsIn(schema, body, '', { definitions, isLenient: false, untilMs });
-    const [fault] = strict ? faultsIn(schema, body, '', { definitions, isLenient: true, untilMs }) : [];
-    return fault ? { fault } : { remark: strict?.reason };
-  } catch (error) {
-    if (!(error instanceof LateError)) throw error;
-    return { remark: `the body could not be checked within ${secondsText(limitMs)}` };
-  }
+  const [fault] = faultsIn(schema, body, '', { definitions, untilMs });
+  return fault;
 }
 
 /**
@@ -78,11 +56,11 @@ function* faultsIn(
   comparison: Comparison,
   whole = schema,
 ): Generator<SchemaFault> {
-  if (monotonicMs() > comparison.untilMs) throw new LateError();
+  if (monotonicMs() > comparison.untilMs) throw new Error('to compare a body with it takes too long');
   if (schema === false) yield violation('absent', value, pointer);
   // The upgrade from OpenAPI 3.0 leaves `nullable` beside a reference or a composition as it is.
   if (!isJsonObject(schema) || (value === null && schema.nullable === true)) return;
-  const expected = brokenRule(schema, value, comparison);
+  const expected = brokenRule(schema, value);
   if (expected !== undefined) yield violation(expected, value, pointer);
   const { anyOf, oneOf } = schema;
   for (const part of partsOf(schema, comparison)) yield* faultsIn(part, value, pointer, comparison, whole);
@@ -121,7 +99,7 @@ function schemaAt(reference: string, { definitions }: Comparison): JsonValue {
 }
 
 /** Returns what the first broken rule for a value itself requires; undefined if the value breaks none. */
-function brokenRule(schema: JsonObject, value: JsonValue, { isLenient }: Comparison): string | undefined {
+function brokenRule(schema: JsonObject, value: JsonValue): string | undefined {
   const { type, enum: values, const: constant, format } = schema;
   if (type !== undefined && ![type].flat().some((name) => isOfType(value, name))) return typeText(schema);
   // In OpenAPI 3.0, null is allowed beside the values of an enum.
@@ -130,8 +108,8 @@ function brokenRule(schema: JsonObject, value: JsonValue, { isLenient }: Compari
     return `one of ${values.map((each) => printJson(each)).join(', ')}`;
   if (constant !== undefined && !hasSameJson(constant, value)) return printJson(constant);
   if (typeof value === 'string') {
-    const isDate = isDateTime(value) || (isLenient && isDateTime(`${value}Z`));
-    const isBroken = (format === 'date-time' && !isDate) || (format === 'date' && !isDay(value));
+    const isInstant = isDateTime(value) || isDateTime(`${value}Z`);
+    const isBroken = (format === 'date-time' && !isInstant) || (format === 'date' && !isDay(value));
     return isBroken ? `a string of the format ${format}` : undefined;
   }
   const number = value instanceof ExactNumber ? Number(value) : value;
@@ -198,8 +176,8 @@ function* faultsOfMembers(
   const schemaOf = (name: string, member: JsonValue): JsonValue => {
     if (!isObject) return items;
     if (!Object.hasOwn(properties, name)) return further;
-    const isLiberty = comparison.isLenient && member === null && !names.includes(name);
-    return isLiberty ? true : (properties[name] ?? true);
+    const isAbsent = member === null && !names.includes(name);
+    return isAbsent ? true : (properties[name] ?? true);
   };
   const members = isObject || Array.isArray(value) ? Object.entries(value) : [];
   for (const [name, member] of members)

@@ -1,12 +1,18 @@
 import type { Contract } from '../api/contract.ts';
 import { operations } from '../api/operations.ts';
+import {
+  checkAuth,
+  checkBadRequest,
+  checkCondition,
+  checkHttp,
+  checkNotFound,
+  checkVersion,
+} from './answer-checks.ts';
 import { type Check, type CheckContext, groupOf, skip } from './check.ts';
 import type { Condition } from './condition.ts';
-import { checkCondition, checkHttp, checkVersion } from './first-answer.ts';
 import { idParameter, readsOf } from './judge-answer.ts';
 import { checkGet, checkList } from './operation-checks.ts';
 import { checkConnection, checkDns, checkTls, judgeExpiry, judgeProtocol } from './reach.ts';
-import { checkAuth, checkBadRequest, checkNotFound } from './refusal-checks.ts';
 import { writableNouns } from './writable-nouns.ts';
 import { checkLife, type Leftovers } from './write-checks.ts';
 
@@ -72,7 +78,6 @@ export function selectedChecks(selection: Selection, left: Leftovers): Check[] {
     { id: 'auth/missing', run: checkAuth },
     ...expect.map((condition, index) => ({
       id: `expect/${index + 1}`,
-      title: condition.text,
       run: (context: CheckContext) => checkCondition(context, condition),
     })),
     // Another deployment may have answered since.

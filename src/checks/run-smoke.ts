@@ -5,7 +5,6 @@ import { type Interrupts, inTwoSteps, Stop } from '../process/signals.ts';
 import { durationText } from '../process/text.ts';
 import { type Check, fail, groupOf, isRed, type Service, skip } from './check.ts';
 import { hasReachPattern, type Selection, selectedChecks } from './check-table.ts';
-import type { SmokeReport } from './report/smoke-report.ts';
 import {
   type CheckResult,
   exitCodeOf,
@@ -15,6 +14,7 @@ import {
   skippedResult,
   stopReasonOf,
 } from './run-checks.ts';
+import type { SmokeReport } from './smoke-report.ts';
 import { cleanUp, type Leftovers } from './write-checks.ts';
 
 /** Why the checks were stopped: by a signal of the user, or because the time of `--max-time` is over. */

@@ -52,18 +52,13 @@ test.each<[title: string, spoil: Change]>([
         : on('/store/orders/1', failingOnce)(answer, request),
   ],
   ['a service that is not reached', refusing(500)],
-])(
-  '%s: both schemas take the report, and a case is named by the condition of its --expect',
-  async (_, spoil) => {
-    await using service = await startService({ spoil });
-    const file = join(newFolder(), 'smoke.xml');
-    const condition = 'GET /pets 404 /0/name="Rex & Co"';
-    const flags = ['--expect', condition, '--report', `junit=${file}`];
-    await runCli(['smoke', '--base-url', service.url, ...flags]);
-    const elements = readXml(readFileSync(file, 'utf8'));
-    expect(elements.map(({ attributes }) => attributes.name)).toContain(`expect/1 ${condition}`);
-    expect(elements.flatMap(faultsOf)).toEqual([]);
-    const { timestamp = '' } = elements[1]?.attributes ?? {};
-    expect(Date.parse(timestamp)).toBeGreaterThan(Date.now() - 600_000);
-  },
-);
+])('%s: both schemas take the report', async (_, spoil) => {
+  await using service = await startService({ spoil });
+  const file = join(newFolder(), 'smoke.xml');
+  const flags = ['--expect', 'GET /pets 404 /0/name="Rex & Co"', '--report', `junit=${file}`];
+  await runCli(['smoke', '--base-url', service.url, ...flags]);
+  const elements = readXml(readFileSync(file, 'utf8'));
+  expect(elements.flatMap(faultsOf)).toEqual([]);
+  const { timestamp = '' } = elements[1]?.attributes ?? {};
+  expect(Date.parse(timestamp)).toBeGreaterThan(Date.now() - 600_000);
+});

@@ -74,7 +74,7 @@ export async function bindTo(
   url: string,
   change: (document: Description) => void,
 ): Promise<Record<string, string>> {
-  const document = structuredClone(toOpenApi({ serverUrl: url })) as unknown as Description;
+  const document = JSON.parse(JSON.stringify(toOpenApi({ serverUrl: url }))) as Description;
   change(document);
   const env = configured({ 'base-url': url });
   const file = join(env.PETSTORE_CONFIG_DIR, 'openapi.json');

@@ -3,15 +3,9 @@ import { dirname, resolve } from 'node:path';
 import { confirmWrite } from '../../asking.ts';
 import { type Selection, selectedChecks } from '../../checks/check-table.ts';
 import { parseCondition } from '../../checks/condition.ts';
-import { toHumanReport } from '../../checks/report/human-report.ts';
-import {
-  toAnnotations,
-  toJsonReport,
-  toJunitReport,
-  toStepSummary,
-} from '../../checks/report/machine-reports.ts';
-import type { SmokeReport } from '../../checks/report/smoke-report.ts';
+import { toAnnotations, toJsonReport, toJunitReport, toStepSummary } from '../../checks/machine-reports.ts';
 import { runSmoke } from '../../checks/run-smoke.ts';
+import { type SmokeReport, toHumanReport } from '../../checks/smoke-report.ts';
 import { flag, type ValuesOf, value, values } from '../../cli/flag.ts';
 import { writeFlags } from '../../cli/global-flags.ts';
 import { action } from '../../cli/verb.ts';

@@ -1,10 +1,9 @@
-import { version } from '../../../package.json';
-import { plainStyle } from '../../output/style.ts';
-import { printJson } from '../../process/exact-json.ts';
-import { escapeMarkup } from '../../process/text.ts';
-import { groupOf, type State } from '../check.ts';
-import type { CheckResult } from '../run-checks.ts';
-import { toHumanReport } from './human-report.ts';
+import { version } from '../../package.json';
+import { plainStyle } from '../output/style.ts';
+import { printJson } from '../process/exact-json.ts';
+import { escapeMarkup } from '../process/text.ts';
+import { groupOf, type State } from './check.ts';
+import type { CheckResult } from './run-checks.ts';
 import {
   causesOf,
   labelledDetails,
@@ -12,6 +11,7 @@ import {
   reasonText,
   type SmokeReport,
   subjectOf,
+  toHumanReport,
   totalsOf,
 } from './smoke-report.ts';
 
@@ -31,7 +31,7 @@ export function toJsonReport(report: SmokeReport, indent: number): string {
 }
 
 function toCheck({ id, elapsedMs, operation, state, ...others }: CheckResult) {
-  const { title, isPrerequisite, exitCode, endsWait, ...details } = others;
+  const { isPrerequisite, exitCode, endsWait, ...details } = others;
   return { id, seconds: seconds(elapsedMs), operation: operation?.id, result: state, ...details };
 }
 
@@ -63,9 +63,9 @@ export function toJunitReport({ target, startedAt, elapsedMs, results }: SmokeRe
 }
 
 function testCase(result: CheckResult): string {
-  const { id, title, elapsedMs } = result;
+  const { id, elapsedMs } = result;
   const values = {
-    name: title === undefined ? id : `${id} ${title}`,
+    name: id,
     classname: `petstore.smoke.${groupOf(id)}`,
     time: seconds(elapsedMs),
   };

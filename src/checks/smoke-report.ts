@@ -1,0 +1,150 @@
+import { paintState, type Style } from '../output/style.ts';
+import type { ExitCode, Signal } from '../process/errors.ts';
+import { breakRunnerCommands, counted, durationText, sanitize } from '../process/text.ts';
+import { type Finding, isRed, type State, states } from './check.ts';
+import type { CheckResult } from './run-checks.ts';
+
+/** The words for the totals, in the order of the reports. */
+const totalNames: Readonly<Record<State, string>> = {
+  pass: 'passed',
+  flaky: 'flaky',
+  warn: 'warned',
+  fail: 'failed',
+  error: 'not carried out',
+  skip: 'skipped',
+};
+
+/** What smoke found. Every report is made from this. */
+export interface SmokeReport {
+  /** The base URL, or `the embedded store`. */
+  readonly target: string;
+  readonly startedAt: Date;
+  readonly elapsedMs: number;
+  /** True if `--write` was given. */
+  readonly write: boolean;
+  /** The results of all checks, in the order of the groups. */
+  readonly results: readonly CheckResult[];
+  readonly exitCode: ExitCode;
+  /** The signal that stopped the checks. */
+  readonly signal?: Signal | undefined;
+}
+
+/** Counts the checks, and those in each state. */
+export function totalsOf(results: readonly CheckResult[]): Readonly<Record<State | 'checks', number>> {
+  const count = (wanted: State) => results.filter(({ state }) => state === wanted).length;
+  const entries = (Object.keys(totalNames) as State[]).map((state) => [state, count(state)]);
+  return { checks: results.length, ...(Object.fromEntries(entries) as Record<State, number>) };
+}
+
+/** Turns text of the service into one line of a log. */
+export function lineText(text: string): string {
+  return breakRunnerCommands(sanitize(text));
+}
+
+/** Returns the reason and the hint of a finding, in one line. */
+export function reasonText({ reason, hint }: Finding): string {
+  return lineText(hint === undefined ? reason : `${reason}; ${hint}`);
+}
+
+/** Returns the details of a finding, each with its label. */
+export function labelledDetails(finding: Finding): [label: string, text: string][] {
+  const { reason, expected, got, pointer, method, url, requestId } = finding;
+  const details: [string, string | undefined][] = [
+    ['expected', expected],
+    ['got', reason.includes(got ?? '\n') ? undefined : got],
+    ['at', pointer === '' ? 'the whole body' : pointer],
+    ['request', url === undefined ? undefined : `${method ?? 'GET'} ${url}`],
+    ['request id', requestId],
+  ];
+  return details.flatMap(([label, text]) => (text === undefined ? [] : [[label, lineText(text)]]));
+}
+
+/** A finding, and the ids of the checks with this state and reason. A report tells it once. */
+export interface Cause {
+  readonly finding: Finding;
+  readonly ids: string[];
+}
+
+/** Groups results by their cause, the gravest first. */
+export function causesOf(results: readonly CheckResult[]): Cause[] {
+  const causes = new Map<string, Cause>();
+  for (const result of states.flatMap((state) => results.filter((each) => each.state === state))) {
+    const key = `${result.state} ${result.reason}`;
+    const cause = causes.get(key) ?? { finding: result, ids: [] };
+    cause.ids.push(result.id);
+    causes.set(key, cause);
+  }
+  return [...causes.values()];
+}
+
+/** Returns the id of the only check, or the number of checks, such as `5 checks`. */
+export function subjectOf({ ids }: Cause): string {
+  return ids.length === 1 ? String(ids[0]) : `${ids.length} checks`;
+}
+
+// The widths of the columns.
+
+const timeWidth = 7;
+const stateWidth = 'flaky'.length;
+const labelWidth = 'request id'.length;
+const detailIndent = ' '.repeat(stateWidth + 2);
+
+/**
+ * Prints the report for people: each cause of failures once, then a line for each check, then the total.
+ *
+ * @param brief leaves out the lines of the checks.
+ */
+export function toHumanReport(report: SmokeReport, style: Style, brief = false): string {
+  const { results } = report;
+  const failures = causesOf(results.filter(isRed));
+  const parts = [
+    failures.map((cause) => causeText(cause, style)).join(''),
+    brief ? '' : checkLines(results, style),
+    totalLine(report, style),
+  ];
+  return parts.filter((part) => part !== '').join(brief ? '' : '\n');
+}
+
+/** Prints a cause of failures with all its details. If several checks ran into it, they are named. */
+function causeText(cause: Cause, style: Style): string {
+  const { finding, ids } = cause;
+  const checks = ids.length > 1 ? [['checks', ids.join(', ')] as const] : [];
+  const lines = [...checks, ...labelledDetails(finding)].map(
+    ([label, text]) => `${detailIndent}${style.dim(label.padEnd(labelWidth))}  ${text}\n`,
+  );
+  const state = paintState(style, finding.state, finding.state.padEnd(stateWidth));
+  return `${state}  ${subjectOf(cause)}: ${reasonText(finding)}\n${lines.join('')}`;
+}
+
+/** Prints a line for each check, with the reasons that the part about failures does not have. */
+function checkLines(results: readonly CheckResult[], style: Style): string {
+  const idWidth = Math.max(...results.map(({ id }) => id.length));
+  const lines = results.map((result) => {
+    const { id, state, elapsedMs } = result;
+    const time = state === 'skip' ? '-' : durationText(elapsedMs);
+    const text = isRed(result) ? '' : reasonText(result);
+    const cells = [
+      paintState(style, state, state.padEnd(stateWidth)),
+      id.padEnd(idWidth),
+      style.dim(time.padStart(timeWidth)),
+      state === 'warn' || state === 'flaky' ? style.yellow(text) : style.dim(text),
+    ];
+    return `${cells.join('  ').trimEnd()}\n`;
+  });
+  return lines.join('');
+}
+
+function totalLine(report: SmokeReport, style: Style): string {
+  const { results, elapsedMs, target, write } = report;
+  const { checks, ...totals } = totalsOf(results);
+  const counts = Object.entries(totals).flatMap(([name, count]) => {
+    const state = name as State;
+    return count === 0 ? [] : [paintState(style, state, `${count} ${totalNames[state]}`)];
+  });
+  const clauses = [
+    `${counted(checks, 'check', 'checks')} of ${lineText(target)}`,
+    write ? 'with writes' : 'read-only',
+    `in ${durationText(elapsedMs)}`,
+  ];
+  return `${style.bold(clauses.join(', '))}: ${counts.join(', ') || 'none ran'}\n`;
+}
