@@ -1,5 +1,5 @@
-import { inWords, parseChoice } from '../config/setting-values.ts';
-import { readNamed } from '../process/errors.ts';
+import { parseChoice, readNamed } from '../process/errors.ts';
+import { inWords } from '../process/text.ts';
 
 /** The completions of a value: fixed words, or a kind of value that `src/commands/completion.ts` looks up. */
 type Offers = readonly string[] | OfferKind;

@@ -1,4 +1,5 @@
 import { Help } from 'commander';
+import { formats } from '../output/printer.ts';
 import { type Flag, meaningOf } from './flag.ts';
 import { globalFlags, writeFlags } from './global-flags.ts';
 
@@ -24,7 +25,7 @@ type Item = readonly [term: string, meaning: string];
 
 /**
  * Reads the pages in `topics.txt`, which has them as help prints them: the topics, and what `petstore` prints without a
- * command. `{global flags}` and `{write flags}` stand there for the tables of flags.
+ * command. `{global flags}`, `{write flags}` and `{formats}` stand there for tables.
  */
 export async function readTopics(): Promise<Readonly<Record<PageName, string>>> {
   const { default: text } = await import('./topics.txt?raw');
@@ -33,11 +34,14 @@ export async function readTopics(): Promise<Readonly<Record<PageName, string>>> 
     const [, name = '', page = ''] = /^([\w-]+): (.*)$/s.exec(topic.trim()) ?? [];
     const withFlags = page
       .replace('{global flags}', () => flagTable(globalFlags))
-      .replace('{write flags}', () => flagTable(writeFlags));
+      .replace('{write flags}', () => flagTable(writeFlags))
+      .replace('{formats}', () => blockText({ items: formatItems }));
     return [name, `${withFlags}\n`];
   });
   return Object.fromEntries(pages);
 }
+
+const formatItems = Object.entries(formats).map(([name, { summary }]) => [name, summary] as const);
 
 function flagTable(flags: Readonly<Record<string, Flag>>): string {
   return blockText({ items: Object.values(flags).map((flag) => [flag.syntax, meaningOf(flag)]) });

@@ -1,6 +1,6 @@
 import { type NamedNoun, nouns } from '../api/nouns.ts';
 import { argument, choice, value, values } from '../cli/flag.ts';
-import { parseDuration } from '../config/setting-values.ts';
+import { parseDuration } from '../config/keys.ts';
 import { UsageError, ValueError } from '../process/errors.ts';
 import { parseIdOrName, parsePositiveQuantity, parseQuantity, parseText } from '../records/parse-values.ts';
 

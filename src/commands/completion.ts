@@ -7,9 +7,9 @@ import { argument, type LookUpKind } from '../cli/flag.ts';
 import { action, isGroup, type UnfinishedLine } from '../cli/verb.ts';
 import { collectFields } from '../client/whole-list.ts';
 import { offlineProfile, readConfigFile } from '../config/file.ts';
-import { parseChoice } from '../config/setting-values.ts';
 import type { Context } from '../context.ts';
 import { withinLimits } from '../process/deadline.ts';
+import { parseChoice } from '../process/errors.ts';
 import { caseless, countCaseless, sanitize } from '../process/text.ts';
 
 /** The scripts in `completions/`. zsh requires the name `_petstore`. */

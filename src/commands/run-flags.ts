@@ -3,7 +3,7 @@ import type { RowLimit } from '../bulk/plan.ts';
 import type { RunFlags, Shard } from '../bulk/run-header.ts';
 import { choice, type Flag, flag, type ValuesOf, value, values } from '../cli/flag.ts';
 import { keyFlag } from '../cli/global-flags.ts';
-import { parseDuration } from '../config/setting-values.ts';
+import { parseDuration } from '../config/keys.ts';
 import { decimalMarks, thousandsSeparators } from '../input/numbers.ts';
 import { UsageError } from '../process/errors.ts';
 import { parsePositiveQuantity, parseQuantity } from '../records/parse-values.ts';

@@ -4,7 +4,7 @@ import { isLoopbackHost } from '../api/http.ts';
 import { argument, flag, type ValuesOf, value, values } from '../cli/flag.ts';
 import { action } from '../cli/verb.ts';
 import { builtInVariable } from '../config/contract-file.ts';
-import { parseDuration, parseInteger } from '../config/setting-values.ts';
+import { parseDuration, parseInteger } from '../config/keys.ts';
 import type { Context } from '../context.ts';
 import { exitCodes, InputError, messageOf, type Signal, UsageError, ValueError } from '../process/errors.ts';
 import { systemReason } from '../process/system-error.ts';

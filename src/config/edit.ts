@@ -4,9 +4,8 @@ import type { JsonObject, JsonValue } from '../process/exact-json.ts';
 import type { Io } from '../process/io.ts';
 import { fileError } from '../process/system-error.ts';
 import { offlineProfile, openStore, readConfigFile, unknownProfileError } from './file.ts';
-import { keyRules, parseSetting, type SettingKey } from './keys.ts';
+import { keyRules, parseName, parseSetting, type SettingKey } from './keys.ts';
 import { resolvePaths } from './paths.ts';
-import { parseName } from './setting-values.ts';
 
 /** The content of the config file, to be changed in place. */
 interface ConfigDraft {

@@ -1,8 +1,11 @@
+import { isToken } from '../api/http.ts';
+import { toQuantity } from '../api/values.ts';
+import { parseColumnMap } from '../input/field-columns.ts';
+import { formats, type OutputFormat } from '../output/printer.ts';
 import { colorModes } from '../output/style.ts';
-import { readNamed, type UsageCode, UsageError } from '../process/errors.ts';
+import { parseChoice, readNamed, type UsageCode, UsageError, ValueError } from '../process/errors.ts';
 import type { JsonValue } from '../process/exact-json.ts';
 import { closestWord } from '../process/text.ts';
-import * as parse from './setting-values.ts';
 
 interface KeyRule {
   readonly summary: string;
@@ -25,7 +28,7 @@ function choiceRule<Word extends string>(
 ) {
   return {
     summary,
-    parse: (text: string) => parse.parseChoice(text, choices),
+    parse: (text: string) => parseChoice(text, choices),
     choices,
     placeholder,
     defaultText,
@@ -33,39 +36,144 @@ function choiceRule<Word extends string>(
 }
 
 function switchRule(summary: string, defaultText: 'true' | 'false') {
-  const isTrue = (text: string) => parse.parseChoice(text, ['true', 'false']) === 'true';
+  const isTrue = (text: string) => parseChoice(text, ['true', 'false']) === 'true';
   return { summary, parse: isTrue, choices: ['true', 'false'], defaultText };
 }
 
 function fileRule(summary: string) {
-  return { summary, parse: parse.parsePath, placeholder: '<file>', isFile: true } as const;
+  return { summary, parse: parsePath, placeholder: '<file>', isFile: true } as const;
+}
+
+const millisecondsPer = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 } as const;
+const longestMs = 24 * millisecondsPer.h;
+
+/**
+ * Parses a duration of 1 ms to 24 h, such as `500ms`, `30s`, `1.5m`, `1h` or a bare number of seconds.
+ *
+ * @returns milliseconds.
+ * @throws ValueError.
+ */
+export function parseDuration(text: string): number {
+  const [, digits, unit] = /^(\d+(?:\.\d+)?)(ms|s|m|h)?$/.exec(text) ?? [];
+  if (digits === undefined) throw new ValueError('is not a duration; write it as 500ms, 30s, 2m or 1h');
+  const duration = Math.round(
+    Number(digits) * millisecondsPer[(unit ?? 's') as keyof typeof millisecondsPer],
+  );
+  if (duration < 1) throw new ValueError('must be more than 0');
+  if (duration > longestMs) throw new ValueError('must be at most 24h');
+  return duration;
+}
+
+/**
+ * Parses a base URL. The result has one spelling: no trailing slash, no default port, the host in lower case.
+ *
+ * @throws ValueError if it is not an http or https URL, or has a query, a fragment, a user name or a password.
+ */
+export function parseBaseUrl(text: string): string {
+  if (!/^https?:\/\//i.test(text)) {
+    const scheme = /^(localhost|127\.|\[::1\])/.test(text) ? 'http' : 'https';
+    const example = /^[\w.[\]:-]+(\/(?!\/)|$)/.test(text) ? `, as in ${scheme}://${text}` : '';
+    throw new ValueError(`must begin with http:// or https://${example}`);
+  }
+  // The URL parser silently drops line breaks and tabs, which can turn the text into another host.
+  if (/[\s\x00-\x1f\x7f\\]/.test(text))
+    throw new ValueError('must not contain spaces, controls or backslashes');
+  if (!URL.canParse(text)) throw new ValueError('is not a valid URL');
+  const url = new URL(text);
+  if (url.username || url.password)
+    throw new ValueError('must not carry a user name or password; give a token with PETSTORE_TOKEN');
+  if (text.includes('?')) throw new ValueError('must not carry a query');
+  if (text.includes('#')) throw new ValueError('must not carry a fragment');
+  return url.origin + url.pathname.replace(/(?<!\/)\/+$/, '');
+}
+
+/** Parses a whole number. @throws ValueError if it is less than `least` or more than `most`. */
+export function parseInteger(text: string, least: number, most: number): number {
+  const number = toQuantity(text);
+  if (number === undefined || number < least || number > most)
+    throw new ValueError(`must be a whole number from ${least} to ${most}`);
+  return number;
+}
+
+/** Parses requests a second, such as `50` or `50/s`. @throws ValueError. */
+function parseRate(text: string): number {
+  const [, digits = ''] = /^(\d{1,9}(?:\.\d{1,9})?)(?:\/s)?$/.exec(text) ?? [];
+  if (digits === '' || Number(digits) <= 0 || Number(digits) > 100_000)
+    throw new ValueError('must be a number of requests a second, above 0 and at most 100000');
+  return Number(digits);
+}
+
+/** Checks the name of a profile or a tenant. @throws ValueError. */
+export function parseName(text: string): string {
+  if (/^[\p{L}\p{N}][\p{L}\p{N}._@-]{0,63}$/u.test(text)) return text;
+  throw new ValueError(
+    'a name is 1 to 64 letters, digits, dots, dashes, @ and underscores, and begins with a letter or digit',
+  );
+}
+
+/** Checks the path of a file. @throws ValueError if it is empty or contains a NUL character. */
+function parsePath(text: string): string {
+  if (text === '') throw new ValueError('must name a file');
+  if (text.includes('\0')) throw new ValueError('must not contain a NUL character');
+  return text;
+}
+
+const connectionHeaders =
+  /^(host|connection|content-length|content-type|transfer-encoding|te|upgrade|expect|accept)$/i;
+
+/** Checks the name of a header that carries a credential. @throws ValueError. @see RFC 9110, 5.1 */
+function parseHeaderName(text: string): string {
+  if (!isToken(text)) throw new ValueError('is not a header name');
+  if (connectionHeaders.test(text)) throw new ValueError('is a header that the connection itself needs');
+  return text;
+}
+
+/** Checks the word before the token; it is empty for the bare token. @throws ValueError. @see RFC 9110, 11.1 */
+function parseScheme(text: string): string {
+  if (text !== '' && !isToken(text)) throw new ValueError('must be one word, or empty for the bare token');
+  return text;
+}
+
+/**
+ * Splits a command line into words at blanks that are not within quotes. Nothing else is special, because the command runs
+ * without a shell.
+ *
+ * @throws ValueError if a quote is not closed, or if the text has no word.
+ */
+export function splitWords(text: string): readonly [string, ...string[]] {
+  const quoted = /'([^']*)'|"([^"]*)"/g;
+  if (/['"]/.test(text.replace(quoted, ''))) throw new ValueError('has a quote that is not closed');
+  const words = text.match(/(?:'[^']*'|"[^"]*"|[^\s'"])+/g) ?? [];
+  const [command, ...args] = words.map((word) => word.replace(quoted, '$1$2'));
+  if (!command) throw new ValueError('must name a command');
+  return [command, ...args];
 }
 
 /** The keys that the config file and a profile may hold. Each row also makes a variable, and some make a flag. */
 const rules = {
-  'base-url': { summary: 'address of the service', parse: parse.parseBaseUrl, placeholder: '<url>' },
-  output: choiceRule('format of the output', parse.outputFormats, '<format>', 'table'),
+  'base-url': { summary: 'address of the service', parse: parseBaseUrl, placeholder: '<url>' },
+  output: choiceRule('format of the output', Object.keys(formats) as OutputFormat[], '<format>', 'table'),
   timeout: {
     summary: 'deadline of a call, retries included',
-    parse: parse.parseDuration,
+    parse: parseDuration,
     placeholder: '<duration>',
     defaultText: '30s',
   },
   retries: {
     summary: 'retries of a request, at most',
-    parse: (text) => parse.parseInteger(text, 0, 100),
+    parse: (text) => parseInteger(text, 0, 100),
     placeholder: '<n>',
     defaultText: '4',
   },
   concurrency: {
     summary: 'requests in flight at a time in a run',
-    parse: (text) => parse.parseInteger(text, 1, 1024),
+    parse: (text) => parseInteger(text, 1, 1024),
     placeholder: '<n>',
     defaultText: '8',
   },
   rate: {
     summary: 'requests a second in a run at most, retries included',
-    parse: parse.parseRate,
+    parse: parseRate,
     placeholder: '<n>',
   },
   color: choiceRule('when to use colour', colorModes, '<when>', 'auto'),
@@ -73,16 +181,16 @@ const rules = {
   'token-file': fileRule('file that holds the token'),
   'token-command': {
     summary: 'command that prints the token, run without a shell',
-    parse: parse.checkCommandLine,
+    parse: (text) => splitWords(text) && text,
   },
   'auth-header': {
     summary: 'header that carries the token',
-    parse: parse.parseHeaderName,
+    parse: parseHeaderName,
     defaultText: 'Authorization',
   },
   'auth-scheme': {
     summary: 'word before the token; empty for the bare token',
-    parse: parse.parseScheme,
+    parse: parseScheme,
     defaultText: 'Bearer',
   },
   'ca-cert': fileRule('further certificate authorities to trust (PEM)'),
@@ -90,8 +198,11 @@ const rules = {
   'client-key': fileRule('private key of that certificate (PEM)'),
   contract: fileRule('binding of the service, a file that `petstore api bind` writes'),
   'allow-insecure-http': switchRule('whether the token may go over plain http', 'false'),
-  'import-map': { summary: 'default of --map: columns of a bulk file', parse: parse.checkColumnMap },
-  tenant: { summary: 'name of the tenant, if several share an address', parse: parse.parseName },
+  'import-map': {
+    summary: 'default of --map: columns of a bulk file',
+    parse: (text) => parseColumnMap([text]) && text,
+  },
+  tenant: { summary: 'name of the tenant, if several share an address', parse: parseName },
   etags: switchRule('whether writes send the ETag of a record as If-Match', 'true'),
   protected: switchRule("whether every write asks for the profile's name", 'false'),
 } satisfies Record<string, KeyRule>;

@@ -6,7 +6,7 @@ import type { Io } from '../process/io.ts';
 import { createSecrets } from '../process/secrets.ts';
 import { systemReason } from '../process/system-error.ts';
 import { bytesText, sanitize, secondsText } from '../process/text.ts';
-import { splitWords } from './setting-values.ts';
+import { splitWords } from './keys.ts';
 import type { TokenSource } from './settings.ts';
 
 const maxBytes = 64 * 1024;

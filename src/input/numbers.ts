@@ -1,5 +1,4 @@
 import { idRequirement, toChange, toId, toQuantity, withoutLeadingZeros } from '../api/values.ts';
-import { signClause } from '../config/setting-values.ts';
 import { ValueError } from '../process/errors.ts';
 import type { JsonValue } from '../process/exact-json.ts';
 
@@ -52,8 +51,7 @@ function readNumber(
   // JSON numbers have one notation (RFC 8259, 6), in which 8.000 is 8.
   const ownNotation = typeof value === 'string' ? (notation ?? plainNotation) : plainNotation;
   const number = toNumber(text) ?? toNumber(plainNumber(text, ownNotation));
-  if (number === undefined)
-    throw new ValueError(rule + signClause(text), notation && notationHint(text, notation));
+  if (number === undefined) throw new ValueError(rule, notation && notationHint(text, notation));
   return number;
 }
 

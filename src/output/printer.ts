@@ -1,4 +1,3 @@
-import type { OutputFormat } from '../config/setting-values.ts';
 import type { Io } from '../process/io.ts';
 import type { OutputStream } from '../process/output-stream.ts';
 import { counted } from '../process/text.ts';
@@ -75,6 +74,8 @@ export interface Prepared {
 
 /** A format of stdout. */
 interface Format {
+  /** Its line in `petstore help formats`. */
+  readonly summary: string;
   /** What it prints: text for people, or data: cells under a header, ids, or whole records. */
   readonly content: 'text' | 'cells' | 'ids' | 'documents';
   /** True if an error is a JSON object too. */
@@ -83,19 +84,51 @@ interface Format {
 }
 
 /** Each format of `--output`, and all that the program asks of it. */
-export const formats: Readonly<Record<OutputFormat, Format>> = {
+const formatTable = {
   table: {
+    summary:
+      'the default. On a terminal that is wide enough it is framed; else two spaces separate columns, nothing is cut',
     content: 'text',
     hasJsonErrors: false,
     print: (job, pieces) => (job.isTerminal ? printFramed(job, pieces) : printAligned(job, pieces)),
   },
-  json: { content: 'documents', hasJsonErrors: true, print: printJsonDocument },
-  jsonl: { content: 'documents', hasJsonErrors: true, print: printJsonLines },
-  csv: { content: 'cells', hasJsonErrors: false, print: printCsv },
-  tsv: { content: 'cells', hasJsonErrors: false, print: printTsv },
-  yaml: { content: 'documents', hasJsonErrors: false, print: printYaml },
-  ids: { content: 'ids', hasJsonErrors: false, print: printIds },
-};
+  json: {
+    summary: 'one JSON document: an object for one record, an array for several',
+    content: 'documents',
+    hasJsonErrors: true,
+    print: printJsonDocument,
+  },
+  jsonl: {
+    summary:
+      'one record a line, as pages arrive: petstore pets list -o jsonl | while read -r pet; do ...; done',
+    content: 'documents',
+    hasJsonErrors: true,
+    print: printJsonLines,
+  },
+  csv: {
+    summary:
+      "RFC 4180 with LF. Text that a spreadsheet would run as a formula gets a leading ', which --from takes away",
+    content: 'cells',
+    hasJsonErrors: false,
+    print: printCsv,
+  },
+  tsv: {
+    summary: 'tab, newline, CR, backslash and a leading quote as \\t, \\n, \\r, \\\\ and \\"; never quotes',
+    content: 'cells',
+    hasJsonErrors: false,
+    print: printTsv,
+  },
+  yaml: {
+    summary: 'a YAML document, texts in quotes',
+    content: 'documents',
+    hasJsonErrors: false,
+    print: printYaml,
+  },
+  ids: { summary: 'one id a line: the first column', content: 'ids', hasJsonErrors: false, print: printIds },
+} satisfies Record<string, Format>;
+
+export type OutputFormat = keyof typeof formatTable;
+export const formats: Readonly<Record<OutputFormat, Format>> = formatTable;
 
 export type Printer = ReturnType<typeof createPrinter>;
 

@@ -1,5 +1,5 @@
 import { ExactNumber } from './exact-json.ts';
-import { shorten } from './text.ts';
+import { inWords, shorten } from './text.ts';
 
 /** The exit codes. Scripts rely on them, and `petstore help exit-codes` lists them. */
 export const exitCodes = {
@@ -174,6 +174,13 @@ export function readNamed<Value>(place: string, value: unknown, read: () => Valu
     const named = { hint: details.hint, rule: `${place} ${rule}`, code };
     throw new ValueError(`${place}${shown}: ${message}`, named);
   }
+}
+
+/** Parses one of a few words. @throws ValueError for any other text. */
+export function parseChoice<Choice extends string>(text: string, choices: readonly Choice[]): Choice {
+  const match = choices.find((choice) => choice === text);
+  if (match === undefined) throw new ValueError(`must be one of ${inWords(choices)}`);
+  return match;
 }
 
 /** Quotes a text, and cuts a long value. */

@@ -102,6 +102,11 @@ export function joinFirst(texts: readonly string[], most: number): string {
   return texts.slice(0, most).join(', ') + rest;
 }
 
+/** Joins words with commas, and quotes punctuation: `csv, json` or `'.', ','`. */
+export function inWords(choices: readonly string[]): string {
+  return choices.map((word) => (/^\w/.test(word) ? word : `'${word}'`)).join(', ');
+}
+
 /** A multiple of 1024 bytes for people: `64 KiB`, `1 GiB`. */
 export function bytesText(bytes: number): string {
   if (bytes % 2 ** 30 === 0) return `${bytes / 2 ** 30} GiB`;

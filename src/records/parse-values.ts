@@ -1,6 +1,6 @@
 import type { Bounds } from '../api/schemas.ts';
 import { idRequirement, isDay, toChange, toDateTime, toId, toInstant } from '../api/values.ts';
-import { parseInteger, signClause } from '../config/setting-values.ts';
+import { parseInteger } from '../config/keys.ts';
 import { ValueError } from '../process/errors.ts';
 import { type JsonValue, jsonIn } from '../process/exact-json.ts';
 import { caseless, withArticle } from '../process/text.ts';
@@ -38,7 +38,7 @@ export function parsePositiveQuantity(text: string): number {
 /** Parses a difference with or without a sign: `+5`, `-3`, `2`. @throws ValueError. */
 export function parseChange(text: string): number {
   const change = toChange(text);
-  if (change === undefined) throw new ValueError(`must be an integer such as +5 or -5${signClause(text)}`);
+  if (change === undefined) throw new ValueError('must be an integer such as +5 or -5');
   return change;
 }
 

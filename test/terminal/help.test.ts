@@ -5,7 +5,7 @@ import { prepare } from '../../src/cli/help.ts';
 import { topicNames } from '../../src/cli/topics.ts';
 import { commandsOf } from '../../src/cli/verb.ts';
 import { program } from '../../src/commands/index.ts';
-import { outputFormats } from '../../src/config/setting-values.ts';
+import { formats } from '../../src/output/printer.ts';
 import { createStyle } from '../../src/output/style.ts';
 import { exitCodes } from '../../src/process/errors.ts';
 import { fakeIo, type RunOptions, runCli } from '../helpers/run-cli.ts';
@@ -80,8 +80,8 @@ test('help environment names the variables, formats every format, exit-codes eve
   const variables = (await runCli(['help', 'environment'])).stdout;
   for (const word of ['PETSTORE_TOKEN', 'NO_COLOR', 'TERM', 'CI'])
     expect(variables).toMatch(new RegExp(`^${word}\\b`, 'm'));
-  const formats = (await runCli(['help', 'formats'])).stdout;
-  for (const format of outputFormats) expect(formats).toMatch(new RegExp(`^${format} `, 'm'));
+  const formatLines = (await runCli(['help', 'formats'])).stdout;
+  for (const format of Object.keys(formats)) expect(formatLines).toMatch(new RegExp(`^${format} `, 'm'));
   const codes = (await runCli(['help', 'exit-codes'])).stdout;
   for (const [kind, code] of Object.entries(exitCodes))
     expect(codes).toMatch(new RegExp(`^${code} +${code > 128 ? 'interrupted' : kind}\\b`, 'm'));

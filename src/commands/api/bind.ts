@@ -6,7 +6,7 @@ import { mapFlag, obstacleText, type Route } from '../../binding/document.ts';
 import type { Matches } from '../../binding/match.ts';
 import { recordFieldsOf } from '../../binding/wire-form.ts';
 import { bindingScope, removeContract, writeContract } from '../../config/contract-file.ts';
-import { isBaseUrl } from '../../config/setting-values.ts';
+import { parseBaseUrl } from '../../config/keys.ts';
 import type { Settings } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
 import { propertyColumns, type View } from '../../output/columns.ts';
@@ -185,6 +185,14 @@ function addressOf(settings: Settings, description: Description, basePathFlag: s
       `its operations lie below ${origin}${basePath}, as ${basePathFlag === undefined ? 'the description' : '--base-path'} says`,
   ];
   return { origin, basePath, note: notes.find((note) => note !== false) };
+}
+
+function isBaseUrl(text: string): boolean {
+  try {
+    return parseBaseUrl(text) !== '';
+  } catch {
+    return false;
+  }
 }
 
 /** Returns the path of a URL without a trailing slash. */

@@ -9,7 +9,7 @@ import { type SmokeReport, toHumanReport } from '../../checks/smoke-report.ts';
 import { flag, type ValuesOf, value, values } from '../../cli/flag.ts';
 import { writeFlags } from '../../cli/global-flags.ts';
 import { action } from '../../cli/verb.ts';
-import { parseDuration } from '../../config/setting-values.ts';
+import { parseDuration } from '../../config/keys.ts';
 import type { Context } from '../../context.ts';
 import { propertyColumns } from '../../output/columns.ts';
 import type { Output } from '../../output/printer.ts';

@@ -3,9 +3,9 @@ import { runView, type SessionFlags, type SessionMode, sessionMode } from '../..
 import { type CountRow, countLayout } from '../../bulk/count-layout.ts';
 import { defaultFlags } from '../../bulk/run-header.ts';
 import { readCheckedInput, startRun } from '../../bulk/start-run.ts';
-import { type ColumnMap, parseColumnMap } from '../../config/setting-values.ts';
 import type { Context } from '../../context.ts';
 import { editAndSend, findEditor } from '../../input/editor.ts';
+import { type ColumnMap, parseColumnMap } from '../../input/field-columns.ts';
 import { type CheckedInput, examplesOf, readRows } from '../../input/read-rows.ts';
 import type { Output, Prepared } from '../../output/printer.ts';
 import { messageOf, UsageError } from '../../process/errors.ts';
