@@ -2,7 +2,7 @@ import type { Contract } from './api/contract.ts';
 import type { Noun } from './api/nouns.ts';
 import type { GlobalFlags } from './cli/global-flags.ts';
 import type { Client } from './client/client.ts';
-import type { RetryLimits } from './client/retry.ts';
+import type { RetryLimits } from './client/pace.ts';
 import type { Settings, TokenSource } from './config/settings.ts';
 import type { Prompt } from './input/prompt.ts';
 import type { Notices } from './output/notices.ts';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { isIP, connect as openSocket, type Socket } from 'node:net';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
 import { bareHost } from '../api/http.ts';
-import { hintOf } from '../client/hints.ts';
+import { hintOf } from '../client/call-error.ts';
 import { type SocketOptions, socketTarget } from '../client/transport/node-http.ts';
 import { transportError } from '../client/transport/response.ts';
 import { createTlsContext } from '../client/transport/tls.ts';

@@ -3,8 +3,7 @@ import type { HttpHeaders, HttpRequest, HttpResponse, Transport } from '../api/h
 import type { Operation } from '../api/operations.ts';
 import type { Secrets } from '../process/secrets.ts';
 import type { Attempt } from './answer-table.ts';
-import type { Pace } from './pace.ts';
-import type { RetryLimits } from './retry.ts';
+import type { Pace, RetryLimits } from './pace.ts';
 
 /** The service that a client calls, and how. */
 export interface ClientOptions extends RetryLimits {

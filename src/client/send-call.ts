@@ -7,8 +7,7 @@ import { type Attempt, isSentAgain, mayHaveBeenApplied, statusWord } from './ans
 import type { Call } from './call.ts';
 import { callDetails, callError } from './call-error.ts';
 import { authorOf } from './error-body.ts';
-import { maxRetryWaitMs } from './pace.ts';
-import { planRetry, retryAfter } from './retry.ts';
+import { maxRetryWaitMs, planRetry, retryAfter } from './pace.ts';
 
 /** A call that was sent, with the attempts that have ended. */
 export type SentCall = { readonly attempts: readonly Attempt[] } & (

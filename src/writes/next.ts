@@ -1,7 +1,7 @@
 import { describeValue, isMetBy, type ServiceRecord, type Value } from '../api/record-values.ts';
 import { errorPasses, isReadAgain, statusWord } from '../client/answer-table.ts';
 import { codeOfError, type JudgedWrite } from '../client/judge-write.ts';
-import { planRetry, type RetryLimits } from '../client/retry.ts';
+import { planRetry, type RetryLimits } from '../client/pace.ts';
 import { CliError, InterruptedError } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
 import {

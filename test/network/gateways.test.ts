@@ -52,7 +52,7 @@ describe('a 404 that is not the service’s own', () => {
   };
 
   test.each([
-    ['orders get 9', plain, 6, '404 page not found, or order 9 does not exist (GET'],
+    ['orders get 9', plain, 6, '404 page not found (GET'],
     ['orders get 9', page, 6, 'the answer is 404 with text/html: 404 Not'],
     ['orders get 9', { ...page, status: 410 }, 6, 'is the base URL right?'],
     ['api request GET /store/orders/9', page, 6, 'is the base URL right?'],
@@ -77,7 +77,7 @@ test.each([
   });
   expect(code).toBe(6);
   expect(stderr).toContain('the answer is 403 with text/html: 403 Forbidden');
-  expect(stderr).toContain(`hint: a rule of what stands before the service may refuse ${method}`);
+  expect(stderr).toContain(`hint: a gateway in front of the service may refuse ${method}`);
   expect(stderr).not.toContain('token');
 });
 
