@@ -2,14 +2,14 @@ import { version } from '../package.json';
 import { builtInContract, describeLifecycle } from './api/contract.ts';
 import { embeddedOrigin, isEmbedded, type Transport } from './api/http.ts';
 import type { OperationId } from './api/nouns.ts';
+import type { Service } from './checks/check.ts';
 import type { ClientEvent, ClientOptions } from './client/call.ts';
 import { type Client, createClient } from './client/client.ts';
 import { type Header, parseHeaderFlag, rejectInsecure, toHeaders } from './client/headers.ts';
 import { traceOf } from './client/shown-calls.ts';
-import type { SocketOptions } from './client/transport/node-http.ts';
 import { findProxy } from './client/transport/proxy.ts';
 import type { TlsFiles } from './client/transport/tls.ts';
-import { decideTokenUse, tokenHeaderValue } from './config/credential.ts';
+import { chooseTokenHeader, decideTokenUse, tokenHeaderValue } from './config/credential.ts';
 import { resolvePaths } from './config/paths.ts';
 import { type ClientUse, type Context, followUpCommand, retryLimitsOf, timeoutOf } from './context.ts';
 import { UsageError } from './process/errors.ts';
@@ -206,11 +206,24 @@ async function openTlsFiles(context: Context, baseUrl: string): Promise<TlsFiles
   return (await import('./client/transport/tls.ts')).readTlsFiles(files);
 }
 
-/** Returns how a socket to the service is opened, or a clause that says why none is. */
-export async function socketOptions(context: Context, baseUrl: string): Promise<SocketOptions | string> {
-  const { env } = context.io;
-  if (isEmbedded(baseUrl)) return 'the embedded store has no socket';
-  const tls = await openTlsFiles(context, baseUrl);
-  const proxy = findProxy(new URL(baseUrl), env);
-  return proxy ? `requests go through the proxy ${proxy.label}` : { baseUrl, tls, env };
+/** Opens the service for checks. @throws UsageError if nothing says which service, or a setting is wrong. */
+export async function connectForChecks(context: Context, strict = false): Promise<Service> {
+  const { settings, secrets, now, io } = context;
+  const client = await context.client('checks');
+  const { baseUrl } = client;
+  const proxy = findProxy(new URL(baseUrl), io.env);
+  const whyNoSocket = isEmbedded(baseUrl)
+    ? 'the embedded store has no socket'
+    : proxy && `requests go through the proxy ${proxy.label}`;
+  return {
+    client,
+    socket: whyNoSocket ?? { baseUrl, tls: await openTlsFiles(context, baseUrl), env: io.env },
+    mask: secrets.mask,
+    now,
+    strict,
+    timeoutMs: timeoutOf(settings, 'checks'),
+    sendsEtags: settings.get('etags'),
+    retries: retryLimitsOf(settings, 'checks').retries,
+    tokenHeader: chooseTokenHeader(settings, client.contract.tokenHeader),
+  };
 }

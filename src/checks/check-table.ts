@@ -19,8 +19,8 @@ import { checkLife, type Leftovers } from './write-checks.ts';
 /** What the checks are made from, and which of them run. */
 export interface Selection {
   readonly contract: Contract;
-  /** True if the service is reached over TLS. */
-  readonly hasTls: boolean;
+  /** Undefined for the embedded store. */
+  readonly baseUrl: string | undefined;
   /** Patterns of the ids to run; an empty list selects all checks. */
   readonly only: readonly string[];
   /** Patterns of the ids to leave out. */
@@ -32,8 +32,8 @@ export interface Selection {
   readonly expect: readonly Condition[];
 }
 
-/** Lists the checks without which no request is answered. `doctor` runs them too. @param expect see `Selection` */
-export function reachChecks(hasTls: boolean, expect: readonly Condition[] = []): Check[] {
+/** Lists the checks without which no request is answered. `doctor` runs them too. @see Selection */
+export function reachChecks(baseUrl: string | undefined, expect: readonly Condition[] = []): Check[] {
   const tls: readonly Check[] = [
     { id: 'tls/valid', isPrerequisite: true, run: (context) => checkTls(context) },
     { id: 'tls/protocol', isPrerequisite: true, run: (context) => checkTls(context, judgeProtocol) },
@@ -42,14 +42,14 @@ export function reachChecks(hasTls: boolean, expect: readonly Condition[] = []):
   return [
     { id: 'reach/dns', isPrerequisite: true, run: checkDns },
     { id: 'reach/connect', isPrerequisite: true, run: checkConnection },
-    ...(hasTls ? tls : []),
+    ...(baseUrl?.startsWith('https:') ? tls : []),
     { id: 'reach/http', isPrerequisite: true, run: (context) => checkHttp(context, expect) },
   ];
 }
 
 /** Lists the selected checks, in the order of the reports. @param left gets the records that the write checks create */
 export function selectedChecks(selection: Selection, left: Leftovers): Check[] {
-  const { contract, hasTls, expect, waitFor, write } = selection;
+  const { contract, baseUrl, expect, waitFor, write } = selection;
   const reads = readsOf(contract);
   const unbound = [...contract.missing].filter(([id]) => operations[id].method === 'GET');
   const gets = reads.filter((operation) => idParameter(operation) !== undefined);
@@ -66,7 +66,7 @@ export function selectedChecks(selection: Selection, left: Leftovers): Check[] {
     : [];
   const nouns = write ? writableNouns(contract) : [];
   const checks: Check[] = [
-    ...reachChecks(hasTls, expect),
+    ...reachChecks(baseUrl, expect),
     ...(waitFor.length > 0 ? version : []),
     ...reads.map((operation) => ({
       id: `op/${operation.id}`,

@@ -149,7 +149,7 @@ async function checkNames(): Promise<Offer[]> {
   const { selectedChecks } = await import('../checks/check-table.ts');
   const { groupOf } = await import('../checks/check.ts');
   const { builtInContract } = await import('../api/contract.ts');
-  const all = { hasTls: true, write: true, only: [], skip: [], waitFor: [], expect: [] };
+  const all = { baseUrl: 'https:', write: true, only: [], skip: [], waitFor: [], expect: [] };
   const ids = selectedChecks({ ...all, contract: builtInContract }, new Set()).map(({ id }) => id);
   return toOffers([...new Set(ids.map(groupOf)), ...ids]);
 }

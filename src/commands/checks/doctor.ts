@@ -8,10 +8,10 @@ import { action } from '../../cli/verb.ts';
 import { decideTokenUse } from '../../config/credential.ts';
 import { resolvePaths } from '../../config/paths.ts';
 import type { Settings } from '../../config/settings.ts';
+import { connectForChecks } from '../../connect.ts';
 import type { Context } from '../../context.ts';
 import { propertyColumns } from '../../output/columns.ts';
 import type { Output } from '../../output/printer.ts';
-import { hasTls, openService } from './open-service.ts';
 
 export const doctor = action({
   wrongSettings: 'ignore',
@@ -31,8 +31,8 @@ async function runDoctor(context: Context): Promise<Output> {
   const { secrets, interrupts, settings } = context;
   const weights = { mask: secrets.mask, strict: false };
   const config = resultOf({ id: 'config', isPrerequisite: true }, await checkConfig(context), weights);
-  const checks = reachChecks(hasTls(settings));
-  const service = await openService(context).catch(() => undefined);
+  const checks = reachChecks(settings.baseUrl);
+  const service = await connectForChecks(context).catch(() => undefined);
   const { signal: stopped } = interrupts;
   const results =
     service && !isRed(config)
@@ -47,10 +47,10 @@ async function runDoctor(context: Context): Promise<Output> {
 /** Checks that a command could run with this config: the settings, the binding, the certificates and the token. */
 async function checkConfig(context: Context): Promise<Finding[]> {
   const { settings, io } = context;
-  const { problems, warnings, offline, profile, baseUrl } = settings;
+  const { problems, warnings, profile, baseUrl } = settings;
   try {
     if (problems[0]) throw problems[0];
-    await openService(context);
+    await connectForChecks(context);
     const { configFile } = resolvePaths(io);
     const contract = await context.contract();
     const token = tokenFinding(settings, contract);
@@ -66,9 +66,6 @@ async function checkConfig(context: Context): Promise<Finding[]> {
       pass(parts.join('; ')),
       ...(token.state === 'pass' ? [] : [token]),
       ...warnings.map((warning) => warn(warning)),
-      ...(!offline && isProxyIgnored(io.env)
-        ? [warn('ALL_PROXY is not read, so no proxy is used', { hint: 'set HTTPS_PROXY or HTTP_PROXY' })]
-        : []),
     ];
   } catch (error) {
     return [{ ...findingOfError(error), state: 'fail' }];
@@ -85,9 +82,4 @@ function tokenFinding(settings: Settings, { tokenHeader }: Contract): Finding {
   return use.kind !== 'sent'
     ? warn(`${source} is not sent: ${use.why}`, { hint: 'see `petstore config explain`' })
     : pass(`${source} is sent as ${use.header.name}`);
-}
-
-function isProxyIgnored(env: Context['io']['env']): boolean {
-  const isSet = (name: string) => (env[name] ?? env[name.toLowerCase()] ?? '') !== '';
-  return isSet('ALL_PROXY') && !isSet('HTTP_PROXY') && !isSet('HTTPS_PROXY');
 }

@@ -10,13 +10,13 @@ import { flag, type ValuesOf, value, values } from '../../cli/flag.ts';
 import { writeFlags } from '../../cli/global-flags.ts';
 import { action } from '../../cli/verb.ts';
 import { parseDuration } from '../../config/keys.ts';
+import { connectForChecks } from '../../connect.ts';
 import type { Context } from '../../context.ts';
 import { propertyColumns } from '../../output/columns.ts';
 import type { Output } from '../../output/printer.ts';
 import { exitCodes, InterruptedError, OutputClosedError, UsageError } from '../../process/errors.ts';
 import { ensureFolder, writeFileAtomic } from '../../process/files.ts';
 import { fileError } from '../../process/system-error.ts';
-import { hasTls, openService } from './open-service.ts';
 
 const smokeFlags = {
   wait: value('--wait <duration>', 'run the read checks again for up to this long, until they pass', {
@@ -95,7 +95,7 @@ async function runSmokeCommand(context: Context, flags: SmokeFlags): Promise<Out
     throw new UsageError(`-o ${output}: smoke prints a report for people, or with -o json the JSON report`);
   if (context.flags.dryRun) return { pages: [toListRecords(selection)] };
   if (selection.write) await confirmWrite(context, { what: 'write test records and remove them' });
-  const service = await openService(context, flags.strict);
+  const service = await connectForChecks(context, flags.strict);
   // `toRawRequest` throws if a path leads out of the service.
   for (const { path } of [...selection.waitFor, ...selection.expect])
     if (path !== undefined) service.client.toRawRequest({ method: 'GET', path });
@@ -121,7 +121,7 @@ async function toSelection(context: Context, flags: SmokeFlags): Promise<Selecti
     expect,
     only: only.flat(),
     skip: skip.flat(),
-    hasTls: hasTls(context.settings),
+    baseUrl: context.settings.baseUrl,
     write: flags.write === true,
   };
 }
