@@ -18,7 +18,8 @@ function describeField(openapi: string, field: object, schemas: object = {}) {
       schemas: {
         Tag: { type: 'object' },
         Word: { type: 'string' },
-        Pet: { type: 'object', required: ['id', 'name'], properties },
+        // Null is allowed for a field that is not required.
+        Pet: { type: 'object', required: ['id', 'name', 'field'], properties },
         ...schemas,
       },
     },
