@@ -5,7 +5,7 @@ import type { Client } from './client/client.ts';
 import type { RetryLimits } from './client/pace.ts';
 import type { Settings, TokenSource } from './config/settings.ts';
 import type { Prompt } from './input/prompt.ts';
-import type { Notices } from './output/notices.ts';
+import type { Notices } from './output/messages.ts';
 import type { OutputFormat, Printer } from './output/printer.ts';
 import type { LiveLine } from './output/streams.ts';
 import type { Style } from './output/style.ts';

@@ -2,7 +2,7 @@ import { emptyConfigFile, readConfigFile } from './config/file.ts';
 import { resolveSettings } from './config/settings.ts';
 import type { Context } from './context.ts';
 import { openContext, openRuntime } from './open-context.ts';
-import { createNotices, type Notices } from './output/notices.ts';
+import { createNotices, errorJson, errorText, type Notices } from './output/messages.ts';
 import { formats } from './output/printer.ts';
 import { eraseLine } from './output/streams.ts';
 import { withinLimits } from './process/deadline.ts';
@@ -70,7 +70,6 @@ async function report(
   { notices, hasJsonErrors }: { readonly notices: Notices; readonly hasJsonErrors: boolean },
 ): Promise<number> {
   const { io, interrupts } = context;
-  const { errorJson, errorText } = await import('./output/error.ts');
   const error = thrown instanceof CliError ? thrown : new CliError('failed', await reasonOf(thrown));
   const text = hasJsonErrors
     ? errorJson(error, notices.take())

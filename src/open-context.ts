@@ -3,7 +3,7 @@ import { canAsk } from './asking.ts';
 import type { Client } from './client/client.ts';
 import type { Settings, TokenSource } from './config/settings.ts';
 import type { ClientUse, Context, Runtime } from './context.ts';
-import type { Notices } from './output/notices.ts';
+import type { Notices } from './output/messages.ts';
 import { createPrinter } from './output/printer.ts';
 import { openStreams } from './output/streams.ts';
 import { createStyle } from './output/style.ts';

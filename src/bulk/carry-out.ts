@@ -3,7 +3,7 @@ import { canAsk, confirmWrite } from '../asking.ts';
 import type { Context } from '../context.ts';
 import type { View } from '../output/columns.ts';
 import type { Output } from '../output/printer.ts';
-import { withProgress } from '../output/progress.ts';
+import { withProgress } from '../output/streams.ts';
 import { CliError, exitCodes, InterruptedError, type Signal } from '../process/errors.ts';
 import { checkFolder } from '../process/files.ts';
 import { inTwoSteps } from '../process/signals.ts';

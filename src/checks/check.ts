@@ -4,7 +4,7 @@ import type { CallOptions } from '../client/call.ts';
 import type { Client, RawResponse } from '../client/client.ts';
 import type { CallInput, HeaderChanges } from '../client/request.ts';
 import type { SocketOptions } from '../client/transport/node-http.ts';
-import { errorMessage } from '../output/error.ts';
+import { errorMessage } from '../output/messages.ts';
 import { CliError, type ExitCode, InterruptedError, messageOf } from '../process/errors.ts';
 import type { JsonObject, JsonValue } from '../process/exact-json.ts';
 

@@ -1,4 +1,5 @@
 import { Command, Help, Option } from 'commander';
+import { formats } from '../output/printer.ts';
 import {
   type CommandWords,
   pageBreak,
@@ -8,10 +9,10 @@ import {
   type WordTable,
 } from './command-words.ts';
 import { type Flag, meaningOf } from './flag.ts';
-import { globalFlags } from './global-flags.ts';
-import { type Block, blockText, helpWidth, readTopics, topicNames } from './topics.ts';
+import { globalFlags, writeFlags } from './global-flags.ts';
 import {
   type Action,
+  type Block,
   type CommandEntry,
   type CommandNode,
   commandFlags,
@@ -142,4 +143,65 @@ function footerOf(path: readonly string[], command: Action | Group): string {
   const names = topicFlags.map(({ syntax }) => syntax.split(' ')[0]).join(', ');
   const also = names === '' ? '' : `also ${names}: petstore help ${topicFlags[0]?.topic}\n`;
   return `${also}also -o, --fields, --sort, …: petstore help flags`;
+}
+
+/** The words after `petstore help` that name a page about several commands. */
+export const topicNames = [
+  'flags',
+  'environment',
+  'exit-codes',
+  'formats',
+  'runs',
+  'deliveries',
+  'limits',
+  'checks',
+  'ci',
+  'gateways',
+] as const;
+type PageName = (typeof topicNames)[number] | 'introduction';
+
+/**
+ * Reads the pages in `topics.txt`, which has them as help prints them: the topics, and what `petstore` prints without a
+ * command. `{global flags}`, `{write flags}` and `{formats}` stand there for tables.
+ */
+export async function readTopics(): Promise<Readonly<Record<PageName, string>>> {
+  const { default: text } = await import('./topics.txt?raw');
+  const topics = text.split(/^# /m).slice(1);
+  const pages = topics.map((topic) => {
+    const [, name = '', page = ''] = /^([\w-]+): (.*)$/s.exec(topic.trim()) ?? [];
+    const withFlags = page
+      .replace('{global flags}', () => flagTable(globalFlags))
+      .replace('{write flags}', () => flagTable(writeFlags))
+      .replace('{formats}', () => blockText({ items: formatItems }));
+    return [name, `${withFlags}\n`];
+  });
+  return Object.fromEntries(pages);
+}
+
+const formatItems = Object.entries(formats).map(([name, { summary }]) => [name, summary] as const);
+
+function flagTable(flags: Readonly<Record<string, Flag>>): string {
+  return blockText({ items: Object.values(flags).map((flag) => [flag.syntax, meaningOf(flag)]) });
+}
+
+/** The columns of help. */
+const helpWidth = 80;
+
+/** Lays out a block. */
+function blockText(block: Block): string {
+  if (typeof block === 'string') return fold(block, helpWidth);
+  // A single long term must not push all meanings to the right.
+  const widths = block.items.map(([term]) => term.length).filter((width) => width <= 26);
+  const indent = Math.max(0, ...widths) + 2;
+  const margin = `\n${' '.repeat(indent)}`;
+  const lines = block.items.map(([term, meaning]) => {
+    const gap = term.length <= indent - 2 ? ' '.repeat(indent - term.length) : margin;
+    return term + gap + fold(meaning, helpWidth - indent).replaceAll('\n', margin);
+  });
+  return lines.join('\n');
+}
+
+/** Breaks a text at spaces. */
+function fold(text: string, room: number): string {
+  return new Help().boxWrap(text, room);
 }

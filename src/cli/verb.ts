@@ -2,7 +2,6 @@ import type { Context } from '../context.ts';
 import type { Output, Prepared } from '../output/printer.ts';
 import type { Argument, Flag, ValuesOf } from './flag.ts';
 import { globalFlags, writeFlags } from './global-flags.ts';
-import type { Block } from './topics.ts';
 
 /** A command in a list of commands. */
 export interface CommandEntry {
@@ -11,6 +10,9 @@ export interface CommandEntry {
   /** One line, an imperative, without a full stop. */
   readonly summary: string;
 }
+
+/** A part of a description: a paragraph, or a list of terms with their meanings. */
+export type Block = string | { readonly items: readonly (readonly [term: string, meaning: string])[] };
 
 /** A command that acts: its arguments, its flags and its work. */
 export type Action = ActionDetails & Work<Values>;

@@ -2,7 +2,7 @@ import { version } from '../../package.json';
 import { printHelp } from '../cli/dispatch.ts';
 import { argument } from '../cli/flag.ts';
 import { programFlags } from '../cli/global-flags.ts';
-import { topicNames } from '../cli/topics.ts';
+import { topicNames } from '../cli/help.ts';
 import { action, type Program } from '../cli/verb.ts';
 
 /** `petstore version`, and `petstore --version` with other flags. bin/petstore.js answers the latter alone. */

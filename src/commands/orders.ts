@@ -3,6 +3,7 @@ import type { RecordOf } from '../api/schemas.ts';
 import { argument, flag, value } from '../cli/flag.ts';
 import { verb } from '../cli/verb.ts';
 import { parseDateTime, parseId } from '../records/parse-values.ts';
+import { isDueBefore, isOverdue } from '../records/record-fields.ts';
 import { listFlags, referenceFlag } from './arguments.ts';
 import { recordVerbs } from './record-verbs.ts';
 
@@ -39,7 +40,6 @@ const list = verb({
     ...listFlags,
   },
   async prepare(context, { pet, complete, open, overdue, dueBefore, ...flags }) {
-    const { isOverdue, isDueBefore } = await import('../records/overview.ts');
     const isDated = overdue || dueBefore !== undefined;
     const isDue = (order: RecordOf<'orders'>) =>
       (!overdue || isOverdue(order, context.now())) &&

@@ -80,7 +80,7 @@ export function recordVerbs(noun: Noun, examples: VerbExamples) {
       examples: [`petstore ${plural} edit 1`, `EDITOR=nano petstore ${plural} edit 1`],
       args: { id },
       prepare: async (context, args) =>
-        (await import('../records/edit-record.ts')).editRecord(context, noun, args.id),
+        (await import('../records/edit-and-delete.ts')).editRecord(context, noun, args.id),
     }),
     remove: verb({
       name: 'delete',
@@ -91,7 +91,7 @@ export function recordVerbs(noun: Noun, examples: VerbExamples) {
       args: { ids: idsOrFile },
       flags: { from: fromFlag(`delete the ${plural} whose ids this file has`), ...fileFlags },
       prepare: recordsOrFile(noun, 'delete', async (context, ids) =>
-        (await import('../records/delete.ts')).deleteRecords(context, noun, ids),
+        (await import('../records/edit-and-delete.ts')).deleteRecords(context, noun, ids),
       ),
     }),
   };

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Notices } from '../output/notices.ts';
+import type { Notices } from '../output/messages.ts';
 import { CliError, InterruptedError, messageOf, UsageError } from '../process/errors.ts';
 import type { Io } from '../process/io.ts';
 import type { Interrupts } from '../process/signals.ts';

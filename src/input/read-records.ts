@@ -4,8 +4,8 @@ import { CliError, InputError, quoteValue, ValueError } from '../process/errors.
 import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-json.ts';
 import { type ColumnRules, type FieldNames, findFields, isColumn } from './field-columns.ts';
 import type { InputFile } from './input-file.ts';
-import { type SplitRecord, toItem } from './record-splitter.ts';
 import { type InputFormat, isTable, recordPlace, splitInput } from './split-input.ts';
+import { type SplitRecord, toItem } from './splitters.ts';
 
 /** A row of an input: the values that a command reads from a record. */
 export interface InputRow {

@@ -4,12 +4,11 @@ import { CliError } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, printJson } from '../process/exact-json.ts';
 import { type FileName, writeNewFile } from '../process/files.ts';
 import { sanitize } from '../process/text.ts';
-import { CsvSplitter } from './csv.ts';
 import { isRejectColumn, rejectColumns, textColumn } from './field-columns.ts';
 import type { InputFile } from './input-file.ts';
 import { rowOrError } from './read-records.ts';
-import { toItem } from './record-splitter.ts';
 import { type InputFormat, isTable } from './split-input.ts';
+import { CsvSplitter, toItem } from './splitters.ts';
 
 /** A row that was not done, and the reason. */
 export interface Reject {

@@ -1,7 +1,14 @@
 import { extname } from 'node:path';
-import { CsvSplitter, createTsvSplitter, hasQuotedCell } from './csv.ts';
 import { decodeUtf8, type InputFile, readText } from './input-file.ts';
-import { createLineSplitter, type RecordSplitter, type SplitRecord, splitJson } from './record-splitter.ts';
+import {
+  CsvSplitter,
+  createLineSplitter,
+  createTsvSplitter,
+  hasQuotedCell,
+  type RecordSplitter,
+  type SplitRecord,
+  splitJson,
+} from './splitters.ts';
 
 /** The format of an input. */
 export interface InputFormat {

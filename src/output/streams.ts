@@ -1,8 +1,9 @@
+import { monotonicMs } from '../process/deadline.ts';
 import type { Io } from '../process/io.ts';
 import type { OutputStream } from '../process/output-stream.ts';
 import type { Secrets } from '../process/secrets.ts';
-import { breakRunnerCommands } from '../process/text.ts';
-import { withoutColor } from './style.ts';
+import { breakRunnerCommands, groupDigits } from '../process/text.ts';
+import { type Style, withoutColor } from './style.ts';
 
 /**
  * Opens a live line, and makes stdout and stderr safe to write to: they erase the live line first, and in a CI job break up
@@ -74,4 +75,73 @@ function createLiveLine({ stderr, env, mask }: Pick<Io, 'stderr' | 'env' | 'mask
       clearInterval(timer);
     },
   };
+}
+
+interface ProgressState {
+  readonly done: number;
+  readonly total?: number | undefined;
+  readonly failed?: number | undefined;
+}
+
+interface ProgressOptions {
+  /** The activity, such as `applying`. */
+  readonly label: string;
+  /** The counted things, such as `rows`. */
+  readonly unit: string;
+  /** Called at each drawing, so that the work only has to count. */
+  read(): ProgressState;
+}
+
+/** The part of a context that progress needs. */
+interface ProgressContext {
+  readonly io: Pick<Io, 'stderr'>;
+  readonly liveLine: LiveLine;
+  readonly quiet: boolean;
+  style(stream: 'stderr'): Promise<Style>;
+}
+
+const plainIntervalMs = 10_000;
+const barSize = 30;
+
+/** Shows the progress of long work on stderr: a bar on a terminal, elsewhere a plain line every ten seconds. */
+export async function withProgress<Value>(
+  { io: { stderr }, liveLine, quiet, style }: ProgressContext,
+  { label, unit, read }: ProgressOptions,
+  work: () => Promise<Value>,
+): Promise<Value> {
+  if (quiet) return work();
+  const startMs = monotonicMs();
+  const start = read().done;
+  const textsOf = ({ done, total, failed }: ProgressState) => {
+    const rate = ((done - start) * 1000) / Math.max(1, monotonicMs() - startMs);
+    const texts = [
+      `${groupDigits(done)}${total === undefined ? '' : `/${groupDigits(total)}`} ${unit}`,
+      failed ? `${groupDigits(failed)} failed` : '',
+      rate < 0.5 ? '' : `${groupDigits(Math.round(rate))}/s`,
+    ];
+    return texts.filter((text) => text !== '');
+  };
+  let timer: NodeJS.Timeout | undefined;
+  if (liveLine.canDraw) {
+    const { green, dim } = await style('stderr');
+    liveLine.show((width) => {
+      const state = read();
+      const texts = textsOf(state).join('  ');
+      const filled = Math.floor(Math.min(state.done / (state.total || 1), 1) * barSize);
+      const bar = `${green('━'.repeat(filled))}${dim('─'.repeat(barSize - filled))}`;
+      const fits = label.length + barSize + texts.length + 8 <= width;
+      return [label, ...(state.total && fits ? [bar] : []), texts].join('  ');
+    });
+  } else {
+    timer = setInterval(() => {
+      const time = new Date().toISOString().replace(/\.\d+/, '');
+      void stderr.write(`${time} ${label}: ${textsOf(read()).join(', ')}\n`).catch(() => {});
+    }, plainIntervalMs).unref();
+  }
+  try {
+    return await work();
+  } finally {
+    liveLine.close();
+    clearInterval(timer);
+  }
 }

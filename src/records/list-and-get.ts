@@ -4,7 +4,7 @@ import { readRecord } from '../client/read-record.ts';
 import { checkFilters } from '../client/whole-list.ts';
 import type { Context } from '../context.ts';
 import type { Column, View } from '../output/columns.ts';
-import { errorSentence } from '../output/error.ts';
+import { errorSentence } from '../output/messages.ts';
 import type { Prepared } from '../output/printer.ts';
 import { sleep, withinLimits } from '../process/deadline.ts';
 import { CliError, exitCodes, InterruptedError, UsageError } from '../process/errors.ts';

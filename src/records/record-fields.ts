@@ -1,6 +1,7 @@
 import { type Field, type FieldKind, type NamedNoun, type Noun, referenceFields } from '../api/nouns.ts';
 import type { Operation } from '../api/operations.ts';
 import type { ServiceRecord } from '../api/record-values.ts';
+import type { RecordOf } from '../api/schemas.ts';
 import type { Column, View } from '../output/columns.ts';
 import { joinFirst } from '../process/text.ts';
 import { parseDate, parseIdOrName, parseQuantity, parseText, parseTruth } from './parse-values.ts';
@@ -102,4 +103,14 @@ export function nameAll(
   });
   if (ids.length === 1) return `${singular} ${names[0]}`;
   return `${ids.length} ${plural}: ${joinFirst(names, maxListedIds)}`;
+}
+
+/** Returns true if an order is open and overdue: the day of its ship date, in UTC, is over. */
+export function isOverdue(order: RecordOf<'orders'>, now: Date): boolean {
+  return isDueBefore(order, new Date(now).setUTCHours(0, 0, 0, 0));
+}
+
+/** Returns true if an order is open and ships before a moment. @param momentMs in milliseconds of Unix time */
+export function isDueBefore({ complete, shipDate }: RecordOf<'orders'>, momentMs: number): boolean {
+  return complete !== true && typeof shipDate === 'string' && Date.parse(shipDate) < momentMs;
 }

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { readTopics } from '../../src/cli/topics.ts';
+import { readTopics } from '../../src/cli/help.ts';
 import { commandsOf } from '../../src/cli/verb.ts';
 import { program } from '../../src/commands/index.ts';
 import { openDesk } from '../helpers/desk.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect } from 'vitest';
 import { parse } from 'yaml';
 import type { RecordOf } from '../../src/api/schemas.ts';
-import { readTopics } from '../../src/cli/topics.ts';
+import { readTopics } from '../../src/cli/help.ts';
 import { commit, openDesk } from '../helpers/desk.ts';
 import { testWith } from '../helpers/tools.ts';
 

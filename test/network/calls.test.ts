@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Client } from '../../src/client/client.ts';
-import { errorText } from '../../src/output/error.ts';
+import { errorText } from '../../src/output/messages.ts';
 import { CliError } from '../../src/process/errors.ts';
 import { type Ask, type Case, cases, type Result, runCases } from './cases.ts';
 import { connect, transports } from './connect.ts';

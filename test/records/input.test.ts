@@ -1,7 +1,7 @@
 import { parse as parseCsv } from 'csv-parse/sync';
 import { expect, test } from 'vitest';
-import type { SplitRecord } from '../../src/input/record-splitter.ts';
 import { splitInput } from '../../src/input/split-input.ts';
+import type { SplitRecord } from '../../src/input/splitters.ts';
 import { randomOf } from '../helpers/random.ts';
 
 /** Reads a text, cut into pieces of `size` bytes. */

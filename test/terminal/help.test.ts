@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { prepare } from '../../src/cli/help.ts';
-import { topicNames } from '../../src/cli/topics.ts';
+import { prepare, topicNames } from '../../src/cli/help.ts';
 import { commandsOf } from '../../src/cli/verb.ts';
 import { program } from '../../src/commands/index.ts';
 import { formats } from '../../src/output/printer.ts';

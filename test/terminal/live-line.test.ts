@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { withProgress } from '../../src/output/progress.ts';
-import { openStreams } from '../../src/output/streams.ts';
+import { openStreams, withProgress } from '../../src/output/streams.ts';
 import { plainStyle } from '../../src/output/style.ts';
 import { createSecrets } from '../../src/process/secrets.ts';
 import { fakeIo, type RunOptions } from '../helpers/run-cli.ts';

@@ -95,7 +95,7 @@ const remove = verb({
   examples: ['petstore inventory delete 3', 'petstore inventory rm 3 4 5 --yes'],
   args: { ids: petIdsArgument },
   prepare: async (context, { ids }) =>
-    (await import('../../records/delete.ts')).deleteRecords(context, inventory, ids),
+    (await import('../../records/edit-and-delete.ts')).deleteRecords(context, inventory, ids),
 });
 
 const diff = verb({
