@@ -4,10 +4,10 @@ import { nouns } from '../api/nouns.ts';
 import type { BodyField, DocumentedResponse, Operation, RequestBody, Stability } from '../api/operations.ts';
 import { isCategoryField } from '../api/record-values.ts';
 import type { JsonObject, JsonValue } from '../process/exact-json.ts';
+import { type Description, lookUp, objectOf, referencesIn } from './description.ts';
 import { type DocumentOperation, jsonContent, successStatuses } from './document.ts';
 import { pagingOf, toParameters } from './parameters.ts';
-import { lookUp, type RootDocument, referencesIn } from './references.ts';
-import { boundsOf, keywordOf, objectOf, type Shape, statedValue, takesNull } from './schema.ts';
+import { boundsOf, keywordOf, type Shape, statedValue, takesNull } from './schema.ts';
 import { fieldNamesOf, isCategoryObject, isRecord, recordsIn, type TableOperation } from './wire-form.ts';
 
 /**
@@ -19,7 +19,7 @@ export function toOperation(
   tableOperation: TableOperation,
   from: DocumentOperation,
   why: string,
-  root: RootDocument,
+  root: Description,
   definitions: JsonObject,
 ): Operation {
   const { id, noun, isList } = tableOperation;
@@ -161,7 +161,7 @@ function exampleOf(shape: Shape): JsonValue | undefined {
 /** Reads the documented answers of an operation by status, `4XX` or `default`. */
 function readResponses(
   responses: JsonObject,
-  root: RootDocument,
+  root: Description,
   definitions: JsonObject,
 ): Record<string, DocumentedResponse> {
   const documentedResponses: Record<string, DocumentedResponse> = {};

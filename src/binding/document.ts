@@ -2,8 +2,8 @@ import { isPath } from '../api/http.ts';
 import type { OperationId } from '../api/nouns.ts';
 import type { Method, Operation } from '../api/operations.ts';
 import { isJsonObject, type JsonObject, type JsonValue, printJson } from '../process/exact-json.ts';
-import { follow, type RootDocument, referencesIn } from './references.ts';
-import { keywordOf, listOf, objectOf, Shape } from './schema.ts';
+import { type Description, follow, listOf, objectOf, referencesIn } from './description.ts';
+import { keywordOf, Shape } from './schema.ts';
 import { readSecurity } from './security.ts';
 
 /** A parameter of an operation or of its path item. */
@@ -50,9 +50,10 @@ export interface DocumentOperation {
 const methods: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
 /** Lists the operations of a document in its order, and finds the header in which they take a token. */
-export function operationsIn(root: RootDocument) {
+export function operationsIn(root: Description) {
   const { document } = root;
-  const isDamaged = danglingPart([document], root) !== undefined;
+  // A reference to another document is an error, wherever it is.
+  referencesIn(document, root);
   const places = Object.entries(objectOf(document.paths)).flatMap(([path, value]) => {
     const pathItem = objectOf(follow(value, root));
     return methods.map((method) => {
@@ -74,12 +75,6 @@ export function operationsIn(root: RootDocument) {
         }),
       );
       const { content } = objectOf(follow(requestBody, root));
-      const parts = [
-        operationObject.parameters,
-        pathItem.parameters,
-        requestBody,
-        ...successesOf(operationObject),
-      ];
       const { credential, why } = security.of(operationObject);
       return {
         method,
@@ -97,14 +92,8 @@ export function operationsIn(root: RootDocument) {
         operationObject,
         pathItem,
         credential,
-        // The references of all operations of a large document take long to find.
-        get obstacle() {
-          return (
-            (isDamaged ? danglingPart(parts, root) : undefined) ??
-            ownServer([operationObject, pathItem], document) ??
-            (why === undefined ? undefined : { why })
-          );
-        },
+        obstacle:
+          ownServer([operationObject, pathItem], document) ?? (why === undefined ? undefined : { why }),
       };
     },
   );
@@ -116,21 +105,6 @@ function ownServer(objects: readonly JsonObject[], document: JsonObject): Obstac
   const servers = objects.map((object) => listOf(object.servers)).find((list) => list.length > 0);
   if (!servers || printJson(servers) === printJson(listOf(document.servers))) return undefined;
   return { why: `it has a server of its own, ${objectOf(servers[0]).url}` };
-}
-
-/** Returns the responses of success, and the default. */
-function successesOf({ responses }: JsonObject): JsonValue[] {
-  return Object.entries(objectOf(responses)).flatMap(([status, response]) =>
-    /^(2|d)/.test(status) ? response : [],
-  );
-}
-
-/** Finds a reference that leads nowhere in the parts of an operation. */
-function danglingPart(parts: readonly (JsonValue | undefined)[], root: RootDocument): Obstacle | undefined {
-  const dangling = parts
-    .flatMap((part) => [...referencesIn(part, root)])
-    .find(($ref) => follow({ $ref }, root) === undefined);
-  return dangling === undefined ? undefined : { why: `it refers to ${dangling}, which leads nowhere` };
 }
 
 /** The reason why an operation of a document is not bound as an operation of the table. */
@@ -191,7 +165,7 @@ const answerTypes = [/^application\/json(;|$)/i, /^[\w.*-]+\/([\w.-]+\+)?(json|\
 /** Finds the JSON in the `content` object of an answer or a body. */
 export function jsonContent(
   content: JsonValue | undefined,
-  root: RootDocument,
+  root: Description,
   patterns: readonly RegExp[] = answerTypes,
 ): JsonContent | undefined {
   const media = objectOf(content);
@@ -208,7 +182,7 @@ export function jsonContent(
  *
  * @param stated the parameters of the path item, and then those of the operation, which override them.
  */
-function parametersOf(path: string, stated: readonly JsonValue[], root: RootDocument): DocumentParameter[] {
+function parametersOf(path: string, stated: readonly JsonValue[], root: Description): DocumentParameter[] {
   const parameters = new Map<string, DocumentParameter>();
   for (const [, name = ''] of path.matchAll(/\{([^}]*)\}/g))
     parameters.set(`path ${name}`, { name, in: 'path', required: true, shape: new Shape(undefined, root) });
@@ -231,7 +205,7 @@ function parametersOf(path: string, stated: readonly JsonValue[], root: RootDocu
 /** Finds the answer of the first success status that has JSON. */
 function findAnswer(
   responses: JsonObject,
-  root: RootDocument,
+  root: Description,
 ): Pick<DocumentOperation, 'answer' | 'answersNoJson'> {
   const statuses = successStatuses(responses);
   const contents = [...statuses, '2XX'].map((status) => objectOf(objectOf(responses[status]).content));

@@ -4,9 +4,10 @@ import type { OperationId } from '../api/nouns.ts';
 import { operations, type Paging, type Parameter, takesId } from '../api/operations.ts';
 import type { Bounds } from '../api/schemas.ts';
 import { compactName } from '../process/text.ts';
+import { listOf, objectOf } from './description.ts';
 import type { DocumentOperation, DocumentParameter } from './document.ts';
 import { singularWords } from './path-words.ts';
-import { boundsOf, keywordOf, listOf, objectOf, type Shape, statedValue } from './schema.ts';
+import { boundsOf, keywordOf, type Shape, statedValue } from './schema.ts';
 import { isFieldName } from './security.ts';
 
 // The name and the type of a query parameter decide its role: a filter of ours, or a part in the division of

@@ -1,18 +1,6 @@
 import type { Bounds } from '../api/schemas.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-json.ts';
-import { lookUp, type RootDocument, referenceOf } from './references.ts';
-
-/**
- * Returns the value if it is an object, or else an empty object. A description may have any value anywhere.
- */
-export function objectOf(value: JsonValue | undefined): JsonObject {
-  return isJsonObject(value) ? value : {};
-}
-
-/** Returns the value if it is an array, or else an empty array. */
-export function listOf(value: JsonValue | undefined): readonly JsonValue[] {
-  return Array.isArray(value) ? value : [];
-}
+import { type Description, listOf, lookUp, objectOf, referenceOf } from './description.ts';
 
 /**
  * The value that a schema describes. The schema is merged with its references and its `allOf`. A `oneOf` or `anyOf` counts if it has
@@ -20,12 +8,12 @@ export function listOf(value: JsonValue | undefined): readonly JsonValue[] {
  */
 export class Shape {
   private readonly schema: JsonValue | undefined;
-  private readonly root: RootDocument;
+  private readonly root: Description;
   private memberSchemas: readonly JsonObject[] | undefined;
   private fieldShapes: ReadonlyMap<string, Shape> | undefined;
   private itemShape: Shape | undefined;
 
-  constructor(schema: JsonValue | undefined, root: RootDocument) {
+  constructor(schema: JsonValue | undefined, root: Description) {
     this.schema = schema;
     this.root = root;
   }
@@ -73,7 +61,7 @@ export class Shape {
 /** Lists the schemas that a value must match: those of references and compositions, and then the schema itself. Each occurs once. */
 function partsOf(
   schema: JsonValue | undefined,
-  root: RootDocument,
+  root: Description,
   visited = new Set<object>(),
 ): JsonObject[] {
   if (!isJsonObject(schema) || visited.has(schema)) return [];
@@ -82,7 +70,7 @@ function partsOf(
 }
 
 /** Lists the names in the references to a schema, and in those to its only member. */
-function namesOf(schema: JsonValue | undefined, root: RootDocument, visited = new Set<string>()): string[] {
+function namesOf(schema: JsonValue | undefined, root: Description, visited = new Set<string>()): string[] {
   const whole = objectOf(schema);
   const reference = referenceOf(whole);
   if (reference !== undefined && visited.has(reference)) return [];
@@ -96,7 +84,7 @@ function namesOf(schema: JsonValue | undefined, root: RootDocument, visited = ne
 }
 
 /** Lists the schemas that a value must match in addition to the schema itself. */
-function membersOf(schema: JsonObject, root: RootDocument): JsonValue[] {
+function membersOf(schema: JsonObject, root: Description): JsonValue[] {
   const reference = referenceOf(schema);
   const target = reference === undefined ? undefined : lookUp(reference, root);
   const choices = [schema.oneOf, schema.anyOf].map((alternatives) =>

@@ -1,8 +1,7 @@
 import { isToken } from '../api/http.ts';
 import type { Operation, TokenHeader } from '../api/operations.ts';
 import type { JsonObject, JsonValue } from '../process/exact-json.ts';
-import { follow, type RootDocument } from './references.ts';
-import { listOf, objectOf } from './schema.ts';
+import { type Description, follow, listOf, objectOf } from './description.ts';
 
 /** A place of a token in requests. Undefined of a scheme that takes no token, such as mutual TLS. */
 interface TokenPlace {
@@ -26,7 +25,7 @@ interface Security {
 }
 
 /** Chooses the header that most operations of a document accept. */
-export function readSecurity(root: RootDocument, operations: readonly JsonObject[]): Security {
+export function readSecurity(root: Description, operations: readonly JsonObject[]): Security {
   const { components, security } = root.document;
   const schemes = objectOf(objectOf(components).securitySchemes);
   const placesOf = (names: readonly string[]) =>
