@@ -8,7 +8,15 @@ import { asksForHelp, findHelp, readPage, readTable } from './command-words.ts';
 import { nameOf } from './flag.ts';
 import { type GlobalFlags, writeFlags } from './global-flags.ts';
 import { type ParsedLine, parseLine } from './parse-line.ts';
-import { type Action, commandName, flagsOf, isGroup, type Program, type UnfinishedLine } from './verb.ts';
+import {
+  type Action,
+  actionOf,
+  commandName,
+  flagsOf,
+  isGroup,
+  type Program,
+  type UnfinishedLine,
+} from './verb.ts';
 
 /** A command line that has been read and not yet run. */
 interface CommandLine {
@@ -38,19 +46,14 @@ export async function readCommandLine(argv: readonly string[], program: Program)
   const line = await parseLine(program, argv);
   const { flags, path, command, problem } = line;
   if (flags.version === true) return readCommandLine(['version'], program);
-  const action = isGroup(command) ? command.alone : command;
-  const common = { flags, name: path.join(' '), usesConfig: action?.wrongSettings !== 'unread' };
+  const action = actionOf(command);
+  const name = path.join(' ');
   // bin/petstore.js answers most of these lines without the program.
   const lacksVerb = isGroup(command) && (problem ? verbProblems.includes(problem.code) : !action);
   if (asksForHelp(argv) || lacksVerb)
-    return { ...common, usesConfig: false, run: (context) => printHelp(context, argv) };
-  try {
-    return { ...common, run: toTask(line) };
-  } catch (error) {
-    const run = ({ io }: Context) =>
-      Promise.reject(withPlace(error, line, argv, join(io.packageDir, 'dist')));
-    return { ...common, run };
-  }
+    return { flags, name, usesConfig: false, run: (context) => printHelp(context, argv) };
+  const usesConfig = action?.wrongSettings !== 'unread';
+  return { flags, name, usesConfig, run: (context) => runLine(context, line) };
 }
 
 /** What commander says of a group whose verb is missing or unknown. */
@@ -67,41 +70,22 @@ export async function printHelp(context: Context, argv: readonly string[]): Prom
   return stream === 'stderr' ? exitCodes.usage : exitCodes.done;
 }
 
-/** Makes the task that runs a command. @throws UsageError if a word or a value is wrong. */
-function toTask(line: ParsedLine): CommandLine['run'] {
-  const { path, command, problem } = line;
-  const action = isGroup(command) ? command.alone : command;
-  if (problem || !action) throw wordsError(line);
-  const flags = flagsOf(action);
-  const taken = Object.entries(flags).map(([key, flag]) => flag.key ?? key);
-  // A level above the command takes the flags of writes too.
-  const [misplaced] = Object.entries(writeFlags).filter(([key]) => key in line.flags && !taken.includes(key));
-  if (misplaced) throw new UsageError(`${commandName(path)}: unknown option '${nameOf(misplaced[1])}'`);
-  const values = { ...line.args, ...line.flags };
-  const wrongValue = [...Object.values(line.flags), ...Object.values(line.args)].find(
-    (value) => value instanceof UsageError,
-  );
-  if (wrongValue) throw wrongValue;
-  return (context) => runAction(context, action, commandName(path), values);
-}
-
 /**
- * Runs a command and prints what it returns. It checks flags, settings and columns before the command sends a request.
- * `--fields help` lists the columns instead of running the command.
+ * Runs the command of a line and prints what it returns. It checks words, settings and columns before the command sends a
+ * request. `--fields help` lists the columns instead of running the command.
  *
- * @param name the words of the command with the program's, for messages.
  * @returns the exit code.
  * @throws CliError.
  */
-async function runAction(
-  context: Context,
-  action: Action,
-  name: string,
-  values: UnfinishedLine['values'],
-): Promise<number> {
+async function runLine(context: Context, line: ParsedLine): Promise<number> {
+  const name = commandName(line.path);
+  const action = actionOf(line.command);
+  if (line.problem || !action) throw wordsError(name, line.problem);
+  const values = { ...line.args, ...line.flags };
+  checkWords(name, action, values);
   await checkSettings(context, action);
-  const { flags, io } = context;
   const { view, run } = await prepare(context, action, values);
+  const { flags, io } = context;
   if (!view) rejectColumnFlags(context, name);
   else if (flags.fields?.join() === 'help') {
     await io.stdout.write(view.columns.map((column) => `${column.name}\n`).join(''));
@@ -109,6 +93,15 @@ async function runAction(
   } else checkColumns(view, flags);
   const output = await run();
   return typeof output === 'object' ? printOutput(context, output, view) : (output ?? exitCodes.done);
+}
+
+/** @throws UsageError for a flag of writes that a level above the command took for it, and for a wrong value. */
+function checkWords(name: string, action: Action, values: UnfinishedLine['values']): void {
+  const taken = Object.entries(flagsOf(action)).map(([key, flag]) => flag.key ?? key);
+  const misplaced = Object.entries(writeFlags).find(([key]) => key in values && !taken.includes(key));
+  if (misplaced) throw new UsageError(`${name}: unknown option '${nameOf(misplaced[1])}'`);
+  const wrongValue = Object.values(values).find((value) => value instanceof UsageError);
+  if (wrongValue) throw wrongValue;
 }
 
 async function prepare(
@@ -166,8 +159,7 @@ async function printOutput(
 }
 
 /** Makes the error for a line that commander cannot read, in commander's words. */
-function wordsError({ path, problem }: ParsedLine): UsageError {
-  const name = commandName(path);
+function wordsError(name: string, problem: ParsedLine['problem']): UsageError {
   const [sentence = '', suggestion] = (problem?.message ?? '')
     .replace('error: ', '')
     // The value of an unknown flag may be a token.
@@ -175,18 +167,4 @@ function wordsError({ path, problem }: ParsedLine): UsageError {
     .split(/\n\(Did you mean (.*)\)$/);
   const hint = suggestion === undefined ? `see \`${name} --help\`` : `did you mean ${suggestion}`;
   return new UsageError(`${name}: ${sentence}`, hint);
-}
-
-/** Adds to the error of an unknown flag the command behind which it belongs, if the line has that command. */
-function withPlace(error: unknown, { problem, path }: ParsedLine, argv: readonly string[], dist: string) {
-  const name = /unknown option '(--[\w-]+)/.exec(problem?.message ?? '')?.[1];
-  if (!(error instanceof UsageError) || name === undefined) return error;
-  const [place] = Object.values(readTable(dist).commands)
-    .filter(({ flags }) => flags.some((flag) => nameOf(flag) === name))
-    .map((command) => command.path)
-    .filter((words) => words !== path.join(' ') && words.split(' ').every((word) => argv.includes(word)))
-    .sort((one, other) => other.length - one.length);
-  return place === undefined
-    ? error
-    : new UsageError(error.message, `it belongs behind the command: petstore ${place} ${name}`);
 }

@@ -12,6 +12,7 @@ import { type Flag, meaningOf } from './flag.ts';
 import { globalFlags, writeFlags } from './global-flags.ts';
 import {
   type Action,
+  actionOf,
   type Block,
   type CommandEntry,
   type CommandNode,
@@ -51,7 +52,7 @@ export async function prepare(
 
 function tableOf(nodes: readonly CommandNode[]): WordTable {
   const commands = nodes.map(({ path, entry, command }): [string, CommandWords] => {
-    const action = isGroup(command) ? command.alone : command;
+    const action = actionOf(command);
     const words = {
       path: path.join(' '),
       aliases: entry.aliases ?? [],

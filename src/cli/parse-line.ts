@@ -3,6 +3,7 @@ import { UsageError } from '../process/errors.ts';
 import type { Flag } from './flag.ts';
 import {
   type Action,
+  actionOf,
   type CommandNode,
   flagsOf,
   type Group,
@@ -48,7 +49,7 @@ export async function parseLine(program: Program, words: readonly string[]): Pro
       command.setOptionValue(key, value);
     for (const [key, flag] of Object.entries(mayHaveFlags(next.command, rest) ? flagsOf(next.command) : {}))
       command.addOption(toOption(key, flag));
-    const action = isGroup(next.command) ? next.command.alone : next.command;
+    const action = actionOf(next.command);
     if (action) takeArguments(command, action);
     if (isGroup(next.command)) addVerbs(command, next.command);
   }

@@ -127,6 +127,11 @@ export function action<
   return definition as Action;
 }
 
+/** Returns the command that acts if the line names no further verb. */
+export function actionOf(command: Action | Group): Action | undefined {
+  return isGroup(command) ? command.alone : command;
+}
+
 export function isGroup(command: object): command is Group {
   return 'verbs' in command;
 }

@@ -1,7 +1,7 @@
 import type { Fields } from '../api/record-values.ts';
 import { withoutGuard } from '../output/data-formats.ts';
 import { CliError, InputError, quoteValue, ValueError } from '../process/errors.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-json.ts';
+import { isJsonObject, type JsonValue } from '../process/exact-json.ts';
 import { type ColumnRules, type FieldNames, findFields, isColumn } from './field-columns.ts';
 import type { InputFile } from './input-file.ts';
 import { type InputFormat, isTable, recordPlace, splitInput } from './split-input.ts';
@@ -204,9 +204,6 @@ function objectReader(layout: ColumnRules): RecordReader {
       throw new ValueError(`${quoteValue(text)} is not a JSON object`, { rule: 'no object' });
     const ownKeys = Object.keys(value);
     if (!fields || !isSameList(keys, ownKeys)) {
-      const list = ownKeys.some((key) => isColumn(key, layout)) ? undefined : listIn(value, layout);
-      if (list !== undefined)
-        throw new ValueError(`the records seem to be in its list ${list}`, 'give that list alone');
       fields = findFields(ownKeys, layout);
       columns = columnsOf(fields, ownKeys);
       keys = ownKeys;
@@ -218,17 +215,6 @@ function objectReader(layout: ColumnRules): RecordReader {
     }
     return { line, text, values, columns, isOfTable: false };
   };
-}
-
-/** Finds the list of an enclosing document whose objects have a column of ours: `data.items`. */
-function listIn(value: JsonObject, layout: ColumnRules): string | undefined {
-  for (const [key, inner] of Object.entries(value)) {
-    const [first] = Array.isArray(inner) ? inner : [];
-    if (isJsonObject(first) && Object.keys(first).some((name) => isColumn(name, layout))) return key;
-    const deeper = isJsonObject(inner) ? listIn(inner, layout) : undefined;
-    if (deeper !== undefined) return `${key}.${deeper}`;
-  }
-  return undefined;
 }
 
 function isSameList(a: readonly string[], b: readonly string[]): boolean {

@@ -61,18 +61,11 @@ export function parseDate(text: string): string {
     const day = Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate() + days);
     return new Date(day).toISOString().slice(0, 10);
   }
-  const date = withoutSpace(text);
-  if (toInstant(date) === undefined)
+  if (toInstant(text) === undefined)
     throw new ValueError(
       'must be a date such as 2027-01-15, 2027-01-15T09:00:00Z, today, tomorrow, +3d or +1w',
     );
-  return date;
-}
-
-/** Returns an instant as databases print it, `2026-11-29 09:00:00+00`, in the form of RFC 3339. Other texts stay. */
-function withoutSpace(text: string): string {
-  const [, day, time] = /^(\d{4}-\d\d-\d\d) (\d\d:.*)$/.exec(text) ?? [];
-  return day === undefined ? text : `${day}T${time?.replace(/[+-]\d\d$/, '$&:00')}`;
+  return text;
 }
 
 /** Returns a word in the spelling of the service, found without regard to case. @throws ValueError if it is none. */

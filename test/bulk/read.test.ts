@@ -261,8 +261,6 @@ test.each<[text: string, hint: string | undefined, options?: Options]>([
   ['petId,quantity\n1,8.000\n', pointHint],
   ['petId,quantity\n1,1.5\n', undefined],
   ['sku,quantity\n1,5\n', 'name the columns with --map petId=<column>,quantity=<column>'],
-  ['{"schema":1,"data":[{"petId":1,"quantity":5}]}', 'give that list alone', json],
-  ['{"links":[{"rel":"a"}],"_embedded":{"stock":[{"petId":1}]}}', 'give that list alone', json],
   ['petId,change\n1,+5\n1,+3\n', '--sum adds up the rows of a pet', relative],
   ['petId,quantity\n1,5\n1,3\n', '--sum adds up the rows of a pet'],
   ['petId,quantity\n"1"x,5\n', 'within quotes, a quote is written twice'],
