@@ -1,7 +1,7 @@
 import { type HttpRequest, type HttpResponse, isSafeMethod } from '../api/http.ts';
 import { type Author, CliError, type ErrorKind, type UnavailableReason } from '../process/errors.ts';
 
-// The one table of answers: what an answer means for a write, a retry and an error. Calls, rows, smoke and errors read it.
+// What an answer means for a write, a retry and an error. Calls, rows, smoke and errors all read this one table.
 
 /** One attempt of a call, after its end. */
 export interface Attempt {
@@ -34,18 +34,18 @@ type AttemptEnd = Pick<Attempt, 'isSent' | 'response' | 'error' | 'author'>;
 export interface AnswerRule {
   /** True if a write with this answer may have been applied. */
   readonly mayBeApplied: boolean;
-  /** Which requests are retried: none, those that have the effect of one if they are sent twice, or all. */
-  readonly again: 'never' | 'idempotent' | 'always';
+  /** Which requests are retried: none, the idempotent ones, or all. */
+  readonly retry: 'never' | 'idempotent' | 'always';
   /** True if the reason may pass, so that the same request may succeed later. */
   readonly passes: boolean;
   /** The kind of the error. */
   readonly kind: ErrorKind;
 }
 
-/** What a status says, whoever has sent it. */
+/** What a status says, no matter who sent it. */
 type StatusWord =
   | 'success'
-  /** The service will do it later. */
+  /** The service does it later. */
   | 'accepted'
   | 'redirect'
   /** The credential is not enough. */
@@ -53,43 +53,43 @@ type StatusWord =
   | 'missing'
   /** Missing, and for good. */
   | 'gone'
-  /** The address does not take the method. */
+  /** The address does not support the method. */
   | 'no-method'
   | 'conflict'
   /** A condition of the request is not met. */
   | 'stale'
   | 'too-many'
-  /** The service is overloaded, or a gateway has no way to it. */
+  /** The service is overloaded, or a gateway cannot reach it. */
   | 'overloaded'
-  /** A gateway got no valid answer of the service. */
+  /** A gateway got no valid answer from the service. */
   | 'no-service';
 
-const refused: AnswerRule = { mayBeApplied: false, again: 'never', passes: false, kind: 'failed' };
-const denied: AnswerRule = { ...refused, passes: true, kind: 'auth' };
-const missing: AnswerRule = { ...refused, kind: 'not-found' };
-const unsupported: AnswerRule = { ...refused, kind: 'unavailable' };
-const busy: AnswerRule = { mayBeApplied: false, again: 'always', passes: true, kind: 'unavailable' };
-const lost: AnswerRule = { mayBeApplied: true, again: 'idempotent', passes: true, kind: 'unavailable' };
-/** A page of a gateway, a 202, or a status of success without a valid answer. */
-const unrepeatable: AnswerRule = { ...lost, again: 'never' };
-const unsent: AnswerRule = { ...busy, again: 'never' };
+const rejected: AnswerRule = { mayBeApplied: false, retry: 'never', passes: false, kind: 'failed' };
+const denied: AnswerRule = { ...rejected, passes: true, kind: 'auth' };
+const missing: AnswerRule = { ...rejected, kind: 'not-found' };
+const unsupported: AnswerRule = { ...rejected, kind: 'unavailable' };
+const busy: AnswerRule = { mayBeApplied: false, retry: 'always', passes: true, kind: 'unavailable' };
+const lost: AnswerRule = { mayBeApplied: true, retry: 'idempotent', passes: true, kind: 'unavailable' };
+/** The answer is the page of a gateway, a 202, or a success that is not valid. */
+const unrepeatable: AnswerRule = { ...lost, retry: 'never' };
+const unsent: AnswerRule = { ...busy, retry: 'never' };
 
-/** A 5xx may come from a gateway after the service has applied the write, with Retry-After too. */
+/** A gateway may send a 5xx, even one with Retry-After, after the service has applied the write. */
 const rows: readonly (readonly [statuses: readonly number[], rule: AnswerRule, word?: StatusWord])[] = [
   [[200, 201, 203, 204, 205], unrepeatable, 'success'],
   [[202], unrepeatable, 'accepted'],
   [[301, 302, 303], unrepeatable, 'redirect'],
-  [[307, 308], refused, 'redirect'],
+  [[307, 308], rejected, 'redirect'],
   [[401, 403], denied, 'denied'],
   [[404], missing, 'missing'],
-  [[405], refused, 'no-method'],
-  // Some services, as those of Rails and Spring, find out only after the write that they cannot answer in JSON. A gateway answers
+  [[405], rejected, 'no-method'],
+  // Rails and Spring choose the format of the answer only after the write. A gateway answers
   // 499 if a request was cancelled, and its write may be done by then.
-  [[406, 499], { ...refused, mayBeApplied: true }],
+  [[406, 499], { ...rejected, mayBeApplied: true }],
   [[408], lost],
-  [[409], refused, 'conflict'],
+  [[409], rejected, 'conflict'],
   [[410], missing, 'gone'],
-  [[412], { ...refused, passes: true }, 'stale'],
+  [[412], { ...rejected, passes: true }, 'stale'],
   [[425], busy],
   [[429], busy, 'too-many'],
   [[501, 505], unsupported],
@@ -99,9 +99,9 @@ const rows: readonly (readonly [statuses: readonly number[], rule: AnswerRule, w
 const rowOf = new Map(
   rows.flatMap(([statuses, rule, word]) => statuses.map((status) => [status, { rule, word }])),
 );
-/** A gateway that cannot reach the service answers with these too, even after the service has applied the write. */
+/** Gateways send these too, even after the service has applied the write. */
 const gatewayStatuses: ReadonlySet<number> = new Set([403, 404, 410]);
-/** The reasons after which the same request may get an answer at once. */
+/** The reasons after which a retry may succeed at once. */
 const repeatableReasons: ReadonlySet<UnavailableReason | undefined> = new Set<UnavailableReason>([
   'refused',
   'reset',
@@ -110,7 +110,7 @@ const repeatableReasons: ReadonlySet<UnavailableReason | undefined> = new Set<Un
   'dns',
 ]);
 
-/** Returns what the answer to an attempt means, or that there is none. */
+/** Returns what the answer to an attempt means, or what it means that there is none. */
 export function answerRule({ isSent, response, error, author }: AttemptEnd): AnswerRule {
   if (response && !(error && response.status < 300)) return statusRule(response.status, author);
   const { reason, retryable } = error instanceof CliError ? error.details : {};
@@ -119,13 +119,13 @@ export function answerRule({ isSent, response, error, author }: AttemptEnd): Ans
   return isRepeatable ? busy : unsent;
 }
 
-/** Returns what a status means. @param author whose answer it is. */
+/** Returns what a status means. @param author who sent it. */
 export function statusRule(status: number, author: Author | undefined): AnswerRule {
   if (gatewayStatuses.has(status) && author !== 'service') return unrepeatable;
-  return rowOf.get(status)?.rule ?? (status >= 500 ? lost : status >= 400 ? refused : unrepeatable);
+  return rowOf.get(status)?.rule ?? (status >= 500 ? lost : status >= 400 ? rejected : unrepeatable);
 }
 
-/** Returns what a status says. Undefined for a status that nothing here tells from others. */
+/** Returns what a status says. Undefined for a status that needs no word here. */
 export function statusWord(status: number | undefined): StatusWord | undefined {
   return rowOf.get(status ?? 0)?.word;
 }
@@ -143,7 +143,7 @@ export function isMissingStatus(status: number | undefined): boolean {
 }
 
 /**
- * Returns true if a write may have been applied: at least one of its attempts was sent and not refused by the service itself. The
+ * Returns true if a write may have been applied: the service itself did not refuse all of the attempts that were sent. The
  * answer to a later attempt does not change that.
  */
 export function mayHaveBeenApplied(method: string, attempts: readonly AttemptEnd[]): boolean {
@@ -151,9 +151,9 @@ export function mayHaveBeenApplied(method: string, attempts: readonly AttemptEnd
 }
 
 /** Returns true if a request may be retried. @see RFC 9110, 9.2.2 */
-export function isSentAgain(method: string, result: AttemptEnd): boolean {
-  const { again } = answerRule(result);
-  return again === 'always' || (again === 'idempotent' && isIdempotent(method));
+export function isRetried(method: string, result: AttemptEnd): boolean {
+  const { retry } = answerRule(result);
+  return retry === 'always' || (retry === 'idempotent' && isIdempotent(method));
 }
 
 /** Returns true if the reason of an error may pass, so that the same request may succeed later. */
@@ -161,12 +161,12 @@ export function errorPasses({ kind, details: { status, author } }: CliError): bo
   return status === undefined ? kind !== 'usage' : statusRule(status, author).passes;
 }
 
-/** Returns true if a reading that failed is retried: an empty 404 and a page of a gateway say nothing of the record. */
-export function isReadAgain({ details: { status, author, retryable } }: CliError): boolean {
+/** Returns true if a reading that failed is retried. An empty 404 and the page of a gateway say nothing about the record. */
+export function isReadingRetried({ details: { status, author, retryable } }: CliError): boolean {
   return retryable === true || (isMissingStatus(status) && author !== 'service');
 }
 
-/** Returns true if a request that is sent twice has the effect of one. */
+/** Returns true if sending a request twice has the same effect as sending it once. */
 export function isIdempotent(method: string): boolean {
   return isSafeMethod(method) || method === 'PUT' || method === 'DELETE';
 }

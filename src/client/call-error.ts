@@ -71,7 +71,7 @@ function makeError(
   kind: ErrorKind,
   why: string,
   own: ErrorDetails,
-  { again }: Pick<AnswerRule, 'again'>,
+  { retry }: Pick<AnswerRule, 'retry'>,
 ): CliError {
   const { method } = call.request;
   const { forwardProxy } = call.client.transport;
@@ -81,7 +81,7 @@ function makeError(
       ? `; the proxy ${forwardProxy} or the service has sent it`
       : '';
   const isOnce = isIdempotent(method) || !mayHaveBeenApplied(method, attempts);
-  const details = { ...callDetails(call, attempts), ...own, retryable: again !== 'never' && isOnce };
+  const details = { ...callDetails(call, attempts), ...own, retryable: retry !== 'never' && isOnce };
   return new CliError(kind, `${why}${senders}`, details);
 }
 

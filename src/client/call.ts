@@ -12,26 +12,26 @@ export interface ClientOptions extends RetryLimits {
   readonly baseUrl: string;
   /** The headers of every request: the user agent, the headers of `--header`, the credential. */
   readonly headers: HttpHeaders;
-  /** The headers of the requests of operations that are open for all: without the credential. */
+  /** The headers of operations that need no credential. */
   readonly openHeaders: HttpHeaders;
-  /** The setting or the flag that the credential comes from, for messages; undefined if there is none. */
+  /** The setting or the flag that the credential comes from, for messages. Undefined if there is none. */
   readonly credentialSource?: string | undefined;
-  /** Why a token that the settings name is not sent, a sentence. */
+  /** Why the token of the settings is not sent, a sentence. */
   readonly whyNoCredential?: string | undefined;
-  /** The command line that examines the connection, for hints. */
+  /** The command line of `doctor`, for hints. */
   readonly doctor: string;
   readonly transport: Transport;
   /** The deadline of a whole call, retries included, in milliseconds. */
   readonly timeoutMs: number;
-  /** Aborted when the process is interrupted. */
+  /** Aborted when the command is interrupted. */
   readonly signal: AbortSignal;
-  /** The secrets to mask in each text of the service that an error quotes. */
+  /** Masked in each text of the service that an error quotes. */
   readonly secrets: Secrets;
-  /** Called with every event, for traces and notices. */
+  /** Gets every event, for traces and notices. */
   observe?: ((event: ClientEvent) => void) | undefined;
 }
 
-/** An event of a client: an attempt has ended, an operation has its response, or a note for the user. */
+/** An attempt has ended, an operation has its response, or the user gets a note. */
 export type ClientEvent =
   | { readonly kind: 'attempt'; readonly attempt: Attempt }
   | { readonly kind: 'response'; readonly operation: Operation; readonly response: HttpResponse }
@@ -39,17 +39,17 @@ export type ClientEvent =
 
 /** The options of one call. */
 export interface CallOptions {
-  /** The conditions of a write, by header: If-Match or If-None-Match. A raw request ignores them, because it names its own headers. */
+  /** The conditions of a write, by header: If-Match or If-None-Match. A raw request ignores them, because it has its own headers. */
   readonly conditions?: Readonly<Record<string, string>> | undefined;
-  /** Asks caches for the answer of the service itself (`Cache-Control: no-cache`). */
+  /** Makes caches ask the service itself (`Cache-Control: no-cache`). */
   readonly isFresh?: boolean | undefined;
-  /** The part of the deadline that earlier calls of the same write have used, in milliseconds. */
+  /** How much of the deadline earlier calls of the same write have used, in milliseconds. */
   readonly spentMs?: number | undefined;
-  /** The most retries, instead of the client's. */
+  /** The most retries. By default those of the client. */
   readonly retries?: number | undefined;
-  /** True if the caller wants an answer with this status as it is, without another attempt. */
+  /** True if an answer with this status is not retried. */
   isFinal?(status: number): boolean;
-  /** Sends an input that breaks the contract, to see whether the service refuses it. */
+  /** Sends an input that breaks the contract, to test whether the service rejects it. */
   readonly isUnchecked?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
   /**

@@ -7,16 +7,14 @@ import type { Mask } from '../process/secrets.ts';
 import { shorten } from '../process/text.ts';
 import { encodingOf } from './transport/response.ts';
 
-// This file reads the body of an error: whose answer it is, and what it says.
-
-/** Returns the author of an error response. @param operation what was called, if that is known. */
+/** Returns who sent an error response, by its body. @param operation undefined for a raw request. */
 export function authorOf({ status, headers, body }: HttpResponse, operation?: Operation): Author {
   if (body.length === 0) return 'unknown';
   const stated = operation && statedResponse(operation, status);
   const type = withoutParameters(headerValue(headers, 'content-type') ?? '').toLowerCase();
   if (!isJsonType(type) && stated?.mediaTypes.includes(type)) return 'service';
   const value = jsonIn(bodyText(body));
-  // A page such as `404` or `null` is JSON by chance, if no content type says that it is.
+  // A text such as `404` is JSON by chance, unless the content type says that it is JSON.
   const isJson =
     isJsonType(headerValue(headers, 'content-type')) || (typeof value === 'object' && value !== null);
   return value !== undefined && isJson ? 'service' : 'gateway';
@@ -24,8 +22,8 @@ export function authorOf({ status, headers, body }: HttpResponse, operation?: Op
 
 /**
  * Reads the body of an error: `{code, message, status}`, problem details (RFC 9457), other JSON with a message, text, an
- * empty body, or anything else. It never throws. `why` is the service's message, or without one a sentence of the program; `code`
- * and `message` are the service's own.
+ * empty body, or anything else. Never throws. `code` and `message` are the service's own. `why` is its message, or else says what
+ * the answer was.
  *
  * @param mask masks the secrets in the body before the body is cut.
  */
@@ -51,11 +49,20 @@ export function readErrorBody(
   return { why: type === 'text/plain' ? beginning : `the answer is ${status} with ${type}: ${beginning}` };
 }
 
-/** The fields of a body that may have a message, in the order in which they are preferred. */
-const titles = ['message', 'detail', 'error_description', 'title', 'error'];
+/** The fields that may have a message, in the order in which they are preferred. */
+const messageFields = [
+  'message',
+  'defaultMessage',
+  'msg',
+  'reason',
+  'detail',
+  'error_description',
+  'title',
+  'error',
+];
 
 /**
- * Frameworks put what is wrong with a request into a list or an object by field, next to a title that says nothing: ASP.NET and
+ * Frameworks list the faults of a request, or keep them in an object by field, beside a title that says nothing: ASP.NET and
  * Laravel `errors`, Spring `errors`, Quarkus and API Platform `violations`, FastAPI `detail`, NestJS `message`, RFC 9457
  * `invalid-params`, zod `issues`, Litestar `extra`, Moleculer `data`.
  */
@@ -71,7 +78,7 @@ const faultLists = [
   'data',
 ];
 
-/** Finds the message in a body of any shape. What is wrong with the request follows it. */
+/** Finds the message in a body of any shape, and the faults of the request, which follow it. */
 export function messageIn(value: JsonValue | undefined): string | undefined {
   if (Array.isArray(value) || isWords(value)) return faultsIn(value).join('; ') || undefined;
   if (!isJsonObject(value)) return undefined;
@@ -79,7 +86,7 @@ export function messageIn(value: JsonValue | undefined): string | undefined {
   const inner = isWords(message) && /^\s*[[{]/.test(message) ? jsonIn(message) : undefined;
   if (inner !== undefined) return messageIn({ ...value, message: inner });
   const lists = faultLists.map((name) => value[name]).filter((list) => typeof list === 'object');
-  const words = firstWords(value, titles);
+  const words = firstWords(value, messageFields);
   // Django has the lists alone, by field.
   const isByField = Object.values(value).every((list) => Array.isArray(list) && list.every(isWords));
   const faults = [...new Set(faultsIn(isByField && lists.length === 0 ? value : lists))].join('; ');
@@ -87,12 +94,12 @@ export function messageIn(value: JsonValue | undefined): string | undefined {
   return words === undefined || faults.includes(words) ? faults : `${words.replace(/[.:]$/, '')}: ${faults}`;
 }
 
-/** Lists what is wrong, in a text, an object that says it of one field, and whatever holds such. */
+/** Lists the faults in a text, in an object that has the fault of one field, or in whatever contains these. */
 function faultsIn(value: JsonValue | undefined, field?: string): string[] {
   if (isWords(value)) return [named(field, value)];
   if (Array.isArray(value)) return value.flatMap((item) => faultsIn(item, field));
   if (!isJsonObject(value)) return [];
-  const text = firstWords(value, ['message', 'defaultMessage', 'msg', 'reason', 'detail', 'title']);
+  const text = firstWords(value, messageFields);
   if (text === undefined) return Object.entries(value).flatMap(([name, inner]) => faultsIn(inner, name));
   const { path, loc, source } = value;
   const place = [loc, path].find(Array.isArray)?.filter((part) => part !== 'body');
@@ -101,7 +108,7 @@ function faultsIn(value: JsonValue | undefined, field?: string): string[] {
   return [named(name ?? [place?.join('.'), pointer, field].find(isWords), text)];
 }
 
-/** Puts the name of a field before a reason that does not name it. */
+/** Puts the name of a field before a fault that does not name it. */
 function named(field: string | undefined, reason: string): string {
   const isNamed = field === undefined || reason.toLowerCase().includes(field.toLowerCase());
   return isNamed ? reason.trim() : `${field}: ${reason.trim()}`;

@@ -14,7 +14,7 @@ import { isJsonObject, type JsonObject, type JsonValue, printJson } from '../pro
 import type { Mask } from '../process/secrets.ts';
 import { StoppedError } from '../process/signals.ts';
 import { shorten } from '../process/text.ts';
-import { type Attempt, answerRule, isMissingStatus, isSentAgain, statusWord } from './answer-table.ts';
+import { type Attempt, answerRule, isMissingStatus, isRetried, statusWord } from './answer-table.ts';
 import type { ClientOptions } from './call.ts';
 import { messageIn } from './error-body.ts';
 import { otherRecord, parseRecord, readJson } from './read-answer.ts';
@@ -131,12 +131,12 @@ export function judgeFailure(error: unknown, attempt: Attempt | undefined): Judg
 
 function verdictOf(attempt: Attempt): Verdict {
   const { request, response } = attempt;
-  const { mayBeApplied, again } = answerRule(attempt);
+  const { mayBeApplied, retry } = answerRule(attempt);
   const word = statusWord(response?.status);
-  if (mayBeApplied) return isSentAgain(request.method, attempt) ? 'lost' : 'unrepeatable';
+  if (mayBeApplied) return isRetried(request.method, attempt) ? 'lost' : 'unrepeatable';
   if (word === 'conflict' || word === 'stale') return 'outdated';
   if (request.method === 'DELETE' && isMissingStatus(response?.status)) return 'gone';
-  return again === 'always' ? 'busy' : 'rejected';
+  return retry === 'always' ? 'busy' : 'rejected';
 }
 
 /** The code of an error: why there is no valid answer, or what the service said. */

@@ -1,23 +1,23 @@
 import { type HttpRequest, type HttpResponse, headerValue, isRead, requestIdOf } from '../api/http.ts';
 import { monotonicMs, sleep, withinLimits } from '../process/deadline.ts';
-import { CliError, type ErrorDetails, InterruptedError, unansweredError } from '../process/errors.ts';
+import { CliError, InterruptedError, unansweredError } from '../process/errors.ts';
 import { maskUrl } from '../process/secrets.ts';
 import { secondsText } from '../process/text.ts';
-import { type Attempt, isSentAgain, mayHaveBeenApplied, statusWord } from './answer-table.ts';
+import { type Attempt, isRetried, mayHaveBeenApplied, statusWord } from './answer-table.ts';
 import type { Call } from './call.ts';
 import { callDetails, callError } from './call-error.ts';
 import { authorOf } from './error-body.ts';
 import { maxRetryWaitMs, planRetry, retryAfter } from './pace.ts';
 
-/** A call that was sent, with the attempts that have ended. */
+/** What came of a call, with its attempts. */
 export type SentCall = { readonly attempts: readonly Attempt[] } & (
   | { readonly response: HttpResponse; readonly error?: undefined }
   | { readonly response?: undefined; readonly error: unknown }
 );
 
 /**
- * Sends the request until there is a final response or the deadline passes. Retries if that is safe and may help, and
- * follows redirects within one origin.
+ * Sends a call until it has a final response or its deadline passes. Retries where that is safe and may help, and follows redirects
+ * within one origin.
  *
  * @returns the response, or an error: a CliError if no response came, InterruptedError if the client's signal was aborted,
  *   StoppedError if the signal of the options or of the pace was aborted.
@@ -65,7 +65,7 @@ function errorOfCall(call: Call, attempts: readonly Attempt[], error: unknown): 
     : error;
 }
 
-/** Sends the request once, and follows its redirects. It never throws: an abort becomes the error of the attempt. */
+/** Sends the request once, and follows its redirects. Never throws: an abort becomes the error of the attempt. */
 async function tryOnce(
   call: Call,
   number: number,
@@ -95,7 +95,7 @@ async function tryOnce(
       if (statusWord(response.status) === 'redirect') next = followRedirect(request, response, redirects);
     } catch (thrown) {
       error = thrown as Error;
-      // A proxy that fails has not passed the request on.
+      // A proxy that fails has not forwarded the request.
       if (error instanceof CliError && error.details.reason === 'proxy') isSent = false;
     }
     const elapsedMs = monotonicMs() - startMs;
@@ -121,7 +121,7 @@ async function tryOnce(
   }
 }
 
-/** Returns the delay before the next attempt, or the reason why there is none although the status allows one. */
+/** Returns the delay before the next attempt, or why there is none although the answer allows one. */
 function nextAttempt(
   call: Call,
   attempt: Attempt,
@@ -129,7 +129,7 @@ function nextAttempt(
 ): Pick<Attempt, 'nextDelayMs' | 'whyNoRetry'> | undefined {
   const { request, options, client } = call;
   const { number, error, response, retryAfterMs } = attempt;
-  if (!isSentAgain(request.method, attempt) || (response && options.isFinal?.(response.status)))
+  if (!isRetried(request.method, attempt) || (response && options.isFinal?.(response.status)))
     return undefined;
   const isPaused = options.pace !== undefined && retryAfterMs !== undefined;
   if (isPaused && retryAfterMs > maxRetryWaitMs)
@@ -159,28 +159,24 @@ const maxRedirects = 5;
  */
 function followRedirect(request: HttpRequest, response: HttpResponse, redirects: number): HttpRequest {
   if (redirects === maxRedirects)
-    throw redirectError(`the service redirected more than ${maxRedirects} times`);
+    throw unansweredError('redirect', `the service redirected more than ${maxRedirects} times`);
   const { status } = response;
   const location = headerValue(response.headers, 'location');
   const from = new URL(request.url);
   const to =
     location !== undefined && URL.canParse(location, from.href) ? new URL(location, from) : undefined;
   if (!to || !/^https?:$/.test(to.protocol))
-    throw redirectError(`the service answered ${status}, a redirect that names no target`, { status });
+    throw unansweredError('redirect', `the service answered ${status}, a redirect that names no target`, {
+      status,
+    });
   const notFollowed = (why: string) => {
     const isElsewhere = from.origin !== to.origin;
     const hint = isElsewhere ? `if the service has moved there, give --base-url ${to.origin}` : undefined;
-    return redirectError(`the service answered ${status}, a redirect to ${maskUrl(to.href)}; ${why}`, {
-      status,
-      hint,
-    });
+    const message = `the service answered ${status}, a redirect to ${maskUrl(to.href)}; ${why}`;
+    return unansweredError('redirect', message, { status, hint });
   };
   if (!isRead(request.method)) throw notFollowed('a write is never redirected');
   if (to.origin !== from.origin) throw notFollowed('another origin is never followed');
   to.hash = '';
   return { method: request.method, url: to.href, headers: request.headers };
-}
-
-function redirectError(why: string, details: ErrorDetails = {}): CliError {
-  return unansweredError('redirect', why, { ...details, retryable: false });
 }

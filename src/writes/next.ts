@@ -1,5 +1,5 @@
 import { describeValue, isMetBy, type ServiceRecord, type Value } from '../api/record-values.ts';
-import { errorPasses, isReadAgain, statusWord } from '../client/answer-table.ts';
+import { errorPasses, isReadingRetried, statusWord } from '../client/answer-table.ts';
 import { codeOfError, type JudgedWrite } from '../client/judge-write.ts';
 import { planRetry, type RetryLimits } from '../client/pace.ts';
 import { CliError, InterruptedError } from '../process/errors.ts';
@@ -231,7 +231,7 @@ function plan(
 
 function afterNoReading(old: Known, error: CliError, situation: Situation): Next {
   const known = { ...old, attempts: old.attempts + (error.details.attempts ?? 0) };
-  const isRepeated = known.aim === 'decide' && isReadAgain(error);
+  const isRepeated = known.aim === 'decide' && isReadingRetried(error);
   return (isRepeated ? tryAgain(known, 'read', situation, error) : undefined) ?? endUnread(known, error);
 }
 
