@@ -54,11 +54,11 @@ export const terminalView: View<JsonObject> = {
 
 /** Returns what a session prints: its summary, notes, and the error if not every row is as the run wants it. */
 export async function reportOutput(context: Context, report: Report): Promise<Output> {
-  const { info, run, stop, rejects, earlier, problem, lacks } = report;
+  const { info, run, stop, rejects, earlier, unwritten } = report;
   const { id, header, appliedOrUncertain } = info;
   const { fields, sort } = context.flags;
   const next = commandAfter(report);
-  const canUndo = canBeUndone(header) && appliedOrUncertain > 0 && lacks !== 'journal';
+  const canUndo = canBeUndone(header) && appliedOrUncertain > 0 && unwritten?.what !== 'journal';
   const undo = canUndo ? followUpCommand(context, ['undo', id]) : undefined;
   const error = runError(info, stop, hintOf(context, report, next));
   const notes = [
@@ -67,12 +67,14 @@ export async function reportOutput(context: Context, report: Report): Promise<Ou
       : []),
     ...(rejects === undefined ? [] : [`rejected rows are in ${rejects}`]),
     ...(error || undo === undefined ? [] : [`undo with: ${undo}`]),
-    ...(error && problem && problem.message !== stop?.message ? [`warning: ${problem.message}`] : []),
+    ...(error && unwritten && unwritten.error.message !== stop?.message
+      ? [`warning: ${unwritten.error.message}`]
+      : []),
   ];
   const ending = {
     notes,
     doneNote: `warning: the report of run ${id} could not be printed`,
-    error: error ?? problem?.with({ hint: next ? nextHint(context, next) : noJournalHint }),
+    error: error ?? unwritten?.error.with({ hint: next ? nextHint(context, next) : noJournalHint }),
   };
   const { content } = context.printer();
   const json = toReportJson(report, { next: next && followUpCommand(context, next), undo });
@@ -91,10 +93,10 @@ export async function reportOutput(context: Context, report: Report): Promise<Ou
 }
 
 /** The command to type after a session, as words. Undefined if nothing is left to do. */
-function commandAfter({ run, lacks }: Report): readonly string[] | undefined {
-  if (lacks === 'journal') return undefined;
-  if (lacks === 'rejects') return [...goOnCommand(run), '--rejects', '<file>'];
-  return findNextCommand(run) ?? (lacks && goOnCommand(run));
+function commandAfter({ run, unwritten }: Report): readonly string[] | undefined {
+  if (unwritten?.what === 'journal') return undefined;
+  if (unwritten?.what === 'rejects') return [...goOnCommand(run), '--rejects', '<file>'];
+  return findNextCommand(run) ?? (unwritten && goOnCommand(run));
 }
 
 const noJournalHint = 'look at the records: without its journal the run cannot go on, and it books nothing';
@@ -102,10 +104,10 @@ const noJournalHint = 'look at the records: without its journal the run cannot g
 /** Says what the user can do next. Undefined if there is nothing to do. */
 function hintOf(
   context: Context,
-  { run: { header, rows }, stop, rejects, lacks }: Report,
+  { run: { header, rows }, stop, rejects, unwritten }: Report,
   words: readonly string[] | undefined,
 ): string | undefined {
-  if (lacks === 'journal') return noJournalHint;
+  if (unwritten?.what === 'journal') return noJournalHint;
   // The next command is about the first of the creates that may have been made.
   const made = rows.find((row) => row.id === undefined && isForPerson(row));
   const look = made && lookCommand(context, nouns[header.noun], made);

@@ -21,9 +21,8 @@ export interface Report {
   readonly rejects: string | undefined;
   /** The file of rejects of an earlier session, and how many of its rows still fail. */
   readonly earlier: { readonly file: string; readonly failing: number } | undefined;
-  /** Why the rejects or the end of the journal could not be written, and which of them. A resume writes them, if there is a journal. */
-  readonly problem: CliError | undefined;
-  readonly lacks: 'rejects' | 'end' | 'journal' | undefined;
+  /** What could not be written at the end, if anything. A resume writes it, unless the whole journal is gone. */
+  readonly unwritten: { readonly what: 'rejects' | 'end' | 'journal'; readonly error: CliError } | undefined;
 }
 
 /** The facts of a run as JSON: in the list of runs, and in the report of a session. */

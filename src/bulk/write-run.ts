@@ -131,22 +131,20 @@ function endSession(
   plan: Plan,
   journal: Journal,
   file: RejectsFile,
-): Pick<Report, 'rejects' | 'problem' | 'lacks'> {
-  let rejects: string | undefined;
-  let problem: CliError | undefined;
+): Pick<Report, 'rejects' | 'unwritten'> {
   try {
     for (const row of plan.changes)
       if (row.doubt && !row.outcome)
         journal.keep({ kind: 'outcome', row, outcome: interrupted, doubt: row.doubt });
     journal.sync();
-    rejects = writeEnd(run, journal, file);
-  } catch (error) {
-    problem = error instanceof CliError ? error : new CliError('failed', systemReason(error));
+    return { rejects: writeEnd(run, journal, file), unwritten: undefined };
+  } catch (thrown) {
+    const error = thrown instanceof CliError ? thrown : new CliError('failed', systemReason(thrown));
+    const what = error !== journal.error ? 'rejects' : existsSync(journal.path) ? 'end' : 'journal';
+    return { rejects: undefined, unwritten: { what, error } };
+  } finally {
+    journal.close();
   }
-  journal.close();
-  const isOfJournal = problem !== undefined && problem === journal.error;
-  const lacks = isOfJournal ? (existsSync(journal.path) ? 'end' : 'journal') : problem && 'rejects';
-  return { rejects, problem, lacks };
 }
 
 /** @throws UsageError if the service lacks an operation that the rows of a run need. */

@@ -1,11 +1,10 @@
-import type { NounName } from '../../api/nouns.ts';
 import { carryOut, runView, type SessionFlags, type SessionMode, sessionMode } from '../../bulk/carry-out.ts';
 import { chooseResume, chooseUndo, type RunChoice, readChosenRun } from '../../bulk/choose-run.ts';
 import { checkProfile, listRuns, type RunList, readRun } from '../../bulk/list-runs.ts';
 import { runError, toRunJson } from '../../bulk/report.ts';
 import { isAppliedOrUncertain, rowStateOf } from '../../bulk/row-state.ts';
 import { type Run, rowName } from '../../bulk/run.ts';
-import { findTarget, lockTarget } from '../../bulk/target.ts';
+import { findTarget, lockTarget, type TargetLock } from '../../bulk/target.ts';
 import { argument } from '../../cli/flag.ts';
 import { action } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
@@ -43,57 +42,61 @@ function sessionVerb(verb: keyof typeof choices, description: string, examples: 
     examples,
     args,
     flags: resumeFlags,
-    prepare: async (context, { run, ...flags }) => ({
-      view: runView(context, await nounOfPlan(context, verb, run)),
-      run: () => resumeOrUndo(context, verb, run, flags),
-    }),
+    prepare: async (context, { run, ...flags }) => {
+      const choose = () => chooseRun(context, verb, run);
+      if (sessionMode(context) === 'write')
+        return { view: runView(context, 'inventory'), run: () => writeChosen(context, verb, choose, flags) };
+      const choice = await choose();
+      const noun = choice.info?.header.noun ?? 'inventory';
+      return { view: runView(context, noun), run: () => carryOutChoice(context, verb, choice, flags) };
+    },
   });
 }
 
-/** The noun of the plan that a dry run prints. */
-async function nounOfPlan(
+type ListedChoice = RunChoice & { readonly list: RunList };
+
+/** Chooses the run with this id, or else the last run on the target. @throws UsageError if it is of another target or profile. */
+async function chooseRun(
   context: Context,
   verb: keyof typeof choices,
   runId: string | undefined,
-): Promise<NounName> {
-  if (sessionMode(context) === 'write') return 'inventory';
-  const { info } = await choices[verb](await listRuns(context.io), await findTarget(context), runId);
-  return info?.header.noun ?? 'inventory';
+): Promise<ListedChoice> {
+  const target = await findTarget(context);
+  const list = await listRuns(context.io);
+  const choice = await choices[verb](list, target, runId);
+  const { info } = choice;
+  if (info && info.header.target !== target)
+    throw new UsageError(
+      `run ${info.id} wrote to ${info.header.target}, and this command goes to another service`,
+      'give --profile, --base-url or --offline as for that run',
+    );
+  if (info) checkProfile(info, context.settings);
+  return { ...choice, list };
 }
 
-/** Continues or takes back a run: the run with this id, or else the last run on the target. */
-async function resumeOrUndo(
+async function writeChosen(
   context: Context,
   verb: keyof typeof choices,
-  runId: string | undefined,
+  choose: () => Promise<ListedChoice>,
   flags: SessionFlags,
 ): Promise<Output> {
+  const choice = await choose();
+  if (choice.kind === 'nothing') return await carryOutChoice(context, verb, choice, flags);
+  await using lock = await lockTarget(context, choice.info.header, flags);
+  // Before the lock was taken, another process may have continued the run, or begun to undo it.
+  return await carryOutChoice(context, verb, await choose(), flags, lock);
+}
+
+async function carryOutChoice(
+  context: Context,
+  verb: keyof typeof choices,
+  choice: ListedChoice,
+  flags: SessionFlags,
+  lock?: TargetLock,
+): Promise<Output> {
   const mode = sessionMode(context);
-  const target = await findTarget(context);
-  const choose = async (runs: RunList) => {
-    const choice = await choices[verb](runs, target, runId);
-    const { info } = choice;
-    if (info && info.header.target !== target)
-      throw new UsageError(
-        `run ${info.id} wrote to ${info.header.target}, and this command goes to another service`,
-        'give --profile, --base-url or --offline as for that run',
-      );
-    if (info) checkProfile(info, context.settings);
-    return choice;
-  };
-  let list = await listRuns(context.io);
-  let choice = await choose(list);
-  await using lock =
-    choice.kind === 'nothing' || mode !== 'write'
-      ? undefined
-      : await lockTarget(context, choice.info.header, flags);
-  if (lock) {
-    // Before the lock was taken, another process may have continued the run, or begun to undo it.
-    list = await listRuns(context.io);
-    choice = await choose(list);
-  }
-  if (choice.kind === 'nothing') return await nothingOutput(list, verb, choice, mode);
-  const chosen = await readChosenRun(list, choice);
+  if (choice.kind === 'nothing') return await nothingOutput(choice.list, verb, choice, mode);
+  const chosen = await readChosenRun(choice.list, choice);
   if (chosen.undone) await context.printSummary(describeUndone(chosen.undone));
   return await carryOut(context, chosen, flags, mode, lock);
 }
