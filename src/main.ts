@@ -35,7 +35,7 @@ export async function main(argv: readonly string[], processIo: Io): Promise<numb
     hasJsonErrors,
     showsRemarks: (flags.verbose ?? 0) > 0 || (io.stderr.isTerminal && !io.env.CI),
   });
-  const { context, close } = openContext(runtime, { flags, settings, notices });
+  const context = openContext(runtime, { flags, settings, notices });
   const running = commandLine.run(context);
   try {
     const exitCode = await withinLimits({ signals: [interrupts.signal] }, () => running);
@@ -48,7 +48,7 @@ export async function main(argv: readonly string[], processIo: Io): Promise<numb
     return await report(error, context, { notices, hasJsonErrors });
   } finally {
     interrupts.release();
-    await close();
+    runtime.liveLine.close();
   }
 }
 

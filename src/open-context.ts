@@ -1,6 +1,5 @@
 import { builtInContract, type Contract } from './api/contract.ts';
 import { canAsk } from './asking.ts';
-import type { Client } from './client/client.ts';
 import type { Settings, TokenSource } from './config/settings.ts';
 import type { ClientUse, Context, Runtime } from './context.ts';
 import type { Notices } from './output/messages.ts';
@@ -18,19 +17,16 @@ export function openRuntime(processIo: Io): Runtime {
   return { io, secrets, liveLine, interrupts: createInterrupts(io) };
 }
 
-/** Makes the context of a command, and the function that closes its clients. */
+/** Makes the context of a command. */
 export function openContext(
   runtime: Runtime,
   { flags, settings, notices }: Pick<Context, 'flags' | 'settings'> & { readonly notices: Notices },
-): { readonly context: Context; close(): Promise<void> } {
-  const { io, interrupts, liveLine } = runtime;
+): Context {
+  const { io, interrupts } = runtime;
   const quiet = settings.get('quiet');
-  const clients: Client[] = [];
   const openClient = memoizeByFirst(async (use: ClientUse) => {
     const { connect } = await import('./connect.ts');
-    const client = await connect(context, use);
-    clients.push(client);
-    return client;
+    return connect(context, use);
   });
   const openPrompt = memoizeByFirst(async () => {
     const { createPrompt } = await import('./input/prompt.ts');
@@ -59,11 +55,7 @@ export function openContext(
     },
     now: () => new Date(),
   };
-  const close = async () => {
-    liveLine.close();
-    await Promise.all(clients.map((client) => client.close()));
-  };
-  return { context, close };
+  return context;
 }
 
 /** Reads the contract that is bound to the profile or the origin. Without one, and for the embedded store, it is the built-in contract. */

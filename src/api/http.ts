@@ -132,7 +132,6 @@ export interface Transport {
    * @throws CliError with a reason. Its message says only what went wrong, without the request.
    */
   send(request: HttpRequest, options: SendOptions): Promise<HttpResponse>;
-  close(): Promise<void>;
   /** The forward proxy that passes the requests on and may answer them itself, without a password. */
   readonly forwardProxy?: string | undefined;
   /**

@@ -74,7 +74,6 @@ export interface Client {
   ): Promise<RawResponse>;
   /** Sends an arbitrary request below the base URL. Returns the response, also one with an error status. */
   request(request: RawRequest, options?: CallOptions): Promise<RawResponse>;
-  close(): Promise<void>;
   /** See `Transport.deferSaves`. */
   readonly deferSaves: Transport['deferSaves'];
 }
@@ -99,7 +98,7 @@ export interface RawResponse extends HttpResponse {
   readonly error: CliError | undefined;
 }
 
-/** Creates the client of one service. The client owns the transport and closes it. */
+/** Creates the client of one service. */
 export function createClient(options: ClientOptions): Client {
   const { contract, baseUrl, transport, secrets } = options;
   /** @throws UsageError if the contract lacks the operation, or the input lacks something required. */
@@ -166,7 +165,6 @@ export function createClient(options: ClientOptions): Client {
     toRawRequest: (raw) => masked(toRawRequest(raw, options)),
     request: async (raw, callOptions = {}) =>
       fetchRaw({ client: options, request: toRawRequest(raw, options), options: callOptions }),
-    close: () => transport.close(),
     deferSaves: transport.deferSaves,
   };
 }

@@ -27,7 +27,6 @@ export async function createOfflineTransport(file: string, lockWaitMs?: number):
       const response = await send(request, options);
       return request.method === 'HEAD' ? { ...response, body: '' } : response;
     },
-    close: async () => {},
     ...(sharedStore && { deferSaves: () => sharedStore.deferSaves() }),
   };
 }

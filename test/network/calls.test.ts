@@ -30,16 +30,12 @@ for (const [name, open] of Object.entries(transports))
 
 /** The exit code and the text on stderr. */
 async function play(open: () => Promise<Client>, ask: Ask) {
-  let client: Client | undefined;
   try {
-    client = await open();
-    await send(client, ask);
+    await send(await open(), ask);
     return { exit: 0, text: '' };
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
     return { exit: error.exitCode, text: errorText(error) };
-  } finally {
-    await client?.close();
   }
 }
 

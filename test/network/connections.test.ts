@@ -14,7 +14,6 @@ describe.concurrent.each(Object.entries(transports))('over %s', (_, open) => {
     await using server = await misbehave(mode.always(slowly));
     const client = await connect(open, server.url, { connections });
     await Promise.all(Array.from({ length: 30 }, () => client.write('updateInventory', set)));
-    await client.close();
     expect(server.requests).toHaveLength(30);
     expect(server.mostOpen).toBeLessThanOrEqual(connections);
     expect(server.connections).toBeLessThanOrEqual(connections);
@@ -35,7 +34,6 @@ describe.concurrent.each(Object.entries(transports))('over %s', (_, open) => {
       reason: { code: 'reset' },
       attempt: { number: 1, isSent: true },
     });
-    await client.close();
   });
 
   test('a queued request ends at its deadline and is never sent', async () => {
@@ -52,7 +50,6 @@ describe.concurrent.each(Object.entries(transports))('over %s', (_, open) => {
     );
     await sleep(100);
     expect(server.requests).toHaveLength(connections);
-    await client.close();
   });
 
   test('an abort ends every call at once with its reason, and closes the sockets', async () => {
@@ -69,6 +66,5 @@ describe.concurrent.each(Object.entries(transports))('over %s', (_, open) => {
       return verdict;
     });
     expect(verdicts).toEqual(Array.from(calls, (_, at) => (at < connections ? 'stopped' : 'unsent')));
-    await client.close();
   });
 });

@@ -81,7 +81,6 @@ test.each(Object.entries(transports))(
         number: 1,
         response: { status: 201 },
       });
-    await client.close();
     expect(server.connections).toBe(3);
   },
 );

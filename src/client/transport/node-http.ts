@@ -64,7 +64,7 @@ export async function createNodeHttpTransport({
     message.end(body);
     return collector.response;
   };
-  return { send, close: async () => agent.destroy() };
+  return { send };
 }
 
 /** Returns where the sockets to an origin lead, and which name its certificate must have. */

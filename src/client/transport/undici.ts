@@ -25,10 +25,6 @@ export async function createUndiciTransport(
       dispatcher.dispatch({ origin, path: pathOf(url), method, headers, body, reset: isForwarded }, handler);
       return handler.response;
     },
-    async close() {
-      // Not awaited: undici waits for connections that are still being opened.
-      dispatcher.destroy().catch(() => {});
-    },
   };
 }
 

@@ -74,27 +74,23 @@ async function findDescription(context: Context, location: string, withToken: bo
   let wantsCredential = false;
   const client = await connectToDocuments(context, origin, { withToken });
   const headers = { accept: 'application/openapi+json, application/json, application/yaml, */*;q=0.5' };
-  try {
-    for (const url of [href, ...below]) {
-      const retries = url === href ? undefined : 0;
-      const response = await client
-        .request({ method: 'GET', path: url, headers }, { retries })
-        .catch((error: unknown) => {
-          const { reason } = error instanceof CliError ? error.details : {};
-          // A service that cannot be reached has no description anywhere.
-          if (url === href ? reason === 'redirect' : reason !== undefined) return messageOf(error);
-          throw error;
-        });
-      const document = await documentIn(response, url);
-      if (typeof document !== 'string') {
-        await context.printStatus(`found the description at ${url}`);
-        return await readDescription({ url, label: url, document });
-      }
-      wantsCredential ||= typeof response !== 'string' && statusWord(response.status) === 'denied';
-      failures.push(`${url} (${document})`);
+  for (const url of [href, ...below]) {
+    const retries = url === href ? undefined : 0;
+    const response = await client
+      .request({ method: 'GET', path: url, headers }, { retries })
+      .catch((error: unknown) => {
+        const { reason } = error instanceof CliError ? error.details : {};
+        // A service that cannot be reached has no description anywhere.
+        if (url === href ? reason === 'redirect' : reason !== undefined) return messageOf(error);
+        throw error;
+      });
+    const document = await documentIn(response, url);
+    if (typeof document !== 'string') {
+      await context.printStatus(`found the description at ${url}`);
+      return await readDescription({ url, label: url, document });
     }
-  } finally {
-    await client.close();
+    wantsCredential ||= typeof response !== 'string' && statusWord(response.status) === 'denied';
+    failures.push(`${url} (${document})`);
   }
   throw new UsageError(
     `api bind ${location}: no description found; tried ${failures.join('; ')}`,
