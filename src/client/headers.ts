@@ -2,14 +2,14 @@ import { type HttpHeaders, isToken, whyReadable } from '../api/http.ts';
 import { UsageError } from '../process/errors.ts';
 import type { Secrets } from '../process/secrets.ts';
 
-/** A header, and its source for messages: `--header`, `PETSTORE_TOKEN`. */
+/** A header, and its source for messages, such as `--header`. */
 export interface Header {
   readonly name: string;
   readonly value: string;
   readonly source: string;
 }
 
-/** The headers of message framing and connections. Only the transport may set them. */
+/** Headers that only the transport may set. */
 const framing = new Set([
   'connection',
   'content-length',

@@ -20,9 +20,9 @@ import { messageIn } from './error-body.ts';
 import { otherRecord, parseRecord, readJson } from './read-answer.ts';
 import { contentOf } from './wire.ts';
 
-// What came of one attempt of a write. A status of success is not enough: the response must also show what the user asked for.
+// Judges one attempt of a write. A status of success is not enough: the response must also show what the user asked for.
 
-/** What a judgement needs of a call. */
+/** The part of a call that decides about a write. */
 interface WriteCall {
   readonly client: Pick<ClientOptions, 'contract' | 'baseUrl' | 'secrets'>;
   readonly operation: Operation;
@@ -30,7 +30,7 @@ interface WriteCall {
 
 /** The record that the user wants after a write. */
 export interface WantedRecord {
-  /** The id of the record; undefined for a create that leaves it to the service. */
+  /** Undefined for a create that leaves the id to the service. */
   readonly id: bigint | undefined;
   /** The fields that the user set, by our names. An undefined value is not compared. Empty for a delete. */
   readonly values: Readonly<Record<string, unknown>>;
@@ -38,7 +38,7 @@ export interface WantedRecord {
 
 /** What an answer says of a write. */
 type Verdict =
-  /** A success that shows what was sent, or a DELETE that succeeded. */
+  /** A success that shows what was sent, or that of a DELETE. */
   | 'shown'
   /** A success without a record. */
   | 'empty'
@@ -50,7 +50,7 @@ type Verdict =
   | 'lost'
   /** It may have been applied, and must not be sent again. */
   | 'unrepeatable'
-  /** It was given up while it was under way. */
+  /** It was stopped before its answer came. */
   | 'stopped'
   /** 409 or 412. */
   | 'outdated'
@@ -58,7 +58,7 @@ type Verdict =
   | 'gone'
   /** Certainly not applied, and may succeed if it is sent again. */
   | 'busy'
-  /** Certainly not applied, and would be refused again. */
+  /** Certainly not applied, and would be rejected again. */
   | 'rejected';
 
 /** One attempt of a write, judged by its answer. */
@@ -66,16 +66,16 @@ export interface JudgedWrite {
   readonly verdict: Verdict;
   /** The record in the answer. */
   readonly record?: ServiceRecord | undefined;
-  /** The id of a record that was created, from the body or the Location of the answer. */
+  /** The id of the new record, from the body or the Location of the answer. */
   readonly id?: bigint | undefined;
-  /** Why the write was not shown. */
+  /** Why the answer does not show the write. */
   readonly reason?: WriteFault | undefined;
   readonly error?: CliError | undefined;
   /** The last attempt of the call. */
   readonly attempt: Attempt;
 }
 
-/** Why a write was not shown: a row gets it as its reason. */
+/** Why an answer does not show its write. It becomes the reason of a row. */
 export interface WriteFault {
   readonly code: 'accepted' | 'other_value' | 'interrupted' | 'rejected' | UnavailableReason;
   /** The service's own code of a write that it rejected. */
@@ -85,7 +85,7 @@ export interface WriteFault {
 }
 
 /**
- * Judges a write by a response that has a status of success.
+ * Judges a write whose response has a status of success.
  *
  * @param attempt the attempt that has the response.
  * @see RFC 9110, 15.3
@@ -100,7 +100,7 @@ export function judgeSuccess(
   const { record, fault, ...answered } = readWrite(operation, wanted, response, client.secrets.mask);
   const id = wanted.id ?? answered.id ?? locatedId(client, operation, response.headers, attempt);
   const isDelete = method === 'DELETE';
-  // A description that leaves out the responses of a DELETE means any success by it.
+  // A description without responses of a DELETE allows any success.
   const isAnySuccess = isDelete && isBound(operation) && Object.keys(responses).length === 0;
   if (statusWord(response.status) === 'accepted' && !isAnySuccess) {
     const reason = { code: 'accepted', message: 'the service has not done it yet' } as const;
@@ -112,7 +112,7 @@ export function judgeSuccess(
 }
 
 /**
- * Judges a write by its error: a status other than success, or no valid answer.
+ * Judges a write that got another status than success, or no valid answer.
  *
  * @param attempt the last attempt. Undefined if none has begun.
  * @throws the error of a stop if the write was certainly not sent; any error that is not of a call.
@@ -139,21 +139,21 @@ function verdictOf(attempt: Attempt): Verdict {
   return retry === 'always' ? 'busy' : 'rejected';
 }
 
-/** The code of an error: why there is no valid answer, or what the service said. */
+/** Returns the code of an error: why there is no valid answer, or that the service rejected the request. */
 export function codeOfError({
   details: { reason, code },
 }: CliError): Pick<WriteFault, 'code' | 'serviceCode'> {
   return reason ? { code: reason } : { code: 'rejected', serviceCode: code };
 }
 
-/** The request of a write that was sent, and its answer, for the details of an error. */
+/** Returns the request and the answer of a write, for the details of an error. */
 export function attemptDetails(write: JudgedWrite | undefined): Partial<ErrorDetails> {
   if (!write) return {};
   const { request, response, requestId } = write.attempt;
   return { method: request.method, url: shownUrl(request.url), status: response?.status, requestId };
 }
 
-/** Reads what a response shows of a write: its record, its id, or a clause that says why it does not show what the user set. */
+/** Reads the record and the id in a response, or says in a clause why it does not show what the user set. */
 function readWrite(
   operation: Operation,
   { id, values }: WantedRecord,
@@ -194,7 +194,7 @@ function hasFields(operation: Operation, record: JsonObject): boolean {
   return names.some((name) => name !== nouns[operation.noun].idField && name in record);
 }
 
-/** Lists the fields of a record that do not have what the user set: `name "Rex", not "Rex "`. */
+/** Lists the fields that differ from what the user set: `name "Rex", not "Rex "`. */
 function otherValues(
   { body }: Operation,
   values: WantedRecord['values'],
@@ -215,15 +215,15 @@ function valueText(value: JsonValue | undefined, mask: Mask): string {
   return shorten(mask(printJson(value)), 100);
 }
 
-/** Returns the id in a body that may be no record: `{"id": 5}` or `5`. */
+/** Returns the id in a body, which need not be a record: `{"id": 5}` or `5`. */
 function idIn(operation: Operation, content: JsonValue | undefined): bigint | undefined {
   const id = isJsonObject(content) ? content[nouns[operation.noun].idField] : content;
   return typeof id === 'bigint' || Number.isSafeInteger(id) ? BigInt(id as number | bigint) : undefined;
 }
 
 /**
- * Returns the id of the record that a create has made, as the Location of its answer names it. Undefined if the Location is
- * no record of the noun below the base URL.
+ * Returns the id of a new record from the Location of the answer. Undefined if the Location is not the address of a record of
+ * the noun below the base URL.
  */
 function locatedId(
   { contract, baseUrl }: WriteCall['client'],
@@ -236,7 +236,7 @@ function locatedId(
   const { origin, pathname } = new URL(location, request.url);
   const base = new URL(baseUrl);
   const { get, create } = nouns[noun].operations;
-  // A service without a reading of one record has its records below the path of the create.
+  // Without an operation that reads one record, its path is taken to be below that of the create.
   const path = contract.operations.get(get)?.path ?? `${contract.operations.get(create)?.path}/{id}`;
   const [before = '', behind = ''] = (base.pathname.replace(/\/$/, '') + path).split(/\{[^}]*\}/);
   if (origin !== base.origin || !pathname.startsWith(before)) return undefined;

@@ -8,7 +8,7 @@ import { valueIn } from '../process/exact-json.ts';
 import { maskUrl } from '../process/secrets.ts';
 import type { PageContent } from './read-answer.ts';
 
-// This file reads the pages of a list in their order, and finds the end of the list.
+// Reads the pages of a list in their order, and finds the end of the list.
 
 /** One page of a list. */
 export interface Page extends PageContent {
@@ -35,21 +35,21 @@ export interface PageSource {
 
 const maxPages = 100_000;
 
-/** What the end of a list shows. */
+/** What is known at the end of a list. */
 export interface ListEnd {
-  /** The reason why there may be more records, a clause. */
+  /** Why there may be more records, a clause. */
   readonly mayBeCut?: string | undefined;
-  /** A remark on the end of a list that is whole, a clause. */
+  /** A remark about how a whole list ends, a clause. */
   readonly note?: string | undefined;
 }
 
-/** The next page, and what the list shows if there is none. */
+/** The next page, or what is known if there is none. */
 interface PageStep extends ListEnd {
   /** Its URL. Undefined after the last page. */
   readonly next?: string | undefined;
-  /** True if the URL has a number that was counted here, so that there may be no such page. */
+  /** True if the program has counted the number in the URL, so that the page may not exist. */
   readonly isCounted?: boolean;
-  /** True if the URL is that of a link in the header. */
+  /** True if the URL is a link in the header. */
   readonly isLinked?: boolean;
 }
 
@@ -57,21 +57,21 @@ interface PageStep extends ListEnd {
 interface Walk {
   readonly operation: Operation;
   readonly first: string;
-  /** The page size that was asked for. */
+  /** The requested page size. */
   readonly size: number | undefined;
   pages: number;
   count: number;
   /** True if a page has had a link to the next page. */
   isLinked: boolean;
-  /** The number of the first page: 0 or 1. Undefined until that is known. */
+  /** The number of the first page, 0 or 1. Undefined until it is known. */
   firstNumber: number | undefined;
 }
 
-/** The statuses with which services answer a request for a page after the last one. */
+/** How services answer a request for a page after the last one. */
 const afterTheLast: readonly unknown[] = [204, 400, 404, 416];
 
 /**
- * Yields the pages of a list in their order, and returns what its end shows.
+ * Yields the pages of a list in their order, and returns what is known at its end.
  *
  * @param size the page size that the URL of the first page asks for.
  * @throws CliError for a list that does not end.
@@ -103,7 +103,7 @@ export async function* pagesOf(
       if (walk.pages === 1 && paging?.kind === 'number' && walk.firstNumber === undefined)
         walk.firstNumber = 1;
       else if (step.isCounted) {
-        // A service that answers its only page again may not count pages at all.
+        // A service that repeats its only page may not count pages at all.
         const note = `${new URL(url).search} repeats the page before it`;
         return walk.pages === 1 ? { mayBeCut: step.mayBeCut ?? note } : { mayBeCut: step.mayBeCut, note };
       } else throw page.fault('the page repeats the one before');
@@ -125,7 +125,7 @@ export async function* pagesOf(
   }
 }
 
-/** Finds the next page: by a link in the header, or else as the description or the answer itself says. */
+/** Finds the next page by a link in the header, or else as the description or the answer itself says. */
 function nextStep(walk: Walk, page: Page): PageStep {
   const header = headerValue(page.headers, 'link');
   const link = linkTarget(header, 'next');
@@ -134,11 +134,11 @@ function nextStep(walk: Walk, page: Page): PageStep {
   const isLinked = walk.isLinked || linkTarget(header, 'first', 'prev', 'last') !== undefined;
   const described = isLinked ? undefined : describedStep(walk, page, sign);
   if (described) return described;
-  // An answer may have a link to the next page although the description does not say so.
+  // An answer may have a link to the next page that the description does not mention.
   return sign?.link === undefined ? { mayBeCut: sign?.clause } : { next: resolveNext(sign.link, page) };
 }
 
-/** Returns the step as the description of the paging says. Undefined if that says nothing of this page. */
+/** Returns the next step as the description states it. Undefined if it states nothing about this page. */
 function describedStep(walk: Walk, page: Page, sign: ReturnType<typeof findListSign>): PageStep | undefined {
   const { first, size, count, operation } = walk;
   const { paging } = operation;
@@ -152,7 +152,7 @@ function describedStep(walk: Walk, page: Page, sign: ReturnType<typeof findListS
     case 'unknown': {
       if (sign) return undefined;
       if (paging.by !== undefined && count > 0)
-        return { mayBeCut: `its pages follow each other by ${paging.by}, which petstore does not know` };
+        return { mayBeCut: `its pages follow each other by ${paging.by}, which petstore cannot follow` };
       const isFull = size !== undefined && count >= size;
       return isFull ? { mayBeCut: `it answered ${count}, a full page, and no link to a next one` } : {};
     }
@@ -210,9 +210,9 @@ function resolveNext(link: string, page: Page): string {
 }
 
 /**
- * Finds the fault of a link to the next page that leads out of the service, which a gateway in front may cause.
+ * Finds out whether a link to the next page leads out of the service, which a gateway in front of it may cause.
  *
- * @param url the URL that answered, which is another one if it `isRedirected`.
+ * @param url the URL that answered, after redirects if it `isRedirected`.
  * @returns the predicate of a sentence, and the likely cause as a clause.
  */
 export function faultOfNext(
@@ -224,14 +224,14 @@ export function faultOfNext(
   if (next.origin !== origin)
     return {
       reason: 'leaves the service',
-      hint: 'a gateway may not pass on the header Host, or X-Forwarded-Proto: see `petstore help gateways`',
+      hint: 'a gateway may not forward the header Host, or X-Forwarded-Proto: see `petstore help gateways`',
     };
   const isShorter = next.pathname.length < pathname.length && next.pathname !== '/';
   // After a redirect, the service takes the shorter path too.
   if (isRedirected || !isShorter || !pathname.endsWith(next.pathname)) return undefined;
   return {
     reason: `leaves out ${pathname.slice(0, -next.pathname.length)}`,
-    hint: 'a gateway may not tell the service below which path it lies: see `petstore help gateways`',
+    hint: 'a gateway may not tell the service its base path: see `petstore help gateways`',
   };
 }
 

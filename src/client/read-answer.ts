@@ -27,8 +27,8 @@ export interface PageContent {
 }
 
 /**
- * Reads the record, or the page of a list, from the response to a reading. A record has all its fields in the service's
- * order, also unknown fields, and ids as bigints.
+ * Reads the record, or the page of a list, in the response to a reading. A record keeps all its fields, even unknown ones, in the
+ * order of the service. Ids are bigints.
  *
  * @param id the requested id, if the operation is about one record.
  * @throws CliError for another media type, text that is not UTF-8 or JSON, JSON of another shape, or a record
@@ -101,7 +101,7 @@ export function parseRecord(operation: Operation, item: JsonValue | undefined, p
     invalidResponse(`the body is not ${withArticle(result)}: ${where || 'it'} ${why}`);
   if (!isJsonObject(item)) throw fault(pointer, item === undefined ? 'is required' : 'must be an object');
   const value = translateRecord(operation, item);
-  // A service may answer a delete with a part of the record.
+  // The answer to a DELETE may have only a part of the record.
   const isWhole = !isBound(operation) && operation.method !== 'DELETE';
   const schema = (isWhole ? resultSchemas : looseResultSchemas)[result];
   const { success, output, issues } = v.safeParse(schema, value);
@@ -123,7 +123,7 @@ export function otherRecord(
 ): string | undefined {
   const name = nouns[operation.noun].idField;
   const value = record[name];
-  // In a body that no schema has read, a small id is a number.
+  // Where no schema was applied, a small id is a number.
   const isOther =
     id !== undefined && value !== undefined && value !== null && value !== id && String(value) !== String(id);
   return isOther

@@ -12,8 +12,6 @@ import type { Client, FetchedRecord } from './client.ts';
 import type { CallInput } from './request.ts';
 import type { ListOptions } from './whole-list.ts';
 
-// This file reads one record of a noun with one call or several.
-
 /**
  * Reads one record. If the service lacks the operation for that, or has withdrawn a deprecated one, it finds the record in
  * the list and notes that.

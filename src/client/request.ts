@@ -8,9 +8,9 @@ import type { ClientOptions } from './call.ts';
 import { checkHeader } from './headers.ts';
 import { toWire, wireNameOf } from './wire.ts';
 
-/** The input of any operation, by our names. */
+/** The input of an operation, by our names. */
 export interface CallInput {
-  /** The id of the record; a text if the service is to be asked for an id that cannot exist. */
+  /** The id of the record. A text for an id that cannot exist. */
   readonly id?: bigint | string | undefined;
   readonly query?: Readonly<Record<string, unknown>> | undefined;
   readonly body?: unknown;
@@ -20,7 +20,7 @@ export interface CallInput {
   readonly values?: object | undefined;
 }
 
-/** The parts that all requests to a service have in common. */
+/** The common parts of all requests to a service. */
 type RequestBase = Pick<ClientOptions, 'baseUrl' | 'headers'>;
 
 /**
@@ -67,12 +67,12 @@ function parameterValue(input: CallInput, { name, constant }: Parameter): unknow
   return constant ?? input.query?.[name] ?? (name === 'id' ? input.id : undefined);
 }
 
-/** Matches a path with a dot segment, also an escaped one, or with a control, which the URL parser would drop. */
+/** Matches a dot segment, also an escaped one, and a control character, which the URL parser would drop. */
 const unsafePath = /(?:^|[/\\])(?:\.|%2e){1,2}(?=[/\\?#]|$)|[\x00-\x1f]/i;
 
 function toPath({ id, path, parameters }: Operation, input: CallInput): string {
   if (unsafePath.test(path) || !path.startsWith('/'))
-    throw new UsageError(`the path ${path} leads out of the base URL's (${id})`);
+    throw new UsageError(`the path ${path} leads out of that of the base URL (${id})`);
   let filled = path;
   for (const parameter of parameters) {
     if (parameter.in !== 'path') continue;
@@ -148,7 +148,7 @@ export function toRawRequest(raw: RawRequest, { baseUrl, headers }: RequestBase)
 function rawUrl(path: string, baseUrl: string): URL {
   if (path.trim() === '')
     throw new UsageError("path '': must not be empty", 'give / for the base URL itself');
-  // The URL parser drops line breaks and tabs, and turns a backslash into a slash: that could name another record.
+  // The URL parser drops line breaks and tabs, and reads a backslash as a slash. The path could then name another record.
   if (/[\x00-\x1f\x7f\\]/.test(path))
     throw new UsageError(`${path}: must not contain controls or backslashes`);
   const isAbsolute = /^[a-z][a-z0-9+.-]*:/i.test(path);
@@ -159,7 +159,7 @@ function rawUrl(path: string, baseUrl: string): URL {
   if (url.origin !== base.origin)
     throw new UsageError(
       `${path}: not of the origin of ${baseUrl}`,
-      'a request goes to the service only; choose another with --base-url',
+      'a request goes only to the service; choose another with --base-url',
     );
   // The URL parser has resolved dot segments.
   if (!isAbsolute && !url.pathname.startsWith(`${base.pathname.replace(/\/$/, '')}/`))
@@ -176,8 +176,8 @@ export function withHeaderChanges(headers: HttpHeaders, changes: HeaderChanges):
 }
 
 /**
- * Checks before anything is sent that an input has the required parameters and fields. A PATCH carries only changes, so it may
- * leave out required fields. The bounds of a description are the service's to check.
+ * Checks that an input has the required parameters and fields. A PATCH carries only changes, so it may leave out required fields.
+ * The service itself checks the bounds of values.
  *
  * @param input with its body as the service takes it.
  * @param headers the headers that every request carries: a required header that the user gave is among them.

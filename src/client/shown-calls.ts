@@ -32,7 +32,7 @@ function directedLines(direction: '>' | '<', headers: HttpHeaders, { maskHeaders
   return headerLines(maskHeaders(headers)).map((line) => `${direction} ${line}`);
 }
 
-/** Turns requests that are not sent into output: the text as on the wire, or data for the structured formats. */
+/** Turns requests into the output of a dry run: the text as on the wire, or data for the structured formats. */
 export function toRequestDocuments(requests: readonly HttpRequest[]): {
   readonly documents: readonly unknown[];
   readonly text: string;

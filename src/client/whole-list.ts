@@ -8,13 +8,11 @@ import { caseless } from '../process/text.ts';
 import type { CallOptions } from './call.ts';
 import { type ListEnd, type PageSource, pagesOf } from './page-walk.ts';
 
-// This file reads a list from its first record to its last, with any filters and page sizes of the service.
-
-/** The conditions on the fields of records, by the table's filters. Any value of an array matches. */
+/** The wanted values of fields. A record matches any value of an array. */
 export type Filters = Readonly<Record<string, unknown>>;
 
 export interface ListOptions extends CallOptions {
-  /** The number of records to read. The list ends with the page that reaches the number. All records by default. */
+  /** The number of records to read; the list ends with the page that reaches it. All records by default. */
   readonly limit?: number | undefined;
   /** The id after which the list begins, if the list is ordered by id. */
   readonly after?: bigint | undefined;
@@ -26,8 +24,8 @@ export interface ListOptions extends CallOptions {
 type OpenList = (query: Filters) => PageSource;
 
 /**
- * Reads the records of a list, page by page. A page is requested when the caller asks for it. A filter that the service
- * lacks is applied here.
+ * Reads a list to its end, page by page. A page is requested when the caller asks for it. A filter that the service lacks is
+ * applied here.
  *
  * @param note tells the user a line.
  * @throws UsageError for a filter that neither the service nor this function can apply, and for a list that may be cut if
@@ -42,8 +40,8 @@ export async function* readList(
 ): AsyncGenerator<ServiceRecord[]> {
   const { id } = operation;
   const pages = filteredPages(operation, openList, filters, options);
-  // Only the end of the list shows whether the list is cut. Until then, a caller that needs the whole list gets nothing.
-  // A list that follows links can be long, so it gets all but the last page.
+  // Only the end of a list shows whether it is cut, so a caller that needs the whole list gets nothing before the end. A list
+  // that follows links is cut at its last page at most, and can be long, so the caller gets all other pages at once.
   const keepsAll = operation.paging?.kind !== 'link';
   let kept: ServiceRecord[][] = [];
   let page = await pages.next();
@@ -91,7 +89,7 @@ async function* filteredPages(
   let page = await pages.next();
   if (!page.done && page.value.length === 0) {
     page = await pages.next();
-    // A service that is not bound may take the page size for a filter, which no record meets.
+    // A service that is not bound may read the page size as a filter, which no record meets.
     if (page.done && size !== undefined && !isBound(operation)) {
       pages = open(undefined);
       page = await pages.next();
@@ -108,7 +106,7 @@ async function* filteredPages(
   return { ...page.value, mayBeCut: mayBeCut ?? page.value.mayBeCut };
 }
 
-/** Returns a clause if the list has only the records with one value of a filter, by a default or by `--map`. */
+/** Returns a clause if a default or `--map` limits the list to the records with one value of a filter. */
 function narrowingClause({ parameters }: Operation, query: Filters): string | undefined {
   const narrowing = parameters.find(
     ({ name, in: place, serviceDefault }) =>
@@ -120,8 +118,8 @@ function narrowingClause({ parameters }: Operation, query: Filters): string | un
 const largestPage = 1000;
 
 /**
- * Returns the page size to ask for: a part of the limit, or the largest size. Undefined if the service has no page size, or
- * if it may answer with all records.
+ * Returns the page size to request: a part of the limit, or the largest size. Undefined if the service has no page size, or may
+ * answer with all records.
  */
 export function pageSize(operation: Operation, limit?: number): number | undefined {
   const size = operation.parameters.find(({ name }) => name === 'limit');
@@ -144,7 +142,7 @@ function hasField({ records }: Operation, name: string): boolean {
 /**
  * Checks that the service or this program can apply each filter.
  *
- * @param needs the fields that a further condition reads.
+ * @param needs fields that a further condition reads.
  * @throws UsageError for the first filter that cannot be applied.
  */
 export function checkFilters(operation: Operation, filters: Filters, needs: readonly string[] = []): void {
@@ -167,7 +165,7 @@ function parameterOf(operation: Operation, name: string, [filter, ...others]: re
   const parameter = operation.parameters.find((candidate) => candidate.name === name);
   if (others.length > 0 || !parameter) return undefined;
   const { enum: words } = parameter.bounds ?? {};
-  // The words of a filter may be spelled otherwise than those of the records.
+  // The filter may spell its words differently from the records.
   if (typeof filter === 'string' && words) return words.find((word) => caseless(word) === caseless(filter));
   return isJsonObject(filter as JsonValue) ? (filter as JsonObject).id : filter;
 }

@@ -1,5 +1,5 @@
-// Translates records and bodies at every call. Above the client there are only our field names. A bound service may use other
-// names and envelopes.
+// Translates records and bodies at each call. A bound service may use other field names and envelopes than ours, and no caller of
+// the client sees them.
 
 import { takesField } from '../api/contract.ts';
 import { fieldsOfKind, nouns } from '../api/nouns.ts';
@@ -35,8 +35,7 @@ export function translateRecord(operation: Operation, record: JsonObject): JsonO
 }
 
 /**
- * Takes the record or the list out of the envelope of an answer. Returns undefined if the answer has another
- * shape.
+ * Takes the record or the list out of the envelope of an answer. Undefined if the answer has another shape.
  */
 export function contentOf(
   { records, isList }: Operation,
@@ -47,8 +46,8 @@ export function contentOf(
 }
 
 /**
- * Makes the body that the service takes. If an update replaces the record, the body also has the fields that
- * do not change, as the service sent them.
+ * Makes the body for the service. If an update replaces the record, the body also has the unchanged fields, as the service sent
+ * them.
  *
  * @param changes by our names. The value undefined removes a field. A category is an id, or `{id, name}`.
  * @param before the record as it was read, if the body changes a record.
@@ -91,8 +90,8 @@ export function toWire(operation: Operation, changes: JsonObject, before?: Servi
 }
 
 /**
- * Gives a text the type of the value that it replaces, because the description states none: the cell `4711` of a table
- * replaces the number 4711 by a number.
+ * Gives a text the type of the value that it replaces, if the description states no type: the cell `4712` replaces the number 4711
+ * by a number.
  */
 function inTypeOf(old: JsonValue | undefined, isDate: boolean, value: JsonValue): JsonValue {
   if (typeof value !== 'string' || old === undefined || old === null) return value;

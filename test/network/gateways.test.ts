@@ -135,7 +135,7 @@ describe('a failure that has a remedy gets it as a hint:', () => {
       'a next page at the address of the service behind the gateway',
       6,
       mode.answers(linkTo('http://127.0.0.1:4100')),
-      /hint: a gateway may not pass on the header Host, or X-Forwarded-Proto: see `petstore help gateways`/,
+      /hint: a gateway may not forward the header Host, or X-Forwarded-Proto: see `petstore help gateways`/,
     ],
     [
       'a next page at the same address without TLS',

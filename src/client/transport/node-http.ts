@@ -18,7 +18,7 @@ export interface TransportOptions extends SocketOptions {
   readonly connections: number;
 }
 
-/** The transport for few requests without a proxy, which needs no time to load. Connections are kept for the next page or record. */
+/** The transport for few requests without a proxy. It loads fast, and keeps connections for the next page or record. */
 export async function createNodeHttpTransport({
   baseUrl,
   tls,
@@ -28,7 +28,7 @@ export async function createNodeHttpTransport({
   const origin = new URL(baseUrl);
   const isSecure = origin.protocol === 'https:';
   const { Agent, request: open } = isSecure ? await import('node:https') : await import('node:http');
-  // An idle connection is closed before the server does it, because that would cost the next request.
+  // An idle connection is closed before the server closes it, because that would fail the next request.
   const agent = new Agent({ keepAlive: true, maxSockets: connections, timeout: 4000 });
   const target = {
     agent,
@@ -41,7 +41,7 @@ export async function createNodeHttpTransport({
   ): Promise<HttpResponse> => {
     const collector = new ResponseCollector();
     const allHeaders: OutgoingHttpHeaders = { host: origin.host, ...(headers as OutgoingHttpHeaders) };
-    // Node leaves the length out of a DELETE, and the server would read the body as the next request.
+    // Node sends no length with a DELETE, so the server would read the body as the next request.
     if (body !== undefined) allHeaders['content-length'] = Buffer.byteLength(body);
     const message = open({ ...target, method, path: pathOf(url), headers: allHeaders });
     message.on('socket', (socket) => {
@@ -50,7 +50,7 @@ export async function createNodeHttpTransport({
     });
     cancellation.onCancel(() => message.destroy());
     message.on('error', (error) => collector.fail(error));
-    // Node closes such a connection without an event.
+    // Otherwise Node closes the connection without an event.
     message.on('upgrade', (_, socket) => {
       socket.destroy();
       collector.fail(new Error('unasked upgrade'));
@@ -73,7 +73,7 @@ export function socketTarget(origin: URL) {
   return {
     host: reachableHost(host),
     port: portOf(origin),
-    // Not the name in a header Host of the user: the certificate must be that of the base URL.
+    // Not the name in a Host header of the user: the certificate must be that of the base URL.
     servername: isIP(host) === 0 ? host : '',
     ALPNProtocols: ['http/1.1'],
   };
@@ -88,7 +88,7 @@ function reachableHost(host: string): string {
   return host.endsWith('.localhost') ? 'localhost' : host;
 }
 
-/** Returns the path and the query of a URL. It is not parsed as a URL, because that is slow and a run does it for each request. */
+/** Returns the path and the query of a URL, without the URL parser, which is slow. */
 export function pathOf(url: string): string {
   return url.slice(url.indexOf('/', url.indexOf('://') + 3));
 }

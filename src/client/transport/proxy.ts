@@ -69,7 +69,7 @@ function isExempt(host: string, port: number, list = ''): boolean {
 }
 
 /**
- * Returns the status by which a proxy has answered in place of the service. Undefined for any other error. The messages of
+ * Returns the status of a proxy that has answered in place of the service. Undefined for any other error. The messages of
  * undici are `Proxy response (502) !== 200 when HTTP Tunneling` and `Proxy Authentication Required (407)`.
  */
 export function statusOfProxy({ message }: Error): number | undefined {
@@ -77,7 +77,7 @@ export function statusOfProxy({ message }: Error): number | undefined {
   return status === undefined ? undefined : Number(status);
 }
 
-/** Makes the error of a proxy that cannot be reached, or does not lead to the service. @param error of undici or of a socket. */
+/** Makes the error of a proxy that cannot be reached, or cannot reach the service. @param error of undici or of a socket. */
 export function proxyFailure({ source, label, authorization }: HttpProxy, error: Error): CliError {
   const name = `the proxy ${label} (${source})`;
   const status = statusOfProxy(error);

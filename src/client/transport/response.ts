@@ -29,7 +29,7 @@ export class ResponseCollector {
     this.head = { status, headers: readHeaders(rawHeaders) };
   }
 
-  /** Adds a part of the body. @returns false if the response is now longer than allowed: the promise is settled, and the rest need not be read. */
+  /** Adds a part of the body. @returns false if the response is too long: the promise is settled, and the rest need not be read. */
   add(chunk: Uint8Array): boolean {
     const { status = 0 } = this.head ?? {};
     const maxBytes = maxBytesOf(status);
@@ -41,7 +41,7 @@ export class ResponseCollector {
     return false;
   }
 
-  /** Settles the promise by the response that has been read. An error whose body is compressed keeps its status and loses its body. */
+  /** Settles the promise by the response. An error with a compressed body loses the body, but keeps its status. */
   end(): void {
     if (!this.head) return;
     const [first] = this.chunks;
@@ -53,7 +53,7 @@ export class ResponseCollector {
     else this.fail(invalidResponse(`the body is encoded as ${encoding}, and none was asked for`, { status }));
   }
 
-  /** Rejects the promise. A response with an error status fulfils it: a part of its body is enough for its message. */
+  /** Rejects the promise. A response with an error status fulfils it, because a part of its body is enough for the message. */
   fail(error: Error): void {
     if (this.head && this.head.status >= 400) this.end();
     else this.reject(transportError(error, this.head?.status));
@@ -83,7 +83,7 @@ function latin1(text: string | Buffer = ''): string {
 }
 
 /**
- * Makes the error of a response that is not valid although its status is a success.
+ * Makes the error of a success that is not valid.
  *
  * @param why a clause.
  */
@@ -119,7 +119,7 @@ export function transportError(error: Error, status?: number): CliError {
   return unansweredError(reason, clauseFor(root, code, reason), details);
 }
 
-/** The first match decides; any other code means that the connection broke. */
+/** The first match decides. Any other code means that the connection broke. */
 const reasons: readonly (readonly [codes: RegExp, reason: UnavailableReason])[] = [
   [/^(ENOTFOUND|EAI_)/, 'dns'],
   [/^(ECONNREFUSED|EHOST|ENET|EADDR|EACCES|EPERM|ERR_ACCESS_DENIED)/, 'refused'],
@@ -129,7 +129,7 @@ const reasons: readonly (readonly [codes: RegExp, reason: UnavailableReason])[] 
 ];
 
 /**
- * Names the other protocol that bytes without an HTTP response are of: an alert of TLS, or a frame of HTTP/2.
+ * Names the protocol of bytes that are not an HTTP response: an alert of TLS, or a frame of HTTP/2.
  *
  * @see RFC 8446, 5.1, and RFC 9113, 4.1 and 6.5
  */
@@ -153,8 +153,8 @@ function clauseFor(error: Error, code: string, reason: UnavailableReason): strin
 }
 
 /**
- * Returns the words of Node, or the reason in a line of OpenSSL: `40A7...:error:0A00010B:SSL routines:ssl3_get_record:wrong
- * version number:../deps/...`. Leaves out the advice that Node 24 adds for a certificate, which is about a flag of node.
+ * Returns the message of Node, or the reason in a line of OpenSSL: `40A7...:error:0A00010B:SSL routines:ssl3_get_record:wrong
+ * version number:../deps/...`. Leaves out what Node 24 adds about a flag of node.
  */
 function tlsClause({ message }: Error): string {
   const why = /:error:[0-9A-F]+:[^:]*:[^:]*:([^:]+)/.exec(message)?.[1];

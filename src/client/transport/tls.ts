@@ -6,7 +6,7 @@ import { systemReason } from '../../process/system-error.ts';
 
 /** PEM texts. */
 export interface TlsFiles {
-  /** Trusted authorities in place of those that Node brings, as OpenSSL reads them from SSL_CERT_FILE. */
+  /** Trusted authorities in place of those of Node, from SSL_CERT_FILE. */
   readonly roots?: string | undefined;
   /** Further trusted authorities. */
   readonly ca?: string | undefined;
@@ -40,7 +40,7 @@ function authorities(roots: string | undefined, extraFile: string | undefined): 
   return getCACertificates?.('default') ?? [...tls.rootCertificates, ...extra];
 }
 
-/** Reads the authorities of a file. Returns none if the file cannot be read, because Node has warned about that already. */
+/** Reads the authorities of a file. None if the file cannot be read, because Node has already warned about that. */
 function readAuthorities(file: string): string[] {
   try {
     return [readFileSync(file, 'utf8')];
@@ -70,7 +70,7 @@ export async function readTlsFiles({ roots, ca, cert, key }: NamedTlsFiles): Pro
     [roots, ca, cert, key ?? cert].map(readTlsFile),
   );
   const { X509Certificate } = await import('node:crypto');
-  // Every certificate of a file is checked: Node trusts those before the first broken one, and does not report the rest.
+  // Each certificate is checked, because Node silently ignores the first broken one and those after it.
   const checkCertificates = (file: NamedFile, text = '') => {
     const all = text.match(/^\uFEFF?-----BEGIN (?:X509 |TRUSTED )?CERTIFICATE-----[^-]*.*$/gm) ?? [text];
     for (const [index, each] of all.entries()) {

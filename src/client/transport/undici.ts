@@ -6,14 +6,14 @@ import { pathOf, socketTarget, type TransportOptions } from './node-http.ts';
 import { type HttpProxy, proxyFailure, statusOfProxy } from './proxy.ts';
 import { ResponseCollector } from './response.ts';
 
-/** The transport for many requests, and for all that go through a proxy: slower to load, and much faster than node:http once it runs. */
+/** The transport for many requests, and for all that go through a proxy. It loads slowly, but is much faster than node:http. */
 export async function createUndiciTransport(
   options: TransportOptions,
   proxy?: HttpProxy,
 ): Promise<Transport> {
   const dispatcher = await openDispatcher(options, proxy);
   const { origin, protocol } = new URL(options.baseUrl);
-  // A proxy may close a connection without a word (tinyproxy does), and the next request on it would be lost.
+  // A proxy such as tinyproxy closes idle connections, and the next request on one would be lost.
   const isForwarded = proxy !== undefined && protocol === 'http:';
   return {
     forwardProxy: isForwarded ? proxy.label : undefined,
@@ -60,7 +60,7 @@ async function openDispatcher(
     proxyTunnel: false,
     requestTls,
     proxyTls,
-    // Without this the errors would not name the proxy, and undici would ask a proxy for ever that drops its connections.
+    // Otherwise errors would not name the proxy, and undici would retry for ever if the proxy drops its connections.
     factory: (url, { connect }: { connect: Connector }) =>
       openPool(url, (target, callback) =>
         connect(target, (...[error, socket]) =>
@@ -72,7 +72,7 @@ async function openDispatcher(
 
 type Connector = buildConnector.connector;
 
-/** The handler of one request. It implements undici's internal interface, so that nothing is wrapped. */
+/** The handler of one request. It implements undici's internal interface, which saves a wrapper. */
 class ResponseHandler extends ResponseCollector implements Dispatcher.DispatchHandler {
   private readonly options: SendOptions;
   private readonly proxy: HttpProxy | undefined;
@@ -87,7 +87,7 @@ class ResponseHandler extends ResponseCollector implements Dispatcher.DispatchHa
 
   onConnect(abort: (reason?: Error) => void): void {
     this.abort = abort;
-    // Otherwise undici would send a request that waited for its connection until after its deadline.
+    // Otherwise undici would send a request that got its connection only after the deadline.
     if (this.options.cancellation.isCancelled) abort(new Error('cancelled'));
     else this.options.onSending();
   }
@@ -115,9 +115,9 @@ class ResponseHandler extends ResponseCollector implements Dispatcher.DispatchHa
 const optimisingFlags = ['wasm-tier-up', 'wasm-dynamic-tiering', 'wasm-lazy-compilation'];
 
 /**
- * Lets undici create its parser, which is WebAssembly, without code that is optimised later. V8 11 (Node 20) would otherwise
- * optimise it after the first response, which takes 28 MB, and the process could not end meanwhile; the parser gets no faster
- * (`bench/README.md`). The flags are reset at once, because V8 refuses code caches that were created under other flags.
+ * Stops V8 11 (Node 20) from optimising undici's parser, which is WebAssembly. To do so takes 28 MB after the first response, the
+ * process could not end meanwhile, and the parser gets no faster (`bench/README.md`). The flags are reset at once, because V8
+ * rejects code caches that were created under other flags.
  */
 function withoutOptimising(connected: buildConnector.Callback): buildConnector.Callback {
   if (!v8Version().startsWith('11.')) return connected;
