@@ -13,8 +13,7 @@ import type { Condition } from './condition.ts';
 import { idParameter, readsOf } from './judge-answer.ts';
 import { checkGet, checkList } from './operation-checks.ts';
 import { checkConnection, checkDns, checkTls, judgeExpiry, judgeProtocol } from './reach.ts';
-import { writableNouns } from './writable-nouns.ts';
-import { checkLife, type Leftovers } from './write-checks.ts';
+import { writeChecks } from './write-checks.ts';
 
 /** What the checks are made from, and which of them run. */
 export interface Selection {
@@ -47,8 +46,18 @@ export function reachChecks(baseUrl: string | undefined, expect: readonly Condit
   ];
 }
 
-/** Lists the selected checks, in the order of the reports. @param left gets the records that the write checks create */
-export function selectedChecks(selection: Selection, left: Leftovers): Check[] {
+/** The checks that are selected. */
+export interface SelectedChecks {
+  /** Checks that only read, in the order of the reports. */
+  readonly reads: readonly Check[];
+  /** Checks that write, in the order of the reports. */
+  readonly writes: readonly Check[];
+  /** Removes what the write checks have left. */
+  readonly cleanUp: Check;
+}
+
+/** Makes the selected checks. */
+export function selectChecks(selection: Selection): SelectedChecks {
   const { contract, baseUrl, expect, waitFor, write } = selection;
   const reads = readsOf(contract);
   const unbound = [...contract.missing].filter(([id]) => operations[id].method === 'GET');
@@ -64,7 +73,7 @@ export function selectedChecks(selection: Selection, left: Leftovers): Check[] {
         { id: 'error/bad-request', operation: get, run: (context) => checkBadRequest(context, get) },
       ]
     : [];
-  const nouns = write ? writableNouns(contract) : [];
+  const { checks: lives, cleanUp } = writeChecks(contract);
   const checks: Check[] = [
     ...reachChecks(baseUrl, expect),
     ...(waitFor.length > 0 ? version : []),
@@ -82,17 +91,12 @@ export function selectedChecks(selection: Selection, left: Leftovers): Check[] {
     })),
     // Another deployment may have answered since.
     ...(waitFor.length > 0 ? version : []),
-    ...Array.from(nouns, ([name, noun]) =>
-      typeof noun === 'string'
-        ? { id: `write/${name}`, run: async () => skip(noun) }
-        : {
-            id: `write/${name}`,
-            operation: noun.create,
-            run: (context: CheckContext) => checkLife(context, left, noun),
-          },
-    ),
   ];
-  return checks.filter(({ id }) => groupOf(id) === 'reach' || isSelected(id, selection));
+  return {
+    reads: checks.filter(({ id }) => groupOf(id) === 'reach' || isSelected(id, selection)),
+    writes: write ? lives.filter(({ id }) => isSelected(id, selection)) : [],
+    cleanUp,
+  };
 }
 
 /** Returns true if `--only` names reach, so that the checks of reach alone are enough. */

@@ -6,7 +6,7 @@ import type { RawResponse } from '../client/client.ts';
 import { type CallInput, recordIdOf } from '../client/request.ts';
 import { pageSize } from '../client/whole-list.ts';
 import { monotonicMs } from '../process/deadline.ts';
-import { type ExitCode, exitCodes, messageOf, UsageError } from '../process/errors.ts';
+import { type ExitCode, exitCodes, messageOf } from '../process/errors.ts';
 import { jsonIn } from '../process/exact-json.ts';
 import { excerpt } from '../process/secrets.ts';
 import {
@@ -14,7 +14,6 @@ import {
   type Check,
   type CheckContext,
   type Finding,
-  FindingError,
   findingOfError,
   groupOf,
   isRed,
@@ -96,11 +95,8 @@ function createCheckContext(service: Service, signal: AbortSignal, attempts: Att
     },
     async ask(operation, input = {}, options = {}) {
       const { id, method } = operation;
-      const sending = client.send(id, withPageSize(operation, input), callOptions(options), options.changes);
-      const response = await sending.catch((error: unknown) => {
-        // The check lacks a value of a parameter that the contract requires.
-        throw error instanceof UsageError ? new FindingError(skip(error.message)) : error;
-      });
+      const wholeInput = withPageSize(operation, input);
+      const response = await client.send(id, wholeInput, callOptions(options), options.changes);
       const recordId = recordIdOf(operation, input);
       const { definitions } = client.contract;
       return { ...response, ...parseBody(response), method, operation, recordId, definitions };

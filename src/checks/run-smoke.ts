@@ -3,8 +3,8 @@ import { longestTimerMs, monotonicMs, sleep } from '../process/deadline.ts';
 import { exitCodes, InterruptedError, type Signal } from '../process/errors.ts';
 import { type Interrupts, inTwoSteps, Stop } from '../process/signals.ts';
 import { durationText } from '../process/text.ts';
-import { type Check, fail, groupOf, isRed, type Service, skip } from './check.ts';
-import { hasReachPattern, type Selection, selectedChecks } from './check-table.ts';
+import { type Check, fail, groupOf, isRed, type Service } from './check.ts';
+import { hasReachPattern, type SelectedChecks, type Selection, selectChecks } from './check-table.ts';
 import {
   type CheckResult,
   exitCodeOf,
@@ -15,7 +15,6 @@ import {
   stopReasonOf,
 } from './run-checks.ts';
 import type { SmokeReport } from './smoke-report.ts';
-import { cleanUp, type Leftovers } from './write-checks.ts';
 
 /** Why the checks were stopped: by a signal of the user, or because the time of `--max-time` is over. */
 type WhyStopped = Signal | 'max-time';
@@ -57,23 +56,10 @@ export async function runSmoke(
   }
   const startedAt = service.now();
   const startedMs = monotonicMs();
-  const left: Leftovers = new Set();
-  const checks = selectedChecks(selection, left);
+  const selected = selectChecks(selection);
   return inTwoSteps(interrupts, stop, stopBy, async () => {
-    const reads = await runUntilGreen(
-      checks.filter(({ id }) => groupOf(id) !== 'write'),
-      service,
-      waitMs,
-      stop.stopped,
-      print,
-    );
-    const writes = await runWriteChecks(
-      checks.filter(({ id }) => groupOf(id) === 'write'),
-      service,
-      reads.find(isRed),
-      left,
-      stop,
-    );
+    const reads = await runUntilGreen(selected.reads, service, waitMs, stop.stopped, print);
+    const writes = await runWriteChecks(selected, service, reads.find(isRed), stop);
     const ran = [...reads, ...writes];
     const signal = stop.reason === 'max-time' ? undefined : stop.reason;
     const failures = failureIfIncomplete(ran, selection, service, stop, signal);
@@ -119,22 +105,16 @@ async function runUntilGreen(
 
 /** Runs the write checks, if no read check has failed, and removes the records that they made. */
 async function runWriteChecks(
-  checks: readonly Check[],
+  { writes, cleanUp }: SelectedChecks,
   service: Service,
   failed: CheckResult | undefined,
-  left: Leftovers,
   stop: Stop<WhyStopped>,
 ): Promise<CheckResult[]> {
-  if (checks.length === 0) return [];
-  if (failed) return checks.map((check) => skippedResult(check, `${failed.id} failed`));
-  const results = await runChecks(checks, service, stop.stopped);
-  const hasWritten = left.size > 0 || results.some(({ state }) => state !== 'skip');
+  if (writes.length === 0) return [];
+  if (failed) return writes.map((check) => skippedResult(check, `${failed.id} failed`));
+  const results = await runChecks(writes, service, stop.stopped);
   setTimeout(() => stop.abandon('the time for cleaning up is over'), cleanUpMs).unref();
-  const cleanup: Check = {
-    id: 'write/cleanup',
-    run: async (context) => (hasWritten ? cleanUp(context, left) : skip('nothing was written')),
-  };
-  return [...results, await runCheck(cleanup, service, stop.abandoned)];
+  return [...results, await runCheck(cleanUp, service, stop.abandoned)];
 }
 
 /**

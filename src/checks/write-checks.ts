@@ -1,3 +1,4 @@
+import type { Contract } from '../api/contract.ts';
 import { nouns, type WriteVerb } from '../api/nouns.ts';
 import { differencesOf } from '../api/record-values.ts';
 import { attemptDetails } from '../client/judge-write.ts';
@@ -9,8 +10,19 @@ import { counted } from '../process/text.ts';
 import type { Intent, Outcome } from '../writes/decide.ts';
 import { createRecordPort, type RecordPort } from '../writes/port.ts';
 import { type Settled, settle } from '../writes/settle.ts';
-import { type CheckContext, type Finding, fail, failure, flaky, pass, statusText, warn } from './check.ts';
-import { createName, type WritableNoun } from './writable-nouns.ts';
+import {
+  type Check,
+  type CheckContext,
+  type Finding,
+  fail,
+  failure,
+  flaky,
+  pass,
+  skip,
+  statusText,
+  warn,
+} from './check.ts';
+import { createName, type WritableNoun, writableNouns } from './writable-nouns.ts';
 
 /**
  * A record whose create answered with its id. It is deleted only if a read right before the delete shows the name that the
@@ -26,18 +38,28 @@ interface TestRecord {
 }
 
 /** What the checks may leave in the service: records, and clauses about records whose ids no answer has told. */
-export type Leftovers = Set<TestRecord | string>;
+type Leftovers = Set<TestRecord | string>;
+
+/** Makes a check of the life of a record for each noun, and the check that removes what they have left. */
+export function writeChecks(contract: Contract): {
+  readonly checks: readonly Check[];
+  readonly cleanUp: Check;
+} {
+  const left: Leftovers = new Set();
+  const checks = Array.from(writableNouns(contract), ([name, noun]): Check => {
+    const id = `write/${name}`;
+    if (typeof noun === 'string') return { id, run: async () => skip(noun) };
+    return { id, operation: noun.create, run: (context) => checkLife(context, left, noun) };
+  });
+  return { checks, cleanUp: { id: 'write/cleanup', run: (context) => cleanUp(context, left) } };
+}
 
 /**
  * Checks the life of a record: it is created, read back, found in its list, updated, read back and deleted.
  *
  * @param left gets what exists, or may exist.
  */
-export async function checkLife(
-  context: CheckContext,
-  left: Leftovers,
-  noun: WritableNoun,
-): Promise<Finding[]> {
+async function checkLife(context: CheckContext, left: Leftovers, noun: WritableNoun): Promise<Finding[]> {
   const { change, name, list } = noun;
   const [created, findings] = await createTestRecord(context, left, noun);
   if ((await isListed(context, created)) === false)
@@ -207,7 +229,8 @@ async function isListed(
 }
 
 /** Deletes the test records. The finding names each record that is left, or may be left because its id is unknown. */
-export async function cleanUp(context: CheckContext, leftovers: Leftovers): Promise<Finding> {
+async function cleanUp(context: CheckContext, leftovers: Leftovers): Promise<Finding> {
+  if (leftovers.size === 0) return skip('nothing is left to remove');
   const left: string[] = [];
   // The newest come first, because a record may refer to an older one.
   for (const record of [...leftovers].reverse())

@@ -146,10 +146,11 @@ async function fieldNames(context: Context, { command, values }: Cursor): Promis
 
 /** Offers the groups of the checks, and the checks. */
 async function checkNames(): Promise<Offer[]> {
-  const { selectedChecks } = await import('../checks/check-table.ts');
+  const { selectChecks } = await import('../checks/check-table.ts');
   const { groupOf } = await import('../checks/check.ts');
   const { builtInContract } = await import('../api/contract.ts');
   const all = { baseUrl: 'https:', write: true, only: [], skip: [], waitFor: [], expect: [] };
-  const ids = selectedChecks({ ...all, contract: builtInContract }, new Set()).map(({ id }) => id);
+  const { reads, writes } = selectChecks({ ...all, contract: builtInContract });
+  const ids = [...reads, ...writes].map(({ id }) => id);
   return toOffers([...new Set(ids.map(groupOf)), ...ids]);
 }

@@ -1,7 +1,7 @@
 import { appendFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { confirmWrite } from '../../asking.ts';
-import { type Selection, selectedChecks } from '../../checks/check-table.ts';
+import { type Selection, selectChecks } from '../../checks/check-table.ts';
 import { parseCondition } from '../../checks/condition.ts';
 import { toAnnotations, toJsonReport, toJunitReport, toStepSummary } from '../../checks/machine-reports.ts';
 import { runSmoke } from '../../checks/run-smoke.ts';
@@ -128,9 +128,9 @@ async function toSelection(context: Context, flags: SmokeFlags): Promise<Selecti
 
 /** Returns the list of `--dry-run`. */
 function toListRecords(selection: Selection) {
-  const checks = selectedChecks(selection, new Set());
+  const { reads, writes } = selectChecks(selection);
   // A check that runs twice has one result.
-  const planned = new Map(checks.map(({ id, operation }) => [id, operation]));
+  const planned = new Map([...reads, ...writes].map(({ id, operation }) => [id, operation]));
   return Array.from(planned, ([id, operation]) => ({
     id,
     operation: operation?.id ?? null,
