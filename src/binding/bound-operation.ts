@@ -1,4 +1,3 @@
-import { hidesTryIt } from '../api/contract.ts';
 import { withoutParameters } from '../api/http.ts';
 import { nouns } from '../api/nouns.ts';
 import type { BodyField, DocumentedResponse, Operation, RequestBody, Stability } from '../api/operations.ts';
@@ -48,7 +47,9 @@ export function toOperation(
     stability: stabilityOf(operationObject) ?? stabilityOf(pathItem) ?? 'stable',
     isDeprecated: operationObject.deprecated === true,
     sunset: sunsetOf(operationObject) ?? sunsetOf(pathItem),
-    hidesTryIt: hidesTryIt(root.document, pathItem, operationObject),
+    hidesTryIt: [root.document, pathItem, operationObject].some(
+      (level) => level['x-hideTryItPanel'] === true,
+    ),
     source: 'bound',
     why,
   };
