@@ -99,17 +99,20 @@ async function readAll(
     keep(row, reading);
   };
   const left = () => rows.filter((_, index) => !wasRead[index]);
+  const readList = async () => {
+    for await (const page of port.list()) for (const record of page) keepOnce(port.idOf(record), { record });
+  };
   if (rows.length > 0 && port.canList && !(port.canReadInRun && rows.length < minRowsForList))
     try {
-      for await (const page of port.list())
-        for (const record of page) keepOnce(port.idOf(record), { record });
+      await readList();
     } catch (error) {
       // The records are read one by one instead.
       if (!port.canReadInRun || !isCutListError(error)) throw error;
     }
-  // A record that the list lacks is read by itself before it is called missing.
+  // A list that changes while it is read may skip a record, so what it lacks is read once more before it is called missing.
   if (port.canReadInRun)
     await eachAtOnce(atOnce, left(), async (row) => keepOnce(idOf(row), await port.read(idOf(row))));
+  else if (left().length > 0) await readList();
   return left();
 }
 

@@ -81,8 +81,8 @@ export function createRecordPort(client: Client, name: NounName, options: PortOp
       const toReading = (answer: FetchedRecord): Reading =>
         sendsEtags ? answer : { ...answer, etag: undefined };
       const found = await readRecord(client, name, id, reading).then(toReading, missingReading);
-      // An empty 404 may come from a gateway. A whole list without the record comes from the service.
-      if (found.missing?.details.author !== 'unknown') return found;
+      if (!found.missing || found.missing.details.author === 'service') return found;
+      // An empty 404 may come from a gateway, and a list that changes while it is read may skip a record: a further list decides.
       if (!port.canList) throw found.missing;
       return readFromList(client, name, id, { ...reading, needsWhole: true }).then(toReading, missingReading);
     },
