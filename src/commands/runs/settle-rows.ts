@@ -3,7 +3,7 @@ import { Journal } from '../../bulk/journal.ts';
 import { findRun, journalPath, listRuns, readRun } from '../../bulk/list-runs.ts';
 import { nextHint } from '../../bulk/report-output.ts';
 import { isLeft, rowStateOf, rowTotals, unfinishedCount } from '../../bulk/row-state.ts';
-import { idOfRow, type Run, rowName } from '../../bulk/run.ts';
+import { idOfRow, type Run, rowName, settleCommand } from '../../bulk/run.ts';
 import { lockTarget } from '../../bulk/target.ts';
 import { writeEnd } from '../../bulk/write-run.ts';
 import type { Context } from '../../context.ts';
@@ -30,7 +30,10 @@ export async function settleRows(
   lock.nameRun(runId);
   const list = await listRuns(context.io);
   const run = await readRun(list, runId);
-  const outcomes = names.map((name) => toOutcome(context, run, name, as));
+  const { undoes } = run.header;
+  const isKept = list.runs.some(({ id }) => id === undoes);
+  const undone = undoes !== null && isKept ? await readRun(list, undoes) : undefined;
+  const outcomes = names.map((name) => toOutcome(context, run, undone, name, as));
   const journal = new Journal(journalPath(list.folder, runId), run);
   for (const [row, outcome] of outcomes) journal.keep({ kind: 'outcome', row, outcome });
   journal.sync();
@@ -54,6 +57,7 @@ export async function settleRows(
 function toOutcome(
   context: Context,
   run: Run,
+  undone: Run | undefined,
   { name, made }: NamedRow,
   as: 'applied' | 'failed',
 ): readonly [Row, Outcome] {
@@ -63,11 +67,11 @@ function toOutcome(
       `run ${run.id} has no row ${name}`,
       `\`petstore runs show ${run.id}\` lists its rows`,
     );
-  const { code, settledBy = [] } = row.outcome?.reason ?? {};
-  if (code === 'not_settled')
+  const undoneRow = undone?.rows.find(({ line, doubt }) => line === row.line && doubt !== undefined);
+  if (undone?.id !== undefined && undoneRow)
     throw new UsageError(
-      `run ${run.id}: nobody knows whether run ${run.header.undoes} wrote the row ${name}`,
-      nextHint(context, settledBy),
+      `run ${run.id}: nobody knows whether run ${undone.id} wrote the row ${name}`,
+      nextHint(context, settleCommand(undone.id, undoneRow)),
     );
   const state = rowStateOf(row);
   const isCreate = row.intent.kind === 'create';
