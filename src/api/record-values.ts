@@ -65,6 +65,12 @@ export function describeDifference(value: Value, other: Value): string {
   return describeValue(Object.fromEntries(differences.map(({ name }) => [name, value[name]])));
 }
 
+/** Prints the value of a field for people: `Rex`, `none`. */
+export function fieldText(name: string, field: JsonValue | undefined): string {
+  if (isCategoryField(name) && field !== undefined && isJsonObject(field)) return categoryText(field);
+  return typeof field === 'string' ? field : field === undefined ? 'none' : printJson(field);
+}
+
 /** The fields of a record with the given names. A category is its id, or `{id, name}` if the record has its name. */
 export function fieldsOf(record: JsonObject, names: Iterable<string>): Fields {
   return Object.fromEntries(

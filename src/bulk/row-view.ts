@@ -1,15 +1,7 @@
 import { type NounName, nouns } from '../api/nouns.ts';
-import {
-  categoryText,
-  differencesOf,
-  isCategoryField,
-  isFields,
-  toJsonValue,
-  type Value,
-} from '../api/record-values.ts';
+import { differencesOf, fieldText, isFields, toJsonValue, type Value } from '../api/record-values.ts';
 import { type Column, pickColumns, type View } from '../output/columns.ts';
 import { inPages, type Output, type Printer } from '../output/printer.ts';
-import { isJsonObject, type JsonValue, printJson } from '../process/exact-json.ts';
 import { counted, groupDigits, sanitize } from '../process/text.ts';
 import type { Row } from '../writes/decide.ts';
 import { shownCode } from '../writes/reasons.ts';
@@ -98,11 +90,6 @@ function differencesText(value: Exclude<Value, null | number | bigint>, other: V
   return differencesOf(value, otherFields)
     .map(({ name }) => `${name} ${fieldText(name, value[name])}`)
     .join(', ');
-}
-
-function fieldText(name: string, field: JsonValue | undefined): string {
-  if (isCategoryField(name) && field !== undefined && isJsonObject(field)) return categoryText(field);
-  return typeof field === 'string' ? field : field === undefined ? 'none' : printJson(field);
 }
 
 /** A plan as it is printed: the rows that will be written or cannot be written. */

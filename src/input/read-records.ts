@@ -171,9 +171,7 @@ function tableReader(
   const fieldColumns = fields.flatMap((name, index) => (name === undefined ? [] : [{ name, index }]));
   return ({ line, text, cells = [] }) => {
     if (cells.length > fields.length && cells.slice(fields.length).some((cell) => cell.trim() !== ''))
-      throw new ValueError(`the row has ${cells.length} cells, the header has ${fields.length}`, {
-        rule: 'size',
-      });
+      throw new ValueError(`the row has ${cells.length} cells, the header has ${fields.length}`);
     const values: Record<string, string | undefined> = {};
     for (const { name, index } of fieldColumns) {
       const cell = cells[index];
@@ -198,10 +196,8 @@ function objectReader(layout: ColumnRules): RecordReader {
   let columns: Readonly<Record<string, string>> = {};
   return ({ line, text, item = toItem(text) }) => {
     const { value, twice } = item;
-    if (twice !== undefined)
-      throw new ValueError(`the key ${twice} is there twice`, { rule: 'a key is there twice' });
-    if (!isJsonObject(value))
-      throw new ValueError(`${quoteValue(text)} is not a JSON object`, { rule: 'no object' });
+    if (twice !== undefined) throw new ValueError(`the key ${twice} is there twice`);
+    if (!isJsonObject(value)) throw new ValueError(`${quoteValue(text)} is not a JSON object`);
     const ownKeys = Object.keys(value);
     if (!fields || !isSameList(keys, ownKeys)) {
       fields = findFields(ownKeys, layout);

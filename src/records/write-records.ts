@@ -1,11 +1,9 @@
 import type { HttpRequest } from '../api/http.ts';
-import type { ServiceRecord } from '../api/record-values.ts';
+import { differencesOf, fieldsOf, fieldText, type ServiceRecord } from '../api/record-values.ts';
 import { toRequestDocuments } from '../client/shown-calls.ts';
 import { retryLimitsOf } from '../context.ts';
-import { cellText } from '../output/columns.ts';
 import type { Output } from '../output/printer.ts';
 import { CliError, InterruptedError } from '../process/errors.ts';
-import type { JsonValue } from '../process/exact-json.ts';
 import type { Intent, Row } from '../writes/decide.ts';
 import { createRecordPort } from '../writes/port.ts';
 import type { Settled } from '../writes/settle.ts';
@@ -100,17 +98,12 @@ async function reportWrite(
     row.intent.kind === 'set' && typeof row.intent.value === 'object'
       ? Object.keys(row.intent.value ?? {})
       : ['quantity'];
-  const changes = names
-    .map((name) => [name, valueOrNone(before[name]), valueOrNone((record?.fields ?? before)[name])])
-    .filter(([, from, to]) => from !== to)
-    .map(([name, from, to]) => `${name} ${from} -> ${to}`);
+  const changes = differencesOf(fieldsOf(record?.fields ?? before, names), before).map(
+    ({ name, expected, actual }) => `${name} ${fieldText(name, actual)} -> ${fieldText(name, expected)}`,
+  );
   await context.printStatus(
     `${noun.singular} ${row.id}: ${changes.length === 0 ? 'nothing changed' : changes.join(', ')}`,
   );
-}
-
-function valueOrNone(value: JsonValue | undefined): string {
-  return cellText(value) || 'none';
 }
 
 /** Makes the output of the writes: the records, in the order of the command line, and the error of those that failed. */
