@@ -40,7 +40,7 @@ export function toOperation(
     paging: isList ? pagingOf(from, id) : undefined,
     takesChangesOnly: takesChangesOnly(tableOperation, from, body),
     // Frameworks leave out the responses of a DELETE.
-    success: sortStatuses(success.length > 0 ? success : anySuccess, tableOperation.success),
+    success: success.length > 0 ? success : anySuccess,
     errors: [],
     responses: readResponses(responses, root, definitions),
     credential: from.credential,
@@ -181,11 +181,6 @@ function readResponses(
 }
 
 const anySuccess = [200, 201, 202, 203, 204, 205];
-
-/** Sorts statuses. The statuses of the table come first. */
-function sortStatuses(statuses: readonly number[], usual: readonly number[]): number[] {
-  return [...statuses].sort((a, b) => Number(usual.includes(b)) - Number(usual.includes(a)) || a - b);
-}
 
 function stabilityOf(object: JsonObject): Stability | undefined {
   const value = object['x-stability'];

@@ -114,7 +114,7 @@ interface Failure {
 export function hintOf(failure: Failure): string | undefined {
   // Certificates, tokens and caches come before the guesses.
   return (
-    tls(failure) ??
+    message(failure) ??
     proxyPassword(failure) ??
     basic(failure) ??
     token(failure) ??
@@ -127,8 +127,8 @@ export function hintOf(failure: Failure): string | undefined {
   );
 }
 
-/** The hints for the codes and messages of Node and OpenSSL. */
-const tlsHints: readonly (readonly [words: RegExp, hint: string])[] = [
+/** The hints for codes and messages of Node and OpenSSL, and of an answer that is not valid. */
+const messageHints: readonly (readonly [words: RegExp, hint: string])[] = [
   [
     /SELF_SIGNED|UNABLE_TO_(GET_ISSUER|VERIFY)/,
     'if you trust its authority, name it in the setting ca-cert (PETSTORE_CA_CERT=<file>)',
@@ -140,12 +140,13 @@ const tlsHints: readonly (readonly [words: RegExp, hint: string])[] = [
   ],
   [/the port speaks TLS/, 'begin the base URL with https://'],
   [/wrong version number|packet length too long/, 'is the base URL http:// instead?'],
+  [/with text\/html, not JSON/, 'does the base URL lead to the service, and not to a web page?'],
 ];
 
-function tls({ error }: Failure): string | undefined {
+function message({ error }: Failure): string | undefined {
   const cause = error?.details.cause;
   const words = cause instanceof Error ? `${systemCode(cause)} ${cause.message}` : '';
-  return error && tlsHints.find(([pattern]) => pattern.test(`${words} ${error.message}`))?.[1];
+  return error && messageHints.find(([pattern]) => pattern.test(`${words} ${error.message}`))?.[1];
 }
 
 /** tinyproxy answers 401 in place of 407 to a wrong password. */

@@ -25,8 +25,7 @@ const framing = new Set([
 /** Parses the value of the flag `-H 'name: value'`. @throws UsageError that names the flag. */
 export function parseHeaderFlag(text: string): Header {
   const colon = text.indexOf(':');
-  if (colon < 1)
-    throw new UsageError(`--header: must be \`name: value\`, and has no ${colon === 0 ? 'name' : 'colon'}`);
+  if (colon < 1) throw new UsageError('--header: must be `name: value`');
   return { name: text.slice(0, colon).trim(), value: text.slice(colon + 1).trim(), source: '--header' };
 }
 
@@ -75,14 +74,8 @@ export function checkHeader({ name, value, source }: Header): string {
   if (!isToken(name)) throw new UsageError(`${source}: ${JSON.stringify(name)} is not a header name`);
   const lower = name.toLowerCase();
   if (framing.has(lower)) throw new UsageError(`${source}: ${name} is set by the connection itself`);
-  const bad = /[^\t\x20-\x7e\x80-\xff]/.exec(value)?.[0];
-  if (bad === undefined) return lower;
-  throw new UsageError(
-    `${source}: the value of ${name} holds ${describeCharacter(bad)}, which is not allowed in a header`,
-  );
-}
-
-function describeCharacter(unit: string): string {
-  if (unit === '\r' || unit === '\n') return 'a line break';
-  return unit.charCodeAt(0) > 0xff ? 'a character beyond Latin-1' : 'a control character';
+  const [unit] = /[^\t\x20-\x7e\x80-\xff]/.exec(value) ?? [];
+  if (unit === undefined) return lower;
+  const what = /[\r\n]/.test(unit) ? 'a line break' : 'a control character or one beyond Latin-1';
+  throw new UsageError(`${source}: the value of ${name} holds ${what}, which is not allowed in a header`);
 }

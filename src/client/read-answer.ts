@@ -75,11 +75,7 @@ export function readJson({ status, headers, body }: HttpResponse, mask: Mask): J
   const type = headerValue(headers, 'content-type');
   if (!isJsonType(type)) {
     const what = type ? withoutParameters(type) : 'no content type';
-    const hint =
-      what === 'text/html' ? 'does the base URL lead to the service, and not to a web page?' : undefined;
-    throw invalidResponse(`the answer is ${status} with ${what}, not JSON: ${beginningOf(body, mask)}`, {
-      hint,
-    });
+    throw invalidResponse(`the answer is ${status} with ${what}, not JSON: ${beginningOf(body, mask)}`);
   }
   if (typeof body !== 'string' && !isUtf8(body)) throw invalidResponse('the body is not UTF-8');
   try {
