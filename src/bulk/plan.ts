@@ -146,7 +146,7 @@ function planRow(port: RecordPort, row: RunRow, now: Value, rules: Rules): void 
   if (row.doubt) row.now = now;
   else row.planned = undefined;
   if (decision.kind !== 'write') setOutcome(row, decision);
-  else if (!row.doubt) row.planned = { action: decision.action, before: now, after: decision.after };
+  else if (!row.doubt) row.planned = decision.planned;
 }
 
 /** Returns true if an error says that a list may end before its last record. */

@@ -110,7 +110,7 @@ export async function writeRun(
 async function writeRows(session: Session, plan: Plan, journal: Journal, maxErrors: number): Promise<void> {
   const { stop, port, atOnce, rules, progress, client, settings } = session;
   const work = { kind: 'run' } as const;
-  const policy = { work, rules, ...retryLimitsOf(settings, 'bulk') };
+  const policy = { work, ...rules, ...retryLimitsOf(settings, 'bulk') };
   const saveStore = client.deferSaves?.();
   const keeper = createRowKeeper(journal, { stop, progress, maxErrors, saveStore });
   try {

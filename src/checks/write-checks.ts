@@ -144,9 +144,8 @@ async function writeTestRecord(
 ): Promise<SettledRecord> {
   const { signal: stopped, timeoutMs, retries } = context;
   const port = recordPortOf(context, noun);
-  const rules = { mayCreate: false, takesBack: true };
   const work = { kind: 'command', timeoutMs } as const;
-  const policy = { work, rules, retries, retriesUnreachable: false };
+  const policy = { work, mayCreate: false, takesBack: true, retries, retriesUnreachable: false };
   const { outcome, ...settled } = await settle(port, { line: 0, id, intent }, { policy, stopped });
   if (!outcome) throw new StoppedError();
   return { ...settled, outcome };

@@ -50,7 +50,8 @@ export async function writeRecords(
   const results = new Map<Row, Settled>();
   const policy = {
     work: { kind: 'command', timeoutMs: settings.get('timeout') } as const,
-    rules: { mayCreate: false, takesBack: false },
+    mayCreate: false,
+    takesBack: false,
     ...retryLimitsOf(settings, 'records'),
   };
   const keep = {

@@ -15,11 +15,9 @@ export type Intent =
     }
   | { readonly kind: 'remove'; readonly expected?: Value | undefined };
 
-export type WriteAction = 'create' | 'set' | 'remove';
-
 /** The write that a plan has chosen for a row. */
 export interface Planned {
-  readonly action: WriteAction;
+  readonly action: 'create' | 'set' | 'remove';
   /** The value of the record when the row was last planned while it was certain. */
   readonly before: Value;
   readonly after: Value;
@@ -83,9 +81,7 @@ export interface Abilities {
 }
 
 /** The next step of a row: write a value, or end with an outcome. */
-export type Decision =
-  | { readonly kind: 'write'; readonly action: WriteAction; readonly after: Value }
-  | Outcome;
+export type Decision = { readonly kind: 'write'; readonly planned: Planned } | Outcome;
 
 const unchanged: Outcome = { kind: 'unchanged' };
 /** The outcome of a row that was written, if there is nothing else to say. */
@@ -103,16 +99,13 @@ export function decide(
   if (doubt && planned) return decideUncertain(intent, planned, doubt, now, abilities.createsByPut);
   switch (intent.kind) {
     case 'create':
-      return { kind: 'write', action: 'create', after: intent.fields };
+      return write('create', now, intent.fields);
     case 'set': {
       const { value, expected } = intent;
       if (isMetBy(value, now)) return unchanged;
       if (now === null)
-        return rules.mayCreate && expected === undefined
-          ? { kind: 'write', action: 'create', after: value }
-          : noEntry(value);
-      if (expected === undefined || isMetBy(expected, now))
-        return { kind: 'write', action: 'set', after: value };
+        return rules.mayCreate && expected === undefined ? write('create', now, value) : noEntry(value);
+      if (expected === undefined || isMetBy(expected, now)) return write('set', now, value);
       return otherThanExpected(expected, now);
     }
     case 'add':
@@ -123,7 +116,7 @@ export function decide(
       // The user was shown the whole record, so a field that was added since is a change too.
       const wasShown = intent.expected !== undefined && !rules.takesBack;
       if (expected === undefined || (isMetBy(expected, now) && (!wasShown || isMetBy(now, expected))))
-        return remove(abilities.canRemove);
+        return remove(now, abilities.canRemove);
       return otherThanExpected(expected, now);
     }
   }
@@ -136,7 +129,7 @@ function decideAdd(
   canRemove: boolean,
 ): Decision {
   if (created !== undefined && now === null) return unchanged;
-  if (created !== undefined && isMetBy(created, now)) return remove(canRemove);
+  if (created !== undefined && isMetBy(created, now)) return remove(now, canRemove);
   if (expected !== undefined && !isMetBy(expected, now)) return otherThanExpected(expected, now);
   if (change === 0) return unchanged;
   if (now === null && !mayCreate) return noEntry(0);
@@ -145,7 +138,7 @@ function decideAdd(
   const text = `${count} ${change < 0 ? '-' : '+'} ${Math.abs(change)}`;
   if (sum < 0n) return fail('below_zero', `${text} is below 0`);
   if (sum > maxCount) return fail('too_large', `${text} is above ${maxCount}`);
-  return { kind: 'write', action: now === null ? 'create' : 'set', after: Number(sum) };
+  return write(now === null ? 'create' : 'set', now, Number(sum));
 }
 
 function decideUncertain(
@@ -156,7 +149,7 @@ function decideUncertain(
   createsByPut: boolean,
 ): Decision {
   const { action, before, after } = planned;
-  const writeAgain: Decision = { kind: 'write', action, after };
+  const writeAgain: Decision = { kind: 'write', planned };
   if (intent.kind === 'create') return leaveUnknown('perhaps_made', perhapsMade);
   if (action === 'remove') {
     if (now === null) return applied;
@@ -168,7 +161,7 @@ function decideUncertain(
     return now !== null || createsByPut ? writeAgain : leaveUnknown('perhaps_made', perhapsMade);
   if (now === null) return changed(planned, now);
   const isPlainSet = intent.kind === 'set' && intent.expected === undefined;
-  return isPlainSet ? { ...writeAgain, action: 'set' } : changed(planned, now);
+  return isPlainSet ? write('set', before, after) : changed(planned, now);
 }
 
 /** The message for a row whose record may have been created. */
@@ -189,9 +182,13 @@ function otherThanExpected(expected: Value, now: Value): Outcome {
   return fail('changed', `${is} now, not ${wanted} as expected`);
 }
 
-function remove(canRemove: boolean): Decision {
+function write(action: Planned['action'], before: Value, after: Value): Decision {
+  return { kind: 'write', planned: { action, before, after } };
+}
+
+function remove(now: Value, canRemove: boolean): Decision {
   if (!canRemove) return fail('no_delete', 'the service offers no way to delete it');
-  return { kind: 'write', action: 'remove', after: null };
+  return write('remove', now, null);
 }
 
 function noEntry(value: Value): Outcome {

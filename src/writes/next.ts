@@ -7,7 +7,6 @@ import type { JsonObject } from '../process/exact-json.ts';
 import {
   type Abilities,
   applied,
-  type Decision,
   decide,
   type Outcome,
   type Planned,
@@ -63,16 +62,13 @@ export interface End {
   readonly error?: CliError | undefined;
 }
 
-/**
- * What a row is part of. A row of a run has a plan in a journal, and each of its requests has its own deadline. A row of a command
- * has no journal, and all its requests have one deadline together.
- */
-type Work = { readonly kind: 'run' } | { readonly kind: 'command'; readonly timeoutMs: number };
-
 /** How the rows of a command are settled. */
-export interface Policy extends RetryLimits {
-  readonly work: Work;
-  readonly rules: Rules;
+export interface Policy extends Rules, RetryLimits {
+  /**
+   * What a row is part of. A row of a run has a plan in a journal, and each of its requests has its own deadline. A row of a
+   * command has no journal, and all its requests have one deadline together.
+   */
+  readonly work: { readonly kind: 'run' } | { readonly kind: 'command'; readonly timeoutMs: number };
 }
 
 /** What the rules need to know besides the row. */
@@ -134,9 +130,9 @@ function begin(known: Known, situation: Situation): Next {
   const { intent, planned, doubt } = known;
   const { canReadInRun, canRead, readsFirst } = situation.abilities;
   if (intent.kind === 'create') {
-    const decision = decide(known, null, situation.policy.rules, situation.abilities);
+    const decision = decide(known, null, situation.policy, situation.abilities);
     return decision.kind === 'write'
-      ? plan(known, decision, null, situation)
+      ? plan(known, decision.planned, situation)
       : end(known, { outcome: decision });
   }
   const isPlain = intent.kind !== 'add' && intent.expected === undefined;
@@ -198,7 +194,7 @@ function afterReading(
     reading,
     before: old.before ?? reading.record?.fields,
   };
-  const decision = decide(known, now, situation.policy.rules, situation.abilities);
+  const decision = decide(known, now, situation.policy, situation.abilities);
   if (decision.kind !== 'write') return endDecided(known, decision, reading.record);
   const { intent, planned, aim } = known;
   if (intent.kind === 'add' && planned && !doubt && !isMetBy(planned.before, now)) {
@@ -206,25 +202,22 @@ function afterReading(
     const wentBack = old.lastWrite?.verdict === 'outdated' && aim === 'decide';
     const retries = wentBack ? known.retries - 1 : known.retries;
     const again = { ...known, retries, otherCounts: known.otherCounts + 1 };
-    return again.otherCounts > maxOtherCounts ? endAsAnswered(again) : plan(again, decision, now, situation);
+    return again.otherCounts > maxOtherCounts
+      ? endAsAnswered(again)
+      : plan(again, decision.planned, situation);
   }
   // An attempt with the same tag would get the same 409: the record may be in use.
   const isFinal = statusWord(statusOf(old)) === 'conflict' && reading.etag === old.reading?.etag;
-  return aim === 'look' || isFinal ? endAsAnswered(known) : plan(known, decision, now, situation);
+  return aim === 'look' || isFinal ? endAsAnswered(known) : plan(known, decision.planned, situation);
 }
 
-/** Plans what a decision writes. An uncertain row is sent again with the values of its first attempt. */
-function plan(
-  known: Known,
-  { action, after }: Extract<Decision, { kind: 'write' }>,
-  now: Value,
-  { policy }: Situation,
-): Next {
+/** Plans a write. An uncertain row is sent again with the values of its first attempt, which `decide` has kept. */
+function plan(known: Known, planned: Planned, { policy }: Situation): Next {
   const { intent, doubt, planned: earlier } = known;
+  if (doubt && earlier) return thenWrite(known, planned);
   const isRun = policy.work.kind === 'run';
-  if (doubt && earlier) return thenWrite(known, { ...earlier, action });
-  const planned = { action, before: now, after };
-  const isKept = earlier?.action === action && (intent.kind !== 'add' || isMetBy(earlier.before, now));
+  const isKept =
+    earlier?.action === planned.action && (intent.kind !== 'add' || isMetBy(earlier.before, planned.before));
   if (isRun && earlier && isKept) return thenWrite(known, earlier);
   return thenWrite({ ...known, aim: 'decide', planned }, planned, isRun && earlier !== undefined);
 }

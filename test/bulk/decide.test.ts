@@ -5,9 +5,9 @@ import {
   type Decision,
   decide,
   type Intent,
+  type Planned,
   type Row,
   type Rules,
-  type WriteAction,
 } from '../../src/writes/decide.ts';
 
 // The rules as a table. Each line has what a row says, its state, the value that its record has now, and the decision.
@@ -16,12 +16,13 @@ const max = Number.MAX_SAFE_INTEGER;
 /** What is known of a row before its record is read. */
 type Known = Pick<Row, 'planned' | 'doubt'>;
 const certain: Known = {};
-const planned = (before: Value, after: Value, action: WriteAction = 'set'): Known => ({
+const planned = (before: Value, after: Value, action: Planned['action'] = 'set'): Known => ({
   planned: { action, before, after },
 });
 /** An attempt may have been applied. */
-const sent = (before: Value, after: Value, action: WriteAction = 'set'): Known => ({
-  ...{ ...planned(before, after, action), doubt: 'sent' },
+const sent = (before: Value, after: Value, action: Planned['action'] = 'set'): Known => ({
+  ...planned(before, after, action),
+  doubt: 'sent',
 });
 /** Only a refusal that is in doubt came, such as a 412. */
 const refused = (before: Value, after: Value): Known => ({ ...planned(before, after), doubt: 'refused' });
@@ -36,7 +37,7 @@ const make: Intent = { kind: 'create', fields: rex };
 /** `write 5`, `remove`, `failed changed`, `applied`. */
 function wordsOf(decision: Decision): string {
   if (decision.kind !== 'write') return [decision.kind, decision.reason?.code].filter(Boolean).join(' ');
-  const { action, after } = decision;
+  const { action, after } = decision.planned;
   return action === 'remove' ? 'remove' : `${action === 'set' ? 'write' : action} ${JSON.stringify(after)}`;
 }
 

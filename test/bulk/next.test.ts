@@ -54,7 +54,7 @@ const rows: readonly (readonly [Intent, Planned])[] = [
 ];
 
 const rules = { mayCreate: true, takesBack: false };
-const policy = { work: { kind: 'run' } as const, rules, retries: 1, retriesUnreachable: true };
+const policy = { work: { kind: 'run' } as const, ...rules, retries: 1, retriesUnreachable: true };
 const ofCommand = { ...policy, work: { kind: 'command', timeoutMs: 1000 } as const };
 const abilities = {
   ...{
@@ -82,7 +82,7 @@ const situations: readonly Situation[] = [
     ...usual,
     isConfirmed: true,
     abilities: { ...abilities, readsFirst: true },
-    policy: { ...policy, rules: { ...rules, mayCreate: false, takesBack: true } },
+    policy: { ...policy, mayCreate: false, takesBack: true },
   },
   { ...usual, abilities: { ...abilities, createsByPut: false } },
 ];
