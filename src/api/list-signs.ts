@@ -28,7 +28,7 @@ const lastFlags = words('last islast islastpage lastpagereached done islastitem 
 const nextNames = words(`
   next nextlink nexturl nexturi nexthref nextpage nextpageurl nextpagelink nextpageuri nextpagetoken nexttoken nextcursor
   nextmarker nextkey nextoffset nextrecordsurl nextcontinuationtoken continue continuation continuationtoken odatanextlink`);
-/** Objects beside a list, or around it, that tell of its pages. */
+/** Objects beside a list, or around it, that may say something about its pages. */
 const outerNames = words(`
   meta metadata page pagination paging pageinfo pageable pager links link info responsemetadata searchmetadata
   resultset resultinfo cursor cursors next data result results response embedded d`);

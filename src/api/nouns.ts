@@ -13,8 +13,8 @@ export type OperationId =
   | `${'get' | WriteVerb}${'Pet' | 'Category' | 'Order' | 'Inventory'}`;
 
 /**
- * What a field holds, and how people write it: as a flag, as an answer to a question, as a cell of a file. A `name` tells
- * records apart; a `reference` is the id of another record, or its name.
+ * What a field holds, and how people write it: as a flag, as an answer to a question, as a cell of a file. A `name`
+ * distinguishes records; a `reference` is the id of another record, or its name.
  */
 export type FieldKind = 'name' | 'text' | 'reference' | 'status' | 'quantity' | 'date' | 'truth';
 
@@ -52,7 +52,7 @@ export interface Noun {
   /** The name of its id in other records and in paths. */
   readonly idName: 'petId' | 'categoryId' | 'orderId';
   readonly fields: readonly Field[];
-  /** The fields that tell this noun: a record of a service's description that lacks one is not of this noun. */
+  /** The fields that identify this noun: a record of a service's description that lacks one is not of this noun. */
   readonly keyFields: readonly string[];
   /** True if a write of a record is that of its quantity, which can be set or added to. */
   readonly isCount: boolean;
@@ -75,14 +75,14 @@ export interface Noun {
 export type NamedNoun = 'pets' | 'categories';
 
 /** Returns the ids of the operations on a noun. */
-function operationsOf<One extends string, Many extends string>(one: One, many: Many) {
-  const own = {
-    get: `get${one}`,
-    create: `create${one}`,
-    update: `update${one}`,
-    delete: `delete${one}`,
+function operationsOf<Singular extends string, Plural extends string>(singular: Singular, plural: Plural) {
+  return {
+    list: `list${plural}`,
+    get: `get${singular}`,
+    create: `create${singular}`,
+    update: `update${singular}`,
+    delete: `delete${singular}`,
   } as const;
-  return { list: `list${many}`, ...own } as const;
 }
 
 export const nouns = {

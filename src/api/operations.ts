@@ -26,7 +26,7 @@ export interface Operation {
   readonly records: WireForm;
   /** The reason why this operation of the description was bound, a clause. */
   readonly why?: string | undefined;
-  /** How the pages of a list follow each other. Undefined if the operation is no list. */
+  /** How the pages of a list follow each other. Undefined if the operation is not a list. */
   readonly paging?: Paging | undefined;
   /**
    * True if the body of an update has only the fields that change. The body of any other update is made from
@@ -203,7 +203,7 @@ const kinds = {
 /** Returns what the operations on the records of a noun share, by their kinds. */
 function operationsOn(name: NounName) {
   const noun: Noun = nouns[name];
-  const one = withArticle(noun.singular);
+  const record = withArticle(noun.singular);
   const { plural, tag, path, schema: result, idName, idField, idInBody, fields, filters, update } = noun;
   const names = fields.map((field) => field.name);
   const records: WireForm = {
@@ -227,10 +227,10 @@ function operationsOn(name: NounName) {
   const updateBody = update ? requestBody(update.body, update.fields, update.fields) : body;
   return {
     list: { ...collection, ...kinds.list, parameters, summary: `List ${plural}` },
-    create: { ...collection, ...kinds.create, body, summary: `Create ${one}` },
-    get: { ...collection, ...kinds.get, ...atRecord, summary: `Get ${one}` },
-    update: { ...collection, ...kinds.update, ...atRecord, body: updateBody, summary: `Replace ${one}` },
-    delete: { ...collection, ...kinds.delete, ...atRecord, summary: `Delete ${one}` },
+    create: { ...collection, ...kinds.create, body, summary: `Create ${record}` },
+    get: { ...collection, ...kinds.get, ...atRecord, summary: `Get ${record}` },
+    update: { ...collection, ...kinds.update, ...atRecord, body: updateBody, summary: `Replace ${record}` },
+    delete: { ...collection, ...kinds.delete, ...atRecord, summary: `Delete ${record}` },
   };
 }
 

@@ -100,8 +100,8 @@ function describeOtherBody(
   const content = fromWire(operation, json);
   const isRecord = isJsonObject(content) && content[idField] !== undefined;
   if (operation.isList ? Array.isArray(content) : isRecord) return undefined;
-  const seen = text === '' ? 'no body' : mediaType || 'a body without a content type';
-  return ` with ${seen}, not ${operation.isList ? 'a list of' : 'one of the'} ${plural}`;
+  const body = text === '' ? 'no body' : mediaType || 'a body without a content type';
+  return ` with ${body}, not ${operation.isList ? 'a list of' : 'one of the'} ${plural}`;
 }
 
 /** Says whether a token was sent, where in the request it was, and which setting it comes from. */
@@ -177,9 +177,9 @@ export async function checkBadRequest(context: CheckContext, operation: Operatio
 function judgeError(answer: CheckAnswer, status: string): Finding {
   try {
     judge(answer, undefined, status);
-    const named = isJsonObject(answer.json) ? (answer.json.status ?? answer.status) : answer.status;
-    if (named === answer.status) return pass(statusText(answer.status), detailsOf(answer));
-    const details = { pointer: '/status', expected: String(answer.status), got: printJson(named) };
+    const bodyStatus = isJsonObject(answer.json) ? (answer.json.status ?? answer.status) : answer.status;
+    if (bodyStatus === answer.status) return pass(statusText(answer.status), detailsOf(answer));
+    const details = { pointer: '/status', expected: String(answer.status), got: printJson(bodyStatus) };
     throw new FindingError(faultOf(answer, 'the body names another status than the answer has', details));
   } catch (error) {
     const isOfShape = error instanceof FindingError && isStatus(answer.status, status);

@@ -51,8 +51,12 @@ export function judge(answer: CheckAnswer, step?: string, status?: string): void
   const schemaFault = schema && compareWithSchema(answer, schema, json);
   if (schemaFault) throw fault(schemaFault.reason, schemaFault);
   const record = answer.status < 300 ? recordOf(answer) : undefined;
-  const other = record && otherRecord(operation, recordId, record);
-  if (other) throw fault(other, { expected: String(recordId), pointer: `/${nouns[operation.noun].idField}` });
+  const otherRecordFault = record && otherRecord(operation, recordId, record);
+  if (otherRecordFault)
+    throw fault(otherRecordFault, {
+      expected: String(recordId),
+      pointer: `/${nouns[operation.noun].idField}`,
+    });
 }
 
 /** The schemas of the service's specification by the references to them. In an answer, a quantity may be any integer. */

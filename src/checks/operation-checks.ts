@@ -117,7 +117,7 @@ function faultOfIds(answer: CheckAnswer): Finding | undefined {
   return faultOf(answer, 'the list has an id twice', { expected: 'each record once', got: `id ${id}` });
 }
 
-/** Finds the fault of the link to the next page, if the answer has one: it is no URL, or leaves the service. */
+/** Finds the fault of the link to the next page, if the answer has one: it is not a URL, or leaves the service. */
 export function faultOfNextLink(page: RawAnswer): Finding | undefined {
   const link = nextOf(page);
   if (link === undefined) return undefined;
@@ -191,9 +191,9 @@ function isAccepted(
 ): boolean {
   if (location !== 'query' || !Object.hasOwn(records.names, name)) return false;
   const type = typeof value === 'bigint' ? 'number' : typeof value;
-  const wanted = bounds.type === 'integer' ? 'number' : (bounds.type ?? type);
+  const acceptedType = bounds.type === 'integer' ? 'number' : (bounds.type ?? type);
   const isListed = !bounds.enum || bounds.enum.includes(String(value));
-  return isListed && type === wanted && /^(string|number|boolean)$/.test(type);
+  return isListed && type === acceptedType && /^(string|number|boolean)$/.test(type);
 }
 
 /** Says how the headers Deprecation and Sunset differ from what the description says. @see RFC 9745, RFC 8594 */

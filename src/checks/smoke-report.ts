@@ -31,7 +31,7 @@ export interface SmokeReport {
 
 /** Counts the checks, and those in each state. */
 export function totalsOf(results: readonly CheckResult[]): Readonly<Record<State | 'checks', number>> {
-  const count = (wanted: State) => results.filter(({ state }) => state === wanted).length;
+  const count = (state: State) => results.filter((result) => result.state === state).length;
   const entries = (Object.keys(totalNames) as State[]).map((state) => [state, count(state)]);
   return { checks: results.length, ...(Object.fromEntries(entries) as Record<State, number>) };
 }
@@ -59,7 +59,7 @@ export function labelledDetails(finding: Finding): [label: string, text: string]
   return details.flatMap(([label, text]) => (text === undefined ? [] : [[label, lineText(text)]]));
 }
 
-/** A finding, and the ids of the checks with this state and reason. A report tells it once. */
+/** A finding, and the ids of the checks with this state and reason. A report shows it once. */
 export interface Cause {
   readonly finding: Finding;
   readonly ids: string[];

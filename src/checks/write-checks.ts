@@ -45,23 +45,27 @@ export function writeChecks(contract: Contract): {
   readonly checks: readonly Check[];
   readonly cleanUp: Check;
 } {
-  const left: Leftovers = new Set();
+  const leftovers: Leftovers = new Set();
   const checks = Array.from(writableNouns(contract), ([name, noun]): Check => {
     const id = `write/${name}`;
     if (typeof noun === 'string') return { id, run: async () => skip(noun) };
-    return { id, operation: noun.create, run: (context) => checkLife(context, left, noun) };
+    return { id, operation: noun.create, run: (context) => checkLife(context, leftovers, noun) };
   });
-  return { checks, cleanUp: { id: 'write/cleanup', run: (context) => cleanUp(context, left) } };
+  return { checks, cleanUp: { id: 'write/cleanup', run: (context) => cleanUp(context, leftovers) } };
 }
 
 /**
  * Checks the life of a record: it is created, read back, found in its list, updated, read back and deleted.
  *
- * @param left gets what exists, or may exist.
+ * @param leftovers gets what exists, or may exist.
  */
-async function checkLife(context: CheckContext, left: Leftovers, noun: WritableNoun): Promise<Finding[]> {
+async function checkLife(
+  context: CheckContext,
+  leftovers: Leftovers,
+  noun: WritableNoun,
+): Promise<Finding[]> {
   const { change, name, list } = noun;
-  const [created, findings] = await createTestRecord(context, left, noun);
+  const [created, findings] = await createTestRecord(context, leftovers, noun);
   if ((await isListed(context, created)) === false)
     throw failure(`create: ${list?.id} does not show ${name} ${created.id}`, { operation: list });
   const isUpdated = Object.keys(change).length > 0;
@@ -72,7 +76,7 @@ async function checkLife(context: CheckContext, left: Leftovers, noun: WritableN
     await checkShown(context, created, { ...created.fields, ...change });
   }
   findings.push(...(await removeTestRecord(context, created)));
-  left.delete(created);
+  leftovers.delete(created);
   const words = isUpdated ? 'created, read, updated, read, deleted, gone' : 'created, read, deleted, gone';
   return [pass(words), ...findings];
 }
@@ -80,10 +84,10 @@ async function checkLife(context: CheckContext, left: Leftovers, noun: WritableN
 /** Creates a record, after the record that it refers to, and reads it back. The parent stays until the cleanup. */
 async function createTestRecord(
   context: CheckContext,
-  left: Leftovers,
+  leftovers: Leftovers,
   noun: WritableNoun,
 ): Promise<[TestRecord, Finding[]]> {
-  const [parent] = noun.parent ? await createTestRecord(context, left, noun.parent) : [];
+  const [parent] = noun.parent ? await createTestRecord(context, leftovers, noun.parent) : [];
   const entryId = noun.nounName === 'inventory' ? parent?.id : undefined;
   // A service may create an inventory entry together with its pet.
   if (entryId !== undefined) await removeTestRecord(context, { noun, fields: {}, parent, id: entryId });
@@ -97,7 +101,7 @@ async function createTestRecord(
   const id = made?.id ?? entryId ?? settled.known.lastWrite?.id;
   const created = id === undefined ? undefined : { noun, fields, parent, id };
   const why = reason?.message ?? 'no answer says whether it was made';
-  if (kind !== 'failed') left.add(created ?? `perhaps ${labelOf({ noun, fields, parent })}: ${why}`);
+  if (kind !== 'failed') leftovers.add(created ?? `perhaps ${labelOf({ noun, fields, parent })}: ${why}`);
   const findings = judgeSettled(context, noun, 'create', settled);
   if (!created) throw failure('create: the answer does not say what was created', { expected: 'its id' });
   await checkShown(context, created, fields);
@@ -187,7 +191,7 @@ function judgeSettled(
 /**
  * Deletes a test record if it exists.
  *
- * @returns what is to be said of the answer.
+ * @returns warnings about the answer.
  * @throws FindingError if the record may belong to another client, or still exists afterwards. CliError if it cannot be
  * read.
  */
@@ -230,16 +234,16 @@ async function isListed(
 /** Deletes the test records. The finding names each record that is left, or may be left because its id is unknown. */
 async function cleanUp(context: CheckContext, leftovers: Leftovers): Promise<Finding> {
   if (leftovers.size === 0) return skip('nothing is left to remove');
-  const left: string[] = [];
+  const remaining: string[] = [];
   // The newest come first, because a record may refer to an older one.
   for (const record of [...leftovers].reverse())
-    if (typeof record === 'string') left.push(record);
+    if (typeof record === 'string') remaining.push(record);
     else
       await removeTestRecord(context, record).catch((error: unknown) => {
-        left.push(`${labelOf(record)}: ${messageOf(error)}`);
+        remaining.push(`${labelOf(record)}: ${messageOf(error)}`);
       });
-  if (left.length === 0) return pass(`${leftovers.size} removed`);
-  const count = counted(left.length, 'record is', 'records are');
+  if (remaining.length === 0) return pass(`${leftovers.size} removed`);
+  const count = counted(remaining.length, 'record is', 'records are');
   const hint = 'delete the records that are named here';
-  return fail(`${count} or may be left: ${left.join('; ')}`, { hint });
+  return fail(`${count} or may be left: ${remaining.join('; ')}`, { hint });
 }

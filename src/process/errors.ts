@@ -19,7 +19,7 @@ export const exitCodes = {
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
-/** The kinds of errors. `done` and `differs` are no errors. */
+/** The kinds of errors. `done` and `differs` are not errors. */
 export type ErrorKind = Exclude<keyof typeof exitCodes, 'done' | 'differs'>;
 
 /** The reason why there is no valid answer. */

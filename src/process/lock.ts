@@ -39,19 +39,19 @@ function lockOf(path: string): string {
 }
 
 async function acquire(lock: string, deadline: number): Promise<() => void> {
-  const own = ownerText();
-  for (let pauseMs = 1; !create(lock, own); pauseMs = Math.min(pauseMs * 1.5, 40)) {
-    const owner = readOwner(lock);
-    if (owner !== undefined && isAbandoned(lock, owner)) {
+  const owner = ownerText();
+  for (let pauseMs = 1; !create(lock, owner); pauseMs = Math.min(pauseMs * 1.5, 40)) {
+    const holder = readOwner(lock);
+    if (holder !== undefined && isAbandoned(lock, holder)) {
       // A second lock and another look, so that a slow process cannot remove the lock of a successor.
       const release = await acquire(`${lock}.lock`, deadline);
-      remove(lock, owner);
+      remove(lock, holder);
       release();
-    } else if (monotonicMs() >= deadline || (owner && !ownerPattern.test(owner)))
-      throw lockError(lock, owner);
+    } else if (monotonicMs() >= deadline || (holder && !ownerPattern.test(holder)))
+      throw lockError(lock, holder);
     else await sleep(pauseMs * (0.5 + Math.random()));
   }
-  return () => remove(lock, own);
+  return () => remove(lock, owner);
 }
 
 function create(lock: string, owner: string): boolean {

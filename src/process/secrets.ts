@@ -55,7 +55,8 @@ export function createSecrets(env: Readonly<Record<string, string | undefined>> 
   const secrets = new Set<string>();
   const secretHeaders = new Set(['authorization', 'proxy-authorization', 'cookie', 'set-cookie']);
   let forms: readonly string[] = [];
-  const mask = (text: string) => forms.reduce((rest, form) => rest.replaceAll(form, masked), maskUrl(text));
+  const mask = (text: string) =>
+    forms.reduce((result, form) => result.replaceAll(form, masked), maskUrl(text));
   const add = (secret: string) => {
     if (secret.length < minLength || secrets.has(secret)) return;
     secrets.add(secret);

@@ -98,8 +98,8 @@ export function counted(count: number, singular: string, plural: string): string
 
 /** Joins the first texts with commas, and counts the others: `a, b and 3 more`. @param most how many texts are joined. */
 export function joinFirst(texts: readonly string[], most: number): string {
-  const rest = texts.length > most ? ` and ${texts.length - most} more` : '';
-  return texts.slice(0, most).join(', ') + rest;
+  const count = texts.length > most ? ` and ${texts.length - most} more` : '';
+  return texts.slice(0, most).join(', ') + count;
 }
 
 /** Joins words with commas, and quotes punctuation: `csv, json` or `'.', ','`. */
