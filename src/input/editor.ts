@@ -8,7 +8,7 @@ import { CliError, InterruptedError, messageOf, UsageError } from '../process/er
 import type { Io } from '../process/io.ts';
 import type { Interrupts } from '../process/signals.ts';
 import { fileError } from '../process/system-error.ts';
-import { sanitizeExcept, shellWord } from '../process/text.ts';
+import { sanitize, shellWord } from '../process/text.ts';
 
 /**
  * Returns the command line of the editor: `$VISUAL`, `$EDITOR`, or `vi` at a terminal.
@@ -116,7 +116,7 @@ async function editUntilValid<Value>(
     try {
       return await parse(text);
     } catch (error) {
-      const problem = sanitizeExcept(messageOf(error), '\n');
+      const problem = sanitize(messageOf(error), '\n');
       const [firstLine = ''] = problem.split('\n');
       if (reason !== '')
         throw new UsageError(`${task}: ${firstLine.replace(/:$/, '')}`, { code: 'invalid_input' });

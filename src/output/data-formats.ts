@@ -1,6 +1,6 @@
 import { type JsonValue, printJson } from '../process/exact-json.ts';
 import { loadYaml } from '../process/exact-yaml.ts';
-import { escapeSurrogates, sanitize, sanitizeExcept } from '../process/text.ts';
+import { escapeSurrogates, sanitize } from '../process/text.ts';
 import { type Column, cellText } from './columns.ts';
 import type { Style } from './style.ts';
 
@@ -47,7 +47,7 @@ export const printJsonLines: Print = async function* ({ value }, pieces) {
 /** Prints one YAML document: a sequence of mappings, or a mapping. */
 export const printYaml: Print = async function* (job, pieces) {
   const { print } = await loadYaml();
-  const toText = (value: unknown) => (job.isTerminal ? sanitizeExcept(print(value), '\n') : print(value));
+  const toText = (value: unknown) => (job.isTerminal ? sanitize(print(value), '\n') : print(value));
   let isEmpty = true;
   for await (const records of pieces) {
     isEmpty = false;
@@ -127,7 +127,7 @@ function safeText(
   { isTerminal }: Pick<PrintJob<unknown>, 'isTerminal'>,
   allowed: string,
 ): (text: string) => string {
-  return isTerminal ? (text) => sanitizeExcept(text, allowed) : escapeSurrogates;
+  return isTerminal ? (text) => sanitize(text, allowed) : escapeSurrogates;
 }
 
 async function* printDelimited<Entity>(

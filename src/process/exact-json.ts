@@ -1,3 +1,5 @@
+import { unicodeEscapes } from './text.ts';
+
 /** A number that neither a double nor a bigint can represent exactly; keeps its digits. */
 export class ExactNumber {
   readonly digits: string;
@@ -98,7 +100,7 @@ export function printJson(value: unknown, indent = 0): string {
  * pattern is created only here, because V8 takes long to create one with Unicode classes.
  */
 function escapeUnsafe(text: string): string {
-  return text.replace(/[\x7f-\x9f\p{Cf}\p{Zl}\p{Zp}]/gu, escapeUnits);
+  return text.replace(/[\x7f-\x9f\p{Cf}\p{Zl}\p{Zp}]/gu, unicodeEscapes);
 }
 
 /**
@@ -323,10 +325,4 @@ function isEscaped(text: string, at: number): boolean {
   let start = at;
   while (text[start - 1] === '\\') start -= 1;
   return (at - start) % 2 === 1;
-}
-
-/** Writes each UTF-16 unit of a character as `\uXXXX`. */
-function escapeUnits(character: string): string {
-  const units = Array.from({ length: character.length }, (_, index) => character.charCodeAt(index));
-  return units.map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`).join('');
 }

@@ -1,5 +1,6 @@
 import type { ScalarTag } from 'yaml';
 import { ExactNumber, isJsonObject, type JsonValue, parseJson, printJson } from './exact-json.ts';
+import { unicodeEscapes } from './text.ts';
 
 /** YAML, once its package is loaded. */
 interface Yaml {
@@ -32,7 +33,7 @@ export async function loadYaml(): Promise<Yaml> {
         doubleQuotedMinMultiLineLength: Number.MAX_SAFE_INTEGER,
         lineWidth: 0,
         aliasDuplicateObjects: false,
-      }).replace(unreadable, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`),
+      }).replace(unreadable, unicodeEscapes),
     parse: (text) =>
       narrow(
         parse(text, {

@@ -7,13 +7,10 @@ let unsafe: RegExp | undefined;
 /**
  * Makes foreign text safe to show. C0 (also tab and newline), DEL, C1, bidirectional controls, line separators and lone
  * surrogates become visible escapes such as `\x1b` or `\u202e`.
+ *
+ * @param allowed the characters that stay as they are.
  */
-export function sanitize(text: string): string {
-  return sanitizeExcept(text, '');
-}
-
-/** Does what `sanitize` does, but leaves the characters of `allowed` as they are. */
-export function sanitizeExcept(text: string, allowed: string): string {
+export function sanitize(text: string, allowed = ''): string {
   if (printable.test(text)) return text;
   unsafe ??= /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu;
   return text.replace(unsafe, (character) => (allowed.includes(character) ? character : toEscape(character)));
@@ -25,9 +22,13 @@ export function escapeSurrogates(text: string): string {
 }
 
 function toEscape(character: string): string {
-  const code = character.codePointAt(0) ?? 0;
-  const digits = code.toString(16);
-  return code < 0x100 ? `\\x${digits.padStart(2, '0')}` : `\\u${digits.padStart(4, '0')}`;
+  const code = character.charCodeAt(0);
+  return code < 0x100 ? `\\x${code.toString(16).padStart(2, '0')}` : unicodeEscapes(character);
+}
+
+/** Writes each UTF-16 unit of a text as `\uXXXX`. */
+export function unicodeEscapes(text: string): string {
+  return text.replace(/[\s\S]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
 /**
@@ -38,10 +39,7 @@ const runnerCommands = /(?<=^[^\S\n\r]*)::|(?<=^[^\S\n\r]*section_(?:start|end))
 
 /** Breaks up commands to the runner of a CI job: the last character of each becomes an escape such as `\u003a`. */
 export function breakRunnerCommands(text: string): string {
-  return text.replace(runnerCommands, (command) => {
-    const last = command.length - 1;
-    return `${command.slice(0, last)}\\u${command.charCodeAt(last).toString(16).padStart(4, '0')}`;
-  });
+  return text.replace(runnerCommands, (command) => command.replace(/.$/, unicodeEscapes));
 }
 
 /** The entities that XML and HTML both name. Some readers of JUnit reports decode no others, and no numbers. */

@@ -11,7 +11,7 @@ import { CliError, readNamed, UsageError } from '../../process/errors.ts';
 import { printJson } from '../../process/exact-json.ts';
 import { collectBytes, readWhole } from '../../process/files.ts';
 import { systemReason } from '../../process/system-error.ts';
-import { sanitizeExcept } from '../../process/text.ts';
+import { sanitize } from '../../process/text.ts';
 import { parseAssignment, readJsonText } from '../../records/body-fields.ts';
 
 /** The arguments of `api request`. */
@@ -79,7 +79,7 @@ export async function sendRaw(context: Context, args: RequestArguments): Promise
 function headOf({ status, headers }: RawResponse, { io }: Context): string {
   const statusLine = `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`.trimEnd();
   const text = [statusLine, ...headerLines(headers), ''].join('\n');
-  return `${io.stdout.isTerminal ? sanitizeExcept(text, layout) : text}\n`;
+  return `${io.stdout.isTerminal ? sanitize(text, layout) : text}\n`;
 }
 
 /** Prints the bytes unchanged; on a terminal as text without control sequences. */
@@ -87,7 +87,7 @@ async function printBody({ io }: Context, { body }: RawResponse): Promise<void> 
   if (body.length === 0) return;
   if (!io.stdout.isTerminal) return io.stdout.write(body, { isRaw: true });
   const text = new TextDecoder().decode(body);
-  await io.stdout.write(`${sanitizeExcept(text.replace(/\r?\n$/, ''), layout)}\n`, { isRaw: true });
+  await io.stdout.write(`${sanitize(text.replace(/\r?\n$/, ''), layout)}\n`, { isRaw: true });
 }
 
 /** The longest body that is sent, in bytes. */
