@@ -28,14 +28,14 @@ export interface Maps {
   readonly fields: ReadonlyMap<NounName, ReadonlyMap<string, string>>;
 }
 
-/** The contract of a description, and the matches that it was made from. */
+/** The contract of a description, and the matches from which it was made. */
 interface BindResult {
   readonly matches: Matches;
   readonly contract: Contract;
 }
 
 /**
- * Finds the operations of the table in a description, and makes a contract from them.
+ * Finds the operations of the table in a description, and makes a contract of them.
  *
  * @throws UsageError if the description lacks a route of `--map`, if a route cannot be called as its
  *   operation, or if no operation has a field of `--map`.
@@ -134,7 +134,7 @@ function findOperationAt(
 }
 
 /**
- * Puts the values of a path in place of the parameters. Returns undefined if the operation has another path.
+ * Puts values in place of path parameters. Undefined if the operation has another path.
  */
 function withFixedPath(operation: DocumentOperation, path: string): DocumentOperation | undefined {
   const segmentsOf = (text: string) => text.replace(/(?<=.)\/$/, '').split('/');

@@ -10,7 +10,7 @@ import { boundsOf, keywordOf, type Shape, statedValue, takesNull } from './schem
 import { fieldNamesOf, isCategoryObject, isRecord, recordsIn, type TableOperation } from './wire-form.ts';
 
 /**
- * Makes the bound form of an operation of the table from the operation of a document.
+ * Makes an operation of the contract from one of the table and one of the document.
  *
  * @param definitions gets the schemas to which those of the answers refer, by reference.
  */
@@ -55,18 +55,18 @@ export function toOperation(
   };
 }
 
-/** Reads how the answer writes its records. `result` is undefined if the answer has no record. */
+/** Reads the form of the records in the answer. `result` is undefined if the answer has no record. */
 function readAnswer(
   tableOperation: TableOperation,
   { answer, answersNoJson }: DocumentOperation,
 ): Pick<Operation, 'result' | 'records'> {
   const { result, records } = tableOperation;
-  // The bounds of our table do not hold for a service whose description states none.
+  // A description that states no bounds has none, whatever our table says.
   const unstated = { ...records, bounds: {} };
   if (!result || !answer) return { result: answersNoJson ? undefined : result, records: unstated };
   const { envelope, shape } = recordsIn(tableOperation, answer.shape) ?? { envelope: [], shape: undefined };
   if (!shape || shape.kind === 'unknown') return { result, records: unstated };
-  // The answer of a write may be something else, such as a message. Then there is no record to print.
+  // A write may answer something else, such as a message. Then there is no record to print.
   if (!isRecord(tableOperation, shape)) return { result: undefined, records: unstated };
   const names = fieldNamesOf(tableOperation, shape);
   const wireNames = new Set(names.values());
@@ -95,7 +95,7 @@ function takesChangesOnly(
   return (isPatch || nouns[noun].isCount) && fields.every(([name]) => /^(quantity|petId)$/.test(name));
 }
 
-/** Reads what the body has. Returns the body of the table if the document describes none. */
+/** Reads the form of the body. By default it is that of the table. */
 function readBody(tableOperation: TableOperation, from: DocumentOperation): RequestBody | undefined {
   const { noun, method, body } = tableOperation;
   if (!body || !from.body) return body;
@@ -107,7 +107,7 @@ function readBody(tableOperation: TableOperation, from: DocumentOperation): Requ
     const name = namesByWireName.get(wireName) ?? wireName;
     const field = shape.fields.get(wireName);
     const says = (keyword: string) => field !== undefined && keywordOf(field, keyword) === true;
-    // A schema that a create shares with its answer requires the id that the service gives.
+    // A create may share a schema with its answer, which requires the id.
     const required = shape.required.has(wireName) && !(method === 'POST' && name === 'id');
     const isCategory = isCategoryField(name) && isCategoryObject(field);
     return [
@@ -128,8 +128,7 @@ function readBody(tableOperation: TableOperation, from: DocumentOperation): Requ
   const readOnlyNames = [...shape.fields].flatMap(([name, field]) =>
     keywordOf(field, 'readOnly') === true ? [name] : [],
   );
-  // A field with one of our names but another meaning cannot be set, because `--field` reads the name as
-  // ours.
+  // A field with one of our names but another meaning cannot be set, because `--field` takes the name for ours.
   const isHomonym = (name: string) => names.has(name) && !namesByWireName.has(name);
   const fields = wireNames.filter((name) => !readOnlyNames.includes(name) && !isHomonym(name)).map(toField);
   const tableFields = Object.entries(body.fields).map(([name, field]) => [

@@ -43,10 +43,9 @@ function requireVersion({ openapi, swagger }: JsonObject, label: string): void {
 }
 
 /**
- * Lists the base URLs of a document. They are absolute, have no trailing
- * slash, and have the default values of their variables.
+ * Lists the base URLs of a document: absolute, without a trailing slash, and with the defaults of their variables.
  *
- * @param url the URL against which relative servers are resolved. They are left out without it.
+ * @param url resolves relative servers. They are left out without it.
  */
 export function serversOf({ servers = [{ url: '/' }] }: JsonObject, url: string | undefined): string[] {
   const addresses = listOf(servers).flatMap((server) => {
@@ -61,7 +60,7 @@ export function serversOf({ servers = [{ url: '/' }] }: JsonObject, url: string 
   return [...new Set(addresses)];
 }
 
-/** The limit for the size of one document, which may be hostile. The largest public descriptions have a fraction of it. */
+/** The largest document, in bytes. Public descriptions are far smaller. */
 export const maxBytes = 32 * 1024 * 1024;
 
 /** Decodes the bytes of a document. @throws InputError if the bytes are too many, or are not UTF-8. */
@@ -88,7 +87,7 @@ export async function parseDocument(text: string, label: string): Promise<JsonOb
   return value;
 }
 
-/** Runs a parser, which a signal can end, and returns its value. @throws InputError if the parser rejects the document. */
+/** Runs a parser so that a signal can end it. @throws InputError if the parser rejects the document. */
 function runParser<Value>(label: string, work: () => Value): Value {
   try {
     return whileKillable(work);
@@ -114,7 +113,7 @@ export function listOf(value: JsonValue | undefined): readonly JsonValue[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** Returns the reference that stands in place of a value; undefined if the value stands there itself. */
+/** Returns the reference in place of a value. Undefined if there is none. */
 export function referenceOf(value: JsonValue | undefined): string | undefined {
   return isJsonObject(value) && typeof value.$ref === 'string' ? value.$ref : undefined;
 }
@@ -143,11 +142,11 @@ export function follow(
   return chain.includes(reference) ? undefined : follow(lookUp(reference, root), root, [...chain, reference]);
 }
 
-/** The members whose names are chosen by the author, so that none of them is an extension or an example. */
+/** The keywords whose members the author names, so that no member is an extension or an example. */
 const maps =
   /^(properties|patternProperties|headers|schemas|parameters|responses|requestBodies|paths|content|\$defs)$/;
 
-/** The keywords of a schema, and the extensions of a description, whose value is data: no keyword or `$ref` in it counts. */
+/** The keywords and extensions whose value is data, so that no `$ref` in it counts. */
 const dataKeywords = /^(enum|const|default|examples?|x-.*)$/;
 
 /** Lists the references in a part of a document and in their targets. Each occurs once. */

@@ -12,7 +12,7 @@ export interface DocumentParameter {
   readonly in: string;
   readonly required: boolean;
   readonly shape: Shape;
-  /** The value that `--map` gives it. It then has no role. */
+  /** The value of `--map`. A parameter with such a value has no role. */
   readonly fixedValue?: string | undefined;
 }
 
@@ -23,7 +23,7 @@ interface JsonContent {
   readonly shape: Shape;
 }
 
-/** An operation of an OpenAPI document, together with what its path item defines. */
+/** An operation of an OpenAPI document, with what its path item defines. */
 export interface DocumentOperation {
   readonly method: Method;
   readonly path: string;
@@ -33,7 +33,7 @@ export interface DocumentOperation {
   readonly body: JsonContent | undefined;
   /** The media types of the body. Empty if the operation takes none. */
   readonly bodyTypes: readonly string[];
-  /** The JSON of its first success status that has any. Undefined if the document describes none. */
+  /** The first JSON among the responses of success. Undefined if the document describes none. */
   readonly answer: JsonContent | undefined;
   /** True if the documented answer has no body, or a body that is not JSON. */
   readonly answersNoJson: boolean;
@@ -43,7 +43,7 @@ export interface DocumentOperation {
   /** The Path Item Object of the document. */
   readonly pathItem: JsonObject;
   readonly credential: Operation['credential'];
-  /** The reason why the operation cannot be called, whatever it is. */
+  /** Why the program cannot call the operation, whichever of ours it would be. */
   readonly obstacle?: Obstacle | undefined;
 }
 
@@ -100,18 +100,18 @@ export function operationsIn(root: Description) {
   return { documentOperations, tokenHeader: security.header };
 }
 
-/** Finds a server of an operation that is not that of the document. Its requests would go to another address. */
+/** Finds a server of an operation that is not one of the document: the requests would go to another address. */
 function ownServer(objects: readonly JsonObject[], document: JsonObject): Obstacle | undefined {
   const servers = objects.map((object) => listOf(object.servers)).find((list) => list.length > 0);
   if (!servers || printJson(servers) === printJson(listOf(document.servers))) return undefined;
   return { why: `it has a server of its own, ${objectOf(servers[0]).url}` };
 }
 
-/** The reason why an operation of a document is not bound as an operation of the table. */
+/** Why an operation of a document is not bound as an operation of the table. */
 export interface Obstacle {
   /** A clause. */
   readonly why: string;
-  /** What the user can do with `--map` to bind the operation nevertheless, a clause. */
+  /** How the user can bind it with `--map` nevertheless, a clause. */
   readonly remedy?: string;
   /** True if the records of the noun are not ours, so that none of its writes is bound. */
   readonly isForeign?: boolean;
@@ -128,17 +128,17 @@ export interface Route {
   readonly path: string;
 }
 
-/** Writes a route as people do: `GET /pets`. */
+/** Returns a route as text: `GET /pets`. */
 export function routeText({ method, path }: Route): string {
   return `${method} ${path}`;
 }
 
-/** Returns the flag that binds an operation, whatever the rules say: `--map listPets='GET /animals'`. */
+/** Returns the flag that binds an operation: `--map listPets='GET /animals'`. */
 export function mapFlag(id: OperationId, route: Route): string {
   return `--map ${id}='${routeText(route)}'`;
 }
 
-/** Returns the route of an operation with the values that its parameters have: `GET /pets?sort=name`. */
+/** Returns the route of an operation with the fixed values of its parameters: `GET /pets?sort=name`. */
 export function fixedRoute({ method, path, parameters }: DocumentOperation): Route {
   const values = parameters.flatMap(({ name, fixedValue }) =>
     fixedValue === undefined ? [] : [`${encodeURIComponent(name)}=${encodeURIComponent(fixedValue)}`],

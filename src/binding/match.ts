@@ -16,8 +16,8 @@ import { mentions, nounOfSchema, type PathForm, readPath } from './path-words.ts
 import { keywordOf, type Shape } from './schema.ts';
 import { fieldNamesOf, isRecord, recordsIn, type TableOperation } from './wire-form.ts';
 
-// The rule that finds an operation of the table in a document. A wrong binding is worse than a missing one, because the
-// binding decides what `delete` deletes.
+// Finds the operations of the table in a document. A wrong binding is worse than a missing one, because the binding decides
+// what `delete` deletes.
 //
 // - An operationId that is exactly ours is taken first. Else the path of a collection ends with the noun, the path of a
 //   record is that of the collection and the noun's id, and the method says what the operation does.
@@ -25,7 +25,7 @@ import { fieldNamesOf, isRecord, recordsIn, type TableOperation } from './wire-f
 // - If the list or the get is refused because of its records, so are the writes.
 // - If several operations fit equally, none is bound.
 //
-// If no operation fits, the nearest one is reported with its obstacle and, if typing it binds the operation, the --map flag.
+// If no operation fits, the nearest one is reported with its obstacle, and with the --map flag if that would bind it.
 
 /** The search result for one operation of the table, with the reason for its state. */
 export interface Match extends Obstacle {
@@ -38,12 +38,12 @@ export type Matches = ReadonlyMap<OperationId, Match>;
 
 interface Candidate {
   readonly operation: DocumentOperation;
-  /** Of several operations without an obstacle the one of the highest rank is bound. Below 0 it is reported at most. */
+  /** The highest rank without an obstacle is bound. A rank below 0 is at most reported. */
   readonly rank: number;
   readonly obstacle?: Obstacle | undefined;
 }
 
-/** What is known of a noun when one of its operations is sought. */
+/** What the document says about a noun. */
 interface NounFacts {
   /** The collections of its list and its create. Empty if neither is bound. */
   readonly collections: readonly string[];
@@ -91,7 +91,7 @@ export function matchOperations(
   return matches;
 }
 
-/** A write of records that are not ours stays unbound. The read has the --map line, if there is one. */
+/** Leaves a write of records that are not ours unbound. The refusal of the read has the --map flag, if there is one. */
 function refuseWrite({ operations: [write] }: Match, { operations: [read], ...refusal }: Match): Match {
   const why = `its records are not ours (${read && routeText(read)}: ${obstacleText(refusal)})`;
   return { state: 'unbindable', operations: write ? [write] : [], why };
@@ -128,7 +128,7 @@ function schemaFactsOf(
   };
 }
 
-/** Makes a candidate of an operation with our operationId or at our place, or of one that mentions the noun, for `--map`. */
+/** Makes a candidate of an operation with our operationId or at our place. One that only mentions the noun is for `--map`. */
 function toCandidate(
   tableOperation: TableOperation,
   operation: DocumentOperation,
@@ -144,7 +144,7 @@ function toCandidate(
   if (!isPlaced && !isAbout(noun, operation)) return undefined;
   const place = placeOf(tableOperation, operation, form, facts, isPlaced);
   if (!place) return undefined;
-  // A preference weighs more than all that come after it.
+  // Each term outweighs all that follow it.
   const rank = isPlaced
     ? (isNamed ? 4 : 0) + (isNounAlone(noun, form) ? 2 : 0) + (operation.method === method ? 1 : 0)
     : -1;
@@ -176,8 +176,8 @@ function schemaNamesOf({ body, answer }: DocumentOperation): readonly string[] {
 }
 
 /**
- * Finds out whether an operation has the place that its kind has. Returns an obstacle if `--map` can say that it has, and
- * undefined if its path has another number of ids.
+ * Finds out whether the path of an operation is that of its kind. Returns an obstacle if `--map` can bind it nevertheless, and
+ * undefined if the path has another number of ids.
  *
  * @param isPlaced false if its path does not end with the noun.
  */
@@ -205,7 +205,7 @@ function placeOf(
   return operation.operationId === id || isAlone ? 'here' : byHand('no list or create is beside it');
 }
 
-/** Returns true if the path of an operation, or the body of a PUT, has the ids that its kind takes. */
+/** Returns true if the path of an operation, or the body of a PUT, has the ids of its kind. */
 function hasItsIds(
   tableOperation: TableOperation,
   { method, body }: DocumentOperation,
@@ -217,11 +217,11 @@ function hasItsIds(
   if (!needsId) return false;
   // `/pets/{petId}/inventory` has the id of an entry before its noun.
   if (outerNames.length === 1) return noun === tableOperation.noun;
-  // A PATCH of a collection may change all its records, and so may a PUT whose body has no id.
+  // A PATCH of a collection may change all records, and so may a PUT whose body has no id.
   return isPlaced && method === 'PUT' && body !== undefined && isRecord(tableOperation, body.shape);
 }
 
-/** Finds out why the parameter at the end of a path is not, or may not be, the id by which the program names a record. */
+/** Finds out why the parameter at the end of a path is not, or may not be, the id of the record. */
 function idObstacle(
   tableOperation: TableOperation,
   operation: DocumentOperation,
@@ -230,7 +230,7 @@ function idObstacle(
 ): Obstacle | undefined {
   const { noun } = tableOperation;
   const compact = compactName(idName);
-  // An entry is found by its pet, and `{id}` may be an id of its own.
+  // The id of an entry is that of its pet, so `{id}` may be something else.
   const { idField, idName: ourIdName } = nouns[noun];
   const names = [idField, ourIdName].map(compactName);
   if (!names.includes(compact) || (idField === 'id' && hasTwoIds(noun, facts))) {
@@ -245,12 +245,12 @@ function idObstacle(
   return { why: `its ${idName} is a ${kind}, not an integer`, isForeign: true };
 }
 
-/** Returns true if records have an `id` and a `petId`, so that either may be the one that a path or a body means. */
+/** Returns true if records have both an `id` and a `petId`, so that a path may mean either. */
 function hasTwoIds(noun: NounName, { fields }: NounFacts): boolean {
   return fields.has('id') && fields.has(compactName(nouns[noun].idName));
 }
 
-/** Returns the clause with the --map flag that binds an operation, whose outer parameters get a value. */
+/** Returns the clause with the --map flag that binds an operation. Its outer parameters get an example value. */
 function remedyFor({ id }: TableOperation, operation: DocumentOperation): string {
   const { outerNames, idName } = readPath(operation.path);
   const route = fixedRoute(withStatedValues(operation, id));
@@ -259,7 +259,7 @@ function remedyFor({ id }: TableOperation, operation: DocumentOperation): string
   return `to bind it, add ${mapFlag(id, { ...route, path })}`;
 }
 
-/** Finds out why a count may not be set: an operation may add to it, or take from it. */
+/** Finds out whether an operation may add to a count or subtract from it, and not set it. */
 function countObstacle(tableOperation: TableOperation, operation: DocumentOperation): Obstacle | undefined {
   const { id, noun } = tableOperation;
   const { method, operationId = '', operationObject, body } = operation;

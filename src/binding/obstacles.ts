@@ -14,20 +14,20 @@ import {
   type TableOperation,
 } from './wire-form.ts';
 
-// The parameters, the body and the answer of an operation show whether the program can call it as an operation of the table.
-// These rules hold for a route of --map too.
+// Says why the program could not call an operation as one of the table, by its parameters, its body and its answer. These rules
+// hold for a route of --map too.
 
-/** Words that say that an operation adds to a count, or takes from it. Their endings vary: `added`, `adding`. */
+/** Words for adding to a count or subtracting from it. Their endings vary: `added`, `adding`. */
 const addingStems =
   'add|more|delta|differen|restock|replenish|receiv|reserv|deduct|consum|releas|adjust|increment|decrement|increas|decreas|sell|subtract|remov|transfer';
 const addingWord = new RegExp(`^(${addingStems})(e|s|d|ed|es|er|ing|ce|ment|ition|itional|ion|ation)?$`);
 
-/** Returns the word in a text that says that a count changes by a quantity, and is not set to it. */
+/** Returns the word in a text that says that a count changes by a quantity, rather than being set to it. */
 export function addingWordIn(text: string): string | undefined {
   return singularWords(text).find((word) => addingWord.test(word));
 }
 
-/** Finds out why an operation, whatever its path, cannot be called as an operation of the table. */
+/** Finds out why an operation cannot be called as one of the table, whatever its path. */
 export function obstacleTo(
   tableOperation: TableOperation,
   operation: DocumentOperation,
@@ -73,8 +73,8 @@ function bodyKeys(noun: NounName, method: string): readonly string[] {
 }
 
 /**
- * Names the fields that a schema lacks. If it lacks only one, and has another field of the same type, `--map` can say that
- * this field is meant.
+ * Names the fields that a schema lacks. If it lacks only one and has another field of the same type, the remedy is to name that
+ * field with `--map`.
  */
 function lackOf(
   tableOperation: TableOperation,
@@ -89,9 +89,9 @@ function lackOf(
   const candidates = [...shape.fields].flatMap(([name, { kind }]) => {
     const isSameType =
       isNumberKind(kind) === integerFields.has(field) && kind !== 'array' && kind !== 'object';
-    // The own id of an entry is never that of its pet, and a delta is no count.
+    // An entry's own id is not that of its pet, and a delta is not a count.
     const isOther = name.toLowerCase() === 'id' || addingWordIn(name) !== undefined;
-    // Any number in an order, even its total, would pass for the id of its pet.
+    // Any number of an order, even its total, could otherwise be the id of its pet.
     const isMeant = noun !== 'orders' || mentions(name, 'pets');
     return isSameType && isMeant && !usedNames.has(name) && !isOther ? [name] : [];
   });
@@ -102,8 +102,7 @@ function lackOf(
 }
 
 /**
- * Finds out why the records of an answer cannot be read. The answer of a write may be anything, unless it is
- * a record whose fields have other types.
+ * Finds out why the records in an answer cannot be read. A write may answer anything but a record whose fields have other types.
  */
 function recordObstacle(
   tableOperation: TableOperation,
@@ -122,15 +121,15 @@ function recordObstacle(
   if (obstacle) return isRead || isRecord(tableOperation, shape) ? foreign(obstacle) : undefined;
   const fields = isRead ? missingKeys(tableOperation, shape) : undefined;
   if (!fields) return undefined;
-  // A record in an envelope that the program does not know is ours nevertheless. An object that has our fields itself, such as
-  // a pet with its category, is not an envelope.
+  // A record in an unknown envelope is ours nevertheless. An object with some of our fields, such as a pet with its category, is
+  // not an envelope.
   const isEnvelope = fieldNamesOf(tableOperation, shape).size === 0;
   const inner = isEnvelope && [...shape.fields].find(([, field]) => isRecord(tableOperation, field));
   if (inner) return { why: `it answers the record inside ${inner[0]}` };
   return foreign(lackOf(tableOperation, shape, label, fields));
 }
 
-/** Marks an obstacle that shows that the records of the noun are not ours. */
+/** Marks an obstacle because of which the records of the noun are not ours. */
 function foreign(obstacle: Obstacle): Obstacle {
   return { ...obstacle, isForeign: true };
 }

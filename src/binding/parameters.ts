@@ -10,8 +10,8 @@ import { singularWords } from './path-words.ts';
 import { boundsOf, keywordOf, type Shape, statedValue } from './schema.ts';
 import { isFieldName } from './security.ts';
 
-// The name and the type of a query parameter decide its role: a filter of ours, or a part in the division of
-// a list into pages. A parameter has at most one role, and a role has at most one parameter.
+// The name and the type of a query parameter decide its role: one of our filters, or a part in the paging of a list. A parameter
+// has at most one role, and a role has at most one parameter.
 
 const numbers: readonly Shape['kind'][] = ['integer', 'number'];
 
@@ -65,13 +65,13 @@ function isDate({ shape }: DocumentParameter): boolean {
 /** The parameters that requests send. */
 interface BoundParameters {
   readonly parameters: readonly Parameter[];
-  /** The required parameters for which the program has no value. The user can give most headers with `--header`. */
+  /** The required parameters for which the program has no value, but for headers that the user can give with `--header`. */
   readonly unknownParameters: readonly DocumentParameter[];
 }
 
 /**
- * Names the parameters as the table does. A parameter that the table lacks is called `query name` or `header name`, so that no
- * name of the table means two parameters. If it is optional, it is left out.
+ * Gives the parameters our names. A parameter that the table lacks is called `query name` or `header name`, so that none of our
+ * names means two parameters. It is left out if it is optional.
  */
 export function toParameters(operation: DocumentOperation, id: OperationId): BoundParameters {
   const roleOf = new Map([...rolesOf(operation, id)].map(([role, parameter]) => [parameter, role]));
@@ -107,7 +107,7 @@ export function toParameters(operation: DocumentOperation, id: OperationId): Bou
   return { parameters, unknownParameters };
 }
 
-/** Returns the number of the first page, if the description states it by a default or a minimum. */
+/** Returns the number of the first page, by the default or the minimum of its parameter. */
 function firstPageNumber({ shape }: DocumentParameter): number | undefined {
   const first = keywordOf(shape, 'default') ?? boundsOf(shape)?.minimum;
   return first === undefined ? undefined : Number(first);
@@ -129,7 +129,7 @@ function constantOf({ shape, fixedValue }: DocumentParameter): string | undefine
   return isText && /^[\x20-\x7e]*$/.test(String(value)) ? String(value) : undefined;
 }
 
-/** Gives the required parameters without a value those that the description states, as `?name=value` of --map does. */
+/** Gives required parameters the values that the description states for them, as `?name=value` of --map does. */
 export function withStatedValues(operation: DocumentOperation, id: OperationId): DocumentOperation {
   const { unknownParameters } = toParameters(operation, id);
   const parameters = operation.parameters.map((parameter): DocumentParameter => {
@@ -174,19 +174,19 @@ export function pagingOf(operation: DocumentOperation, id: OperationId): Paging 
 const pagingWords = /^(page|cursor|offset|skip|start|starting|after|continuation|marker|bookmark|next)$/;
 const sizeWords = /^(size|count|per|limit|total)$/;
 
-/** Returns true if the name of a parameter or a header says that it leads through a list. */
+/** Returns true if the name of a parameter or a header is about paging. */
 function isPagingName(name: string): boolean {
   const words = singularWords(name);
   return words.some((word) => pagingWords.test(word)) && !words.some((word) => sizeWords.test(word));
 }
 
-/** Returns true if a parameter seems to lead through a list in a way that the program does not know. */
+/** Returns true if a parameter seems to page a list in a way that the program does not know. */
 function isOtherPaging(parameter: DocumentParameter): boolean {
   const canLead = /^(query|header)$/.test(parameter.in) && !isChoice(parameter) && !isDate(parameter);
   return canLead && parameter.shape.kind !== 'boolean' && isPagingName(parameter.name);
 }
 
-/** Finds the fields that lead from an answer to its link or cursor to the next page. */
+/** Finds the path of fields to the link or the cursor of the next page. */
 function nextIn({ answer }: DocumentOperation): readonly string[] | undefined {
   if (answer?.shape.kind !== 'object') return undefined;
   const nextField = ({ fields }: Shape) =>

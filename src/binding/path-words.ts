@@ -1,13 +1,13 @@
 import { type NounName, nouns } from '../api/nouns.ts';
 import { operations } from '../api/operations.ts';
 
-/** The words of a path that are a noun, in lower case. */
+/** The words that are a noun, in lower case. */
 const nounWords: Readonly<Record<string, NounName>> = Object.fromEntries([
   ...Object.values(nouns).flatMap(({ name, singular }) => [name, singular].map((word) => [word, name])),
   ['inventories', 'inventory'],
 ]);
 
-/** Words that may mean one of our nouns. They bind nothing, but `bind` prints the `--map` line. */
+/** Words that may mean one of our nouns. They bind nothing, but `bind` prints a `--map` flag. */
 const synonyms: Readonly<Record<string, NounName>> = { animal: 'pets', stock: 'inventory' };
 
 /** Returns the noun of a word in a path or of a field: `pets` for `Pet`. */
@@ -16,7 +16,7 @@ export function nounOf(word = ''): NounName | undefined {
   return Object.hasOwn(nounWords, key) ? nounWords[key] : undefined;
 }
 
-/** Returns the noun whose records or bodies have a schema with this name in the service's specification. */
+/** Returns the noun that has records or bodies with this name of a schema. */
 export function nounOfSchema(name: string): NounName | undefined {
   const match = Object.values(operations).find(
     ({ noun, body }) => nouns[noun].schema === name || body?.name === name,

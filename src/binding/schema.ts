@@ -3,8 +3,8 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-
 import { type Description, listOf, lookUp, objectOf, referenceOf } from './description.ts';
 
 /**
- * The value that a schema describes. The schema is merged with its references and its `allOf`. A `oneOf` or `anyOf` counts if it has
- * one alternative besides null. All is read when it is asked for, because a schema may contain itself.
+ * The value that a schema describes, with its references and its `allOf`. A `oneOf` or `anyOf` counts if it has one alternative
+ * besides null. Members are read when they are needed, because a schema may contain itself.
  */
 export class Shape {
   private readonly schema: JsonValue | undefined;
@@ -18,7 +18,7 @@ export class Shape {
     this.root = root;
   }
 
-  /** The schema with the members of its compositions. The last one that states a keyword counts. */
+  /** The members of the schema, and then the schema itself. The last one that states a keyword counts. */
   get parts(): readonly JsonObject[] {
     this.memberSchemas ??= partsOf(this.schema, this.root);
     return this.memberSchemas;
@@ -58,7 +58,7 @@ export class Shape {
   }
 }
 
-/** Lists the schemas that a value must match: those of references and compositions, and then the schema itself. Each occurs once. */
+/** Lists the schemas that a value must match: those of references and compositions, then the schema itself. Each occurs once. */
 function partsOf(
   schema: JsonValue | undefined,
   root: Description,
@@ -97,11 +97,11 @@ function membersOf(schema: JsonObject, root: Description): JsonValue[] {
   ];
 }
 
-/** The formats and the pattern of texts that stand for a value of another type, in alternatives such as those of Elysia and zod. */
+/** How Elysia and zod describe a text that stands for a number or a boolean. */
 const formatsOfValues = /^(numeric|integer|number|boolean)$/;
 const patternOfDigits = /^\^-?\??(\\d|\[0-9\])[+*]\$$/;
 
-/** Leaves out the texts that stand for a number or a boolean, if that is an alternative too. */
+/** Leaves out the texts that stand for a number or a boolean, if the number or the boolean is an alternative too. */
 function withoutTexts(alternatives: readonly JsonValue[]): readonly JsonValue[] {
   const others = alternatives.filter((alternative) => {
     const { type, format, pattern } = objectOf(alternative);
@@ -172,8 +172,8 @@ function texts(values: JsonValue | undefined): string[] | undefined {
 }
 
 /**
- * Returns a value that a schema states: its only one, an example, the default or a choice. Undefined if it states none, because a
- * made-up one may mean something.
+ * Returns a value that a schema states: its only one, an example, the default or a choice. Undefined if it states none: an invented
+ * value could mean something.
  */
 export function statedValue(shape: Shape): JsonValue | undefined {
   const [constant, example, examples, fallback, choices] = [

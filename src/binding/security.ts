@@ -3,9 +3,9 @@ import type { Operation, TokenHeader } from '../api/operations.ts';
 import type { JsonObject, JsonValue } from '../process/exact-json.ts';
 import { type Description, follow, listOf, objectOf } from './description.ts';
 
-/** A place of a token in requests. Undefined of a scheme that takes no token, such as mutual TLS. */
+/** Where a request carries its token. */
 interface TokenPlace {
-  /** `the header x-key`, `the query parameter k`. */
+  /** Such as `the header x-key`. */
   readonly label: string;
   /** Undefined if the place is not a header. */
   readonly header: TokenHeader | undefined;
@@ -13,13 +13,13 @@ interface TokenPlace {
 
 const bearer: TokenPlace = { label: 'the header authorization', header: { name: 'authorization' } };
 
-/** How the operations of a description take a token. All that are bound take it in one header. */
+/** How the operations of a description take a token. All bound operations take it in one header. */
 interface Security {
   /** Undefined for the header of the settings, by default `Authorization: Bearer`. */
   readonly header: TokenHeader | undefined;
   /**
-   * Says whether the requests of an operation carry the token, and why it cannot be called if it wants the token elsewhere. An
-   * empty `security` at the operation takes back what the document requires.
+   * Returns whether an operation takes the token, and why it cannot be called if it wants the token elsewhere. An empty `security`
+   * of an operation overrides that of the document.
    */
   of(operation: JsonObject): { readonly credential: Operation['credential']; readonly why?: string };
 }
@@ -30,7 +30,7 @@ export function readSecurity(root: Description, operations: readonly JsonObject[
   const schemes = objectOf(objectOf(components).securitySchemes);
   const placesOf = (names: readonly string[]) =>
     names.flatMap((name) => tokenPlaceOf(follow(schemes[name], root)) ?? []);
-  // Each way is a list of places that all need a token.
+  // An operation accepts several ways. Each is a list of places that all need a token.
   const waysOf = (operation: JsonObject) =>
     listOf(operation.security ?? security).map((way) => placesOf(Object.keys(objectOf(way))));
   const required = operations.flatMap(waysOf);
@@ -70,7 +70,7 @@ function tokenPlaceOf(scheme: JsonValue | undefined): TokenPlace | undefined {
   return { label, header: isFieldName(String(name)) ? { name: String(name).toLowerCase() } : undefined };
 }
 
-/** Headers that only the connection or the client may set. `__proto__` cannot be a field of an object. */
+/** Headers that only the connection or the client may set. `__proto__` cannot be a key of an object. */
 const reservedFields =
   /^(accept|accept-encoding|connection|content-length|content-type|cookie|expect|host|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|user-agent|__proto__)$/i;
 

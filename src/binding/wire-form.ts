@@ -4,8 +4,7 @@ import { compactName } from '../process/text.ts';
 import { nounOf, singularWords } from './path-words.ts';
 import type { Shape } from './schema.ts';
 
-// The schemas of a document show the names and the envelopes with which a service writes the records of a
-// noun.
+// Finds the names of fields and the envelopes of a service's records in the schemas of its description.
 
 /** An operation of the table, with the field names that the user chose. */
 export interface TableOperation extends Operation {
@@ -19,8 +18,8 @@ export function recordFieldsOf(noun: NounName): string[] {
 }
 
 /**
- * Finds our fields in the schema of a body or a record: by the names of `--map`, by our names, or by other
- * spellings. Returns the service's names by ours.
+ * Finds our fields in the schema of a body or a record, by `--map`, by our names, or by other spellings. Returns the service's
+ * names by ours.
  */
 export function fieldNamesOf(
   { noun, fieldMap }: Pick<TableOperation, 'noun' | 'fieldMap'>,
@@ -47,7 +46,7 @@ export function isCategoryObject(shape: Shape | undefined): boolean {
 }
 
 /**
- * Lists the key fields that a schema lacks. Returns undefined if the schema describes a record of the noun.
+ * Lists the key fields that a schema lacks. Undefined if the schema describes a record of the noun.
  */
 export function missingKeys(tableOperation: TableOperation, shape: Shape): readonly string[] | undefined {
   const names = fieldNamesOf(tableOperation, shape);
@@ -63,8 +62,7 @@ export function isRecord(tableOperation: TableOperation, shape: Shape): boolean 
 /** The place of the record or the list in an answer. */
 interface RecordContent {
   /**
-   * The fields that lead to the record or the list: `['data']`, `['_embedded', 'pets']`. Empty if the answer
-   * itself is the record or the list.
+   * The path of fields to the record or the list: `['_embedded', 'pets']`. Empty if the answer itself is the record or the list.
    */
   readonly envelope: readonly string[];
   /** The shape of one record. */
@@ -72,8 +70,7 @@ interface RecordContent {
 }
 
 /**
- * Finds the record or the list in an answer. Returns undefined if the operation is a list and the answer has
- * no list.
+ * Finds the record or the list in an answer. Undefined if an operation that lists has no list in its answer.
  */
 export function recordsIn(tableOperation: TableOperation, answer: Shape): RecordContent | undefined {
   return tableOperation.isList ? listIn(tableOperation, answer) : recordIn(tableOperation, answer);
