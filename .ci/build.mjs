@@ -108,17 +108,17 @@ await build({
   alias,
   plugins: [rawText, leanConf],
   stdin: {
-    contents: `export { prepare } from './cli/help.ts';
+    contents: `export { makeHelpFiles } from './cli/help.ts';
       export { createStyle } from './output/style.ts';
       export { program } from './commands/index.ts';`,
     resolveDir: 'src',
   },
   outfile: tree,
 });
-const { prepare, createStyle, program } = createRequire(import.meta.url)(tree);
+const { makeHelpFiles, createStyle, program } = createRequire(import.meta.url)(tree);
 await rm(tree);
 const { bold } = await createStyle({}, {}, 'always');
-for (const [name, text] of Object.entries(await prepare(program, bold)))
+for (const [name, text] of Object.entries(await makeHelpFiles(program, bold)))
   await writeFile(join(outdir, name), text);
 
 /** Returns the folders of the packages in a bundle. */

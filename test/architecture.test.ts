@@ -203,7 +203,7 @@ function layerOf(file: string): number {
 
 /** The noun of a command's file. Some files are shared: the list of commands, and what several nouns have. */
 function nounOf(file: string): string | undefined {
-  const shared = /^src\/commands\/(index|arguments|record-files|record-verbs|run-flags)\.ts$/;
+  const shared = /^src\/commands\/(index|record-files|record-verbs|shared-flags)\.ts$/;
   return shared.test(file) ? undefined : /^src\/commands\/(\w[\w-]*)(?:\/|\.ts$)/.exec(file)?.[1];
 }
 

@@ -26,7 +26,7 @@ import {
 } from './verb.ts';
 
 /** Makes the files of help and completion, by their names. Only the build and its test call it. @param bold styles a title. */
-export async function prepare(
+export async function makeHelpFiles(
   program: Program,
   bold: (text: string) => string,
 ): Promise<Readonly<Record<string, string>>> {
@@ -165,7 +165,7 @@ type PageName = (typeof topicNames)[number] | 'introduction';
  * Reads the pages in `topics.txt`, which has them as help prints them: the topics, and what `petstore` prints without a
  * command. `{global flags}`, `{write flags}` and `{formats}` stand there for tables.
  */
-export async function readTopics(): Promise<Readonly<Record<PageName, string>>> {
+async function readTopics(): Promise<Readonly<Record<PageName, string>>> {
   const { default: text } = await import('./topics.txt?raw');
   const topics = text.split(/^# /m).slice(1);
   const pages = topics.map((topic) => {

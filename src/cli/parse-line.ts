@@ -111,11 +111,11 @@ function takeArguments(command: Command, { args = {} }: Action): void {
 }
 
 /** Makes a parser that returns its error, because a later word may say how errors are printed. */
-function keepError(parse: (text: string, before: unknown) => unknown) {
-  return (text: string, before: unknown): unknown => {
-    if (before instanceof UsageError) return before;
+function keepError(parse: (text: string, soFar: unknown) => unknown) {
+  return (text: string, soFar: unknown): unknown => {
+    if (soFar instanceof UsageError) return soFar;
     try {
-      return parse(text, before);
+      return parse(text, soFar);
     } catch (error) {
       if (error instanceof UsageError) return error;
       throw error;

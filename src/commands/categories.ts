@@ -1,7 +1,7 @@
 import { nouns } from '../api/nouns.ts';
 import { verb } from '../cli/verb.ts';
-import { listFlags } from './arguments.ts';
 import { recordVerbs } from './record-verbs.ts';
+import { listFlags } from './shared-flags.ts';
 
 const { categories } = nouns;
 

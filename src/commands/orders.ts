@@ -4,8 +4,8 @@ import { argument, flag, value } from '../cli/flag.ts';
 import { verb } from '../cli/verb.ts';
 import { parseDateTime, parseId } from '../records/parse-values.ts';
 import { isDueBefore, isOverdue } from '../records/record-fields.ts';
-import { listFlags, referenceFlag } from './arguments.ts';
 import { recordVerbs } from './record-verbs.ts';
+import { listFlags, referenceFlag } from './shared-flags.ts';
 
 export const examples = [
   'petstore orders list --open',

@@ -3,8 +3,8 @@ import { value } from '../cli/flag.ts';
 import { verb } from '../cli/verb.ts';
 import { caseless } from '../process/text.ts';
 import { parseText } from '../records/parse-values.ts';
-import { listFlags, referenceFlag, statusesFlag } from './arguments.ts';
 import { recordVerbs } from './record-verbs.ts';
+import { listFlags, referenceFlag, statusesFlag } from './shared-flags.ts';
 
 export const examples = [
   'petstore pets list --status available',

@@ -13,7 +13,7 @@ import { type Access, openAccess } from '../records/access.ts';
 import { checkOfferedFields, extraFields } from '../records/body-fields.ts';
 import { createRecordLayout, type RecordRow } from '../records/record-layout.ts';
 import type { Intent } from '../writes/decide.ts';
-import type { ApplyFlags } from './run-flags.ts';
+import type { ApplyFlags } from './shared-flags.ts';
 
 interface FileWrite {
   readonly kind: WriteVerb;

@@ -8,9 +8,8 @@ import { withArticle } from '../process/text.ts';
 import type { RecordFlags } from '../records/body-fields.ts';
 import { type IdOrName, parseId, parseIdOrName } from '../records/parse-values.ts';
 import { columnOf, fieldKinds, flagOf, namedNoun } from '../records/record-fields.ts';
-import { fieldFlag, fromFlag, referenceFlag } from './arguments.ts';
 import type { writeFileRecords } from './record-files.ts';
-import { type ApplyFlags, fileFlags } from './run-flags.ts';
+import { type ApplyFlags, fieldFlag, fileFlags, fromFlag, referenceFlag } from './shared-flags.ts';
 
 /** The examples of a noun's verbs. */
 type VerbExamples = Readonly<Record<'get' | WriteVerb, readonly string[]>>;

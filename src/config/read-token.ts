@@ -91,7 +91,7 @@ function problemOf(error: ExecFileException, limitMs: number): string {
  * @param limitMs the longest time that this may take.
  * @throws CliError `auth` if it cannot be read, is too long or takes too long.
  */
-export async function readTokenFile(path: string, limitMs: number): Promise<string> {
+async function readTokenFile(path: string, limitMs: number): Promise<string> {
   try {
     const timedOut = () => new Error('nothing was written to it in time');
     return (await withinLimits({ limitMs, timedOut }, () => readWhole(path, maxBytes))).toString();

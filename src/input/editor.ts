@@ -99,9 +99,9 @@ async function editUntilValid<Value>(
   { editor, task, usage, originalText, parse }: Omit<Editing<Value, unknown>, 'send'>,
 ): Promise<Value | undefined> {
   let text = originalText;
-  let reason = '';
+  let problemNote = '';
   for (;;) {
-    await writeText(path, reason + usage + text);
+    await writeText(path, problemNote + usage + text);
     try {
       await runEditor(context, `${editor} ${quotePath(path, context.io.platform)}`);
     } finally {
@@ -118,9 +118,9 @@ async function editUntilValid<Value>(
     } catch (error) {
       const problem = sanitize(messageOf(error), '\n');
       const [firstLine = ''] = problem.split('\n');
-      if (reason !== '')
+      if (problemNote !== '')
         throw new UsageError(`${task}: ${firstLine.replace(/:$/, '')}`, { code: 'invalid_input' });
-      reason = `${problem.replace(/^/gm, '# error: ')}\n`;
+      problemNote = `${problem.replace(/^/gm, '# error: ')}\n`;
     }
   }
 }

@@ -94,16 +94,13 @@ export class Names {
     );
     const resolved = new Map(Object.entries(fields));
     for (const [field, value] of resolved) {
-      if (isCategoryField(field) && !takesObject) {
-        const category = isName(field, value) ? await this.categoryOf(value) : value;
-        resolved.set(
-          field,
-          category !== undefined && isJsonObject(category) ? (category.id ?? category) : category,
-        );
+      if (!isCategoryField(field)) {
+        if (isName(field, value)) resolved.set(field, await this.idOf('pets', value));
         continue;
       }
-      if (!isName(field, value)) continue;
-      resolved.set(field, await (isCategoryField(field) ? this.categoryOf(value) : this.idOf('pets', value)));
+      const category = isName(field, value) ? await this.categoryOf(value) : value;
+      const isObject = category !== undefined && isJsonObject(category);
+      resolved.set(field, isObject && !takesObject ? (category.id ?? category) : category);
     }
     return Object.fromEntries(resolved);
   }

@@ -1,10 +1,12 @@
 import { expect, test } from 'vitest';
 import { type CountRow, countLayout } from '../../src/bulk/count-layout.ts';
 import { defaultFlags, type RunFlags, shardOf } from '../../src/bulk/run-header.ts';
-import { parseShard } from '../../src/commands/run-flags.ts';
+import { applyFlags } from '../../src/commands/shared-flags.ts';
 import { parseColumnMap } from '../../src/input/field-columns.ts';
 import { type CheckedInput, readRows } from '../../src/input/read-rows.ts';
 import { type CliError, ManyError } from '../../src/process/errors.ts';
+
+const parseShard = (text: string) => applyFlags.shard.parse?.(text, undefined) ?? { index: 0, count: 0 };
 
 type Options = Partial<RunFlags> & Parameters<typeof readRows>[2] & { readonly name?: string };
 

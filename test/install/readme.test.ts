@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { readTopics } from '../../src/cli/help.ts';
+import { topicNames } from '../../src/cli/help.ts';
 import { commandsOf } from '../../src/cli/verb.ts';
 import { program } from '../../src/commands/index.ts';
 import { openDesk } from '../helpers/desk.ts';
@@ -77,7 +77,9 @@ describe('flags', async () => {
 
   /** Of npm and kubectl. */
   const foreign = ['--global', '--tail', '--max-log-requests', '--termseq'];
-  const topics = Object.entries(await readTopics()).map(([name, page]) => [`help ${name}`, page] as const);
+  const topics = await Promise.all(
+    topicNames.map(async (name) => [`help ${name}`, (await runCli(['help', name])).stdout] as const),
+  );
 
   test.each([['README', readme] as const, ...topics])('that %s names exist', (_, text) => {
     expect(namedIn(text).filter((flag) => !allFlags.has(flag) && !foreign.includes(flag))).toEqual([]);

@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect } from 'vitest';
 import { parse } from 'yaml';
 import type { RecordOf } from '../../src/api/schemas.ts';
-import { readTopics } from '../../src/cli/help.ts';
 import { commit, openDesk } from '../helpers/desk.ts';
+import { runCli } from '../helpers/run-cli.ts';
 import { testWith } from '../helpers/tools.ts';
 
 const test = testWith('bash', 'xargs');
 
-const page = (await readTopics()).ci;
+const { stdout: page } = await runCli(['help', 'ci']);
 
 let desk: Awaited<ReturnType<typeof openDesk>>;
 let env: Readonly<Record<string, string>>;

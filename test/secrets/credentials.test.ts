@@ -2,10 +2,10 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { readTokenFile } from '../../src/config/read-token.ts';
+import { readToken } from '../../src/config/read-token.ts';
 import { originOfToken } from '../../src/config/settings.ts';
 import { recordingServer } from '../helpers/recording-server.ts';
-import { runAt, runCli } from '../helpers/run-cli.ts';
+import { fakeIo, runAt, runCli } from '../helpers/run-cli.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 type Env = Readonly<Record<string, string>>;
@@ -217,8 +217,19 @@ test.each([
 test('a token file may be a pipe; one that nobody writes to ends in time', async () => {
   const [pipe, silent] = ['pipe', 'silent'].map((name) => join(temporaryFolder(), name));
   execFileSync('mkfifo', [`${pipe}`, `${silent}`]);
-  await expect(readTokenFile(`${silent}`, 60)).rejects.toThrow('nothing was written to it in time');
-  const text = readTokenFile(`${pipe}`, 5000);
+  const read = (path = '', timeoutMs = 60) => {
+    const source = {
+      kind: 'file',
+      text: path,
+      label: path,
+      source: 'flag',
+      givenBy: '',
+      origin: '',
+    } as const;
+    return readToken(source, { io: fakeIo(), signal: new AbortController().signal, timeoutMs });
+  };
+  await expect(read(silent)).rejects.toThrow('nothing was written to it in time');
+  const text = read(pipe, 5000);
   execFileSync('sh', ['-c', `sleep 0.05; printf piped > '${pipe}'`]);
   expect(await text).toBe('piped');
 });

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { prepare, topicNames } from '../../src/cli/help.ts';
+import { makeHelpFiles, topicNames } from '../../src/cli/help.ts';
 import { commandsOf } from '../../src/cli/verb.ts';
 import { program } from '../../src/commands/index.ts';
 import { formats } from '../../src/output/printer.ts';
@@ -34,7 +34,7 @@ test('the help of a command is 80 columns wide, but for examples, and 24 lines l
 
 test('the files that the build made are those of the commands as they are', async () => {
   const { bold } = await createStyle(fakeIo().stdout, {}, 'always');
-  for (const [name, text] of Object.entries(await prepare(program, bold)))
+  for (const [name, text] of Object.entries(await makeHelpFiles(program, bold)))
     expect(readFileSync(join('dist', name), 'utf8') === text, name).toBe(true);
 });
 

@@ -12,7 +12,7 @@ import { messageOf, UsageError } from '../../process/errors.ts';
 import { sanitize } from '../../process/text.ts';
 import { toServiceStatuses } from '../../records/body-fields.ts';
 import { Names } from '../../records/names.ts';
-import { type ApplyFlags, toRunFlags } from '../run-flags.ts';
+import { type ApplyFlags, toRunFlags } from '../shared-flags.ts';
 
 /** Applies a file of counts. A diff prints the changes instead, and exits 8 if there are any. */
 export function applyCounts(

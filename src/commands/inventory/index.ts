@@ -2,8 +2,16 @@ import { nouns } from '../../api/nouns.ts';
 import { argument, flag, value } from '../../cli/flag.ts';
 import { verb } from '../../cli/verb.ts';
 import { parseChange, parseQuantity } from '../../records/parse-values.ts';
-import { listFlags, petIdArgument, petIdsArgument, quantityArgument, statusesFlag } from '../arguments.ts';
-import { applyFlags, diffFlags, resumeFlags } from '../run-flags.ts';
+import {
+  applyFlags,
+  diffFlags,
+  listFlags,
+  petIdArgument,
+  petIdsArgument,
+  quantityArgument,
+  resumeFlags,
+  statusesFlag,
+} from '../shared-flags.ts';
 
 const { inventory } = nouns;
 

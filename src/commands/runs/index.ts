@@ -1,8 +1,7 @@
 import { argument, choice } from '../../cli/flag.ts';
 import { verb } from '../../cli/verb.ts';
 import { UsageError } from '../../process/errors.ts';
-import { listFlags, parseNamedRow, parseRunId, referenceFlag } from '../arguments.ts';
-import { resumeFlags } from '../run-flags.ts';
+import { listFlags, parseNamedRow, parseRunId, referenceFlag, resumeFlags } from '../shared-flags.ts';
 
 const list = verb({
   name: 'list',

@@ -11,8 +11,7 @@ import type { Context } from '../../context.ts';
 import type { Output } from '../../output/printer.ts';
 import { UsageError } from '../../process/errors.ts';
 import { counted, joinFirst, minuteText } from '../../process/text.ts';
-import { parseRunId } from '../arguments.ts';
-import { resumeFlags } from '../run-flags.ts';
+import { parseRunId, resumeFlags } from '../shared-flags.ts';
 
 const args = {
   run: argument('[run]', 'its id, such as r7 (default: the last run on this service)', {

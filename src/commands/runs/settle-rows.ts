@@ -12,7 +12,7 @@ import { UsageError } from '../../process/errors.ts';
 import { counted } from '../../process/text.ts';
 import type { Outcome, Row } from '../../writes/decide.ts';
 import type { Reason } from '../../writes/reasons.ts';
-import type { NamedRow } from '../arguments.ts';
+import type { NamedRow } from '../shared-flags.ts';
 
 /**
  * Records what a person says about rows that are unknown, unsettled or left. When no such row remains, the run ends and its
