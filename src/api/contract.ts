@@ -6,7 +6,7 @@ import { type NounName, nouns, type OperationId } from './nouns.ts';
 import { type DocumentedResponse, type Operation, operations, type TokenHeader } from './operations.ts';
 import type { Bounds } from './schemas.ts';
 
-/** The reason why a service lacks an operation to which nothing in its description is similar. */
+/** The reason why a service lacks an operation if nothing in its description is similar to it. */
 export const notDescribed = 'its description has none';
 
 /** The operations of the table that a service offers, and the reasons why it lacks the rest. */
@@ -46,7 +46,7 @@ export function offeredOperation(contract: Contract, id: OperationId): Operation
   );
 }
 
-/** Returns what the description of a service states of an answer with this status. Undefined in the table, and if it states nothing. */
+/** Returns what the description of a service states about an answer with this status. Undefined if it states nothing. */
 export function statedResponse({ responses }: Operation, status: number): DocumentedResponse | undefined {
   return responses?.[status] ?? responses?.[`${String(status).charAt(0)}XX`] ?? responses?.default;
 }
@@ -79,10 +79,7 @@ export function takesField({ body }: Operation, name: string): boolean {
   return body !== undefined && Object.hasOwn(body.fields, name);
 }
 
-/**
- * Lists the required fields that values lack, except the id of an update, because the client adds it to the
- * body.
- */
+/** Lists the required fields that values lack, except the id of an update, because the client adds it to the body. */
 export function lackingFields(
   { body, noun }: Operation,
   values: Readonly<Record<string, unknown>>,

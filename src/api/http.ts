@@ -2,10 +2,7 @@ import type { Cancellation } from '../process/deadline.ts';
 import { maskUrl } from '../process/secrets.ts';
 import { isDateTime } from './values.ts';
 
-/**
- * Header values by lower-case name. A value is a list if its header came several times and must not be
- * joined.
- */
+/** Header values by lower-case name. A value is a list if its header came several times and must not be joined. */
 export type HttpHeaders = Readonly<Record<string, string | readonly string[]>>;
 
 /** Returns true if a path can be appended to a base URL: no query, no fragment, no dot segments (`..`, `%2e%2e`). */
@@ -120,10 +117,7 @@ export interface SendOptions {
   onSending(): void;
 }
 
-/**
- * A way to send requests: a socket, or the server in the same process. It does not retry or follow
- * redirects.
- */
+/** A way to send requests: a socket, or the server in the same process. It does not retry or follow redirects. */
 export interface Transport {
   /**
    * Sends one request and returns the complete response. If the response is an error and its body is
@@ -143,10 +137,7 @@ export interface Transport {
   deferSaves?(): () => Promise<void>;
 }
 
-/**
- * Returns the id by which the operators of the service can find a request. Returns undefined if the service
- * sent none.
- */
+/** Returns the id by which the operators of the service can find a request. Returns undefined if the service sent none. */
 export function requestIdOf(headers: HttpHeaders): string | undefined {
   for (const name of requestIdNames) {
     const value = headerValue(headers, name)?.trim();
@@ -164,10 +155,7 @@ export function isEmbedded(baseUrl: string): boolean {
   return baseUrl.startsWith(embeddedOrigin);
 }
 
-/**
- * Removes the userinfo from a URL for people. Of a URL of the embedded store, which has no address, only the
- * path stays.
- */
+/** Removes the userinfo from a URL for people. Of a URL of the embedded store, which has no address, only the path stays. */
 export function shownUrl(url: string): string {
   return maskUrl(url.replace(`${embeddedOrigin}/`, '/'));
 }

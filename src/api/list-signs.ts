@@ -2,8 +2,8 @@ import { isJsonObject, type JsonObject, type JsonValue, jsonIn } from '../proces
 import { compactName, counted, shorten } from '../process/text.ts';
 import { type HttpHeaders, headerValue, linkTarget } from './http.ts';
 
-// The ways in which services say that a list goes on, whatever their description says. The names are as
-// `compactName` makes them. A header has them with or without `x-` and `pagination-`.
+// The ways in which services say that a list goes on, whatever their description says. The names have the form that
+// `compactName` returns. A header has them with or without `x-` and `pagination-`.
 
 const words = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/));
 
@@ -143,7 +143,7 @@ function headerFields(headers: HttpHeaders): PageField[] {
   });
 }
 
-/** Lists the fields of an object and of the objects in it, up to two deeper, that may tell of the pages. */
+/** Lists the fields of an object and of the objects in it, up to two levels deeper, that may say something about the pages. */
 function fieldsIn(object: JsonValue | undefined, prefix = '', depth = 0): PageField[] {
   if (!isJsonObject(object)) return [];
   return Object.entries(object).flatMap(([field, value]): PageField[] => {

@@ -37,10 +37,7 @@ export interface Operation {
   readonly success: readonly number[];
   /** Error statuses of the table, each with an Error body. */
   readonly errors: readonly number[];
-  /**
-   * By status, `4XX` or `default`, from the service's own description; undefined in the table, whose OpenAPI
-   * document has them.
-   */
+  /** By status, `4XX` or `default`, from the service's own description. The OpenAPI document has those of the table. */
   readonly responses?: Readonly<Record<string, DocumentedResponse>> | undefined;
   /** True if requests carry the token: an operation that is open for all gets `none`. */
   readonly credential: 'required' | 'optional' | 'none';
@@ -50,10 +47,7 @@ export interface Operation {
   readonly sunset?: string | undefined;
   /** True if the service asks tools not to offer this operation to be tried (`x-hideTryItPanel`). */
   readonly hidesTryIt: boolean;
-  /**
-   * `stated` by the service's specification, `chosen` by this project, or `bound` to a service's own
-   * description.
-   */
+  /** `stated` by the service's specification, `chosen` by this project, or `bound` to a service's own description. */
   readonly source: 'stated' | 'chosen' | 'bound';
   /** Undefined if the operation is bound. */
   readonly example?: Example | undefined;
@@ -86,10 +80,7 @@ export interface Parameter {
 
 /** How a service writes its records. */
 interface WireForm {
-  /**
-   * The fields that lead from an answer to its record or list. Empty if the answer itself is the record or
-   * the list.
-   */
+  /** The fields that lead from an answer to its record or list. Empty if the answer itself is the record or the list. */
   readonly envelope: readonly string[];
   /** The service's names of fields, by our names. */
   readonly names: Readonly<Record<string, string>>;
@@ -131,16 +122,11 @@ export interface BodyField {
   readonly isWriteOnly?: boolean | undefined;
 }
 
-/**
- * How the pages of a list follow each other. The names are the service's names. A link in a header always
- * counts.
- */
+/** How the pages of a list follow each other. The names are the service's names. A link in a header always counts. */
 export type Paging =
   /** Each answer has a link to the next page in its header, except the last answer. */
   | { readonly kind: 'link' }
-  /**
-   * Pages are counted from `first`. It is undefined if the description does not say where the count begins.
-   */
+  /** Pages are counted from `first`. It is undefined if the description does not say where the count begins. */
   | {
       readonly kind: 'number';
       readonly parameter: string;
@@ -172,10 +158,7 @@ export interface DocumentedResponse {
   readonly schema?: JsonObject | undefined;
 }
 
-/**
- * A valid call on a seeded store, for documents and the contract test. The id is text, so that no digit is
- * lost.
- */
+/** A valid call on a seeded store, for documents and the contract test. The id is text, so that no digit is lost. */
 interface Example {
   readonly id?: string;
   readonly body?: JsonObject;

@@ -105,10 +105,7 @@ export const bodySchemas = {
 } as const;
 export type BodyName = keyof typeof bodySchemas;
 
-/**
- * Schemas of the records in answers, by their names in the service's specification. Unknown fields are
- * allowed.
- */
+/** Schemas of the records in answers, by their names in the service's specification. Unknown fields are allowed. */
 export const resultSchemas = toResultSchemas(false);
 export type ResultName = Noun['schema'];
 

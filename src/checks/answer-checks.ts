@@ -71,7 +71,7 @@ function judgeFirstAnswer(
 ): Finding {
   const { status, url, isRedirected, error, attempts } = answer;
   const clause = `${operation?.id ?? url} answered ${statusText(status)}`;
-  // A guessed id may belong to no record. Then the service itself says so.
+  // A guessed id may belong to no record. A 404 of the service itself is then a correct answer.
   const isUnknownId =
     operation && idParameter(operation) && status === 404 && attempts.at(-1)?.author === 'service';
   // Without an operation there are no requirements: any answer shows that the service is there.
@@ -91,7 +91,7 @@ function judgeFirstAnswer(
   });
 }
 
-/** Says what a success has in place of a list or a record of the API, a clause. Undefined if it has that. */
+/** Returns what a success has instead of a list or a record of the API, a clause. Undefined if it has one of these. */
 function describeOtherBody(
   { json = null, text, mediaType }: RawAnswer,
   operation: Operation,

@@ -49,7 +49,7 @@ export interface Service {
   /** The time limit of one call, with its retries. */
   readonly timeoutMs: number;
   readonly retries: number;
-  /** False if the profile says that the ETags of the service are of no use. */
+  /** False if the profile says that the service has no useful ETags. */
   readonly sendsEtags: boolean;
   /** True if warnings, flaky passes, and failures of operations that are not stable are failures. */
   readonly strict: boolean;

@@ -158,7 +158,7 @@ export function reachOperation(reads: readonly Operation[]): Operation | undefin
   return reads.find((operation) => idParameter(operation) === undefined) ?? reads[0];
 }
 
-/** Returns an input for a GET operation. If the operation takes an id, the input has a guess. */
+/** Returns an input for a GET operation, with a guessed id if the operation takes one. */
 export function guessInput(operation: Operation): CallInput {
   return idParameter(operation) ? { id: 1n } : {};
 }

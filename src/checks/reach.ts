@@ -16,7 +16,7 @@ import { type CheckContext, type Finding, fail, pass, skip, warn } from './check
 
 const { unavailable: exitCode } = exitCodes;
 
-/** Does what a check of a socket does, within the time of a call. @param explain makes the finding of an error */
+/** Does the work of a socket check within the time limit of a call. @param explain turns an error into a finding */
 async function probe(
   { socket, signal, timeoutMs }: CheckContext,
   work: (cancellation: Cancellation, options: SocketOptions) => Promise<Finding>,
@@ -78,8 +78,7 @@ export function checkConnection(context: CheckContext): Promise<Finding> {
 }
 
 /**
- * Performs a handshake, which fails without trust, and judges the socket. The versions of TLS are those that Node offers, from
- * 1.2 on.
+ * Performs a TLS handshake, which fails if the certificate is not trusted, and judges the socket. Node offers TLS 1.2 and later.
  */
 export function checkTls(
   context: CheckContext,

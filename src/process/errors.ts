@@ -196,9 +196,7 @@ export function unansweredError(
   return new CliError(reason === 'redirect' ? 'failed' : 'unavailable', why, { ...details, reason });
 }
 
-/**
- * A command on many records failed for some of them (exit 3), or for all of them for one reason (exit code of that reason).
- */
+/** A command on many records failed for some of them (exit 3), or for all of them for one reason (exit code of that reason). */
 export class ManyError extends CliError {
   readonly errors: readonly CliError[];
   /** The errors that people read: all errors, or one example of errors that are alike. */

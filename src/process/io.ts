@@ -105,8 +105,7 @@ export function processIo(): ProcessIo {
 }
 
 /**
- * Ends the process. `process.exit` waits for a name lookup that is under way, but a process that becomes another one does
- * not.
+ * Ends the process. `process.exit` waits for a name lookup that is under way, but a process that becomes another one does not.
  */
 function endProcess(code: number): never {
   if (process.execve && process.getActiveResourcesInfo().includes('GetAddrInfoReqWrap'))

@@ -1,6 +1,4 @@
-/**
- * Matches most text. V8 takes long to create the Unicode classes below, so they are created only if they are needed.
- */
+/** Matches most text. V8 takes long to create the Unicode classes below, so they are created only if they are needed. */
 const printable = /^[\x20-\x7e]*$/;
 let unsafe: RegExp | undefined;
 

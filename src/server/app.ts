@@ -100,9 +100,10 @@ function nextPage({ origin, path, query }: UrlParts, after: bigint): string {
 }
 
 /**
- * Refuses a change of a record whose ETag is not in If-Match, which no record that does not exist has, and of a record that
- * exists if If-None-Match is `*`.
+ * Checks If-Match and If-None-Match before a change. If-Match must have the ETag of the record or be `*`, so the record must
+ * exist; with `If-None-Match: *` it must not exist.
  *
+ * @throws Refusal `precondition_failed`
  * @see RFC 9110, 13.1.1 and 13.1.2
  */
 function checkPreconditions({ headers }: HttpRequest, stored: StoredRecord | undefined): void {

@@ -127,10 +127,10 @@ function toListenError(error: NodeJS.ErrnoException, address: string): CliError 
   });
 }
 
-/** Returns the host of the server's URL: if it listens on every address, that of this machine in the same family. */
+/** Returns the host for the server's URL. For a server on every address it is the loopback address of the same family. */
 function urlHost(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1';
-  // A machine may have no address of IPv4.
+  // A machine may have no IPv4 address.
   if (host === '::') return '[::1]';
   return host.includes(':') ? `[${host}]` : host;
 }

@@ -57,7 +57,7 @@ const preflightHeaders: HttpHeaders = {
 
 /**
  * Returns where a client behind a gateway sees the server, from X-Forwarded-Proto, X-Forwarded-Host and X-Forwarded-Prefix.
- * Only a gateway may set them: with another client they lead wherever it likes.
+ * Read them only behind a gateway, because any other client can set them to what it likes.
  */
 function forwardedPlace(request: HttpRequest): { readonly origin: string; readonly prefix: string } {
   const forwarded = (name: string, form: RegExp) =>

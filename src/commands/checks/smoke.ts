@@ -156,7 +156,7 @@ function parseReports(values: readonly string[] = []): readonly FileReport[] {
 /**
  * Prints the report for people on stdout, or on stderr if stdout has the JSON report, and writes the others.
  *
- * @returns the errors. One does not keep the next report from its place, and a reader may close its pipe.
+ * @returns the errors. An error in one report does not stop the others. A reader that closes its pipe is not an error.
  */
 async function deliver(
   context: Context,
