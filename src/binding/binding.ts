@@ -47,13 +47,13 @@ export function bind(description: Description, maps: Maps): BindResult {
       const operation = operations[id];
       return { ...operation, fieldMap: maps.fields.get(operation.noun) ?? new Map() };
     });
-    const chosen = table.flatMap((tableOperation) => {
+    const mapped = table.flatMap((tableOperation) => {
       const route = maps.operations.get(tableOperation.id);
       return route
         ? [[tableOperation.id, findOperationAt(documentOperations, tableOperation, route)] as const]
         : [];
     });
-    const matches = matchOperations(table, documentOperations, new Map(chosen));
+    const matches = matchOperations(table, documentOperations, new Map(mapped));
     const definitions: JsonObject = {};
     const bound = new Map<OperationId, Operation>();
     const missing = new Map<OperationId, string>();

@@ -64,10 +64,10 @@ const missing: Match = { state: 'missing', operations: [], why: notDescribed };
 export function matchOperations(
   table: readonly TableOperation[],
   documentOperations: readonly DocumentOperation[],
-  chosen: ReadonlyMap<OperationId, DocumentOperation>,
+  mapped: ReadonlyMap<OperationId, DocumentOperation>,
 ): Matches {
   const matches = new Map<OperationId, Match>(table.map(({ id }) => [id, missing]));
-  for (const [id, operation] of chosen)
+  for (const [id, operation] of mapped)
     matches.set(id, { state: 'bound', operations: [operation], why: 'set by --map' });
   for (const noun of Object.keys(nouns) as NounName[]) {
     const { list, create, get, update, delete: remove } = nouns[noun].operations;
@@ -75,7 +75,7 @@ export function matchOperations(
     const fields = schemaFactsOf(tableOperations, documentOperations);
     for (const id of [list, create, get, update, remove]) {
       const tableOperation = tableOperations.find((operation) => operation.id === id);
-      if (!tableOperation || chosen.has(id)) continue;
+      if (!tableOperation || mapped.has(id)) continue;
       const facts = { ...fields, collections: collectionsOf([list, create], matches) };
       const candidates = documentOperations.flatMap(
         (operation) => toCandidate(tableOperation, operation, facts) ?? [],
@@ -85,7 +85,7 @@ export function matchOperations(
     const refusal = [list, get].map((id) => matches.get(id)).find((match) => match?.isForeign);
     for (const id of refusal ? [create, update, remove] : []) {
       const write = matches.get(id) ?? missing;
-      if (write !== missing && !chosen.has(id)) matches.set(id, refuseWrite(write, refusal ?? missing));
+      if (write !== missing && !mapped.has(id)) matches.set(id, refuseWrite(write, refusal ?? missing));
     }
   }
   return matches;
@@ -275,18 +275,18 @@ function countObstacle(tableOperation: TableOperation, operation: DocumentOperat
 }
 
 function choose({ id, noun }: TableOperation, candidates: readonly Candidate[]): Match {
-  const fitting = candidates.filter(({ obstacle }) => !obstacle);
-  const best = Math.max(...fitting.map(({ rank }) => rank));
-  const remaining = fitting.filter(({ rank }) => rank === best).map(({ operation }) => operation);
-  const [first] = remaining;
+  const callable = candidates.filter(({ obstacle }) => !obstacle);
+  const highestRank = Math.max(...callable.map(({ rank }) => rank));
+  const best = callable.filter(({ rank }) => rank === highestRank).map(({ operation }) => operation);
+  const [first] = best;
   if (!first) return nearMiss(candidates);
   const why = first.operationId === id ? 'its operationId is ours' : `its path is about ${noun}`;
-  if (remaining.length === 1) return { state: 'bound', operations: remaining, why };
-  const flags = remaining.map((operation) => mapFlag(id, operation));
+  if (best.length === 1) return { state: 'bound', operations: best, why };
+  const flags = best.map((operation) => mapFlag(id, operation));
   return {
     state: 'ambiguous',
-    operations: remaining,
-    why: `${remaining.length} operations fit equally: ${joinFirst(flags, 8)}`,
+    operations: best,
+    why: `${best.length} operations fit equally: ${joinFirst(flags, 8)}`,
   };
 }
 

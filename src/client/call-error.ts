@@ -32,8 +32,8 @@ export function responseError(call: Call, attempts: Attempts, response: HttpResp
   const { why, code, message: serviceMessage } = readErrorBody(response, author, call.client.secrets.mask);
   const kind = errorKindOf(call, status, author);
   const hint = hintOf({ call, response, author, kind });
-  const own = { status, author, code, serviceMessage, hint };
-  return makeError(call, attempts, kind, why, own, statusRule(status, author));
+  const details = { status, author, code, serviceMessage, hint };
+  return makeError(call, attempts, kind, why, details, statusRule(status, author));
 }
 
 function errorKindOf({ operation, request }: Call, status: number, author: Author): ErrorKind {
@@ -56,9 +56,9 @@ export function callError<Thrown>(call: Call, attempts: Attempts, thrown: Thrown
   const { reason, status = attempts.at(-1)?.response?.status } = details;
   if (reason === undefined) return thrown;
   const hint = details.hint ?? hintOf({ call, error: thrown });
-  const own = { reason, status, hint, cause: thrown };
   const rule = answerRule({ isSent: true, error: thrown });
-  return makeError(call, attempts, kind, call.client.secrets.mask(message), own, rule);
+  const why = call.client.secrets.mask(message);
+  return makeError(call, attempts, kind, why, { reason, status, hint, cause: thrown }, rule);
 }
 
 /**
@@ -70,22 +70,25 @@ function makeError(
   attempts: Attempts,
   kind: ErrorKind,
   why: string,
-  own: ErrorDetails,
+  details: ErrorDetails,
   { retry }: Pick<AnswerRule, 'retry'>,
 ): CliError {
   const { method } = call.request;
   const { forwardProxy } = call.client.transport;
   const isAnswered = attempts.at(-1)?.response !== undefined;
   const senders =
-    forwardProxy !== undefined && isAnswered && own.author !== 'service'
+    forwardProxy !== undefined && isAnswered && details.author !== 'service'
       ? `; the proxy ${forwardProxy} or the service has sent it`
       : '';
   const isOnce = isIdempotent(method) || !mayHaveBeenApplied(method, attempts);
-  const details = { ...callDetails(call, attempts), ...own, retryable: retry !== 'never' && isOnce };
-  return new CliError(kind, `${why}${senders}`, details);
+  return new CliError(kind, `${why}${senders}`, {
+    ...callDetails(call, attempts),
+    ...details,
+    retryable: retry !== 'never' && isOnce,
+  });
 }
 
-/** Returns the details of an error that tell of its call. */
+/** Returns the details of an error that describe its call. */
 export function callDetails({ request }: Call, attempts: Attempts): ErrorDetails {
   const last = attempts.at(-1);
   return {
@@ -161,8 +164,8 @@ function proxyPassword({ call, response, author }: Failure): string | undefined 
 function basic({ call, response }: Failure): string | undefined {
   if (!call || response?.status !== 401) return undefined;
   const challenge = headerValue(response.headers, 'www-authenticate') ?? '';
-  const sent = headerValue(call.request.headers, 'authorization') ?? '';
-  if (!/^\s*basic\b/i.test(challenge) || /\bbearer\b/i.test(challenge) || /^basic\b/i.test(sent))
+  const authorization = headerValue(call.request.headers, 'authorization') ?? '';
+  if (!/^\s*basic\b/i.test(challenge) || /\bbearer\b/i.test(challenge) || /^basic\b/i.test(authorization))
     return undefined;
   return 'it wants a user name and a password: set auth-scheme to Basic (PETSTORE_AUTH_SCHEME=Basic), and give user:password as the token';
 }
@@ -175,10 +178,10 @@ function token({ call, response, kind }: Failure): string | undefined {
       whyNoCredential ??
       'give a token: PETSTORE_TOKEN together with PETSTORE_BASE_URL, or token-file in the profile of this service'
     );
-  const sent = headerValue(call.request.headers, 'authorization') ?? '';
-  const extra = /^\S+ ("|'|bearer |basic |authorization(?=:))/i.exec(sent)?.[1];
-  if (extra !== undefined)
-    return `the token of ${credentialSource} begins with ${extra.trim()}: leave that out`;
+  const authorization = headerValue(call.request.headers, 'authorization') ?? '';
+  const prefix = /^\S+ ("|'|bearer |basic |authorization(?=:))/i.exec(authorization)?.[1];
+  if (prefix !== undefined)
+    return `the token of ${credentialSource} begins with ${prefix.trim()}: leave that out`;
   return response?.status === 401
     ? `is the token of ${credentialSource} that of this service, and still valid?`
     : `the token of ${credentialSource} may not do this`;

@@ -118,10 +118,10 @@ export function createClient(options: ClientOptions): Client {
     ...request,
     headers: secrets.maskHeaders(request.headers),
   });
-  const noted = new Set<string>();
+  const notes = new Set<string>();
   const note = (line: string) => {
-    if (!noted.has(line)) options.observe?.({ kind: 'note', line });
-    noted.add(line);
+    if (!notes.has(line)) options.observe?.({ kind: 'note', line });
+    notes.add(line);
   };
   return {
     contract,

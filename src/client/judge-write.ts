@@ -97,8 +97,8 @@ export function judgeSuccess(
   attempt: Attempt,
 ): JudgedWrite {
   const { method, responses = {} } = operation;
-  const { record, fault, ...answered } = readWrite(operation, wanted, response, client.secrets.mask);
-  const id = wanted.id ?? answered.id ?? locatedId(client, operation, response.headers, attempt);
+  const { record, fault, id: answeredId } = readWrite(operation, wanted, response, client.secrets.mask);
+  const id = wanted.id ?? answeredId ?? locatedId(client, operation, response.headers, attempt);
   const isDelete = method === 'DELETE';
   // A description without responses of a DELETE allows any success.
   const isAnySuccess = isDelete && isBound(operation) && Object.keys(responses).length === 0;
@@ -238,9 +238,9 @@ function locatedId(
   const { get, create } = nouns[noun].operations;
   // Without an operation that reads one record, its path is taken to be below that of the create.
   const path = contract.operations.get(get)?.path ?? `${contract.operations.get(create)?.path}/{id}`;
-  const [before = '', behind = ''] = (base.pathname.replace(/\/$/, '') + path).split(/\{[^}]*\}/);
-  if (origin !== base.origin || !pathname.startsWith(before)) return undefined;
-  const rest = pathname.slice(before.length).replace(/\/$/, '');
-  const id = rest.endsWith(behind) ? rest.slice(0, rest.length - behind.length) : '';
+  const [prefix = '', suffix = ''] = (base.pathname.replace(/\/$/, '') + path).split(/\{[^}]*\}/);
+  if (origin !== base.origin || !pathname.startsWith(prefix)) return undefined;
+  const rest = pathname.slice(prefix.length).replace(/\/$/, '');
+  const id = rest.endsWith(suffix) ? rest.slice(0, rest.length - suffix.length) : '';
   return /^\d{1,19}$/.test(id) ? BigInt(id) : undefined;
 }

@@ -86,7 +86,7 @@ export async function* pagesOf(
   const firstNumber = paging?.kind === 'number' ? paging.first : undefined;
   const walk: Walk = { operation, first, size, pages: 0, count: 0, isLinked: false, firstNumber };
   const visited = new Set<string>();
-  let before: readonly ServiceRecord[] = [];
+  let previous: readonly ServiceRecord[] = [];
   let step: PageStep = { next: first };
   for (let url = first; ; url = step.next) {
     let page: Page;
@@ -98,7 +98,7 @@ export async function* pagesOf(
       throw error;
     }
     visited.add(url).add(withoutHash(page.url));
-    if (walk.pages > 0 && isSamePage(before, page.records, idField)) {
+    if (walk.pages > 0 && isSamePage(previous, page.records, idField)) {
       // The first page has the number 0 or 1. If page 1 repeats the first page, the next page is page 2.
       if (walk.pages === 1 && paging?.kind === 'number' && walk.firstNumber === undefined)
         walk.firstNumber = 1;
@@ -109,7 +109,7 @@ export async function* pagesOf(
       } else throw page.fault('the page repeats the one before');
     } else {
       yield page.records;
-      before = page.records;
+      previous = page.records;
       walk.pages += 1;
       walk.count += page.records.length;
     }
@@ -193,12 +193,12 @@ function stepByCount(
 
 /** Returns true if a page has the same records as the page before. False for empty pages. */
 function isSamePage(
-  before: readonly ServiceRecord[],
+  previous: readonly ServiceRecord[],
   page: readonly ServiceRecord[],
   idField: string,
 ): boolean {
-  if (before.length !== page.length || page.length === 0) return false;
-  return before.every(
+  if (previous.length !== page.length || page.length === 0) return false;
+  return previous.every(
     ({ fields }, index) => fields[idField] != null && fields[idField] === page[index]?.fields[idField],
   );
 }

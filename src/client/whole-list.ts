@@ -43,14 +43,14 @@ export async function* readList(
   // Only the end of a list shows whether it is cut, so a caller that needs the whole list gets nothing before the end. A list
   // that follows links is cut at its last page at most, and can be long, so the caller gets all other pages at once.
   const keepsAll = operation.paging?.kind !== 'link';
-  let kept: ServiceRecord[][] = [];
+  let heldPages: ServiceRecord[][] = [];
   let page = await pages.next();
   for (; !page.done; page = await pages.next()) {
     if (options.needsWhole && !keepsAll) {
-      yield* kept;
-      kept = [];
+      yield* heldPages;
+      heldPages = [];
     }
-    if (options.needsWhole) kept.push(page.value);
+    if (options.needsWhole) heldPages.push(page.value);
     else yield page.value;
   }
   const { mayBeCut, note: remark } = page.value;
@@ -61,7 +61,7 @@ export async function* readList(
       code: 'unbound',
     });
   if (mayBeCut !== undefined) note(`warning: there may be more records: ${mayBeCut} (${id})`);
-  yield* kept;
+  yield* heldPages;
 }
 
 /** Yields the pages of a list, without the records that the filters exclude. */
@@ -81,7 +81,7 @@ async function* filteredPages(
   if (needsWhole && mayBeCut !== undefined) return { mayBeCut };
   const isExact = parameters.length === conditions.length;
   const size = pageSize(operation, isExact ? limit : undefined);
-  let left = limit ?? Number.POSITIVE_INFINITY;
+  let remaining = limit ?? Number.POSITIVE_INFINITY;
   // A service may ignore a parameter without an error.
   const checked = conditions.filter(([name]) => hasField(operation, name));
   const open = (limit: number | undefined) => pagesOf(openList({ ...query, after, limit }), operation, limit);
@@ -99,9 +99,9 @@ async function* filteredPages(
     const matching = page.value.filter(({ fields }) =>
       checked.every(([name, wanted]) => [wanted].flat().some((each) => isValue(fields, name, each))),
     );
-    left -= matching.length;
+    remaining -= matching.length;
     yield matching;
-    if (left <= 0) return {};
+    if (remaining <= 0) return {};
   }
   return { ...page.value, mayBeCut: mayBeCut ?? page.value.mayBeCut };
 }

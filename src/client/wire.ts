@@ -82,11 +82,11 @@ export function toWire(operation: Operation, changes: JsonObject, before?: Servi
   const wireChanges: JsonObject = Object.fromEntries(entries);
   if (!original) return wireChanges;
   // The fields keep the order of the record, so that a PUT changes nothing else.
-  const kept = Object.entries(original).filter(
+  const keptEntries = Object.entries(original).filter(
     ([wireName, value]) =>
       Object.hasOwn(wireChanges, wireName) || isSentBack(operation, body, changes, wireName, value),
   );
-  return { ...Object.fromEntries(kept), ...wireChanges };
+  return { ...Object.fromEntries(keptEntries), ...wireChanges };
 }
 
 /**
