@@ -1,5 +1,4 @@
 import type { Contract } from './api/contract.ts';
-import type { Noun } from './api/nouns.ts';
 import type { GlobalFlags } from './cli/global-flags.ts';
 import type { Client } from './client/client.ts';
 import type { RetryLimits } from './client/pace.ts';
@@ -13,7 +12,6 @@ import type { Io } from './process/io.ts';
 import type { Secrets } from './process/secrets.ts';
 import type { Interrupts } from './process/signals.ts';
 import { shellWord } from './process/text.ts';
-import type { Row } from './writes/decide.ts';
 
 /**
  * The use of a client. `records`: single records over node:http, which loads fast. `bulk`: many requests over undici,
@@ -79,17 +77,4 @@ export function followUpCommand({ flags }: Pick<Context, 'flags'>, words: readon
     ...(offline ? ['--offline'] : []),
   ];
   return ['petstore', ...words, ...targetFlags].map(shellWord).join(' ');
-}
-
-/** Writes the command that shows a record that may have been written, or finds one that may have been made. */
-export function lookCommand(
-  context: Pick<Context, 'flags'>,
-  noun: Pick<Noun, 'name' | 'idField'>,
-  { id, intent }: Pick<Row, 'id' | 'intent'>,
-): string {
-  if (id !== undefined) return followUpCommand(context, [noun.name, 'get', `${id}`]);
-  const fields = intent.kind === 'create' && typeof intent.fields === 'object' ? intent.fields : null;
-  if (noun.name === 'pets' && typeof fields?.name === 'string')
-    return followUpCommand(context, ['pets', 'list', '--name', fields.name]);
-  return followUpCommand(context, [noun.name, 'list', '--sort', `-${noun.idField}`]);
 }

@@ -1,10 +1,11 @@
 import { nouns } from '../api/nouns.ts';
-import { type Context, followUpCommand, lookCommand } from '../context.ts';
+import { type Context, followUpCommand } from '../context.ts';
 import type { Column, View } from '../output/columns.ts';
 import type { Output } from '../output/printer.ts';
 import type { Style } from '../output/style.ts';
 import type { JsonObject } from '../process/exact-json.ts';
 import { counted, groupDigits, sanitize, shorten } from '../process/text.ts';
+import { lookWords } from '../writes/decide.ts';
 import {
   findNextCommand,
   goOnCommand,
@@ -110,7 +111,7 @@ function hintOf(
   if (unwritten?.what === 'journal') return noJournalHint;
   // The next command is about the first of the creates that may have been made.
   const made = rows.find((row) => row.id === undefined && isForPerson(row));
-  const look = made && lookCommand(context, nouns[header.noun], made);
+  const look = made && followUpCommand(context, lookWords(nouns[header.noun], made));
   const next = words && nextHint(context, words, look);
   const isStale = rows.some(({ outcome }) => outcome?.reason?.code === 'stale');
   const first = stop?.hint ?? (isStale ? 'petstore help gateways says what may stand between' : undefined);
