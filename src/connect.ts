@@ -3,7 +3,7 @@ import { builtInContract, describeLifecycle } from './api/contract.ts';
 import { embeddedOrigin, isEmbedded, type Transport } from './api/http.ts';
 import type { OperationId } from './api/nouns.ts';
 import type { Service } from './checks/check.ts';
-import type { ClientEvent, ClientOptions } from './client/call.ts';
+import type { CallLimits, ClientEvent, ClientOptions } from './client/call.ts';
 import { type Client, createClient } from './client/client.ts';
 import { type Header, parseHeaderFlag, rejectInsecure, toHeaders } from './client/headers.ts';
 import { traceOf } from './client/shown-calls.ts';
@@ -11,7 +11,7 @@ import { findProxy } from './client/transport/proxy.ts';
 import type { TlsFiles } from './client/transport/tls.ts';
 import { chooseTokenHeader, decideTokenUse, tokenHeaderValue } from './config/credential.ts';
 import { resolvePaths } from './config/paths.ts';
-import { type ClientUse, type Context, followUpCommand, retryLimitsOf, timeoutOf } from './context.ts';
+import { type ClientUse, type Context, followUpCommand } from './context.ts';
 import { UsageError } from './process/errors.ts';
 import type { Secrets } from './process/secrets.ts';
 
@@ -75,12 +75,25 @@ async function openClient(
   return createClient({
     ...service,
     doctor: followUpCommand(context, ['doctor']),
-    timeoutMs: timeoutOf(settings, use),
-    ...retryLimitsOf(settings, use),
+    limits: callLimitsOf(settings, use),
     signal: context.interrupts.signal,
     secrets: context.secrets,
     observe: createObserver(context, use),
   });
+}
+
+/**
+ * Returns the limits of calls. Those of checks are short, because people wait for the answer. Bulk work waits for a service that cannot
+ * be reached; any other command does so if the user has said how often.
+ */
+function callLimitsOf(settings: Context['settings'], use: ClientUse): CallLimits {
+  const timeout = settings.explain('timeout');
+  const retries = settings.explain('retries');
+  return {
+    timeoutMs: use === 'checks' && timeout.source === 'default' ? 10_000 : timeout.value,
+    retries: use === 'checks' && retries.source === 'default' ? 1 : retries.value,
+    retriesUnreachable: use === 'bulk' || retries.source !== 'default',
+  };
 }
 
 /**
@@ -221,9 +234,7 @@ export async function connectForChecks(context: Context, strict = false): Promis
     mask: secrets.mask,
     now,
     strict,
-    timeoutMs: timeoutOf(settings, 'checks'),
     sendsEtags: settings.get('etags'),
-    retries: retryLimitsOf(settings, 'checks').retries,
     tokenHeader: chooseTokenHeader(settings, client.contract.tokenHeader),
   };
 }

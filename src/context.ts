@@ -1,7 +1,6 @@
 import type { Contract } from './api/contract.ts';
 import type { GlobalFlags } from './cli/global-flags.ts';
 import type { Client } from './client/client.ts';
-import type { RetryLimits } from './client/pace.ts';
 import type { Settings, TokenSource } from './config/settings.ts';
 import type { Prompt } from './input/prompt.ts';
 import type { Notices } from './output/messages.ts';
@@ -14,8 +13,8 @@ import type { Interrupts } from './process/signals.ts';
 import { shellWord } from './process/text.ts';
 
 /**
- * The use of a client. `records`: single records over node:http, which loads fast. `bulk`: many requests over undici,
- * which has more throughput. `checks`: as `records`, without notes, because the user has not named the operations.
+ * The use of a client. `records`: single records over node:http, which loads fast. `bulk`: many requests over undici, which is
+ * faster then. `checks`: as `records`, but with short limits, and without notes because the user has not named the operations.
  */
 export type ClientUse = 'records' | 'bulk' | 'checks';
 
@@ -51,21 +50,6 @@ export interface Context
   /** Returns the colours of a stream. --color, the environment and the stream itself decide. */
   style(stream: 'stdout' | 'stderr'): Promise<Style>;
   now(): Date;
-}
-
-/** The deadline of a call in milliseconds. That of checks is short, because people wait for the answer. */
-export function timeoutOf(settings: Settings, use: ClientUse): number {
-  const { source, value } = settings.explain('timeout');
-  return use === 'checks' && source === 'default' ? 10_000 : value;
-}
-
-/** Bulk work waits for a service that cannot be reached; any other command does so if the user has said how often. */
-export function retryLimitsOf(settings: Settings, use: ClientUse): RetryLimits {
-  const { source, value } = settings.explain('retries');
-  return {
-    retries: use === 'checks' && source === 'default' ? 1 : value,
-    retriesUnreachable: use === 'bulk' || source !== 'default',
-  };
 }
 
 /** Writes a command line of this program that has the same target as this one. */

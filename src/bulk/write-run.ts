@@ -3,7 +3,7 @@ import { offeredOperation } from '../api/contract.ts';
 import { nouns } from '../api/nouns.ts';
 import type { Client } from '../client/client.ts';
 import { Pace, type StopReason } from '../client/pace.ts';
-import { type Context, retryLimitsOf } from '../context.ts';
+import type { Context } from '../context.ts';
 import { type Reject, rejectsName, writeRejects } from '../input/rejects.ts';
 import { monotonicMs } from '../process/deadline.ts';
 import { CliError, messageOf, UsageError } from '../process/errors.ts';
@@ -108,9 +108,9 @@ export async function writeRun(
 
 /** Writes the rows of a plan. Returns when all are settled, or the run has stopped. */
 async function writeRows(session: Session, plan: Plan, journal: Journal, maxErrors: number): Promise<void> {
-  const { stop, port, atOnce, rules, progress, client, settings } = session;
+  const { stop, port, atOnce, rules, progress, client } = session;
   const work = { kind: 'run' } as const;
-  const policy = { work, ...rules, ...retryLimitsOf(settings, 'bulk') };
+  const policy = { work, ...rules, ...client.limits };
   const saveStore = client.deferSaves?.();
   const keeper = createRowKeeper(journal, { stop, progress, maxErrors, saveStore });
   try {

@@ -46,9 +46,6 @@ export interface Service {
   readonly socket: SocketOptions | string;
   /** The header of the token. */
   readonly tokenHeader: TokenHeader;
-  /** The time limit of one call, with its retries. */
-  readonly timeoutMs: number;
-  readonly retries: number;
   /** False if the profile says that the service has no useful ETags. */
   readonly sendsEtags: boolean;
   /** True if warnings, flaky passes, and failures of operations that are not stable are failures. */

@@ -18,11 +18,12 @@ const { unavailable: exitCode } = exitCodes;
 
 /** Does the work of a socket check within the time limit of a call. @param explain turns an error into a finding */
 async function probe(
-  { socket, signal, timeoutMs }: CheckContext,
+  { socket, signal, client }: CheckContext,
   work: (cancellation: Cancellation, options: SocketOptions) => Promise<Finding>,
   explain: (error: CliError) => Finding,
 ): Promise<Finding> {
   if (typeof socket === 'string') return skip(socket);
+  const { timeoutMs } = client.limits;
   const timedOut = () => unansweredError('timeout', `no answer within ${durationText(timeoutMs)}`);
   try {
     // A lookup takes no signal.

@@ -146,10 +146,10 @@ async function writeTestRecord(
   id: bigint | undefined,
   intent: Intent,
 ): Promise<SettledRecord> {
-  const { signal: stopped, timeoutMs, retries } = context;
+  const { signal: stopped, client } = context;
   const port = recordPortOf(context, noun);
-  const work = { kind: 'command', timeoutMs } as const;
-  const policy = { work, mayCreate: false, takesBack: true, retries, retriesUnreachable: false };
+  const work = { kind: 'command', timeoutMs: client.limits.timeoutMs } as const;
+  const policy = { work, mayCreate: false, takesBack: true, ...client.limits };
   const { outcome, ...settled } = await settle(port, { line: 0, id, intent }, { policy, stopped });
   if (!outcome) throw new StoppedError();
   return { ...settled, outcome };

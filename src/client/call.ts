@@ -5,8 +5,14 @@ import type { Secrets } from '../process/secrets.ts';
 import type { Attempt } from './answer-table.ts';
 import type { Pace, RetryLimits } from './pace.ts';
 
+/** The limits of a call. */
+export interface CallLimits extends RetryLimits {
+  /** The deadline of the whole call, retries included, in milliseconds. */
+  readonly timeoutMs: number;
+}
+
 /** The service that a client calls, and how. */
-export interface ClientOptions extends RetryLimits {
+export interface ClientOptions {
   readonly contract: Contract;
   /** Without a trailing slash; operation paths are appended to it. */
   readonly baseUrl: string;
@@ -21,8 +27,7 @@ export interface ClientOptions extends RetryLimits {
   /** The command line of `doctor`, for hints. */
   readonly doctor: string;
   readonly transport: Transport;
-  /** The deadline of a whole call, retries included, in milliseconds. */
-  readonly timeoutMs: number;
+  readonly limits: CallLimits;
   /** Aborted when the command is interrupted. */
   readonly signal: AbortSignal;
   /** Masked in each text of the service that an error quotes. */

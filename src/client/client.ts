@@ -6,7 +6,7 @@ import type { ServiceRecord } from '../api/record-values.ts';
 import type { CliError } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
 import type { Attempt } from './answer-table.ts';
-import type { Call, CallOptions, ClientOptions } from './call.ts';
+import type { Call, CallLimits, CallOptions, ClientOptions } from './call.ts';
 import { callError, responseError } from './call-error.ts';
 import { type JudgedWrite, judgeFailure, judgeSuccess, type WantedRecord } from './judge-write.ts';
 import type { Page, PageSource } from './page-walk.ts';
@@ -34,6 +34,7 @@ export interface Client {
   readonly baseUrl: string;
   /** See `ClientOptions`. */
   readonly credentialSource: string | undefined;
+  readonly limits: CallLimits;
   /** Tells the user a line, once for this client. */
   note(line: string): void;
   /**
@@ -127,6 +128,7 @@ export function createClient(options: ClientOptions): Client {
     contract,
     baseUrl,
     credentialSource: options.credentialSource,
+    limits: options.limits,
     note,
     async read(id, input, callOptions = {}) {
       const call = prepare(id, input, callOptions);

@@ -29,7 +29,7 @@ export async function sendCall(call: Call): Promise<SentCall> {
     (signal) => signal !== undefined,
   );
   const attempts: Attempt[] = [];
-  let leftMs = client.timeoutMs - (options.spentMs ?? 0);
+  let leftMs = client.limits.timeoutMs - (options.spentMs ?? 0);
   try {
     for (;;) {
       const turn = pace?.waitForTurn();
@@ -86,7 +86,8 @@ async function tryOnce(
     try {
       const limits = {
         limitMs: leftMs - (monotonicMs() - startMs),
-        timedOut: () => unansweredError('timeout', `no answer within ${secondsText(client.timeoutMs)}`),
+        timedOut: () =>
+          unansweredError('timeout', `no answer within ${secondsText(client.limits.timeoutMs)}`),
         signals,
       };
       response = await withinLimits(limits, (cancellation) =>
@@ -134,13 +135,13 @@ function nextAttempt(
   const isPaused = options.pace !== undefined && retryAfterMs !== undefined;
   if (isPaused && retryAfterMs > maxRetryWaitMs)
     return { whyNoRetry: `the service asks to wait ${secondsText(retryAfterMs)}` };
-  const { retries = client.retries } = options;
-  const limits = { retries, retriesUnreachable: client.retriesUnreachable };
+  const { retries = client.limits.retries } = options;
+  const limits = { ...client.limits, retries };
   const retry = planRetry(number, attempt, limits, isPaused ? Number.POSITIVE_INFINITY : leftMs);
   if (retry.kind === 'after') return { nextDelayMs: retry.delayMs };
   // If the deadline itself ended the attempt, the error says so.
   if (retry.kind === 'none' || (leftMs <= 0 && error)) return undefined;
-  const deadline = `the deadline of ${secondsText(client.timeoutMs)}`;
+  const deadline = `the deadline of ${secondsText(client.limits.timeoutMs)}`;
   return {
     whyNoRetry:
       retryAfterMs === undefined

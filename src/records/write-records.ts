@@ -1,7 +1,6 @@
 import type { HttpRequest } from '../api/http.ts';
 import { differencesOf, fieldsOf, fieldText, type ServiceRecord } from '../api/record-values.ts';
 import { toRequestDocuments } from '../client/shown-calls.ts';
-import { retryLimitsOf } from '../context.ts';
 import type { Output } from '../output/printer.ts';
 import { CliError, InterruptedError } from '../process/errors.ts';
 import type { Intent, Row } from '../writes/decide.ts';
@@ -49,10 +48,10 @@ export async function writeRecords(
   const rows = writes.map(({ id, intent }): Row => ({ line: 0, id, intent }));
   const results = new Map<Row, Settled>();
   const policy = {
-    work: { kind: 'command', timeoutMs: settings.get('timeout') } as const,
+    work: { kind: 'command', timeoutMs: client.limits.timeoutMs } as const,
     mayCreate: false,
     takesBack: false,
-    ...retryLimitsOf(settings, 'records'),
+    ...client.limits,
   };
   const keep = {
     mark: async () => {},
