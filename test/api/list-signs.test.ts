@@ -51,7 +51,14 @@ const answers: readonly JsonObject[] = [
 ];
 
 const whole: Readonly<Record<string, string>> = {
-  ...{ true: 'false', false: 'true', '25': '10', '15': '0', '3': '1', '2': '0', next: 'prev', abc: '' },
+  true: 'false',
+  false: 'true',
+  '25': '10',
+  '15': '0',
+  '3': '1',
+  '2': '0',
+  next: 'prev',
+  abc: '',
 };
 const inWhole = (text: string) => text.replace(/\b\w+\b/g, (word) => whole[word] ?? word);
 

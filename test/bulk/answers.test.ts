@@ -44,7 +44,10 @@ test('a count is failed after a refusal of the service, unknown after any other 
   );
   trouble(shop, (petId) => statuses[petId - 1]);
   expect(await shop.report(`${apply} --retries 0`)).toMatchObject({
-    ...{ code: 3, applied: 0, failed: refusals.length, unknown: silences.length },
+    code: 3,
+    applied: 0,
+    failed: refusals.length,
+    unknown: silences.length,
   });
   shop.misbehave = undefined;
   await shop.report('resume --yes');
@@ -83,7 +86,8 @@ test('weak ETags are not sent, and stop no run', async () => {
   shop.etagOf = (petId) => `W/"${shop.stock.get(petId)}"`;
   expect(await shop.report(apply)).toMatchObject({ code: 3, applied: 2, failed: 1, unknown: 0 });
   expect(await shop.report('inventory apply d.csv --relative --delivery LS-1 --yes')).toMatchObject({
-    ...{ code: 0, applied: 2 },
+    code: 0,
+    applied: 2,
   });
   expect(await shop.report('undo --yes')).toMatchObject({ code: 0, applied: 2 });
   expect([...shop.stock.values()]).toEqual([6, 6, 5]);
@@ -127,7 +131,8 @@ test('a strong ETag binds a row that expects or adds; what somebody writes in be
   expect(await shop.report(apply)).toMatchObject({ code: 1, failed: 1, failures: [{ kind: '412 changed' }] });
   // A row that adds adds to what is there, in the same command.
   expect(await shop.report('inventory apply d.csv --relative --delivery LS-1 --yes')).toMatchObject({
-    ...{ code: 0, applied: 1 },
+    code: 0,
+    applied: 1,
   });
   expect([...shop.stock.values()]).toEqual([50, 51]);
 });

@@ -11,7 +11,8 @@ test('a run that is declined, stopped by a guard, dry or without a row leaves no
     'none.csv': 'petId,quantity\n',
   });
   expect(await shop.report('inventory apply stock.csv')).toMatchObject({
-    ...{ code: 2, error: { code: 'confirmation_needed' } },
+    code: 2,
+    error: { code: 'confirmation_needed' },
   });
   expect(await shop.report(`${apply} --max-changes 1`)).toMatchObject({ code: 2, error: { code: 'guard' } });
   expect((await shop.run(`${apply} --dry-run`)).code).toBe(0);

@@ -68,8 +68,11 @@ const abilities = {
   },
 };
 const usual: Situation = {
-  ...{ abilities, policy, isConfirmed: false },
-  ...{ leftMs: Number.POSITIVE_INFINITY, random: 0 },
+  abilities,
+  policy,
+  isConfirmed: false,
+  leftMs: Number.POSITIVE_INFINITY,
+  random: 0,
 };
 const situations: readonly Situation[] = [
   usual,

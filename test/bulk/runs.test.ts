@@ -116,8 +116,13 @@ test('a killed run has its rows unsettled, and those of another shard skipped', 
   writeFileSync(path, `${lines.slice(0, planned + 2).join('\n')}\n`);
   const [listed] = JSON.parse((await shop.run('runs -o json')).stdout);
   expect(listed).toMatchObject({
-    ...{ state: 'stopped', rows: 41, invalid: 1, skipped: report.skipped },
-    ...{ unsettled: report.applied, unknown: 0, unprocessed: 0 },
+    state: 'stopped',
+    rows: 41,
+    invalid: 1,
+    skipped: report.skipped,
+    unsettled: report.applied,
+    unknown: 0,
+    unprocessed: 0,
   });
 });
 

@@ -134,12 +134,15 @@ function createStep(seed: string, plotted: string | undefined, facts: StepFacts)
     : random.pick(['death', 'death', 'death', 'full'] as const);
   const operation = 1 + random.below(random.pick([6, 20, 20, 40]));
   return {
-    ...{ kind, pick: isById ? pick : undefined, isMended: random.chance(0.5) },
+    kind,
+    pick: isById ? pick : undefined,
+    isMended: random.chance(0.5),
     words: createWords(kind, facts, random),
     conduct: createConduct(`${seed}:conduct`, facts),
     dieAt: trouble === 'death' ? operation : 0,
     fullAt: trouble === 'full' ? operation : 0,
-    ...{ tornShare: random.next(), losesPower: random.chance(0.4) },
+    tornShare: random.next(),
+    losesPower: random.chance(0.4),
   };
 }
 

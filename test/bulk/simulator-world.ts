@@ -154,8 +154,15 @@ export class World {
       died = resolve;
     });
     const process: SimulatedProcess = {
-      ...{ folder: this.folder, isDead: false, isFull: false, operations: 0, dieAt, fullAt, tornShare },
-      ...{ touched: new Set(), onDeath: () => died() },
+      folder: this.folder,
+      isDead: false,
+      isFull: false,
+      operations: 0,
+      dieAt,
+      fullAt,
+      tornShare,
+      touched: new Set(),
+      onDeath: () => died(),
     };
     const raise = () => {
       wasSignalled = true;
@@ -174,7 +181,13 @@ export class World {
     }
     die(process);
     const command: Command = {
-      ...{ number, words, file, typed, code, wasSignalled, hasCrashed: isDead },
+      number,
+      words,
+      file,
+      typed,
+      code,
+      wasSignalled,
+      hasCrashed: isDead,
       isFull,
       stderr: io.written('stderr'),
       summary: isDead ? undefined : (parseJson(io.written('stdout')) as Command['summary']),

@@ -60,7 +60,10 @@ const stops: readonly Stop[] = [
     begin: (shop) => trouble(shop, () => 'lost'),
     words: ['--max-errors', '3', ...oneByOne],
     summary: {
-      ...{ code: 3, failed: 0, unknown: 3, unprocessed: 97 },
+      code: 3,
+      failed: 0,
+      unknown: 3,
+      unprocessed: 97,
       stopped: '3 rows have failed or are unknown, as many as --max-errors allows',
     },
   },

@@ -24,7 +24,10 @@ test.each<Row>([
       message: expect.stringMatching(
         /^category: try later; .*; the request may or may not have been applied$/,
       ),
-      ...{ code: 'busy', status: 500, retryable: false, applied: 'unknown' },
+      code: 'busy',
+      status: 500,
+      retryable: false,
+      applied: 'unknown',
     },
     'do not run it again before you have looked',
   ],

@@ -67,7 +67,11 @@ test('spaces and letters beyond ASCII in the path of a description are sent perc
 });
 
 const bodyOf = (fields: RequestBody['fields']): RequestBody => ({
-  ...{ name: 'NewPet', mediaType: 'application/json', readOnlyNames: [], isClosed: false, hasId: false },
+  name: 'NewPet',
+  mediaType: 'application/json',
+  readOnlyNames: [],
+  isClosed: false,
+  hasId: false,
   fields,
 });
 

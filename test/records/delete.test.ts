@@ -68,7 +68,8 @@ test('a delete that is bound alone is used with --yes, and needs no reading', as
   const paths = { '/pets/{petId}': { parameters, delete: {} } };
   const shop = await bindTo(server, { openapi: '3.1.0', info, paths });
   expect(await shop.run('pets delete 1 2 --yes')).toMatchObject({
-    ...{ code: 0, stderr: 'deleted pet 1\ndeleted pet 2\n' },
+    code: 0,
+    stderr: 'deleted pet 1\ndeleted pet 2\n',
   });
   expect(server.calls()).toEqual(['DELETE /pets/1', 'DELETE /pets/2']);
   // The description states no response, so any success is one.

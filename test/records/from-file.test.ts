@@ -142,7 +142,9 @@ test('headers and keys are read without regard to case, spaces and underscores',
     expect(await shop.run(`${line} --from - --yes`, { stdin })).toMatchObject({ code: 0 });
   expect(await shop.json('orders get 8')).toMatchObject({ petId: 5, shipDate: '2027-01-01T09:00:00+00:00' });
   expect(await shop.json('orders get 9')).toMatchObject({
-    ...{ petId: 5, quantity: 10, shipDate: '2027-01-01T00:00:00Z' },
+    petId: 5,
+    quantity: 10,
+    shipDate: '2027-01-01T00:00:00Z',
   });
   expect(await shop.json('pets get 1')).toMatchObject({ name: 'Rexi' });
 });

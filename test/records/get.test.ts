@@ -35,7 +35,10 @@ test('get exits with the code of the failure if all failed for the same reason',
   expect(single).toMatchObject({ code: 5, stdout: '' });
   const service = { code: 'not_found', status: 404, method: 'GET' };
   expect(JSON.parse(single.stderr).error).toMatchObject({
-    ...{ kind: 'not-found', ...service, attempts: 1, retryable: false },
+    kind: 'not-found',
+    ...service,
+    attempts: 1,
+    retryable: false,
   });
 });
 

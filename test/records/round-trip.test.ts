@@ -62,8 +62,11 @@ function randomRecords(): Records {
   });
   const dates = ['2027-01-15T09:00:00Z', '2027-01-15T09:00:00.123+05:30', '2000-02-29T23:59:59-08:00'];
   const orders = texts.map((_, at) => ({
-    ...{ id: idAt(at), petId: orNull(idAt(random.below(texts.length))), quantity: orNull(count()) },
-    ...{ shipDate: orNull(random.pick(dates)), complete: at % 2 === 0 },
+    id: idAt(at),
+    petId: orNull(idAt(random.below(texts.length))),
+    quantity: orNull(count()),
+    shipDate: orNull(random.pick(dates)),
+    complete: at % 2 === 0,
   }));
   const inventory = pets.map(({ id, status }) => ({ petId: id, quantity: count(), status }));
   return { categories, pets, orders, inventory };

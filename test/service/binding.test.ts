@@ -66,7 +66,11 @@ describe('a binding', () => {
   test('is stored: operations come from it until `api unbind`', async () => {
     await run(['api', 'bind', await file('openapi.json', toOpenApi({ sunset: '2027-12-31' }))]);
     expect(rows(await run('api operations -o json')).getPet).toEqual({
-      ...{ operation: 'getPet', method: 'GET', path: '/pets/{petId}', tag: 'Pets', source: 'bound' },
+      operation: 'getPet',
+      method: 'GET',
+      path: '/pets/{petId}',
+      tag: 'Pets',
+      source: 'bound',
       ...{
         stability: 'stable',
         deprecated: true,

@@ -16,8 +16,15 @@ const page: Reply = {
 
 const missing: Reply = { status: 404 };
 const usualPaths = [
-  ...['/openapi.json', '/openapi.yaml', '/v3/api-docs', '/swagger.json', '/swagger/v1/swagger.json'],
-  ...['/api-json', '/api/schema', '/doc', '/openapi/json'],
+  '/openapi.json',
+  '/openapi.yaml',
+  '/v3/api-docs',
+  '/swagger.json',
+  '/swagger/v1/swagger.json',
+  '/api-json',
+  '/api/schema',
+  '/doc',
+  '/openapi/json',
 ];
 
 test.each<[how: string, paths: readonly string[], answer: Reply, from: string]>([

@@ -106,7 +106,9 @@ describe('the output', () => {
     const body = { code: 'x', message: 'because', status };
     const run = await send(['GET', '/x'], { status, body });
     expect(run).toMatchObject({
-      ...{ code, stdout: JSON.stringify(body), stderr: expect.stringContaining('because') },
+      code,
+      stdout: JSON.stringify(body),
+      stderr: expect.stringContaining('because'),
     });
   });
 });

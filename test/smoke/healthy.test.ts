@@ -89,7 +89,9 @@ const variants: Readonly<Record<string, Variant>> = {
     service: () => ({
       route: (target) => target.replace(/^\/v1/, ''),
       spoil: on(/^\/(?!v1)/, (answer, { target }) => ({
-        ...{ ...answer, status: 308, body: '' },
+        ...answer,
+        status: 308,
+        body: '',
         headers: { location: `/v1${target}` },
       })),
     }),

@@ -69,7 +69,10 @@ export async function startService({ spoil, tls, ...options }: ServiceOptions = 
   const { port } = server.address() as AddressInfo;
   origin = `${tls ? 'https' : 'http'}://127.0.0.1:${port}`;
   return {
-    ...{ url: origin, port, requests, store },
+    url: origin,
+    port,
+    requests,
+    store,
     async [Symbol.asyncDispose]() {
       const closed = new Promise((resolve) => server.close(resolve));
       server.closeAllConnections();

@@ -50,8 +50,15 @@ export async function readDescriptionAt(
 
 /** The usual paths of descriptions, in the order in which they are tried. */
 const usualPaths = [
-  ...['/openapi.json', '/openapi.yaml', '/v3/api-docs', '/swagger.json', '/swagger/v1/swagger.json'],
-  ...['/api-json', '/api/schema', '/doc', '/openapi/json'],
+  '/openapi.json',
+  '/openapi.yaml',
+  '/v3/api-docs',
+  '/swagger.json',
+  '/swagger/v1/swagger.json',
+  '/api-json',
+  '/api/schema',
+  '/doc',
+  '/openapi/json',
 ];
 
 /**
