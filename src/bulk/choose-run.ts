@@ -169,13 +169,13 @@ function createUndoRun({ id, header, rows: writtenRows }: Run): Run {
 
 /** Adds to an undo the rows of its run that a person has since settled as applied, and the ids of records they created. */
 function extendUndo(undo: Run, undone: Run): Run {
-  const known = new Map(undo.rows.map((row) => [row.line, row]));
+  const earlierRows = new Map(undo.rows.map((row) => [row.line, row]));
   const all = createUndoRun(undone).rows.map((row) => {
-    const earlier = known.get(row.line);
-    known.delete(row.line);
+    const earlier = earlierRows.get(row.line);
+    earlierRows.delete(row.line);
     return earlier?.id === undefined ? row : earlier;
   });
-  return { ...undo, rows: [...known.values(), ...all] };
+  return { ...undo, rows: [...earlierRows.values(), ...all] };
 }
 
 function createUndoRow(row: Row): RunRow {

@@ -142,9 +142,9 @@ function withNulls(part: Intent | Planned | Outcome['made']): object | undefined
 /**
  * Reads a line. Undefined if it does not fit, or names a row that is not planned.
  *
- * @param known the planned rows by their lines.
+ * @param rowsByLine the planned rows.
  */
-export function parseEvent(json: string, known: ReadonlyMap<number, RunRow>): RunEvent | undefined {
+export function parseEvent(json: string, rowsByLine: ReadonlyMap<number, RunRow>): RunEvent | undefined {
   const { success, output } = v.safeParse(line, jsonIn(json));
   if (!success) return undefined;
   switch (output.kind) {
@@ -157,11 +157,11 @@ export function parseEvent(json: string, known: ReadonlyMap<number, RunRow>): Ru
     case 'planned':
       return { ...output, rows: [] };
     case 'mark': {
-      const rows = output.rows.flatMap((row) => known.get(row) ?? []);
+      const rows = output.rows.flatMap((row) => rowsByLine.get(row) ?? []);
       return rows.length === output.rows.length ? { ...output, rows } : undefined;
     }
     case 'outcome': {
-      const row = known.get(output.row);
+      const row = rowsByLine.get(output.row);
       return row && { ...output, row };
     }
     case 'end': {

@@ -115,8 +115,7 @@ export async function openJournal(list: RunList, run: Run, rows: readonly RunRow
     return journal;
   }
   const [id, journal] = await withLock(join(folder, 'runs'), async () => {
-    const sizeOf = (known: string) =>
-      statSync(journalPath(folder, known), { throwIfNoEntry: false })?.size ?? 0;
+    const sizeOf = (id: string) => statSync(journalPath(folder, id), { throwIfNoEntry: false })?.size ?? 0;
     for (const old of surplusRuns(runs, sizeOf)) await rm(journalPath(folder, old), { force: true });
     const [last = 'r0'] = await readRunIds(folder);
     const next = `r${Number(last.slice(1)) + 1}`;

@@ -107,13 +107,13 @@ export function createRowKeeper(
       journal.sync();
     },
     async outcome(row, settled) {
-      const { known, outcome } = settled;
+      const { state, outcome } = settled;
       if (!outcome) return;
       progress.settled += 1;
       if (outcome.kind === 'failed' || outcome.kind === 'unknown') progress[outcome.kind] += 1;
       const why = whyStop(settled, progress, maxErrors);
       if (why) stop.stop(why);
-      const doubt = outcome.kind === 'unknown' ? known.doubt : undefined;
+      const doubt = outcome.kind === 'unknown' ? state.doubt : undefined;
       waiting.push({ kind: 'outcome', row, outcome, doubt });
       if (!saveStore || monotonicMs() >= nextSaveMs) await flush();
     },

@@ -51,9 +51,12 @@ export async function readJournal(path: string, isRunning: boolean): Promise<Run
 
 /** Adds a row of a complete plan to the rows of its run. A later plan of the row keeps the numbers of the plans before it. */
 function addPlanned(rows: RunRow[], byLine: Map<number, RunRow>, row: RunRow): RunRow {
-  const known = byLine.get(row.line);
-  if (known)
-    return Object.assign(known, row, { lastCertainPlan: known.lastCertainPlan, lastPlan: known.lastPlan });
+  const earlier = byLine.get(row.line);
+  if (earlier)
+    return Object.assign(earlier, row, {
+      lastCertainPlan: earlier.lastCertainPlan,
+      lastPlan: earlier.lastPlan,
+    });
   byLine.set(row.line, row);
   rows.push(row);
   return row;

@@ -85,14 +85,14 @@ export interface Check {
  * check that it needs failed.
  */
 export const states = ['fail', 'error', 'warn', 'flaky', 'pass', 'skip'] as const;
-export type State = (typeof states)[number];
+export type CheckState = (typeof states)[number];
 
 /**
  * One observation of a check. Its texts may contain text of the service: run-checks.ts masks secrets in them, and the
  * reports escape them.
  */
 export interface Finding {
-  readonly state: State;
+  readonly state: CheckState;
   /** The observation, the fault, or the reason why the check was skipped; one clause. */
   readonly reason: string;
   /** A remedy, one clause. */
@@ -124,13 +124,13 @@ export const warn = createFindingFactory('warn');
 export const fail = createFindingFactory('fail');
 export const skip = createFindingFactory('skip');
 
-function createFindingFactory(state: State): (reason: string, details?: Details) => Finding {
+function createFindingFactory(state: CheckState): (reason: string, details?: Details) => Finding {
   // The details may be a whole finding, whose state and reason are replaced.
   return (reason, details) => ({ ...details, state, reason });
 }
 
 /** Returns true if a finding or a verdict makes the command fail. */
-export function isRed({ state }: { readonly state: State }): boolean {
+export function isRed({ state }: { readonly state: CheckState }): boolean {
   return state === 'fail' || state === 'error';
 }
 

@@ -2,7 +2,7 @@ import { version } from '../../package.json';
 import { plainStyle } from '../output/style.ts';
 import { printJson } from '../process/exact-json.ts';
 import { escapeMarkup } from '../process/text.ts';
-import { groupOf, type State } from './check.ts';
+import { type CheckState, groupOf } from './check.ts';
 import type { CheckResult } from './run-checks.ts';
 import {
   causesOf,
@@ -73,7 +73,7 @@ function testCase(result: CheckResult): string {
 }
 
 /** The elements of the states that are not a pass. */
-const elements: Partial<Record<State, string>> = { skip: 'skipped', error: 'error', fail: 'failure' };
+const elements: Partial<Record<CheckState, string>> = { skip: 'skipped', error: 'error', fail: 'failure' };
 
 function testResult(result: CheckResult): string {
   const { state, reason: message } = result;
@@ -92,7 +92,7 @@ function attributes(values: Readonly<Record<string, string | number>>): string {
 }
 
 /** The levels of annotations, by the state of the check. */
-const levels: Partial<Record<State, string>> = {
+const levels: Partial<Record<CheckState, string>> = {
   fail: 'error',
   error: 'error',
   warn: 'warning',

@@ -1,11 +1,11 @@
 import { paintState, type Style } from '../output/style.ts';
 import type { ExitCode, Signal } from '../process/errors.ts';
 import { breakRunnerCommands, counted, durationText, sanitize } from '../process/text.ts';
-import { type Finding, isRed, type State, states } from './check.ts';
+import { type CheckState, type Finding, isRed, states } from './check.ts';
 import type { CheckResult } from './run-checks.ts';
 
 /** The words for the totals, in the order of the reports. */
-const totalNames: Readonly<Record<State, string>> = {
+const totalNames: Readonly<Record<CheckState, string>> = {
   pass: 'passed',
   flaky: 'flaky',
   warn: 'warned',
@@ -30,10 +30,10 @@ export interface SmokeReport {
 }
 
 /** Counts the checks, and those in each state. */
-export function totalsOf(results: readonly CheckResult[]): Readonly<Record<State | 'checks', number>> {
-  const count = (state: State) => results.filter((result) => result.state === state).length;
-  const entries = (Object.keys(totalNames) as State[]).map((state) => [state, count(state)]);
-  return { checks: results.length, ...(Object.fromEntries(entries) as Record<State, number>) };
+export function totalsOf(results: readonly CheckResult[]): Readonly<Record<CheckState | 'checks', number>> {
+  const count = (state: CheckState) => results.filter((result) => result.state === state).length;
+  const entries = (Object.keys(totalNames) as CheckState[]).map((state) => [state, count(state)]);
+  return { checks: results.length, ...(Object.fromEntries(entries) as Record<CheckState, number>) };
 }
 
 /** Turns text of the service into one line of a log. */
@@ -138,7 +138,7 @@ function totalLine(report: SmokeReport, style: Style): string {
   const { results, elapsedMs, target, write } = report;
   const { checks, ...totals } = totalsOf(results);
   const counts = Object.entries(totals).flatMap(([name, count]) => {
-    const state = name as State;
+    const state = name as CheckState;
     return count === 0 ? [] : [paintState(style, state, `${count} ${totalNames[state]}`)];
   });
   const clauses = [

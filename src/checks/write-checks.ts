@@ -98,7 +98,7 @@ async function createTestRecord(
   };
   const settled = await writeTestRecord(context, noun, entryId, { kind: 'create', fields });
   const { kind, reason, made } = settled.outcome;
-  const id = made?.id ?? entryId ?? settled.known.lastWrite?.id;
+  const id = made?.id ?? entryId ?? settled.state.lastWrite?.id;
   const created = id === undefined ? undefined : { noun, fields, parent, id };
   const why = reason?.message ?? 'no answer says whether it was made';
   if (kind !== 'failed') leftovers.add(created ?? `perhaps ${labelOf({ noun, fields, parent })}: ${why}`);
@@ -169,7 +169,7 @@ function judgeSettled(
   { client }: CheckContext,
   { name, nounName }: WritableNoun,
   step: WriteVerb,
-  { known: { lastWrite, attempts }, outcome: { kind, reason } }: SettledRecord,
+  { state: { lastWrite, attempts }, outcome: { kind, reason } }: SettledRecord,
 ): Finding[] {
   const isWritten = kind === 'applied' || kind === 'unchanged';
   if (isWritten && !lastWrite?.error) {

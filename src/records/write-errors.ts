@@ -57,7 +57,7 @@ function failedError(
 function unknownError(
   access: Access,
   row: Row,
-  { error, known: { lastWrite, planned, attempts } }: Settled,
+  { error, state: { lastWrite, planned, attempts } }: Settled,
   { code, message }: Reason,
 ): CliError {
   const isPlainSet = row.intent.kind === 'set' && row.intent.expected === undefined;

@@ -86,8 +86,8 @@ async function reportWrite(
   settled: Settled,
   { report }: RecordWriteOptions,
 ): Promise<void> {
-  const { known, outcome, record } = settled;
-  const { before } = known;
+  const { state, outcome, record } = settled;
+  const { before } = state;
   if (report) {
     if (outcome?.kind === 'applied') await context.printNotice(report(row));
     return;

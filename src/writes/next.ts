@@ -17,11 +17,11 @@ import {
 import type { Reading } from './port.ts';
 import type { Reason } from './reasons.ts';
 
-// The rules for one row, as a pure function. `next` takes what is known about the row and an event, and returns what is known
-// now and the next step. `settle` does the steps: it reads, waits and sends. `decide` compares a reading with the row.
+// The rules for one row, as a pure function. `next` takes the state of the row and an event, and returns the next state and the
+// next step. `settle` does the steps: it reads, waits and sends. `decide` compares a reading with the row.
 
-/** What is known about a row while it is being settled. */
-export interface Known extends Readonly<Pick<Row, 'id' | 'intent' | 'planned' | 'doubt'>> {
+/** The state of a row while it is being settled. */
+export interface State extends Readonly<Pick<Row, 'id' | 'intent' | 'planned' | 'doubt'>> {
   /** The purpose of the next reading: to decide, to decide without another attempt, or to confirm a success. */
   readonly aim: 'decide' | 'look' | 'confirm';
   readonly reading?: Reading | undefined;
@@ -83,7 +83,7 @@ export interface Situation {
   readonly random: number;
 }
 
-type Next = readonly [Known, Step];
+type Next = readonly [State, Step];
 
 /** How often a row that adds may find a count that somebody else has changed. */
 const maxOtherCounts = 10;
@@ -91,7 +91,7 @@ const noReading = 'the service offers no way to read one record';
 const unboundError = new CliError('unavailable', noReading, { code: 'unbound' });
 const stale = 'the service refuses the tag that its readings give: a cache or a replica may stand between';
 
-export function firstKnown({ id, intent, planned, doubt }: Row): Known {
+export function initialState({ id, intent, planned, doubt }: Row): State {
   // V8 copies an object several times as fast if it has all its members from the start.
   return {
     id,
@@ -109,225 +109,225 @@ export function firstKnown({ id, intent, planned, doubt }: Row): Known {
   };
 }
 
-export function next(known: Known, event: Event, situation: Situation): Next {
+export function next(state: State, event: Event, situation: Situation): Next {
   switch (event.kind) {
     case 'begin':
-      return begin(known, situation);
+      return begin(state, situation);
     case 'read':
-      return known.aim === 'confirm'
-        ? confirm(known, event, situation)
-        : afterReading(known, event, situation);
+      return state.aim === 'confirm'
+        ? confirm(state, event, situation)
+        : afterReading(state, event, situation);
     case 'not-read':
-      return afterNoReading(known, event.error, situation);
+      return afterNoReading(state, event.error, situation);
     case 'sent':
-      return afterAttempt(known, event.write, situation);
+      return afterAttempt(state, event.write, situation);
     case 'stopped':
-      return endStopped(known);
+      return endStopped(state);
   }
 }
 
-function begin(known: Known, situation: Situation): Next {
-  const { intent, planned, doubt } = known;
+function begin(state: State, situation: Situation): Next {
+  const { intent, planned, doubt } = state;
   const { canReadInRun, canRead, readsFirst } = situation.abilities;
   if (intent.kind === 'create') {
-    const decision = decide(known, null, situation.policy, situation.abilities);
+    const decision = decide(state, null, situation.policy, situation.abilities);
     return decision.kind === 'write'
-      ? plan(known, decision.planned, situation)
-      : end(known, { outcome: decision });
+      ? plan(state, decision.planned, situation)
+      : end(state, { outcome: decision });
   }
   const isPlain = intent.kind !== 'add' && intent.expected === undefined;
   const isPlainSet = isPlain && intent.kind === 'set' && !readsFirst;
-  if (planned && !doubt && (isPlainSet || !canReadInRun)) return thenWrite(known, planned);
-  if (planned || canRead || !isPlain) return thenRead(known, situation);
+  if (planned && !doubt && (isPlainSet || !canReadInRun)) return thenWrite(state, planned);
+  if (planned || canRead || !isPlain) return thenRead(state, situation);
   // The service only takes writes, so nobody knows what the record has.
   const after = intent.kind === 'remove' ? null : intent.value;
   const blind: Planned = { action: intent.kind, before: null, after };
-  return thenWrite({ ...known, planned: blind }, blind);
+  return thenWrite({ ...state, planned: blind }, blind);
 }
 
-function thenRead(known: Known, { policy, abilities }: Situation, waitMs = 0): Next {
-  const id = known.id ?? known.lastWrite?.id;
+function thenRead(state: State, { policy, abilities }: Situation, waitMs = 0): Next {
+  const id = state.id ?? state.lastWrite?.id;
   // A run looks for a count in the list only to confirm a success.
   const canRead =
-    policy.work.kind === 'run' && known.aim !== 'confirm' ? abilities.canReadInRun : abilities.canRead;
+    policy.work.kind === 'run' && state.aim !== 'confirm' ? abilities.canReadInRun : abilities.canRead;
   return id === undefined || !canRead
-    ? endUnread(known, unboundError)
-    : [known, { kind: 'read', id, waitMs }];
+    ? endUnread(state, unboundError)
+    : [state, { kind: 'read', id, waitMs }];
 }
 
-function thenWrite(known: Known, planned: Planned, isNew = false, waitMs = 0): Next {
-  return [known, { kind: 'write', planned, isNew, waitMs }];
+function thenWrite(state: State, planned: Planned, isNew = false, waitMs = 0): Next {
+  return [state, { kind: 'write', planned, isNew, waitMs }];
 }
 
 /** Goes back to a reading or to the same attempt, after an error. Returns undefined if the row must end instead. */
 function tryAgain(
-  known: Known,
+  state: State,
   to: 'read' | 'write',
   situation: Situation,
   error: CliError | undefined,
 ): Next | undefined {
   const { policy, leftMs, random } = situation;
-  const retries = known.retries + 1;
+  const retries = state.retries + 1;
   const retryAfterMs = error?.details.retryAfterMs;
   const retry = planRetry(retries, { error, retryAfterMs }, policy, leftMs, random);
   if (retry.kind !== 'after') return undefined;
-  if (to === 'read' || !known.planned) return thenRead({ ...known, retries }, situation, retry.delayMs);
-  return thenWrite({ ...known, retries }, known.planned, false, retry.delayMs);
+  if (to === 'read' || !state.planned) return thenRead({ ...state, retries }, situation, retry.delayMs);
+  return thenWrite({ ...state, retries }, state.planned, false, retry.delayMs);
 }
 
 /** Reads once more, to find out what became of the last attempt. */
-function lookAgain(known: Known, situation: Situation): Next {
-  return situation.leftMs > 0 ? thenRead({ ...known, aim: 'look' }, situation) : endAsAnswered(known);
+function lookAgain(state: State, situation: Situation): Next {
+  return situation.leftMs > 0 ? thenRead({ ...state, aim: 'look' }, situation) : endAsAnswered(state);
 }
 
 function afterReading(
-  old: Known,
+  old: State,
   { reading, now }: Extract<Event, { kind: 'read' }>,
   situation: Situation,
 ): Next {
   const isDispelled = old.isRefusalOpen && !isMetBy(old.planned?.after ?? null, now);
   const doubt = isDispelled ? undefined : old.doubt;
-  const known = {
+  const state = {
     ...old,
     doubt,
     isRefusalOpen: false,
     reading,
     before: old.before ?? reading.record?.fields,
   };
-  const decision = decide(known, now, situation.policy, situation.abilities);
-  if (decision.kind !== 'write') return endDecided(known, decision, reading.record);
-  const { intent, planned, aim } = known;
+  const decision = decide(state, now, situation.policy, situation.abilities);
+  if (decision.kind !== 'write') return endDecided(state, decision, reading.record);
+  const { intent, planned, aim } = state;
   if (intent.kind === 'add' && planned && !doubt && !isMetBy(planned.before, now)) {
     // Somebody else has changed the count meanwhile, such as by a sale, so this attempt does not count as a retry.
     const wentBack = old.lastWrite?.verdict === 'outdated' && aim === 'decide';
-    const retries = wentBack ? known.retries - 1 : known.retries;
-    const again = { ...known, retries, otherCounts: known.otherCounts + 1 };
+    const retries = wentBack ? state.retries - 1 : state.retries;
+    const again = { ...state, retries, otherCounts: state.otherCounts + 1 };
     return again.otherCounts > maxOtherCounts
       ? endAsAnswered(again)
       : plan(again, decision.planned, situation);
   }
   // An attempt with the same tag would get the same 409: the record may be in use.
   const isFinal = statusWord(statusOf(old)) === 'conflict' && reading.etag === old.reading?.etag;
-  return aim === 'look' || isFinal ? endAsAnswered(known) : plan(known, decision.planned, situation);
+  return aim === 'look' || isFinal ? endAsAnswered(state) : plan(state, decision.planned, situation);
 }
 
 /** Plans a write. An uncertain row is sent again with the values of its first attempt, which `decide` has kept. */
-function plan(known: Known, planned: Planned, { policy }: Situation): Next {
-  const { intent, doubt, planned: earlier } = known;
-  if (doubt && earlier) return thenWrite(known, planned);
+function plan(state: State, planned: Planned, { policy }: Situation): Next {
+  const { intent, doubt, planned: earlier } = state;
+  if (doubt && earlier) return thenWrite(state, planned);
   const isRun = policy.work.kind === 'run';
   const isKept =
     earlier?.action === planned.action && (intent.kind !== 'add' || isMetBy(earlier.before, planned.before));
-  if (isRun && earlier && isKept) return thenWrite(known, earlier);
-  return thenWrite({ ...known, aim: 'decide', planned }, planned, isRun && earlier !== undefined);
+  if (isRun && earlier && isKept) return thenWrite(state, earlier);
+  return thenWrite({ ...state, aim: 'decide', planned }, planned, isRun && earlier !== undefined);
 }
 
-function afterNoReading(old: Known, error: CliError, situation: Situation): Next {
-  const known = { ...old, attempts: old.attempts + (error.details.attempts ?? 0) };
-  const isRepeated = known.aim === 'decide' && isReadingRetried(error);
-  return (isRepeated ? tryAgain(known, 'read', situation, error) : undefined) ?? endUnread(known, error);
+function afterNoReading(old: State, error: CliError, situation: Situation): Next {
+  const state = { ...old, attempts: old.attempts + (error.details.attempts ?? 0) };
+  const isRepeated = state.aim === 'decide' && isReadingRetried(error);
+  return (isRepeated ? tryAgain(state, 'read', situation, error) : undefined) ?? endUnread(state, error);
 }
 
-function afterAttempt(old: Known, lastWrite: JudgedWrite, situation: Situation): Next {
+function afterAttempt(old: State, lastWrite: JudgedWrite, situation: Situation): Next {
   const { verdict, record, error, id } = lastWrite;
-  const known = { ...old, lastWrite, attempts: old.attempts + 1 };
-  const isCreate = known.intent.kind === 'create';
-  const hasId = (known.id ?? id) !== undefined;
+  const state = { ...old, lastWrite, attempts: old.attempts + 1 };
+  const isCreate = state.intent.kind === 'create';
+  const hasId = (state.id ?? id) !== undefined;
   switch (verdict) {
     case 'shown':
-      return endApplied(known, record);
+      return endApplied(state, record);
     case 'empty':
-      if (situation.isConfirmed || !hasId) return endApplied(known);
-      return thenRead({ ...uncertain(known), aim: 'confirm' }, situation);
+      if (situation.isConfirmed || !hasId) return endApplied(state);
+      return thenRead({ ...uncertain(state), aim: 'confirm' }, situation);
     case 'unclear':
-      return hasId ? thenRead({ ...uncertain(known), aim: 'confirm' }, situation) : endPerhapsMade(known);
+      return hasId ? thenRead({ ...uncertain(state), aim: 'confirm' }, situation) : endPerhapsMade(state);
     case 'accepted':
-      return giveUp(uncertain(known));
+      return giveUp(uncertain(state));
     case 'lost':
     case 'unrepeatable': {
-      if (isCreate) return endPerhapsMade(known);
-      const sent = uncertain(known);
+      if (isCreate) return endPerhapsMade(state);
+      const sent = uncertain(state);
       return (
         (verdict === 'lost' ? tryAgain(sent, 'read', situation, error) : undefined) ??
         lookAgain(sent, situation)
       );
     }
     case 'outdated': {
-      if (isCreate) return endAsAnswered(known);
-      const refused = perhapsRefused(known);
+      if (isCreate) return endAsAnswered(state);
+      const refused = perhapsRefused(state);
       return tryAgain(refused, 'read', situation, error) ?? lookAgain(refused, situation);
     }
     case 'gone':
-      return known.doubt ? endApplied(known) : lookAgain(perhapsRefused(known), situation);
+      return state.doubt ? endApplied(state) : lookAgain(perhapsRefused(state), situation);
     case 'busy':
-      return tryAgain(known, 'write', situation, error) ?? endAsAnswered(known);
+      return tryAgain(state, 'write', situation, error) ?? endAsAnswered(state);
     case 'rejected':
-      return endAsAnswered(known);
+      return endAsAnswered(state);
     case 'stopped':
-      return endStopped(uncertain(known));
+      return endStopped(uncertain(state));
   }
 }
 
 /** Judges a success by the reading after it. */
 function confirm(
-  known: Known,
+  state: State,
   { reading, now }: Extract<Event, { kind: 'read' }>,
   situation: Situation,
 ): Next {
-  const { before, after } = known.planned as Planned;
-  if (isMetBy(after, now, situation.abilities.writeOnly)) return endApplied(known, reading.record);
+  const { before, after } = state.planned as Planned;
+  if (isMetBy(after, now, situation.abilities.writeOnly)) return endApplied(state, reading.record);
   const areCounts = typeof before === 'number' && before !== 0 && typeof after === 'number';
   if (areCounts && isMetBy(before + after, now)) {
     const message = `it was ${before} before, ${after} was sent, and it is ${now} now: the service adds what it is told to set`;
-    return giveUp(known, { code: 'other_count', message });
+    return giveUp(state, { code: 'other_count', message });
   }
-  const why = known.lastWrite?.reason?.message ?? `the service answered ${statusOf(known)}`;
+  const why = state.lastWrite?.reason?.message ?? `the service answered ${statusOf(state)}`;
   const message = `${why}; ${describeValue(after)} was sent, and it is ${describeValue(now)} now`;
-  return giveUp(known, { code: 'other_value', message });
+  return giveUp(state, { code: 'other_value', message });
 }
 
 // The ends.
 
-function endApplied(known: Known, record?: ServiceRecord): Next {
-  const { id, intent, lastWrite } = known;
-  if (intent.kind !== 'create') return end(known, { outcome: applied, record });
+function endApplied(state: State, record?: ServiceRecord): Next {
+  const { id, intent, lastWrite } = state;
+  if (intent.kind !== 'create') return end(state, { outcome: applied, record });
   const made = { id: id ?? lastWrite?.id, value: record?.fields ?? intent.fields };
-  return end(known, { outcome: { kind: 'applied', made }, record });
+  return end(state, { outcome: { kind: 'applied', made }, record });
 }
 
-function endDecided(known: Known, outcome: Outcome, record: ServiceRecord | undefined): Next {
+function endDecided(state: State, outcome: Outcome, record: ServiceRecord | undefined): Next {
   const { reason } = outcome;
-  if (!reason) return end(known, { outcome, record });
-  const error = outcome.kind === 'failed' ? known.reading?.missing : known.lastWrite?.error;
-  return end(known, { outcome: { ...outcome, reason: { ...reason, ...factsOf(known) } }, record, error });
+  if (!reason) return end(state, { outcome, record });
+  const error = outcome.kind === 'failed' ? state.reading?.missing : state.lastWrite?.error;
+  return end(state, { outcome: { ...outcome, reason: { ...reason, ...factsOf(state) } }, record, error });
 }
 
 /** Ends a row with the answer to its last attempt. */
-function endAsAnswered(known: Known): Next {
-  const { intent, lastWrite, reading } = known;
+function endAsAnswered(state: State): Next {
+  const { intent, lastWrite, reading } = state;
   const isStale =
     intent.kind !== 'create' &&
-    (!lastWrite || statusWord(statusOf(known)) === 'stale' || lastWrite.verdict === 'gone');
-  if (known.doubt || !isStale) return giveUp(known);
+    (!lastWrite || statusWord(statusOf(state)) === 'stale' || lastWrite.verdict === 'gone');
+  if (state.doubt || !isStale) return giveUp(state);
   const age = reading?.age === undefined ? '' : `; the reading is ${reading.age} s old`;
-  return giveUp(known, { code: 'stale', message: `${stale}${age}` });
+  return giveUp(state, { code: 'stale', message: `${stale}${age}` });
 }
 
-function endUnread(known: Known, error: CliError): Next {
+function endUnread(state: State, error: CliError): Next {
   const { message } = error;
-  if (!known.doubt) return giveUp(known, { ...codeOfError(error), message }, error);
-  const clause = `the record could not be read${known.lastWrite ? ' afterwards' : ''}: ${message}`;
-  return giveUp(known, { code: 'unread', message: withClause(known, clause) }, error);
+  if (!state.doubt) return giveUp(state, { ...codeOfError(error), message }, error);
+  const clause = `the record could not be read${state.lastWrite ? ' afterwards' : ''}: ${message}`;
+  return giveUp(state, { code: 'unread', message: withClause(state, clause) }, error);
 }
 
-function endPerhapsMade(known: Known): Next {
-  return giveUp(uncertain(known), { code: 'perhaps_made', message: withClause(known, perhapsMade) });
+function endPerhapsMade(state: State): Next {
+  return giveUp(uncertain(state), { code: 'perhaps_made', message: withClause(state, perhapsMade) });
 }
 
-function endStopped(known: Known): Next {
-  if (!known.doubt) return end(known, {});
-  const message = known.lastWrite?.reason?.message ?? 'it was stopped before an answer came';
-  return giveUp(known, { code: 'interrupted', message });
+function endStopped(state: State): Next {
+  if (!state.doubt) return end(state, {});
+  const message = state.lastWrite?.reason?.message ?? 'it was stopped before an answer came';
+  return giveUp(state, { code: 'interrupted', message });
 }
 
 /**
@@ -336,50 +336,50 @@ function endStopped(known: Known): Next {
  * @param words the code and message of the reason. By default those of the last attempt.
  */
 function giveUp(
-  known: Known,
+  state: State,
   words?: Pick<Reason, 'code' | 'serviceCode' | 'message'>,
   cause?: CliError,
 ): Next {
-  const { intent, doubt, lastWrite } = known;
+  const { intent, doubt, lastWrite } = state;
   const { code, ...text } = words ?? lastWrite?.reason ?? { code: 'unread', message: 'no answer came' };
-  const reason = { code, ...text, ...factsOf(known, cause) };
+  const reason = { code, ...text, ...factsOf(state, cause) };
   if (!doubt) {
     const error = cause ?? lastWrite?.error;
     // A gateway may have sent the create twice, so a resume must not send it once more.
     const isFinal = intent.kind === 'create' && lastWrite?.verdict === 'outdated';
     const passes = code === 'stale' || (!isFinal && error !== undefined && errorPasses(error));
-    return end(known, { outcome: { kind: 'failed', reason: { ...reason, passes } }, error });
+    return end(state, { outcome: { kind: 'failed', reason: { ...reason, passes } }, error });
   }
-  return end(known, { outcome: { kind: 'unknown', reason }, error: lastWrite?.error ?? cause });
+  return end(state, { outcome: { kind: 'unknown', reason }, error: lastWrite?.error ?? cause });
 }
 
-function end(known: Known, { error, ...result }: End): Next {
-  const { attempts } = known;
+function end(state: State, { error, ...result }: End): Next {
+  const { attempts } = state;
   const isCounted = error && attempts > 1 && !(error instanceof InterruptedError);
-  return [known, { kind: 'end', ...result, error: isCounted ? error.with({ attempts }) : error }];
+  return [state, { kind: 'end', ...result, error: isCounted ? error.with({ attempts }) : error }];
 }
 
-/** Returns what is known after an attempt that may have been applied. */
-function uncertain(known: Known): Known {
-  return { ...known, doubt: 'sent', isRefusalOpen: false };
+/** Returns the state after an attempt that may have been applied. */
+function uncertain(state: State): State {
+  return { ...state, doubt: 'sent', isRefusalOpen: false };
 }
 
-/** Returns what is known after a refusal. A gateway may have sent the write twice, so the first one may be applied. */
-function perhapsRefused(known: Known): Known {
-  return known.doubt ? known : { ...known, doubt: 'refused', isRefusalOpen: true };
+/** Returns the state after a refusal. A gateway may have sent the write twice, so the first one may be applied. */
+function perhapsRefused(state: State): State {
+  return state.doubt ? state : { ...state, doubt: 'refused', isRefusalOpen: true };
 }
 
-function statusOf({ lastWrite }: Known): number | undefined {
+function statusOf({ lastWrite }: State): number | undefined {
   return lastWrite?.attempt.response?.status;
 }
 
-function factsOf(known: Known, error?: CliError): Pick<Reason, 'status' | 'requestId' | 'attempts'> {
-  const { lastWrite, attempts } = known;
+function factsOf(state: State, error?: CliError): Pick<Reason, 'status' | 'requestId' | 'attempts'> {
+  const { lastWrite, attempts } = state;
   if (!lastWrite) return error ? { status: error.details.status, requestId: error.details.requestId } : {};
-  return { status: statusOf(known), requestId: lastWrite.attempt.requestId, attempts };
+  return { status: statusOf(state), requestId: lastWrite.attempt.requestId, attempts };
 }
 
 /** Returns the message of the last attempt, followed by a clause. */
-function withClause({ lastWrite }: Known, clause: string): string {
+function withClause({ lastWrite }: State, clause: string): string {
   return lastWrite?.reason ? `${lastWrite.reason.message}; ${clause}` : clause;
 }

@@ -31,8 +31,8 @@ export async function settleAll(
   let isConfirmed = false;
   const settleOne = async (row: Row): Promise<Settled> => {
     const settled = await settle(port, row, options, isConfirmed, (planned) => keep.mark(row, planned));
-    const { known, outcome } = settled;
-    const isReadBack = known.aim === 'confirm' && known.lastWrite?.verdict === 'empty';
+    const { state, outcome } = settled;
+    const isReadBack = state.aim === 'confirm' && state.lastWrite?.verdict === 'empty';
     isConfirmed ||= isRun && isReadBack && outcome?.kind === 'applied';
     await keep.outcome(row, settled);
     return settled;
@@ -53,8 +53,8 @@ function probeFirst(settleOne: (row: Row) => Promise<Settled>): (row: Row) => Pr
     if (isProbed || !replacesCount(row)) return settling;
     probe = settling;
     try {
-      const { known, outcome } = await settling;
-      isProbed = outcome?.kind === 'applied' && known.lastWrite !== undefined;
+      const { state, outcome } = await settling;
+      isProbed = outcome?.kind === 'applied' && state.lastWrite !== undefined;
     } finally {
       probe = undefined;
     }

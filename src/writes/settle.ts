@@ -2,12 +2,12 @@ import { monotonicMs, sleep } from '../process/deadline.ts';
 import { CliError, InterruptedError } from '../process/errors.ts';
 import { StoppedError } from '../process/signals.ts';
 import type { Planned, Row } from './decide.ts';
-import { type End, type Event, firstKnown, type Known, next, type Policy, type Step } from './next.ts';
+import { type End, type Event, initialState, next, type Policy, type State, type Step } from './next.ts';
 import type { RecordPort, Write } from './port.ts';
 
 /** The end of a row. It has no outcome if the row was only decided, or stopped before it was sent. */
 export interface Settled extends End {
-  readonly known: Known;
+  readonly state: State;
   /** The request that would come next. Set if the row was only decided. */
   readonly write?: Write | undefined;
 }
@@ -36,30 +36,30 @@ export async function settle(
 ): Promise<Settled> {
   const { work } = policy;
   const startedMs = monotonicMs();
-  let known = firstKnown(row);
+  let state = initialState(row);
   let event: Event = { kind: 'begin' };
   for (;;) {
     const spentMs = work.kind === 'run' ? 0 : monotonicMs() - startedMs;
     const leftMs = work.kind === 'run' ? Number.POSITIVE_INFINITY : work.timeoutMs - spentMs;
     const situation = { abilities: port, policy, isConfirmed, leftMs, random: Math.random() };
-    const [after, step] = next(known, event, situation);
-    known = after;
+    const [after, step] = next(state, event, situation);
+    state = after;
     if (step.kind === 'end') {
       const { outcome, record, error } = step;
-      return { known, outcome, record, error };
+      return { state, outcome, record, error };
     }
     if (step.kind === 'write' && !sends)
-      return { known, write: await port.toWrite(known, step.planned, known.reading) };
+      return { state, write: await port.toWrite(state, step.planned, state.reading) };
     if (step.kind === 'write' && step.isNew) await mark?.(step.planned);
     if (step.waitMs > 0) await sleep(step.waitMs, stopped).catch(() => {});
-    event = stopped.aborted ? { kind: 'stopped' } : await perform(port, known, step, spentMs);
+    event = stopped.aborted ? { kind: 'stopped' } : await perform(port, state, step, spentMs);
   }
 }
 
 /** Does a step. @param spentMs the part of the row's deadline that is used up. */
 async function perform(
   port: RecordPort,
-  known: Known,
+  state: State,
   step: Exclude<Step, { kind: 'end' }>,
   spentMs: number,
 ): Promise<Event> {
@@ -67,11 +67,11 @@ async function perform(
   const options = { retries: 0, spentMs };
   try {
     if (step.kind === 'write') {
-      const write = await port.toWrite(known, step.planned, known.reading, options);
+      const write = await port.toWrite(state, step.planned, state.reading, options);
       return { kind: 'sent', write: await port.send(write, options) };
     }
     const now = await port.read(step.id, options);
-    return { kind: 'read', reading: now, now: port.valueOf(known.intent, now.record) };
+    return { kind: 'read', reading: now, now: port.valueOf(state.intent, now.record) };
   } catch (error) {
     if (error instanceof StoppedError || error instanceof InterruptedError) return { kind: 'stopped' };
     if (error instanceof CliError) return { kind: 'not-read', error };

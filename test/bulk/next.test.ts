@@ -4,7 +4,7 @@ import type { Attempt } from '../../src/client/answer-table.ts';
 import type { JudgedWrite } from '../../src/client/judge-write.ts';
 import { CliError } from '../../src/process/errors.ts';
 import type { Intent, Planned, Row } from '../../src/writes/decide.ts';
-import { type Event, firstKnown, type Known, next, type Situation } from '../../src/writes/next.ts';
+import { type Event, initialState, next, type Situation, type State } from '../../src/writes/next.ts';
 
 // All histories of one row: every state that `next` reaches meets every event that can follow, and none may break a rule.
 
@@ -91,7 +91,7 @@ const situations: readonly Situation[] = [
 ];
 
 /** Names a state by all that the rules read of it. */
-function keyOf({ planned, doubt, aim, lastWrite, reading, retries, ...counted }: Known): string {
+function keyOf({ planned, doubt, aim, lastWrite, reading, retries, ...counted }: State): string {
   const facts = [
     planned,
     doubt,
@@ -110,15 +110,15 @@ function keyOf({ planned, doubt, aim, lastWrite, reading, retries, ...counted }:
 const doubts: ReadonlySet<Verdict> = new Set<Verdict>([
   ...(['empty', 'unclear', 'accepted', 'lost', 'unrepeatable', 'stopped'] as const),
 ]);
-const isUncertain = ({ doubt, isRefusalOpen }: Known) => doubt !== undefined && !isRefusalOpen;
+const isUncertain = ({ doubt, isRefusalOpen }: State) => doubt !== undefined && !isRefusalOpen;
 
 /** Names the rule that a step breaks. */
-function faultOf(known: Known, event: Event, [after, step]: ReturnType<typeof next>, situation: Situation) {
-  const { planned, intent } = known;
+function faultOf(state: State, event: Event, [after, step]: ReturnType<typeof next>, situation: Situation) {
+  const { planned, intent } = state;
   const outcome = step.kind === 'end' ? step.outcome?.kind : undefined;
   const isDenied = step.kind === 'end' && (outcome === 'failed' || outcome === undefined);
-  if (isUncertain(known) && isDenied) return 'a row that was perhaps written is called failed or unprocessed';
-  const isOpen = known.isRefusalOpen || after.isRefusalOpen;
+  if (isUncertain(state) && isDenied) return 'a row that was perhaps written is called failed or unprocessed';
+  const isOpen = state.isRefusalOpen || after.isRefusalOpen;
   if (isOpen && isDenied && event.kind !== 'read')
     return 'a refusal in doubt that nobody has read after is believed';
   if (isOpen && step.kind === 'end' && event.kind !== 'read' && after.doubt !== 'refused')
@@ -126,10 +126,10 @@ function faultOf(known: Known, event: Event, [after, step]: ReturnType<typeof ne
   if (outcome === 'unchanged' && event.kind !== 'read') return 'a row is called unchanged without a reading';
   if (outcome === 'applied' && event.kind !== 'read' && event.kind !== 'sent')
     return 'a row is applied by nothing';
-  if (isUncertain(known) && !isUncertain(after)) return 'a row that was perhaps written is certain again';
-  if (known.doubt === 'sent' && after.doubt !== 'sent') return 'a row that may be applied is less in doubt';
+  if (isUncertain(state) && !isUncertain(after)) return 'a row that was perhaps written is certain again';
+  if (state.doubt === 'sent' && after.doubt !== 'sent') return 'a row that may be applied is less in doubt';
   if (
-    isUncertain(known) &&
+    isUncertain(state) &&
     (after.planned?.before !== planned?.before || after.planned?.after !== planned?.after)
   )
     return 'what an uncertain row was sent with has changed';
@@ -145,9 +145,9 @@ function faultOf(known: Known, event: Event, [after, step]: ReturnType<typeof ne
     return 'a create that was refused with 409 or 412 is left for a resume';
   if (step.kind !== 'write') return undefined;
   if (isUncertain(after) && intent.kind === 'create') return 'a create is sent again after a doubt';
-  if (isUncertain(known) && step.planned.after !== planned?.after)
+  if (isUncertain(state) && step.planned.after !== planned?.after)
     return 'an uncertain row is sent another value';
-  if (known.aim !== 'decide' && !(intent.kind === 'add' && step.planned.before !== planned?.before))
+  if (state.aim !== 'decide' && !(intent.kind === 'add' && step.planned.before !== planned?.before))
     return 'a row is sent after its last reading';
   const isOfJournal =
     planned !== undefined &&
@@ -170,28 +170,28 @@ test.each(situations.map((situation, at) => [at, situation] as const))(
       const id = intent.kind === 'create' ? undefined : 7n;
       const todo = starts.map((start) => ({
         depth: 0,
-        known: firstKnown({ line: 1, id, intent, ...start }),
+        state: initialState({ line: 1, id, intent, ...start }),
         events: [{ kind: 'begin' }] as readonly Event[],
       }));
       const seen = new Set<string>();
       for (let each = todo.pop(); each; each = todo.pop()) {
-        const { known, events, depth } = each;
-        const key = `${events[0]?.kind} ${keyOf(known)}`;
+        const { state, events, depth } = each;
+        const key = `${events[0]?.kind} ${keyOf(state)}`;
         if (seen.has(key)) continue;
         seen.add(key);
         states.add(`${intent.kind} ${key}`);
         if (depth > 60) expect.fail(`it does not end: ${key}`);
         for (const event of events) {
-          const result = next(known, event, situation);
-          const fault = faultOf(known, event, result, situation);
+          const result = next(state, event, situation);
+          const fault = faultOf(state, event, result, situation);
           if (fault !== undefined)
             expect.fail(
               `${fault}: ${JSON.stringify(intent)} ${key} ${JSON.stringify(event, (_k, v) => (typeof v === 'bigint' ? `${v}` : v))}`,
             );
           const [after, step] = result;
-          if (step.kind === 'read') todo.push({ known: after, events: readings, depth: depth + 1 });
+          if (step.kind === 'read') todo.push({ state: after, events: readings, depth: depth + 1 });
           if (step.kind === 'write')
-            todo.push({ known: after, events: [...answers, { kind: 'stopped' }], depth: depth + 1 });
+            todo.push({ state: after, events: [...answers, { kind: 'stopped' }], depth: depth + 1 });
         }
       }
     }
@@ -200,10 +200,10 @@ test.each(situations.map((situation, at) => [at, situation] as const))(
 );
 
 test('a reading that the service asks to wait for comes no earlier', () => {
-  const known = firstKnown({ line: 1, id: 7n, intent: add, planned: planned(5, 10) });
+  const state = initialState({ line: 1, id: 7n, intent: add, planned: planned(5, 10) });
   const details = { status: 429, retryable: true, retryAfterMs: 9000 };
   const error = new CliError('unavailable', 'busy', details);
-  expect(next(known, { kind: 'not-read', error }, usual)[1]).toMatchObject({ kind: 'read', waitMs: 9000 });
+  expect(next(state, { kind: 'not-read', error }, usual)[1]).toMatchObject({ kind: 'read', waitMs: 9000 });
 });
 
 const set: Intent = { kind: 'set', value: 10, expected: 5 };
@@ -227,11 +227,11 @@ test.each<[Intent, Verdict, last: Event, outcome: string, doubt: string | undefi
   const pair = intent.kind === 'remove' ? planned(5, null, 'remove') : planned(5, 10);
   const attempt = { response: { status: verdict === 'gone' ? 404 : 412 } } as Attempt;
   const write: JudgedWrite = { verdict, attempt, reason: { code: 'rejected', message: 'no' } };
-  let known = firstKnown({ line: 1, id: 7n, intent, planned: pair });
+  let state = initialState({ line: 1, id: 7n, intent, planned: pair });
   let step: ReturnType<typeof next>[1] | undefined;
   for (const event of [{ kind: 'begin' } as const, read(5), { kind: 'sent', write } as const, last])
-    [known, step] = next(known, event, situation);
+    [state, step] = next(state, event, situation);
   const ended = step?.kind === 'end' ? step.outcome : undefined;
   expect([ended?.kind, ended?.reason?.code].filter(Boolean).join(' ')).toBe(outcome);
-  expect(known.doubt).toBe(doubt);
+  expect(state.doubt).toBe(doubt);
 });

@@ -6,7 +6,7 @@ import type { RunInfo } from '../../src/bulk/list-runs.ts';
 import { newRow } from '../../src/bulk/run.ts';
 import type { StopReason } from '../../src/client/pace.ts';
 import { Stop } from '../../src/process/signals.ts';
-import { firstKnown } from '../../src/writes/next.ts';
+import { initialState } from '../../src/writes/next.ts';
 import { stockShop } from '../helpers/stock-desk.ts';
 import { shelves, toCsv, trouble } from '../helpers/stock-server.ts';
 
@@ -151,7 +151,7 @@ test('new values are on the disk before they are sent; an outcome that the embed
   const row = newRow({ line: 2, id: 7n, intent: { kind: 'add', change: 1 }, text: undefined });
   await keeper.mark(row, { action: 'set', before: 1, after: 2 });
   expect(kept.splice(0)).toMatchObject([{ kind: 'mark' }, { kind: 'sync' }]);
-  await keeper.outcome(row, { known: firstKnown(row), outcome: { kind: 'applied' } });
+  await keeper.outcome(row, { state: initialState(row), outcome: { kind: 'applied' } });
   await keeper.flush();
   const outcome = { kind: 'unknown', reason: { code: 'not_saved' } };
   expect(kept).toMatchObject([{ kind: 'outcome', row: { line: 2 }, outcome, doubt: 'sent' }]);
