@@ -47,13 +47,12 @@ export function bind(description: Description, maps: Maps): BindResult {
       const operation = operations[id];
       return { ...operation, fieldMap: maps.fields.get(operation.noun) ?? new Map() };
     });
-    const mapped = table.flatMap((tableOperation) => {
+    const mapped = new Map<OperationId, DocumentOperation>();
+    for (const tableOperation of table) {
       const route = maps.operations.get(tableOperation.id);
-      return route
-        ? [[tableOperation.id, findOperationAt(documentOperations, tableOperation, route)] as const]
-        : [];
-    });
-    const matches = matchOperations(table, documentOperations, new Map(mapped));
+      if (route) mapped.set(tableOperation.id, findOperationAt(documentOperations, tableOperation, route));
+    }
+    const matches = matchOperations(table, documentOperations, mapped);
     const definitions: JsonObject = {};
     const bound = new Map<OperationId, Operation>();
     const missing = new Map<OperationId, string>();
@@ -67,16 +66,7 @@ export function bind(description: Description, maps: Maps): BindResult {
     }
     for (const [noun, fields] of maps.fields)
       for (const [field, name] of fields) requireMappedField([...bound.values()], noun, field, name);
-    return {
-      matches,
-      contract: {
-        operations: bound,
-        missing,
-        tokenHeader,
-        basePath: '',
-        definitions,
-      },
-    };
+    return { matches, contract: { operations: bound, missing, tokenHeader, basePath: '', definitions } };
   });
 }
 

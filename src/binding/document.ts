@@ -4,7 +4,7 @@ import type { Method, Operation } from '../api/operations.ts';
 import { isJsonObject, type JsonObject, type JsonValue, printJson } from '../process/exact-json.ts';
 import { type Description, follow, listOf, objectOf, referencesIn } from './description.ts';
 import { keywordOf, Shape } from './schema.ts';
-import { readSecurity } from './security.ts';
+import { readSecurity, type Security } from './security.ts';
 
 /** A parameter of an operation or of its path item. */
 export interface DocumentParameter {
@@ -49,55 +49,52 @@ export interface DocumentOperation {
 
 const methods: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
 
+/** An Operation Object, and where it stands in the document. */
+type Place = Pick<DocumentOperation, 'method' | 'path' | 'pathItem' | 'operationObject'>;
+
 /** Lists the operations of a document in its order, and finds the header in which they take a token. */
 export function operationsIn(root: Description) {
-  const { document } = root;
   // A reference to another document is an error, wherever it is.
-  referencesIn(document, root);
-  const places = Object.entries(objectOf(document.paths)).flatMap(([path, value]) => {
+  referencesIn(root.document, root);
+  const places = Object.entries(objectOf(root.document.paths)).flatMap(([path, value]): Place[] => {
     const pathItem = objectOf(follow(value, root));
-    return methods.map((method) => {
-      return { method, path, pathItem, operationObject: objectOf(pathItem[method.toLowerCase()]) };
+    return methods.flatMap((method) => {
+      const operationObject = pathItem[method.toLowerCase()];
+      return isJsonObject(operationObject) ? { method, path, pathItem, operationObject } : [];
     });
   });
-  const security = readSecurity(
-    root,
-    places.map(({ operationObject }) => operationObject),
-  );
-  const documentOperations = places.flatMap(
-    ({ method, path, pathItem, operationObject }): DocumentOperation | [] => {
-      if (!isPath(path.replace(/[{}]/g, '')) || !isJsonObject(pathItem[method.toLowerCase()])) return [];
-      const { operationId, requestBody } = operationObject;
-      const responses = Object.fromEntries(
-        Object.entries(objectOf(operationObject.responses)).flatMap(([status, response]) => {
-          const followed = follow(response, root);
-          return isJsonObject(followed) ? [[status, followed]] : [];
-        }),
-      );
-      const { content } = objectOf(follow(requestBody, root));
-      const { credential, why } = security.of(operationObject);
-      return {
-        method,
-        path,
-        operationId: typeof operationId === 'string' ? operationId : undefined,
-        parameters: parametersOf(
-          path,
-          [...listOf(pathItem.parameters), ...listOf(operationObject.parameters)],
-          root,
-        ),
-        body: jsonContent(content, root, bodyTypes),
-        bodyTypes: Object.keys(objectOf(content)),
-        ...findAnswer(responses, root),
-        responses,
-        operationObject,
-        pathItem,
-        credential,
-        obstacle:
-          ownServer([operationObject, pathItem], document) ?? (why === undefined ? undefined : { why }),
-      };
-    },
-  );
+  const operationObjects = places.map(({ operationObject }) => operationObject);
+  const security = readSecurity(root, operationObjects);
+  const documentOperations = places
+    .filter(({ path }) => isPath(path.replace(/[{}]/g, '')))
+    .map((place) => readOperation(place, root, security));
   return { documentOperations, tokenHeader: security.header };
+}
+
+function readOperation(place: Place, root: Description, security: Security): DocumentOperation {
+  const { path, pathItem, operationObject } = place;
+  const { operationId } = operationObject;
+  const responses = Object.fromEntries(
+    Object.entries(objectOf(operationObject.responses)).flatMap(([status, response]) => {
+      const followed = follow(response, root);
+      return isJsonObject(followed) ? [[status, followed]] : [];
+    }),
+  );
+  const { content } = objectOf(follow(operationObject.requestBody, root));
+  const parameters = [...listOf(pathItem.parameters), ...listOf(operationObject.parameters)];
+  const { credential, why } = security.of(operationObject);
+  const server = ownServer([operationObject, pathItem], root.document);
+  return {
+    ...place,
+    operationId: typeof operationId === 'string' ? operationId : undefined,
+    parameters: parametersOf(path, parameters, root),
+    body: jsonContent(content, root, bodyTypes),
+    bodyTypes: Object.keys(objectOf(content)),
+    ...findAnswer(responses, root),
+    responses,
+    credential,
+    obstacle: server ?? (why === undefined ? undefined : { why }),
+  };
 }
 
 /** Finds a server of an operation that is not one of the document: the requests would go to another address. */

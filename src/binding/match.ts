@@ -59,7 +59,7 @@ const missing: Match = { state: 'missing', operations: [], why: notDescribed };
  * Finds the operations of the table in a document.
  *
  * @param documentOperations all operations of the document.
- * @param chosen the operations that the user chose with `--map`. No rule overrides them.
+ * @param mapped the operations that the user chose with `--map`. No rule overrides them.
  */
 export function matchOperations(
   table: readonly TableOperation[],
@@ -83,9 +83,10 @@ export function matchOperations(
       matches.set(id, choose(tableOperation, candidates));
     }
     const refusal = [list, get].map((id) => matches.get(id)).find((match) => match?.isForeign);
-    for (const id of refusal ? [create, update, remove] : []) {
+    if (!refusal) continue;
+    for (const id of [create, update, remove]) {
       const write = matches.get(id) ?? missing;
-      if (write !== missing && !mapped.has(id)) matches.set(id, refuseWrite(write, refusal ?? missing));
+      if (write !== missing && !mapped.has(id)) matches.set(id, refuseWrite(write, refusal));
     }
   }
   return matches;

@@ -14,7 +14,7 @@ interface TokenPlace {
 const bearer: TokenPlace = { label: 'the header authorization', header: { name: 'authorization' } };
 
 /** How the operations of a description take a token. All bound operations take it in one header. */
-interface Security {
+export interface Security {
   /** Undefined for the header of the settings, by default `Authorization: Bearer`. */
   readonly header: TokenHeader | undefined;
   /**
