@@ -1,5 +1,6 @@
+import { once } from 'node:events';
 import { type IncomingHttpHeaders, request as open } from 'node:http';
-import { connect, type Socket } from 'node:net';
+import { connect } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import type { HttpResponse } from '../../src/api/http.ts';
 import { seedStore } from '../../src/server/seed.ts';
@@ -14,12 +15,9 @@ interface Answer {
 /** A server and its clients. */
 function clientsOf({ url, close }: Listening) {
   onTestFinished(close);
-  const dial = (): Socket =>
-    connect({ port: Number(new URL(url).port), host: '127.0.0.1' }).on('error', () => {});
   return {
     url,
     close,
-    dial,
     send(
       method: string,
       path: string,
@@ -35,10 +33,17 @@ function clientsOf({ url, close }: Listening) {
       });
     },
     /** Writes raw bytes and returns everything that the server sends until it ends the connection. */
-    raw(text: string): Promise<string> {
-      const socket = dial();
+    async raw(text: string): Promise<string> {
+      const socket = connect({ port: Number(new URL(url).port), host: '127.0.0.1' });
+      let answer = '';
+      socket
+        .on('error', () => {})
+        .on('data', (chunk) => {
+          answer += chunk;
+        });
       socket.write(text);
-      return readAll(socket);
+      await once(socket, 'close');
+      return answer;
     },
   };
 }
@@ -48,15 +53,6 @@ const here = { host: '127.0.0.1', port: 0 };
 /** A server of the seeded shop. */
 async function start(options: Partial<Parameters<typeof listen>[1]> = {}) {
   return clientsOf(await startServer({ ...here, store: seedStore(), ...options }));
-}
-
-async function readAll(socket: Socket): Promise<string> {
-  let text = '';
-  socket.on('data', (chunk) => {
-    text += chunk;
-  });
-  await new Promise((resolve) => socket.once('close', resolve));
-  return text;
 }
 
 const json = { 'content-type': 'application/json' };

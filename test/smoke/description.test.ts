@@ -114,11 +114,10 @@ describe.concurrent('what a description says, and what it does not', () => {
 
   /** Marks the description of a category as written only, and requires it. */
   const writeOnly = ({ components: { schemas } }: Description) => {
-    // A category is a new category with an id.
     const { NewCategory, Category } = schemas;
-    if (NewCategory) NewCategory.properties.description = { type: 'string', writeOnly: true };
-    const [, ofCategory] = (Category?.allOf ?? []) as unknown as { required: string[] }[];
-    ofCategory?.required.push('description');
+    for (const schema of [NewCategory, Category])
+      Object.assign(schema?.properties ?? {}, { description: { type: 'string', writeOnly: true } });
+    Object.assign(Category ?? {}, { required: ['id', 'name', 'description'] });
   };
 
   test('a field that is only written is neither demanded of an answer nor compared with one', async () => {

@@ -2,8 +2,17 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { runCli } from '../helpers/run-cli.ts';
-import { newFolder, readXml } from './run.ts';
-import { on, refusal, type Service, startService, withBody, withHeaders } from './service.ts';
+import { newFolder, readXml, type XmlElement } from './run.ts';
+import {
+  counting,
+  on,
+  refusal,
+  refusing,
+  type Service,
+  startService,
+  withBody,
+  withHeaders,
+} from './service.ts';
 
 let service: Service;
 beforeAll(async () => {
@@ -184,4 +193,57 @@ test('-o json puts the JSON report on stdout, and the report for people on stder
   const times = / *[\d.]+ m?s/g;
   expect(json.stderr.replace(times, '')).toBe(human.stdout.replace(times, ''));
   expect((await run([...only, '-o', 'json', '-q'])).stderr).toBe('');
+});
+
+/**
+ * What two schemas both take, by element: its attributes, of which those with `!` are required, and its children, in order.
+ * The schemas are that of Jenkins' xUnit plugin (junit-10.xsd), and that of Maven Surefire (surefire-test-report-3.0.xsd).
+ * Surefire's has no timestamp, but what reads its reports knows it.
+ */
+const junitSchema: Readonly<Record<string, readonly [attributes: string, children: string]>> = {
+  testsuites: ['name time tests failures errors', 'testsuite'],
+  testsuite: ['name! tests! failures! errors! skipped! time timestamp', 'properties testcase'],
+  testcase: ['name! classname time!', 'failure skipped error system-out'],
+  failure: ['type! message', ''],
+  error: ['type! message', ''],
+  skipped: ['message', ''],
+  'system-out': ['', ''],
+  properties: ['', 'property'],
+  property: ['name! value!', ''],
+};
+
+/** The type of every time: thousands may be grouped, and Surefire allows three decimals. */
+const time = /^\d{1,3}(,?\d{3})*(\.\d{1,3})?$/;
+
+/** Finds what breaks the rules, each with the element. */
+function faultsOf({ name, attributes, children }: XmlElement): string[] {
+  const [rules = '', childNames = ''] = junitSchema[name] ?? [];
+  const known = rules.split(' ').map((rule) => rule.replace('!', ''));
+  const required = rules.split(' ').flatMap((rule) => (rule.endsWith('!') ? rule.slice(0, -1) : []));
+  const order = children.map((child) => childNames.split(' ').indexOf(child));
+  return [
+    ...(name in junitSchema ? [] : [`<${name}> is not allowed`]),
+    ...Object.keys(attributes).flatMap((key) => (known.includes(key) ? [] : [`${name} has ${key}`])),
+    ...required.flatMap((key) => (key in attributes ? [] : [`${name} lacks ${key}`])),
+    ...(time.test(attributes.time ?? '0') ? [] : [`${name}: ${attributes.time}`]),
+    ...(order.includes(-1) ? [`${name} has another child`] : []),
+    ...(order.some((at, index) => at < (order[index - 1] ?? 0)) ? [`${name}: order`] : []),
+  ];
+}
+
+test('both schemas take the JUnit report of a failure and a flaky check, and of a service that is not reached', async () => {
+  const flaky = on(
+    '/store/orders/1',
+    counting((count) => count === 1, refusing(503)),
+  );
+  const failure = on('/categories/1', (answer) => withBody(answer, { id: 1 }));
+  await using mixed = await startService({
+    spoil: (answer, request) => (request.target === '/categories/1' ? failure : flaky)(answer, request),
+  });
+  for (const url of [mixed.url, 'http://127.0.0.1:1']) {
+    const { files } = await allReports(url, ['--expect', 'GET /pets 404 /0/name="Rex & Co"']);
+    const elements = readXml(files.junit);
+    expect(elements.flatMap(faultsOf)).toEqual([]);
+    expect(Date.parse(elements[1]?.attributes.timestamp ?? '')).toBeGreaterThan(Date.now() - 600_000);
+  }
 });
