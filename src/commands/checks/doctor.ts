@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { builtInContract, type Contract } from '../../api/contract.ts';
 import { operations } from '../../api/operations.ts';
-import { type Finding, findingOfError, isRed, pass, warn } from '../../checks/check.ts';
+import { type Finding, findingOfError, pass, type Service, warn } from '../../checks/check.ts';
 import { reachChecks } from '../../checks/check-table.ts';
 import { exitCodeOf, resultOf, runChecks, skippedResult } from '../../checks/run-checks.ts';
 import { action } from '../../cli/verb.ts';
@@ -30,45 +30,44 @@ export const doctor = action({
 async function runDoctor(context: Context): Promise<Output> {
   const { secrets, interrupts, settings } = context;
   const weights = { mask: secrets.mask, strict: false };
-  const config = resultOf({ id: 'config', isPrerequisite: true }, await checkConfig(context), weights);
+  const { service, findings } = await checkConfig(context);
+  const config = resultOf({ id: 'config', isPrerequisite: true }, findings, weights);
   const checks = reachChecks(settings.baseUrl);
-  const service = await connectForChecks(context).catch(() => undefined);
   const { signal: stopped } = interrupts;
-  const results =
-    service && !isRed(config)
-      ? await runChecks(checks, service, stopped)
-      : checks.map((check) => skippedResult(check, 'config failed'));
+  const results = service
+    ? await runChecks(checks, service, stopped)
+    : checks.map((check) => skippedResult(check, 'config failed'));
   stopped.throwIfAborted();
   const all = [config, ...results];
   const rows = all.map(({ id, state, reason, hint = null }) => ({ check: id, state, reason, hint }));
   return { pages: [rows], exitCode: exitCodeOf(all) };
 }
 
-/** Checks that a command could run with this config: the settings, the binding, the certificates and the token. */
-async function checkConfig(context: Context): Promise<Finding[]> {
+/**
+ * Checks that a command could run with this config: the settings, the binding, the certificates and the token.
+ *
+ * @returns the service, unless the check has failed.
+ */
+async function checkConfig(context: Context): Promise<{ service?: Service; findings: Finding[] }> {
   const { settings, io } = context;
   const { problems, warnings, profile, baseUrl } = settings;
   try {
     if (problems[0]) throw problems[0];
-    await connectForChecks(context);
+    const service = await connectForChecks(context);
     const { configFile } = resolvePaths(io);
     const contract = await context.contract();
-    const token = tokenFinding(settings, contract);
-    const bound = `bound to a description, ${contract.operations.size} of ${Object.keys(operations).length} operations`;
-    const parts = [
-      existsSync(configFile) ? configFile : `${configFile} does not exist, defaults are used`,
-      profile ? `profile ${profile.value}` : 'no profile',
-      baseUrl ?? 'the embedded store',
-      ...(token.state === 'pass' ? [token.reason] : []),
-      contract === builtInContract ? 'not bound to a description' : bound,
-    ];
-    return [
-      pass(parts.join('; ')),
-      ...(token.state === 'pass' ? [] : [token]),
+    const count = `${contract.operations.size} of ${Object.keys(operations).length} operations`;
+    const findings = [
+      pass(existsSync(configFile) ? configFile : `${configFile} does not exist, defaults are used`),
+      pass(profile ? `profile ${profile.value}` : 'no profile'),
+      pass(baseUrl ?? 'the embedded store'),
+      tokenFinding(settings, contract),
+      pass(contract === builtInContract ? 'not bound to a description' : `bound to a description, ${count}`),
       ...warnings.map((warning) => warn(warning)),
     ];
+    return { service, findings };
   } catch (error) {
-    return [{ ...findingOfError(error), state: 'fail' }];
+    return { findings: [{ ...findingOfError(error), state: 'fail' }] };
   }
 }
 
