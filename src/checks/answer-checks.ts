@@ -23,16 +23,7 @@ import {
   warn,
 } from './check.ts';
 import { type Condition, differenceTo, isStatus, meetsStatus } from './condition.ts';
-import {
-  askList,
-  detailsOf,
-  faultOf,
-  guessInput,
-  idParameter,
-  idsOf,
-  judge,
-  reachOperation,
-} from './judge-answer.ts';
+import { askList, detailsOf, faultOf, idParameter, idsOf, judge, reachOperation } from './judge-answer.ts';
 import { faultOfNextLink } from './operation-checks.ts';
 
 const { auth, unavailable, 'check-failed': checkFailed } = exitCodes;
@@ -49,7 +40,7 @@ export async function checkHttp(context: CheckContext, expect: readonly Conditio
     const operation = reachOperation(context.reads);
     const fallback = expect.find(({ path }) => path !== undefined);
     const answer = await (operation
-      ? context.ask(operation, guessInput(operation))
+      ? context.ask(operation)
       : context.get(fallback?.path ?? context.client.baseUrl));
     const first = judgeFirstAnswer(context, operation, answer);
     const link = operation?.isList && !isRed(first) ? faultOfNextLink(answer) : undefined;
@@ -120,7 +111,7 @@ export async function checkCondition(
   const { path } = condition;
   const asking = { ...options, isFinal: (status: number) => meetsStatus(condition, status) };
   const answer = await (operation && path === undefined
-    ? context.ask(operation, guessInput(operation), asking)
+    ? context.ask(operation, undefined, asking)
     : context.get(path ?? context.client.baseUrl, asking));
   const difference = differenceTo(condition, answer, context.mask);
   return { ...(difference ?? pass(condition.text)), ...detailsOf(answer) };
@@ -204,7 +195,7 @@ export async function checkAuth(context: CheckContext): Promise<Finding> {
   const changes = { [context.tokenHeader.name.toLowerCase()]: undefined };
   const answers: CheckAnswer[] = [];
   for (const operation of operations) {
-    const answer = await context.ask(operation, guessInput(operation), { isFinal: isAuthRefusal, changes });
+    const answer = await context.ask(operation, undefined, { isFinal: isAuthRefusal, changes });
     if (isDeclared ? !isAuthRefusal(answer.status) : answer.status < 400) answers.push(answer);
   }
   // A failure of a stable operation is the gravest.

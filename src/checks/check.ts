@@ -61,7 +61,7 @@ export interface CheckContext extends Service {
   readonly reads: readonly Operation[];
   /** Aborted when the checks are stopped. */
   readonly signal: AbortSignal;
-  /** Sends the request of an operation. @throws CliError if no answer came. */
+  /** Sends the request of an operation, by default with a guessed id if it takes one. @throws CliError if no answer came. */
   ask(operation: Operation, input?: CallInput, options?: AskOptions): Promise<CheckAnswer>;
   /** Sends a GET for a path below the base URL, or for a URL of the service. */
   get(path: string, options?: AskOptions): Promise<RawAnswer>;

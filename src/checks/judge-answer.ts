@@ -7,7 +7,6 @@ import type { DocumentedResponse, Operation, Parameter } from '../api/operations
 import { componentReference } from '../api/schemas.ts';
 import { titleOrText } from '../client/error-body.ts';
 import { fromWire, otherRecord } from '../client/read-answer.ts';
-import type { CallInput } from '../client/request.ts';
 import { CliError, messageOf } from '../process/errors.ts';
 import { isJsonObject, isNumber, type JsonObject, type JsonValue } from '../process/exact-json.ts';
 import { faultIn, type SchemaFault } from './body-schema.ts';
@@ -156,11 +155,6 @@ export function readsOf(contract: Contract): Operation[] {
 /** Returns the operation that `reach/http` calls: the first GET without an id, else the first GET. */
 export function reachOperation(reads: readonly Operation[]): Operation | undefined {
   return reads.find((operation) => idParameter(operation) === undefined) ?? reads[0];
-}
-
-/** Returns an input for a GET operation, with a guessed id if the operation takes one. */
-export function guessInput(operation: Operation): CallInput {
-  return idParameter(operation) ? { id: 1n } : {};
 }
 
 /** Returns the parameter for the id of the record; undefined if the operation takes no id. */

@@ -23,7 +23,7 @@ import {
   states,
   statusText,
 } from './check.ts';
-import { readsOf } from './judge-answer.ts';
+import { idParameter, readsOf } from './judge-answer.ts';
 
 /** What one check saw: its gravest finding, with the secrets masked. */
 export interface CheckResult extends Omit<Check, 'run'>, Finding {
@@ -93,7 +93,7 @@ function createCheckContext(service: Service, signal: AbortSignal, attempts: Att
       write: (id, input, options) => client.write(id, input, { ...callOptions(), ...options }),
       list: (id, filters, options) => client.list(id, filters, { ...callOptions(), ...options }),
     },
-    async ask(operation, input = {}, options = {}) {
+    async ask(operation, input = idParameter(operation) ? { id: 1n } : {}, options = {}) {
       const { id, method } = operation;
       const wholeInput = withPageSize(operation, input);
       const response = await client.send(id, wholeInput, callOptions(options), options.changes);

@@ -21,58 +21,43 @@ export interface WritableNoun {
   readonly list: Operation | undefined;
 }
 
-/** What smoke writes of a noun, if the service takes all of it. */
-type Template = Pick<WritableNoun, 'name' | 'nounName' | 'isNamed' | 'fields' | 'change'>;
-
-const category: Template = {
-  name: 'category',
-  nounName: 'categories',
-  isNamed: true,
-  fields: { description: 'made by petstore smoke, removed at its end' },
-  change: { description: 'changed by petstore smoke' },
-};
-const pet: Template = {
-  name: 'pet',
-  nounName: 'pets',
-  isNamed: true,
-  fields: { status: 'available' },
-  change: { status: 'pending' },
-};
-const inventory: Template = {
-  name: 'inventory',
-  nounName: 'inventory',
-  isNamed: false,
-  fields: { quantity: 3 },
-  change: { quantity: 7 },
-};
-const order: Template = {
-  name: 'order',
-  nounName: 'orders',
-  isNamed: false,
-  fields: { quantity: 1, shipDate: '2030-01-01T00:00:00Z', complete: false },
-  change: { quantity: 2, complete: true },
-};
+/** What smoke writes of each noun, if the service takes all of it, by the name of the check. */
+const templates = {
+  category: {
+    nounName: 'categories',
+    fields: { description: 'made by petstore smoke, removed at its end' },
+    change: { description: 'changed by petstore smoke' },
+  },
+  pet: { nounName: 'pets', fields: { status: 'available' }, change: { status: 'pending' } },
+  inventory: { nounName: 'inventory', fields: { quantity: 3 }, change: { quantity: 7 } },
+  order: {
+    nounName: 'orders',
+    fields: { quantity: 1, shipDate: '2030-01-01T00:00:00Z', complete: false },
+    change: { quantity: 2, complete: true },
+  },
+} as const satisfies Record<string, Pick<WritableNoun, 'nounName' | 'fields' | 'change'>>;
 
 /** Returns the nouns by the names of their checks, or the reason why a noun cannot be written safely, a clause. */
 export function writableNouns(contract: Contract): ReadonlyMap<string, WritableNoun | string> {
-  const ofCategory = resolveNoun(category, undefined, contract);
-  const ofPet = resolveNoun(pet, needsCategory(contract) ? ofCategory : undefined, contract);
+  const category = resolveNoun('category', undefined, contract);
+  const pet = resolveNoun('pet', needsCategory(contract) ? category : undefined, contract);
   return new Map([
-    ['category', ofCategory],
-    ['pet', ofPet],
-    ['inventory', resolveNoun(inventory, ofPet, contract)],
-    ['order', resolveNoun(order, ofPet, contract)],
+    ['category', category],
+    ['pet', pet],
+    ['inventory', resolveNoun('inventory', pet, contract)],
+    ['order', resolveNoun('order', pet, contract)],
   ]);
 }
 
 /** Completes a template with what the service offers and requires. Returns the reason if that is not possible, a clause. */
 function resolveNoun(
-  template: Template,
+  name: keyof typeof templates,
   parent: WritableNoun | string | undefined,
   { operations, missing }: Contract,
 ): WritableNoun | string {
   if (typeof parent === 'string') return parent;
-  const { name, nounName, isNamed, fields, change } = template;
+  const { nounName, fields, change } = templates[name];
+  const isNamed = nouns[nounName].fields.some(({ kind }) => kind === 'name');
   const ids = nouns[nounName].operations;
   const create = operations.get(ids.create);
   if (!create || !operations.has(ids.delete)) {
@@ -104,7 +89,9 @@ function resolveNoun(
     return `${create.id} requires ${bodyFields[unknown]?.wireName ?? unknown}, for which its description states no value`;
   const stated = lacking.map((field) => [field, bodyFields[field]?.example ?? null]);
   return {
-    ...template,
+    name,
+    nounName,
+    isNamed,
     create,
     list,
     parent,
