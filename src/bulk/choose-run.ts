@@ -1,5 +1,5 @@
 import { UsageError } from '../process/errors.ts';
-import type { Intent, Row } from '../writes/decide.ts';
+import type { Intent } from '../writes/decide.ts';
 import { findRun, isUnfinished, type RunInfo, type RunList, readRun, runsOnTarget } from './list-runs.ts';
 import { isAppliedOrUncertain, isForSession, unfinishedCount } from './row-state.ts';
 import { createRun, idOfRow, newRow, type Run, type RunRow } from './run.ts';
@@ -178,11 +178,11 @@ function extendUndo(undo: Run, undone: Run): Run {
   return { ...undo, rows: [...earlierRows.values(), ...all] };
 }
 
-function createUndoRow(row: Row): RunRow {
+function createUndoRow(row: RunRow): RunRow {
   return newRow({ line: row.line, id: idOfRow(row), intent: oppositeOf(row) });
 }
 
-function oppositeOf(row: Row): Intent {
+function oppositeOf(row: RunRow): Intent {
   const { intent, planned, outcome } = row;
   const { action = 'set', before = null, after = null } = planned ?? {};
   if (intent.kind === 'add')

@@ -4,11 +4,11 @@ import { monotonicMs } from '../process/deadline.ts';
 import { type CliError, messageOf } from '../process/errors.ts';
 import type { Stop } from '../process/signals.ts';
 import { counted } from '../process/text.ts';
-import type { Outcome, Row } from '../writes/decide.ts';
+import type { Outcome } from '../writes/decide.ts';
 import type { Settled } from '../writes/settle.ts';
 import type { RowKeeper } from '../writes/settle-all.ts';
 import type { Journal } from './journal.ts';
-import type { RunChange } from './run.ts';
+import type { RunChange, RunRow } from './run.ts';
 
 /**
  * Yields the rows of a plan, and marks them in the journal before they are sent, so that after a power cut a row without a mark
@@ -17,17 +17,17 @@ import type { RunChange } from './run.ts';
  * cannot be written, the run stops.
  */
 export function* markBeforeSending(
-  changes: readonly Row[],
+  changes: readonly RunRow[],
   journal: Journal,
   stop: Stop<StopReason>,
   atOnce: number,
-): Generator<Row> {
-  const mostTogether = ({ intent, planned }: Row) => {
+): Generator<RunRow> {
+  const mostTogether = ({ intent, planned }: RunRow) => {
     if (planned?.action === 'create') return atOnce;
     return intent.kind === 'set' && intent.expected === undefined ? 512 : 64;
   };
   for (let from = 0; from < changes.length; ) {
-    const rows: Row[] = [];
+    const rows: RunRow[] = [];
     let most = Number.POSITIVE_INFINITY;
     for (const row of changes.slice(from, from + 512)) {
       most = Math.min(most, mostTogether(row));
@@ -77,7 +77,7 @@ interface KeeperOptions {
 export function createRowKeeper(
   journal: Journal,
   { stop, progress, maxErrors, saveStore }: KeeperOptions,
-): RowKeeper & { flush(): Promise<void> } {
+): RowKeeper<RunRow> & { flush(): Promise<void> } {
   let waiting: Extract<RunChange, { kind: 'outcome' }>[] = [];
   let nextSaveMs = monotonicMs() + saveEveryMs;
   const flush = async () => {

@@ -4,11 +4,10 @@ import type { StopReason } from '../client/pace.ts';
 import { CliError, type ErrorKind } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
 import { counted, groupDigits } from '../process/text.ts';
-import type { Row } from '../writes/decide.ts';
 import { shownCode } from '../writes/reasons.ts';
 import type { RunInfo } from './list-runs.ts';
 import { isForPerson, isForSession, type RowCounts, rowCountOf } from './row-state.ts';
-import { type Run, settleCommand } from './run.ts';
+import { type Run, type RunRow, settleCommand } from './run.ts';
 
 /** What a session of a run did, and what has become of the run. */
 export interface Report {
@@ -87,7 +86,7 @@ export type FailureGroup = ReturnType<typeof groupFailures>[number];
  * Groups the rows that are not as they should be by reason, the largest group first, each with its first row as an example.
  * `kind` is status and code, such as `409 in_use`, or a code alone, such as `timeout`.
  */
-export function groupFailures(rows: Iterable<Row>) {
+export function groupFailures(rows: Iterable<RunRow>) {
   const groups = new Map<string, ReturnType<typeof firstFailure>>();
   for (const row of rows) {
     const { kind: state } = row.outcome ?? {};
@@ -100,7 +99,7 @@ export function groupFailures(rows: Iterable<Row>) {
   return [...groups.values()].sort((a, b) => b.count - a.count);
 }
 
-function firstFailure({ line, id, outcome }: Row, state: 'failed' | 'unknown') {
+function firstFailure({ line, id, outcome }: RunRow, state: 'failed' | 'unknown') {
   const { status, message = state, requestId } = outcome?.reason ?? {};
   const code = outcome?.reason ? shownCode(outcome.reason) : state;
   const kind = status === undefined || code === String(status) ? code : `${status} ${code}`;

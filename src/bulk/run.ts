@@ -30,6 +30,8 @@ export interface Run {
 
 /** A row of a run, with the numbers of plans on its target. */
 export interface RunRow extends Row {
+  /** The line of the input, from 1. In an undo that of the row that it takes back. */
+  readonly line: number;
   /** The number of the last plan that wanted to write the row while it was certain. If it is uncertain now, this plan has sent it. */
   lastCertainPlan: number;
   /** The number of the last plan that wanted to write the row. 0 if none did. */
@@ -66,12 +68,12 @@ export function newRow<Id extends RunRow['id'], RowIntent extends Intent>({
 }
 
 /** The name of a row for people: the id of its record, or `line:7` of the input. */
-export function rowName({ id, line }: Pick<Row, 'id' | 'line'>): string {
+export function rowName({ id, line }: Pick<RunRow, 'id' | 'line'>): string {
   return id === undefined ? `line:${line}` : `${id}`;
 }
 
 /** The command with which a person says what happened to a row of a run, as words. */
-export function settleCommand(runId: string, row: Pick<Row, 'id' | 'line'>): readonly string[] {
+export function settleCommand(runId: string, row: Pick<RunRow, 'id' | 'line'>): readonly string[] {
   const name = row.id === undefined ? `${rowName(row)}=<id>` : rowName(row);
   return ['runs', 'settle', runId, name, '--as', 'applied'];
 }
@@ -104,11 +106,11 @@ export type RunEvent =
   /** Completes a plan. */
   | { readonly kind: 'planned'; readonly number: number; readonly rows: readonly RunRow[] }
   /** Rows are about to be sent. `planned`: the write of a row in place of the planned one, because its record has changed. */
-  | { readonly kind: 'mark'; readonly rows: readonly Row[]; readonly planned?: Planned | undefined }
+  | { readonly kind: 'mark'; readonly rows: readonly RunRow[]; readonly planned?: Planned | undefined }
   /** `doubt`: only for an unknown row. */
   | {
       readonly kind: 'outcome';
-      readonly row: Row;
+      readonly row: RunRow;
       readonly outcome: Outcome;
       readonly doubt?: Doubt | undefined;
     }

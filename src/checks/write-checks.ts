@@ -150,7 +150,7 @@ async function writeTestRecord(
   const port = recordPortOf(context, noun);
   const work = { kind: 'command', timeoutMs: client.limits.timeoutMs } as const;
   const policy = { work, mayCreate: false, takesBack: true, ...client.limits };
-  const { outcome, ...settled } = await settle(port, { line: 0, id, intent }, { policy, stopped });
+  const { outcome, ...settled } = await settle(port, { id, intent }, { policy, stopped });
   if (!outcome) throw new StoppedError();
   return { ...settled, outcome };
 }

@@ -45,7 +45,7 @@ export async function writeRecords(
   const { settings, flags } = context;
   const { signal } = context.interrupts;
   const port = createRecordPort(client, noun.name, { sendsEtags: settings.get('etags') });
-  const rows = writes.map(({ id, intent }): Row => ({ line: 0, id, intent }));
+  const rows = writes.map(({ id, intent }): Row => ({ id, intent }));
   const results = new Map<Row, Settled>();
   const policy = {
     work: { kind: 'command', timeoutMs: client.limits.timeoutMs } as const,

@@ -33,8 +33,6 @@ export type Doubt =
 
 /** One record to write: what is asked for, and what is known about it. */
 export interface Row {
-  /** The line of the input, from 1; 0 in a command with ids. */
-  readonly line: number;
   /** Undefined if the row creates a record. */
   readonly id?: bigint | undefined;
   readonly intent: Intent;

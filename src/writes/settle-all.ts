@@ -9,10 +9,10 @@ interface SettleAllOptions extends SettleOptions {
 }
 
 /** Keeps what happens to rows. */
-export interface RowKeeper {
+export interface RowKeeper<SomeRow extends Row> {
   /** Keeps other values with which a row of a run is written, before they are sent. */
-  mark(row: Row, planned: Planned): Promise<void>;
-  outcome(row: Row, settled: Settled): Promise<void>;
+  mark(row: SomeRow, planned: Planned): Promise<void>;
+  outcome(row: SomeRow, settled: Settled): Promise<void>;
 }
 
 /**
@@ -21,15 +21,15 @@ export interface RowKeeper {
  *
  * @throws what `keep` throws.
  */
-export async function settleAll(
+export async function settleAll<SomeRow extends Row>(
   port: RecordPort,
-  rows: Iterable<Row>,
+  rows: Iterable<SomeRow>,
   { atOnce, ...options }: SettleAllOptions,
-  keep: RowKeeper,
+  keep: RowKeeper<SomeRow>,
 ): Promise<void> {
   const isRun = options.policy.work.kind === 'run';
   let isConfirmed = false;
-  const settleOne = async (row: Row): Promise<Settled> => {
+  const settleOne = async (row: SomeRow): Promise<Settled> => {
     const settled = await settle(port, row, options, isConfirmed, (planned) => keep.mark(row, planned));
     const { state, outcome } = settled;
     const isReadBack = state.aim === 'confirm' && state.lastWrite?.verdict === 'empty';
@@ -44,7 +44,9 @@ export async function settleAll(
  * Settles rows that replace a count one at a time until one of them is applied, because a service that adds instead of setting
  * must not change all of them. Other rows do not wait.
  */
-function probeFirst(settleOne: (row: Row) => Promise<Settled>): (row: Row) => Promise<unknown> {
+function probeFirst<SomeRow extends Row>(
+  settleOne: (row: SomeRow) => Promise<Settled>,
+): (row: SomeRow) => Promise<unknown> {
   let isProbed = false;
   let probe: Promise<Settled> | undefined;
   return async (row) => {

@@ -138,7 +138,7 @@ const tables: Readonly<Record<string, readonly Case[]>> = {
 describe.each(Object.entries(tables))('%s:', (_, cases) => {
   it.each(cases.map((line) => [line[0], line] as const))('the record %s', (_what, line) => {
     const [, intent, known, now, becomes, rules = {}] = line;
-    const row: Row = { line: 1, id: 7n, intent, ...known };
+    const row: Row = { id: 7n, intent, ...known };
     const given = { mayCreate: false, takesBack: false, createsByPut: false, canRemove: true, ...rules };
     expect(wordsOf(decide(row, now, given, given))).toBe(becomes);
   });

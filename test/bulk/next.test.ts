@@ -170,7 +170,7 @@ test.each(situations.map((situation, at) => [at, situation] as const))(
       const id = intent.kind === 'create' ? undefined : 7n;
       const todo = starts.map((start) => ({
         depth: 0,
-        state: initialState({ line: 1, id, intent, ...start }),
+        state: initialState({ id, intent, ...start }),
         events: [{ kind: 'begin' }] as readonly Event[],
       }));
       const seen = new Set<string>();
@@ -200,7 +200,7 @@ test.each(situations.map((situation, at) => [at, situation] as const))(
 );
 
 test('a reading that the service asks to wait for comes no earlier', () => {
-  const state = initialState({ line: 1, id: 7n, intent: add, planned: planned(5, 10) });
+  const state = initialState({ id: 7n, intent: add, planned: planned(5, 10) });
   const details = { status: 429, retryable: true, retryAfterMs: 9000 };
   const error = new CliError('unavailable', 'busy', details);
   expect(next(state, { kind: 'not-read', error }, usual)[1]).toMatchObject({ kind: 'read', waitMs: 9000 });
@@ -227,7 +227,7 @@ test.each<[Intent, Verdict, last: Event, outcome: string, doubt: string | undefi
   const pair = intent.kind === 'remove' ? planned(5, null, 'remove') : planned(5, 10);
   const attempt = { response: { status: verdict === 'gone' ? 404 : 412 } } as Attempt;
   const write: JudgedWrite = { verdict, attempt, reason: { code: 'rejected', message: 'no' } };
-  let state = initialState({ line: 1, id: 7n, intent, planned: pair });
+  let state = initialState({ id: 7n, intent, planned: pair });
   let step: ReturnType<typeof next>[1] | undefined;
   for (const event of [{ kind: 'begin' } as const, read(5), { kind: 'sent', write } as const, last])
     [state, step] = next(state, event, situation);

@@ -3,14 +3,14 @@ import { Journal } from '../../bulk/journal.ts';
 import { findRun, journalPath, listRuns, readRun } from '../../bulk/list-runs.ts';
 import { nextHint } from '../../bulk/report-output.ts';
 import { isLeft, rowStateOf, rowTotals, unfinishedCount } from '../../bulk/row-state.ts';
-import { idOfRow, type Run, rowName, settleCommand } from '../../bulk/run.ts';
+import { idOfRow, type Run, type RunRow, rowName, settleCommand } from '../../bulk/run.ts';
 import { lockTarget } from '../../bulk/target.ts';
 import { writeEnd } from '../../bulk/write-run.ts';
 import type { Context } from '../../context.ts';
 import type { Output } from '../../output/printer.ts';
 import { UsageError } from '../../process/errors.ts';
 import { counted } from '../../process/text.ts';
-import type { Outcome, Row } from '../../writes/decide.ts';
+import type { Outcome } from '../../writes/decide.ts';
 import type { Reason } from '../../writes/reasons.ts';
 import type { NamedRow } from '../shared-flags.ts';
 
@@ -60,7 +60,7 @@ function toOutcome(
   undone: Run | undefined,
   { name, made }: NamedRow,
   as: 'applied' | 'failed',
-): readonly [Row, Outcome] {
+): readonly [RunRow, Outcome] {
   const row = run.rows.find((candidate) => rowName(candidate) === name || `line:${candidate.line}` === name);
   if (!row)
     throw new UsageError(
