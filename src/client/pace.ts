@@ -14,31 +14,23 @@ export interface RetryLimits {
   readonly retriesUnreachable: boolean;
 }
 
-export type Retry =
-  | { readonly kind: 'after'; readonly delayMs: number }
-  | { readonly kind: 'none' }
-  /** The deadline passes before it. */
-  | { readonly kind: 'too-late' };
-
 /**
- * Plans the retry after a failure that permits one.
+ * Returns the delay before a retry after a failure that permits one, in milliseconds. Undefined if all retries are used up, if nobody
+ * listens at the address, or if the time that is left is shorter.
  *
  * @param number 1 for the first retry.
- * @param leftMs what is left of the deadline.
  * @param random from 0 to 1.
  */
-export function planRetry(
+export function delayOfRetry(
   number: number,
   { error, retryAfterMs }: Pick<Attempt, 'error' | 'retryAfterMs'>,
   { retries, retriesUnreachable }: RetryLimits,
   leftMs: number,
   random = Math.random(),
-): Retry {
-  if (isUnreachable(error) && !retriesUnreachable) return { kind: 'none' };
-  // A Retry-After beyond the deadline is reported, even after the last retry.
-  if (number > retries && (retryAfterMs === undefined || retryAfterMs < leftMs)) return { kind: 'none' };
+): number | undefined {
+  if (number > retries || (isUnreachable(error) && !retriesUnreachable)) return undefined;
   const delayMs = retryDelay(number, retryAfterMs, random);
-  return delayMs < leftMs ? { kind: 'after', delayMs } : { kind: 'too-late' };
+  return delayMs < leftMs ? delayMs : undefined;
 }
 
 /** Returns true if nobody listens at the address. */

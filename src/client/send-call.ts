@@ -7,7 +7,7 @@ import { type Attempt, isRetried, mayHaveBeenApplied, statusWord } from './answe
 import type { Call } from './call.ts';
 import { callDetails, callError } from './call-error.ts';
 import { authorOf } from './error-body.ts';
-import { maxRetryWaitMs, planRetry, retryAfter } from './pace.ts';
+import { delayOfRetry, maxRetryWaitMs, retryAfter } from './pace.ts';
 
 /** What came of a call, with its attempts. */
 export type SentCall = { readonly attempts: readonly Attempt[] } & (
@@ -122,32 +122,24 @@ async function tryOnce(
   }
 }
 
-/** Returns the delay before the next attempt, or why there is none although the answer allows one. */
+/** Returns the delay before the next attempt, or that the service asks to wait too long. */
 function nextAttempt(
   call: Call,
   attempt: Attempt,
   leftMs: number,
 ): Pick<Attempt, 'nextDelayMs' | 'whyNoRetry'> | undefined {
   const { request, options, client } = call;
-  const { number, error, response, retryAfterMs } = attempt;
+  const { number, response, retryAfterMs } = attempt;
   if (!isRetried(request.method, attempt) || (response && options.isFinal?.(response.status)))
     return undefined;
   const isPaused = options.pace !== undefined && retryAfterMs !== undefined;
-  if (isPaused && retryAfterMs > maxRetryWaitMs)
-    return { whyNoRetry: `the service asks to wait ${secondsText(retryAfterMs)}` };
+  const limitMs = isPaused ? maxRetryWaitMs + 1 : leftMs;
   const { retries = client.limits.retries } = options;
-  const limits = { ...client.limits, retries };
-  const retry = planRetry(number, attempt, limits, isPaused ? Number.POSITIVE_INFINITY : leftMs);
-  if (retry.kind === 'after') return { nextDelayMs: retry.delayMs };
-  // If the deadline itself ended the attempt, the error says so.
-  if (retry.kind === 'none' || (leftMs <= 0 && error)) return undefined;
-  const deadline = `the deadline of ${secondsText(client.limits.timeoutMs)}`;
-  return {
-    whyNoRetry:
-      retryAfterMs === undefined
-        ? `no time for another attempt is left of ${deadline}`
-        : `the service asks to wait ${secondsText(retryAfterMs)}, longer than what is left of ${deadline}`,
-  };
+  const nextDelayMs = delayOfRetry(number, attempt, { ...client.limits, retries }, limitMs);
+  if (nextDelayMs !== undefined) return { nextDelayMs };
+  return retryAfterMs === undefined || retryAfterMs < limitMs
+    ? undefined
+    : { whyNoRetry: `the service asks to wait ${secondsText(retryAfterMs)}` };
 }
 
 const maxRedirects = 5;

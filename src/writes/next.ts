@@ -1,7 +1,7 @@
 import { describeValue, isMetBy, type ServiceRecord, type Value } from '../api/record-values.ts';
 import { errorPasses, isReadingRetried, statusWord } from '../client/answer-table.ts';
 import { codeOfError, type JudgedWrite } from '../client/judge-write.ts';
-import { planRetry, type RetryLimits } from '../client/pace.ts';
+import { delayOfRetry, type RetryLimits } from '../client/pace.ts';
 import { CliError, InterruptedError } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
 import {
@@ -169,10 +169,10 @@ function tryAgain(
   const { policy, leftMs, random } = situation;
   const retries = state.retries + 1;
   const retryAfterMs = error?.details.retryAfterMs;
-  const retry = planRetry(retries, { error, retryAfterMs }, policy, leftMs, random);
-  if (retry.kind !== 'after') return undefined;
-  if (to === 'read' || !state.planned) return thenRead({ ...state, retries }, situation, retry.delayMs);
-  return thenWrite({ ...state, retries }, state.planned, false, retry.delayMs);
+  const delayMs = delayOfRetry(retries, { error, retryAfterMs }, policy, leftMs, random);
+  if (delayMs === undefined) return undefined;
+  if (to === 'read' || !state.planned) return thenRead({ ...state, retries }, situation, delayMs);
+  return thenWrite({ ...state, retries }, state.planned, false, delayMs);
 }
 
 /** Reads once more, to find out what became of the last attempt. */
