@@ -9,7 +9,7 @@ import { monotonicMs, sleep } from '../process/deadline.ts';
 import { CliError } from '../process/errors.ts';
 import { ensureFolder, realFile, writeFileAtomic } from '../process/files.ts';
 import type { Io } from '../process/io.ts';
-import { holderOf, takeLock, withLock } from '../process/lock.ts';
+import { holderOf, type LockHolder, takeLock, withLock } from '../process/lock.ts';
 import { areDisjoint, type RunHeader, type Shard } from './run-header.ts';
 
 /** The folder of the journals and locks of this user. It has a file for each run: `r7.jsonl`. */
@@ -116,7 +116,7 @@ export async function lockTarget(
     if (remainingMs <= 0)
       throw new CliError('unavailable', `another run is using this service: ${describeHolder(result)}`, {
         code: 'locked',
-        hint: 'wait for it to end, for example with --lock-wait 10m',
+        hint: `give --lock-wait 10m, or ${result.remedy}`,
         retryable: true,
       });
     if (!isTold) await printStatus(`waiting for ${describeHolder(result)}`);
@@ -124,16 +124,16 @@ export async function lockTarget(
   }
 }
 
-type LiveHolder = Holder & { readonly process: string };
+type LiveHolder = Holder & LockHolder;
 
 /** Finds the holders of locks whose processes still run. */
 export async function findHolders(folder: string): Promise<LiveHolder[]> {
   const names = await readdir(folder).catch(() => []);
   const paths = names.filter((name) => /^target-.*\.json$/.test(name)).map((name) => join(folder, name));
   return paths.flatMap((path) => {
-    const process = holderOf(path.slice(0, -'.json'.length));
-    const holder = process === undefined ? undefined : readHolder(path);
-    return process !== undefined && holder ? [{ ...holder, process }] : [];
+    const lockHolder = holderOf(path.slice(0, -'.json'.length));
+    const holder = lockHolder && readHolder(path);
+    return lockHolder && holder ? [{ ...holder, ...lockHolder }] : [];
   });
 }
 

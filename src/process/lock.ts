@@ -1,4 +1,4 @@
-import { closeSync, openSync, readFileSync, statSync, unlinkSync, writeSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, readlinkSync, statSync, unlinkSync, writeSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { monotonicMs, sleep } from './deadline.ts';
 import { CliError } from './errors.ts';
@@ -9,7 +9,7 @@ import { fileError, systemCode } from './system-error.ts';
 /**
  * Does `work` while no other process, and nothing else in this one, holds the lock of the file at `path`. Links to one
  * file share one lock, `<real path>.lock`: a file with the id of its process, the start of that process and the host. The
- * lock of a process that has ended is taken over, but never that of another host.
+ * lock of a process that has ended is taken over, but never that of another host or container.
  *
  * @throws CliError `failed` if the folder cannot be written to, or if the owner keeps the lock for 30 seconds.
  */
@@ -27,11 +27,28 @@ export function takeLock(path: string, waitMs = 30_000): Promise<() => void> {
   return acquire(lockOf(path), monotonicMs() + waitMs);
 }
 
-/** Returns the id of the process that holds the lock of the file at `path`. Undefined if the lock is free or abandoned. */
-export function holderOf(path: string): string | undefined {
+/** The process that holds a lock. */
+export interface LockHolder {
+  /** Its id, and its host if that is another one: `4711 of build-7`. */
+  readonly process: string;
+  /** What ends the lock, a sentence. */
+  readonly remedy: string;
+}
+
+/** Returns the process that holds the lock of the file at `path`. Undefined if the lock is free or abandoned. */
+export function holderOf(path: string): LockHolder | undefined {
   const lock = lockOf(path);
   const owner = readOwner(lock);
-  return owner === undefined || isAbandoned(lock, owner) ? undefined : owner.split(' ')[0];
+  return owner === undefined || isAbandoned(lock, owner) ? undefined : toHolder(lock, owner);
+}
+
+function toHolder(lock: string, owner: string): LockHolder | undefined {
+  const [, id, , space, host] = ownerPattern.exec(owner) ?? [];
+  if (id === undefined) return undefined;
+  const wait = 'wait for that process to end';
+  return isHere(space, host)
+    ? { process: id, remedy: wait }
+    : { process: `${id} of ${host}`, remedy: `${wait}; if it has, remove ${lock}` };
 }
 
 function lockOf(path: string): string {
@@ -92,13 +109,32 @@ function remove(lock: string, owner: string): void {
   }
 }
 
-/** Returns the text of a lock of this process: `4711 88123 build-7`. */
+/** Returns the text of a lock of this process: `4711 88123@pid:[4026531836] build-7`. */
 function ownerText(): string {
-  return `${processId()} ${startOf(processId()) ?? '?'} ${hostname()}`;
+  const space = processSpace();
+  const start = startOf(processId()) ?? '?';
+  return `${processId()} ${start}${space === undefined ? '' : `@${space}`} ${hostname()}`;
 }
 
-/** The id of a process, its start and its host. */
-const ownerPattern = /^([1-9]\d*) (\S*) (.*)$/;
+/** The id of a process, its start, its namespace and its host. */
+const ownerPattern = /^([1-9]\d*) ([^\s@]*)(?:@(\S+))? (.*)$/;
+
+/** Returns true if the ids of the processes of a lock are those that this process sees. */
+function isHere(space: string | undefined, host: string | undefined): boolean {
+  return host === hostname() && (space === undefined || space === processSpace());
+}
+
+/**
+ * Returns the namespace of the ids of processes. Containers may have the same host name and share a folder, and still each has a
+ * process 1. Undefined if the system is not Linux. @see pid_namespaces(7)
+ */
+function processSpace(): string | undefined {
+  try {
+    return readlinkSync('/proc/self/ns/pid');
+  } catch {
+    return undefined;
+  }
+}
 
 /** The time in which a process writes its name into the lock that it has created, in milliseconds. */
 const namingMs = 10_000;
@@ -107,8 +143,8 @@ const namingMs = 10_000;
 function isAbandoned(lock: string, owner: string): boolean {
   if (owner === '')
     return Date.now() - (statSync(lock, { throwIfNoEntry: false })?.mtimeMs ?? Date.now()) > namingMs;
-  const [, id, start, host] = ownerPattern.exec(owner) ?? [];
-  if (host !== hostname()) return false;
+  const [, id, start, space, host] = ownerPattern.exec(owner) ?? [];
+  if (!isHere(space, host)) return false;
   if (!processExists(Number(id))) return true;
   const startNow = startOf(Number(id));
   return startNow !== undefined && start !== '?' && startNow !== start;
@@ -129,15 +165,12 @@ function startOf(id: number): string | undefined {
   }
 }
 
-function lockError(lock: string, owner: string | undefined): CliError {
-  const [, id, , host = ''] = ownerPattern.exec(owner ?? '') ?? [];
-  if (id === undefined)
+function lockError(lock: string, owner = ''): CliError {
+  const holder = toHolder(lock, owner);
+  if (!holder)
     return new CliError('failed', `lock ${lock}: it is not a lock of this program`, {
       hint: `move ${lock} away`,
     });
-  const isHere = host === hostname();
-  return new CliError('failed', `lock ${lock}: process ${id}${isHere ? '' : ` of ${host}`} holds it`, {
-    hint: isHere ? 'wait for that process to end' : `wait for that process to end; if it has, remove ${lock}`,
-    retryable: true,
-  });
+  const { process, remedy: hint } = holder;
+  return new CliError('failed', `lock ${lock}: process ${process} holds it`, { hint, retryable: true });
 }

@@ -139,10 +139,13 @@ describe('a lock', () => {
     (await takeLock(path, 0))();
   });
 
-  test('of a process of another host is never taken over', async () => {
+  test.each([
+    ['host', '5', 'elsewhere'],
+    ['container with the name of this host', '5@pid:[1]', hostname()],
+  ])('of a process of another %s is never taken over', async (_, start, host) => {
     const path = join(folder, 'elsewhere');
-    writeFileSync(`${path}.lock`, '4194305 5 elsewhere');
-    const message = `lock ${path}.lock: process 4194305 of elsewhere holds it`;
+    writeFileSync(`${path}.lock`, `4194305 ${start} ${host}`);
+    const message = `lock ${path}.lock: process 4194305 of ${host} holds it`;
     await expect(takeLock(path, 0)).rejects.toMatchObject({ message });
   });
 
@@ -161,7 +164,7 @@ describe('a lock', () => {
     writeFileSync(real, '');
     symlinkSync(real, link);
     await withLock(link, async () => {
-      expect(holderOf(real)).toBe(String(process.pid));
+      expect(holderOf(real)?.process).toBe(String(process.pid));
       await expect(takeLock(real, 20)).rejects.toThrow('holds it');
     });
   });
