@@ -12,8 +12,8 @@ import {
 import { isColored } from './output/style.ts';
 
 /**
- * Answers a line that needs no program: help, a completion of fixed words, or a name of a command that is wrong. bin/petstore.js
- * asks it before it reads the bundle.
+ * Answers a line without loading the program: help, a completion of fixed words, or an unknown command. bin/petstore.js calls it
+ * before it reads the bundle.
  *
  * @param dist the folder of the bundle.
  * @returns the exit code; undefined if the program must answer.

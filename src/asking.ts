@@ -5,10 +5,10 @@ import type { Prompt } from './input/prompt.ts';
 import { UsageError } from './process/errors.ts';
 
 /**
- * Asks the user to confirm a write. A protected profile asks for its name; else a write that needs a yes asks for it. It returns
- * if the user confirms. Call it once, before the first write. With `--dry-run` it asks nothing.
+ * Asks the user to confirm a write, and returns when the user confirms. For a protected profile the user types its name; otherwise
+ * a write that needs a yes asks for one. Call it once, before the first write. With `--dry-run` it asks nothing.
  *
- * @param write.what the write as a clause: `delete pet 5 (Rex)`.
+ * @param write.what the write, as a clause: `delete pet 5 (Rex)`.
  * @param write.needsYes whether the user must say yes: the write cannot be undone, or writes many records. --yes answers.
  * @throws UsageError if the answer is no, or if questions are impossible.
  */
@@ -26,7 +26,7 @@ export async function confirmWrite(
       code: 'confirmation_needed',
     });
   }
-  // Without a name there is no base URL either: the error that says so comes later.
+  // Without a name there is no base URL either, and the client reports that.
   const isProtected = settings.get('protected') && !settings.offline && name !== '';
   const asksYes = !yes && needsYes;
   if (isProtected && confirm === undefined) {
@@ -38,7 +38,7 @@ export async function confirmWrite(
 }
 
 /**
- * Asks the user to confirm an act that cannot be undone. It returns if the user confirms.
+ * Asks the user to confirm an action that cannot be undone, and returns when the user confirms.
  *
  * @param what a clause: `delete profile staging`.
  * @throws UsageError if the answer is no, or if questions are impossible.
@@ -74,7 +74,7 @@ function nameToConfirm(settings: Settings): string {
   return profile?.value ?? (baseUrl === undefined ? '' : new URL(baseUrl).host);
 }
 
-/** Names the service for a question. It is empty for the embedded store, because there is only one. */
+/** Names the service in a question. Empty for the embedded store, because there is only one. */
 function serviceText(settings: Settings): string {
   const { baseUrl, profile } = settings;
   if (baseUrl === undefined) return '';

@@ -15,7 +15,7 @@ import { type ClientUse, type Context, followUpCommand } from './context.ts';
 import { UsageError } from './process/errors.ts';
 import type { Secrets } from './process/secrets.ts';
 
-/** Makes the client of the service at the base URL, or, for the embedded store, of the server in this process. */
+/** Makes the client of the service at the base URL, or of the embedded store. */
 export async function connect(context: Context, use: ClientUse): Promise<Client> {
   const { settings, flags, io } = context;
   const address = settings.offline ? embeddedOrigin : settings.baseUrl;
@@ -41,8 +41,8 @@ export async function connect(context: Context, use: ClientUse): Promise<Client>
 }
 
 /**
- * Makes a client for documents at any origin. It sends the credential only if `withToken` is set. The headers of `--header`
- * and the client certificate go only to the origin of the base URL. If no base URL is set, the headers go to any origin.
+ * Makes a client for documents at any origin. It sends the token only if `withToken` is set. The headers of `--header` and the
+ * client certificate go only to the origin of the base URL; without a base URL the headers go to any origin.
  */
 export async function connectToDocuments(
   context: Context,
@@ -63,7 +63,7 @@ export async function connectToDocuments(
   return openClient(context, { baseUrl: origin, contract, ...headers, transport }, 'records');
 }
 
-/** The headers of every request, and where their credential comes from. */
+/** The headers of every request, and the source of their credential. */
 type ClientHeaders = Pick<ClientOptions, 'headers' | 'openHeaders' | 'credentialSource' | 'whyNoCredential'>;
 
 async function openClient(
@@ -97,8 +97,8 @@ function callLimitsOf(settings: Context['settings'], use: ClientUse): CallLimits
 }
 
 /**
- * Makes the observer of a client, which prints the trace of -v. The first answer of an operation tells whether it is
- * deprecated or may change; an answer with a status of 500 or above does not count.
+ * Makes the observer of a client. It prints the trace of -v, and a notice with the first answer of an operation that is deprecated or
+ * may change. An answer with a status of 500 or above does not count.
  */
 function createObserver(
   { printRemark, printNotice, io, flags, secrets }: Context,
@@ -134,7 +134,7 @@ const commonHeaders = [
 interface HeaderSources extends Pick<ClientOptions, 'baseUrl' | 'contract'> {
   /** The values of `--header`. */
   readonly headerFlags: readonly string[];
-  /** Which token is sent: none, one that belongs to the origin, or any, because the user named the origin for it. */
+  /** The token to send: none, the one that belongs to the origin, or any, because the user asked to send it there. */
   readonly token: 'none' | 'of-origin' | 'any';
 }
 
@@ -175,10 +175,10 @@ async function collectHeaders(
   };
 }
 
-/** A shorter value, as in `X-Debug: true`, is not masked, because the output may have it as an ordinary word. */
+/** A shorter value, as in `X-Debug: true`, is not masked, because it may be an ordinary word in the output. */
 const minSecretLength = 8;
 
-/** Masks the value of a header from `--header`, and the part after a scheme such as Bearer. */
+/** Masks the value of a header of `--header`, and its part after a scheme such as Bearer. */
 function addSecrets(secrets: Secrets, { name, value }: Header): void {
   const minLength = secrets.hasHeader(name) ? 0 : minSecretLength;
   secrets.addHeader(name);

@@ -29,30 +29,30 @@ export interface Runtime {
   readonly liveLine: LiveLine;
 }
 
-/** Everything that a command works with. A part that takes time to open is opened on its first use, and only once. */
+/** Everything that a command works with. Parts that take time to open are opened once, on their first use. */
 export interface Context
   extends Runtime,
     Pick<Notices, 'printStatus' | 'printSummary' | 'printNotice' | 'printRemark'> {
   readonly flags: GlobalFlags;
   readonly settings: Settings;
-  /** True if notices are hidden, because of --quiet or the settings. */
+  /** True if --quiet or the settings hide notices. */
   readonly quiet: boolean;
   /** The operations that the service offers: the built-in contract, or the description that the profile is bound to. */
   contract(): Promise<Contract>;
-  /** Reads the token of the settings, once for all clients: a token-command may ask for a PIN. */
+  /** Reads the token, once for all clients, because a token-command may ask for a PIN. */
   readToken(source: TokenSource): Promise<string>;
   /** Opens the client of the service. @throws UsageError if nothing says which service to call. */
   client(use?: ClientUse): Promise<Client>;
-  /** Opens the prompt. Undefined if no question can be asked: see `canAsk`. */
+  /** Opens the prompt; undefined if no question can be asked. @see canAsk */
   prompt(): Promise<Prompt> | undefined;
-  /** @param defaultFormat the format unless `--output` names another; by default that of the settings. */
+  /** @param defaultFormat the format without `--output`; by default the one of the settings. */
   printer(defaultFormat?: OutputFormat): Printer;
   /** Returns the colours of a stream. --color, the environment and the stream itself decide. */
   style(stream: 'stdout' | 'stderr'): Promise<Style>;
   now(): Date;
 }
 
-/** Writes a command line of this program that has the same target as this one. */
+/** Returns a command line with the target of the current one. */
 export function followUpCommand({ flags }: Pick<Context, 'flags'>, words: readonly string[]): string {
   const { profile, 'base-url': baseUrl, offline } = flags;
   const targetFlags = [

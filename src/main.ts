@@ -11,8 +11,8 @@ import type { Io } from './process/io.ts';
 import { sanitize } from './process/text.ts';
 
 /**
- * Runs one command line and returns its exit code. Only here, and in `answer.ts` for a line that names no command, an error
- * becomes text and a code.
+ * Runs one command line and returns its exit code. Only this function, and `answer.ts` for a line without a command, turn an error
+ * into text and an exit code.
  *
  * @param argv the words after `petstore`.
  */
@@ -30,7 +30,7 @@ export async function main(argv: readonly string[], processIo: Io): Promise<numb
   const { hasJsonErrors } = formats[settings.get('output')];
   const notices = createNotices({
     io,
-    // A completion must not disturb the line that the user types.
+    // A completion must not disturb the line that the user is typing.
     isQuiet: settings.get('quiet') || name === '',
     hasJsonErrors,
     showsRemarks: (flags.verbose ?? 0) > 0 || (io.stderr.isTerminal && !io.env.CI),
@@ -52,10 +52,10 @@ export async function main(argv: readonly string[], processIo: Io): Promise<numb
   }
 }
 
-/** The time in which the work of an interrupted command must end, in milliseconds. */
+/** How long the work of an interrupted command may take to end, in milliseconds. */
 const endMs = 200;
 
-/** Returns the error of an interrupted command. The error of its work says more than the error of the signal. */
+/** Returns the error of an interrupted command. The error of its work has more details than the error of the signal. */
 async function errorOfInterrupted(signalError: unknown, running: Promise<unknown>): Promise<unknown> {
   const workError = await withinLimits({ limitMs: endMs }, () => running).catch((error: unknown) => error);
   const isSame =
@@ -75,13 +75,13 @@ async function report(
     ? errorJson(error, notices.take())
     : errorText(error, await context.style('stderr'));
   const stack = io.env.PETSTORE_DEBUG === '1' ? stackOf(thrown) : '';
-  // After Ctrl-C the terminal shows `^C`.
+  // Erases the `^C` that the terminal shows after Ctrl-C.
   const echo = interrupts.signal.aborted && io.stderr.isTerminal && io.env.TERM !== 'dumb' ? eraseLine : '';
   await io.stderr.write(echo + text + stack).catch(() => {});
   return error.exitCode;
 }
 
-/** The reason of an error that no part of the program expects. The permissions of Node may forbid any step. */
+/** Describes an error that is not a CliError: a defect, or a step that the permissions of Node forbid. */
 async function reasonOf(thrown: unknown): Promise<string> {
   const { systemCode, systemReason } = await import('./process/system-error.ts');
   const isDenied = systemCode(thrown) === 'ERR_ACCESS_DENIED';

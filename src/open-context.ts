@@ -10,7 +10,7 @@ import type { Io } from './process/io.ts';
 import { createSecrets } from './process/secrets.ts';
 import { createInterrupts } from './process/signals.ts';
 
-/** Prepares the streams and the signals. The secrets come first, because an error in the command line may quote the token. */
+/** Prepares the streams and the signals. The streams mask secrets from the start, because an error may quote the token. */
 export function openRuntime(processIo: Io): Runtime {
   const secrets = createSecrets(processIo.env);
   const { io, liveLine } = openStreams(processIo, secrets);
@@ -58,7 +58,7 @@ export function openContext(
   return context;
 }
 
-/** Reads the contract that is bound to the profile or the origin. Without one, and for the embedded store, it is the built-in contract. */
+/** Reads the contract that is bound to the profile or the origin. Without a binding, and for the embedded store, it is the built-in one. */
 async function readContract(io: Io, settings: Settings): Promise<Contract> {
   const { baseUrl } = settings;
   if (baseUrl === undefined) return builtInContract;

@@ -3,17 +3,17 @@ import { join } from 'node:path';
 import { closestWord } from '../process/text.ts';
 import { nameOf } from './flag.ts';
 
-// The build makes the pages of help, and a table of the commands, flags and fixed values. This file answers from the table: which
-// page a line asks for, what is wrong with a name of a command, and what the Tab key offers.
+// The build writes the help pages, and a table of the commands, flags and fixed values. This file answers from the table: which help
+// page a line asks for, which command is unknown, and what the Tab key offers.
 
-/** A flag or an argument, as far as completion needs it. */
+/** What completion needs to know about a flag or an argument. */
 export interface WordSlot {
   /** `-o, --output <format>`, `<id or name...>`. */
   readonly syntax: string;
   readonly summary: string;
-  /** The words that may stand here, or the kind of values that must be looked up. */
+  /** The possible words, or the kind of value to look up. */
   readonly offers: readonly string[] | string;
-  /** True if several values may stand in one word, separated by commas. */
+  /** True if one word can hold several values, separated by commas. */
   readonly isList: boolean;
 }
 
@@ -27,7 +27,7 @@ export interface CommandWords {
   /** True if it does something without a verb. */
   readonly acts: boolean;
   readonly args: readonly WordSlot[];
-  /** Its flags besides those that every command takes. */
+  /** Its own flags, without those that every command takes. */
   readonly flags: readonly WordSlot[];
 }
 
@@ -38,12 +38,12 @@ export interface WordTable {
   readonly topics: readonly string[];
 }
 
-/** What words of a command line name. */
+/** The meaning of the words of a command line. */
 interface LineMeaning {
   readonly command: CommandWords;
-  /** The words that are no names of commands, no flags and no values of flags. */
+  /** The words that are not commands, flags or values of flags. */
   readonly operands: readonly string[];
-  /** The flag that waits for its value. */
+  /** The flag whose value comes next. */
   readonly open: WordSlot | undefined;
   readonly isEnded: boolean;
 }
@@ -52,7 +52,7 @@ type HelpAnswer =
   | { readonly kind: 'page'; readonly name: string }
   | { readonly kind: 'wrong'; readonly message: string; readonly hint: string };
 
-/** A word that the Tab key offers. The word `:file` asks the shell for names of files. */
+/** A word that the Tab key offers. The word `:file` makes the shell offer file names. */
 export interface Offer {
   readonly word: string;
   readonly summary?: string;
@@ -61,7 +61,7 @@ export interface Offer {
 /** Values that must be looked up. */
 interface LookUp {
   readonly kind: string;
-  /** The part of the current word that stays: `--status=`, or `sold,` in a list. */
+  /** The part of the current word before the value: `--status=`, or `sold,` in a list. */
   readonly stem: string;
 }
 
@@ -71,7 +71,7 @@ const files: readonly Offer[] = [{ word: ':file' }];
 export const tableFile = 'words.json';
 export const pageFiles = { plain: 'help.txt', styled: 'help-styled.txt' } as const;
 
-/** What separates the pages of help. No page has a form feed. */
+/** Separates the help pages in their file. */
 export const pageBreak = '\f';
 
 /** Reads the table of commands, flags and fixed values. @param dist the folder of the bundle. */
@@ -88,14 +88,14 @@ export function readPage(dist: string, name: string, isStyled: boolean): string 
   return page.slice(heading.length);
 }
 
-/** Returns true if a line asks for help in place of running a command. */
+/** Returns true if a line asks for help instead of running a command. */
 export function asksForHelp(words: readonly string[]): boolean {
   return words.length === 0 || words.length > withoutHelp(words).length;
 }
 
 /**
  * Finds the page that a line asks for: `pets list` for `pets list --help`, `--help pets list`, `help pets list` and
- * `pets help list`; `help formats` for a topic. A line with an unknown command asks for none.
+ * `pets help list`; `help formats` for a topic.
  */
 export function findHelp(table: WordTable, words: readonly string[]): HelpAnswer {
   const rest = withoutHelp(words);
@@ -107,7 +107,7 @@ export function findHelp(table: WordTable, words: readonly string[]): HelpAnswer
   return findUnknown(table, command, operands) ?? { kind: 'page', name: command.path };
 }
 
-/** Says which word names no command of a group. Undefined if the line has no such word. */
+/** Returns the error for an unknown command of a group; undefined if there is none. */
 export function findUnknown(
   table: WordTable,
   { path, verbs }: CommandWords,
@@ -121,7 +121,7 @@ export function findUnknown(
   return { kind: 'wrong', message: `${name}: unknown command '${word}'`, hint };
 }
 
-/** Finds what a line names. Unknown flags are passed over. */
+/** Finds the command, the arguments and the open flag of a line. It skips unknown flags. */
 export function locate(table: WordTable, words: readonly string[]): LineMeaning {
   let command = table.commands[''] as CommandWords;
   let open: WordSlot | undefined;
@@ -143,7 +143,7 @@ export function locate(table: WordTable, words: readonly string[]): LineMeaning 
   return { command, operands, open, isEnded: false };
 }
 
-/** Says what may stand in the place of the last word. */
+/** Returns the possible completions of the last word. */
 export function offersAt(table: WordTable, words: readonly string[]): readonly Offer[] | LookUp {
   const current = words.at(-1) ?? '';
   const [attached = ''] = /^--[\w-]+=/.exec(current) ?? [];
@@ -189,7 +189,7 @@ function valuesAt(
   );
 }
 
-/** Returns the offers that begin like the current word, without regard to case, as commands look up names. */
+/** Returns the offers that begin with the current word. Case does not matter, as it does not for names in commands. */
 export function withPrefix(offers: readonly Offer[], stem: string, current: string): readonly Offer[] {
   const prefix = current.slice(stem.length).toLowerCase();
   const words = offers.filter(({ word }) => word.toLowerCase().startsWith(prefix));
@@ -201,7 +201,7 @@ export function printOffers(offers: readonly Offer[]): string {
   return offers.map(({ word, summary }) => `${word}${summary ? `\t${summary}` : ''}\n`).join('');
 }
 
-/** The words of a line without those that ask for help. */
+/** Returns the words of a line without those that ask for help. */
 function withoutHelp(words: readonly string[]): readonly string[] {
   const end = words.indexOf('--');
   const line = end === -1 ? words : words.slice(0, end);
@@ -226,7 +226,7 @@ function flagSlots(table: WordTable, { flags }: CommandWords): readonly WordSlot
   return [...flags, ...table.flags];
 }
 
-/** Finds the flag in a word whose value must follow as the next word: `-o`, `-qo`, `--output`. */
+/** Finds the flag in a word that takes the next word as its value: `-o`, `-qo`, `--output`. */
 function openFlag(flags: readonly WordSlot[], word: string): WordSlot | undefined {
   if (word.startsWith('--')) return flags.find((flag) => nameOf(flag) === word && takesValue(flag.syntax));
   for (const [at, letter] of [...word.slice(1)].entries()) {

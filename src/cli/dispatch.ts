@@ -21,7 +21,7 @@ import {
 /** A command line that has been read and not yet run. */
 interface CommandLine {
   readonly flags: GlobalFlags;
-  /** The names of the command, such as `pets get`; empty for a completion and for the program itself. */
+  /** The name of the command, such as `pets get`; empty for a completion and for the program itself. */
   readonly name: string;
   /** True if the command reads the config. Help, the version and completion scripts do not. */
   readonly usesConfig: boolean;
@@ -29,11 +29,11 @@ interface CommandLine {
   run(context: Context): Promise<number>;
 }
 
-/** Reads the words of a command line. If they are wrong, `run` of the result throws the error. */
+/** Reads a command line. If it is wrong, `run` of the result throws the error. */
 export async function readCommandLine(argv: readonly string[], program: Program): Promise<CommandLine> {
   if (argv[0] === '__complete') {
     const words = argv.slice(argv[1] === '--' ? 2 : 1);
-    // The flags before the cursor say of which service and which columns the offers are.
+    // The flags before the cursor select the service and the columns whose values are offered.
     const { flags, args, path, command } = await parseLine(program, words.slice(0, -1));
     const line = { words, path, command, values: { ...args, ...flags } };
     return {
@@ -56,10 +56,10 @@ export async function readCommandLine(argv: readonly string[], program: Program)
   return { flags, name, usesConfig, run: (context) => runLine(context, line) };
 }
 
-/** What commander says of a group whose verb is missing or unknown. */
+/** The errors of commander for a group without a verb, or with an unknown one. */
 const verbProblems = ['commander.help', 'commander.unknownCommand', 'commander.excessArguments'];
 
-/** Prints the page that a line asks for, or of a group whose verb is missing. @throws UsageError for an unknown command. */
+/** Prints the help page that a line asks for, or that of a group without a verb. @throws UsageError for an unknown command. */
 export async function printHelp(context: Context, argv: readonly string[]): Promise<number> {
   const dist = join(context.io.packageDir, 'dist');
   const help = findHelp(readTable(dist), argv);
@@ -71,8 +71,8 @@ export async function printHelp(context: Context, argv: readonly string[]): Prom
 }
 
 /**
- * Runs the command of a line and prints what it returns. It checks words, settings and columns before the command sends a
- * request. `--fields help` lists the columns instead of running the command.
+ * Runs the command of a line and prints its output. It checks words, settings and columns before the command sends a request.
+ * `--fields help` lists the columns instead of running the command.
  *
  * @returns the exit code.
  * @throws CliError.
@@ -95,7 +95,7 @@ async function runLine(context: Context, line: ParsedLine): Promise<number> {
   return typeof output === 'object' ? printOutput(context, output, view) : (output ?? exitCodes.done);
 }
 
-/** @throws UsageError for a flag of writes that a level above the command took for it, and for a wrong value. */
+/** @throws UsageError for a write flag of a command that does not write, and for a wrong value. */
 function checkWords(name: string, action: Action, values: UnfinishedLine['values']): void {
   const taken = Object.entries(flagsOf(action)).map(([key, flag]) => flag.key ?? key);
   const misplaced = Object.entries(writeFlags).find(([key]) => key in values && !taken.includes(key));
@@ -113,7 +113,7 @@ async function prepare(
   return { view: undefined, run: async () => (await action.run(context, values)) ?? undefined };
 }
 
-/** Checks flags and settings. @throws UsageError for a wrong flag, and for a wrong setting that the command does not tolerate. */
+/** @throws UsageError for a wrong flag, and for a wrong setting unless the command tolerates it. */
 async function checkSettings({ settings, printNotice }: Context, { wrongSettings }: Action): Promise<void> {
   const { problems, warnings } = settings;
   const wrongFlag = problems.find(({ details }) => details.code === 'invalid_flag');
@@ -134,10 +134,10 @@ function rejectColumnFlags({ flags: { fields, sort } }: Context, name: string): 
 }
 
 /**
- * Prints an output, then its notes, even if stdout cannot be written.
+ * Prints an output and then its notes, even if stdout cannot be written.
  *
  * @returns the exit code, even if the reader of stdout has gone.
- * @throws the error of the output, else that of stdout.
+ * @throws the error of the output, or else the error of stdout.
  */
 async function printOutput(
   context: Context,
@@ -149,7 +149,7 @@ async function printOutput(
     () => undefined,
     (error: unknown) => (error instanceof OutputClosedError ? undefined : error),
   );
-  // Without this note a user may send again what was done.
+  // Without this note a user may repeat a write that was done.
   const doneNotes = failure ? [output.doneNote ?? []].flat() : [];
   for (const note of [...doneNotes, ...(output.notes ?? [])]) await context.printNotice(note);
   const error = output.error ?? failure;
@@ -158,7 +158,7 @@ async function printOutput(
   return typeof exitCode === 'function' ? exitCode() : exitCode;
 }
 
-/** Makes the error for a line that commander cannot read, in commander's words. */
+/** Turns an error of commander into ours. */
 function wordsError(name: string, problem: ParsedLine['problem']): UsageError {
   const [sentence = '', suggestion] = (problem?.message ?? '')
     .replace('error: ', '')

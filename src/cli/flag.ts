@@ -24,8 +24,8 @@ export interface Argument<Value = unknown> {
   readonly syntax: string;
   readonly summary: string;
   /**
-   * Parses the value; `soFar` is the value of a repeated flag or argument from its earlier texts. A flag without a value has no
-   * parser.
+   * Parses a text. `soFar` is the value that a repeated flag or argument has from its earlier texts. A flag without a value has
+   * no parser.
    *
    * @throws UsageError that names the flag or argument.
    */
@@ -38,11 +38,11 @@ export interface Argument<Value = unknown> {
 export interface Flag<Value = unknown> extends Argument<Value> {
   /** Several values may be given in one text, separated by commas. */
   readonly isList?: boolean | undefined;
-  /** The topic of help that explains it. The help of a verb then only names the flag. */
+  /** The help topic that explains it. The help of the command then only names the flag. */
   readonly topic?: string | undefined;
   /** Keys of flags that cannot be combined with it. */
   readonly conflicts?: readonly string[] | undefined;
-  /** The key of the flag whose value it sets: `--json` sets `output` to `json`. */
+  /** The key of the flag that it sets: `--json` sets `output` to `json`. */
   readonly key?: string | undefined;
 }
 
@@ -57,10 +57,10 @@ interface ValueOptions<Value> extends FlagDetails {
   /**
    * Parses the text, which can be empty for `--flag [value]`. Without a parser the value is the text itself.
    *
-   * @throws ValueError, to which label and text are added; or a UsageError.
+   * @throws ValueError, which gets the label and the text; or a UsageError.
    */
   readonly parse?: (text: string, label: string) => Value;
-  /** The name of the flag or argument in errors; by default that in its syntax. */
+  /** The name of the flag or argument in errors; by default the one in its syntax. */
   readonly label?: string;
 }
 
@@ -83,7 +83,7 @@ export function value<Value = string>(
   return { syntax, summary, ...options, parse: parserOf(syntax, options) };
 }
 
-/** Makes a flag that can be repeated. Its value is a list of all values, in order; a list has several in one text. */
+/** Makes a flag that can be repeated. Its value is the list of all values, in order. */
 export function values<Value = string>(
   syntax: string,
   summary: string,
@@ -92,7 +92,7 @@ export function values<Value = string>(
   return { syntax, summary, ...options, parse: collect(parserOf(syntax, options), options.isList) };
 }
 
-/** Makes a flag, or an optional argument, whose value is one of a few words. */
+/** Makes a flag whose value is one of a few words. */
 export function choice<const Word extends string>(
   syntax: string,
   summary: string,
@@ -109,7 +109,7 @@ type Bracketed<Syntax extends string, Value> = Syntax extends `${string}...${str
     ? Value | undefined
     : Value;
 
-/** Makes an argument. A repeated argument is parsed word by word. */
+/** Makes an argument. */
 export function argument<Syntax extends string, Value = string>(
   syntax: Syntax,
   summary: string,

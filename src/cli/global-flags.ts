@@ -47,7 +47,5 @@ export const writeFlags = {
   confirm: value('--confirm <profile>', 'name of the profile, if it is protected', { offers: 'profile' }),
 } satisfies Record<string, Flag>;
 
-/**
- * The values of the flags that several commands share, and of the flags that set a setting. Undefined if the flag is missing.
- */
+/** The values of the flags that several commands share, and of the flags for settings. */
 export type GlobalFlags = Partial<ValuesOf<typeof globalFlags> & ValuesOf<typeof writeFlags>> & KeyFlags;

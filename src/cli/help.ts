@@ -44,8 +44,7 @@ export async function makeHelpFiles(
     [tableFile]: JSON.stringify(table),
     [pageFiles.plain]: pages((text) => text).join(pageBreak),
     [pageFiles.styled]: pages(bold).join(pageBreak),
-    // bin/petstore.js names the code cache of a line after the first of these that the line names, so `pets list` comes before
-    // `runs`, which is a command and a group.
+    // bin/petstore.js names the code cache of a line after the first of these that occurs in the line, so longer names come first.
     'commands.txt': acting.sort((one, other) => other.split(' ').length - one.split(' ').length).join('\n'),
   };
 }
@@ -84,7 +83,7 @@ function toSlot({
 }
 
 /**
- * Lets commander format the help of a command: usage, description, arguments, flags or verbs. Examples follow.
+ * Returns the help of a command. Commander formats all but the examples.
  *
  * @param styleTitle makes a title such as `Usage:` bold.
  */
@@ -116,7 +115,7 @@ function commandHelpText(
   return `${help.formatHelp(page, help)}\n${examples}\n\n${blockText(footerOf(path, command))}\n`;
 }
 
-/** Returns the flags of this command that no topic of help explains. */
+/** Returns the flags of a command that no help topic explains. */
 function flagsToShow(command: Action | Group): Flag[] {
   return Object.values(commandFlags(command)).filter(({ topic }) => topic === undefined);
 }
@@ -162,8 +161,8 @@ export const topicNames = [
 type PageName = (typeof topicNames)[number] | 'introduction';
 
 /**
- * Reads the pages in `topics.txt`, which has them as help prints them: the topics, and what `petstore` prints without a
- * command. `{global flags}`, `{write flags}` and `{formats}` stand there for tables.
+ * Reads the pages of `topics.txt`: the topics, and what `petstore` prints without a command. It replaces `{global flags}`,
+ * `{write flags}` and `{formats}` by tables.
  */
 async function readTopics(): Promise<Readonly<Record<PageName, string>>> {
   const { default: text } = await import('./topics.txt?raw');

@@ -14,22 +14,22 @@ import {
 
 /** A command line as commander has read it. */
 export interface ParsedLine extends CommandNode {
-  /** The values of the flags by their keys. In place of a wrong value there is its error. */
+  /** The values of the flags by their keys. A wrong value is replaced by its error. */
   readonly flags: Readonly<Record<string, unknown>>;
-  /** The values of the arguments by their keys. In place of a wrong value there is its error. */
+  /** The values of the arguments by their keys. A wrong value is replaced by its error. */
   readonly args: Readonly<Record<string, unknown>>;
-  /** The error in the words. The other members have the part that was read, for help and for completion. */
+  /** The error of commander. The other members then hold what was read before it, for help and for completion. */
   readonly problem?: CommanderError | undefined;
 }
 
 /**
- * Lets commander read the words. Commander names one command after the other, and only these are loaded and get their flags,
- * arguments and verbs. Every level takes the global flags, so that they can stand anywhere.
+ * Parses a command line with commander. Only the commands on the line are loaded, each when commander reaches it. Every level takes
+ * the global flags, so that they can be anywhere.
  */
 export async function parseLine(program: Program, words: readonly string[]): Promise<ParsedLine> {
   const root = new Command(program.name);
   let position: CommandNode = { path: [], entry: program, command: program };
-  let entered = root;
+  let innermost = root;
   // The program prints errors and help. To find out how wide stderr is, commander would load all of node:net.
   root
     .exitOverride()
@@ -43,7 +43,7 @@ export async function parseLine(program: Program, words: readonly string[]): Pro
 
   function enter(command: Command, next: CommandNode, rest: readonly string[]): void {
     position = next;
-    entered = command;
+    innermost = command;
     command.helpOption(false).helpCommand(false).enablePositionalOptions();
     for (const [key, value] of Object.entries(command.parent?.opts() ?? {}))
       command.setOptionValue(key, value);
@@ -75,20 +75,20 @@ export async function parseLine(program: Program, words: readonly string[]): Pro
     },
   );
   const keys = Object.keys(('args' in position.command && position.command.args) || {});
-  const args = Object.fromEntries(keys.map((key, at) => [key, entered.processedArgs[at]]));
-  return { ...position, flags: entered.opts(), args, problem };
+  const args = Object.fromEntries(keys.map((key, at) => [key, innermost.processedArgs[at]]));
+  return { ...position, flags: innermost.opts(), args, problem };
 }
 
 /**
- * Returns true if the words can have a flag of this level. They cannot if the first word names a verb, because commander then goes on
- * to that verb. The check saves a millisecond: making the options of a level takes that long.
+ * Returns true if the words can have a flag of this level. They cannot if the first word names a verb, because the flags after it
+ * belong to the verb. The check saves the millisecond that it takes to make the options of a level.
  */
 function mayHaveFlags(command: Action | Group, words: readonly string[]): boolean {
   const names = isGroup(command) ? command.verbs.flatMap(({ name, aliases = [] }) => [name, ...aliases]) : [];
   return !names.includes(words[0] ?? '') && words.some((word) => word.startsWith('-'));
 }
 
-/** Flags that switch a question or a guard off. A typo must not lead to them. */
+/** Flags that switch off a question or a guard. They are not suggested for a typo. */
 const guardedFlags: readonly string[] = ['yes', 'again'];
 
 function toOption(key: string, { syntax, conflicts = [], key: otherKey, parse }: Flag): Option {
@@ -110,7 +110,7 @@ function takeArguments(command: Command, { args = {} }: Action): void {
   }
 }
 
-/** Makes a parser that returns its error, because a later word may say how errors are printed. */
+/** Makes a parser that returns its error instead of throwing it, because a later word may say how errors are printed. */
 function keepError(parse: (text: string, soFar: unknown) => unknown) {
   return (text: string, soFar: unknown): unknown => {
     if (soFar instanceof UsageError) return soFar;

@@ -14,19 +14,19 @@ export interface CommandEntry {
 /** A part of a description: a paragraph, or a list of terms with their meanings. */
 export type Block = string | { readonly items: readonly (readonly [term: string, meaning: string])[] };
 
-/** A command that acts: its arguments, its flags and its work. */
+/** A command that does something: its arguments, its flags and its work. */
 export type Action = ActionDetails & Work<Values>;
 
 interface ActionDetails {
-  /** A longer description than the summary: a paragraph, or several blocks. */
+  /** The description in help, if the summary is too short. */
   readonly description?: string | readonly [string, ...Block[]];
   /** Complete command lines, the most useful first. */
   readonly examples: readonly string[];
-  /** Set for a command that changes records of the service, directly or in a run with a plan. It takes --dry-run and --confirm. */
+  /** Set if the command changes records of the service, directly or in a run with a plan. It then takes --dry-run and --confirm. */
   readonly write?: 'direct' | 'run';
   /**
-   * The reaction to a wrong value in the environment or the config. By default it stops the command. Commands that repair or
-   * show settings warn of it or ignore it. Commands that need no setting do not read the config.
+   * How the command treats a wrong value in the environment or the config. By default the value stops the command. Commands that
+   * repair or show settings warn about it or ignore it. Commands that need no settings leave the config unread.
    */
   readonly wrongSettings?: 'warn' | 'ignore' | 'unread';
   /** The arguments by their names in `values`, in the order of the command line. */
@@ -43,8 +43,8 @@ type Work<CommandValues> =
     }
   | {
       /**
-       * Returns the columns and the work. It sends no request and changes nothing: `--fields` and `--sort` are checked before the
-       * work begins, and `--fields help` and completion only want the columns.
+       * Returns the columns and the work. It sends no request and changes nothing, because `--fields` and `--sort` are checked
+       * before the work begins, and `--fields help` and completion need only the columns.
        */
       prepare(context: Context, values: CommandValues): Prepared | Promise<Prepared>;
     };
@@ -57,24 +57,24 @@ type Verb = CommandEntry & Action;
 export interface Group {
   readonly examples: readonly string[];
   readonly verbs: readonly Command[];
-  /** The flags of a line that names no verb, such as `petstore --version`. By default those of `alone`. */
+  /** The flags of a line without a verb, such as `petstore --version`. By default those of `alone`. */
   readonly flags?: Readonly<Record<string, Flag>>;
-  /** The command that runs if the line names no verb. */
+  /** The command that runs if the line has no verb. */
   readonly alone?: Action;
 }
 
-/** A command in a group. The code of a top-level command is loaded only if the words name that command. */
+/** A command in a group. The code of a top-level command is loaded when it is used. */
 type Command = Verb | (CommandEntry & Group) | (CommandEntry & { load(): Promise<Action | Group> });
 
 /** The group of the top-level commands: see `src/commands/index.ts`. */
 export interface Program extends CommandEntry, Group {
-  /** Prints what may stand in the place of the last word. */
+  /** Prints the possible completions of the last word. */
   complete(line: UnfinishedLine, context: Context): Promise<void>;
 }
 
 /** A command line that is being typed. */
 export interface UnfinishedLine {
-  /** The words of the line without their quotes, the last one as far as it is typed. */
+  /** The words of the line without their quotes. The last one may be incomplete. */
   readonly words: readonly string[];
   /** The names of the command: `['pets', 'list']`. */
   readonly path: readonly string[];
@@ -127,7 +127,7 @@ export function action<
   return definition as Action;
 }
 
-/** Returns the command that acts if the line names no further verb. */
+/** Returns the action of a command; of a group, the one that runs without a verb. */
 export function actionOf(command: Action | Group): Action | undefined {
   return isGroup(command) ? command.alone : command;
 }
@@ -137,8 +137,7 @@ export function isGroup(command: object): command is Group {
 }
 
 /**
- * Returns all flags of a command; the flags that only this command takes come first. A group also takes the flags of writes if
- * one of its verbs may write.
+ * Returns all flags of a command, its own flags first. A group also takes the write flags if one of its verbs may write.
  */
 export function flagsOf(command: Action | Group): Record<string, Flag> {
   // A top-level command may write; loading it to find out would take too long.
@@ -147,7 +146,7 @@ export function flagsOf(command: Action | Group): Record<string, Flag> {
   return { ...commandFlags(command), ...globalFlags, ...(hasWrites && writeFlags) };
 }
 
-/** Returns the flags of this command without those that every command takes. */
+/** Returns the flags of a command without those that every command takes. */
 export function commandFlags(command: Action | Group): Record<string, Flag> {
   if (isGroup(command)) return { ...(command.flags ?? command.alone?.flags) };
   const preview = command.write === 'run' ? 'show the plan and write nothing' : writeFlags.dryRun.summary;
@@ -155,7 +154,7 @@ export function commandFlags(command: Action | Group): Record<string, Flag> {
   return { ...command.flags, ...ofWrites };
 }
 
-/** Returns the name of a command with the program's: `petstore pets list`. */
+/** Returns the full name of a command: `petstore pets list`. */
 export function commandName(path: readonly string[]): string {
   return ['petstore', ...path].join(' ');
 }

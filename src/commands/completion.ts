@@ -45,7 +45,7 @@ export const completion = action({
   },
 });
 
-/** The longest time that a Tab waits for names from the service, in milliseconds. */
+/** How long the Tab key waits for names from the service, in milliseconds. */
 const patienceMs = 300;
 
 /**
@@ -59,19 +59,19 @@ export async function complete(line: UnfinishedLine, context: Context): Promise<
   const { kind, stem } = offered;
   const current = line.words.at(-1) ?? '';
   const cursor = { ...line, prefix: current.slice(stem.length) };
-  // A completion reports no error: what is not there in time is not offered.
+  // A completion reports no errors. It offers what it gets in time.
   const values = await withinLimits({ limitMs: patienceMs }, async () =>
     lookUps[kind as LookUpKind](context, cursor),
   ).catch(() => []);
   const offers = values
-    // A name with unsafe characters can neither be shown nor typed.
+    // A name with control characters can be neither shown nor typed.
     .filter(({ word }) => sanitize(word) === word)
     .map(({ word, summary = '' }) => ({ word, summary: sanitize(summary) }));
   await io.stdout.write(printOffers(withPrefix(offers, stem, current)));
 }
 
 interface Cursor extends UnfinishedLine {
-  /** The value at the cursor, as far as it is typed. */
+  /** The typed part of the value at the cursor. */
   readonly prefix: string;
 }
 
@@ -100,7 +100,7 @@ async function profileNames({ io }: Context): Promise<Offer[]> {
   return toOffers([...Object.keys((await readConfigFile(io)).profiles), offlineProfile]);
 }
 
-/** Reads a whole list. With a token-command it is empty, because the command may ask the user and may run longer than the Tab. */
+/** Reads a whole list. With a token-command it is empty, because the command may ask the user or take too long. */
 async function readList<K extends ListId>(context: Context, operation: K): Promise<readonly Result<K>[]> {
   if (context.settings.token?.kind === 'command') return [];
   const client = await context.client();
@@ -108,8 +108,8 @@ async function readList<K extends ListId>(context: Context, operation: K): Promi
 }
 
 /**
- * Offers each pet or category by its name; by its id once a digit is typed, if several have the name, or if it reads like an id
- * or a flag.
+ * Offers each pet or category by its name. It offers the id once a digit is typed, if several records have the name, or if the name
+ * looks like an id or a flag.
  */
 function namedOffers(records: readonly RecordOf<'pets' | 'categories'>[], { prefix }: Cursor): Offer[] {
   const counts = countCaseless(records.map(({ name }) => name));
@@ -119,7 +119,7 @@ function namedOffers(records: readonly RecordOf<'pets' | 'categories'>[], { pref
   );
 }
 
-/** Offers open orders with the names of their pets, because an order is completed only once. */
+/** Offers the open orders, with the names of their pets. */
 function orderOffers(orders: readonly RecordOf<'orders'>[], pets: readonly RecordOf<'pets'>[]): Offer[] {
   const names = new Map(pets.map(({ id, name }) => [id, name]));
   const nameOf = (petId: bigint | null | undefined) =>

@@ -70,7 +70,7 @@ const reset = verb({
   },
 });
 
-/** Reads all records. Lists that refer to pets come first: a pet that is created meanwhile is then read too. */
+/** Reads all records. The lists that refer to pets come first, so that a pet that is created meanwhile is not missing. */
 async function pullRecords(client: Client): Promise<PulledRecords> {
   for (const id of ['listInventory', 'listOrders', 'listPets', 'listCategories'] as const)
     offeredOperation(client.contract, id);

@@ -118,7 +118,7 @@ const show = verb({
   },
 });
 
-/** Reads what a profile holds. @param chosen its name; by default the active one. @throws UsageError if there is no such profile. */
+/** Reads a profile. @param chosen its name; by default the active one. @throws UsageError if there is no such profile. */
 async function readProfile(
   { io, settings: { profile } }: Context,
   chosen: string | undefined,

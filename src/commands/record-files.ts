@@ -18,7 +18,7 @@ import type { ApplyFlags } from './shared-flags.ts';
 interface FileWrite {
   readonly kind: WriteVerb;
   readonly from: string;
-  /** The values of `--field name=value`: a record gets them if the file has no value for the field. */
+  /** The values of `--field name=value`, for records that have no value of their own. */
   readonly fieldTexts?: readonly string[] | undefined;
   readonly flags: ApplyFlags;
 }
@@ -54,7 +54,7 @@ function toIntent(kind: FileWrite['kind'], fields: Fields): Intent {
   return kind === 'create' ? { kind: 'create', fields: value } : { kind: 'set', value };
 }
 
-/** Says which values of a file are not used, and which texts may mean that there is no value. */
+/** Prints which values of a file are not used, and which texts may stand for a missing value. */
 async function noteValues(
   { context, noun }: Access,
   kind: FileWrite['kind'],

@@ -96,7 +96,7 @@ export function recordVerbs(noun: Noun, examples: VerbExamples) {
   };
 }
 
-/** Creates the arguments for the ids of a noun's records, which names may stand for. */
+/** Creates the arguments for the ids or names of a noun's records. */
 function idArguments(noun: Noun) {
   const { singular, plural } = noun;
   const hasNames = namedNoun(noun) !== undefined;
@@ -113,7 +113,7 @@ function idArguments(noun: Noun) {
   };
 }
 
-/** Prepares a verb: a run if `--from` names a file, else what `prepare` does. */
+/** Prepares a verb that takes a file of records with `--from`, or else the words of the command line. */
 function recordsOrFile(
   noun: Noun,
   kind: WriteVerb,
@@ -139,7 +139,7 @@ async function prepareFile(...args: Parameters<typeof writeFileRecords>): Promis
   return (await import('./record-files.ts')).writeFileRecords(...args);
 }
 
-/** @throws UsageError for a command that has neither ids nor a file, or both, and for a flag of a run beside ids. */
+/** @throws UsageError if a command has neither ids nor a file, or both, or has a flag of runs without a file. */
 function checkIdsOrFile(command: string, kind: WriteVerb, values: WriteValues): void {
   const { ids = [], from } = values;
   if (kind !== 'create' && from === undefined && ids.length === 0)

@@ -69,7 +69,7 @@ function parseShare(text: string): number {
 }
 
 /**
- * Serves the store until a signal comes, or until the command has ended. Prints the URL when the server accepts connections.
+ * Serves the store until a signal arrives or the command ends. Prints the URL when the server accepts connections.
  *
  * @returns the exit code, which is that of the command.
  */
@@ -84,7 +84,7 @@ async function runServe(context: Context, flags: ServeFlags, command: readonly s
         `warning: --host ${host}: everybody who can reach this machine can read and change the store`,
       );
     if (command.length > 0) {
-      // stdout belongs to the command.
+      // stdout is for the output of the command.
       await context.printStatus(`serving ${server.url}`);
       return await runChildCommand(context, command, server.url);
     }
@@ -97,7 +97,7 @@ async function runServe(context: Context, flags: ServeFlags, command: readonly s
   }
 }
 
-/** Makes the store to serve. @throws InputError if the file holds no store. */
+/** Opens the store to serve. @throws InputError if the file is not a store. */
 function storeToServe({ io }: Context, { data, empty, pets, requireToken }: ServeFlags): Store {
   if (requireToken && !io.env.PETSTORE_TOKEN)
     throw new InputError(
@@ -134,7 +134,7 @@ function openServer(
   });
 }
 
-/** The time in which a command must end after SIGTERM, in milliseconds. */
+/** How long a command may take to end after SIGTERM, in milliseconds. */
 const graceMs = 12_000;
 
 /**
@@ -150,7 +150,7 @@ async function runChildCommand(
 ): Promise<number> {
   const { io } = context;
   const [file = '', ...words] = command;
-  // The token, the protection and the binding of a profile belong to another service.
+  // A profile belongs to another service.
   const { PETSTORE_PROFILE: _, ...env } = io.env;
   const child = spawn(file, words, {
     cwd: io.cwd,
@@ -164,7 +164,7 @@ async function runChildCommand(
   });
 }
 
-/** Passes a signal on, but not Ctrl-C in a terminal, which reaches the command directly. */
+/** Passes a signal on, except Ctrl-C in a terminal, which the command gets from the terminal. */
 function passSignal({ io }: Context, signal: Signal, child: ChildProcess): void {
   const isFromTerminal =
     signal === 'SIGINT' && [io.stdin, io.stdout, io.stderr].some((stream) => stream.isTerminal);

@@ -21,7 +21,7 @@ export const petIdsArgument = argument('<petId...>', 'ids or names of pets', {
 
 export const quantityArgument = argument('<quantity>', 'the stock count', { parse: parseQuantity });
 
-/** The id of a run, such as `r7`. Its number alone is enough. */
+/** Parses the id of a run: `r7`, or `7`. */
 export const parseRunId = (text: string) => (/^\d+$/.test(text) ? `r${text}` : text);
 
 /** The flags of every list. */
@@ -71,7 +71,7 @@ export const fieldFlag = values(
   'a further field of the service; name:=value is JSON',
 );
 
-/** A row as a person names it: the id of its record, or `line:7`; with the id of the record that a create has made. */
+/** A row as the user names it: by the id of its record, or as `line:7`, with the id of the record that it created. */
 export interface NamedRow {
   readonly name: string;
   readonly made: bigint | undefined;
@@ -142,7 +142,7 @@ const writingFlags = {
   }),
 };
 
-/** Adds to flags the topic that explains them. Help shows only the names of such flags. */
+/** Adds the help topic that explains the flags. The help of a command then shows only their names. */
 function inTopic<Flags extends Readonly<Record<string, Flag>>>(flags: Flags): Flags {
   const entries = Object.entries(flags).map(([key, flag]) => [key, { ...flag, topic: 'runs' }]);
   return Object.fromEntries(entries);
@@ -161,8 +161,8 @@ export const resumeFlags = inTopic({ ...guardFlags, ...writingFlags });
 export type ApplyFlags = Partial<ValuesOf<typeof applyFlags>>;
 
 /**
- * Parses `i/n`. The index may count from 0 (JOB_COMPLETION_INDEX) or from 1 (GNU parallel, most CI matrices): part n is the
- * same as part 0.
+ * Parses `i/n`. Part n is part 0, because some tools count from 0 (JOB_COMPLETION_INDEX) and others from 1 (GNU parallel, most CI
+ * matrices).
  *
  * @throws UsageError.
  */
@@ -182,14 +182,14 @@ function parseRowLimit(text: string, flag: string): RowLimit {
   throw new UsageError(`${flag} '${text}': must be a number of rows or a percentage, such as 100 or 5%`);
 }
 
-/** Parses a delivery number. An empty number would make all deliveries the same. @throws UsageError if it is empty. */
+/** Parses a delivery number. @throws UsageError if it is empty: all such deliveries would be the same one. */
 function parseDelivery(text: string): string {
   if (text.trim() !== '') return text;
   throw new UsageError('--delivery: the number is empty', 'give the number of the delivery note, or a date');
 }
 
 /**
- * Makes the flags of a run, with defaults.
+ * Completes the flags of a run with the defaults.
  *
  * @param mode a delivery that is written needs a number.
  * @throws UsageError for flags that cannot be combined.

@@ -20,7 +20,7 @@ interface BoundContract {
 
 /** The profile or the origin to which a binding applies. */
 interface BindingScope {
-  /** Undefined for an origin. The key `contract` of a profile names the file of its contract. */
+  /** Undefined for an origin. The setting `contract` of a profile is the path of its contract. */
   readonly profile: string | undefined;
   /** The name in messages: `profile staging`, or the origin. */
   readonly name: string;
@@ -46,18 +46,16 @@ export function bindingScope(profile: string | undefined, origin: string): Bindi
 const version = 11;
 
 /**
- * The variable that `serve` sets for its command. If it is set, the built-in contract applies, whatever is
- * bound.
+ * The variable that `serve` sets for its command. If it is set, no binding applies.
  */
 export const builtInVariable = 'PETSTORE_BUILT_IN_CONTRACT';
 
 /**
- * Reads the contract for calls to an origin: the contract that the settings name if it was bound to this
- * origin, or else the contract of the origin. Returns undefined if neither is bound.
+ * Reads the contract for calls to an origin: the one that the settings name, if it was bound to this origin, or else the one of the
+ * origin. Undefined if there is neither.
  *
- * @throws InputError if the settings name a missing file, if a file cannot be read or holds no contract, or
- *   if an earlier version of the program wrote it. Without this error, a write could go to another path than
- *   the user expects.
+ * @throws InputError if a file is missing, cannot be read, is not a contract, or is of another version of the program. Otherwise a
+ *   write could go to another path than the user expects.
  */
 export function readBoundContract(
   io: Io,
@@ -81,9 +79,9 @@ function contractPath(io: Io, { path }: BindingScope): string {
 }
 
 /**
- * Returns undefined if there is no such file.
+ * Reads a contract; undefined if the file does not exist.
  *
- * @throws InputError if it cannot be read or holds no contract.
+ * @throws InputError if it cannot be read or is not a contract.
  */
 function readContractFile(path: string, scope: BindingScope): BoundContract | undefined {
   try {

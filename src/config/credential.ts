@@ -6,15 +6,15 @@ import type { Settings, TokenSource } from './settings.ts';
 
 interface TokenDestination {
   readonly baseUrl: string;
-  /** The header that the service's description names, if it is not that of the settings. */
+  /** The header that the service's description names. */
   readonly header: TokenHeader | undefined;
-  /** True if the user asked to send the token to this origin, whatever origin it belongs to. */
+  /** True if the user asked to send the token to this origin, even if it belongs to another one. */
   readonly isNamed?: boolean | undefined;
 }
 
 /**
- * Whether the token is sent, decided before it is read. It is withheld from an origin that it does not belong to. If the
- * address is plain http, a command fails in place of going on without the token.
+ * Whether the token is sent. It is withheld from an origin that it does not belong to. If the address is plain http, the command
+ * fails instead of going on without the token.
  */
 type TokenUse =
   | { readonly kind: 'sent'; readonly source: TokenSource; readonly header: TokenHeader }
@@ -22,8 +22,8 @@ type TokenUse =
   | { readonly kind: 'withheld' | 'insecure'; readonly source: TokenSource; readonly why: string };
 
 /**
- * Decides whether the token is sent to a base URL; undefined if there is no token. A token is sent only to the origin that
- * it belongs to.
+ * Decides whether the token is sent to a base URL, before it is read; undefined if there is no token. A token is sent only to the
+ * origin that it belongs to.
  */
 export function decideTokenUse(
   settings: Settings,
@@ -44,7 +44,7 @@ export function decideTokenUse(
   return { kind: 'sent', source, header: chooseTokenHeader(settings, header) };
 }
 
-/** Chooses the header of the token: the one that the settings name, or else the one of the service's description. */
+/** Chooses the header of the token: the one in the settings, or else the one in the service's description. */
 export function chooseTokenHeader(settings: Settings, described: TokenHeader | undefined): TokenHeader {
   const isConfigured = (['auth-header', 'auth-scheme'] as const).some(
     (key) => settings.explain(key).source !== 'default',
@@ -65,12 +65,12 @@ export function tokenHeaderValue(
 ): string {
   checkSendable(token, source.label);
   secrets.add(token);
-  // The header has the token as base64 if the scheme is Basic.
+  // With the scheme Basic the header has the token as base64.
   secrets.add(toBasic(token));
   return headerText(header, token, settings);
 }
 
-/** Writes the token as the header needs it. The setting auth-scheme applies only to the header that auth-header names. */
+/** Formats the token for the header. The setting auth-scheme applies only to the header of auth-header. */
 function headerText(header: TokenHeader, secret: string, settings: Settings): string {
   const isConfigured = header.scheme === undefined && header.name === settings.get('auth-header');
   const scheme = header.scheme ?? (isConfigured ? settings.get('auth-scheme') : '');

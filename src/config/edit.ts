@@ -7,7 +7,7 @@ import { offlineProfile, openStore, readConfigFile, unknownProfileError } from '
 import { keyRules, parseName, parseSetting, type SettingKey } from './keys.ts';
 import { resolvePaths } from './paths.ts';
 
-/** The content of the config file, to be changed in place. */
+/** The content of the config file while it is changed. */
 interface ConfigDraft {
   profile?: string;
   profiles?: Record<string, JsonObject>;
@@ -18,15 +18,15 @@ interface ConfigDraft {
 type StoredValue = string | number | boolean;
 
 /**
- * Reads the config, lets `edit` change it, and writes it. If `edit` throws, the file stays unchanged. A lock keeps two
- * processes from overwriting each other's changes.
+ * Reads the config, lets `edit` change it, and writes it. If `edit` throws, the file stays unchanged. A lock keeps other processes
+ * from overwriting the change.
  *
  * @throws UsageError if the file cannot be read as a config; it stays unchanged. CliError `failed` if it cannot be
  *   written.
  */
 export async function editConfig<Value>(io: Io, edit: (config: ConfigDraft) => Value): Promise<Value> {
   const { configFile } = resolvePaths(io);
-  // Loaded here, because commands that only read settings do not need these files.
+  // Commands that only read settings do not load these files.
   const { ensureFolder, realFile } = await import('../process/files.ts');
   const { withLock } = await import('../process/lock.ts');
   ensureFolder(dirname(configFile), 'PETSTORE_CONFIG_DIR names another folder');
@@ -45,7 +45,7 @@ export async function editConfig<Value>(io: Io, edit: (config: ConfigDraft) => V
   });
 }
 
-/** Returns the values of a profile, or of the top level, to be changed in place. @throws UsageError for an unknown profile. */
+/** Returns the section of a profile, or the top level, to change it in place. @throws UsageError for an unknown profile. */
 export function sectionOf(config: ConfigDraft, profile: string | undefined): ConfigDraft {
   return profile === undefined ? config : requireProfile(config, profile);
 }
@@ -94,7 +94,7 @@ export function dropProfile(config: ConfigDraft, name: string): boolean {
   return wasActive;
 }
 
-/** Returns the values of a profile. @throws UsageError if the config does not have it. */
+/** Returns the section of a profile. @throws UsageError if the config does not have it. */
 export function requireProfile<Section>(
   { profiles = {} }: { readonly profiles?: Readonly<Record<string, Section>> },
   name: string,
@@ -107,8 +107,7 @@ export function requireProfile<Section>(
 }
 
 /**
- * Checks a value and converts it to the form that the config file has: a number, a boolean or a text. A relative path
- * becomes absolute.
+ * Checks a value and converts it to a number, a boolean or a text for the config file. A relative path becomes absolute.
  *
  * @param label the name of the value in an error.
  * @param cwd the folder to which a relative path is relative.

@@ -13,7 +13,7 @@ export const offlineProfile = 'offline';
 /** The top level of a config file, or one profile; its values are unchecked. */
 export type Section = Readonly<JsonObject>;
 
-/** A parsed config file: its shape is checked, its values are not. */
+/** A parsed config file. Its shape is checked, its values are not. */
 export interface ConfigFile {
   readonly path: string;
   /** The whole content as it is stored. */
@@ -23,7 +23,7 @@ export interface ConfigFile {
   readonly profiles: Readonly<Record<string, Section>>;
   /** The top level without `profile` and `profiles`. */
   readonly defaults: Section;
-  /** Why the file could not be read. The members above are empty then. A missing file is not a problem. */
+  /** Why the file could not be read; then the members above are empty. A missing file is not a problem. */
   readonly problem: UsageError | undefined;
 }
 
@@ -50,10 +50,10 @@ export function emptyConfigFile(io: Io): ConfigFile {
 
 /** Reads and checks the content. @throws the error of the system; Error with a clause as its message. */
 async function readContent(path: string): Promise<Partial<ConfigFile>> {
-  // If there is no file, this throws before conf is loaded, which would make the folder.
+  // For a missing file this throws before conf would create its folder.
   withTrusted(path, () => {});
   const content = (await openStore(path)).store;
-  // conf opens the path anew, so it may have read another file.
+  // conf opens the path again, and may have read another file.
   withTrusted(path, () => {});
   const { profile, profiles = {}, ...defaults } = content;
   if (profile !== undefined && typeof profile !== 'string') throw new Error('"profile" is not text');
@@ -64,8 +64,8 @@ async function readContent(path: string): Promise<Partial<ConfigFile>> {
 }
 
 /**
- * Opens a config file with conf: `store` reads the whole file each time, and an assignment to it replaces the file. conf
- * makes the folder if it is missing. The caller checks who may write the file, and holds its lock while it writes.
+ * Opens a config file with conf. Each reading of `store` reads the whole file, and an assignment to it replaces the file. conf
+ * creates the folder if it is missing. The caller checks who may write the file, and holds its lock while it writes.
  *
  * @throws the error of the system; Error with a clause as its message if the text is not a JSON object. So does `store`.
  */
@@ -96,10 +96,10 @@ function parseContent(text: string): JsonObject {
 }
 
 /**
- * Reads a file that says where requests go and which commands run. It reads synchronously, because loading
- * `node:fs/promises` takes longer.
+ * Reads a file that decides where requests go and which commands run. It reads synchronously, because loading `node:fs/promises`
+ * takes longer.
  *
- * @throws the error of the system; Error with a clause as its message if the path is no file, or if another user owns or may
+ * @throws the error of the system; Error with a clause as its message if the path is not a file, or if another user owns it or may
  *   write it.
  */
 export function readTrusted(path: string): string {
@@ -107,7 +107,7 @@ export function readTrusted(path: string): string {
 }
 
 function withTrusted<Value>(path: string, use: (file: number) => Value): Value {
-  // Without O_NONBLOCK, opening a pipe that has no writer would block the process.
+  // Without O_NONBLOCK, opening a pipe without a writer would block the process.
   const file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   try {
     rejectUntrusted(path, fstatSync(file));
@@ -131,7 +131,7 @@ function rejectUntrusted(path: string, stats: Stats): void {
     );
 }
 
-/** Makes the error for a profile that the config does not have. @param givenBy the flag, variable or file that names it. */
+/** Returns the error for an unknown profile. @param givenBy the flag, variable or file that names it. */
 export function unknownProfileError(
   { profiles = {} }: { readonly profiles?: object },
   name: string,

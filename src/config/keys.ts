@@ -11,9 +11,9 @@ interface KeyRule {
   readonly summary: string;
   /** Returns the value as the program uses it. @throws ValueError. */
   parse(text: string): unknown;
-  /** The default value as text. A key without a default can have the value undefined. */
+  /** The default as text. The value of a key without a default can be undefined. */
   readonly defaultText?: string;
-  /** The value of its flag as help shows it, such as `<url>`. */
+  /** The value of its flag in help, such as `<url>`. */
   readonly placeholder?: string;
   readonly choices?: readonly string[];
   /** True if the value is a path. A relative path is made absolute: see `sources.ts`. */
@@ -135,10 +135,9 @@ function parseScheme(text: string): string {
 }
 
 /**
- * Splits a command line into words at blanks that are not within quotes. Nothing else is special, because the command runs
- * without a shell.
+ * Splits a command line into words at blanks outside of quotes. Nothing else is special, because the command runs without a shell.
  *
- * @throws ValueError if a quote is not closed, or if the text has no word.
+ * @throws ValueError if a quote is not closed, or if there is no word.
  */
 export function splitWords(text: string): readonly [string, ...string[]] {
   const quoted = /'([^']*)'|"([^"]*)"/g;
@@ -149,7 +148,7 @@ export function splitWords(text: string): readonly [string, ...string[]] {
   return [command, ...args];
 }
 
-/** The keys that the config file and a profile may hold. Each row also makes a variable, and some make a flag. */
+/** The keys of the config file and of a profile. Each also has a variable, and some have a flag. */
 const rules = {
   'base-url': { summary: 'address of the service', parse: parseBaseUrl, placeholder: '<url>' },
   output: choiceRule('format of the output', Object.keys(formats) as OutputFormat[], '<format>', 'table'),
@@ -209,14 +208,14 @@ const rules = {
 
 export type SettingKey = keyof typeof rules;
 
-/** The value of each key, as the program uses it. */
+/** The value of each key in the program. */
 export type SettingValues = {
   readonly [Key in SettingKey]:
     | ReturnType<(typeof rules)[Key]['parse']>
     | ((typeof rules)[Key] extends { defaultText: string } ? never : undefined);
 };
 
-/** The settings that are set by flags: texts, or true for a switch. */
+/** The values of the flags for settings: texts, or true for a switch. */
 export type KeyFlags = {
   readonly [Key in SettingKey]?: (SettingValues[Key] extends boolean ? boolean | string : string) | undefined;
 };
@@ -251,7 +250,7 @@ export function requireKey(key: string): SettingKey {
 }
 
 /**
- * Parses the text of a key, whatever source gives it: a flag, a variable or the config file.
+ * Parses the text of a setting, from any source.
  *
  * @param label the name of the value in an error, such as `--concurrency`.
  * @throws UsageError.
@@ -267,8 +266,7 @@ export function parseSetting<Key extends SettingKey>(
 }
 
 /**
- * Masks the parts of a value in the config file that may be secret: the arguments of a token-command, and the whole value
- * of an unknown key.
+ * Masks what may be secret in a value of the config file: the arguments of a token-command, and the value of an unknown key.
  */
 export function maskValue(key: string, value: JsonValue): JsonValue {
   if (!isSettingKey(key)) return '***';

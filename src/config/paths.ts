@@ -27,12 +27,12 @@ export function resolvePaths(io: Io): Paths {
   };
 }
 
-/** Returns the home folder of the user. An unknown user in a container has none; then it is the root folder. */
+/** Returns the home folder of the user, or the root folder for a user without one, as in a container. */
 export function homeFolder(io: Io): string {
   const { HOME } = io.env;
   if (HOME && isAbsolute(HOME)) return HOME;
   try {
-    // A relative path would turn a file of the current folder into the config.
+    // With a relative HOME the config would be in the current folder.
     return HOME === undefined ? homedir() : userInfo().homedir;
   } catch {
     return resolve('/');

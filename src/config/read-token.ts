@@ -11,14 +11,14 @@ import type { TokenSource } from './settings.ts';
 
 const maxBytes = 64 * 1024;
 
-/** The longest time that reading a token may take. */
+/** How long reading a token may take, in milliseconds. */
 const longestReadMs = 10_000;
 
 /**
- * Reads the token of a source. One newline at the end of a file or of a command's output is dropped.
+ * Reads the token of a source. A newline at the end of a file or of a command's output is dropped.
  *
  * @param signal ends a token-command.
- * @throws CliError `auth` if it cannot be read, or if that takes longer than a call may take or longer than 10 s.
+ * @throws CliError `auth` if it cannot be read, or if that takes longer than a call may take, or than 10 s.
  */
 export async function readToken(
   { kind, text }: TokenSource,
@@ -33,7 +33,7 @@ export async function readToken(
   return output.replace(/\r?\n$/, '');
 }
 
-/** What a command printed, and its error. */
+/** The output of a command, and its error. */
 interface CommandEnd {
   readonly error: ExecFileException | null;
   readonly stdout: string;
@@ -41,8 +41,8 @@ interface CommandEnd {
 }
 
 /**
- * Runs a command and returns its stdout. The command runs without a shell and with an empty stdin. Its stderr is shown after
- * it has ended: the token must be masked there, and it is not known earlier.
+ * Runs a command and returns its stdout. The command runs without a shell and with an empty stdin. Its stderr is shown after it has
+ * ended, because the token must be masked in it.
  *
  * @param limitMs the command is killed after this time.
  * @throws CliError `auth` if the command cannot be started, fails, prints too much or takes too long. The error names only
@@ -61,12 +61,12 @@ async function runTokenCommand(
     try {
       execFile(command, words, { ...options, killSignal: 'SIGKILL' }, end).stdin?.end();
     } catch (thrown) {
-      // This Node may not start commands.
+      // The permissions of Node forbid commands.
       end(thrown as ExecFileException);
     }
   });
   signal.throwIfAborted();
-  // The output may hold the token even if the command failed.
+  // Even a command that fails may print the token.
   const secrets = createSecrets();
   for (const text of stdout.split('\n')) secrets.add(text.trim());
   for (const text of secrets.mask(stderr).trimEnd().split(/\r?\n/))
@@ -75,7 +75,7 @@ async function runTokenCommand(
   return stdout;
 }
 
-/** Says in a clause why a command has no result. */
+/** Says in a clause why a command failed. */
 function problemOf(error: ExecFileException, limitMs: number): string {
   const { code, killed, signal } = error;
   if (typeof code === 'number') return `exited with ${code}`;

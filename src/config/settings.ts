@@ -20,7 +20,7 @@ import {
 /** The name of a profile, and the flag, variable or file that gave it. */
 type ProfileChoice = Omit<Setting<string>, 'text'>;
 
-/** The source of the token. The file has not been read yet, and the command has not run. */
+/** The source of the token. Its file is not read yet, and its command has not run. */
 export interface TokenSource {
   readonly kind: 'variable' | 'file' | 'command';
   /** The value of the variable, which is the token itself; the path of the file; or the command line. */
@@ -37,20 +37,20 @@ export interface TokenSource {
 /** The resolved settings of a command. Flags take precedence, then environment, profile, top level of the config, default. */
 export interface Settings {
   /**
-   * The profile that a flag, a variable or the config names; `offline` is built in. None if the config chose it and a flag or a
+   * The profile that a flag, a variable or the config names; `offline` is built in. Undefined if the config names it and a flag or a
    * variable sets a base URL of another origin.
    */
   readonly profile: ProfileChoice | undefined;
   /** The names of all profiles of the config. */
   readonly profileNames: readonly string[];
   /**
-   * The problems: an unknown profile, a wrong value, a file that cannot be read. Such values are not used. A wrong flag has
-   * the code `invalid_flag` and stops every command. The others stop only the commands that call a service.
+   * An unknown profile, wrong values, a file that cannot be read. Wrong values are not used. A wrong flag has the code `invalid_flag`
+   * and stops every command; the other problems stop only the commands that call a service.
    */
   readonly problems: readonly UsageError[];
   /** Warnings to show before a command acts, one line each. */
   readonly warnings: readonly string[];
-  /** The choice of the embedded store: commands use the server in this process. Undefined if they use a service. */
+  /** What chose the embedded store. Undefined if commands use a service. */
   readonly offline: ProfileChoice | undefined;
   /** The base URL of the service; undefined if none is set, or if the embedded store is chosen. */
   readonly baseUrl: string | undefined;
@@ -66,7 +66,7 @@ export function resolveSettings(io: Io, flags: SettingFlags, file: ConfigFile): 
   const selection = selectedProfile(inputs);
   const isKnown =
     !selection || selection.value === offlineProfile || Object.hasOwn(file.profiles, selection.value);
-  // A token belongs to the origin of its profile even if the command goes to another address: see `originOfToken`.
+  // A token belongs to the origin of its profile, even if the command goes to another address. @see originOfToken
   const all = readSources(inputs, selection?.value);
   const { profile, offline, contradiction } = chooseProfile(flags, isKnown ? selection : undefined, all);
   const candidates = profile ? all : readSources(inputs, undefined);
@@ -110,9 +110,9 @@ function isInConfig({ source }: { readonly source: SettingSource }): boolean {
 }
 
 /**
- * Chooses the profile of this command, or the embedded store. If a base URL and the embedded store are both named, the
- * source with the higher precedence wins: `--base-url` beats PETSTORE_PROFILE=offline. One source that names both is an error,
- * because nobody could say where a write went. The profile that the config chose does not count for a base URL of another origin.
+ * Chooses the profile of this command, or the embedded store. If both a base URL and the embedded store are named, the source of
+ * higher precedence wins: `--base-url` beats PETSTORE_PROFILE=offline. If one source names both, it is an error, because nobody could
+ * say where a write went. A profile that the config names does not apply to a base URL of another origin.
  */
 function chooseProfile(
   flags: SettingFlags,
@@ -124,8 +124,8 @@ function chooseProfile(
   const offline = flags.offline ? offlineFlag : isOffline ? selection : undefined;
   const baseUrl = candidates.get('base-url')?.find((url) => !isInConfig(url));
   if (!baseUrl) return { profile: selection, offline };
-  const [url, ...beaten] = validSettings(candidates, 'base-url');
-  const configured = beaten.find(isInConfig);
+  const [url, ...otherUrls] = validSettings(candidates, 'base-url');
+  const configured = otherUrls.find(isInConfig);
   const isElsewhere = url && configured && !isInConfig(url) && originOf(configured) !== originOf(url);
   const profile = selection?.source === 'config' && isElsewhere ? undefined : selection;
   if (!offline || rankOf(offline) < rankOf(baseUrl)) return { profile, offline };
@@ -139,7 +139,7 @@ function chooseProfile(
   return { profile: isOffline ? undefined : profile, offline: undefined, contradiction };
 }
 
-/** Warns of unknown keys in the config file. They are not errors, because a newer version of the program may know them. */
+/** Warns about unknown keys in the config file. They are not errors, because another version of the program may know them. */
 function unknownKeyWarnings(place: string, section: object = {}): string[] {
   const unknown = Object.keys(section).filter((key) => !isSettingKey(key));
   return unknown.map((key) => {
@@ -148,7 +148,7 @@ function unknownKeyWarnings(place: string, section: object = {}): string[] {
   });
 }
 
-/** Finds the source of the token: PETSTORE_TOKEN, else token-file or token-command, whichever takes precedence, or the file. */
+/** Finds the source of the token: PETSTORE_TOKEN, or else the one of token-file and token-command that takes precedence. */
 function findToken({ env }: Io, candidates: Candidates): TokenSource | undefined {
   const originFor = (source: SettingSource) => originOfToken(source, validSettings(candidates, 'base-url'));
   if (env.PETSTORE_TOKEN) {
@@ -192,7 +192,7 @@ function originOf({ value }: { readonly value: string }): string {
   return new URL(value).origin;
 }
 
-/** Returns a setting as people write it: a duration with its unit, an absolute path; null if it has no value. */
+/** Returns a setting for people: a duration with its unit, an absolute path; null if it has no value. */
 export function shownSetting(key: SettingKey, { value, text }: Setting<unknown>): JsonValue {
   if (value === undefined) return null;
   return key === 'timeout' ? text : maskValue(key, value as JsonValue);

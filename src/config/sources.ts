@@ -14,13 +14,13 @@ import {
 } from './keys.ts';
 import { homeFolder } from './paths.ts';
 
-/** The settings given on the command line. */
+/** The settings of the command line. */
 export interface SettingFlags extends KeyFlags {
   readonly profile?: string | undefined;
   readonly offline?: boolean | undefined;
 }
 
-/** What settings are resolved from. */
+/** The inputs from which settings are resolved. */
 export interface SettingInputs {
   readonly io: Io;
   readonly flags: SettingFlags;
@@ -31,7 +31,7 @@ export interface SettingInputs {
 const sources = ['flag', 'environment', 'profile', 'config', 'default'] as const;
 export type SettingSource = (typeof sources)[number];
 
-/** Returns the rank of a source. A lower rank takes precedence: a flag has 0. */
+/** Returns the rank of a source. The lowest takes precedence: a flag has 0. */
 export function rankOf({ source }: { readonly source: SettingSource }): number {
   return sources.indexOf(source);
 }
@@ -49,7 +49,7 @@ export interface Setting<Value> {
   readonly source: SettingSource;
   /** The flag, variable, profile or file that gives the value; empty for a default. */
   readonly givenBy: string;
-  /** The error of a wrong value. Its setting has no value and is not used. */
+  /** The error of a wrong value. The setting then has no value. */
   readonly problem?: UsageError;
 }
 
@@ -57,9 +57,9 @@ export interface Setting<Value> {
 export type Candidates = ReadonlyMap<SettingKey, readonly Setting<unknown>[]>;
 
 /**
- * Reads the values of all sources. Each value is checked, even if another value takes precedence.
+ * Reads the values of all sources. Each is checked, even if another one takes precedence.
  *
- * @param profile the profile whose values count; undefined for none.
+ * @param profile the profile to read; undefined for none.
  */
 export function readSources(inputs: SettingInputs, profile: string | undefined): Candidates {
   return new Map(settingKeys.map((key) => [key, candidatesFor(key, inputs, profile)]));

@@ -36,7 +36,7 @@ interface Editing<Value, Result> {
   readonly usage: string;
   readonly originalText: string;
   /**
-   * Returns the value of a text; undefined if nothing is to be sent.
+   * Parses a text; undefined if there is nothing to send.
    *
    * @throws an error that says why the text is not valid.
    */
@@ -52,10 +52,10 @@ interface EditorContext extends Pick<Notices, 'printStatus' | 'printNotice'> {
 }
 
 /**
- * Lets a person change a text in an editor, and sends its value. The text is in a file that only its owner may read. If
- * the value was not sent, the file stays, and a message names it.
+ * Lets the user change a text in an editor, and sends its value. The text is in a file that only its owner may read. If the value
+ * is not sent, the file stays, and a message names it.
  *
- * @returns what `send` returns. Undefined if nothing was to be sent.
+ * @returns the result of `send`; undefined if there was nothing to send.
  * @throws UsageError if the text is not valid when it is saved for the second time; and the errors of `send`.
  */
 export async function editAndSend<Value, Result extends { readonly error?: Error | undefined } | undefined>(
@@ -90,8 +90,8 @@ export async function editAndSend<Value, Result extends { readonly error?: Error
 }
 
 /**
- * Opens the editor, and after a text that is not valid once more, with the reason on top. Returns the value of the text;
- * undefined if it is saved unchanged or empty.
+ * Opens the editor, and once more if the text is not valid, with the reason on top. Returns the value of the text; undefined if it
+ * was saved unchanged or empty.
  */
 async function editUntilValid<Value>(
   context: EditorContext,
@@ -109,7 +109,7 @@ async function editUntilValid<Value>(
         throw fileError('read', path, error);
       });
       text = saved.replace(/^(?:#[^\n]*(?:\n|$))+/, '');
-      // Without the header the program can read the file that is kept.
+      // The file that may be kept must be valid input, without the comments on top.
       await writeText(path, text);
     }
     if (text.trim() === '' || text.trimEnd() === originalText.trimEnd()) return undefined;
@@ -135,13 +135,13 @@ function quotePath(path: string, platform: NodeJS.Platform): string {
   return platform === 'win32' ? `"${path}"` : shellWord(path);
 }
 
-/** The signals that end the editor and this command. A shell ends with 128 and the number of the signal. */
+/** The signals that end the editor and this command. A shell reports one as 128 and its number. */
 const endSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /** Runs a command line in a shell, because the variable may hold arguments: `code --wait`. */
 async function runEditor({ io, interrupts }: EditorContext, line: string): Promise<void> {
   const child = spawn(line, { shell: true, stdio: 'inherit', env: { ...io.env } });
-  // The terminal sends Ctrl-C to the editor too, for which it may be an ordinary key.
+  // The editor gets Ctrl-C from the terminal too, and may use it as an ordinary key.
   const release = interrupts.takeOver((signal) => {
     if (signal !== 'SIGINT') child.kill(signal);
   });

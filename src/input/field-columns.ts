@@ -8,18 +8,18 @@ export interface InputField {
   readonly isRequired?: boolean;
 }
 
-/** What a command knows about the columns of a table, and about the keys of JSON objects. */
+/** The columns of a table, or keys of JSON objects, that a command reads. */
 export interface ColumnRules {
   readonly fields: readonly InputField[];
-  /** What other columns are called in the error about them: `pets have no such field`. Undefined if they are ignored. */
+  /** The error for any other column, as a clause: `pets have no such field`. Undefined if other columns are ignored. */
   readonly refusal?: string;
-  /** A hint at a column that is missing. */
+  /** The hint for a missing column. */
   readonly missingHint?: string;
 }
 
-/** The columns that a file of rejects adds to a row. Every command ignores them. */
+/** The columns that a file of rejects adds to a row. All commands ignore them. */
 export const rejectColumns = ['_line', '_state', '_status', '_code', '_message'] as const;
-/** The count of a pet that a run has deleted, in what `runs show` prints of it. */
+/** The count of a deleted pet in the output of `runs show`. */
 const stockColumn = '_quantity';
 
 /** The column for a rejected JSON record that is not an object. */
@@ -32,12 +32,12 @@ export function isRejectColumn(name: string): boolean {
   );
 }
 
-/** Removes the differences between column names that do not count: case, spaces and underscores. */
+/** Removes from a column name what does not matter: case, spaces and underscores. */
 function normaliseName(name: string): string {
   return name.toLowerCase().replace(/[\s_]/g, '');
 }
 
-/** Finds the field of a column: by its name, else by a name that differs only in case, spaces and underscores. */
+/** Finds the field of a column by its exact name, or else by its normalised name. */
 function fieldOf(column: string, { fields }: ColumnRules): InputField | undefined {
   const normalised = normaliseName(column);
   return (
@@ -51,10 +51,10 @@ export function isColumn(name: string, rules: ColumnRules): boolean {
   return isRejectColumn(name) || fieldOf(name, rules) !== undefined;
 }
 
-/** The name of the field that each column has; undefined for a column that is ignored. */
+/** The name of the field of each column; undefined for a column that is ignored. */
 export type FieldNames = readonly (string | undefined)[];
 
-/** Finds the field of each column. @throws ValueError for a column that is missing, is there twice, or is not a field. */
+/** Finds the field of each column. @throws ValueError for a missing column, a duplicate, and one that is refused. */
 export function findFields(columns: readonly string[], rules: ColumnRules): FieldNames {
   const names: (string | undefined)[] = [];
   for (const column of columns) {
@@ -74,13 +74,13 @@ export function findFields(columns: readonly string[], rules: ColumnRules): Fiel
   if (!missing) return names;
   const [name, ...synonyms] = missing.columns;
   const others = synonyms.length > 0 ? ` (or ${synonyms.join(', ')})` : '';
-  const found = columns.length === 0 ? 'it has none' : `it has: ${columns.slice(0, 20).join(', ')}`;
-  throw new ValueError(`no column ${name}${others}; ${found}`, rules.missingHint);
+  const existing = columns.length === 0 ? 'it has none' : `it has: ${columns.slice(0, 20).join(', ')}`;
+  throw new ValueError(`no column ${name}${others}; ${existing}`, rules.missingHint);
 }
 
 const countFields = ['petId', 'quantity', 'expected'] as const;
 
-/** The columns of a file of counts by field, if they have other names than ours. */
+/** The names of columns in a file of counts, by field. */
 export type ColumnMap = Readonly<Record<string, string>>;
 
 /**

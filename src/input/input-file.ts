@@ -5,7 +5,7 @@ import { readPieces } from '../process/files.ts';
 import type { Io } from '../process/io.ts';
 import { fileError, isMissing } from '../process/system-error.ts';
 
-/** A file, a pipe or stdin. It is read once. */
+/** A file, a pipe or stdin. It can be read once. */
 export interface InputFile {
   /** The name in errors: the path as the user wrote it, or `stdin`. */
   readonly name: string;
@@ -36,7 +36,7 @@ export async function openInputFile(io: Io, path: string): Promise<InputFile> {
   return { name: path, path: undefined, bytes: limited(bytes, path) };
 }
 
-/** The most bytes of an input that may have no end, such as /dev/zero, and of one that is read into memory. */
+/** The most bytes of an input that may be endless, such as /dev/zero, and of one that is read into memory. */
 const maxBytes = 2 ** 28;
 
 /** Yields pieces. @throws InputError after 256 MiB. */
@@ -49,7 +49,7 @@ async function* limited(pieces: AsyncIterable<Uint8Array>, name: string): AsyncG
   }
 }
 
-/** Reads the rest of a text whole. @throws InputError if the text is over 256 MiB. */
+/** Reads the rest of a text into memory. @throws InputError if the text is over 256 MiB. */
 export async function readText(head: string, pieces: AsyncIterable<string>, name: string): Promise<string> {
   let text = head;
   for await (const piece of pieces) {
@@ -107,8 +107,8 @@ export async function* decodeUtf8(bytes: AsyncIterable<Uint8Array>, name: string
 }
 
 /**
- * Finds the index of the first byte that is not UTF-8; 0 if its character began in the chunk before. A decoder that does
- * not throw puts U+FFFD there. Bytes at the start that may continue a character are skipped.
+ * Finds the index of the first byte that is not UTF-8; 0 if its character began in the previous chunk. It looks for the U+FFFD of a
+ * lenient decoder, and skips bytes at the start that may continue a character.
  */
 function firstInvalidByte(chunk: Uint8Array): number {
   let start = 0;

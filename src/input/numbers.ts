@@ -2,7 +2,7 @@ import { idRequirement, toChange, toId, toQuantity, withoutLeadingZeros } from '
 import { ValueError } from '../process/errors.ts';
 import type { JsonValue } from '../process/exact-json.ts';
 
-// The numbers of files, which programs write in many ways. A number of a flag is digits alone: see `records/parse-values.ts`.
+// Reads numbers of files, which other programs write in many ways. The number of a flag has only digits: see `records/parse-values.ts`.
 
 /** Values of `--thousands`. */
 export const thousandsSeparators = ['.', ',', ' ', "'"] as const;
@@ -12,7 +12,7 @@ type ThousandsSeparator = (typeof thousandsSeparators)[number];
 export const decimalMarks = ['.', ','] as const;
 type DecimalMark = (typeof decimalMarks)[number];
 
-/** How the numbers of an input are written, as `--thousands` and `--decimal` say. Null is unknown. */
+/** The notation of the numbers in an input, by `--thousands` and `--decimal`. Null is unknown. */
 export interface NumberNotation {
   readonly thousands: ThousandsSeparator | null;
   readonly decimal: DecimalMark | null;
@@ -55,7 +55,7 @@ function readNumber(
   return number;
 }
 
-/** Returns the flags that say what the first mark of a number means: `8.000` without them is not a number. */
+/** Returns the flags that say what the first mark of a number means. Without them `8.000` is not a number. */
 function notationHint(text: string, { thousands, decimal }: NumberNotation): string | undefined {
   const [, mark] = /^[+-]?\d{1,3}([.,' \u00a0\u202f])\d{3}/.exec(text.trim()) ?? [];
   if (mark === undefined || thousands !== null) return undefined;
@@ -75,8 +75,8 @@ const separatorClasses: Readonly<Record<ThousandsSeparator, string>> = {
 };
 
 /**
- * Returns a number without separators, a fraction of zeros, and zeros in front. Returns the text as it is if it is no
- * number, or if the notation leaves open what it means: `8.000`.
+ * Returns a number without separators, a fraction of zeros, and leading zeros. Returns the text unchanged if it is not a number, or
+ * if its meaning is open: `8.000`.
  */
 function plainNumber(text: string, { thousands, decimal }: NumberNotation): string {
   const [, sign = '', size = ''] = /^([+-]?)(.*)$/s.exec(text.trim()) ?? [];

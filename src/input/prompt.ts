@@ -4,9 +4,9 @@ import { InterruptedError, UsageError } from '../process/errors.ts';
 import type { Io } from '../process/io.ts';
 import { sanitize } from '../process/text.ts';
 
-/** Questions to the user, drawn on stderr. Ctrl-C throws InterruptedError, the end of input UsageError. */
+/** Asks questions on stderr. Ctrl-C throws InterruptedError, the end of the input UsageError. */
 export interface Prompt {
-  /** Asks for a text. @param check says in a clause why a text is not accepted; undefined if it is accepted */
+  /** Asks for a text. @param check returns a clause that says why a text is not accepted; undefined if it is accepted. */
   text(message: string, check?: (text: string) => string | undefined): Promise<string>;
   /** Asks for yes or no. Enter alone means no. */
   confirm(message: string): Promise<boolean>;
@@ -22,7 +22,7 @@ interface PromptOptions {
   readonly style: Style;
 }
 
-/** How many choices a list shows at a time. */
+/** The number of choices that a list shows at a time. */
 const pageSize = 10;
 
 /** Creates the prompt of a terminal, drawn on stderr. */
@@ -75,8 +75,8 @@ async function answerTo<Value>(
   const listeners = new Set(input.listeners('error'));
   try {
     const answer = question({ input, output, signal: stop });
-    // readline emits an error of the input again on its interface, where there is no listener: a terminal that hangs up
-    // would end the process at once.
+    // readline re-emits an error of the input on its interface, which has no listener: when the terminal hangs up, that would end
+    // the process at once.
     for (const listener of input.listeners('error'))
       if (!listeners.has(listener)) input.off('error', listener as () => void);
     return await answer;
@@ -90,7 +90,7 @@ async function answerTo<Value>(
   }
 }
 
-/** Creates a stream that writes to stderr and may be ended by a question. It drops colours if stderr has none. */
+/** Creates a stream that writes to stderr, and that a question may end. It drops colours if stderr has none. */
 function createOutput({ stderr }: Io, style: Style): Writable {
   const inStyle = (text: string) => (style === plainStyle ? withoutColor(text) : text);
   const stream = new Writable({

@@ -13,40 +13,40 @@ export interface InputRow {
   readonly line: number;
   /** The id of the record. Undefined if the row creates a record. */
   readonly id?: bigint | undefined;
-  /** The text of its record as it was read, or of all records that are added up in it. */
+  /** The original text of its record, or of all records that are added up in it. */
   readonly text?: string | readonly string[] | undefined;
 }
 
-/** A record of an input. It has the same form for CSV, TSV, JSON and JSON lines. */
+/** A record of an input, in the same form for all formats. */
 export interface InputRecord {
   readonly line: number;
-  /** Cells of a table are text; a cell that is not there is undefined. */
+  /** The values by field. The cells of a table are texts; a missing cell is undefined. */
   readonly values: Fields;
-  /** The column or key of each field, as the input calls it. */
+  /** The name of each field's column or key in the input. */
   readonly columns: Readonly<Record<string, string>>;
-  /** True if all values are text, because the record is a row of a table. */
+  /** True if the record is a row of a table, so that all values are texts. */
   readonly isOfTable: boolean;
   /** The text of the record, as in the input. */
   readonly text: string;
 }
 
-/** The rules by which a command turns the records of an input into rows. */
+/** Turns the records of an input into the rows of a command. */
 export interface RowLayout<Row extends InputRow> extends ColumnRules {
   /** The name of a record in messages, such as `pet`. */
   readonly noun: string;
-  /** The field of an input without a header or objects, such as a list of ids. Undefined if there is none. */
+  /** The field of an input without a header or objects, such as a list of ids. Undefined if every input must have columns. */
   readonly bareField?: string;
   /** Returns the row of a record. @throws CliError if the record is not valid. */
   toRow(record: InputRecord): Row;
-  /** Adds up two rows of the same id, and joins their texts. Undefined if two rows of the same id are a conflict. @throws CliError. */
+  /** Adds up two rows of the same id, and joins their texts. Undefined if they are a conflict. @throws CliError. */
   addUp?(first: Row, second: Row): Row;
-  /** A hint at two rows of the same id that are a conflict. */
+  /** The hint for two rows of the same id that are a conflict. */
   readonly conflictHint?: string | undefined;
-  /** True if an equal record that is repeated changes nothing, so that it counts once. */
+  /** True if a repeated equal record counts once, because it changes nothing. */
   readonly mayRepeat: boolean;
 }
 
-/** A record as it was read, and its row, or the error of a record that is not valid. */
+/** The text of a record, and its row or its error. */
 interface ParsedRecord<Row> {
   readonly line: number;
   readonly text: string;
@@ -58,13 +58,12 @@ interface InputRecords<Row> {
   /** The format of the input; undefined if it is empty. */
   readonly format: InputFormat | undefined;
   readonly pages: AsyncGenerator<ParsedRecord<Row>[]>;
-  /** Returns the text of the header that was read. Without a header it is the name of the only column. */
+  /** Returns the text of the header; without a header, the name of the only column. */
   header(): string;
 }
 
 /**
- * Reads an input as a stream of records. A row of a table with only empty cells is skipped, because spreadsheets leave
- * such rows at the end.
+ * Reads an input as a stream of records. It skips rows with only empty cells, which spreadsheets leave at the end.
  *
  * @throws InputError for a table with columns that the layout refuses, and for an input that cannot be split into
  *   records: text that is not UTF-8, a quote that is never closed, a record over 1 MiB, broken JSON.
@@ -129,13 +128,13 @@ function isBlank({ cells, problem }: SplitRecord): boolean {
   return true;
 }
 
-/** Returns true if a table has no header: its first record is one cell, and no column. */
+/** Returns true if a table has no header: its first record is one cell that is not the name of a column. */
 function isBare({ cells = [], problem }: SplitRecord, layout: ColumnRules & { bareField?: string }): boolean {
   const [cell = '', ...others] = cells;
   return layout.bareField !== undefined && !problem && others.length === 0 && !isColumn(cell, layout);
 }
 
-/** The columns of a header. Where every column must be a field, empty cells at its end are padding. */
+/** Returns the columns of a header. If every column must be a field, empty cells at the end are padding. */
 function columnNames({ cells = [] }: SplitRecord, { refusal }: ColumnRules): readonly string[] {
   return refusal === undefined
     ? cells
@@ -160,7 +159,7 @@ function readHeader(
 /** @throws ValueError. */
 type RecordReader = (split: SplitRecord) => InputRecord;
 
-/** Reads the rows of a table. Empty cells beyond the header are padding; cells that are not there at the end are undefined. */
+/** Makes a reader of the rows of a table. Empty cells beyond the header are padding; missing cells at the end are undefined. */
 function tableReader(
   fields: FieldNames,
   header: readonly (string | undefined)[],
@@ -189,7 +188,7 @@ function columnsOf(
   return Object.fromEntries(entries.filter(([field]) => field !== ''));
 }
 
-/** Reads JSON records. Most have the keys of the record before, so that the fields of keys are kept. */
+/** Makes a reader of JSON records. It keeps the fields of the last keys, because most records have the same keys. */
 function objectReader(layout: ColumnRules): RecordReader {
   let keys: readonly string[] = [];
   let fields: FieldNames | undefined;

@@ -5,25 +5,25 @@ import type { InputFile } from './input-file.ts';
 import { type InputRow, type RowLayout, readRecords, rowOrError } from './read-records.ts';
 import { type InputFormat, recordPlace } from './split-input.ts';
 
-/** A complete input, read and checked. */
+/** A whole input, read and checked. */
 export interface CheckedInput<Row extends InputRow> {
   readonly file: Pick<InputFile, 'name' | 'path'>;
   readonly format: InputFormat;
   /** The valid rows. Each id has one row. */
   readonly rows: Row[];
-  /** The issues of the invalid rows. Empty unless invalid rows are skipped. */
+  /** The issues of the invalid rows, if these are skipped. */
   readonly invalid: readonly Issue[];
-  /** The number of valid rows that are not in `rows`: repeats, additions to another row, and rows that were not selected. */
+  /** The number of valid rows that are not in `rows`: repeats, additions to another row, and rows of other shards. */
   readonly skipped: number;
   /** Warnings for the user about rows that are left out. */
   readonly warnings: readonly string[];
-  /** The text of the header of a table; a column of our name if it has none. */
+  /** The text of the header of a table; if it has none, our name of its column. */
   readonly header: string;
 }
 
 /**
- * From this row on V8 collects garbage when the heap has grown by a third: by default it waits until the heap is three to four
- * times what is in use. A diff of 1,000,000 rows takes 535 MB without this.
+ * From this row on V8 collects garbage when the heap has grown by a third. By default it lets the heap grow to three or four times
+ * of what is in use, and a diff of 1,000,000 rows takes 535 MB.
  */
 const largeRows = 20_000;
 
@@ -78,11 +78,11 @@ export async function readRows<Row extends InputRow>(
   };
 }
 
-/** Collects the rows of an input, one for each id, and what is wrong with the others. */
+/** Collects the rows of an input, one for each id, and the issues of the invalid rows. */
 async function collectRows<Row extends InputRow>(inputFile: InputFile, layout: RowLayout<Row>) {
   const { format, pages, header } = await readRecords(inputFile, layout);
   const rows: Row[] = [];
-  // Most files are in the order of their ids, and need no map: one of a million ids takes a second and 40 MB.
+  // Most files are in the order of their ids, and need no map, which takes a second and 40 MB for a million ids.
   let highestId = -1n;
   let indexById: Map<bigint | undefined, number> | undefined;
   const conflicting = new Set<number>();
@@ -135,7 +135,7 @@ export interface Issue {
   /** The reason as a clause. It names the column and the value that are wrong. */
   readonly message: string;
   readonly hint?: string | undefined;
-  /** The text of the record, for a reject of another session. */
+  /** The text of the record, which another session may reject. */
   readonly text: string;
 }
 

@@ -10,17 +10,17 @@ import { rowOrError } from './read-records.ts';
 import { type InputFormat, isTable } from './split-input.ts';
 import { CsvSplitter, toItem } from './splitters.ts';
 
-/** A row that was not done, and the reason. */
+/** A row that was not written, and the reason. */
 export interface Reject {
-  /** The line of the input on which the row begins, from 1. In a JSON document the number of the row. */
+  /** The line of the input on which the row begins, from 1. In a JSON document it is the number of the row. */
   readonly line: number;
   readonly state: string;
   readonly reason?: RejectReason | undefined;
-  /** The text of the record as it was read, or of all records that are added up in the row. */
+  /** The original text of the record, or of all records that are added up in the row. */
   readonly text: string | readonly string[];
 }
 
-/** The reason why a row was not done. Texts of the service in it are masked. */
+/** The reason why a row was not written. Texts of the service in it are masked. */
 interface RejectReason {
   readonly code?: string | undefined;
   readonly message?: string | undefined;
@@ -46,7 +46,7 @@ export function rejectsName(
 }
 
 /**
- * Writes rejected rows as they were read, in the order of their lines: as a table if the input is a table, otherwise as JSON
+ * Writes the original texts of rejected rows, in the order of their lines: as a table if the input is a table, otherwise as JSON
  * lines.
  *
  * @param header the text of the header of a table.
@@ -87,7 +87,7 @@ function* tableLines(
   const columns = cellsOf(header);
   const inputColumns = columns.flatMap((column, index) => (isRejectColumn(column) ? [] : [index]));
   const join = kind === 'tsv' ? (cells: readonly string[]) => cells.join('\t') : toText;
-  /** The text of a row with as many cells as the header has, so that the notes stand below their columns. */
+  /** Returns the text of a row with as many cells as the header has, so that the notes are below their columns. */
   const inHeader = (text: string): string => {
     const cells = cellsOf(text);
     if (inputColumns.length === columns.length && cells.length <= columns.length)
@@ -111,7 +111,7 @@ function* jsonLines(rejects: readonly Reject[]): Generator<string> {
   }
 }
 
-/** Returns a JSON record without the notes of earlier rejects; its text, if it is not an object. */
+/** Returns a JSON record without the notes of earlier rejects. If it is not an object, returns its text as a field. */
 function withoutNotes(text: string): JsonObject {
   const item = rowOrError(() => toItem(text));
   if (item instanceof CliError || item.twice !== undefined || !isJsonObject(item.value))

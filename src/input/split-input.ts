@@ -12,7 +12,7 @@ import {
 
 /** The format of an input. */
 export interface InputFormat {
-  /** The kind of the text. `tsv` has no quotes; text with tabs and quotes is `csv`. */
+  /** `tsv` has no quotes; text with tabs and quotes is `csv`. */
   readonly kind: 'csv' | 'tsv' | 'json' | 'jsonl';
   /** The character between the cells of a table; empty for JSON. */
   readonly delimiter: string;
@@ -26,23 +26,23 @@ interface SplitInput {
   readonly pages: AsyncIterable<readonly SplitRecord[]>;
 }
 
-/** Returns true if an input has rows of cells, which are all text. */
+/** Returns true if the records of an input are rows of cells, which are texts. */
 export function isTable({ kind }: InputFormat): boolean {
   return kind === 'csv' || kind === 'tsv';
 }
 
-/** Names a record in a message: by its line, or in a JSON document by its number. */
+/** Names a record in a message, by its line; in a JSON document, by its number. */
 export function recordPlace(name: string, { kind }: InputFormat, line: number): string {
   return kind === 'json' ? `${name}: record ${line}` : `${name}:${line}`;
 }
 
 /**
- * Splits CSV, tab-separated text, JSON lines or JSON into records. CSV and JSON lines are read as a stream, with at most one
- * record in memory. JSON, and tab-separated text, whose last cell may tell whether it has quotes, are read whole.
+ * Splits CSV, tab-separated text, JSON lines or JSON into records. CSV and JSON lines are read as a stream, with at most one record in
+ * memory. JSON is read whole, and so is tab-separated text, because its last cell may be the first one with quotes.
  *
- * @param file its ending decides the format; without a known ending the text does.
- * @param isColumn whether the command reads a column of this name. The delimiter that makes most of them is that of the input.
- * @throws InputError, also while the pages are read, if the input is not UTF-8, is no JSON, or is too long.
+ * @param file its extension decides the format; without a known extension, the text does.
+ * @param isColumn whether the command reads a column of this name. The delimiter that yields the most such columns is taken.
+ * @throws InputError, also while the pages are read, if the input is not UTF-8, is not JSON, or is too long.
  */
 export async function splitInput(
   { name, bytes }: InputFile,
@@ -115,7 +115,7 @@ function detectFormat(head: string, name: string, isColumn: (cell: string) => bo
   const kind = kinds[extname(name).toLowerCase()] ?? kindOfText(head);
   if (kind === 'json' || kind === 'jsonl') return { kind, delimiter: '', text: head };
   const [line, separator] = /^sep=([^"\r\n])(?=[\r\n]|$)/i.exec(head) ?? [];
-  // A blank line stays, so that errors give the line numbers of the file.
+  // A blank line remains in its place, so that line numbers are those of the file.
   const text = line === undefined ? head : head.slice(line.length);
   const delimiter = kind === 'tsv' ? '\t' : (separator ?? detectDelimiter(text, isColumn));
   return { kind, delimiter, text };
@@ -139,7 +139,7 @@ function kindOfText(head: string): InputFormat['kind'] {
 
 const delimiters = [',', ';', '\t', '|'] as const;
 
-/** Finds the delimiter that makes most known columns of the first record, and then the one that makes most cells. */
+/** Finds the delimiter that yields the most known columns in the first record, or else the most cells. */
 function detectDelimiter(head: string, isColumn: (cell: string) => boolean): string {
   const tables = delimiters.map((delimiter) => {
     const { cells = [], problem } = new CsvSplitter(delimiter).push(`${head}\n`)[0] ?? {};

@@ -1,7 +1,7 @@
 import { InputError, messageOf, ValueError } from '../process/errors.ts';
 import { type JsonItem, parseItem, parseItems } from '../process/exact-json.ts';
 
-/** A record of an input before it is parsed: a row of a table, a line of JSON lines, or an item of a JSON array. */
+/** An unparsed record of an input: a row of a table, a line of JSON lines, or an item of a JSON array. */
 export interface SplitRecord {
   /** The line on which the record begins, from 1. In a JSON document the number of the record. */
   readonly line: number;
@@ -12,7 +12,7 @@ export interface SplitRecord {
   /** The value of an item of a JSON document. */
   readonly item?: JsonItem | undefined;
   readonly problem?: ValueError | undefined;
-  /** Set if the reading ends here: the record is over the limit, or holds the rest of a truncated file. */
+  /** Set if nothing can be read after this record: it is over the limit, or holds the rest of a truncated file. */
   readonly isBroken?: true | undefined;
 }
 
@@ -50,7 +50,7 @@ export function createLineSplitter(): RecordSplitter {
   return { push, end: () => push('\n') };
 }
 
-/** Parses the text of a record. @throws ValueError if it is no JSON. */
+/** Parses the text of a record. @throws ValueError if it is not JSON. */
 export function toItem(text: string): JsonItem {
   try {
     return parseItem(text);
@@ -64,7 +64,7 @@ const pageSize = 1000;
 /**
  * Splits a JSON document into numbered records: the items of an array, or one value.
  *
- * @throws InputError if it is no JSON.
+ * @throws InputError if it is not JSON.
  */
 export function* splitJson(text: string, name: string): Generator<readonly SplitRecord[]> {
   let page: SplitRecord[] = [];
@@ -89,8 +89,8 @@ export function* splitJson(text: string, name: string): Generator<readonly Split
  * Splits CSV text (RFC 4180) into records. Lines may end in LF, CRLF or CR in any mix. Blank lines are skipped. A quote
  * within an unquoted cell is an ordinary character.
  *
- * The package csv-parse is not used: it reports the last line of a record with quoted newlines and the end of the file for
- * an unclosed quote, and is slow (bench/README.md).
+ * csv-parse is not used: it reports the last line of a record with quoted newlines, and the end of the file for an unclosed quote,
+ * and is slow (bench/README.md).
  */
 export class CsvSplitter implements RecordSplitter {
   private readonly delimiter: string;
@@ -110,7 +110,7 @@ export class CsvSplitter implements RecordSplitter {
 
   push(piece: string): SplitRecord[] {
     if (this.isOverlong) {
-      // From here on the text matters only because it may close the quote.
+      // The rest of the text matters only because it may close the quote.
       if (piece.includes('"')) this.quoteLine = undefined;
       return [];
     }
@@ -179,12 +179,12 @@ type QuotedRecord =
   | { readonly cells: readonly string[]; readonly end: number; readonly problem: ValueError | undefined }
   | { readonly cells?: undefined; readonly openQuote?: number };
 
-/** Matches a cell: what is in quotes, the closing quote (empty if the text ends before it), and what is outside of quotes. */
+/** Matches a cell: the text in quotes, the closing quote (empty if the text ends before it), and the text outside of quotes. */
 function cellPattern(delimiter: string): RegExp {
   return new RegExp(`(?:"([^"]*(?:""[^"]*)*)("?))?([^${delimiter}\\n\\r]*)`, 'y');
 }
 
-/** Reads the record that begins at an index, and that may have quotes. */
+/** Reads the record at an index, which may have quotes. */
 function readQuotedRecord(text: string, from: number, cell: RegExp, delimiter: string): QuotedRecord {
   const cells: string[] = [];
   let problem: ValueError | undefined;

@@ -7,24 +7,24 @@ export interface Column<Entity> {
   /** The cell's value; undefined and null print as nothing. */
   value(record: Entity): JsonValue | undefined;
   readonly align?: 'left' | 'right';
-  /** True if the cell is a state, such as `sold` or `fail`, and is printed in its colour. */
+  /** True if the cell is a state such as `sold` or `fail`, which has a colour. */
   readonly isStatus?: true;
-  /** True if the cell is an RFC 3339 time, of which a terminal shows day, hour and minute. */
+  /** True if the cell is an RFC 3339 time. A terminal shows its day, hour and minute. */
   readonly isTime?: true;
   /** True if the column is printed only if `--fields` names it. */
   readonly isHidden?: true;
 }
 
-/** The columns in which records are printed, in order. The first holds the id. */
+/** The columns of records, in order. The first one is the id. */
 export interface View<Entity> {
   /** The records in the plural, for messages. */
   readonly plural: string;
   readonly columns: readonly Column<Entity>[];
-  /** Returns what JSON and YAML print of a record. By default the record. */
+  /** Returns the value of a record in JSON and YAML. By default it is the record. */
   data?(record: Entity): unknown;
 }
 
-/** Returns a column for each name, which prints the property of that name. */
+/** Returns a column for the property of each name. */
 export function propertyColumns<Name extends string>(
   names: readonly Name[],
 ): Column<{ readonly [Key in Name]?: JsonValue | undefined }>[] {
@@ -32,7 +32,7 @@ export function propertyColumns<Name extends string>(
 }
 
 /**
- * Returns the columns to print: those that `--fields` names, in its order, or all columns that are not hidden.
+ * Returns the columns to print: those of `--fields`, in its order, or all columns that are not hidden.
  *
  * @throws UsageError if the view has no such field; the message lists the fields.
  */

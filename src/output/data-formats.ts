@@ -7,7 +7,7 @@ import type { Style } from './style.ts';
 /** A print job: the columns, the shape of the records, and the output. */
 export interface PrintJob<Entity> {
   readonly columns: readonly Column<Entity>[];
-  /** `list` prints a list even of a single record. */
+  /** A `list` is printed as a list even if it has only one record. */
   readonly shape: 'list' | 'record';
   readonly header: boolean;
   readonly isTerminal: boolean;
@@ -17,13 +17,13 @@ export interface PrintJob<Entity> {
   value(record: Entity): unknown;
 }
 
-/** Turns pieces of records, of which none is empty, into text. If reading them fails, the text breaks off there. */
+/** Turns records, which come in non-empty pieces, into text. If reading them fails, the text ends there. */
 export type Print = <Entity>(
   job: PrintJob<Entity>,
   pieces: AsyncIterable<readonly Entity[]>,
 ) => AsyncGenerator<string>;
 
-/** Prints one JSON document: an array, or an object. It is indented on a terminal, and compact elsewhere. */
+/** Prints one JSON document: an array, or an object. It is indented on a terminal, otherwise compact. */
 export const printJsonDocument: Print = async function* (job, pieces) {
   const indent = job.isTerminal ? 2 : 0;
   const isList = job.shape === 'list';
@@ -58,8 +58,7 @@ export const printYaml: Print = async function* (job, pieces) {
 };
 
 /**
- * Prints CSV as in RFC 4180, but with LF at the end of a line. Text that a spreadsheet would run as a formula gets a leading
- * `'`.
+ * Prints CSV (RFC 4180), but with LF at the end of a line. Text that a spreadsheet would run as a formula gets a leading `'`.
  */
 export const printCsv: Print = (job, pieces) => {
   const toSafe = safeText(job, '\t\n');
@@ -68,22 +67,22 @@ export const printCsv: Print = (job, pieces) => {
   );
 };
 
-/** Puts a cell in quotes if RFC 4180 asks for them, or, between tabs, if a reader could take a backslash for an escape. */
+/** Quotes a cell if RFC 4180 requires it, and, between tabs, if a reader could take a backslash for an escape. */
 export function quoteCell(cell: string, delimiter: string): string {
   const needsQuotes = delimiter === '\t' ? /["\r\n\\]/ : /["\r\n]/;
   const isPlain = !needsQuotes.test(cell) && !cell.includes(delimiter);
   return isPlain ? cell : `"${cell.replaceAll('"', '""')}"`;
 }
 
-/** Matches text that a spreadsheet would run as a formula, and such text with `'` before it. */
+/** Matches text that a spreadsheet would run as a formula, and such text after a `'`. */
 const formula = /^'*[=+\-@＝＋－＠\t\r\n]/;
 
-/** Puts a `'` before a text that a spreadsheet would run as a formula, or that has such a `'` already. */
+/** Puts a `'` before a text that a spreadsheet would run as a formula, and before one that already has such a `'`. */
 export function withGuard(text: string): string {
   return formula.test(text) ? `'${text}` : text;
 }
 
-/** Removes the `'` that `withGuard` has put before a text. */
+/** Removes the `'` of `withGuard`. */
 export function withoutGuard(cell: string): string {
   return cell.startsWith("'") && formula.test(cell) ? cell.slice(1) : cell;
 }
@@ -96,18 +95,18 @@ const tsvEscapes: Readonly<Record<string, string>> = {
   '"': '\\"',
 };
 
-/** Prints a text as a cell of tab-separated text. A quote that begins a cell is escaped, because readers take it for a quoted cell. */
+/** Escapes a cell of tab-separated text. A leading quote is escaped, because readers would take it for the start of a quoted cell. */
 export function tsvCell(text: string): string {
   return text.replace(/[\t\n\r\\]|^"/g, (character) => tsvEscapes[character] ?? character);
 }
 
-/** Prints tab-separated text. It writes tab, newline, CR, backslash and a leading quote as `\t \n \r \\ \"`. */
+/** Prints tab-separated text. Tab, newline, CR, backslash and a leading quote are `\t \n \r \\ \"`. */
 export const printTsv: Print = (job, pieces) => {
   const toSafe = safeText(job, '');
   return printDelimited(job, pieces, '\t', (value) => toSafe(tsvCell(cellText(value))));
 };
 
-/** Prints the first column, one id a line. It leaves out records without an id. */
+/** Prints the first column, one id a line. It skips records without an id. */
 export const printIds: Print = async function* (job, pieces) {
   const toSafe = safeText(job, '');
   for await (const records of pieces) {
@@ -118,10 +117,10 @@ export const printIds: Print = async function* (job, pieces) {
 };
 
 /**
- * Returns a function that makes the text of a cell safe to show on a terminal. In a file or a pipe the text is data, and
- * stays as it is.
+ * Returns a function that makes the text of a cell safe to show on a terminal. In a file or a pipe the text stays unchanged, because
+ * it is data.
  *
- * @param allowed controls that stay as they are on a terminal too.
+ * @param allowed the controls that stay unchanged on a terminal too.
  */
 function safeText(
   { isTerminal }: Pick<PrintJob<unknown>, 'isTerminal'>,

@@ -4,20 +4,20 @@ import type { Io } from '../process/io.ts';
 import { sanitize } from '../process/text.ts';
 import { plainStyle } from './style.ts';
 
-/** The lines for people that a command prints on stderr, besides progress and errors. None rejects: a closed stderr changes nothing. */
+/** Prints lines for people on stderr. No function rejects: a closed stderr changes nothing. */
 export interface Notices {
-  /** Prints what the command is doing or has done, with control characters made visible. Prints nothing with --quiet. */
+  /** Prints what the command is doing or has done. Prints nothing with --quiet. */
   printStatus(line: string): Promise<void>;
   /** Prints a line that --quiet does not hide: a plan, a summary, a danger. */
   printSummary(line: string): Promise<void>;
   /**
-   * Prints a note or a warning. If errors are printed as JSON, stderr may hold only the error object: the line is then kept,
-   * and the error object carries it.
+   * Prints a note or a warning. If errors are printed as JSON, stderr may have only the error object: the line is then kept for that
+   * object.
    */
   printNotice(line: string): Promise<void>;
-  /** Prints a notice on a terminal outside of CI or with -v: in a loop of a script it would come each time. */
+  /** Prints a notice on a terminal outside of CI, and with -v. A script would otherwise print it again and again. */
   printRemark(line: string): Promise<void>;
-  /** Removes and returns the kept notices. The list is empty with --quiet. */
+  /** Removes and returns the kept notices; none with --quiet. */
   take(): string[];
 }
 
@@ -52,8 +52,7 @@ export function createNotices(options: NoticesOptions): Notices {
 }
 
 /**
- * Prints an error for people: the line `error: <what is wrong> (<request and answer>)`, and a line `hint:` for each
- * different hint.
+ * Formats an error for people: the line `error: <what is wrong> (<request and answer>)`, and a line `hint:` for each different hint.
  */
 export function errorText(error: CliError, style = plainStyle): string {
   const errors = error instanceof ManyError ? error.examples : [error];
@@ -65,7 +64,7 @@ export function errorText(error: CliError, style = plainStyle): string {
   ].join('');
 }
 
-/** Prints an error in one line: what is wrong, and its request in parentheses. */
+/** Formats an error as one sentence: what is wrong, and the request in parentheses. */
 export function errorSentence(error: CliError): string {
   const request = requestOf(error);
   return request === '' ? errorMessage(error) : `${errorMessage(error)} (${request})`;
@@ -75,13 +74,13 @@ export function errorSentence(error: CliError): string {
 export function errorMessage({ message, details }: CliError): string {
   const { attempts = 0, mayBeApplied, method, addition } = details;
   const count = attempts > 1 ? `after ${attempts} attempts` : undefined;
-  // The error of a run has no request. Its message already says how many rows are unknown.
+  // The error of a run has no request, and its message says how many rows are unknown.
   return joinPresent([message, count, mayBeApplied && method ? uncertainty : undefined, addition]) ?? '';
 }
 
 const uncertainty = 'the request may or may not have been applied';
 
-/** Prints a request and its answer, `GET http://host/pets/99: 404 not_found; request id r-7`; empty if there was none. */
+/** Formats a request and its answer, `GET http://host/pets/99: 404 not_found; request id r-7`; empty if there was none. */
 function requestOf({ details: { method, url, status, code, requestId } }: CliError): string {
   if (method === undefined || url === undefined) return '';
   const answer = status === undefined ? '' : `: ${[status, code].filter(Boolean).join(' ')}`;
@@ -89,9 +88,9 @@ function requestOf({ details: { method, url, status, code, requestId } }: CliErr
 }
 
 /**
- * Prints an error for programs: one line, `{"error": {...}}`.
+ * Formats an error for programs: one line, `{"error": {...}}`.
  *
- * @param warnings the notices of the command, which the object carries.
+ * @param warnings the notices of the command.
  */
 export function errorJson(error: CliError, warnings: readonly string[]): string {
   const texts = warnings.map((line) => line.replace(/^(warning|note): /, ''));
@@ -115,7 +114,7 @@ function toJson(error: CliError): object {
     retryable,
     applied: mayBeApplied ? 'unknown' : undefined,
     requestId,
-    // The message of the service stands in place of ours, so the hint says what ours adds.
+    // `message` is the service's, so the hint says what ours would add.
     hint: isFromService ? joinPresent([mayBeApplied ? uncertainty : undefined, addition, hint]) : hint,
     errors: error instanceof ManyError ? error.errors.map(toJson) : undefined,
   };

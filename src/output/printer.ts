@@ -17,7 +17,7 @@ import { piecesOf, printAligned, printFramed } from './table.ts';
 
 interface PrinterOptions {
   readonly format: OutputFormat;
-  /** The columns to print, in this order. Undefined prints those of the view. */
+  /** The columns to print, in this order. By default those of the view. */
   readonly fields: readonly string[] | undefined;
   /** The column to sort by: `name`, or `-name` to descend. */
   readonly sort: string | undefined;
@@ -28,17 +28,17 @@ interface PrinterOptions {
 
 export type Pages<Entity> = AsyncIterable<readonly Entity[]> | Iterable<readonly Entity[]>;
 
-/** What a command prints, and what it says afterwards. */
+/** The output of a command, and its messages. */
 export type Output = (RecordsOutput | RecordOutput | DocumentsOutput) & {
   /** Lines for people, printed on stderr after the output. */
   readonly notes?: readonly string[];
-  /** What was done, a line for people. It is printed only if the output cannot be written. */
+  /** A line that says what was done, printed only if the output cannot be written. */
   readonly doneNote?: string;
-  /** The format unless `--output` names another; by default that of the settings. */
+  /** The format without `--output`; by default the one of the settings. */
   readonly defaultFormat?: OutputFormat;
-  /** The exit code if `error` is not set, even if the reader leaves early. A function is called after the output is printed. */
+  /** The exit code without an `error`. A function is called after the output is printed. */
   readonly exitCode?: number | (() => number);
-  /** The error that ends the command after the output, because a part of its work failed. */
+  /** The error that ends the command after the output, if a part of its work failed. */
   readonly error?: Error | undefined;
 };
 
@@ -54,8 +54,8 @@ interface RecordOutput {
 }
 
 /**
- * Values that are not records, such as requests: printed as data in JSON and YAML, as `text` in the other formats. `--fields`
- * and `--sort` do not apply.
+ * Values that are not records, such as requests. JSON and YAML print them as data, the other formats print `text`. `--fields` and
+ * `--sort` do not apply.
  */
 interface DocumentsOutput {
   readonly documents: readonly unknown[];
@@ -76,14 +76,14 @@ export interface Prepared {
 interface Format {
   /** Its line in `petstore help formats`. */
   readonly summary: string;
-  /** What it prints: text for people, or data: cells under a header, ids, or whole records. */
+  /** Text for people; or data: cells under a header, ids, or whole records. */
   readonly content: 'text' | 'cells' | 'ids' | 'documents';
-  /** True if an error is a JSON object too. */
+  /** True if errors are JSON too. */
   readonly hasJsonErrors: boolean;
   readonly print: Print;
 }
 
-/** Each format of `--output`, and all that the program asks of it. */
+/** All facts about each format of `--output`. */
 const formatTable = {
   table: {
     summary:
@@ -132,7 +132,7 @@ export const formats: Readonly<Record<OutputFormat, Format>> = formatTable;
 
 export type Printer = ReturnType<typeof createPrinter>;
 
-/** Creates what prints records to stdout in the chosen format, page by page if the format and the sorting allow it. */
+/** Creates the printer of a format. It prints to stdout, page by page if the format and the sorting allow it. */
 export function createPrinter(io: Io, options: PrinterOptions) {
   const { fields, sort, quiet, header, color } = options;
   const { content, print } = formats[options.format];
@@ -173,8 +173,6 @@ export function createPrinter(io: Io, options: PrinterOptions) {
     }
   }
 
-  const record = <Entity>(one: Entity, view: View<Entity>) => printPages([[one]], view, 'record');
-
   async function records<Entity>(
     pages: Pages<Entity>,
     view: View<Entity>,
@@ -193,21 +191,21 @@ export function createPrinter(io: Io, options: PrinterOptions) {
   return {
     content,
     records,
-    /** True if a column is printed or sorted by, so that fetching its data is worth it. */
+    /** Returns true if a column is printed or sorted by, so that its data are needed. */
     shows<Entity>(view: View<Entity>, column: string): boolean {
       const hasColumns = content === 'text' || content === 'cells';
       const columns = fields || hasColumns ? pickColumns(view, fields) : [];
       return columns.some(({ name }) => name === column) || sort?.replace(/^-/, '') === column;
     },
-    /** Prints the output of a command, its records in the columns of the prepared command. */
+    /** Prints the output of a command. */
     async output(output: Output, view: View<object> | undefined): Promise<void> {
       if ('documents' in output) return documents(output);
       if (!view) throw new Error('records are printed without a view');
       return 'record' in output
-        ? record(output.record, view)
+        ? printPages([[output.record]], view, 'record')
         : records(output.pages, output.view ?? view, output.limit);
     },
-    /** Returns the table of some records as text, as `records` prints it on stdout, or would print it on stderr. */
+    /** Formats records as a table for a stream. */
     async tableText<Entity>(
       columns: readonly Column<Entity>[],
       rows: readonly Entity[],
@@ -230,7 +228,7 @@ async function* sortPages<Entity>(
   yield records.sort(compare);
 }
 
-/** Yields the first `limit` records in their pages, and requests no further page. */
+/** Yields the first `limit` records in their pages, and requests no more pages. */
 async function* firstOf<Entity>(pages: Pages<Entity>, limit: number): AsyncGenerator<readonly Entity[]> {
   let remaining = limit;
   for await (const page of pages) {
@@ -240,7 +238,7 @@ async function* firstOf<Entity>(pages: Pages<Entity>, limit: number): AsyncGener
   }
 }
 
-/** Yields records in pages of 1,000, so that only the text of one page is in memory. */
+/** Yields records in pages of 1,000, so that the text of only one page is in memory. */
 export function* inPages<Entity>(records: Iterable<Entity>): Generator<Entity[]> {
   let page: Entity[] = [];
   for (const record of records) {

@@ -6,10 +6,9 @@ import { breakRunnerCommands, groupDigits } from '../process/text.ts';
 import { type Style, withoutColor } from './style.ts';
 
 /**
- * Opens a live line, and makes stdout and stderr safe to write to: they erase the live line first, and in a CI job break up
- * text that the runner would obey. Data, which is written as `isRaw`, stays as it is. stderr also masks the secrets; stdout
- * carries records, which are never masked. Mask a text with `mask` before you cut or wrap it, because half a secret is not
- * recognised.
+ * Opens a live line, and makes stdout and stderr safe to write to. They erase the live line first, and in a CI job break up text that
+ * the runner would obey, except data (`isRaw`). stderr also masks the secrets; stdout has records, which are never masked. Mask a text
+ * before you cut or wrap it, because a part of a secret is not recognised.
  */
 export function openStreams(io: Io, { mask }: Secrets): { readonly io: Io; readonly liveLine: LiveLine } {
   const { env } = io;
@@ -22,7 +21,7 @@ export function openStreams(io: Io, { mask }: Secrets): { readonly io: Io; reado
       const text = maskText(data);
       return output.write(isCiJob && !options?.isRaw ? breakRunnerCommands(text) : text);
     };
-    // The other properties are read only when they are used, because asking a terminal takes time.
+    // The other properties stay getters, because asking a terminal takes time.
     return Object.create(output, { write: { value: write } });
   };
   return {
@@ -33,11 +32,11 @@ export function openStreams(io: Io, { mask }: Secrets): { readonly io: Io; reado
 
 /** A line at the end of the terminal that is redrawn in place, such as a bar. */
 export interface LiveLine {
-  /** True if stderr is a terminal on which a line can be redrawn. If not, nothing is drawn. */
+  /** True if stderr is a terminal on which a line can be redrawn. */
   readonly canDraw: boolean;
-  /** Draws the line ten times a second until it is closed. @param text called with the columns of the terminal */
+  /** Draws the line ten times a second until it is closed. @param text returns the line for a width of the terminal. */
   show(text: (width: number) => string): void;
-  /** Erases the line before other output; the next drawing restores it. */
+  /** Erases the line before other output. The next drawing restores it. */
   clear(): void;
   close(): void;
 }
@@ -62,7 +61,7 @@ function createLiveLine({ stderr, env, mask }: Pick<Io, 'stderr' | 'env' | 'mask
         const width = stderr.width ?? 80;
         const line = text(width);
         const plain = withoutColor(line);
-        // The ^C that a terminal shows after the line must not wrap it.
+        // There must be room for the ^C that a terminal shows after the line.
         const fitting = plain.length < width - 2 ? line : plain.slice(0, width - 3);
         if (fitting !== visibleText) write(eraseLine + fitting);
         visibleText = fitting;
@@ -86,9 +85,9 @@ interface ProgressState {
 interface ProgressOptions {
   /** The activity, such as `applying`. */
   readonly label: string;
-  /** The counted things, such as `rows`. */
+  /** The unit of the counts, such as `rows`. */
   readonly unit: string;
-  /** Called at each drawing, so that the work only has to count. */
+  /** Returns the state at each drawing. */
   read(): ProgressState;
 }
 

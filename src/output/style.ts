@@ -39,11 +39,11 @@ export const plainStyle: Style = {
   cyan: leaveUnpainted,
 };
 
-/** Creates the style of a stream. Loads chalk only if the stream shows colour. */
+/** Creates the style of a stream. It loads chalk only if the stream shows colour. */
 export async function createStyle(stream: OutputStream, env: Io['env'], mode: ColorMode): Promise<Style> {
   if (!isColored(stream, env, mode)) return plainStyle;
   const { Chalk } = await import('chalk');
-  // Level 1 has the 16 colours of the terminal, which the user can read on their background.
+  // Level 1 has the 16 colours of the terminal, which users can choose to fit their background.
   return new Chalk({ level: 1 });
 }
 
@@ -64,13 +64,13 @@ const stateColors = new Map<string, 'green' | 'yellow' | 'red' | 'dim'>([
   ['overdue', 'red'],
 ]);
 
-/** Paints a text in the colour of a state. Without a text it paints the state itself. */
+/** Paints a text, by default the state itself, in the colour of a state. */
 export function paintState(style: Style, state: string, text = state): string {
   const color = stateColors.get(state);
   return color ? style[color](text) : text;
 }
 
-/** Returns true if a stream shows colour. `--color` decides, then FORCE_COLOR, then NO_COLOR, then the terminal. */
+/** Returns true if a stream shows colour. `--color` takes precedence, then FORCE_COLOR, NO_COLOR and the terminal. */
 export function isColored(
   { isTerminal }: Pick<OutputStream, 'isTerminal'>,
   env: Io['env'],

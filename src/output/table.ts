@@ -7,8 +7,8 @@ import { paintState } from './style.ts';
 const maxFramedRecords = 300;
 
 /**
- * Prints a framed table. It keeps the records until the end, because their widths decide whether the terminal has room for a
- * frame. It prints a wider table, and a list of more than 300 records, as aligned columns, piece by piece.
+ * Prints a framed table. It collects the records first, because their widths decide whether the terminal has room for a frame. A wider
+ * table, and a list of more than 300 records, is printed as aligned columns.
  */
 export const printFramed: Print = async function* <Entity>(
   job: PrintJob<Entity>,
@@ -29,7 +29,7 @@ export const printFramed: Print = async function* <Entity>(
   yield* printAligned(job, piecesOf(records, iterator));
 };
 
-/** Yields records, and then what an iterator still has. */
+/** Yields records, and then the remaining pieces of an iterator. */
 export async function* piecesOf<Entity>(
   first: readonly Entity[],
   others?: AsyncIterator<readonly Entity[]>,
@@ -39,8 +39,8 @@ export async function* piecesOf<Entity>(
 }
 
 /**
- * Prints columns that are separated by two spaces. It cuts nothing, and ends no line with spaces. A column is as wide as its
- * widest cell so far, because the first lines are printed before the last records have come.
+ * Prints columns that are separated by two spaces. It cuts nothing, and leaves no spaces at the end of a line. A column is as wide as
+ * its widest cell so far, because the first lines are printed before the last records arrive.
  */
 export const printAligned: Print = async function* (job, pieces) {
   const { columns, header, style } = job;
@@ -68,7 +68,7 @@ export const printAligned: Print = async function* (job, pieces) {
   if (isFirst) yield headOf();
 };
 
-/** Measures a text without controls in columns of a terminal. */
+/** Returns the width of a text without controls, in columns of a terminal. */
 type Measure = (text: string) => number;
 
 /** Creates a measure for these texts. Loads a package only if one of them has characters beyond ASCII. */
@@ -77,7 +77,7 @@ async function createMeasure(texts: readonly string[]): Promise<Measure> {
   return (await import('fast-string-width')).default;
 }
 
-/** Prints a cell as text that is safe to show. */
+/** Returns the text of a cell, safe to show. */
 function shownCell<Entity>({ isTerminal }: PrintJob<Entity>, column: Column<Entity>, record: Entity): string {
   const text = cellText(column.value(record));
   return sanitize(column.isTime && isTerminal ? minuteText(text) : text);

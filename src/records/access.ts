@@ -13,7 +13,7 @@ import { Names } from './names.ts';
 import { isIdText } from './parse-values.ts';
 import { viewOf } from './record-fields.ts';
 
-/** The access of one verb to the records of one noun at one service. */
+/** Access of a verb to the records of a noun. */
 export interface Access {
   readonly context: Context;
   readonly client: Client;
@@ -38,16 +38,16 @@ export async function openAccess(
   return { context, client, noun, names: new Names(context, client), operation };
 }
 
-/** Access to records that are printed. */
+/** Access of a verb that prints the records. */
 export interface PrintingAccess extends Access {
   readonly view: View<ServiceRecord>;
-  /** The names of other records that the view shows, as far as they have been read. */
+  /** The names of other records that the view shows. `readNames` adds them. */
   readonly nameById: Map<bigint, string>;
 }
 
 /**
- * Prepares a command that prints the records of an operation. A table on a terminal has the column of names even if the column is
- * hidden elsewhere.
+ * Prepares a command that prints the records of an operation. A table on a terminal shows the names of other records even without
+ * `--fields`.
  *
  * @throws UsageError if the service does not offer the operation.
  */
@@ -66,9 +66,9 @@ export async function prepareRecords(
 }
 
 /**
- * Reads the names that the view shows. If all records are printed, all names are read, and the reading begins at once.
+ * Reads the names of other records that the view shows. For a list all names are read, and the reading begins at once.
  *
- * @returns a function that waits for the name that a record shows, or without a record for all names. It never rejects.
+ * @returns a function that waits for the name that a record shows; without a record, for all names. It never rejects.
  */
 export function readNames(
   { context, names, noun, view, nameById }: PrintingAccess,
@@ -82,7 +82,7 @@ export function readNames(
     for (const [id, name] of await names.namesOf(referenceNoun)) nameById.set(id, name);
     if (referenceNoun === 'categories' && printer.content === 'cells') dropAmbiguous(nameById);
   };
-  // The list of categories is short, and no request reads some of them.
+  // The list of categories is short, and no request reads only some of them.
   if (isList || referenceNoun === 'categories') {
     names.beginReading(referenceNoun);
     let reading: Promise<void> | undefined;
@@ -98,21 +98,21 @@ export function readNames(
   };
 }
 
-/** Drops the names by which `--from` could not find the record: names of several records, and names that look like an id. */
+/** Drops the names with which `--from` could not find the record: those of several records, and those that look like an id. */
 function dropAmbiguous(nameById: Map<bigint, string>): void {
   const counts = countCaseless(nameById.values());
   for (const [id, name] of nameById)
     if (isIdText(name) || (counts.get(caseless(name)) ?? 0) > 1) nameById.delete(id);
 }
 
-/** What was read of several items. */
+/** The result of reading several items. */
 interface Readings<Value> {
   readonly values: readonly Value[];
-  /** The error of a lone item, or of several. Undefined if all were read. */
+  /** Undefined if all items were read. */
   readonly error: CliError | undefined;
 }
 
-/** Reads each item, several at a time, even if others fail. A value of undefined is left out. @param unit the plural of the items in messages. */
+/** Reads items, several at a time, even if some fail. It leaves out undefined values. @param unit the plural of the items. */
 export async function readEach<Item, Value>(
   items: readonly Item[],
   read: (item: Item) => Promise<Value | undefined>,
@@ -131,7 +131,7 @@ export async function readEach<Item, Value>(
   return { values: values as Value[], error: joinErrors(errors, items.length, unit) };
 }
 
-/** Joins the errors of several items. The error of a lone item is its own. Undefined if there is none. */
+/** Joins the errors of several items. The error of a single item stays as it is. Undefined if there are none. */
 export function joinErrors(errors: readonly CliError[], total: number, unit: string): CliError | undefined {
   const [first] = errors;
   if (first === undefined || total === 1) return first;

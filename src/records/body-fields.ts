@@ -10,18 +10,18 @@ import type { Access } from './access.ts';
 import { isIdText, parseDate, parseTruth, parseTyped, toServiceDate, toServiceWord } from './parse-values.ts';
 import { columnOf, findField, flagOf } from './record-fields.ts';
 
-/** The input of a create or an update: the values of flags, or a file of records. */
+/** The flags of a create or an update. */
 export interface RecordFlags {
   /** The texts of `--field`: `name=value`. */
   readonly fieldTexts?: readonly string[] | undefined;
-  /** The values of the flags of fields, by column. Undefined for a flag that is not given. A name may stand for an id. */
+  /** The values of the flags for fields, by column. A value may be a name in place of an id. */
   readonly values: Readonly<Record<string, unknown>>;
 }
 
 /**
- * Returns the fields of flags as the service has them. A name may still stand for an id.
+ * Returns the fields that flags set, in the form of the service. A value may still be a name in place of an id.
  *
- * @throws UsageError for a word, a date or an id that the service does not have, and for a field that its body does not have.
+ * @throws UsageError for a status, a date or an id that the service does not accept, and for a field that its body does not have.
  */
 export function bodyOf(access: Access, { values, fieldTexts }: RecordFlags): Fields {
   const { noun, client } = access;
@@ -40,7 +40,7 @@ export function bodyOf(access: Access, { values, fieldTexts }: RecordFlags): Fie
 }
 
 /**
- * Returns the fields of `--field name=value`, each as the description has it, and of `--field name:=value`, which is JSON.
+ * Returns the fields of `--field name=value`, with the types of the description, and of `--field name:=value`, which is JSON.
  *
  * @throws UsageError for a field that has a flag, and for a value of another type.
  */
@@ -59,7 +59,7 @@ export function extraFields(
   return fields;
 }
 
-/** Splits `name=value`, or `name:=value` whose value is JSON. @throws ValueError if a text is neither. */
+/** Splits `name=value`, or `name:=value`, whose value is JSON. @throws ValueError for any other text. */
 export function parseAssignment(text: string): {
   readonly name: string;
   readonly value: string;
@@ -72,7 +72,7 @@ export function parseAssignment(text: string): {
   return { name, value: text.slice(at + 1), isJson };
 }
 
-/** Parses JSON that a user typed. @throws ValueError. */
+/** Parses JSON of the command line. @throws ValueError. */
 export function readJsonText(text: string): JsonValue {
   try {
     return parseJson(text);
@@ -105,11 +105,11 @@ export function typeOfField({ body }: Operation, name: string): Bounds['type'] {
 }
 
 /**
- * Checks fields of a file or of an edited text, and returns our fields as the service has them: ids as bigints, and dates and
- * words of a status in its form. A name may still stand for an id. Null and further fields stay.
+ * Checks the fields of a record of a file or an editor, and returns ours in the form of the service: ids as bigints, dates and
+ * statuses in its spelling. A value may still be a name in place of an id. Null and further fields stay unchanged.
  *
  * @param missingNames the names of the required fields that are missing.
- * @param columns the column or key of a field, for errors, if it is not the name.
+ * @param columns the names of the columns or keys for errors, if they differ from the names of the fields.
  * @throws ValueError that names each field that is missing or wrong.
  */
 export function checkFields(
@@ -138,14 +138,14 @@ export function checkFields(
 }
 
 /**
- * Reads a value of a field as the service has it: a text, such as the cell of a table, or a JSON value.
+ * Converts a text or a JSON value to the form of the service.
  *
  * @throws ValueError
  */
 function readValue({ name, kind }: Field, value: JsonValue, contract: Contract, noun: Noun): JsonValue {
   if (kind === 'quantity') return readCount(value);
   if (kind === 'reference') {
-    // Only a category may be given by its name, or as an object.
+    // Only a category can be a name, or an object.
     const isName = typeof value === 'string' ? !isIdText(value) : isJsonObject(value);
     return isCategoryField(name) && isName ? value : readId(value);
   }
@@ -156,12 +156,12 @@ function readValue({ name, kind }: Field, value: JsonValue, contract: Contract, 
   return kind === 'date' ? toServiceDate(parseDate(value), bounds) : value;
 }
 
-/** Returns the statuses of the service in its order. Undefined if it lists none: then any word is one. */
+/** Returns the statuses of the service in its order; undefined if it lists none, and accepts any word. */
 export function statusesOf(contract: Contract, noun: NounName): readonly string[] | undefined {
   return fieldBounds(contract, noun, 'status')?.enum;
 }
 
-/** Returns statuses that people typed, in the spelling of the service. @throws UsageError for one that the service does not have. */
+/** Returns statuses of the command line in the spelling of the service. @throws UsageError for an unknown status. */
 export function toServiceStatuses(
   contract: Contract,
   noun: NounName,

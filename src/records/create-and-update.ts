@@ -76,15 +76,14 @@ export function writeCount(
 }
 
 /**
- * Returns the fields to ask the user for. If a required or a wanted field is missing, these are all fields that the flags
- * do not give; otherwise none.
+ * Returns the fields to ask the user for: if a required or a wanted field is missing, all fields without a flag; otherwise none.
  *
- * @throws UsageError that names the missing fields if questions are impossible, or if a missing field has no flag.
+ * @throws UsageError that names the missing fields if the user cannot be asked for them.
  */
 function findFieldsToAsk({ context, noun, operation }: Access, body: Fields): readonly Field[] {
   const askableFields = noun.fields.filter(({ name }) => !(name in body) && takesField(operation, name));
   let missingNames = lackingFields(operation, body);
-  // An empty body makes no sense, even if no field is required: the error then names what is wanted, or the first field.
+  // An empty body makes no sense, even if no field is required. The error then names the wanted fields, or the first field.
   const isEmpty = Object.keys(body).length === 0;
   if (missingNames.length === 0 && (isEmpty || canAsk(context))) {
     const wantedFields = askableFields.filter((field) => field.isWanted);
@@ -106,7 +105,7 @@ function findFieldsToAsk({ context, noun, operation }: Access, body: Fields): re
   );
 }
 
-/** Asks for the value of a field in a new record. Undefined if the user leaves the field out. */
+/** Asks for the value of a field; undefined if the user leaves it out. */
 async function askField(prompt: Prompt, { names, noun, client }: Access, field: Field): Promise<unknown> {
   // `Ship date` for `shipDate`.
   const name = columnOf(field).replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
@@ -125,7 +124,7 @@ async function askField(prompt: Prompt, { names, noun, client }: Access, field: 
   );
 }
 
-/** Asks until an answer can be parsed, and returns its value. */
+/** Asks until the answer can be parsed, and returns its value. */
 async function askParsed(prompt: Prompt, label: string, parse: (text: string) => unknown): Promise<unknown> {
   const answer = await prompt.text(label, (text) => {
     try {

@@ -31,7 +31,7 @@ export function editRecord(context: Context, noun: Noun, idOrName: IdOrName): Pr
       originalText: (await loadYaml()).print(before.fields),
       parse: (text) => readChanges(access, id, before, text),
       async send(value) {
-        // The whole record is expected as it was shown, without the fields that it lacked: nothing of others is overwritten.
+        // Expects the whole record as it was shown, without the fields that are added: no change by others is overwritten.
         const absent = Object.fromEntries(Object.keys(value).map((name) => [name, undefined]));
         const intent = { kind: 'set', value, expected: { ...absent, ...before.fields } } as const;
         return writeRecords(access, [{ id, intent }], { asList: false });
@@ -57,7 +57,7 @@ function checkRecord(access: Access, before: JsonObject, record: JsonObject): Fi
   const old: Fields = before;
   if (String(record.id ?? '') !== String(old.id ?? ''))
     throw new UsageError(`id must stay ${old.id ?? 'as it is'}`);
-  // Null removes a field that the program knows, as if its line were deleted.
+  // Null removes one of our fields, like deleting its line.
   const remaining = Object.fromEntries(
     Object.entries(record).filter(
       ([name, value]) => value !== null || !noun.fields.some((field) => field.name === name),
@@ -72,8 +72,8 @@ function checkRecord(access: Access, before: JsonObject, record: JsonObject): Fi
 }
 
 /**
- * Deletes records, after a question that names them. A record that has changed since is not deleted. If a deletion fails, the
- * others go on. Reports each deletion on stderr.
+ * Deletes records, after a question that names them. It does not delete a record that has changed since the question. If a deletion
+ * fails, the others go on. Each deletion is reported on stderr.
  */
 export function deleteRecords(
   context: Context,
@@ -87,7 +87,7 @@ export function deleteRecords(
     const describe = (some: readonly bigint[]) => nameAll(noun, some, (id) => details.get(id)?.title);
     if (present.length > 0)
       await confirmWrite(context, { what: `delete ${describe(present)}`, needsYes: true });
-    // What was shown in the question is what is deleted.
+    // Deletes only what the question showed.
     const writes = ids.map((id) => ({
       id,
       intent: { kind: 'remove', expected: details.get(id)?.fields } as const,
@@ -99,11 +99,11 @@ export function deleteRecords(
   });
 }
 
-/** The details of each record for the question before a deletion. Empty if no question is asked. */
+/** The details of each record for the question. Empty if none is asked. */
 type DetailsById = ReadonlyMap<bigint, RecordDetails>;
 
 interface RecordDetails {
-  /** `Rex`, with the record that is deleted together with it: `Rex, with its inventory entry: 3 in stock`. */
+  /** The title, with the record that is deleted with it: `Rex, with its inventory entry: 3 in stock`. */
   readonly title?: string;
   readonly fields?: JsonObject;
   readonly isMissing?: boolean;
@@ -118,7 +118,7 @@ async function readDetails(access: Access, ids: readonly bigint[]): Promise<Deta
       const { fields } = (await readRecord(client, noun.name, id, { isFresh: true })).record;
       details.set(id, { title: noun.title(fields) + (await companionOf(access, id)), fields });
     } catch (error) {
-      // The deletion reads the record again, and its error says why that is impossible.
+      // The deletion reads the record again, and reports the error.
       if (!(error instanceof CliError)) throw error;
       details.set(id, error.kind === 'not-found' ? { isMissing: true } : {});
     }
@@ -128,7 +128,7 @@ async function readDetails(access: Access, ids: readonly bigint[]): Promise<Deta
   return details;
 }
 
-/** The inventory entry of a pet; empty if it has none. */
+/** Describes the inventory entry that is deleted with a pet; empty if there is none. */
 async function companionOf({ client, noun }: Access, id: bigint): Promise<string> {
   if (noun.name !== 'pets' || !client.contract.operations.has('getInventory')) return '';
   const entry = await readRecord(client, 'inventory', id).catch(() => undefined);

@@ -17,13 +17,13 @@ import type { IdOrName } from './parse-values.ts';
 import { namedNoun, viewOf } from './record-fields.ts';
 
 interface ListQuery {
-  /** The words of a status. A record must have one of them. */
+  /** The statuses of which a record must have one. */
   readonly status?: readonly string[] | undefined;
-  /** The values that fields must have, by parameter, which is also the name of the field. A name may stand for an id. */
+  /** The values that fields must have, by field, which is also the parameter. A value may be a name in place of an id. */
   readonly where?: Fields;
   /** A condition that only this program can check. */
   readonly matches?: ((record: JsonObject) => boolean) | undefined;
-  /** The fields that `matches` needs, if a service may not have them. */
+  /** The fields of `matches` that a service may lack. */
   readonly needs?: readonly string[];
   readonly limit?: number | undefined;
   /** Exit with 8 if the list has records (`any`), or if it has none (`none`). */
@@ -33,8 +33,7 @@ interface ListQuery {
 }
 
 /**
- * Reads the records of a list, to be printed. Filters that the service has are sent to it. A page is requested when the page
- * before it was printed.
+ * Lists records. The filters of the service are sent to it. A page is requested when the previous one was printed.
  */
 export function listRecords(context: Context, noun: Noun, query: ListQuery): Promise<Prepared> {
   return prepareRecords(context, noun, noun.operations.list, (access) => readList(access, query));
@@ -70,11 +69,11 @@ async function readPages(
   { where = {}, matches, limit, failIf }: ListQuery,
 ): Promise<AsyncGenerator<ServiceRecord[]>> {
   const filters = await names.resolve(where);
-  // To filter or to sort, this program needs all records.
+  // Filtering and sorting here need all records.
   const canStopEarly = !matches && context.flags.sort === undefined;
   const list = client.list(noun.operations.list, filters, {
     limit: canStopEarly ? limit : undefined,
-    // A list that may be cut says nothing about the records that it lacks.
+    // A list that may be incomplete does not show that a record is missing.
     needsWhole: failIf !== undefined,
   });
   async function* pages() {
@@ -92,8 +91,8 @@ interface WatchOptions {
 const clearScreen = '\x1b[2J\x1b[H';
 
 /**
- * Reads a list again and again, and each time clears the terminal and prints the table with its time. A failed reading prints
- * its cause below the table. A signal ends it without an error, and the result is its exit code.
+ * Reads a list again and again, and each time clears the terminal and prints the table with its time. A failed reading prints its
+ * cause below the table. A signal ends it without an error; the result is the exit code of the signal.
  *
  * @throws UsageError if stdout is not a terminal, or the format is not a table.
  */
@@ -137,7 +136,7 @@ async function printOnce(access: PrintingAccess, { intervalMs, limit, read }: Wa
 }
 
 /**
- * Reads records, to be printed in the order of their ids. A lone record is not printed as a list.
+ * Gets records, in the order of the command line. A single record is not printed as a list.
  *
  * @throws CliError if no record could be read.
  */
@@ -148,7 +147,7 @@ export async function getRecords(
 ): Promise<Prepared> {
   const { get, list } = noun.operations;
   const { operations } = await context.contract();
-  // A service that has only a list is asked for that.
+  // A service may have only the list.
   const operationId = !operations.has(get) && operations.has(list) ? list : get;
   return prepareRecords(context, noun, operationId, async (access) => {
     const { client, names } = access;
@@ -171,7 +170,7 @@ const expectedColumn: Column<ServiceRecord> = {
 };
 
 /**
- * Returns the columns of an export.
+ * Returns the view of an export.
  *
  * @param withExpected adds the count as `expected`, so that `apply` writes a row only if the count has not changed since.
  * @param names the names of the pets by id.
@@ -187,7 +186,7 @@ function exportView(withExpected: boolean, names: ReadonlyMap<bigint, string>): 
   };
 }
 
-/** Reads the whole inventory, to be printed page by page. */
+/** Exports the whole inventory, page by page. */
 export function exportInventory(context: Context, withExpected: boolean): Prepared {
   const nameById = new Map<bigint, string>();
   const view = exportView(withExpected, nameById);

@@ -15,7 +15,7 @@ interface PetOrCategory {
   readonly name: string;
 }
 
-/** Returns true if the value of a field is a name that stands for an id. */
+/** Returns true if the value of a field is a name in place of an id. */
 export function isName(field: string, value: unknown): value is string {
   return typeof value === 'string' && Object.hasOwn(referenceFields, field);
 }
@@ -84,8 +84,7 @@ export class Names {
   }
 
   /**
-   * Replaces names by ids. A category becomes `{id, name}` if the service wants both, and `{name}` if it has no list of
-   * categories.
+   * Replaces names by ids. A category becomes `{id, name}` if the service wants both, and `{name}` if it has no list of categories.
    */
   async resolve(fields: Fields): Promise<Fields> {
     const { operations } = this.client.contract;
@@ -105,7 +104,7 @@ export class Names {
     return Object.fromEntries(resolved);
   }
 
-  /** Reads the names of all pets or all categories, by id. A note says if they cannot be read. Never rejects. */
+  /** Reads the names of all pets or all categories, by id. If they cannot be read, it prints a note. It never rejects. */
   async namesOf(noun: NamedNoun): Promise<ReadonlyMap<bigint, string>> {
     if (!this.hasList(noun)) return new Map();
     try {
@@ -119,9 +118,9 @@ export class Names {
   }
 
   /**
-   * Reads the name of a pet; undefined if there is no such pet, or if it cannot be read. It requests a list of one pet that
-   * begins after the id before, because the operation that reads one pet is deprecated. If the list cannot begin at an id, or
-   * if it was read already, it uses the whole list.
+   * Reads the name of a pet; undefined if there is no such pet, or if it cannot be read. It requests a list of one pet that begins
+   * after the previous id, because the operation that reads one pet is deprecated. If the list cannot begin at an id, or was read
+   * already, it uses the whole list.
    */
   async nameOfPet(id: bigint): Promise<string | undefined> {
     const list = this.client.contract.operations.get('listPets');

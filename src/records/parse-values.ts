@@ -15,12 +15,12 @@ export function parseId(text: string): bigint {
   return id;
 }
 
-/** Returns true if a text is an id and not a name. A text without a letter, such as `-5` or `1.0`, is a mistyped id. */
+/** Returns true if a text is meant as an id and not as a name. A text without a letter, such as `-5` or `1.0`, is a mistyped id. */
 export function isIdText(text: string): boolean {
   return /^[\d\s.,+-]*$/.test(text);
 }
 
-/** Parses an id, and returns any text with a letter as a name. @throws ValueError for a mistyped id. */
+/** Parses an id. A text with a letter is a name. @throws ValueError for a mistyped id. */
 export function parseIdOrName(text: string): IdOrName {
   return isIdText(text) ? parseId(text) : text;
 }
@@ -48,7 +48,7 @@ export function parseDateTime(text: string): string {
 }
 
 /**
- * Parses a date: a day, `YYYY-MM-DD`, which may be given as `today`, `tomorrow`, `+3d` or `+1w`, or a date-time (RFC 3339).
+ * Parses a date: a day, as `YYYY-MM-DD`, `today`, `tomorrow`, `+3d` or `+1w`; or a date-time (RFC 3339).
  *
  * @throws ValueError.
  */
@@ -68,7 +68,7 @@ export function parseDate(text: string): string {
   return text;
 }
 
-/** Returns a word in the spelling of the service, found without regard to case. @throws ValueError if it is none. */
+/** Returns a word in the spelling of the service. Case does not matter. @throws ValueError for an unknown word. */
 export function toServiceWord(text: string, choices: readonly string[] | undefined): string {
   if (choices === undefined || choices.includes(text)) return text;
   const match = choices.find((word) => caseless(word) === caseless(text));
@@ -76,7 +76,7 @@ export function toServiceWord(text: string, choices: readonly string[] | undefin
   return match;
 }
 
-/** Converts a date to what the service has: a day, or a date-time. @throws ValueError for a time if the service has days. */
+/** Converts a date to the form of the service: a day, or a date-time. @throws ValueError for a time if the service has only days. */
 export function toServiceDate(text: string, bounds: Bounds | undefined): string {
   if (bounds?.format !== 'date') return toDateTime(text);
   if (!isDay(text)) throw new ValueError('must be a day such as 2027-01-15: the service has no times');
@@ -90,16 +90,16 @@ export function parseTruth(text: string): boolean {
   return word === 'true';
 }
 
-/** Returns the text. @throws ValueError if it is blank, which is most often an unset variable of a script. */
+/** Returns the text. @throws ValueError if it is blank, because it is most likely an unset variable of a script. */
 export function parseText(text: string): string {
   if (text.trim() === '') throw new ValueError('must not be empty');
   return text;
 }
 
 /**
- * Parses a text as a value of the type that a description states, as JSON if it is not a text. The service checks the value.
+ * Parses a text as a value of the type in a description. The service checks the value.
  *
- * @throws ValueError if it is no JSON.
+ * @throws ValueError if it is not JSON.
  */
 export function parseTyped(text: string, type: Bounds['type']): JsonValue {
   if (type === undefined || type === 'string') return text;

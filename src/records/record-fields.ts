@@ -13,7 +13,7 @@ interface FieldKindRules {
   readonly offers?: 'status';
   /** Parses a flag or an answer. @throws ValueError. */
   readonly parse: (text: string) => unknown;
-  /** True if a person may leave a question for it empty. */
+  /** True if the answer to a question for it may be empty. */
   readonly isOptional?: true;
   readonly column?: Pick<Column<ServiceRecord>, 'align' | 'isStatus' | 'isTime'>;
 }
@@ -30,7 +30,7 @@ export const fieldKinds: Readonly<Record<FieldKind, FieldKindRules>> = {
   truth: { parse: parseTruth },
 };
 
-/** Returns the noun whose names may stand for the ids of a noun. Undefined if only ids are accepted. */
+/** Returns the noun whose names can replace the ids of a noun; undefined if only ids are accepted. */
 export function namedNoun({ idName }: Noun): NamedNoun | undefined {
   return referenceFields[idName];
 }
@@ -50,12 +50,12 @@ export function flagOf(field: Field): string {
 }
 
 /**
- * Returns the view of a noun: its id, its fields, and the name of the record that it refers to. The ids behind names, and
- * further fields of a bound service, are columns that only `--fields` shows.
+ * Returns the view of a noun: its id, its fields, and the name of the record that it refers to. Only `--fields` shows the ids behind
+ * names, and further fields of a bound service.
  *
- * @param operation the operation that returns the records. Without it the view has our fields alone.
+ * @param operation the operation that returns the records. Without it the view has only our fields.
  * @param names the names of the records that the noun refers to, by id.
- * @param showsNames whether the column of these names is printed without `--fields` too.
+ * @param showsNames whether these names are printed without `--fields` too.
  */
 export function viewOf(
   { plural, idField, fields, reference }: Noun,

@@ -14,20 +14,20 @@ import { columnOf } from './record-fields.ts';
 
 /** A record of a file. */
 export interface RecordRow extends InputRow {
-  /** The values in the form of a request. A name may stand for an id. */
+  /** The fields in the form of a request. A value may be a name in place of an id. */
   readonly fields: Fields;
   /** True if the file has an id. */
   readonly hasId: boolean;
-  /** The fields that have a value in the file and are not used. */
+  /** The fields of the file that are not used. */
   readonly unused: readonly string[];
-  /** A text that may mean that there is no value: `name NULL`. */
+  /** A text that may stand for a missing value: `name NULL`. */
   readonly nullText?: string | undefined;
 }
 
 /**
  * Returns the layout of files of records. A deletion also reads the output of `-o ids`.
  *
- * @param extra fields of `--field`, for every record that does not have them.
+ * @param extra the fields of `--field`, for every record that does not have them.
  */
 export function createRecordLayout(access: Access, kind: WriteVerb, extra: Fields): RowLayout<RecordRow> {
   const { noun, operation } = access;
@@ -56,7 +56,7 @@ export function createRecordLayout(access: Access, kind: WriteVerb, extra: Field
   };
 }
 
-/** Returns the columns of files of records. A column that is not a field is refused, because its values would be lost. */
+/** Returns the columns of a file of records. Other columns are refused, because their values would be lost. */
 function columnRules({ noun, operation, client }: Access): ColumnRules {
   const columns = ['id', ...noun.fields.map(columnOf)];
   const { list, get } = noun.operations;
@@ -87,10 +87,10 @@ function valuesOf(values: Fields, isOfTable: boolean): JsonObject {
   );
 }
 
-/** What databases, R, pandas, Python and Excel write without quotes for a cell without a value. */
+/** The words for a missing value that databases, R, pandas, Python and Excel write without quotes. */
 const nullWords = new Set<unknown>(['NULL', 'null', '\\N', 'NA', 'NaN', 'nan', 'None', '#N/A']);
 
-/** Finds a word in a text column that may mean that there is no value. */
+/** Finds a word that may stand for a missing value. */
 function findNullText(values: Fields, text: string): string | undefined {
   const [name, value] = Object.entries(values).find(([, cell]) => nullWords.has(cell)) ?? [];
   return name === undefined || text.includes(`"${value}"`) ? undefined : `${name} ${value}`;
@@ -103,7 +103,7 @@ function idFrom({ id = null }: Fields): bigint {
 }
 
 /**
- * Returns the fields of a record in the form of a request, checked. A name may still stand for an id.
+ * Returns the fields of a record in the form of a request, checked. A value may still be a name in place of an id.
  *
  * @throws UsageError if a field is missing or not valid.
  */
@@ -129,7 +129,7 @@ function toFields(
   for (const [name, value] of Object.entries(extra)) fields[name] ??= value;
   const missing = isNew ? lackingFields(operation, fields) : [];
   const checked = checkFields(access, fields, missing, columns);
-  // `toRequest` throws if the body does not fit the contract, which wants ids: 0 stands for each name.
+  // `toRequest` throws if the body does not fit the contract. The contract wants ids, so that each name becomes 0 here.
   const withIds = Object.entries(checked).map(([name, value]) => [name, isName(name, value) ? 0n : value]);
   if (isNew) client.toRequest(operation.id, { body: Object.fromEntries(withIds) });
   return checked;

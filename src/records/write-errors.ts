@@ -7,10 +7,10 @@ import { type Reason, reasonRule } from '../writes/reasons.ts';
 import type { Settled } from '../writes/settle.ts';
 import type { Access } from './access.ts';
 
-// What a command with ids says of a row that is not as it was asked to make it.
+// The errors of a command with ids.
 
 /**
- * The error of a row that was not written, or may not have been. Undefined for one that was.
+ * Returns the error of a row that was not written, or may not have been; undefined if it was.
  *
  * @param interruption the signal that ended the command.
  */
@@ -33,7 +33,7 @@ function subjectOf({ noun }: Access, { id }: Row): string {
   return id === undefined ? noun.singular : `${noun.singular} ${id}`;
 }
 
-/** The error of a row that was certainly not written. */
+/** Returns the error of a row that was certainly not written. */
 function failedError(
   access: Access,
   row: Row,
@@ -53,7 +53,7 @@ function failedError(
   });
 }
 
-/** The error of a write that may have been applied: exit 6, or that of the signal. */
+/** Returns the error of a write that may have been applied: exit 6, or that of the signal. */
 function unknownError(
   access: Access,
   row: Row,
@@ -69,7 +69,7 @@ function unknownError(
     ...attemptDetails(lastWrite),
     ...error?.details,
     attempts,
-    // JSON has the service's message in place of ours only if ours adds nothing.
+    // JSON has the service's message instead of ours only if ours adds nothing.
     serviceMessage: code === 'rejected' && sent === '' ? error?.details.serviceMessage : undefined,
     mayBeApplied: true,
     retryable: isPlainSet && (lastWrite?.error?.details.retryable ?? false),

@@ -10,8 +10,8 @@ import { settleAll } from '../writes/settle-all.ts';
 import { type Access, joinErrors, type PrintingAccess, readNames } from './access.ts';
 import { rowError } from './write-errors.ts';
 
-// A command with ids settles its rows as a run does, but without a journal: what becomes of a row is printed. A dry run is the
-// same and sends nothing.
+// A command with ids settles its rows like a run, but without a journal: their outcomes are printed. A dry run is the same, but sends
+// nothing.
 
 /** A write of a command. */
 interface RecordWrite {
@@ -23,11 +23,11 @@ interface RecordWrite {
 interface RecordWriteOptions {
   /** Print a list, even if there is only one record. */
   readonly asList: boolean;
-  /** Makes the line that reports a write on stderr in place of its record. */
+  /** Returns the line on stderr that reports a write, for a command that prints no record. */
   report?(row: Row): string;
 }
 
-/** What became of the rows of a command. */
+/** The outcomes of the rows of a command. */
 interface Ending {
   readonly rows: readonly Row[];
   readonly results: ReadonlyMap<Row, Settled>;
@@ -35,7 +35,7 @@ interface Ending {
   readonly interruption: InterruptedError | undefined;
 }
 
-/** Sends writes and returns the records to be printed; with --dry-run returns the requests. */
+/** Sends the writes and returns their records; with --dry-run returns the requests. */
 export async function writeRecords(
   access: PrintingAccess,
   writes: readonly RecordWrite[],
@@ -72,14 +72,14 @@ export async function writeRecords(
   return flags.dryRun ? toPreview(access, ending, options) : toOutput(access, ending, options);
 }
 
-/** Of several records that fail alike, each is named. */
+/** Names the record in an error, so that several records that fail alike can be told apart. */
 function namedError({ noun }: Access, { id }: Row, error: CliError): CliError {
   const name = `${noun.singular} ${id}`;
   const isNamed = id === undefined || error.message.includes(name) || error instanceof InterruptedError;
   return isNamed ? error : error.with({}, `${name}: ${error.message}`);
 }
 
-/** Prints what became of one write: the change on a terminal, or the line of the command. */
+/** Reports one write: the change on a terminal, or the line of the command. */
 async function reportWrite(
   { context, noun }: Access,
   row: Row,
@@ -106,7 +106,7 @@ async function reportWrite(
   );
 }
 
-/** Makes the output of the writes: the records, in the order of the command line, and the error of those that failed. */
+/** Returns the output: the records, in the order of the command line, and the error of the failed writes. */
 async function toOutput(
   access: PrintingAccess,
   ending: Ending,
@@ -153,14 +153,14 @@ function notesOf(ending: Ending, options: RecordWriteOptions): string[] {
         ]
       : []),
   ];
-  // What may have been applied is told, even if the command was interrupted.
+  // The user must learn what may have been applied, even if the command was interrupted.
   if (interruption && rows.length > 1)
     for (const { message, details } of errors)
       notes.push(`warning: ${message}${details.mayBeApplied ? '; it may or may not have been applied' : ''}`);
   return notes;
 }
 
-/** Joins the errors of a command, and says how many were written if it was interrupted. */
+/** Joins the errors of a command. If it was interrupted, the error says how many records were written. */
 function joinInterrupted(
   { rows, results, errors, interruption }: Ending,
   unit: string,
@@ -179,7 +179,7 @@ function joinInterrupted(
   );
 }
 
-/** Returns the requests of writes that were not sent, as an output without a credential. */
+/** Returns the requests of a dry run, without the credential. */
 function toPreview(
   { client, noun }: Access,
   { rows, results, errors }: Ending,

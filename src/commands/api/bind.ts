@@ -17,7 +17,7 @@ import { readDescriptionAt } from './read-description.ts';
 
 interface BindFlags {
   readonly map: readonly string[];
-  /** The path below which the operations lie, whatever the description says. */
+  /** The path of the operations, in place of the one in the description. */
   readonly basePath: string | undefined;
   readonly withToken: boolean;
 }
@@ -64,11 +64,11 @@ async function runBind(
     const { method, path } = contract.operations.get(id) ?? {};
     return method === operations[id].method && path === operations[id].path;
   });
-  const found = isAsBuiltIn
+  const summary = isAsBuiltIn
     ? `all ${operationIds.length} operations bound as built in`
     : `${contract.operations.size} of ${operationIds.length} operations bound`;
-  const outcomeNote = `${found}; ${outcome}`;
-  // The table would show only what is built in.
+  const outcomeNote = `${summary}; ${outcome}`;
+  // The table would be that of the built-in contract.
   const isShort = isAsBuiltIn && context.printer().content === 'text' && context.flags.fields === undefined;
   if (isShort) {
     await context.printNotice(outcomeNote);
@@ -78,7 +78,7 @@ async function runBind(
 }
 
 /**
- * Removes the contract that applies to the base URL: the contract of the profile, or else that of the origin.
+ * Removes the binding for the base URL: that of the profile, or else that of the origin.
  */
 export async function unbind(context: Context): Promise<void> {
   requireOnline(context, 'api unbind');
@@ -93,7 +93,7 @@ export async function unbind(context: Context): Promise<void> {
   await context.printStatus(`${active.name} was not bound`);
 }
 
-/** @throws UsageError for the embedded store, which always has the built-in contract. */
+/** @throws UsageError for the embedded store, which cannot be bound. */
 function requireOnline({ settings }: Context, command: string): void {
   if (settings.offline)
     throw new UsageError(
@@ -112,8 +112,7 @@ function noBaseUrl(command: string): UsageError {
 /**
  * Reads the values of `--map`, such as `updateInventory=PATCH /stock/{petId}` and `pets.name=title`.
  *
- * @throws UsageError if a value has another form, names an unknown operation or field, or names the same one
- *   twice.
+ * @throws UsageError for a value of another form, for an unknown operation or field, and for one that is given twice.
  */
 function readMaps(values: readonly string[]): Maps {
   const operations = new Map<OperationId, Route>();
@@ -158,8 +157,8 @@ function requireNounOfField(noun: string, field: string): NounName {
 }
 
 /**
- * Finds the address of a binding, with a note about it: the base URL, with the path of the description's server at that origin, or
- * else the first server of the description, or else the origin of the description.
+ * Finds the address of a binding, with a note about it. The address is the base URL, or else the first server of the description, or
+ * else the origin of the description. Its path is that of the description's server at the same origin.
  *
  * @throws UsageError if there is no address.
  */
@@ -177,11 +176,11 @@ function addressOf(settings: Settings, description: Description, basePathFlag: s
       `--base-path ${basePathFlag}: the base URL ${baseUrl} has a path of its own`,
       'give --base-url without a path, or leave --base-path out',
     );
-  const stated = server === undefined || hasPath ? '' : pathnameOf(server);
-  const basePath = basePathFlag?.replace(/\/$/, '') ?? stated;
+  const serverPath = server === undefined || hasPath ? '' : pathnameOf(server);
+  const basePath = basePathFlag?.replace(/\/$/, '') ?? serverPath;
   const notes = [
     baseUrl === undefined && `note: no base URL is set: petstore config set base-url ${address}`,
-    (basePath !== '' || stated !== '') &&
+    (basePath !== '' || serverPath !== '') &&
       `its operations lie below ${origin}${basePath}, as ${basePathFlag === undefined ? 'the description' : '--base-path'} says`,
   ];
   return { origin, basePath, note: notes.find((note) => note !== false) };
@@ -200,7 +199,7 @@ function pathnameOf(url: string): string {
   return new URL(url).pathname.replace(/\/$/, '');
 }
 
-/** Makes the error for several operations that fit the same operation of the table. Undefined if there are none. */
+/** Returns the error for our operations that several operations of the description fit; undefined if there are none. */
 function tieError(matches: Matches): CliError | undefined {
   const ties = [...matches].flatMap(([id, match]) =>
     match.state === 'ambiguous' ? [{ id, routes: match.operations }] : [],

@@ -26,14 +26,14 @@ interface RequestArguments {
   readonly include: boolean;
 }
 
-/** Matches a value of `-f` that is JSON without `:=`. */
+/** Matches a value of `-f` that is JSON even without `:=`. */
 const scalar = /^(true|false|null|-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?)$/;
 
-/** Control characters for layout, which a terminal may show. */
+/** The control characters that a terminal may get unescaped. */
 const layout = '\n\t';
 
 /**
- * Sends a request and prints the body of the response unchanged; a status of 400 or above is then an error.
+ * Sends a request and prints the body of the response unchanged. A status of 400 or above is then an error.
  */
 export async function sendRaw(context: Context, args: RequestArguments): Promise<Output | undefined> {
   const { path, input, include } = args;
@@ -68,7 +68,7 @@ export async function sendRaw(context: Context, args: RequestArguments): Promise
     if (include) await io.stdout.write(headOf(response, context), { isRaw: true });
     await printBody(context, response);
   } catch (error) {
-    // If a full disk ends the output, the user must know that the write was answered before sending it again.
+    // The user must know that the write was answered before they repeat it.
     if (error instanceof CliError) await context.printNotice(`note: the service answered ${response.status}`);
     throw error;
   }
@@ -82,7 +82,7 @@ function headOf({ status, headers }: RawResponse, { io }: Context): string {
   return `${io.stdout.isTerminal ? sanitize(text, layout) : text}\n`;
 }
 
-/** Prints the bytes unchanged; on a terminal as text without control sequences. */
+/** Prints the bytes unchanged, but on a terminal as text without control sequences. */
 async function printBody({ io }: Context, { body }: RawResponse): Promise<void> {
   if (body.length === 0) return;
   if (!io.stdout.isTerminal) return io.stdout.write(body, { isRaw: true });
@@ -90,7 +90,7 @@ async function printBody({ io }: Context, { body }: RawResponse): Promise<void> 
   await io.stdout.write(`${sanitize(text.replace(/\r?\n$/, ''), layout)}\n`, { isRaw: true });
 }
 
-/** The longest body that is sent, in bytes. */
+/** The longest body, in bytes. */
 const maxBodyBytes = 64 * 1024 * 1024;
 
 /** Reads a file, or stdin for `-`. @throws UsageError if the file cannot be read. */

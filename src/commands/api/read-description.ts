@@ -16,8 +16,7 @@ import { collectBytes, readWhole } from '../../process/files.ts';
 import { systemReason } from '../../process/system-error.ts';
 
 /**
- * Reads a description from a file, a URL or stdin (`-`). A URL that is not a description itself leads to one by a usual path
- * below it.
+ * Reads a description from a file, a URL or stdin (`-`). If a URL is not a description, the usual paths below it are tried.
  *
  * @param argument undefined means the base URL.
  * @throws InputError if there is no description, or it cannot be read.
@@ -108,8 +107,8 @@ async function findDescription(context: Context, location: string, withToken: bo
 }
 
 /**
- * Parses the description in a response, or returns a clause that says why there is none. Many servers answer
- * 200 with a web page, so a description must parse and contain `openapi` or `swagger`.
+ * Parses the description in a response, or returns a clause that says why it has none. Many servers answer 200 with a web page, so
+ * a description must parse and contain `openapi` or `swagger`.
  */
 async function documentIn(response: RawResponse | string, url: string): Promise<JsonObject | string> {
   if (typeof response === 'string') return response;

@@ -89,7 +89,7 @@ async function runSmokeCommand(context: Context, flags: SmokeFlags): Promise<Out
   const { interrupts, printStatus } = context;
   const selection = await toSelection(context, flags);
   const files = parseReports(flags.report);
-  // Only the flag counts here. A format in the config or the environment is for records.
+  // The format of the config or the environment is for records.
   const { output = 'table' } = context.flags;
   if (output !== 'table' && output !== 'json')
     throw new UsageError(`-o ${output}: smoke prints a report for people, or with -o json the JSON report`);
@@ -126,7 +126,7 @@ async function toSelection(context: Context, flags: SmokeFlags): Promise<Selecti
   };
 }
 
-/** Returns the list of `--dry-run`. */
+/** Lists the selected checks. */
 function toListRecords(selection: Selection) {
   const { reads, writes } = selectChecks(selection);
   // A check that runs twice has one result.

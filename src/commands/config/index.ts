@@ -35,14 +35,14 @@ const get = verb({
         hint: `set it with \`petstore config set ${key} <value>\``,
       });
     const text = `${sanitize(typeof value === 'string' ? value : printJson(value))}\n`;
-    // Only the flag counts here. A format in the config or the environment is for records.
+    // The format of the config or the environment is for records.
     if (context.flags.output !== undefined) return { documents: [{ [key]: value }], text };
     await context.io.stdout.write(text);
     return undefined;
   },
 });
 
-/** Finds the value that the config file gives, for the chosen profile. */
+/** Finds a value of the config file, for the chosen profile. */
 async function findValue({ io, flags }: Context, text: string): Promise<JsonValue | undefined> {
   const file = await readConfigFile(io);
   if (text === 'profile') return file.active;
@@ -50,7 +50,7 @@ async function findValue({ io, flags }: Context, text: string): Promise<JsonValu
   const { PETSTORE_PROFILE, HOME } = io.env;
   const { profile } = flags;
   const setting = resolveSettings({ ...io, env: { PETSTORE_PROFILE, HOME } }, { profile }, file).explain(key);
-  // Lists mask this value. A user who asks for this value alone gets all of it.
+  // `config explain` masks this value. A user who asks for it alone gets all of it.
   return key === 'token-command' ? setting.text || undefined : shownSetting(key, setting);
 }
 
@@ -86,7 +86,7 @@ const set = verb({
   },
 });
 
-/** The profile of a value as messages name it; empty for the top level. */
+/** Names the profile of a value in a message; empty for the top level. */
 function ofProfile(profile: string | undefined): string {
   return profile === undefined ? '' : ` of profile ${profile}`;
 }
@@ -109,7 +109,7 @@ const unset = verb({
     const profile = key === 'profile' ? undefined : flags.profile;
     const wasSet = await editConfig(io, (config) => {
       const wasInFile = unsetValue(config, profile, key);
-      // An unknown key of the file can be removed. A key that is neither known nor in the file is a typo.
+      // An unknown key can be removed from the file. If it is not there, it is a typo.
       if (!wasInFile && key !== 'profile') requireKey(key);
       return wasInFile;
     });
@@ -175,7 +175,7 @@ async function describeToken({ settings, contract }: Context): Promise<string> {
   return use?.kind === 'sent' ? `set, sent in ${describeHeader(use.header)}` : `set, not sent: ${use?.why}`;
 }
 
-/** A binding that cannot be read does not end `explain`, which shows how to repair it. */
+/** `explain` shows the error of a binding that cannot be read, and goes on. */
 function unreadBinding(error: unknown): CliError {
   if (error instanceof CliError) return error;
   throw error;

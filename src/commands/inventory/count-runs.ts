@@ -14,7 +14,7 @@ import { toServiceStatuses } from '../../records/body-fields.ts';
 import { Names } from '../../records/names.ts';
 import { type ApplyFlags, toRunFlags } from '../shared-flags.ts';
 
-/** Applies a file of counts. A diff prints the changes instead, and exits 8 if there are any. */
+/** Applies a file of counts. A diff only prints the changes, and exits 8 if there are any. */
 export function applyCounts(
   context: Context,
   path: string,
@@ -33,7 +33,7 @@ async function runCounts(
   flags: ApplyFlags,
   mode: SessionMode,
 ): Promise<Output> {
-  // If no service is set, the error comes before a large input is read.
+  // Without a service, this fails before a large input is read.
   await context.client('bulk');
   const { settings } = context;
   const map = toColumnMap(flags.map ?? [settings.get('import-map')].filter((text) => text !== undefined));

@@ -8,7 +8,7 @@ const list = verb({
   aliases: ['ls'],
   summary: 'List past runs, the newest first',
   description:
-    'Lists the runs that this machine has kept: apply, edit, create, update and delete --from, and undo. Single commands are no runs.',
+    'Lists the runs that this machine has kept: apply, edit, create, update and delete --from, and undo. Commands with ids are not runs.',
   examples: ['petstore runs', 'petstore runs --pet 42', 'petstore runs -o json --limit 5'],
   flags: {
     limit: listFlags.limit,
