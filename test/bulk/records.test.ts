@@ -133,6 +133,17 @@ test('an undo of a create leaves no row to a later run that deleted its record',
   expect(await shop.report('undo r1 --yes')).toMatchObject({ code: 0, applied: 1, unchanged: 1, failed: 0 });
 });
 
+test('a create is resumed after a later run, because it replaces nothing', async () => {
+  await using shop = await recordShop({ '/pets': pets });
+  shop.write('new.csv', 'name,category\nRex,1\nLuna,1\n');
+  shop.before = (method) => (method === 'POST' ? 429 : undefined);
+  expect(await shop.report('pets create --from new.csv --yes --retries 0')).toMatchObject({ failed: 2 });
+  shop.before = () => undefined;
+  shop.write('pets.csv', 'id,name\n1,Luna\n');
+  expect(await shop.report(update)).toMatchObject({ applied: 1 });
+  expect(await shop.report('resume r1 --yes')).toMatchObject({ code: 0, applied: 2 });
+});
+
 test('a person names a row by its id or its line', async () => {
   await using shop = await recordShop({ '/pets': pets });
   shop.write('pets.csv', 'id,name\n1,Luna\n2,Rex\n');

@@ -153,7 +153,7 @@ describe('a create that is answered', () => {
     expect(run).toMatchObject({ code: 0, stdout: '1\n' });
   });
 
-  test.each([{}, { location: 'http://elsewhere.example/pets/1' }])(
+  test.each([{}, { location: 'http://elsewhere.example/pets/1' }, { location: '/dogs/1' }])(
     'with no body and the headers %j was made, and its id is said to be unknown',
     async (headers) => {
       await using server = await recordingServer({}, () => ({ status: 201, headers }));

@@ -201,6 +201,15 @@ test.each<[answer: string, behind: Reply, hasTotal: boolean, note: string]>([
   if (note === '') expect(stderr).toBe('');
 });
 
+test('a list does not end at a page that the service cannot answer', async () => {
+  await using service = await shapedService({ parameters: numbered, page: pagesOfTwo });
+  await using gateway = await recordingServer({}, ({ path }) =>
+    path.includes('page=2') ? { status: 500 } : { body: [pet(1), pet(2)] },
+  );
+  const { run } = await bindTo(gateway, service.description);
+  expect((await run('pets list -o ids')).code).toBe(6);
+});
+
 test('a page that answers for a missing one does not end a list that says that there is more', async () => {
   await using service = await shapedService({
     parameters: numbered,
