@@ -54,8 +54,8 @@ type Place = Pick<DocumentOperation, 'method' | 'path' | 'pathItem' | 'operation
 
 /** Lists the operations of a document in its order, and finds the header in which they take a token. */
 export function operationsIn(root: Description) {
-  // A reference to another document is an error, wherever it is.
-  referencesIn(root.document, root);
+  // Only then the references of each operation are followed, which takes long in a large document.
+  const isDamaged = danglingPart([root.document], root) !== undefined;
   const places = Object.entries(objectOf(root.document.paths)).flatMap(([path, value]): Place[] => {
     const pathItem = objectOf(follow(value, root));
     return methods.flatMap((method) => {
@@ -67,11 +67,17 @@ export function operationsIn(root: Description) {
   const security = readSecurity(root, operationObjects);
   const documentOperations = places
     .filter(({ path }) => isPath(path.replace(/[{}]/g, '')))
-    .map((place) => readOperation(place, root, security));
+    .map((place) => readOperation(place, root, security, isDamaged));
   return { documentOperations, tokenHeader: security.header };
 }
 
-function readOperation(place: Place, root: Description, security: Security): DocumentOperation {
+/** @param isDamaged true if a reference of the document leads nowhere. */
+function readOperation(
+  place: Place,
+  root: Description,
+  security: Security,
+  isDamaged: boolean,
+): DocumentOperation {
   const { path, pathItem, operationObject } = place;
   const { operationId } = operationObject;
   const responses = Object.fromEntries(
@@ -80,10 +86,13 @@ function readOperation(place: Place, root: Description, security: Security): Doc
       return isJsonObject(followed) ? [[status, followed]] : [];
     }),
   );
-  const { content } = objectOf(follow(operationObject.requestBody, root));
+  const { requestBody } = operationObject;
+  const { content } = objectOf(follow(requestBody, root));
   const parameters = [...listOf(pathItem.parameters), ...listOf(operationObject.parameters)];
   const { credential, why } = security.of(operationObject);
-  const server = ownServer([operationObject, pathItem], root.document);
+  const successes = Object.entries(objectOf(operationObject.responses))
+    .filter(([status]) => /^(2|d)/.test(status))
+    .map(([, response]) => response);
   return {
     ...place,
     operationId: typeof operationId === 'string' ? operationId : undefined,
@@ -93,8 +102,22 @@ function readOperation(place: Place, root: Description, security: Security): Doc
     ...findAnswer(responses, root),
     responses,
     credential,
-    obstacle: server ?? (why === undefined ? undefined : { why }),
+    get obstacle() {
+      return (
+        (isDamaged ? danglingPart([parameters, requestBody, ...successes], root) : undefined) ??
+        ownServer([operationObject, pathItem], root.document) ??
+        (why === undefined ? undefined : { why })
+      );
+    },
   };
+}
+
+/** Finds a reference that leads nowhere. @throws InputError for a reference to another document. */
+function danglingPart(parts: readonly (JsonValue | undefined)[], root: Description): Obstacle | undefined {
+  const dangling = parts
+    .flatMap((part) => [...referencesIn(part, root)])
+    .find(($ref) => follow({ $ref }, root) === undefined);
+  return dangling === undefined ? undefined : { why: `it refers to ${dangling}, which leads nowhere` };
 }
 
 /** Finds a server of an operation that is not one of the document: the requests would go to another address. */

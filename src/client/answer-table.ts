@@ -24,7 +24,7 @@ export interface Attempt {
   readonly retryAfterMs?: number | undefined;
   /** The delay before the next attempt, in milliseconds. Undefined if there is no next attempt. */
   readonly nextDelayMs?: number | undefined;
-  /** That the service asks to wait too long for a further attempt, a clause. */
+  /** Why there is no further attempt although the answer allows one, a clause. */
   readonly whyNoRetry?: string | undefined;
 }
 

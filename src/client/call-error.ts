@@ -1,4 +1,5 @@
 import { type HttpResponse, headerValue, isSafeMethod, shownUrl } from '../api/http.ts';
+import { nouns } from '../api/nouns.ts';
 import { type Author, CliError, type ErrorDetails, type ErrorKind } from '../process/errors.ts';
 import { systemCode } from '../process/system-error.ts';
 import {
@@ -31,9 +32,10 @@ export function responseError(call: Call, attempts: Attempts, response: HttpResp
   const author = attempts.at(-1)?.author ?? 'unknown';
   const { why, code, message: serviceMessage } = readErrorBody(response, author, call.client.secrets.mask);
   const kind = errorKindOf(call, status, author);
+  const orMissing = isMissingStatus(status) && kind === 'unavailable' ? noRecordClause(call) : '';
   const hint = hintOf({ call, response, author, kind });
   const details = { status, author, code, serviceMessage, hint };
-  return makeError(call, attempts, kind, why, details, statusRule(status, author));
+  return makeError(call, attempts, kind, `${why}${orMissing}`, details, statusRule(status, author));
 }
 
 function errorKindOf({ operation, request }: Call, status: number, author: Author): ErrorKind {
@@ -43,6 +45,13 @@ function errorKindOf({ operation, request }: Call, status: number, author: Autho
   // Services answer so without a body when they refuse a token, or have no such record.
   const isUsual = isMissing ? isSafeMethod(request.method) : statusWord(status) === 'denied';
   return statusRule(status, author === 'unknown' && isUsual ? 'service' : author).kind;
+}
+
+/** A service may answer with a page in place of an error, although its description does not say so. */
+function noRecordClause({ operation, request }: Call): string {
+  const id = /\/(\d+)(?:\?.*)?$/.exec(request.url)?.[1];
+  if (!operation || operation.isList || id === undefined) return '';
+  return `, or ${nouns[operation.noun].singular} ${id} does not exist`;
 }
 
 /**
@@ -136,7 +145,6 @@ const messageHints: readonly (readonly [words: RegExp, hint: string])[] = [
     /SELF_SIGNED|UNABLE_TO_(GET_ISSUER|VERIFY)/,
     'if you trust its authority, name it in the setting ca-cert (PETSTORE_CA_CERT=<file>)',
   ],
-  [/CERT_(NOT_YET_VALID|HAS_EXPIRED)/, 'is the clock of this machine right?'],
   [
     /alert[ _](certificate[ _](required|unknown)|handshake[ _]failure|bad[ _]certificate|unknown[ _]ca)/i,
     'if the service wants a client certificate, name one in the setting client-cert (PETSTORE_CLIENT_CERT=<file>)',
@@ -149,6 +157,8 @@ const messageHints: readonly (readonly [words: RegExp, hint: string])[] = [
 function message({ error }: Failure): string | undefined {
   const cause = error?.details.cause;
   const words = cause instanceof Error ? `${systemCode(cause)} ${cause.message}` : '';
+  if (/CERT_(NOT_YET_VALID|HAS_EXPIRED)/.test(words))
+    return `the clock here says ${new Date().toISOString().slice(0, 16)}Z: is it right?`;
   return error && messageHints.find(([pattern]) => pattern.test(`${words} ${error.message}`))?.[1];
 }
 
@@ -236,9 +246,14 @@ function tooSlow({ error }: Failure): string | undefined {
 
 function address({ call, response, error, kind }: Failure): string | undefined {
   if (!call) return undefined;
-  const look = `\`${call.client.doctor}\` looks at each step`;
+  const { contract, baseUrl, doctor } = call.client;
+  const look = `\`${doctor}\` looks at each step`;
   const { reason } = error?.details ?? {};
   if (reason === 'refused') return `is the service running, and the base URL right? ${look}`;
   const isAddressMissing = isMissingStatus(response?.status) && kind === 'unavailable';
-  return isAddressMissing || reason === 'dns' ? `is the base URL right? ${look}` : undefined;
+  if (!isAddressMissing && reason !== 'dns') return undefined;
+  const { basePath } = contract;
+  if (isAddressMissing && basePath !== '' && baseUrl.endsWith(basePath))
+    return `the description says that its operations lie below ${basePath}; if they do not, bind again with --base-path /`;
+  return `is the base URL right? ${look}`;
 }

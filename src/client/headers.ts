@@ -25,7 +25,8 @@ const framing = new Set([
 /** Parses the value of the flag `-H 'name: value'`. @throws UsageError that names the flag. */
 export function parseHeaderFlag(text: string): Header {
   const colon = text.indexOf(':');
-  if (colon < 1) throw new UsageError('--header: must be `name: value`');
+  if (colon < 1)
+    throw new UsageError(`--header: must be \`name: value\`, and has no ${colon === 0 ? 'name' : 'colon'}`);
   return { name: text.slice(0, colon).trim(), value: text.slice(colon + 1).trim(), source: '--header' };
 }
 
@@ -76,6 +77,11 @@ export function checkHeader({ name, value, source }: Header): string {
   if (framing.has(lower)) throw new UsageError(`${source}: ${name} is set by the connection itself`);
   const [unit] = /[^\t\x20-\x7e\x80-\xff]/.exec(value) ?? [];
   if (unit === undefined) return lower;
-  const what = /[\r\n]/.test(unit) ? 'a line break' : 'a control character or one beyond Latin-1';
+  const what =
+    unit > '\xff'
+      ? 'a character beyond Latin-1'
+      : /[\r\n]/.test(unit)
+        ? 'a line break'
+        : 'a control character';
   throw new UsageError(`${source}: the value of ${name} holds ${what}, which is not allowed in a header`);
 }

@@ -15,8 +15,8 @@ export interface RetryLimits {
 }
 
 /**
- * Returns the delay before a retry after a failure that permits one, in milliseconds. Undefined if all retries are used up, if nobody
- * listens at the address, or if the time that is left is shorter.
+ * Returns the delay before a retry after a failure that permits one, in milliseconds. Undefined if all retries are used up, or if
+ * nobody listens at the address.
  *
  * @param number 1 for the first retry.
  * @param random from 0 to 1.
@@ -25,12 +25,10 @@ export function delayOfRetry(
   number: number,
   { error, retryAfterMs }: Pick<Attempt, 'error' | 'retryAfterMs'>,
   { retries, retriesUnreachable }: RetryLimits,
-  leftMs: number,
   random = Math.random(),
 ): number | undefined {
   if (number > retries || (isUnreachable(error) && !retriesUnreachable)) return undefined;
-  const delayMs = retryDelay(number, retryAfterMs, random);
-  return delayMs < leftMs ? delayMs : undefined;
+  return retryDelay(number, retryAfterMs, random);
 }
 
 /** Returns true if nobody listens at the address. */

@@ -122,24 +122,29 @@ async function tryOnce(
   }
 }
 
-/** Returns the delay before the next attempt, or that the service asks to wait too long. */
+/** Returns the delay before the next attempt, or why there is none although the answer allows one. */
 function nextAttempt(
   call: Call,
   attempt: Attempt,
   leftMs: number,
 ): Pick<Attempt, 'nextDelayMs' | 'whyNoRetry'> | undefined {
   const { request, options, client } = call;
-  const { number, response, retryAfterMs } = attempt;
+  const { number, error, response, retryAfterMs } = attempt;
   if (!isRetried(request.method, attempt) || (response && options.isFinal?.(response.status)))
     return undefined;
   const isPaused = options.pace !== undefined && retryAfterMs !== undefined;
   const limitMs = isPaused ? maxRetryWaitMs + 1 : leftMs;
   const { retries = client.limits.retries } = options;
-  const nextDelayMs = delayOfRetry(number, attempt, { ...client.limits, retries }, limitMs);
-  if (nextDelayMs !== undefined) return { nextDelayMs };
-  return retryAfterMs === undefined || retryAfterMs < limitMs
-    ? undefined
-    : { whyNoRetry: `the service asks to wait ${secondsText(retryAfterMs)}` };
+  const delayMs = delayOfRetry(number, attempt, { ...client.limits, retries });
+  if (delayMs !== undefined && delayMs < limitMs) return { nextDelayMs: delayMs };
+  const deadline = `the deadline of ${secondsText(client.limits.timeoutMs)}`;
+  if (retryAfterMs !== undefined && retryAfterMs >= limitMs) {
+    const longer = isPaused ? '' : `, longer than what is left of ${deadline}`;
+    return { whyNoRetry: `the service asks to wait ${secondsText(retryAfterMs)}${longer}` };
+  }
+  // If the deadline itself ended the attempt, the error says so.
+  if (delayMs === undefined || (leftMs <= 0 && error)) return undefined;
+  return { whyNoRetry: `no time for another attempt is left of ${deadline}` };
 }
 
 const maxRedirects = 5;

@@ -169,8 +169,8 @@ function tryAgain(
   const { policy, leftMs, random } = situation;
   const retries = state.retries + 1;
   const retryAfterMs = error?.details.retryAfterMs;
-  const delayMs = delayOfRetry(retries, { error, retryAfterMs }, policy, leftMs, random);
-  if (delayMs === undefined) return undefined;
+  const delayMs = delayOfRetry(retries, { error, retryAfterMs }, policy, random);
+  if (delayMs === undefined || delayMs >= leftMs) return undefined;
   if (to === 'read' || !state.planned) return thenRead({ ...state, retries }, situation, delayMs);
   return thenWrite({ ...state, retries }, state.planned, false, delayMs);
 }

@@ -52,7 +52,7 @@ describe('a 404 that is not the service’s own', () => {
   };
 
   test.each([
-    ['orders get 9', plain, 6, '404 page not found (GET'],
+    ['orders get 9', plain, 6, '404 page not found, or order 9 does not exist (GET'],
     ['orders get 9', page, 6, 'the answer is 404 with text/html: 404 Not'],
     ['orders get 9', { ...page, status: 410 }, 6, 'is the base URL right?'],
     ['api request GET /store/orders/9', page, 6, 'is the base URL right?'],
