@@ -97,6 +97,15 @@ export function writeOnlyFields(operation: Operation | undefined): string[] {
 }
 
 /**
+ * Returns true if a description asks tools not to offer an operation to be tried (`x-hideTryItPanel`).
+ *
+ * @param levels the document, the path item and the operation object.
+ */
+export function hidesTryIt(...levels: readonly object[]): boolean {
+  return levels.some((level) => 'x-hideTryItPanel' in level && level['x-hideTryItPanel'] === true);
+}
+
+/**
  * Says that an operation is deprecated or may change, from its description and the headers of its answer: `getPet is deprecated
  * as of 2026-01-01 and ends on 2030-01-01`. Headers take precedence; malformed ones are ignored. Undefined for a stable
  * operation that stays.

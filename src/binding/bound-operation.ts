@@ -1,3 +1,4 @@
+import { hidesTryIt } from '../api/contract.ts';
 import { withoutParameters } from '../api/http.ts';
 import { nouns } from '../api/nouns.ts';
 import type { BodyField, DocumentedResponse, Operation, RequestBody, Stability } from '../api/operations.ts';
@@ -47,9 +48,7 @@ export function toOperation(
     stability: stabilityOf(operationObject) ?? stabilityOf(pathItem) ?? 'stable',
     isDeprecated: operationObject.deprecated === true,
     sunset: sunsetOf(operationObject) ?? sunsetOf(pathItem),
-    hidesTryIt: [root.document, pathItem, operationObject].some(
-      (level) => level['x-hideTryItPanel'] === true,
-    ),
+    hidesTryIt: hidesTryIt(root.document, pathItem, operationObject),
     source: 'bound',
     why,
   };

@@ -9,38 +9,59 @@ import {
   printJson,
   printPointer,
 } from '../process/exact-json.ts';
-import { withArticle } from '../process/text.ts';
+import { secondsText, withArticle } from '../process/text.ts';
 import type { Finding } from './check.ts';
 
+/** The result of a comparison of a body with a schema. */
+export interface BodyResult {
+  readonly fault?: SchemaFault | undefined;
+  /** A reason for a warning, a clause: a time without an offset, or a comparison that took too long. */
+  readonly remark?: string | undefined;
+}
+
 /** A value in a body that breaks a rule of its schema. For a missing field, `got` is the object that lacks it. */
-export type SchemaFault = Pick<Finding, 'reason' | 'pointer' | 'expected' | 'got'>;
+type SchemaFault = Pick<Finding, 'reason' | 'pointer' | 'expected' | 'got'>;
 
 /** What all parts of a comparison share. */
 interface Comparison {
   /** The schemas to which others refer, by the references to them. */
   readonly definitions: JsonObject;
+  /** True if a time without an offset, as many frameworks print it, is a time. */
+  readonly allowsLocalTimes: boolean;
   /** The moment when the comparison is given up: alternatives within alternatives can take years. */
   readonly untilMs: number;
 }
 
+/** The time of a comparison is over. */
+class LateError extends Error {}
+
 /**
- * Finds the first value in a body that breaks a JSON Schema of draft 2020-12, by the keywords that descriptions of answers use.
- * A keyword that is not known here allows everything. Integers are compared exactly. Liberties that frameworks take with
- * their own descriptions are allowed: null for a field that is not required, and a time without an offset.
+ * Checks a body against a JSON Schema of draft 2020-12, by the keywords that descriptions of answers use. A keyword that is
+ * not known here allows everything. Integers are compared exactly. Null is allowed for a field that is not required.
  *
  * @param definitions the schemas to which others refer, by the references to them.
  * @param limitMs the time for the comparison.
- * @throws Error if a reference leads nowhere or only to itself, or if the comparison takes too long.
+ * @throws Error if a reference leads nowhere or only to itself.
  */
-export function faultIn(
+export function checkBody(
   schema: JsonObject,
   body: JsonValue,
   definitions: JsonObject = {},
   limitMs = 10_000,
-): SchemaFault | undefined {
+): BodyResult {
   const untilMs = monotonicMs() + limitMs;
-  const [fault] = faultsIn(schema, body, '', { definitions, untilMs });
-  return fault;
+  const firstFault = (allowsLocalTimes: boolean) => {
+    const [fault] = faultsIn(schema, body, '', { definitions, allowsLocalTimes, untilMs });
+    return fault;
+  };
+  try {
+    const strictFault = firstFault(false);
+    const fault = strictFault && firstFault(true);
+    return fault ? { fault } : { remark: strictFault?.reason };
+  } catch (error) {
+    if (!(error instanceof LateError)) throw error;
+    return { remark: `the body could not be checked within ${secondsText(limitMs)}` };
+  }
 }
 
 /**
@@ -56,11 +77,11 @@ function* faultsIn(
   comparison: Comparison,
   whole = schema,
 ): Generator<SchemaFault> {
-  if (monotonicMs() > comparison.untilMs) throw new Error('to compare a body with it takes too long');
+  if (monotonicMs() > comparison.untilMs) throw new LateError();
   if (schema === false) yield violation('absent', value, pointer);
   // The upgrade from OpenAPI 3.0 leaves `nullable` beside a reference or a composition as it is.
   if (!isJsonObject(schema) || (value === null && schema.nullable === true)) return;
-  const expected = brokenRule(schema, value);
+  const expected = brokenRule(schema, value, comparison);
   if (expected !== undefined) yield violation(expected, value, pointer);
   const { anyOf, oneOf } = schema;
   for (const part of partsOf(schema, comparison)) yield* faultsIn(part, value, pointer, comparison, whole);
@@ -99,7 +120,11 @@ function schemaAt(reference: string, { definitions }: Comparison): JsonValue {
 }
 
 /** Returns what the first broken rule for a value itself requires; undefined if the value breaks none. */
-function brokenRule(schema: JsonObject, value: JsonValue): string | undefined {
+function brokenRule(
+  schema: JsonObject,
+  value: JsonValue,
+  { allowsLocalTimes }: Comparison,
+): string | undefined {
   const { type, enum: values, const: constant, format } = schema;
   if (type !== undefined && ![type].flat().some((name) => isOfType(value, name))) return typeText(schema);
   // In OpenAPI 3.0, null is allowed beside the values of an enum.
@@ -108,7 +133,7 @@ function brokenRule(schema: JsonObject, value: JsonValue): string | undefined {
     return `one of ${values.map((each) => printJson(each)).join(', ')}`;
   if (constant !== undefined && !hasSameJson(constant, value)) return printJson(constant);
   if (typeof value === 'string') {
-    const isInstant = isDateTime(value) || isDateTime(`${value}Z`);
+    const isInstant = isDateTime(value) || (allowsLocalTimes && isDateTime(`${value}Z`));
     const isBroken = (format === 'date-time' && !isInstant) || (format === 'date' && !isDay(value));
     return isBroken ? `a string of the format ${format}` : undefined;
   }

@@ -87,6 +87,7 @@ export function selectChecks(selection: Selection): SelectedChecks {
     { id: 'auth/missing', run: checkAuth },
     ...expect.map((condition, index) => ({
       id: `expect/${index + 1}`,
+      title: condition.text,
       run: (context: CheckContext) => checkCondition(context, condition),
     })),
     // Another deployment may have answered since.

@@ -9,7 +9,7 @@ import { titleOrText } from '../client/error-body.ts';
 import { fromWire, otherRecord } from '../client/read-answer.ts';
 import { CliError, messageOf } from '../process/errors.ts';
 import { isJsonObject, isNumber, type JsonObject, type JsonValue } from '../process/exact-json.ts';
-import { faultIn, type SchemaFault } from './body-schema.ts';
+import { type BodyResult, checkBody } from './body-schema.ts';
 import {
   type CheckAnswer,
   type CheckContext,
@@ -27,9 +27,10 @@ import { isStatus } from './condition.ts';
  *
  * @param step of a check, such as `next page`. The reason of a fault begins with it.
  * @param status `404`, or `4xx` for a whole class; by default any success that the operation documents.
+ * @returns the reason for a warning, a clause.
  * @throws FindingError with the first fault; CliError if the schema of the description cannot be used.
  */
-export function judge(answer: CheckAnswer, step?: string, status?: string): void {
+export function judge(answer: CheckAnswer, step?: string, status?: string): string | undefined {
   const { operation, mediaType, json, recordId } = answer;
   const fault = (reason: string, details: Details) =>
     new FindingError(faultOf(answer, step ? `${step}: ${reason}` : reason, details));
@@ -39,16 +40,16 @@ export function judge(answer: CheckAnswer, step?: string, status?: string): void
       expected: status ?? operation.success.join(' or '),
     });
   const { schema, mediaTypes: ranges = [] } = documentedResponse(answer) ?? {};
-  if (ranges.length === 0) return;
+  if (ranges.length === 0) return undefined;
   if (!ranges.some((range) => isWithin(mediaType, range)))
     throw fault(mediaType ? `the content type is ${mediaType}` : 'the answer has no content type', {
       expected: ranges.join(' or '),
     });
-  if (!/[/+]json$/.test(mediaType)) return;
+  if (!/[/+]json$/.test(mediaType)) return undefined;
   if (!isUtf8(answer.body)) throw fault('the body is not UTF-8', { expected: 'UTF-8' });
   if (json === undefined) throw fault('the body is not JSON', { expected: 'JSON' });
-  const schemaFault = schema && compareWithSchema(answer, schema, json);
-  if (schemaFault) throw fault(schemaFault.reason, schemaFault);
+  const result = schema ? compareWithSchema(answer, schema, json) : {};
+  if (result.fault) throw fault(result.fault.reason, result.fault);
   const record = answer.status < 300 ? recordOf(answer) : undefined;
   const otherRecordFault = record && otherRecord(operation, recordId, record);
   if (otherRecordFault)
@@ -56,6 +57,7 @@ export function judge(answer: CheckAnswer, step?: string, status?: string): void
       expected: String(recordId),
       pointer: `/${nouns[operation.noun].idField}`,
     });
+  return result.remark;
 }
 
 /** The schemas of the service's specification by the references to them. In an answer, a quantity may be any integer. */
@@ -90,9 +92,9 @@ function compareWithSchema(
   { operation: { id, responses }, definitions = {} }: CheckAnswer,
   schema: JsonObject,
   body: JsonValue,
-): SchemaFault | undefined {
+): BodyResult {
   try {
-    return faultIn(schema, body, responses ? definitions : specification);
+    return checkBody(schema, body, responses ? definitions : specification);
   } catch (error) {
     throw new CliError('failed', `the schema of ${id} cannot be used: ${messageOf(error)}`);
   }

@@ -64,12 +64,13 @@ export async function checkGet(context: CheckContext, operation: Operation): Pro
 /** Checks the answer to a GET. @throws FindingError if the answer is not as documented. */
 function judgeRead(answer: CheckAnswer, { now }: CheckContext): Finding {
   const { operation, status } = answer;
-  judge(answer);
-  const remark = remarkOnDeprecation(answer, now());
+  const remarks = [judge(answer), remarkOnDeprecation(answer, now())].filter(
+    (remark) => remark !== undefined,
+  );
   const count = operation.isList ? `, ${counted(recordsOf(answer).length, 'record', 'records')}` : '';
   const text = `${statusText(status)}${count}`;
-  if (remark === undefined) return pass(text, detailsOf(answer));
-  return warn(`${text}; ${operation.id}: ${remark}`, detailsOf(answer));
+  if (remarks.length === 0) return pass(text, detailsOf(answer));
+  return warn(`${text}; ${operation.id}: ${remarks.join('; ')}`, detailsOf(answer));
 }
 
 /** Finds the fault of an answer that lacks a record of a list, or shows it with another value. */

@@ -6,7 +6,7 @@ import type { RawResponse } from '../client/client.ts';
 import { type CallInput, recordIdOf } from '../client/request.ts';
 import { pageSize } from '../client/whole-list.ts';
 import { monotonicMs } from '../process/deadline.ts';
-import { type ExitCode, exitCodes, messageOf } from '../process/errors.ts';
+import { type ExitCode, exitCodes, messageOf, UsageError } from '../process/errors.ts';
 import { jsonIn } from '../process/exact-json.ts';
 import { excerpt } from '../process/secrets.ts';
 import {
@@ -14,6 +14,7 @@ import {
   type Check,
   type CheckContext,
   type Finding,
+  FindingError,
   findingOfError,
   groupOf,
   isRed,
@@ -95,8 +96,11 @@ function createCheckContext(service: Service, signal: AbortSignal, attempts: Att
     },
     async ask(operation, input = idParameter(operation) ? { id: 1n } : {}, options = {}) {
       const { id, method } = operation;
-      const wholeInput = withPageSize(operation, input);
-      const response = await client.send(id, wholeInput, callOptions(options), options.changes);
+      const sending = client.send(id, withPageSize(operation, input), callOptions(options), options.changes);
+      const response = await sending.catch((error: unknown) => {
+        // The input lacks a header or a parameter that the contract requires.
+        throw error instanceof UsageError ? new FindingError(skip(error.message)) : error;
+      });
       const recordId = recordIdOf(operation, input);
       const { definitions } = client.contract;
       return { ...response, ...parseBody(response), method, operation, recordId, definitions };
@@ -126,7 +130,7 @@ function parseBody({ headers, body }: RawResponse): Pick<RawAnswer, 'mediaType' 
  * one of its requests was repeated.
  */
 export function resultOf(
-  { id, operation, isPrerequisite }: Omit<Check, 'run'>,
+  { id, title, operation, isPrerequisite }: Omit<Check, 'run'>,
   findings: readonly Finding[],
   { strict, mask }: Pick<Service, 'strict' | 'mask'>,
   attempts: readonly Attempt[] = [],
@@ -145,7 +149,7 @@ export function resultOf(
     return { ...finding, state: 'warn', reason: `${reason} (${checked.id} is ${checked.stability})` };
   };
   const finding = weigh(toSafe(gravestOf(findings), mask));
-  return { operation, ...finding, id, isPrerequisite, elapsedMs };
+  return { operation, ...finding, id, title, isPrerequisite, elapsedMs };
 }
 
 /** Makes one finding of all that are as grave as the gravest: the first one, with the reasons of all. */

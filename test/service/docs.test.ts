@@ -88,6 +88,23 @@ test('the page has an article for every operation, with its method, path and sum
   expect(byId.get('deleteInventory')).toContain('>Experimental</span>');
 });
 
+test.each(['operation', 'path', 'document'] as const)(
+  'an operation has no form if the %s has x-hideTryItPanel',
+  (place) => {
+    const document = toOpenApi();
+    const pathItem = document.paths['/pets/{petId}'];
+    const holder = { operation: pathItem?.get, path: pathItem, document }[place];
+    Object.assign(holder ?? {}, { 'x-hideTryItPanel': true });
+    const page = renderPage(document, { baseUrl: 'http://localhost:4010', readOnly: false });
+    const forms = [...page.matchAll(/<form[^>]*aria-label="Try (\w+)"/g)].map(([, id]) => id);
+    const all = operationIds.filter((id) => id !== 'listOrders');
+    const hidden = { operation: ['getPet'], path: ['getPet', 'updatePet', 'deletePet'], document: all }[
+      place
+    ];
+    expect(forms.sort()).toEqual(all.filter((id) => !hidden.includes(id)).sort());
+  },
+);
+
 test('a description with markup in it is shown as text', () => {
   const document = toOpenApi();
   document.info.title = '<script>alert("1")</script>';
@@ -236,8 +253,14 @@ describe.skipIf(browserPath === undefined)('in a browser (needs chromium)', () =
       await page.setViewportSize({ width, height: 900 });
       await tryOut('listPets');
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
-      await page.locator('nav a[href="#getOrder"]').click();
-      expect(page.url()).toMatch(/#getOrder$/);
+      const menu = page.locator('.menu summary');
+      expect(await menu.isVisible()).toBe(width < 960);
+      if (width < 960) {
+        await menu.click();
+        await page.locator('.menu a[href="#getOrder"]').click();
+        expect(page.url()).toMatch(/#getOrder$/);
+        expect(await page.locator('.menu').getAttribute('open')).toBeNull();
+      }
       await page.evaluate(
         readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8'),
       );

@@ -24,6 +24,20 @@ describe.concurrent('what a description says, and what it does not', () => {
       expect(run.check(id)).toMatchObject({ result: 'skip', reason: expect.stringMatching(/./) });
   });
 
+  test('an operation whose required header nobody gives is skipped, with the reason', async () => {
+    await using service = await startService();
+    const env = await bindTo(service.url, ({ paths }) => {
+      const parameters = paths['/store/orders']?.get?.parameters as object[];
+      parameters.push({ name: 'X-Shop', in: 'header', required: true, schema: { type: 'string' } });
+    });
+    const run = await smoke(service.url, ['--only', 'op'], { env });
+    expect(run.code).toBe(0);
+    const reason = 'the header X-Shop is required: give it with --header (listOrders)';
+    expect(run.check('op/listOrders')).toMatchObject({ result: 'skip', reason });
+    const given = await smoke(service.url, ['--only', 'op', '-H', 'X-Shop: 7'], { env });
+    expect(given.check('op/listOrders').result).toBe('pass');
+  });
+
   const deprecation = '@1735689600';
   const sunset = 'Thu, 02 Jan 2025 00:00:00 GMT';
   test.each<[id: string, reason: RegExp, spoil: Change]>([

@@ -123,6 +123,16 @@ test('a next link that leaves out a path prefix is a warning in doctor, and fail
   expect(JSON.parse(smoked.stdout).checks.at(-1)).toMatchObject({ id: 'op/listPets', reason });
 });
 
+test.each([
+  ['warn', 'ALL_PROXY is not read', { ALL_PROXY: 'http://127.0.0.1:1' }],
+  ['pass', '', { all_proxy: 'http://127.0.0.1:1', HTTP_PROXY: 'http://127.0.0.1:1' }],
+])('ALL_PROXY is a warning if no proxy is used: %s', async (state, reason, env) => {
+  await using server = await healthy();
+  const { code, findings } = await examine(`--base-url ${server.url}`, env);
+  expect(code).toBe(0);
+  expect(findings.config).toMatchObject({ state, reason: containing(reason) });
+});
+
 test.each<
   [title: string, code: number, reason: string, words: string, env: RunOptions['env'], config: object]
 >([

@@ -231,7 +231,7 @@ function faultsOf({ name, attributes, children }: XmlElement): string[] {
   ];
 }
 
-test('both schemas take the JUnit report of a failure and a flaky check, and of a service that is not reached', async () => {
+test('a case of JUnit is named by the condition of its --expect, and both schemas take the report of a failure and a flaky check, and of a service that is not reached', async () => {
   const flaky = on(
     '/store/orders/1',
     counting((count) => count === 1, refusing(503)),
@@ -241,8 +241,10 @@ test('both schemas take the JUnit report of a failure and a flaky check, and of 
     spoil: (answer, request) => (request.target === '/categories/1' ? failure : flaky)(answer, request),
   });
   for (const url of [mixed.url, 'http://127.0.0.1:1']) {
-    const { files } = await allReports(url, ['--expect', 'GET /pets 404 /0/name="Rex & Co"']);
+    const condition = 'GET /pets 404 /0/name="Rex & Co"';
+    const { files } = await allReports(url, ['--expect', condition]);
     const elements = readXml(files.junit);
+    expect(elements.map(({ attributes }) => attributes.name)).toContain(`expect/1 ${condition}`);
     expect(elements.flatMap(faultsOf)).toEqual([]);
     expect(Date.parse(elements[1]?.attributes.timestamp ?? '')).toBeGreaterThan(Date.now() - 600_000);
   }

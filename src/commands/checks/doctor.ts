@@ -50,7 +50,7 @@ async function runDoctor(context: Context): Promise<Output> {
  */
 async function checkConfig(context: Context): Promise<{ service?: Service; findings: Finding[] }> {
   const { settings, io } = context;
-  const { problems, warnings, profile, baseUrl } = settings;
+  const { problems, warnings, offline, profile, baseUrl } = settings;
   try {
     if (problems[0]) throw problems[0];
     const service = await connectForChecks(context);
@@ -64,6 +64,9 @@ async function checkConfig(context: Context): Promise<{ service?: Service; findi
       tokenFinding(settings, contract),
       pass(contract === builtInContract ? 'not bound to a description' : `bound to a description, ${count}`),
       ...warnings.map((warning) => warn(warning)),
+      ...(!offline && isProxyIgnored(io.env)
+        ? [warn('ALL_PROXY is not read, so no proxy is used', { hint: 'set HTTPS_PROXY or HTTP_PROXY' })]
+        : []),
     ];
     return { service, findings };
   } catch (error) {
@@ -81,4 +84,9 @@ function tokenFinding(settings: Settings, { tokenHeader }: Contract): Finding {
   return use.kind !== 'sent'
     ? warn(`${source} is not sent: ${use.why}`, { hint: 'see `petstore config explain`' })
     : pass(`${source} is sent as ${use.header.name}`);
+}
+
+function isProxyIgnored(env: Context['io']['env']): boolean {
+  const isSet = (name: string) => (env[name] ?? env[name.toLowerCase()] ?? '') !== '';
+  return isSet('ALL_PROXY') && !isSet('HTTP_PROXY') && !isSet('HTTPS_PROXY');
 }

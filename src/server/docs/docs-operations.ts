@@ -3,12 +3,14 @@ import { operations } from '../../api/operations.ts';
 import { type JsonObject, type JsonValue, printJson } from '../../process/exact-json.ts';
 import { shellWord } from '../../process/text.ts';
 
-type OpenApiOperation = OpenApi['paths'][string][string];
+type PathItem = OpenApi['paths'][string];
+type OpenApiOperation = PathItem[string];
 type OpenApiResponse = OpenApi['components']['responses'][string];
 
-/** An operation of the document, with its references followed. */
+/** An operation of the document, with its path item and with its references followed. */
 export interface DocsOperation {
   readonly document: OpenApi;
+  readonly pathItem: PathItem;
   readonly operation: OpenApiOperation;
   readonly method: string;
   readonly path: string;
@@ -26,7 +28,7 @@ export function listDocsOperations(document: OpenApi): DocsOperation[] {
       if (!operation) return [];
       const { parameters = [], requestBody } = operation;
       const body = requestBody?.content['application/json'];
-      return { document, operation, method: method.toUpperCase(), path, parameters, body };
+      return { document, pathItem, operation, method: method.toUpperCase(), path, parameters, body };
     }),
   );
 }

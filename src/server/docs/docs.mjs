@@ -99,3 +99,7 @@ for (const form of document.querySelectorAll('form.try')) {
     send(form);
   });
 }
+const menu = document.querySelector('.menu');
+menu.addEventListener('click', (event) => {
+  if (event.target.closest('a')) menu.open = false;
+});

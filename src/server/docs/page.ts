@@ -1,3 +1,4 @@
+import { hidesTryIt } from '../../api/contract.ts';
 import type { OpenApi, OpenApiParameter } from '../../api/openapi.ts';
 import { type JsonObject, printJson } from '../../process/exact-json.ts';
 import { escapeMarkup } from '../../process/text.ts';
@@ -54,6 +55,7 @@ export function renderPage(document: OpenApi, options: PageOptions): string {
 <p>${description}</p>
 <p>It answers at <code>${options.baseUrl}</code>. The same description for programs: <a href="openapi.json">openapi.json</a>, <a href="openapi.yaml">openapi.yaml</a>.</p>
 </header>
+<details class="menu"><summary>Operations</summary><nav aria-label="Operations, as a menu">${links}</nav></details>
 <noscript><p class="note">Without JavaScript this page can be read, but its forms cannot send anything.</p></noscript>
 ${groups.map(
   (group) => html`<section aria-labelledby="tag-${group.name}">
@@ -147,9 +149,9 @@ function renderCall(label: string, line: string): Html {
 
 /** Renders the form that sends the request, or the reason why the page has none. */
 function renderTryIt(docsOperation: DocsOperation, { readOnly }: PageOptions): Html {
-  const { document, operation, method, path, parameters, body } = docsOperation;
+  const { document, pathItem, operation, method, path, parameters, body } = docsOperation;
   const id = operation.operationId;
-  if (operation['x-hideTryItPanel'])
+  if (hidesTryIt(document, pathItem, operation))
     return html`<p class="note">The service asks that this operation is not tried from its documentation (<code>x-hideTryItPanel</code>).</p>`;
   if (readOnly && method !== 'GET')
     return html`<p class="note">This server is read-only, so this operation cannot be tried here.</p>`;
