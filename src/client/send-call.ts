@@ -65,7 +65,7 @@ function errorOfCall(call: Call, attempts: readonly Attempt[], error: unknown): 
     : error;
 }
 
-/** Sends the request once, and follows its redirects. Never throws: an abort becomes the error of the attempt. */
+/** Sends the request and follows its redirects. Never throws: an abort becomes the error of the attempt. */
 async function tryOnce(
   call: Call,
   number: number,
@@ -76,29 +76,10 @@ async function tryOnce(
   const startMs = monotonicMs();
   let { request } = call;
   for (let redirects = 0; ; redirects += 1) {
-    let response: HttpResponse | undefined;
-    let error: Error | undefined;
-    let next: HttpRequest | undefined;
-    let isSent = false;
-    const onSending = () => {
-      isSent = true;
-    };
-    try {
-      const limits = {
-        limitMs: leftMs - (monotonicMs() - startMs),
-        timedOut: () =>
-          unansweredError('timeout', `no answer within ${secondsText(client.limits.timeoutMs)}`),
-        signals,
-      };
-      response = await withinLimits(limits, (cancellation) =>
-        client.transport.send(request, { cancellation, onSending }),
-      );
-      if (statusWord(response.status) === 'redirect') next = followRedirect(request, response, redirects);
-    } catch (thrown) {
-      error = thrown as Error;
-      // A proxy that fails has not forwarded the request.
-      if (error instanceof CliError && error.details.reason === 'proxy') isSent = false;
-    }
+    const limitMs = leftMs - (monotonicMs() - startMs);
+    const { isSent, response, error } = await sendOnce(client, request, limitMs, signals);
+    const isRedirect = response && statusWord(response.status) === 'redirect';
+    const next = isRedirect ? followRedirect(request, response, redirects) : undefined;
     const elapsedMs = monotonicMs() - startMs;
     const requestId = response && requestIdOf(response.headers);
     const failure = response && response.status >= 400 ? response : undefined;
@@ -108,17 +89,41 @@ async function tryOnce(
       elapsedMs,
       isSent,
       response,
-      error,
+      error: next instanceof CliError ? next : error,
       author: failure && authorOf(failure, call.operation),
       requestId: requestId && client.secrets.mask(requestId),
       retryAfterMs: failure && retryAfter(failure.headers, Date.now()),
     };
-    if (!next) {
+    if (next === undefined || next instanceof CliError) {
       const retry = nextAttempt(call, attempt, leftMs - elapsedMs);
       return retry ? { ...attempt, ...retry } : attempt;
     }
     client.observe?.({ kind: 'attempt', attempt });
     request = next;
+  }
+}
+
+async function sendOnce(
+  { limits, transport }: Call['client'],
+  request: HttpRequest,
+  limitMs: number,
+  signals: readonly AbortSignal[],
+): Promise<Pick<Attempt, 'isSent' | 'response' | 'error'>> {
+  let isSent = false;
+  const onSending = () => {
+    isSent = true;
+  };
+  const timedOut = () => unansweredError('timeout', `no answer within ${secondsText(limits.timeoutMs)}`);
+  try {
+    const response = await withinLimits({ limitMs, timedOut, signals }, (cancellation) =>
+      transport.send(request, { cancellation, onSending }),
+    );
+    return { isSent, response };
+  } catch (thrown) {
+    const error = thrown as Error;
+    // A proxy that fails has not forwarded the request.
+    const isOfProxy = error instanceof CliError && error.details.reason === 'proxy';
+    return { isSent: isSent && !isOfProxy, error };
   }
 }
 
@@ -150,31 +155,31 @@ function nextAttempt(
 const maxRedirects = 5;
 
 /**
- * Returns the request that follows a redirect. Only a GET or HEAD within one origin is followed, because a credential must
- * not go to another origin, and a write must not go to another URL.
- *
- * @throws CliError with the reason `redirect` for any other redirect. The message names the URL.
+ * Returns the request that follows a redirect, or an error that names the URL. Only a GET or HEAD within one origin is followed,
+ * because a credential must not go to another origin, and a write must not go to another URL.
  */
-function followRedirect(request: HttpRequest, response: HttpResponse, redirects: number): HttpRequest {
+function followRedirect(
+  request: HttpRequest,
+  { status, headers }: HttpResponse,
+  redirects: number,
+): HttpRequest | CliError {
   if (redirects === maxRedirects)
-    throw unansweredError('redirect', `the service redirected more than ${maxRedirects} times`);
-  const { status } = response;
-  const location = headerValue(response.headers, 'location');
+    return unansweredError('redirect', `the service redirected more than ${maxRedirects} times`);
+  const location = headerValue(headers, 'location');
   const from = new URL(request.url);
   const to =
     location !== undefined && URL.canParse(location, from.href) ? new URL(location, from) : undefined;
-  if (!to || !/^https?:$/.test(to.protocol))
-    throw unansweredError('redirect', `the service answered ${status}, a redirect that names no target`, {
-      status,
-    });
-  const notFollowed = (why: string) => {
-    const isElsewhere = from.origin !== to.origin;
-    const hint = isElsewhere ? `if the service has moved there, give --base-url ${to.origin}` : undefined;
-    const message = `the service answered ${status}, a redirect to ${maskUrl(to.href)}; ${why}`;
-    return unansweredError('redirect', message, { status, hint });
-  };
-  if (!isRead(request.method)) throw notFollowed('a write is never redirected');
-  if (to.origin !== from.origin) throw notFollowed('another origin is never followed');
-  to.hash = '';
-  return { method: request.method, url: to.href, headers: request.headers };
+  if (!to || !/^https?:$/.test(to.protocol)) {
+    const message = `the service answered ${status}, a redirect that names no target`;
+    return unansweredError('redirect', message, { status });
+  }
+  const isElsewhere = to.origin !== from.origin;
+  if (isRead(request.method) && !isElsewhere) {
+    to.hash = '';
+    return { method: request.method, url: to.href, headers: request.headers };
+  }
+  const why = isRead(request.method) ? 'another origin is never followed' : 'a write is never redirected';
+  const hint = isElsewhere ? `if the service has moved there, give --base-url ${to.origin}` : undefined;
+  const message = `the service answered ${status}, a redirect to ${maskUrl(to.href)}; ${why}`;
+  return unansweredError('redirect', message, { status, hint });
 }
