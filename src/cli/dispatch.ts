@@ -4,7 +4,7 @@ import { checkColumns, type View } from '../output/columns.ts';
 import type { Output, Prepared } from '../output/printer.ts';
 import { plainStyle } from '../output/style.ts';
 import { exitCodes, OutputClosedError, UsageError } from '../process/errors.ts';
-import { asksForHelp, findHelp, readPage, readTable } from './command-words.ts';
+import { asksForHelp, findHelp, readPage, readTable, type WordTable } from './command-words.ts';
 import { nameOf } from './flag.ts';
 import { type GlobalFlags, writeFlags } from './global-flags.ts';
 import { type ParsedLine, parseLine } from './parse-line.ts';
@@ -53,7 +53,7 @@ export async function readCommandLine(argv: readonly string[], program: Program)
   if (asksForHelp(argv) || lacksVerb)
     return { flags, name, usesConfig: false, run: (context) => printHelp(context, argv) };
   const usesConfig = action?.wrongSettings !== 'unread';
-  return { flags, name, usesConfig, run: (context) => runLine(context, line) };
+  return { flags, name, usesConfig, run: (context) => runLine(context, line, argv) };
 }
 
 /** The errors of commander for a group without a verb, or with an unknown one. */
@@ -77,10 +77,10 @@ export async function printHelp(context: Context, argv: readonly string[]): Prom
  * @returns the exit code.
  * @throws CliError.
  */
-async function runLine(context: Context, line: ParsedLine): Promise<number> {
+async function runLine(context: Context, line: ParsedLine, argv: readonly string[]): Promise<number> {
   const name = commandName(line.path);
   const action = actionOf(line.command);
-  if (line.problem || !action) throw wordsError(name, line.problem);
+  if (line.problem || !action) throw wordsError(context, line, argv);
   const values = { ...line.args, ...line.flags };
   checkWords(name, action, values);
   await checkSettings(context, action);
@@ -159,12 +159,34 @@ async function printOutput(
 }
 
 /** Turns an error of commander into ours. */
-function wordsError(name: string, problem: ParsedLine['problem']): UsageError {
+function wordsError({ io }: Context, { path, problem }: ParsedLine, argv: readonly string[]): UsageError {
+  const name = commandName(path);
   const [sentence = '', suggestion] = (problem?.message ?? '')
     .replace('error: ', '')
     // The value of an unknown flag may be a token.
     .replace(/^(unknown option '[^=]*=).*'/s, "$1…'")
     .split(/\n\(Did you mean (.*)\)$/);
+  const [, flagName] = /^unknown option '(--[\w-]+)/.exec(sentence) ?? [];
+  const owner = flagName && findOwner(readTable(join(io.packageDir, 'dist')), flagName, argv, path.join(' '));
+  if (owner)
+    return new UsageError(
+      `${name}: ${sentence}`,
+      `it belongs behind the command: petstore ${owner} ${flagName}`,
+    );
   const hint = suggestion === undefined ? `see \`${name} --help\`` : `did you mean ${suggestion}`;
   return new UsageError(`${name}: ${sentence}`, hint);
+}
+
+/** Finds the command on the line that has a flag, if it is not the one that got the flag. */
+function findOwner(
+  { commands }: WordTable,
+  flagName: string,
+  argv: readonly string[],
+  receiver: string,
+): string | undefined {
+  return Object.values(commands)
+    .filter(({ flags }) => flags.some((flag) => nameOf(flag) === flagName))
+    .map(({ path }) => path)
+    .filter((path) => path !== receiver && path.split(' ').every((word) => argv.includes(word)))
+    .sort((a, b) => b.length - a.length)[0];
 }

@@ -5,7 +5,7 @@ import { formats, type OutputFormat } from '../output/printer.ts';
 import { colorModes } from '../output/style.ts';
 import { parseChoice, readNamed, type UsageCode, UsageError, ValueError } from '../process/errors.ts';
 import type { JsonValue } from '../process/exact-json.ts';
-import { closestWord } from '../process/text.ts';
+import { closestWord, signClause } from '../process/text.ts';
 
 interface KeyRule {
   readonly summary: string;
@@ -91,7 +91,7 @@ export function parseBaseUrl(text: string): string {
 export function parseInteger(text: string, least: number, most: number): number {
   const number = toQuantity(text);
   if (number === undefined || number < least || number > most)
-    throw new ValueError(`must be a whole number from ${least} to ${most}`);
+    throw new ValueError(`must be a whole number from ${least} to ${most}${signClause(text)}`);
   return number;
 }
 

@@ -1,6 +1,7 @@
 import { idRequirement, toChange, toId, toQuantity, withoutLeadingZeros } from '../api/values.ts';
 import { ValueError } from '../process/errors.ts';
 import type { JsonValue } from '../process/exact-json.ts';
+import { signClause } from '../process/text.ts';
 
 // Reads numbers of files, which other programs write in many ways. The number of a flag has only digits: see `records/parse-values.ts`.
 
@@ -51,7 +52,8 @@ function readNumber(
   // JSON numbers have one notation (RFC 8259, 6), in which 8.000 is 8.
   const ownNotation = typeof value === 'string' ? (notation ?? plainNotation) : plainNotation;
   const number = toNumber(text) ?? toNumber(plainNumber(text, ownNotation));
-  if (number === undefined) throw new ValueError(rule, notation && notationHint(text, notation));
+  if (number === undefined)
+    throw new ValueError(rule + signClause(text), notation && notationHint(text, notation));
   return number;
 }
 

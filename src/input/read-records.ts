@@ -1,7 +1,7 @@
 import type { Fields } from '../api/record-values.ts';
 import { withoutGuard } from '../output/data-formats.ts';
 import { CliError, InputError, quoteValue, ValueError } from '../process/errors.ts';
-import { isJsonObject, type JsonValue } from '../process/exact-json.ts';
+import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-json.ts';
 import { type ColumnRules, type FieldNames, findFields, isColumn } from './field-columns.ts';
 import type { InputFile } from './input-file.ts';
 import { type InputFormat, isTable, recordPlace, splitInput } from './split-input.ts';
@@ -170,7 +170,9 @@ function tableReader(
   const fieldColumns = fields.flatMap((name, index) => (name === undefined ? [] : [{ name, index }]));
   return ({ line, text, cells = [] }) => {
     if (cells.length > fields.length && cells.slice(fields.length).some((cell) => cell.trim() !== ''))
-      throw new ValueError(`the row has ${cells.length} cells, the header has ${fields.length}`);
+      throw new ValueError(`the row has ${cells.length} cells, the header has ${fields.length}`, {
+        rule: 'size',
+      });
     const values: Record<string, string | undefined> = {};
     for (const { name, index } of fieldColumns) {
       const cell = cells[index];
@@ -195,10 +197,15 @@ function objectReader(layout: ColumnRules): RecordReader {
   let columns: Readonly<Record<string, string>> = {};
   return ({ line, text, item = toItem(text) }) => {
     const { value, twice } = item;
-    if (twice !== undefined) throw new ValueError(`the key ${twice} is there twice`);
-    if (!isJsonObject(value)) throw new ValueError(`${quoteValue(text)} is not a JSON object`);
+    if (twice !== undefined)
+      throw new ValueError(`the key ${twice} is there twice`, { rule: 'a key is there twice' });
+    if (!isJsonObject(value))
+      throw new ValueError(`${quoteValue(text)} is not a JSON object`, { rule: 'no object' });
     const ownKeys = Object.keys(value);
     if (!fields || !isSameList(keys, ownKeys)) {
+      const list = ownKeys.some((key) => isColumn(key, layout)) ? undefined : listIn(value, layout);
+      if (list !== undefined)
+        throw new ValueError(`the records seem to be in its list ${list}`, 'give that list alone');
       fields = findFields(ownKeys, layout);
       columns = columnsOf(fields, ownKeys);
       keys = ownKeys;
@@ -210,6 +217,17 @@ function objectReader(layout: ColumnRules): RecordReader {
     }
     return { line, text, values, columns, isOfTable: false };
   };
+}
+
+/** Finds the list of an enclosing document whose objects have a column of ours: `data.items`. */
+function listIn(value: JsonObject, layout: ColumnRules): string | undefined {
+  for (const [key, inner] of Object.entries(value)) {
+    const [first] = Array.isArray(inner) ? inner : [];
+    if (isJsonObject(first) && Object.keys(first).some((name) => isColumn(name, layout))) return key;
+    const deeper = isJsonObject(inner) ? listIn(inner, layout) : undefined;
+    if (deeper !== undefined) return `${key}.${deeper}`;
+  }
+  return undefined;
 }
 
 function isSameList(a: readonly string[], b: readonly string[]): boolean {

@@ -1,5 +1,5 @@
 import { setFlagsFromString } from 'node:v8';
-import { CliError, InputError, ManyError } from '../process/errors.ts';
+import { CliError, InputError, ManyError, ValueError } from '../process/errors.ts';
 import { counted } from '../process/text.ts';
 import type { InputFile } from './input-file.ts';
 import { type InputRow, type RowLayout, readRecords, rowOrError } from './read-records.ts';
@@ -70,7 +70,7 @@ export async function readRows<Row extends InputRow>(
     skipped: total - rows.length - invalid.length,
     warnings: [
       ...leftOutWarning(invalid.length, 'invalid and skipped'),
-      ...invalid.slice(0, maxShownIssues).map((issue) => issueText(input, issue)),
+      ...examplesOf(invalid).map((issue) => issueText(input, issue)),
       ...leftOutWarning(repeats, 'repeated, and counted once'),
       ...leftOutWarning(additions, 'added to another row of the same record'),
     ],
@@ -119,8 +119,8 @@ async function collectRows<Row extends InputRow>(inputFile: InputFile, layout: R
         const message = `${layout.noun} ${id} is on ${places}`;
         const hint = layout.conflictHint;
         if (!conflicting.has(index))
-          issues.push({ line: first.line, text: String(first.text), message, hint });
-        issues.push({ line, text, message, hint });
+          issues.push({ line: first.line, text: String(first.text), message, kind: conflict, hint });
+        issues.push({ line, text, message, kind: conflict, hint });
         conflicting.add(index);
       }
     }
@@ -134,14 +134,21 @@ export interface Issue {
   readonly line: number;
   /** The reason as a clause. It names the column and the value that are wrong. */
   readonly message: string;
+  /** A key that all issues of the same kind share, whatever the values are. */
+  readonly kind?: string | undefined;
   readonly hint?: string | undefined;
   /** The text of the record, which another session may reject. */
   readonly text: string;
 }
 
-function toIssue({ message, details: { hint } }: CliError, line: number, text: string): Issue {
-  return { line, text, message, hint };
+function toIssue(error: CliError, line: number, text: string): Issue {
+  const { message, details } = error;
+  const rule = error instanceof ValueError ? error.rule : message;
+  return { line, text, message, kind: `${rule} ${details.hint ?? ''}`, hint: details.hint };
 }
+
+/** The kind of the issues of two rows of the same id. */
+const conflict = 'conflict';
 
 /** The input in messages. */
 interface NamedInput {
@@ -154,18 +161,34 @@ function issueText({ name, format }: NamedInput, { line, message }: Issue): stri
   return `${recordPlace(name, format, line)}: ${message}`;
 }
 
-/** The most issues that are shown. In JSON an error has all of them. */
-export const maxShownIssues = 10;
+/** Returns the first issue of each kind, with the number of further issues of the kind. */
+export function examplesOf(issues: readonly Issue[]): Issue[] {
+  const groups = new Map<string, Issue[]>();
+  const conflicts = new Set<string>();
+  for (const issue of issues) {
+    const { kind = issue.message } = issue;
+    const group = groups.get(kind) ?? [];
+    groups.set(kind, group);
+    // The two rows of a conflict share its message.
+    if (kind === conflict && conflicts.has(issue.message)) continue;
+    if (kind === conflict) conflicts.add(issue.message);
+    group.push(issue);
+  }
+  return Array.from(groups.values(), ([first, ...others]) => {
+    const more = others.length === 0 ? '' : ` (and ${others.length} more like this)`;
+    return { ...(first as Issue), message: `${first?.message}${more}` };
+  });
+}
 
-/** Returns the error for an input with invalid rows: the first of them, and their number. */
+/** Returns the error for an input with invalid rows: an example of each kind, and the number of all. In JSON it has every issue. */
 function invalidInputError(input: NamedInput, issues: readonly Issue[]): InputError | ManyError {
-  const message = `${input.name}: ${counted(issues.length, 'row is', 'rows are')} invalid; nothing was sent`;
-  const errors = issues.map(
-    (issue) => new InputError(issueText(input, issue), { hint: issue.hint, line: issue.line }),
-  );
-  const [first, ...others] = errors;
-  if (first && others.length === 0) return first;
+  const { name } = input;
+  const [first, ...others] = issues;
+  const message = `${name}: ${counted(issues.length, 'row is', 'rows are')} invalid; nothing was sent`;
+  const toError = (issue: Issue) =>
+    new InputError(issueText(input, issue), { hint: issue.hint, line: issue.line });
+  if (first && others.length === 0) return toError(first);
   const summary = new InputError(message);
-  const examples = [...errors.slice(0, maxShownIssues), summary];
-  return new ManyError(message, errors, 0, { ...summary.details, examples });
+  const examples = [...examplesOf(issues).map(toError), summary];
+  return new ManyError(message, issues.map(toError), 0, { ...summary.details, examples });
 }

@@ -55,7 +55,7 @@ export function toItem(text: string): JsonItem {
   try {
     return parseItem(text);
   } catch (error) {
-    throw new ValueError(`not valid JSON: ${messageOf(error)}`);
+    throw new ValueError(`not valid JSON: ${messageOf(error)}`, { rule: 'not valid JSON' });
   }
 }
 

@@ -147,7 +147,15 @@ export class UsageError extends CliError {
  * A value or a record of an input is not valid. The message is a clause such as `must be true or false`, until `readNamed` puts the
  * place and the value before it.
  */
-export class ValueError extends UsageError {}
+export class ValueError extends UsageError {
+  /** Errors with the same rule are reported together. By default the message, which has no value in it. */
+  readonly rule: string;
+
+  constructor(message: string, details: string | (UsageDetails & { readonly rule?: string }) = {}) {
+    super(message, details);
+    this.rule = (typeof details === 'object' && details.rule) || message;
+  }
+}
 
 /**
  * Reads a value. An error names the value, unless it may be a URL with a secret.
@@ -160,10 +168,11 @@ export function readNamed<Value>(place: string, value: unknown, read: () => Valu
     return read();
   } catch (error) {
     if (!(error instanceof ValueError)) throw error;
-    const { message, details } = error;
+    const { message, details, rule } = error;
     const isShort = typeof value !== 'object' || value instanceof ExactNumber;
     const shown = isShort && !/[@?]/.test(String(value)) ? ` ${quoteValue(value)}` : '';
-    throw new ValueError(`${place}${shown}: ${message}`, { hint: details.hint, code });
+    const named = { hint: details.hint, rule: `${place} ${rule}`, code };
+    throw new ValueError(`${place}${shown}: ${message}`, named);
   }
 }
 

@@ -119,6 +119,7 @@ export function checkFields(
   columns: Readonly<Record<string, string>> = {},
 ): Fields {
   const problems = missingNames.map((name) => `${name} is required`);
+  const rules = [...problems];
   const values: Record<string, JsonValue | undefined> = { ...fields };
   for (const field of noun.fields) {
     const { name } = field;
@@ -131,10 +132,11 @@ export function checkFields(
     } catch (error) {
       if (!(error instanceof ValueError)) throw error;
       problems.push(error.message);
+      rules.push(error.rule);
     }
   }
   if (problems.length === 0) return values;
-  throw new ValueError(problems.join('; '));
+  throw new ValueError(problems.join('; '), { rule: rules.join('; ') });
 }
 
 /**

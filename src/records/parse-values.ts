@@ -3,7 +3,7 @@ import { idRequirement, isDay, toChange, toDateTime, toId, toInstant } from '../
 import { parseInteger } from '../config/keys.ts';
 import { ValueError } from '../process/errors.ts';
 import { type JsonValue, jsonIn } from '../process/exact-json.ts';
-import { caseless, withArticle } from '../process/text.ts';
+import { caseless, signClause, withArticle } from '../process/text.ts';
 
 /** The id of a record, or a name that is looked up. */
 export type IdOrName = bigint | string;
@@ -38,7 +38,7 @@ export function parsePositiveQuantity(text: string): number {
 /** Parses a difference with or without a sign: `+5`, `-3`, `2`. @throws ValueError. */
 export function parseChange(text: string): number {
   const change = toChange(text);
-  if (change === undefined) throw new ValueError('must be an integer such as +5 or -5');
+  if (change === undefined) throw new ValueError(`must be an integer such as +5 or -5${signClause(text)}`);
   return change;
 }
 
@@ -61,11 +61,18 @@ export function parseDate(text: string): string {
     const day = Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate() + days);
     return new Date(day).toISOString().slice(0, 10);
   }
-  if (toInstant(text) === undefined)
+  const date = withoutSpace(text);
+  if (toInstant(date) === undefined)
     throw new ValueError(
       'must be a date such as 2027-01-15, 2027-01-15T09:00:00Z, today, tomorrow, +3d or +1w',
     );
-  return text;
+  return date;
+}
+
+/** Converts an instant as databases print it, `2026-11-29 09:00:00+00`, to RFC 3339. Other texts stay unchanged. */
+function withoutSpace(text: string): string {
+  const [, day, time] = /^(\d{4}-\d\d-\d\d) (\d\d:.*)$/.exec(text) ?? [];
+  return day === undefined ? text : `${day}T${time?.replace(/[+-]\d\d$/, '$&:00')}`;
 }
 
 /** Returns a word in the spelling of the service. Case does not matter. @throws ValueError for an unknown word. */

@@ -134,7 +134,7 @@ test('an unknown category is named with its place before any write', async () =>
 test('headers and keys are read without regard to case, spaces and underscores', async () => {
   using shop = openShop();
   const runs = [
-    ['orders update', 'ID;Pet_ID;Ship Date \n8;5;2027-01-01T09:00:00+00:00\n'],
+    ['orders update', 'ID;Pet_ID;Ship Date \n8;5;2027-01-01 09:00:00+00\n'],
     ['orders update', '[{"Id":9,"pet_id":5,"quantity":10,"ship_date":"2027-01-01T00:00:00Z"}]'],
     ['pets update', 'Name,ID,,\nRexi,1,,\n'],
   ];

@@ -6,7 +6,7 @@ import { readCheckedInput, startRun } from '../../bulk/start-run.ts';
 import type { Context } from '../../context.ts';
 import { editAndSend, findEditor } from '../../input/editor.ts';
 import { type ColumnMap, parseColumnMap } from '../../input/field-columns.ts';
-import { type CheckedInput, maxShownIssues, readRows } from '../../input/read-rows.ts';
+import { type CheckedInput, examplesOf, readRows } from '../../input/read-rows.ts';
 import type { Output, Prepared } from '../../output/printer.ts';
 import { messageOf, UsageError } from '../../process/errors.ts';
 import { sanitize } from '../../process/text.ts';
@@ -131,9 +131,7 @@ async function readEdited(
   const inputFile = { name: 'edit', path: undefined, bytes: bytes() };
   const input = await readRows(inputFile, layout, { skipInvalid: true });
   const lines = text.split('\n');
-  const faults = input.invalid
-    .slice(0, maxShownIssues)
-    .map(({ line, message }) => `${lines[line - 1]}: ${message}`);
+  const faults = examplesOf(input.invalid).map(({ line, message }) => `${lines[line - 1]}: ${message}`);
   if (faults.length > 0) throw new UsageError(faults.join('\n'));
   const rows = input.rows.flatMap((row): CountRow[] => {
     const { id, intent } = row;
