@@ -124,6 +124,27 @@ test('an undo removes a record whose id a person tells after it has begun, also 
   expect(shop.stored.size).toBe(pets.length + 1);
 });
 
+test('an undo names a record whose id no answer told, and removes it once a person has told the id', async () => {
+  await using shop = await recordShop({ '/pets': pets });
+  shop.write('new.csv', 'name,category\nRex,1\n');
+  shop.misbehave = ({ method, perform }, response) => {
+    if (method !== 'POST') return undefined;
+    perform();
+    response.writeHead(201).end();
+    return true;
+  };
+  expect(await shop.report('pets create --from new.csv --yes')).toMatchObject({ code: 0, applied: 1 });
+  expect(await shop.report('undo --yes')).toMatchObject({
+    code: 3,
+    failed: 1,
+    next: expect.stringContaining("runs settle r1 'line:2=<id>'"),
+  });
+  const made = [...shop.stored.values()].at(-1)?.id;
+  expect(await shop.report(`runs settle r1 line:2=${made} --as applied`)).toMatchObject({ code: 0 });
+  expect(await shop.report('undo r1 --yes')).toMatchObject({ code: 0, applied: 1 });
+  expect(shop.stored.size).toBe(pets.length);
+});
+
 test('an undo of a create leaves no row to a later run that deleted its record', async () => {
   await using shop = await recordShop({ '/pets': [] });
   shop.write('new.csv', 'name,category\nRex,1\nLuna,1\n');
