@@ -111,6 +111,27 @@ describe('the output', () => {
       stderr: expect.stringContaining('because'),
     });
   });
+
+  const tryIt = 'warning: the service asks tools not to offer listOrders to be tried (x-hideTryItPanel)\n';
+
+  test.each<[what: string, line: string, reply: Reply, stderr: string]>([
+    ['nothing for another operation', 'GET /pets', { body: [] }, ''],
+    ['that the service asks not to offer the operation', 'GET /store/orders', { body: [] }, tryIt],
+    [
+      'that the operation is deprecated, unless --quiet is given',
+      'GET /pets/1 -q',
+      { body: {}, headers: { deprecation: 'true' } },
+      '',
+    ],
+  ])('says %s', async (_, line, reply, stderr) => {
+    const run = await send(line.split(' '), reply);
+    expect([run.code, run.stderr.replace(/\n(?=.)/g, ' ')]).toEqual([0, stderr]);
+  });
+
+  test('warns of a deprecated operation', async () => {
+    const run = await send(['GET', '/pets/1', '-v'], { body: {}, headers: { deprecation: 'true' } });
+    expect(run.stderr).toMatch(/^note: getPet is deprecated$/m);
+  });
 });
 
 test('says that the service answered if the answer cannot be written', async () => {

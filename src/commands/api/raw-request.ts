@@ -1,8 +1,10 @@
 import { STATUS_CODES } from 'node:http';
 import { resolve } from 'node:path';
+import { describeLifecycle } from '../../api/contract.ts';
 import { headerLines, isSafeMethod } from '../../api/http.ts';
+import type { Operation } from '../../api/operations.ts';
 import { confirmWrite } from '../../asking.ts';
-import type { RawResponse } from '../../client/client.ts';
+import type { Client, RawResponse } from '../../client/client.ts';
 import { type RawRequest, rawMethods } from '../../client/request.ts';
 import { toRequestDocuments } from '../../client/shown-calls.ts';
 import type { Context } from '../../context.ts';
@@ -48,6 +50,7 @@ export async function sendRaw(context: Context, args: RequestArguments): Promise
       'give -o json, or none',
     );
   const client = await context.client();
+  const operation = operationAt(client, method, path);
   const isSafe = isSafeMethod(method);
   if (input !== undefined && isSafe) throw new UsageError(`api request: ${method} takes no --input`);
   const isQuery = input !== undefined || isSafe || method === 'DELETE';
@@ -63,7 +66,13 @@ export async function sendRaw(context: Context, args: RequestArguments): Promise
   };
   if (!isSafe) await confirmWrite(context, { what: `send ${method} ${path}` });
   if (flags.dryRun) return { ...toRequestDocuments([client.toRawRequest(request)]), asList: false };
+  if (operation?.hidesTryIt)
+    await context.printNotice(
+      `warning: the service asks tools not to offer ${operation.id} to be tried (x-hideTryItPanel)`,
+    );
   const response = await client.request(request);
+  const notice = operation && describeLifecycle(operation, response.headers);
+  if (notice) await context.printRemark(`note: ${notice}`);
   try {
     if (include) await io.stdout.write(headOf(response, context), { isRaw: true });
     await printBody(context, response);
@@ -110,4 +119,22 @@ function requestBodyOf(fields: readonly ReturnType<typeof parseAssignment>[]): s
     return [name, isText ? value : readNamed(`-f ${name}`, value, () => readJsonText(value))];
   });
   return printJson(Object.fromEntries(entries));
+}
+
+/** Finds the operation of the contract with the method and the path of a request. */
+function operationAt({ contract, baseUrl }: Client, method: string, path: string): Operation | undefined {
+  const below = path.startsWith(`${baseUrl}/`) ? path.slice(baseUrl.length) : path;
+  const [barePath = ''] = below.split(/[?#]/);
+  return [...contract.operations.values()].find(
+    (operation) => operation.method === method && fitsTemplate(barePath, operation.path),
+  );
+}
+
+function fitsTemplate(path: string, template: string): boolean {
+  const parts = path.replace(/^\/*/, '/').split('/');
+  const expected = template.split('/');
+  return (
+    parts.length === expected.length &&
+    expected.every((part, index) => (part.startsWith('{') ? parts[index] !== '' : part === parts[index]))
+  );
 }
