@@ -7,16 +7,10 @@ import { whileKillable } from '../process/io.ts';
 import { joinFirst } from '../process/text.ts';
 import { toOperation } from './bound-operation.ts';
 import type { Description } from './description.ts';
-import {
-  type DocumentOperation,
-  type DocumentParameter,
-  obstacleText,
-  operationsIn,
-  type Route,
-  routeText,
-} from './document.ts';
+import { type DocumentOperation, obstacleText, operationsIn, type Route, routeText } from './document.ts';
 import { type Match, type Matches, matchOperations } from './match.ts';
 import { obstacleTo } from './obstacles.ts';
+import { withFixedValues } from './parameters.ts';
 import { isParameter } from './path-words.ts';
 import type { TableOperation } from './wire-form.ts';
 
@@ -154,9 +148,5 @@ function withFixedQuery(operation: DocumentOperation, id: string, query: string)
       `--map ${id}: ${routeText(operation)} has no query parameter ${unknownName}`,
       inQuery.length > 0 ? `it has ${inQuery.map(({ name }) => name).join(', ')}` : undefined,
     );
-  const parameters = operation.parameters.map((parameter): DocumentParameter => {
-    const value = parameter.in === 'query' ? values.get(parameter.name) : undefined;
-    return value === undefined ? parameter : { ...parameter, required: true, fixedValue: value };
-  });
-  return { ...operation, parameters };
+  return withFixedValues(operation, ({ name }) => values.get(name));
 }

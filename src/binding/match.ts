@@ -2,18 +2,11 @@ import { notDescribed } from '../api/contract.ts';
 import { type NounName, nouns, type OperationId } from '../api/nouns.ts';
 import { operations, takesId } from '../api/operations.ts';
 import { compactName, joinFirst } from '../process/text.ts';
-import {
-  type DocumentOperation,
-  fixedRoute,
-  mapFlag,
-  type Obstacle,
-  obstacleText,
-  routeText,
-} from './document.ts';
-import { addingWordIn, isNumberKind, obstacleTo } from './obstacles.ts';
+import { type DocumentOperation, mapFlag, type Obstacle, obstacleText, routeText } from './document.ts';
+import { countObstacle, isNumberKind, obstacleTo, remedyFor } from './obstacles.ts';
 import { withStatedValues } from './parameters.ts';
 import { mentions, nounOfSchema, type PathForm, readPath } from './path-words.ts';
-import { keywordOf, type Shape } from './schema.ts';
+import type { Shape } from './schema.ts';
 import { fieldNamesOf, isRecord, recordsIn, type TableOperation } from './wire-form.ts';
 
 // Finds the operations of the table in a document. A wrong binding is worse than a missing one, because the binding decides
@@ -249,30 +242,6 @@ function idObstacle(
 /** Returns true if records have both an `id` and a `petId`, so that a path may mean either. */
 function hasTwoIds(noun: NounName, { fields }: NounFacts): boolean {
   return fields.has('id') && fields.has(compactName(nouns[noun].idName));
-}
-
-/** Returns the clause with the --map flag that binds an operation. Its outer parameters get an example value. */
-function remedyFor({ id }: TableOperation, operation: DocumentOperation): string {
-  const { outerNames, idName } = readPath(operation.path);
-  const route = fixedRoute(withStatedValues(operation, id));
-  const fixed = takesId(id) && idName === undefined ? [] : outerNames;
-  const path = fixed.reduce((text, name) => text.replace(`{${name}}`, '7'), route.path);
-  return `to bind it, add ${mapFlag(id, { ...route, path })}`;
-}
-
-/** Finds out whether an operation may add to a count or subtract from it, and not set it. */
-function countObstacle(tableOperation: TableOperation, operation: DocumentOperation): Obstacle | undefined {
-  const { id, noun } = tableOperation;
-  const { method, operationId = '', operationObject, body } = operation;
-  if (!nouns[noun].isCount || !body) return undefined;
-  const quantity = body.shape.fields.get('quantity');
-  const description = (quantity && keywordOf(quantity, 'description')) ?? '';
-  const isCreate = id === 'createInventory';
-  const texts = isCreate ? [] : [operationId, String(operationObject.summary ?? '')];
-  const word = [...texts, String(description)].map(addingWordIn).find((text) => text !== undefined);
-  if (word !== undefined) return { why: `it says ${word}, and so may not set the count` };
-  if (method !== 'PATCH' || body.shape.names.includes('InventoryUpdate')) return undefined;
-  return { why: 'it does not say that it sets the count', remedy: remedyFor(tableOperation, operation) };
 }
 
 function choose({ id, noun }: TableOperation, candidates: readonly Candidate[]): Match {

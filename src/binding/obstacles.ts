@@ -1,10 +1,11 @@
 import { fieldsOfKind, type Noun, type NounName, nouns } from '../api/nouns.ts';
+import { takesId } from '../api/operations.ts';
 import { isCategoryField } from '../api/record-values.ts';
 import { withArticle } from '../process/text.ts';
 import { type DocumentOperation, fixedRoute, mapFlag, type Obstacle } from './document.ts';
 import { toParameters, withStatedValues } from './parameters.ts';
-import { mentions, singularWords } from './path-words.ts';
-import type { Shape } from './schema.ts';
+import { mentions, readPath, singularWords } from './path-words.ts';
+import { keywordOf, type Shape } from './schema.ts';
 import {
   fieldNamesOf,
   isCategoryObject,
@@ -23,7 +24,7 @@ const addingStems =
 const addingWord = new RegExp(`^(${addingStems})(e|s|d|ed|es|er|ing|ce|ment|ition|itional|ion|ation)?$`);
 
 /** Returns the word in a text that says that a count changes by a quantity, rather than being set to it. */
-export function addingWordIn(text: string): string | undefined {
+function addingWordIn(text: string): string | undefined {
   return singularWords(text).find((word) => addingWord.test(word));
 }
 
@@ -153,4 +154,31 @@ function obstacleInTypes(tableOperation: TableOperation, shape: Shape, label: st
     return { why: `its ${label} has the field ${name} as ${withArticle(kind)}` };
   }
   return undefined;
+}
+
+/** Finds out whether an operation may add to a count or subtract from it, and not set it. */
+export function countObstacle(
+  tableOperation: TableOperation,
+  operation: DocumentOperation,
+): Obstacle | undefined {
+  const { id, noun } = tableOperation;
+  const { method, operationId = '', operationObject, body } = operation;
+  if (!nouns[noun].isCount || !body) return undefined;
+  const quantity = body.shape.fields.get('quantity');
+  const description = (quantity && keywordOf(quantity, 'description')) ?? '';
+  const isCreate = id === 'createInventory';
+  const texts = isCreate ? [] : [operationId, String(operationObject.summary ?? '')];
+  const word = [...texts, String(description)].map(addingWordIn).find((text) => text !== undefined);
+  if (word !== undefined) return { why: `it says ${word}, and so may not set the count` };
+  if (method !== 'PATCH' || body.shape.names.includes('InventoryUpdate')) return undefined;
+  return { why: 'it does not say that it sets the count', remedy: remedyFor(tableOperation, operation) };
+}
+
+/** Returns the clause with the --map flag that binds an operation. Its outer parameters get an example value. */
+export function remedyFor({ id }: TableOperation, operation: DocumentOperation): string {
+  const { outerNames, idName } = readPath(operation.path);
+  const route = fixedRoute(withStatedValues(operation, id));
+  const fixed = takesId(id) && idName === undefined ? [] : outerNames;
+  const path = fixed.reduce((text, name) => text.replace(`{${name}}`, '7'), route.path);
+  return `to bind it, add ${mapFlag(id, { ...route, path })}`;
 }

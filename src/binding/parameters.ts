@@ -132,12 +132,20 @@ function constantOf({ shape, fixedValue }: DocumentParameter): string | undefine
 /** Gives required parameters the values that the description states for them, as `?name=value` of --map does. */
 export function withStatedValues(operation: DocumentOperation, id: OperationId): DocumentOperation {
   const { unknownParameters } = toParameters(operation, id);
+  return withFixedValues(operation, (parameter) => {
+    const value = unknownParameters.includes(parameter) ? statedValue(parameter.shape) : undefined;
+    return value === undefined || typeof value === 'object' ? undefined : String(value);
+  });
+}
+
+/** Gives query parameters the values that `fixedValueOf` returns for them. */
+export function withFixedValues(
+  operation: DocumentOperation,
+  fixedValueOf: (parameter: DocumentParameter) => string | undefined,
+): DocumentOperation {
   const parameters = operation.parameters.map((parameter): DocumentParameter => {
-    const isUnknown = parameter.in === 'query' && unknownParameters.includes(parameter);
-    const value = isUnknown ? statedValue(parameter.shape) : undefined;
-    return value === undefined || typeof value === 'object'
-      ? parameter
-      : { ...parameter, fixedValue: String(value) };
+    const fixedValue = parameter.in === 'query' ? fixedValueOf(parameter) : undefined;
+    return fixedValue === undefined ? parameter : { ...parameter, required: true, fixedValue };
   });
   return { ...operation, parameters };
 }
