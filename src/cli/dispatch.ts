@@ -8,15 +8,7 @@ import { asksForHelp, findHelp, readPage, readTable, type WordTable } from './co
 import { nameOf } from './flag.ts';
 import { type GlobalFlags, writeFlags } from './global-flags.ts';
 import { type ParsedLine, parseLine } from './parse-line.ts';
-import {
-  type Action,
-  actionOf,
-  commandName,
-  flagsOf,
-  isGroup,
-  type Program,
-  type UnfinishedLine,
-} from './verb.ts';
+import { type Action, actionOf, commandName, flagsOf, isGroup, type Program, type Values } from './verb.ts';
 
 /** A command line that has been read and not yet run. */
 interface CommandLine {
@@ -34,18 +26,14 @@ export async function readCommandLine(argv: readonly string[], program: Program)
   if (argv[0] === '__complete') {
     const words = argv.slice(argv[1] === '--' ? 2 : 1);
     // The flags before the cursor select the service and the columns whose values are offered.
-    const { flags, args, path, command } = await parseLine(program, words.slice(0, -1));
-    const line = { words, path, command, values: { ...args, ...flags } };
-    return {
-      flags,
-      name: '',
-      usesConfig: true,
-      run: (context) => program.complete(line, context).then(() => exitCodes.done),
-    };
+    const line = await parseLine(program, words.slice(0, -1));
+    const run = (context: Context) =>
+      program.complete({ ...line, words }, context).then(() => exitCodes.done);
+    return { flags: line.flags, name: '', usesConfig: true, run };
   }
   const line = await parseLine(program, argv);
-  const { flags, path, command, problem } = line;
-  if (flags.version === true) return readCommandLine(['version'], program);
+  const { flags, values, path, command, problem } = line;
+  if (values.version === true) return readCommandLine(['version'], program);
   const action = actionOf(command);
   const name = path.join(' ');
   // bin/petstore.js answers most of these lines without the program.
@@ -81,7 +69,7 @@ async function runLine(context: Context, line: ParsedLine, argv: readonly string
   const name = commandName(line.path);
   const action = actionOf(line.command);
   if (line.problem || !action) throw wordsError(context, line, argv);
-  const values = { ...line.args, ...line.flags };
+  const { values } = line;
   checkWords(name, action, values);
   await checkSettings(context, action);
   const { view, run } = await prepare(context, action, values);
@@ -96,7 +84,7 @@ async function runLine(context: Context, line: ParsedLine, argv: readonly string
 }
 
 /** @throws UsageError for a write flag of a command that does not write, and for a wrong value. */
-function checkWords(name: string, action: Action, values: UnfinishedLine['values']): void {
+function checkWords(name: string, action: Action, values: Values): void {
   const taken = Object.entries(flagsOf(action)).map(([key, flag]) => flag.key ?? key);
   const misplaced = Object.entries(writeFlags).find(([key]) => key in values && !taken.includes(key));
   if (misplaced) throw new UsageError(`${name}: unknown option '${nameOf(misplaced[1])}'`);
@@ -104,11 +92,7 @@ function checkWords(name: string, action: Action, values: UnfinishedLine['values
   if (wrongValue) throw wrongValue;
 }
 
-async function prepare(
-  context: Context,
-  action: Action,
-  values: UnfinishedLine['values'],
-): Promise<Prepared> {
+async function prepare(context: Context, action: Action, values: Values): Promise<Prepared> {
   if ('prepare' in action) return action.prepare(context, values);
   return { view: undefined, run: async () => (await action.run(context, values)) ?? undefined };
 }

@@ -158,13 +158,12 @@ export const topicNames = [
   'ci',
   'gateways',
 ] as const;
-type PageName = (typeof topicNames)[number] | 'introduction';
 
 /**
  * Reads the pages of `topics.txt`: the topics, and what `petstore` prints without a command. It replaces `{global flags}`,
  * `{write flags}` and `{formats}` by tables.
  */
-async function readTopics(): Promise<Readonly<Record<PageName, string>>> {
+async function readTopics(): Promise<Readonly<Record<string, string>>> {
   const { default: text } = await import('./topics.txt?raw');
   const topics = text.split(/^# /m).slice(1);
   const pages = topics.map((topic) => {

@@ -1,6 +1,7 @@
 import { Command, CommanderError, Option } from 'commander';
 import { UsageError } from '../process/errors.ts';
 import type { Flag } from './flag.ts';
+import type { GlobalFlags } from './global-flags.ts';
 import {
   type Action,
   actionOf,
@@ -10,14 +11,14 @@ import {
   isGroup,
   loadCommand,
   type Program,
+  type Values,
 } from './verb.ts';
 
 /** A command line as commander has read it. */
 export interface ParsedLine extends CommandNode {
-  /** The values of the flags by their keys. A wrong value is replaced by its error. */
-  readonly flags: Readonly<Record<string, unknown>>;
-  /** The values of the arguments by their keys. A wrong value is replaced by its error. */
-  readonly args: Readonly<Record<string, unknown>>;
+  readonly flags: GlobalFlags;
+  /** The values of the flags and arguments by their keys. A wrong value is replaced by its error. */
+  readonly values: Values;
   /** The error of commander. The other members then hold what was read before it, for help and for completion. */
   readonly problem?: CommanderError | undefined;
 }
@@ -76,7 +77,8 @@ export async function parseLine(program: Program, words: readonly string[]): Pro
   );
   const keys = Object.keys(('args' in position.command && position.command.args) || {});
   const args = Object.fromEntries(keys.map((key, at) => [key, innermost.processedArgs[at]]));
-  return { ...position, flags: innermost.opts(), args, problem };
+  const flags = innermost.opts();
+  return { ...position, flags, values: { ...args, ...flags }, problem };
 }
 
 /**

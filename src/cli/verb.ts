@@ -49,7 +49,8 @@ type Work<CommandValues> =
       prepare(context: Context, values: CommandValues): Prepared | Promise<Prepared>;
     };
 
-type Values = Readonly<Record<string, unknown>>;
+/** The values of flags and arguments, by their keys. */
+export type Values = Readonly<Record<string, unknown>>;
 
 type Verb = CommandEntry & Action;
 

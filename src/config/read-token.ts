@@ -33,13 +33,6 @@ export async function readToken(
   return output.replace(/\r?\n$/, '');
 }
 
-/** The output of a command, and its error. */
-interface CommandEnd {
-  readonly error: ExecFileException | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
 /**
  * Runs a command and returns its stdout. The command runs without a shell and with an empty stdin. Its stderr is shown after it has
  * ended, because the token must be masked in it.
@@ -55,9 +48,10 @@ async function runTokenCommand(
   const [command, ...words] = splitWords(line);
   const { cwd, env } = io;
   const options = { cwd, env, signal, timeout: limitMs, maxBuffer: maxBytes, windowsHide: true };
-  const { error, stdout, stderr } = await new Promise<CommandEnd>((resolve) => {
+  type Ending = readonly [error: ExecFileException | null, stdout: string, stderr: string];
+  const [error, stdout, stderr] = await new Promise<Ending>((resolve) => {
     const end = (problem: ExecFileException | null, output = '', notes = '') =>
-      resolve({ error: problem, stdout: output, stderr: notes });
+      resolve([problem, output, notes]);
     try {
       execFile(command, words, { ...options, killSignal: 'SIGKILL' }, end).stdin?.end();
     } catch (thrown) {

@@ -106,12 +106,8 @@ async function readHead(pieces: AsyncGenerator<string>): Promise<string> {
   return head;
 }
 
-interface DetectedFormat extends InputFormat {
-  /** The head without the line in which Excel names the delimiter: `sep=;`. */
-  readonly text: string;
-}
-
-function detectFormat(head: string, name: string, isColumn: (cell: string) => boolean): DetectedFormat {
+/** Detects the format of a text, and drops the line in which Excel names the delimiter: `sep=;`. */
+function detectFormat(head: string, name: string, isColumn: (cell: string) => boolean) {
   const kind = kinds[extname(name).toLowerCase()] ?? kindOfText(head);
   if (kind === 'json' || kind === 'jsonl') return { kind, delimiter: '', text: head };
   const [line, separator] = /^sep=([^"\r\n])(?=[\r\n]|$)/i.exec(head) ?? [];

@@ -99,9 +99,6 @@ export function deleteRecords(
   });
 }
 
-/** The details of each record for the question. Empty if none is asked. */
-type DetailsById = ReadonlyMap<bigint, RecordDetails>;
-
 interface RecordDetails {
   /** The title, with the record that is deleted with it: `Rex, with its inventory entry: 3 in stock`. */
   readonly title?: string;
@@ -109,7 +106,11 @@ interface RecordDetails {
   readonly isMissing?: boolean;
 }
 
-async function readDetails(access: Access, ids: readonly bigint[]): Promise<DetailsById> {
+/** Reads the details of each record for the question. Empty if none is asked. */
+async function readDetails(
+  access: Access,
+  ids: readonly bigint[],
+): Promise<ReadonlyMap<bigint, RecordDetails>> {
   const { context, client, noun } = access;
   const details = new Map<bigint, RecordDetails>();
   if (context.flags.yes || context.flags.dryRun || !canAsk(context)) return details;

@@ -89,13 +89,8 @@ async function runEdit(
   });
 }
 
-interface EditText {
-  readonly text: string;
-  /** The exported counts by the ids of the pets. */
-  readonly counts: ReadonlyMap<bigint, Value>;
-}
-
-async function readText(context: Context, { below, ...filter }: EditFilter): Promise<EditText> {
+/** Returns the text to edit, and its counts by the ids of the pets. */
+async function readText(context: Context, { below, ...filter }: EditFilter) {
   const client = await context.client();
   const status = toServiceStatuses(client.contract, 'inventory', filter.status);
   const nameById = await new Names(context, client).namesOf('pets');
