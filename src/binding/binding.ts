@@ -2,10 +2,9 @@ import type { Contract } from '../api/contract.ts';
 import type { NounName, OperationId } from '../api/nouns.ts';
 import { type Operation, operationIds, operations, takesId } from '../api/operations.ts';
 import { UsageError } from '../process/errors.ts';
-import type { JsonObject } from '../process/exact-json.ts';
 import { whileKillable } from '../process/io.ts';
 import { joinFirst } from '../process/text.ts';
-import { toOperation } from './bound-operation.ts';
+import { definitionsOf, toOperation } from './bound-operation.ts';
 import type { Description } from './description.ts';
 import { type DocumentOperation, obstacleText, operationsIn, type Route, routeText } from './document.ts';
 import { type Match, type Matches, matchOperations } from './match.ts';
@@ -22,19 +21,16 @@ export interface Maps {
   readonly fields: ReadonlyMap<NounName, ReadonlyMap<string, string>>;
 }
 
-/** The contract of a description, and the matches from which it was made. */
-interface BindResult {
-  readonly matches: Matches;
-  readonly contract: Contract;
-}
-
 /**
  * Finds the operations of the table in a description, and makes a contract of them.
  *
  * @throws UsageError if the description lacks a route of `--map`, if a route cannot be called as its
  *   operation, or if no operation has a field of `--map`.
  */
-export function bind(description: Description, maps: Maps): BindResult {
+export function bind(
+  description: Description,
+  maps: Maps,
+): { readonly contract: Contract; readonly matches: Matches } {
   return whileKillable(() => {
     const { documentOperations, tokenHeader } = operationsIn(description);
     const table = operationIds.map((id): TableOperation => {
@@ -47,7 +43,6 @@ export function bind(description: Description, maps: Maps): BindResult {
       if (route) mapped.set(tableOperation.id, findOperationAt(documentOperations, tableOperation, route));
     }
     const matches = matchOperations(table, documentOperations, mapped);
-    const definitions: JsonObject = {};
     const bound = new Map<OperationId, Operation>();
     const missing = new Map<OperationId, string>();
     for (const tableOperation of table) {
@@ -55,11 +50,12 @@ export function bind(description: Description, maps: Maps): BindResult {
       const match = matches.get(id);
       const [operation] = match?.operations ?? [];
       if (operation && match?.state === 'bound')
-        bound.set(id, toOperation(tableOperation, operation, match.why, description, definitions));
+        bound.set(id, toOperation(tableOperation, operation, match.why, description));
       else if (match) missing.set(id, whyUnbound(match));
     }
     for (const [noun, fields] of maps.fields)
       for (const [field, name] of fields) requireMappedField([...bound.values()], noun, field, name);
+    const definitions = definitionsOf([...bound.values()], description);
     return { matches, contract: { operations: bound, missing, tokenHeader, basePath: '', definitions } };
   });
 }

@@ -10,17 +10,12 @@ import { pagingOf, toParameters } from './parameters.ts';
 import { boundsOf, keywordOf, type Shape, statedValue, takesNull } from './schema.ts';
 import { fieldNamesOf, isCategoryObject, isRecord, recordsIn, type TableOperation } from './wire-form.ts';
 
-/**
- * Makes an operation of the contract from one of the table and one of the document.
- *
- * @param definitions gets the schemas to which those of the answers refer, by reference.
- */
+/** Makes an operation of the contract from one of the table and one of the document. */
 export function toOperation(
   tableOperation: TableOperation,
   from: DocumentOperation,
   why: string,
   root: Description,
-  definitions: JsonObject,
 ): Operation {
   const { id, noun, isList } = tableOperation;
   const { operationObject, pathItem, responses } = from;
@@ -43,7 +38,7 @@ export function toOperation(
     // Frameworks leave out the responses of a DELETE.
     success: success.length > 0 ? success : anySuccess,
     errors: [],
-    responses: readResponses(responses, root, definitions),
+    responses: readResponses(responses, root),
     credential: from.credential,
     stability: stabilityOf(operationObject) ?? stabilityOf(pathItem) ?? 'stable',
     isDeprecated: operationObject.deprecated === true,
@@ -158,24 +153,26 @@ function exampleOf(shape: Shape): JsonValue | undefined {
 }
 
 /** Reads the documented answers of an operation by status, `4XX` or `default`. */
-function readResponses(
-  responses: JsonObject,
-  root: Description,
-  definitions: JsonObject,
-): Record<string, DocumentedResponse> {
+function readResponses(responses: JsonObject, root: Description): Record<string, DocumentedResponse> {
   const documentedResponses: Record<string, DocumentedResponse> = {};
   for (const [status, response] of Object.entries(responses)) {
     if (!/^([1-5](\d\d|XX)|default)$/i.test(status)) continue;
     const { content } = objectOf(response);
     const schema = jsonContent(content, root)?.schema;
-    for (const reference of referencesIn(schema, root))
-      definitions[reference] ??= lookUp(reference, root) ?? true;
     documentedResponses[status.replace('xx', 'XX')] = {
       mediaTypes: Object.keys(objectOf(content)).map((type) => withoutParameters(type).toLowerCase()),
       schema: schema === undefined ? undefined : objectOf(schema),
     };
   }
   return documentedResponses;
+}
+
+/** Returns the schemas to which those of the answers refer, by reference. */
+export function definitionsOf(operations: readonly Operation[], root: Description): JsonObject {
+  const references = operations
+    .flatMap(({ responses = {} }) => Object.values(responses))
+    .flatMap(({ schema }) => [...referencesIn(schema, root)]);
+  return Object.fromEntries(references.map((reference) => [reference, lookUp(reference, root) ?? true]));
 }
 
 const anySuccess = [200, 201, 202, 203, 204, 205];
