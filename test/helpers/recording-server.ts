@@ -1,4 +1,10 @@
-import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+  type ServerResponse,
+} from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { TlsOptions } from 'node:tls';
 import { listenHere } from './listen.ts';
@@ -13,10 +19,20 @@ export interface Seen {
 }
 
 export interface Reply {
-  readonly status?: number;
-  readonly headers?: Readonly<Record<string, string>>;
-  /** A text is sent as it is, any other value as JSON. */
+  readonly status?: number | undefined;
+  /** By default, a body has the content type of JSON. A header that is undefined is not sent. */
+  readonly headers?: Readonly<Record<string, string | readonly string[] | undefined>> | undefined;
+  /** Text and bytes are sent as they are, any other value as JSON. */
   readonly body?: unknown;
+}
+
+/** An answer, a broken connection, or no answer at all. */
+export type Reaction = Reply | 'reset' | 'hang';
+
+interface ServerOptions {
+  readonly tls?: TlsOptions | undefined;
+  /** By default a free port. */
+  readonly port?: number | undefined;
 }
 
 export interface RecordingServer extends AsyncDisposable {
@@ -27,39 +43,35 @@ export interface RecordingServer extends AsyncDisposable {
 }
 
 /**
- * Starts a service on a free port that keeps every request. It answers the path of a document, with any query, with the
+ * Starts a service that keeps every request. It answers the path of a document, with any query, with the
  * document, and every other request with the result of a function.
  */
 export async function recordingServer(
   documents: Readonly<Record<string, unknown>>,
-  answer: (seen: Seen) => Reply = () => ({
+  answer: (seen: Seen) => Reaction | Promise<Reaction> = () => ({
     status: 404,
     body: { code: 'not_found', message: 'no', status: 404 },
   }),
-  tls?: TlsOptions,
+  { tls, port }: ServerOptions = {},
 ): Promise<RecordingServer> {
   const seen: Seen[] = [];
-  const listener = async (request: IncomingMessage, response: ServerResponse) => {
-    let body = '';
-    for await (const chunk of request) body += chunk;
-    const recorded = {
-      method: request.method ?? '',
-      path: request.url ?? '',
-      headers: request.headers,
-      body,
-    };
+  const respond = async (request: IncomingMessage, response: ServerResponse) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const { method = '', url: path = '', headers } = request;
+    const recorded = { method, path, headers, body: Buffer.concat(chunks).toString() };
     seen.push(recorded);
-    const document = documents[recorded.path] ?? documents[pathOf(recorded)];
-    const reply = document === undefined ? answer(recorded) : { body: document };
-    const text = typeof reply.body === 'string' ? reply.body : JSON.stringify(reply.body ?? '');
-    const type = reply.body === undefined ? {} : { 'content-type': 'application/json' };
-    response.writeHead(reply.status ?? 200, { ...type, ...reply.headers });
-    response.end(reply.body === undefined ? undefined : text);
+    const document = documents[path] ?? documents[pathOf(recorded)];
+    const reaction = document === undefined ? await answer(recorded) : { body: document };
+    if (reaction === 'reset') request.socket.destroy();
+    else if (reaction !== 'hang') send(response, reaction);
   };
+  const listener = (request: IncomingMessage, response: ServerResponse) =>
+    void respond(request, response).catch(() => response.destroy());
   const server = tls ? createTlsServer(tls, listener) : createServer(listener);
-  const port = await listenHere(server);
+  const listeningPort = await listenHere(server, port);
   return {
-    url: `${tls ? 'https' : 'http'}://127.0.0.1:${port}`,
+    url: `${tls ? 'https' : 'http'}://127.0.0.1:${listeningPort}`,
     seen,
     calls: () =>
       seen
@@ -74,4 +86,12 @@ export async function recordingServer(
 
 function pathOf({ path }: Seen): string {
   return path.split('?', 1)[0] ?? '';
+}
+
+function send(response: ServerResponse, { status = 200, headers, body }: Reply): void {
+  const type = body === undefined ? {} : { 'content-type': 'application/json' };
+  const sent = Object.entries({ ...type, ...headers }).filter(([, value]) => value !== undefined);
+  const isRaw = body === undefined || typeof body === 'string' || body instanceof Uint8Array;
+  response.writeHead(status, Object.fromEntries(sent) as OutgoingHttpHeaders);
+  response.end(isRaw ? body : JSON.stringify(body));
 }

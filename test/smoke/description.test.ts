@@ -123,7 +123,7 @@ describe.concurrent('what a description says, and what it does not', () => {
   ])('an unused id that is %s is followed by 2147483647', async (_, spoil, result, reason) => {
     const run = await smokeOf(spoil, ['--only', 'error']);
     expect(run.check('error/not-found')).toMatchObject({ result, reason });
-    expect(run.requests.map(({ target }) => target)).toContain('/categories/2147483647');
+    expect(run.seen.map(({ path }) => path)).toContain('/categories/2147483647');
   });
 
   /** Marks the description of a category as written only, and requires it. */
@@ -135,8 +135,8 @@ describe.concurrent('what a description says, and what it does not', () => {
   };
 
   test('a field that is only written is neither demanded of an answer nor compared with one', async () => {
-    const spoil: Change = (answer, { target }) =>
-      target.startsWith('/categories') ? changing(withoutDescription)(answer) : answer;
+    const spoil: Change = (answer, { path }) =>
+      path.startsWith('/categories') ? changing(withoutDescription)(answer) : answer;
     await using service = await startService({ spoil });
     const env = await bindTo(service.url, writeOnly);
     const flags = ['--write', '--only', 'op/*Categor*,write/category'];
@@ -148,10 +148,10 @@ describe.concurrent('what a description says, and what it does not', () => {
   });
 
   test('a page size that the service requires is sent, and a delete may answer anything if it states nothing', async () => {
-    const spoil: Change = (answer, { method, target }) => {
+    const spoil: Change = (answer, { method, path }) => {
       if (method === 'DELETE' && answer.status === 204)
         return withBody({ ...answer, status: 200 }, { deleted: true });
-      return /^\/categories(\?(?!.*limit=)|$)/.test(target) && method === 'GET'
+      return /^\/categories(\?(?!.*limit=)|$)/.test(path) && method === 'GET'
         ? refusing(422)(answer)
         : answer;
     };

@@ -61,8 +61,8 @@ const ofSchema: Faults = {
 /** Faults of lists as lists. */
 const ofList: Faults = {
   'the list has an id twice': changing((json: object[]) => [...json.slice(0, 1), ...json]),
-  'the next link gives the same records again': (answer, { target }) =>
-    withHeaders(answer, { link: `<${target}#next>; rel="next"` }),
+  'the next link gives the same records again': (answer, { path }) =>
+    withHeaders(answer, { link: `<${path}#next>; rel="next"` }),
   'the next link leaves the service': having({ link: '<http://elsewhere.example/pets>; rel="next"' }),
   'the next link is not a URL': having({ link: '<http://[>; rel="next"' }),
 };
@@ -90,7 +90,7 @@ const toLocation =
     body: '',
   });
 const toLogin: Change = (answer, request) =>
-  request.target === '/login'
+  request.path === '/login'
     ? { ...asPage(answer, '<title>Sign in'), status: 200 }
     : toLocation('/login')(answer, request);
 
@@ -103,8 +103,8 @@ const others: Faults = {
     '/store/inventory/1',
     differing({ quantity: 99 }),
   ),
-  'error/not-found: answered 200 OK': unknownId((answer, { target }) => ({
-    ...withBody(answer, `{"id":${target.replace('/categories/', '')},"name":"Dogs"}`),
+  'error/not-found: answered 200 OK': unknownId((answer, { path }) => ({
+    ...withBody(answer, `{"id":${path.replace('/categories/', '')},"name":"Dogs"}`),
     status: 200,
   })),
   'error/not-found: answered 500': unknownId(refusing(500)),

@@ -53,8 +53,8 @@ function shrinkingShop(): ServiceOptions {
   const store = seedStore();
   const spoil = counting(
     (count) => count === 1,
-    (answer, { target }) => {
-      store.orders.delete(BigInt(target.replace(/.*\//, '')));
+    (answer, { path }) => {
+      store.orders.delete(BigInt(path.replace(/.*\//, '')));
       return refusal(answer, 404);
     },
   );
@@ -87,18 +87,18 @@ const variants: Readonly<Record<string, Variant>> = {
   'ids up to the largest int64': { service: () => ({ store: bigShop() }), flags: strict },
   'redirects of reads within the service': {
     service: () => ({
-      route: (target) => target.replace(/^\/v1/, ''),
-      spoil: on(/^\/(?!v1)/, (answer, { target }) => ({
+      route: (path) => path.replace(/^\/v1/, ''),
+      spoil: on(/^\/(?!v1)/, (answer, { path }) => ({
         ...answer,
         status: 308,
         body: '',
-        headers: { location: `/v1${target}` },
+        headers: { location: `/v1${path}` },
       })),
     }),
   },
   'a path before every path': {
     base: '/api/v2',
-    service: () => ({ route: (target) => target.replace(/^\/api\/v2/, ''), spoil: prefixed }),
+    service: () => ({ route: (path) => path.replace(/^\/api\/v2/, ''), spoil: prefixed }),
   },
   'a key in a header': {
     spoil: (answer, { headers }) => (headers['x-key'] === 'right key' ? answer : refusal(answer, 401)),
@@ -112,8 +112,8 @@ const variants: Readonly<Record<string, Variant>> = {
     flags: strict,
   },
   'ids of int32': {
-    spoil: (answer, { target }) =>
-      Number(/\d{5,}/.exec(target)?.[0] ?? 0) > 2 ** 31 - 1 ? refusal(answer, 400) : answer,
+    spoil: (answer, { path }) =>
+      Number(/\d{5,}/.exec(path)?.[0] ?? 0) > 2 ** 31 - 1 ? refusal(answer, 400) : answer,
     bind({ paths }) {
       for (const item of Object.values(paths))
         for (const { parameters } of Object.values(item))

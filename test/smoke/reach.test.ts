@@ -97,7 +97,7 @@ describe('tls', () => {
       expect(skipped.code).toBe(6);
       expect(skipped.ids('fail')).toEqual(['reach/http']);
       expect(run.stderr + skipped.stderr).not.toContain('waiting');
-      expect(service.requests).toEqual([]);
+      expect(service.seen).toEqual([]);
     },
   );
 
@@ -126,7 +126,7 @@ describe('auth', () => {
     ['lets anybody in', (answer) => answer, /^answered 200 OK without a credential: listPets, getPet, /],
     [
       'lets anybody read orders',
-      (answer, { target }) => (target.startsWith('/store/orders') ? answer : refusal(answer, 401)),
+      (answer, { path }) => (path.startsWith('/store/orders') ? answer : refusal(answer, 401)),
       /^answered 200 OK without a credential: listOrders, getOrder$/,
     ],
   ])('a service that declares security and %s fails auth', async (_, withoutToken, reason) => {

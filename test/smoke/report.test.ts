@@ -160,13 +160,13 @@ test.each([
   [['--expect', 'POST /pets 201'], 'only GET is sent'],
   [['-o', 'csv'], '-o csv: smoke prints a report for people'],
 ])('%j is refused before anything is sent', async (flags, message) => {
-  const before = service.requests.length;
+  const before = service.seen.length;
   expect(await run(flags)).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(message) });
-  expect(service.requests.length).toBe(before);
+  expect(service.seen.length).toBe(before);
 });
 
 test('globs select by id and by group; reach always runs; --dry-run lists them and sends nothing', async () => {
-  const before = service.requests.length;
+  const before = service.seen.length;
   const ids = async (...flags: string[]) => {
     const { stdout } = await run(['--dry-run', '--no-header', ...flags]);
     const [dns, connect, http, ...others] = Array.from(stdout.matchAll(/^\S+/gm), String);
@@ -179,7 +179,7 @@ test('globs select by id and by group; reach always runs; --dry-run lists them a
   const two = ['op/getOrder', 'error/not-found'];
   expect(await ids('--only', 'op/get?rder', '--only', 'error/not-found')).toEqual(two);
   expect(await ids('--only', 'op/getPet', '--expect', 'GET /pets 200')).toEqual([pet, 'expect/1']);
-  expect(service.requests.length).toBe(before);
+  expect(service.seen.length).toBe(before);
   const { stdout } = await run(['--dry-run', '--write', '--no-header']);
   expect(stdout).toMatch(/^write\/category +createCategory +stable$/m);
 });
@@ -238,7 +238,7 @@ test('a case of JUnit is named by the condition of its --expect, and both schema
   );
   const failure = on('/categories/1', (answer) => withBody(answer, { id: 1 }));
   await using mixed = await startService({
-    spoil: (answer, request) => (request.target === '/categories/1' ? failure : flaky)(answer, request),
+    spoil: (answer, request) => (request.path === '/categories/1' ? failure : flaky)(answer, request),
   });
   for (const url of [mixed.url, 'http://127.0.0.1:1']) {
     const condition = 'GET /pets 404 /0/name="Rex & Co"';

@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { SaxesParser } from 'saxes';
 import { toOpenApi } from '../../src/api/openapi.ts';
 import type { JsonObject } from '../../src/process/exact-json.ts';
+import type { Seen } from '../helpers/recording-server.ts';
 import { type RunOptions, runCli } from '../helpers/run-cli.ts';
-import { type Change, type ReceivedRequest, startService } from './service.ts';
+import { type Change, startService } from './service.ts';
 
 /** A check in the JSON report: the fields that tests look at. */
 interface Check extends Readonly<Record<'id' | 'result' | 'reason', string>> {
@@ -51,9 +52,9 @@ export async function smoke(
 export async function smokeOf(
   spoil: Change,
   flags: readonly string[],
-): Promise<SmokeRun & { readonly requests: readonly ReceivedRequest[] }> {
+): Promise<SmokeRun & { readonly seen: readonly Seen[] }> {
   await using service = await startService({ spoil });
-  return { ...(await smoke(service.url, flags)), requests: service.requests };
+  return { ...(await smoke(service.url, flags)), seen: service.seen };
 }
 
 /** The description of the local server, as tests change it. */

@@ -21,9 +21,9 @@ const isFirst = (count: number) => count === 1;
 /** Shows a commit in a header and at `/version`. */
 const showing =
   (commit: string): Change =>
-  (answer, { target }) => {
+  (answer, { path }) => {
     const versioned = withHeaders(answer, { 'x-commit': commit });
-    return target === '/version' ? { ...withBody(versioned, { build: { commit } }), status: 200 } : versioned;
+    return path === '/version' ? { ...withBody(versioned, { build: { commit } }), status: 200 } : versioned;
   };
 
 /** Shows the commit `new`, but `old` in the answers whose number, from 1, is chosen. */
@@ -44,7 +44,7 @@ describe.concurrent('the wait for a service', () => {
     const note = /waiting up to 60 s for the service: reach\/connect: .*connection refused/;
     const hasNote = () => expect(io.written('stderr').replace(/\s+/g, ' ')).toMatch(note);
     await vi.waitFor(hasNote, { timeout: 50_000 });
-    await using _ = await startService({ port: first.port });
+    await using _ = await startService({ port: Number(new URL(first.url).port) });
     expect(await code).toBe(0);
   });
 
@@ -60,7 +60,7 @@ describe.concurrent('the wait for a service', () => {
     const run = await smokeOf(spoil, ['--wait', '30s', '--retries', '0', ...only]);
     expect(run.code).toBe(0);
     expect(run.stderr).toContain('waiting');
-    expect(run.requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
+    expect(run.seen.filter(({ method }) => method === 'POST')).toHaveLength(1);
   });
 
   test('nothing is written if the read checks never pass', async () => {
@@ -68,7 +68,7 @@ describe.concurrent('the wait for a service', () => {
     expect(never.code).toBe(7);
     const reason = 'op/listOrders failed';
     expect(never.check('write/pet')).toMatchObject({ result: 'skip', reason });
-    expect(new Set(never.requests.map(({ method }) => method))).toEqual(new Set(['GET']));
+    expect(new Set(never.seen.map(({ method }) => method))).toEqual(new Set(['GET']));
   });
 
   test.each([401, 403])('%i ends the wait at once, with exit code 4', async (status) => {
@@ -95,7 +95,7 @@ describe.concurrent('the wait for a deployment', () => {
 
   test('each look has a new connection: 10 before the checks, 10 after them', async () => {
     const run = await smokeOf(showing('new'), [...waitForNew, '--only', 'op/listPets']);
-    const isLook = run.requests.map(({ headers }) => headers.connection === 'close');
+    const isLook = run.seen.map(({ headers }) => headers.connection === 'close');
     expect(isLook.filter(Boolean)).toHaveLength(20);
     expect(isLook.slice(isLook.lastIndexOf(false) + 1)).toHaveLength(10);
   });
@@ -130,8 +130,8 @@ describe.concurrent('the wait for a deployment', () => {
 describe.concurrent('how an answer is judged', () => {
   test('a service without any GET is reached by the first --expect', async () => {
     await using service = await startService({
-      spoil: (answer, { target }) =>
-        target === '/health' ? { ...withBody(answer, { status: 'ok' }), status: 200 } : refusal(answer, 404),
+      spoil: (answer, { path }) =>
+        path === '/health' ? { ...withBody(answer, { status: 'ok' }), status: 200 } : refusal(answer, 404),
     });
     const env = await bindTo(service.url, ({ paths }) => {
       for (const item of Object.values(paths)) delete item.get;
@@ -146,7 +146,7 @@ describe.concurrent('how an answer is judged', () => {
     const flags = ['--strict', '--only', 'expect', '--expect', 'GET /sick 503 /status=DOWN'];
     const run = await smokeOf(on('/sick', sick), flags);
     expect(run.code).toBe(0);
-    expect(run.requests.filter(({ target }) => target === '/sick')).toHaveLength(1);
+    expect(run.seen.filter(({ path }) => path === '/sick')).toHaveLength(1);
   });
 
   test.each([
@@ -178,7 +178,7 @@ describe.concurrent('limits of time', () => {
   test('--timeout limits one call, so a check of many slow calls passes', async () => {
     const run = await smokeOf(late(60), ['--write', '--timeout', '2s', '--only', 'write/*']);
     expect(run.code).toBe(0);
-    expect(run.requests.length * 60).toBeGreaterThan(2000);
+    expect(run.seen.length * 60).toBeGreaterThan(2000);
   });
 
   test('--max-time stops the checks, skips the checks that have not begun, and fails', async () => {

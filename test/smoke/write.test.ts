@@ -5,13 +5,13 @@ import { main } from '../../src/main.ts';
 import type { Signal } from '../../src/process/errors.ts';
 import type { JsonObject } from '../../src/process/exact-json.ts';
 import type { Store } from '../../src/server/store.ts';
+import type { Seen } from '../helpers/recording-server.ts';
 import { fakeIo, runCli } from '../helpers/run-cli.ts';
 import { bindTo, configured, type Description, newFolder, smoke } from './run.ts';
 import {
   type Change,
   changing,
   on,
-  type ReceivedRequest,
   refusing,
   type ServiceOptions,
   startService,
@@ -28,10 +28,10 @@ async function write(options: ServiceOptions, only = 'write/*', flags: readonly 
   await using service = await startService(options);
   const before = counts(service.store);
   const run = await smoke(service.url, ['--write', '--only', only, ...flags]);
-  const changed = service.requests
+  const changed = service.seen
     .filter(({ method }) => method === 'DELETE' || method === 'PUT')
-    .map(({ target }) => target);
-  return { ...run, requests: service.requests, changed, leavesNothing: counts(service.store) === before };
+    .map(({ path }) => path);
+  return { ...run, seen: service.seen, changed, leavesNothing: counts(service.store) === before };
 }
 
 const paths = {
@@ -47,7 +47,7 @@ test('the checks of each noun pass, name their records with a new UUIDv7, and le
   const reason = 'created, read, updated, read, deleted, gone';
   for (const name of Object.keys(paths))
     expect(run.check(`write/${name}`)).toMatchObject({ result: 'pass', reason });
-  const posts = run.requests.filter(({ method, target }) => method === 'POST' && target === '/pets');
+  const posts = run.seen.filter(({ method, path }) => method === 'POST' && path === '/pets');
   expect(posts).toHaveLength(3);
   for (const { body } of posts)
     expect(JSON.parse(body).name).toMatch(
@@ -60,7 +60,7 @@ test('without --write only GET reaches the service', async () => {
   const run = await smoke(service.url, ['--expect', 'GET /pets', '--wait', '5s']);
   expect(run.code).toBe(0);
   expect(run.checks.some(({ id }) => id.startsWith('write/'))).toBe(false);
-  expect(new Set(service.requests.map(({ method }) => method))).toEqual(new Set(['GET']));
+  expect(new Set(service.seen.map(({ method }) => method))).toEqual(new Set(['GET']));
 });
 
 type WriteFault = readonly [
@@ -93,7 +93,7 @@ describe.concurrent('a fault of a write fails the command, and no other record i
     writeFaults.map((fault) => [name, path, ...fault] as const),
   );
   test.for(cases)('%s at %s: %s', async ([name, path, reason, method, change, leaves]) => {
-    const isHit = (request: ReceivedRequest) => request.method === method && request.target.startsWith(path);
+    const isHit = (request: Seen) => request.method === method && request.path.startsWith(path);
     const options: ServiceOptions =
       typeof change === 'number'
         ? { refuse: (request) => (isHit(request) ? change : undefined) }
@@ -112,9 +112,9 @@ describe.concurrent('a fault of a write fails the command, and no other record i
     const isLeft = leaves !== undefined && name !== 'inventory';
     if (isLeft) expect(result).toBe('fail');
     expect(new RegExp(`perhaps ${name} .*(id unknown|id \\d+)`).test(left)).toBe(isLeft);
-    for (const target of run.changed) {
-      const [, place = '', id] = /^(.*)\/(\d+)$/.exec(target) ?? [];
-      expect(Number(id), target).toBeGreaterThan(largestIds[place as keyof typeof largestIds]);
+    for (const path of run.changed) {
+      const [, place = '', id] = /^(.*)\/(\d+)$/.exec(path) ?? [];
+      expect(Number(id), path).toBeGreaterThan(largestIds[place as keyof typeof largestIds]);
     }
   });
 });
@@ -122,9 +122,9 @@ describe.concurrent('a fault of a write fails the command, and no other record i
 /** Answers a create with the id of another record, under which it then shows ours. */
 function movedRecord(): Change {
   let ours = '';
-  return (answer, { method, target }) => {
-    if (method === 'GET' && target === '/categories/1' && ours !== '') return withBody(answer, ours);
-    if (method !== 'POST' || target !== '/categories') return answer;
+  return (answer, { method, path }) => {
+    if (method === 'GET' && path === '/categories/1' && ours !== '') return withBody(answer, ours);
+    if (method !== 'POST' || path !== '/categories') return answer;
     ours = String(answer.body);
     const created = withHeaders(answer, { location: '/categories/1' });
     return changing((json: object) => ({ ...json, id: 1 }))(created);
@@ -134,9 +134,9 @@ function movedRecord(): Change {
 /** Shows another name for each category after its update. */
 function renamedRecord(): Change {
   const renamed = new Set<string>();
-  return (answer, { method, target }) => {
-    if (method === 'PUT') renamed.add(target);
-    if (method !== 'GET' || !renamed.has(target)) return answer;
+  return (answer, { method, path }) => {
+    if (method === 'PUT') renamed.add(path);
+    if (method !== 'GET' || !renamed.has(path)) return answer;
     return changing((json: object) => ({ ...json, name: 'Theirs now' }))(answer);
   };
 }
@@ -174,7 +174,7 @@ test.concurrent.for(scenes)('%s: %s', async ([name, , spoil, outcome, left]) => 
   const { result, reason } = run.check(`write/${name}`);
   expect(`${result} ${reason}`).toMatch(outcome);
   expect(run.code).toBe(result === 'fail' ? 7 : 0);
-  expect(run.changed.filter((target) => target.endsWith('/1'))).toEqual([]);
+  expect(run.changed.filter((path) => path.endsWith('/1'))).toEqual([]);
   const cleanup = run.check('write/cleanup');
   expect(cleanup.result === 'fail').toBe(left !== undefined);
   if (left) expect(cleanup.reason).toMatch(left);
@@ -186,7 +186,7 @@ async function bound(change: (document: Description) => void) {
   await using service = await startService();
   const env = await bindTo(service.url, change);
   const run = await smoke(service.url, ['--write', '--only', 'write'], { env });
-  return { ...run, posts: service.requests.filter(({ method }) => method === 'POST') };
+  return { ...run, posts: service.seen.filter(({ method }) => method === 'POST') };
 }
 
 const requiring =
@@ -212,14 +212,14 @@ test.each<[path: string, reason: RegExp, change: (document: Description) => void
   expect(checks).toContainEqual(
     expect.objectContaining({ result: 'skip', reason: expect.stringMatching(reason) }),
   );
-  expect(posts.map(({ target }) => target)).not.toContain(path);
+  expect(posts.map(({ path }) => path)).not.toContain(path);
 });
 
 test.each([{ example: 7 }, { default: 7 }, { enum: [7, 8] }])(
   'a required field gets the value that the description states: %j',
   async (stated) => {
     const { posts } = await bound(requiring({ type: 'integer', ...stated }));
-    const post = posts.find(({ target }) => target === '/store/orders');
+    const post = posts.find(({ path }) => path === '/store/orders');
     expect(JSON.parse(post?.body ?? '{}')).toMatchObject({ warehouse: 7 });
   },
 );
@@ -229,7 +229,7 @@ test('a protected profile refuses --write without its name, and nothing is sent'
   const env = configured({ profiles: { live: { 'base-url': service.url, protected: true } } });
   const refused = await runCli('smoke --profile live --write', { env });
   expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('--confirm live') });
-  expect(service.requests).toEqual([]);
+  expect(service.seen).toEqual([]);
   expect((await runCli('smoke --profile live --write --confirm live', { env })).code).toBe(0);
 });
 
@@ -240,8 +240,8 @@ describe.concurrent('a signal', () => {
     more: readonly string[] = [],
   ) {
     const io = fakeIo();
-    const spoil: Change = (answer, { method, target }) =>
-      react(`${method} ${target}`, (signal) => io.raise(signal)) ?? answer;
+    const spoil: Change = (answer, { method, path }) =>
+      react(`${method} ${path}`, (signal) => io.raise(signal)) ?? answer;
     await using service = await startService({ spoil });
     const before = counts(service.store);
     const flags = ['--write', '--only', 'write/*', ...more];
