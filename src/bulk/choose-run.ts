@@ -25,12 +25,12 @@ export type RunChoice =
     };
 
 /**
- * Chooses the run that `resume` continues: the run with this id, or else the last run on the target that wrote or is unfinished.
+ * Chooses the run that `resume` continues: the run with this id, or else the last run on the target.
  *
  * @throws UsageError if the run must not be resumed, or if its journal cannot be read.
  */
 export function chooseResume(list: RunList, target: string, runId: string | undefined): RunChoice {
-  const runs = runsOnTarget(list, target).filter((info) => info.appliedOrUncertain > 0 || isUnfinished(info));
+  const runs = runsOnTarget(list, target);
   const info = chosenRun(list, 'resume', runs, runId);
   if (info && (runId !== undefined || isUnfinished(info))) {
     const refusal = resumeRefusal(list, info);
@@ -43,8 +43,8 @@ export function chooseResume(list: RunList, target: string, runId: string | unde
 }
 
 /**
- * Chooses the run that `undo` takes back: the run with this id, or else the last run on the target that wrote or may have. If
- * its undo has begun, chooses that undo, to continue it.
+ * Chooses the run that `undo` takes back: the run with this id, or else the last run on the target, whether it wrote or not, so
+ * that no earlier run is taken back by mistake. If its undo has begun, chooses that undo, to continue it.
  *
  * @throws UsageError if the run cannot be undone, or its journal cannot be read.
  */
@@ -53,12 +53,7 @@ export async function chooseUndo(
   target: string,
   runId: string | undefined,
 ): Promise<RunChoice> {
-  const runs = runsOnTarget(list, target).filter(
-    (info) =>
-      info.appliedOrUncertain > 0 ||
-      info.state === 'running' ||
-      (info.header.kind === 'undo' && isUnfinished(info)),
-  );
+  const runs = runsOnTarget(list, target);
   const info = chosenRun(list, 'undo', runs, runId);
   if (!info) return { kind: 'nothing', info };
   const { header } = info;
@@ -70,18 +65,21 @@ export async function chooseUndo(
   if (header.kind === 'delete')
     throw new UsageError(
       `undo ${info.id}: it removed records, which cannot be undone`,
-      `its records are in \`petstore runs show ${info.id} -o json\`, which ${header.noun} create --from takes`,
+      `its records are in \`petstore runs show ${info.id} -o json\`, which ${header.noun} create --from takes${header.noun === 'pets' ? '; _quantity is the count of each' : ''}`,
     );
   const undo = header.kind === 'undo' ? info : info.undo;
-  if (!undo) return { kind: info.appliedOrUncertain > 0 || isUnfinished(info) ? 'undo' : 'nothing', info };
-  const choice = { kind: 'resume', info: undo } as const;
-  if (isUnfinished(undo)) return choice;
-  // A row that the undo did not take back may have been settled in its run since.
-  const isKept = list.runs.some(({ id }) => id === undo.header.undoes);
-  if (isKept && (await readChosenRun(list, choice)).run.rows.some(isForSession)) return choice;
-  if (runId !== undefined) return { kind: 'nothing', info: undo };
-  const other = runs.find((run) => canBeUndone(run.header) && !run.undo);
-  return { kind: 'nothing', info: undo, other };
+  if (!undo && (info.appliedOrUncertain > 0 || isUnfinished(info))) return { kind: 'undo', info };
+  if (undo) {
+    const choice = { kind: 'resume', info: undo } as const;
+    if (isUnfinished(undo)) return choice;
+    // A row that the undo did not take back may have been settled in its run since, or may be taken back now.
+    const isKept = list.runs.some(({ id }) => id === undo.header.undoes);
+    if (isKept && (await readChosenRun(list, choice)).run.rows.some(isForSession)) return choice;
+  }
+  const isOther = (run: RunInfo) =>
+    run !== info && run.appliedOrUncertain > 0 && canBeUndone(run.header) && !run.undo;
+  const other = runId === undefined ? runs.find(isOther) : undefined;
+  return { kind: 'nothing', info: undo ?? info, other };
 }
 
 /** @throws UsageError if no id is given, and the last run is a shard: the others belong to it. */
@@ -167,13 +165,17 @@ function createUndoRun({ id, header, rows: writtenRows }: Run): Run {
   );
 }
 
-/** Adds to an undo the rows of its run that a person has since settled as applied, and the ids of records they created. */
+/**
+ * Adds to an undo the rows of its run that a person has since settled as applied, and the ids of records they created. Rows that
+ * it could not take back are tried again, unless nobody knows yet what became of them in their run.
+ */
 function extendUndo(undo: Run, undone: Run): Run {
   const earlierRows = new Map(undo.rows.map((row) => [row.line, row]));
-  const all = createUndoRun(undone).rows.map((row) => {
+  const all = undone.rows.filter(isAppliedOrUncertain).map((row) => {
     const earlier = earlierRows.get(row.line);
     earlierRows.delete(row.line);
-    return earlier?.id === undefined ? row : earlier;
+    const isTriedAgain = earlier?.outcome?.kind === 'failed' && !row.doubt;
+    return earlier?.id === undefined || isTriedAgain ? createUndoRow(row) : earlier;
   });
   return { ...undo, rows: [...earlierRows.values(), ...all] };
 }

@@ -4,7 +4,7 @@ import type { Column, View } from '../output/columns.ts';
 import type { Output } from '../output/printer.ts';
 import type { Style } from '../output/style.ts';
 import type { JsonObject } from '../process/exact-json.ts';
-import { counted, groupDigits, sanitize, shorten } from '../process/text.ts';
+import { counted, groupDigits, joinFirst, sanitize, shorten } from '../process/text.ts';
 import { lookWords } from '../writes/decide.ts';
 import {
   findNextCommand,
@@ -14,9 +14,9 @@ import {
   runError,
   toReportJson,
 } from './report.ts';
-import { isForPerson, rowCountOf, rowStates } from './row-state.ts';
+import { isForPerson, rowCountOf, rowStateOf, rowStates } from './row-state.ts';
 import { describeExample, rowTerms } from './row-view.ts';
-import { idOfRow, isSettleCommand } from './run.ts';
+import { idOfRow, isSettleCommand, rowName } from './run.ts';
 import { canBeUndone, type RunHeader } from './run-header.ts';
 
 const shownColumns: readonly Column<JsonObject>[] = [
@@ -62,11 +62,14 @@ export async function reportOutput(context: Context, report: Report): Promise<Ou
   const canUndo = canBeUndone(header) && appliedOrUncertain > 0 && unwritten?.what !== 'journal';
   const undo = canUndo ? followUpCommand(context, ['undo', id]) : undefined;
   const error = runError(info, stop, hintOf(context, report, next));
+  const isUndo = header.kind === 'undo';
+  const alone = run.rows.filter((row) => isUndo && rowStateOf(row) === 'failed').map(rowName);
   const notes = [
     ...(earlier
       ? [`note: ${counted(earlier.failing, 'row', 'rows')} of ${earlier.file} still to be written`]
       : []),
     ...(rejects === undefined ? [] : [`rejected rows are in ${rejects}`]),
+    ...(alone.length > 0 ? [`left alone: ${joinFirst(alone, 10)}`] : []),
     ...(error || undo === undefined ? [] : [`undo with: ${undo}`]),
     ...(error && unwritten && unwritten.error.message !== stop?.message
       ? [`warning: ${unwritten.error.message}`]
@@ -117,7 +120,10 @@ function hintOf(
   const first = stop?.hint ?? (isStale ? 'petstore help gateways says what may stand between' : undefined);
   if (next && first) return `${first}; then ${next}`;
   const apply = rejects && followUpCommand(context, rejectsCommand(header, rejects));
-  return next ?? first ?? (apply && `correct the rejected rows, then run: ${apply}`);
+  if (next ?? first) return next ?? first;
+  if (header.undoes !== null && rows.some(({ outcome }) => outcome?.kind === 'failed'))
+    return `to try the rows that were left alone again: ${followUpCommand(context, ['undo', header.undoes])}`;
+  return apply && `correct the rejected rows, then run: ${apply}`;
 }
 
 /**

@@ -168,7 +168,7 @@ export function describePlan({ noun }: RunHeader, plan: Plan): string[] {
   const booked = others.filter((row) => rowStateOf(row) === 'booked');
   if (booked.length > 0)
     lines.push(
-      `note: ${counted(booked.length, 'row is', 'rows are')} left out: ${booked[0]?.outcome?.reason?.message}; --again books all once more`,
+      `note: ${counted(booked.length, 'row is', 'rows are')} left out: ${booked[0]?.outcome?.reason?.message}; apply --again books all once more`,
     );
   for (const { count, example } of groupFailures(others))
     lines.push(

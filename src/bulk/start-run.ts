@@ -6,13 +6,13 @@ import { type CheckedInput, readRows } from '../input/read-rows.ts';
 import type { Output } from '../output/printer.ts';
 import { UsageError } from '../process/errors.ts';
 import { carryOut, type SessionFlags, sessionMode } from './carry-out.ts';
+import { readChosenRun } from './choose-run.ts';
 import {
   checkProfile,
   findOfOtherTenant,
   isUnfinished,
   listRuns,
   type RunList,
-  readRun,
   runsOfDelivery,
 } from './list-runs.ts';
 import { findNextCommand, goOnCommand, toRunJson } from './report.ts';
@@ -110,7 +110,8 @@ async function checkDelivery(context: Context, list: RunList, { header }: Run): 
   for (const info of flags.again ? [] : runs) {
     const last = info.undo ?? info;
     if (!isUnfinished(last) || areDisjoint(info.header.flags.shard, flags.shard)) continue;
-    const nextCommand = findNextCommand(await readRun(list, last.id)) ?? goOnCommand(last);
+    const { run } = await readChosenRun(list, { kind: 'resume', info: last });
+    const nextCommand = findNextCommand(run) ?? goOnCommand(last);
     throw new UsageError(`delivery ${delivery}: its run ${last.id} is not finished; nothing was sent`, {
       hint: nextHint(context, nextCommand),
       code: 'unfinished_delivery',

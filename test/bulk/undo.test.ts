@@ -56,6 +56,15 @@ stories({
     ['undo r1 --yes', '0: applied 2'],
     counts(5, 5, 6),
   ],
+  'what an undo could not take back is named, and another undo tries it again': [
+    { counts: [1, 1], files: { 'stock.csv': toCsv([4, 4]) } },
+    [apply, '0: applied 2'],
+    answering({ 2: 422 }),
+    ['undo --yes', '3: applied 1, failed 1', 'again: petstore undo r1'],
+    healed,
+    ['undo --yes', '0: applied 2'],
+    counts(1, 1),
+  ],
   'an undo that was stopped goes on, and never takes an older run': [
     { counts: [1, 1, 1, 1], files: { 'stock.csv': toCsv([4, 4, 4, 4]), 'later.csv': toCsv([9, 9, 9]) } },
     [apply, '0: applied 4'],
@@ -124,6 +133,7 @@ test('an undo names the rows of a killed run of which nobody knows, and takes th
     });
   expect((await shop.run('runs settle r1 2 --as applied')).code).toBe(0);
   expect((await shop.run('runs settle r1 3 --as failed')).code).toBe(0);
+  expect((await shop.report(deliver)).error?.hint).toBe('go on with: petstore undo r1');
   expect((await shop.run('runs settle r2 3 --as applied')).code).toBe(0);
   expect(await shop.report('undo r1 --yes')).toMatchObject({ code: 0, applied: 3 });
   expect([...shop.stock.values()]).toEqual([5, 5, 8]);
@@ -139,13 +149,15 @@ test('an undo removes the entries that its run created, and its plan has them', 
   expect([...shop.stock]).toEqual([['1', 5]]);
 });
 
-test('an undo of a run that wrote nothing says so, and is no run', async () => {
-  await using shop = await stockShop([5], { 'same.csv': toCsv([5]) });
-  await shop.report('inventory apply same.csv');
-  const undo = await shop.run('undo r1 --yes');
+test('an undo of a run that wrote nothing says so, and takes back no earlier run', async () => {
+  await using shop = await appliedShop([5], [6]);
+  await shop.report(apply);
+  const undo = await shop.run('undo --yes');
   expect(undo).toMatchObject({ code: 0, stdout: '' });
-  expect(undo.stderr).toContain('run r1 has written nothing: nothing is left to do');
-  expect(JSON.parse((await shop.run('runs -o json')).stdout)).toHaveLength(1);
+  const other = 'the last other run is r1 (stock.csv): petstore undo r1';
+  expect(undo.stderr).toBe(`run r2 has written nothing: nothing is left to do; ${other}\n`);
+  expect(JSON.parse((await shop.run('runs -o json')).stdout)).toHaveLength(2);
+  expect(shop.writes()).toEqual([]);
 });
 
 test('an undo that has nothing left to do names the last other run, if no run was named', async () => {

@@ -1,16 +1,16 @@
 import { carryOut, runView, type SessionFlags, type SessionMode, sessionMode } from '../../bulk/carry-out.ts';
 import { chooseResume, chooseUndo, type RunChoice, readChosenRun } from '../../bulk/choose-run.ts';
-import { checkProfile, listRuns, type RunList, readRun } from '../../bulk/list-runs.ts';
+import { checkProfile, listRuns, type RunList } from '../../bulk/list-runs.ts';
 import { runError, toRunJson } from '../../bulk/report.ts';
-import { isAppliedOrUncertain, rowStateOf } from '../../bulk/row-state.ts';
-import { type Run, rowName } from '../../bulk/run.ts';
+import { isAppliedOrUncertain } from '../../bulk/row-state.ts';
+import type { Run } from '../../bulk/run.ts';
 import { findTarget, lockTarget, type TargetLock } from '../../bulk/target.ts';
 import { argument } from '../../cli/flag.ts';
 import { action } from '../../cli/verb.ts';
 import type { Context } from '../../context.ts';
 import type { Output } from '../../output/printer.ts';
 import { UsageError } from '../../process/errors.ts';
-import { counted, joinFirst, minuteText } from '../../process/text.ts';
+import { counted, groupDigits, minuteText } from '../../process/text.ts';
 import { parseRunId, resumeFlags } from '../shared-flags.ts';
 
 const args = {
@@ -67,7 +67,9 @@ async function chooseRun(
   if (info && info.header.target !== target)
     throw new UsageError(
       `run ${info.id} wrote to ${info.header.target}, and this command goes to another service`,
-      'give --profile, --base-url or --offline as for that run',
+      info.header.profile === null
+        ? 'give --base-url or --offline as for that run'
+        : `give --profile ${info.header.profile}`,
     );
   if (info) checkProfile(info, context.settings);
   return { ...choice, list };
@@ -94,9 +96,14 @@ async function carryOutChoice(
   lock?: TargetLock,
 ): Promise<Output> {
   const mode = sessionMode(context);
-  if (choice.kind === 'nothing') return await nothingOutput(choice.list, verb, choice, mode);
+  if (choice.kind === 'nothing') return nothingOutput(verb, choice, mode);
   const chosen = await readChosenRun(choice.list, choice);
   if (chosen.undone) await context.printSummary(describeUndone(chosen.undone));
+  const doubtful = choice.kind === 'undo' ? choice.info.counts.unknown + choice.info.counts.unsettled : 0;
+  if (doubtful > 0)
+    await context.printSummary(
+      `note: ${counted(doubtful, 'row', 'rows')} may have been written, and an undo leaves them alone; petstore resume ${choice.info.id} may settle them first`,
+    );
   return await carryOut(context, chosen, flags, mode, lock);
 }
 
@@ -105,18 +112,17 @@ function describeUndone({ id, started = '', header, rows }: Run): string {
   const written = rows.filter(isAppliedOrUncertain).length;
   // The text of an editor is not a file with a name.
   const what = header.kind === 'edit' ? 'edit' : `${header.kind} ${header.name}`;
-  return `undoing ${id}: ${what}, ${minuteText(started)}, ${written} of ${counted(header.rows, 'row', 'rows')}`;
+  return `undoing ${id}: ${what}, ${minuteText(started)}, ${groupDigits(written)} of ${counted(header.rows, 'row', 'rows')}`;
 }
 
 /** Says that nothing is left to do. The exit code is that of the run. */
-async function nothingOutput(
-  list: RunList,
+function nothingOutput(
   verb: keyof typeof choices,
   { info, other }: Extract<RunChoice, { kind: 'nothing' }>,
   mode: SessionMode,
-): Promise<Output> {
+): Output {
   if (!info) {
-    const note = `no run on this target has written anything: there is nothing to ${verb}`;
+    const note = `there is no run on this target: there is nothing to ${verb}`;
     return { documents: [{ rows: 0 }], text: '', notes: [note] };
   }
   const { undoes } = info.header;
@@ -126,13 +132,7 @@ async function nothingOutput(
   const next = other
     ? `; the last other run is ${other.id} (${other.header.name}): petstore ${verb} ${other.id}`
     : '';
-  const { rows } = await readRun(list, info.id);
-  const left = rows.filter((row) => isUndone && rowStateOf(row) === 'failed').map(rowName);
-  const notes = [
-    `${fact}: nothing is left to do${next}`,
-    ...(left.length > 0 ? [`left alone: ${joinFirst(left, 10)}`] : []),
-  ];
-  const ending = { text: '', notes, error: runError(info) };
+  const ending = { text: '', notes: [`${fact}: nothing is left to do${next}`], error: runError(info) };
   return mode === 'write'
     ? { documents: [toRunJson(info)], ...ending }
     : { documents: [], asList: true, ...ending };
