@@ -125,18 +125,19 @@ interface Failure {
 /** Returns what the user can do about a failure, one sentence. */
 export function hintOf(failure: Failure): string | undefined {
   // Certificates, tokens and caches come before the guesses.
-  return (
-    message(failure) ??
-    proxyPassword(failure) ??
-    basic(failure) ??
-    token(failure) ??
-    cache(failure) ??
-    largeHeader(failure) ??
-    plainToTls(failure) ??
-    gatewayRule(failure) ??
-    tooSlow(failure) ??
-    address(failure)
-  );
+  const hints = [
+    message,
+    proxyPassword,
+    basic,
+    token,
+    cache,
+    largeHeader,
+    plainToTls,
+    gatewayRule,
+    timeout,
+    address,
+  ];
+  return hints.map((hint) => hint(failure)).find((text) => text !== undefined);
 }
 
 /** The hints for codes and messages of Node and OpenSSL, and of an answer that is not valid. */
@@ -211,11 +212,9 @@ function largeHeader({ call, response, error }: Failure): string | undefined {
   const isRefused = response?.status === 400 || response?.status === 431 || isClosed(error);
   if (!call || !isRefused) return undefined;
   const { client, request } = call;
-  const sizes = Object.keys(request.headers).map((name) => ({
-    name,
-    bytes: Buffer.byteLength(headerValue(request.headers, name) ?? ''),
-  }));
-  const largest = sizes.sort((a, b) => b.bytes - a.bytes)[0];
+  const [largest] = Object.keys(request.headers)
+    .map((name) => ({ name, bytes: Buffer.byteLength(headerValue(request.headers, name) ?? '') }))
+    .sort((a, b) => b.bytes - a.bytes);
   if (!largest || largest.bytes < largeHeaderBytes) return undefined;
   const { name, bytes } = largest;
   const isToken = client.credentialSource !== undefined && name === 'authorization';
@@ -240,7 +239,7 @@ function gatewayRule({ call, response, author }: Failure): string | undefined {
   return `a gateway in front of the service may refuse ${call?.request.method}: look at the paths, methods and bodies that its rules allow`;
 }
 
-function tooSlow({ error }: Failure): string | undefined {
+function timeout({ error }: Failure): string | undefined {
   return error?.details.reason === 'timeout' ? 'allow more time with --timeout' : undefined;
 }
 
