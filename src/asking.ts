@@ -64,7 +64,9 @@ async function requirePrompt(context: Context, what: string, why: string, flags:
 }
 
 function declinedError(what: string): UsageError {
-  return new UsageError(`${what}: not confirmed, nothing was written`, { code: 'declined' });
+  // The question has named the records.
+  const action = what.replace(/: \d.*$/s, '');
+  return new UsageError(`${action}: not confirmed, nothing was written`, { code: 'declined' });
 }
 
 /** Returns the name to type: the profile, or the host of the base URL if there is no profile. */

@@ -169,7 +169,7 @@ function findOwner(
   receiver: string,
 ): string | undefined {
   return Object.values(commands)
-    .filter(({ flags }) => flags.some((flag) => nameOf(flag) === flagName))
+    .filter(({ acts, flags }) => acts && flags.some((flag) => nameOf(flag) === flagName))
     .map(({ path }) => path)
     .filter((path) => path !== receiver && path.split(' ').every((word) => argv.includes(word)))
     .sort((a, b) => b.length - a.length)[0];

@@ -79,15 +79,14 @@ type Overview = Awaited<ReturnType<typeof readOverview>>['overview'];
  * @throws CliError if no part can be read.
  */
 async function readOverview(context: Context, client: Client, below: number) {
-  const errors: CliError[] = [];
+  const failures: { readonly name: string; readonly error: CliError }[] = [];
   const readPart = async <K extends ListId>(id: K, name: string): Promise<Result<K>[] | undefined> => {
     try {
       offeredOperation(client.contract, id);
       return await collectFields(client.list(id, {}, { needsWhole: true }));
     } catch (error) {
       if (!(error instanceof CliError) || context.interrupts.signal.aborted) throw error;
-      errors.push(error);
-      await context.printNotice(`warning: ${name} are missing: ${errorSentence(error)}`);
+      failures.push({ name, error });
       return undefined;
     }
   };
@@ -96,8 +95,10 @@ async function readOverview(context: Context, client: Client, below: number) {
     readPart('listInventory', 'counts'),
     readPart('listOrders', 'orders'),
   ]);
-  const [firstError] = errors;
-  if (firstError && !pets && !inventory && !orders) throw firstError;
+  const [failure] = failures;
+  if (failure && !pets && !inventory && !orders) throw failure.error;
+  for (const { name, error } of failures)
+    await context.printNotice(`warning: ${name} are missing: ${errorSentence(error)}`);
   const petById = new Map(pets?.map((pet) => [pet.id, pet]));
   const nameOf = (id: bigint | null | undefined) => petById.get(id as bigint)?.name ?? null;
   const isSold = ({ petId, status }: RecordOf<'inventory'>) =>

@@ -5,7 +5,7 @@ import { newRow } from '../bulk/run.ts';
 import { defaultFlags } from '../bulk/run-header.ts';
 import { readCheckedInput, startRun } from '../bulk/start-run.ts';
 import type { Context } from '../context.ts';
-import type { CheckedInput } from '../input/read-rows.ts';
+import { type CheckedInput, type Issue, toIssue, withoutInvalid } from '../input/read-rows.ts';
 import type { Output, Prepared } from '../output/printer.ts';
 import { CliError } from '../process/errors.ts';
 import { counted } from '../process/text.ts';
@@ -38,10 +38,12 @@ async function runFile(
   if (kind !== 'delete') checkOfferedFields(access, extra);
   const { skipInvalid = false, shard = null } = flags;
   const runFlags = { ...defaultFlags, skipInvalid, shard };
-  const input = await readCheckedInput(context, from, createRecordLayout(access, kind, extra), runFlags);
-  const records = await resolveRows(access, input);
-  await noteValues(access, kind, input, records);
-  const rows = records.map(({ line, id, text, fields }) =>
+  const layout = createRecordLayout(access, kind, extra);
+  const read = await readCheckedInput(context, from, layout, runFlags);
+  const input = await resolveRows(access, read, skipInvalid);
+  for (const warning of input.warnings) await context.printNotice(`warning: ${warning}`);
+  await noteValues(access, kind, input);
+  const rows = input.rows.map(({ line, id, text, fields }) =>
     newRow({ line, id, intent: toIntent(kind, fields), text }),
   );
   const runInput = { kind, noun: noun.name, input: { ...input, rows }, flags: runFlags };
@@ -58,8 +60,7 @@ function toIntent(kind: FileWrite['kind'], fields: Fields): Intent {
 async function noteValues(
   { context, noun }: Access,
   kind: FileWrite['kind'],
-  { file: { name } }: CheckedInput<RecordRow>,
-  rows: readonly RecordRow[],
+  { file: { name }, rows }: CheckedInput<RecordRow>,
 ): Promise<void> {
   const withId = kind === 'create' ? rows.filter(({ hasId }) => hasId) : [];
   if (withId.length > 0)
@@ -78,20 +79,24 @@ async function noteValues(
 }
 
 /**
- * Replaces the names of pets and categories in the rows of a file by their ids.
- *
- * @throws CliError `not-found` for a name that no record has, and UsageError for the name of several records. Both name
- *   file and line.
+ * Replaces the names of categories in the rows of a file by their ids. A row with a name that no category has, or several have, is
+ * invalid.
  */
-async function resolveRows({ names }: Access, file: CheckedInput<RecordRow>): Promise<readonly RecordRow[]> {
+async function resolveRows(
+  { names }: Access,
+  input: CheckedInput<RecordRow>,
+  skipInvalid: boolean,
+): Promise<CheckedInput<RecordRow>> {
   const rows: RecordRow[] = [];
-  for (const row of file.rows) {
+  const issues: Issue[] = [];
+  for (const row of input.rows) {
     try {
       rows.push({ ...row, fields: await names.resolve(row.fields) });
     } catch (error) {
       if (!(error instanceof CliError) || (error.kind !== 'not-found' && error.kind !== 'usage')) throw error;
-      throw error.with({ line: row.line }, `${file.file.name}:${row.line}: ${error.message}`);
+      rows.push(row);
+      issues.push(toIssue(error, row.line, String(row.text)));
     }
   }
-  return rows;
+  return withoutInvalid({ ...input, rows }, issues, skipInvalid);
 }

@@ -60,8 +60,6 @@ export async function readRows<Row extends InputRow>(
         ({ id, line }, index) => !conflicting.has(index) && (isSelected?.(id ?? BigInt(line)) ?? true),
       );
   const invalid = issues.filter(({ line }) => isSelected?.(BigInt(line)) ?? true);
-  const leftOutWarning = (count: number, participle: string) =>
-    count === 0 ? [] : [`${name}: ${counted(count, 'row is', 'rows are')} ${participle}`];
   return {
     file: { name, path },
     format: input.format,
@@ -69,13 +67,45 @@ export async function readRows<Row extends InputRow>(
     invalid,
     skipped: total - rows.length - invalid.length,
     warnings: [
-      ...leftOutWarning(invalid.length, 'invalid and skipped'),
-      ...examplesOf(invalid).map((issue) => issueText(input, issue)),
-      ...leftOutWarning(repeats, 'repeated, and counted once'),
-      ...leftOutWarning(additions, 'added to another row of the same record'),
+      ...invalidWarnings(input, invalid),
+      ...leftOutWarning(input, repeats, 'repeated, and counted once'),
+      ...leftOutWarning(input, additions, 'added to another row of the same record'),
     ],
     header,
   };
+}
+
+/**
+ * Takes further invalid rows out of an input.
+ *
+ * @returns the input without them. Its warnings are those about these rows.
+ * @throws InputError or ManyError with every invalid row, unless these are skipped.
+ */
+export function withoutInvalid<Row extends InputRow>(
+  input: CheckedInput<Row>,
+  issues: readonly Issue[],
+  skipInvalid: boolean,
+): CheckedInput<Row> {
+  const named = { name: input.file.name, format: input.format };
+  if (issues.length > 0 && !skipInvalid) throw invalidInputError(named, issues);
+  const lines = new Set(issues.map(({ line }) => line));
+  return {
+    ...input,
+    rows: input.rows.filter(({ line }) => !lines.has(line)),
+    invalid: [...input.invalid, ...issues],
+    warnings: invalidWarnings(named, issues),
+  };
+}
+
+function invalidWarnings(input: NamedInput, issues: readonly Issue[]): string[] {
+  return [
+    ...leftOutWarning(input, issues.length, 'invalid and skipped'),
+    ...examplesOf(issues).map((issue) => issueText(input, issue)),
+  ];
+}
+
+function leftOutWarning({ name }: NamedInput, count: number, participle: string): string[] {
+  return count === 0 ? [] : [`${name}: ${counted(count, 'row is', 'rows are')} ${participle}`];
 }
 
 /** Collects the rows of an input, one for each id, and the issues of the invalid rows. */
@@ -141,7 +171,7 @@ export interface Issue {
   readonly text: string;
 }
 
-function toIssue(error: CliError, line: number, text: string): Issue {
+export function toIssue(error: CliError, line: number, text: string): Issue {
   const { message, details } = error;
   const rule = error instanceof ValueError ? error.rule : message;
   return { line, text, message, kind: `${rule} ${details.hint ?? ''}`, hint: details.hint };

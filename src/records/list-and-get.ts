@@ -48,8 +48,10 @@ async function readList(access: PrintingAccess, query: ListQuery): ReturnType<Pr
   const read = () => readPages(access, { ...query, where });
   if (watch !== undefined) return watchRecords(access, { intervalMs: watch, limit, read });
   const pages = await read();
-  // The first page and the names are read at the same time.
-  const [first] = await Promise.all([pages.next(), readNames(access, true)()]);
+  // The names are read at the same time as the first page, and a failure of the page comes first.
+  const readName = readNames(access, true);
+  const first = await pages.next();
+  await readName();
   // Undefined until a record is found or the list ends: a reader of stdout that leaves early ends the loop.
   let content: 'any' | 'none' | undefined;
   async function* pagesWithFirst() {
@@ -194,9 +196,18 @@ export function exportInventory(context: Context, withExpected: boolean): Prepar
     view: view,
     async run() {
       const client = await context.client();
-      if (context.printer().shows(view, 'name'))
-        for (const [id, name] of await new Names(context, client).namesOf('pets')) nameById.set(id, name);
-      return { pages: client.list('listInventory', {}, { needsWhole: true }), defaultFormat: 'csv' };
+      const names = new Names(context, client);
+      const hasNames = context.printer().shows(view, 'name');
+      if (hasNames) names.beginReading('pets');
+      const list = client.list('listInventory', {}, { needsWhole: true });
+      async function* pages() {
+        for await (const page of list) {
+          if (hasNames && nameById.size === 0)
+            for (const [id, name] of await names.namesOf('pets')) nameById.set(id, name);
+          yield page;
+        }
+      }
+      return { pages: pages(), defaultFormat: 'csv' };
     },
   };
 }

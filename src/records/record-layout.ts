@@ -18,7 +18,7 @@ export interface RecordRow extends InputRow {
   readonly fields: Fields;
   /** True if the file has an id. */
   readonly hasId: boolean;
-  /** The fields of the file that are not used. */
+  /** The columns or keys of the file that are not used. */
   readonly unused: readonly string[];
   /** A text that may stand for a missing value: `name NULL`. */
   readonly nullText?: string | undefined;
@@ -49,7 +49,7 @@ export function createRecordLayout(access: Access, kind: WriteVerb, extra: Field
         id: kind === 'create' ? undefined : idFrom(values),
         fields: hasFields ? toFields(access, { values: used, columns, isOfTable }, extra) : {},
         hasId: values.id !== undefined,
-        unused: Object.keys(values).filter((name) => !isUsed(name)),
+        unused: Object.keys(values).flatMap((name) => (isUsed(name) ? [] : (columns[name] ?? name))),
         nullText: hasFields && isOfTable ? findNullText(values, text) : undefined,
       };
     },

@@ -172,8 +172,9 @@ function leaveUnknown(code: ReasonCode, message: string): Outcome {
 
 /** `it was 5 before, 8 was sent, and it is 7 now`. */
 function changed({ before, after }: Planned, now: Value): Outcome {
-  const [was, sent, is] = [before, after, now].map(describeValue);
-  return leaveUnknown('changed', `it was ${was} before, ${sent} was sent, and it is ${is} now`);
+  const [was, sent] = [before, after].map(describeValue);
+  const is = now === null ? 'there is no record' : `it is ${describeValue(now)}`;
+  return leaveUnknown('changed', `it was ${was} before, ${sent} was sent, and ${is} now`);
 }
 
 function otherThanExpected(expected: Value, now: Value): Outcome {

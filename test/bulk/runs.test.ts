@@ -85,6 +85,9 @@ test('--pet shows only the runs that wrote a pet, or may have', async () => {
   await shop.run('inventory apply other.csv --yes');
   expect((await shop.run('runs --pet 2 -o ids')).stdout).toBe('r2\nr1\n');
   expect((await shop.run('runs --pet 5 -o ids')).stdout).toBe('');
+  const table = (await shop.run('runs --pet 2 --fields file,state')).stdout.trimEnd().split('\n');
+  const starts = table.map((line) => line.search(/(state|stopped|finished|running)$/));
+  expect(new Set(starts).size).toBe(1);
 });
 
 test('a run that was killed during its plan does not exist, and its id is not given again', async () => {

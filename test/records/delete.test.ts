@@ -33,6 +33,12 @@ test.each([
   expect(await shop.json('pets list')).toHaveLength(left);
 });
 
+test('a refused question is not repeated in the error', async () => {
+  using shop = openShop();
+  const run = await shop.typing('pets delete 1 2 3', [['Delete 3 pets: 1 (Bella', 'n\r']]);
+  expect(run.stderr).toContain(' delete 3 pets: not confirmed, nothing was written');
+});
+
 test('the question names only the pets that exist', async () => {
   using shop = openShop();
   expect(await shop.typing('pets delete 999', [])).toMatchObject({ code: 5, stdout: '' });

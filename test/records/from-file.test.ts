@@ -123,12 +123,24 @@ test.each([
   expect(server.seen).toEqual([]);
 });
 
-test('an unknown category is named with its place before any write', async () => {
+test('unknown categories are invalid rows: all are named before any write, or skipped', async () => {
   using shop = openShop();
-  const run = await shop.run('pets update --from -', { stdin: 'id,category\n1,Cats\n2,Dragons\n' });
-  expect(run).toMatchObject({ code: 5, stdout: '' });
+  const stdin = 'id,category\n1,Cats\n2,Dragons\n3,Unicorns\n';
+  const run = await shop.run('pets update --from -', { stdin });
+  expect(run).toMatchObject({ code: 2, stdout: '' });
   expect(run.stderr).toContain("error: stdin:3: category 'Dragons': no category has this name");
+  expect(run.stderr).toContain("error: stdin:4: category 'Unicorns': no category has this name");
+  expect(run.stderr).toContain('error: stdin: 2 rows are invalid; nothing was sent');
   expect(await shop.json('pets get 1')).toMatchObject({ categoryId: 1 });
+  const skipping = await shop.run('pets update --from - --skip-invalid --yes -o json', { stdin });
+  expect(skipping.code).toBe(3);
+  expect(JSON.parse(skipping.stdout)).toMatchObject({ applied: 1, invalid: 2, rows: 3 });
+  expect(await shop.json('pets get 1')).toMatchObject({ categoryId: 2 });
+  const created = await shop.run('pets create --from - --skip-invalid --yes -o json', {
+    stdin: '[{"name":"Draco","category":"Dragons"},{"name":"Mia","category":"cats"}]',
+  });
+  expect(created).toMatchObject({ code: 3, stderr: expect.stringContaining('stdin: record 1: category') });
+  expect(JSON.parse(created.stdout)).toMatchObject({ applied: 1, invalid: 1 });
 });
 
 test('headers and keys are read without regard to case, spaces and underscores', async () => {
@@ -167,6 +179,8 @@ test('delete says what a file of ids has besides, and which texts may mean that 
     stdin: 'id,name,description\n1,a,\n',
   });
   expect(deleted.stderr).toContain('note: delete does not use name of stdin\n');
+  const pets = await shop.run('pets delete --from - --dry-run', { stdin: 'id,Category\n1,Dogs\n' });
+  expect(pets.stderr).toContain('note: delete does not use Category of stdin\n');
   for (const stdin of [
     'id\tname\n1\tNULL\n2\tNULL\n',
     '"id","name"\n1,NA\n2,NA\n',

@@ -93,3 +93,13 @@ test.each([
   const run = await runAt(server, `${line} -o csv`);
   expect(run).toMatchObject({ code: 0, stdout, stderr: expect.stringContaining(note) });
 });
+
+test.each(['pets list', 'pets get 1', 'inventory export --fields petId,name', 'overview'])(
+  'a failed command has one error and no note about names: %s',
+  async (line) => {
+    await using server = await recordingServer({}, () => ({ status: 401 }));
+    const { code, stderr } = await runAt(server, line);
+    expect(code).toBe(4);
+    expect(stderr).toMatch(/^error: .*401.*\n(hint: .*\n)?$/);
+  },
+);

@@ -63,6 +63,7 @@ const wrong: readonly (readonly [Line, string])[] = [
   ['overview -o ids', 'overview is printed as'],
   ['overview --fields pets', 'overview: --fields does not apply: it prints no columns'],
   ['overview --sort name', 'overview: --sort does not apply'],
+  ['pets get 003', "id '003': must not begin with a zero"],
   ['api spec --fields help', 'api spec: --fields does not apply'],
   ['api spec -o csv', 'csv'],
 ];

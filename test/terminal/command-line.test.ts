@@ -60,6 +60,11 @@ test.each([
   ['pets list --nonsense', "pets list: unknown option '--nonsense'"],
   ['--dry-run pets list', "pets list: unknown option '--dry-run'"],
   ['pets --confirm x list', "pets list: unknown option '--confirm'"],
+  ['pets list --dry-run', "pets list: unknown option '--dry-run'\nhint: see `petstore pets list --help`"],
+  [
+    'inventory diff u.csv --dry-run',
+    "unknown option '--dry-run'\nhint: see `petstore inventory diff --help`",
+  ],
   ['pets list Luna', 'pets list: too many arguments'],
   ['orders delete 9 --test', "unknown option '--test'\nhint: see `petstore orders delete --help`"],
   ['inventory apply x --agai', "unknown option '--agai'\nhint: see"],

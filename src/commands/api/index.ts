@@ -34,7 +34,7 @@ const operations = verb({
 
 const spec = verb({
   name: 'spec',
-  summary: 'Print the OpenAPI 3.0.3 document of the service',
+  summary: 'Print the OpenAPI 3.0.3 document of the built-in contract',
   description:
     'Prints the OpenAPI 3.0.3 document of the built-in contract, as `petstore serve` answers it: JSON, or YAML with -o yaml.',
   examples: ['petstore api spec > openapi.json', 'petstore api spec -o yaml > openapi.yaml'],

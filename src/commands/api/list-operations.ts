@@ -1,4 +1,4 @@
-import { type Contract, notDescribed } from '../../api/contract.ts';
+import { builtInContract, type Contract, notDescribed } from '../../api/contract.ts';
 import type { OperationId } from '../../api/nouns.ts';
 import { operationIds, operations } from '../../api/operations.ts';
 import type { Context } from '../../context.ts';
@@ -73,6 +73,10 @@ export async function printSpec(context: Context): Promise<void> {
   if (output !== undefined && output !== 'json' && output !== 'yaml')
     throw new UsageError(`--output ${output}: an OpenAPI document is json or yaml`);
   const { settings } = context;
+  if ((await context.contract()) !== builtInContract)
+    await context.printNotice(
+      'warning: this is the built-in contract, and the service is bound to another description',
+    );
   const { toOpenApi } = await import('../../api/openapi.ts');
   const { localSunset } = await import('../../server/app.ts');
   const document = toOpenApi({ serverUrl: settings.baseUrl, sunset: localSunset });

@@ -3,6 +3,7 @@ import { runView, type SessionFlags, type SessionMode, sessionMode } from '../..
 import { type CountRow, countLayout } from '../../bulk/count-layout.ts';
 import { defaultFlags } from '../../bulk/run-header.ts';
 import { readCheckedInput, startRun } from '../../bulk/start-run.ts';
+import { collectFields } from '../../client/whole-list.ts';
 import type { Context } from '../../context.ts';
 import { editAndSend, findEditor } from '../../input/editor.ts';
 import { type ColumnMap, parseColumnMap } from '../../input/field-columns.ts';
@@ -93,18 +94,20 @@ async function runEdit(
 async function readText(context: Context, { below, ...filter }: EditFilter) {
   const client = await context.client();
   const status = toServiceStatuses(client.contract, 'inventory', filter.status);
-  const nameById = await new Names(context, client).namesOf('pets');
+  const names = new Names(context, client);
+  names.beginReading('pets');
+  const items = await collectFields(client.list('listInventory', {}, { needsWhole: true }));
+  const nameById = await names.namesOf('pets');
   const counts = new Map<bigint, Value>();
   const lines = ['petId,name,quantity,expected,status'];
-  for await (const page of client.list('listInventory', {}, { needsWhole: true }))
-    for (const { fields: item } of page) {
-      const { petId, quantity } = item;
-      if (below !== undefined && !(quantity < below)) continue;
-      if (status && !status.includes(item.status ?? '')) continue;
-      counts.set(petId, quantity);
-      const name = sanitize(nameById.get(petId) ?? '').replaceAll('"', '""');
-      lines.push(`${petId},"${name}",${quantity},${quantity},${item.status ?? ''}`);
-    }
+  for (const item of items) {
+    const { petId, quantity } = item;
+    if (below !== undefined && !(quantity < below)) continue;
+    if (status && !status.includes(item.status ?? '')) continue;
+    counts.set(petId, quantity);
+    const name = sanitize(nameById.get(petId) ?? '').replaceAll('"', '""');
+    lines.push(`${petId},"${name}",${quantity},${quantity},${item.status ?? ''}`);
+  }
   return { text: `${lines.join('\n')}\n`, counts };
 }
 

@@ -35,14 +35,16 @@ async function listFound(context: Context, { limit, pet }: RunFilter): Promise<O
     );
   if (list.runs.length + list.unreadable.length === 0 && context.printer().content === 'text')
     return { documents: [], text: '', notes: ['no runs yet: `petstore inventory apply` makes one'] };
-  return { pages: readRuns(list, petId), limit };
+  return { pages: [await readRuns(list, petId)], limit };
 }
 
-async function* readRuns(list: RunList, petId: bigint | undefined): AsyncGenerator<JsonObject[]> {
-  // All runs are one page, because the columns of a pipe have the same width only within a page.
-  if (petId === undefined) return yield list.runs.map(toRunJson);
+/** Returns the runs that wrote a pet, or all runs. They are one page, because the columns have one width only within a page. */
+async function readRuns(list: RunList, petId: bigint | undefined): Promise<JsonObject[]> {
+  if (petId === undefined) return list.runs.map(toRunJson);
+  const runs: JsonObject[] = [];
   for (const info of list.runs)
-    if (hasWrittenPet(await readRun(list, info.id), petId)) yield [toRunJson(info)];
+    if (hasWrittenPet(await readRun(list, info.id), petId)) runs.push(toRunJson(info));
+  return runs;
 }
 
 function hasWrittenPet({ rows, header }: Run, petId: bigint): boolean {
