@@ -30,10 +30,19 @@ export async function settleRows(
   lock.nameRun(runId);
   const list = await listRuns(context.io);
   const run = await readRun(list, runId);
+  const outcomes = names.map((name) => toOutcome(run, name, as));
   const { undoes } = run.header;
-  const isKept = list.runs.some(({ id }) => id === undoes);
-  const undone = undoes !== null && isKept ? await readRun(list, undoes) : undefined;
-  const outcomes = names.map((name) => toOutcome(context, run, undone, name, as));
+  if (undoes !== null && list.runs.some(({ id }) => id === undoes)) {
+    const undone = await readRun(list, undoes);
+    const lines = new Set(outcomes.map(([row]) => row.line));
+    const unknown = undone.rows.find(({ line, doubt }) => doubt !== undefined && lines.has(line));
+    // If the undo ended first, its delivery could be booked again although nobody knows whether the row was.
+    if (unknown)
+      throw new UsageError(
+        `run ${runId}: nobody knows whether run ${undoes} wrote the row ${rowName(unknown)}`,
+        nextHint(context, settleCommand(undoes, unknown)),
+      );
+  }
   const journal = new Journal(journalPath(list.folder, runId), run);
   for (const [row, outcome] of outcomes) journal.keep({ kind: 'outcome', row, outcome });
   journal.sync();
@@ -50,28 +59,13 @@ export async function settleRows(
   };
 }
 
-/**
- * @throws UsageError for a row that the run does not have, or whose state is certain, or a create without the id that it made. Also
- *   for a row of an undo that is unknown in the run that it undoes: only there can it be settled.
- */
-function toOutcome(
-  context: Context,
-  run: Run,
-  undone: Run | undefined,
-  { name, made }: NamedRow,
-  as: 'applied' | 'failed',
-): readonly [RunRow, Outcome] {
+/** @throws UsageError for a row that the run does not have, or whose state is certain, or a create without the id that it made. */
+function toOutcome(run: Run, { name, made }: NamedRow, as: 'applied' | 'failed'): readonly [RunRow, Outcome] {
   const row = run.rows.find((candidate) => rowName(candidate) === name || `line:${candidate.line}` === name);
   if (!row)
     throw new UsageError(
       `run ${run.id} has no row ${name}`,
       `\`petstore runs show ${run.id}\` lists its rows`,
-    );
-  const undoneRow = undone?.rows.find(({ line, doubt }) => line === row.line && doubt !== undefined);
-  if (undone?.id !== undefined && undoneRow)
-    throw new UsageError(
-      `run ${run.id}: nobody knows whether run ${undone.id} wrote the row ${name}`,
-      nextHint(context, settleCommand(undone.id, undoneRow)),
     );
   const state = rowStateOf(row);
   const isCreate = row.intent.kind === 'create';
