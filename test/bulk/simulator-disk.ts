@@ -16,6 +16,8 @@ export interface SimulatedProcess {
   readonly dieAt: number;
   /** The operation from which on the disk is full for it; 0 for none. */
   readonly fullAt: number;
+  /** The number of operations until somebody makes space on the disk. */
+  readonly fullFor: number;
   /** Whether a write has failed because the disk was full. */
   isFull: boolean;
   /** The share of the last write that still reaches the disk. */
@@ -80,12 +82,13 @@ function admit(name: string, [file, second]: readonly unknown[]): void {
   // Whoever reads a journal without its end syncs it, and is no part of its run.
   if (name !== 'fsync') process.touched.add(path);
   process.operations += 1;
-  const { operations, dieAt, fullAt, tornShare } = process;
+  const { operations, dieAt, fullAt, fullFor, tornShare } = process;
   const isWrite = writes.includes(name);
   if (isWrite && (operations === dieAt || operations === fullAt)) tear(path, second, tornShare);
   if (operations === dieAt) die(process);
-  process.isFull ||= isWrite && fullAt > 0 && operations >= fullAt;
-  const code = process.isDead ? 'EIO' : isWrite && process.isFull ? 'ENOSPC' : undefined;
+  const isFullNow = isWrite && fullAt > 0 && operations >= fullAt && operations < fullAt + fullFor;
+  process.isFull ||= isFullNow;
+  const code = process.isDead ? 'EIO' : isFullNow ? 'ENOSPC' : undefined;
   if (code) throw Object.assign(new Error(`${code}: it dies, or there is no space left`), { code });
   const moved = name === 'rename' ? durable.contents.get(String(file)) : undefined;
   if (moved) durable.contents.set(path, moved);

@@ -16,6 +16,7 @@ export interface Step {
   /** The operations on files at which the process dies, and from which on its disk is full; 0 for none. */
   readonly dieAt: number;
   readonly fullAt: number;
+  readonly fullFor: number;
   readonly tornShare: number;
   /** A power cut at its end, or at its death, takes away what was not synced. */
   readonly losesPower: boolean;
@@ -143,6 +144,7 @@ function createStep(seed: string, plotted: string | undefined, facts: StepFacts)
     fullAt: trouble === 'full' ? operation : 0,
     tornShare: random.next(),
     losesPower: random.chance(0.4),
+    fullFor: random.pick([1, 2, 1_000_000]),
   };
 }
 
@@ -186,5 +188,5 @@ export function calmStep(kind: Step['kind'], words: readonly string[], seed: str
   const faults = { writeFaults: 0, readFaults: 0, only: undefined, edits: 0 };
   const conduct: Conduct = { seed, ...faults, signals: [] };
   const facts = { kind, words, conduct, pick: undefined, isMended: true };
-  return { ...facts, dieAt: 0, fullAt: 0, tornShare: 0, losesPower: false };
+  return { ...facts, dieAt: 0, fullAt: 0, fullFor: 0, tornShare: 0, losesPower: false };
 }

@@ -140,7 +140,7 @@ export class World {
   }
 
   private async run(step: Step, words: readonly string[]): Promise<Command> {
-    const { conduct, dieAt, fullAt, tornShare } = step;
+    const { conduct, dieAt, fullAt, fullFor, tornShare } = step;
     const number = this.numbers;
     const path = ['pets', 'inventory'].includes(words[0] ?? '')
       ? words.find((word) => word.endsWith('.csv'))
@@ -160,6 +160,7 @@ export class World {
       operations: 0,
       dieAt,
       fullAt,
+      fullFor,
       tornShare,
       touched: new Set(),
       onDeath: () => died(),
@@ -199,7 +200,7 @@ export class World {
     this.commands.push(command);
     const { summary, error } = command;
     this.gateway.trace.push(
-      `${number}: petstore ${words.join(' ')} ${JSON.stringify({ conduct, dieAt, fullAt, tornShare })}`,
+      `${number}: petstore ${words.join(' ')} ${JSON.stringify({ conduct, dieAt, fullAt, fullFor, tornShare })}`,
       isDead ? '   it died' : `   exit ${code} ${JSON.stringify(summary)} ${JSON.stringify(error)}`,
     );
     return command;
