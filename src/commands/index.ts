@@ -101,7 +101,7 @@ export const program: Program = {
     {
       name: 'config',
       summary: 'Read and change the config; explain where settings come from',
-      load: () => import('./config/index.ts'),
+      load: () => import('./config.ts'),
     },
     {
       name: 'profile',

@@ -1,15 +1,15 @@
 import { type Field, type Noun, referenceFields, type WriteVerb } from '../api/nouns.ts';
-import { argument, type Flag, flag, nameOf, value } from '../cli/flag.ts';
+import { argument, type Flag, flag, nameOf, value, values } from '../cli/flag.ts';
 import { verb } from '../cli/verb.ts';
 import type { Context } from '../context.ts';
 import type { Prepared } from '../output/printer.ts';
 import { UsageError } from '../process/errors.ts';
 import { withArticle } from '../process/text.ts';
 import type { RecordFlags } from '../records/body-fields.ts';
-import { type IdOrName, parseId, parseIdOrName } from '../records/parse-values.ts';
+import { type IdOrName, parseId, parseIdOrName, parseText } from '../records/parse-values.ts';
 import { columnOf, fieldKinds, flagOf, namedNoun } from '../records/record-fields.ts';
 import type { writeFileRecords } from './record-files.ts';
-import { type ApplyFlags, fieldFlag, fileFlags, fromFlag, referenceFlag } from './shared-flags.ts';
+import { type ApplyFlags, fileFlags, referenceFlag } from './shared-flags.ts';
 
 /** The examples of a noun's verbs. */
 type VerbExamples = Readonly<Record<'get' | WriteVerb, readonly string[]>>;
@@ -175,3 +175,10 @@ function toFlag(field: Field): Flag {
   const syntax = `${name} <${placeholder}>`;
   return value(syntax, summary, { parse, offers });
 }
+
+/** Creates `--from`. @param conflicts the keys of the flags that cannot be combined with it */
+function fromFlag(summary: string, conflicts: readonly string[] = []) {
+  return value('--from <file or ->', summary, { parse: parseText, conflicts, offers: 'file' });
+}
+
+const fieldFlag = values('--field <name=value>', 'a further field of the service; name:=value is JSON');

@@ -2,24 +2,12 @@ import { type NamedNoun, nouns } from '../api/nouns.ts';
 import type { SessionMode } from '../bulk/carry-out.ts';
 import type { RowLimit } from '../bulk/plan.ts';
 import type { RunFlags, Shard } from '../bulk/run-header.ts';
-import { argument, choice, type Flag, flag, type ValuesOf, value, values } from '../cli/flag.ts';
+import { choice, type Flag, flag, type ValuesOf, value, values } from '../cli/flag.ts';
 import { keyFlag } from '../cli/global-flags.ts';
 import { parseDuration } from '../config/keys.ts';
 import { decimalMarks, thousandsSeparators } from '../input/numbers.ts';
 import { UsageError, ValueError } from '../process/errors.ts';
 import { parseIdOrName, parsePositiveQuantity, parseQuantity, parseText } from '../records/parse-values.ts';
-
-export const petIdArgument = argument('<petId>', 'id or name of the pet', {
-  parse: parseIdOrName,
-  offers: 'pet',
-});
-
-export const petIdsArgument = argument('<petId...>', 'ids or names of pets', {
-  parse: parseIdOrName,
-  offers: 'pet',
-});
-
-export const quantityArgument = argument('<quantity>', 'the stock count', { parse: parseQuantity });
 
 /** Parses the id of a run: `r7`, or `7`. */
 export const parseRunId = (text: string) => (/^\d+$/.test(text) ? `r${text}` : text);
@@ -60,16 +48,6 @@ export function statusesFlag(summary: string) {
     isList: true,
   });
 }
-
-/** Creates `--from`. @param conflicts the keys of the flags that cannot be combined with it */
-export function fromFlag(summary: string, conflicts: readonly string[] = []) {
-  return value('--from <file or ->', summary, { parse: parseText, conflicts, offers: 'file' });
-}
-
-export const fieldFlag = values(
-  '--field <name=value>',
-  'a further field of the service; name:=value is JSON',
-);
 
 /** A row as the user names it: by the id of its record, or as `line:7`, with the id of the record that it created. */
 export interface NamedRow {

@@ -1,19 +1,22 @@
 import { nouns } from '../../api/nouns.ts';
 import { argument, flag, value } from '../../cli/flag.ts';
 import { verb } from '../../cli/verb.ts';
-import { parseChange, parseQuantity } from '../../records/parse-values.ts';
-import {
-  applyFlags,
-  diffFlags,
-  listFlags,
-  petIdArgument,
-  petIdsArgument,
-  quantityArgument,
-  resumeFlags,
-  statusesFlag,
-} from '../shared-flags.ts';
+import { parseChange, parseIdOrName, parseQuantity } from '../../records/parse-values.ts';
+import { applyFlags, diffFlags, listFlags, resumeFlags, statusesFlag } from '../shared-flags.ts';
 
 const { inventory } = nouns;
+
+const petIdArgument = argument('<petId>', 'id or name of the pet', {
+  parse: parseIdOrName,
+  offers: 'pet',
+});
+
+const petIdsArgument = argument('<petId...>', 'ids or names of pets', {
+  parse: parseIdOrName,
+  offers: 'pet',
+});
+
+const quantityArgument = argument('<quantity>', 'the stock count', { parse: parseQuantity });
 
 export const examples = [
   'petstore inventory list --below 5',

@@ -1,16 +1,16 @@
-import { argument } from '../../cli/flag.ts';
-import { verb } from '../../cli/verb.ts';
-import { decideTokenUse, describeHeader } from '../../config/credential.ts';
-import { activate, editConfig, sectionOf, toStoredValue, unsetValue } from '../../config/edit.ts';
-import { readConfigFile } from '../../config/file.ts';
-import { describeKey, maskValue, requireKey, settingKeys } from '../../config/keys.ts';
-import { resolvePaths } from '../../config/paths.ts';
-import { resolveSettings, shownSetting } from '../../config/settings.ts';
-import type { Context } from '../../context.ts';
-import { propertyColumns } from '../../output/columns.ts';
-import { CliError } from '../../process/errors.ts';
-import { type JsonValue, printJson } from '../../process/exact-json.ts';
-import { sanitize } from '../../process/text.ts';
+import { argument } from '../cli/flag.ts';
+import { verb } from '../cli/verb.ts';
+import { decideTokenUse, describeHeader } from '../config/credential.ts';
+import { activate, editConfig, sectionOf, toStoredValue, unsetValue } from '../config/edit.ts';
+import { readConfigFile } from '../config/file.ts';
+import { describeKey, maskValue, requireKey, settingKeys } from '../config/keys.ts';
+import { resolvePaths } from '../config/paths.ts';
+import { resolveSettings, shownSetting } from '../config/settings.ts';
+import type { Context } from '../context.ts';
+import { propertyColumns } from '../output/columns.ts';
+import { CliError } from '../process/errors.ts';
+import { type JsonValue, printJson } from '../process/exact-json.ts';
+import { sanitize } from '../process/text.ts';
 
 /** The keys of the config file: the settings, and the active profile. */
 const keyNames = [...settingKeys, 'profile'];
