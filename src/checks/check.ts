@@ -1,5 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import type { Operation, TokenHeader } from '../api/operations.ts';
+import { statusWord } from '../client/answer-table.ts';
 import type { CallOptions } from '../client/call.ts';
 import type { Client, RawResponse } from '../client/client.ts';
 import type { CallInput, HeaderChanges } from '../client/request.ts';
@@ -170,4 +171,11 @@ export function findingOfError(error: unknown): Finding {
 /** Returns a status with its reason phrase: `404 Not Found`. */
 export function statusText(status: number): string {
   return `${status} ${STATUS_CODES[status] ?? ''}`.trim();
+}
+
+const temporaryWords: readonly ReturnType<typeof statusWord>[] = ['too-many', 'overloaded', 'no-service'];
+
+/** Returns true if a check asks again after a status: the service is overloaded, or a gateway does not reach it. */
+export function isTemporary(status: number): boolean {
+  return temporaryWords.includes(statusWord(status));
 }

@@ -1,6 +1,6 @@
 import { headerValue, shownUrl, withoutParameters } from '../api/http.ts';
 import type { Operation } from '../api/operations.ts';
-import { type Attempt, statusWord } from '../client/answer-table.ts';
+import type { Attempt } from '../client/answer-table.ts';
 import type { CallOptions } from '../client/call.ts';
 import type { RawResponse } from '../client/client.ts';
 import { type CallInput, recordIdOf } from '../client/request.ts';
@@ -18,6 +18,7 @@ import {
   findingOfError,
   groupOf,
   isRed,
+  isTemporary,
   type RawAnswer,
   type Service,
   skip,
@@ -72,15 +73,12 @@ export async function runCheck(check: Check, service: Service, stopped: AbortSig
   return resultOf(check, [findings].flat(), service, attempts, monotonicMs() - startedMs);
 }
 
-/** The statuses after which a check asks again: those of a service that is overloaded, or that a gateway does not reach. */
-const retriedWords: readonly ReturnType<typeof statusWord>[] = ['too-many', 'overloaded', 'no-service'];
-
 /** Makes the context of one check. @param attempts gets the attempts of its requests */
 function createCheckContext(service: Service, signal: AbortSignal, attempts: Attempt[]): CheckContext {
   const { client } = service;
   const callOptions = ({ isFinal, changes, ...limits }: AskOptions = {}): CallOptions => ({
     signal,
-    isFinal: (status) => !retriedWords.includes(statusWord(status)) || isFinal?.(status) === true,
+    isFinal: (status) => !isTemporary(status) || isFinal?.(status) === true,
     ...limits,
     afterAttempt: (attempt) => attempts.push(attempt),
   });

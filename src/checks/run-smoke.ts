@@ -131,9 +131,15 @@ function failureIfIncomplete(
   const isEnough = ({ id, state }: CheckResult) =>
     state !== 'skip' && (hasReachPattern(selection) || groupOf(id) !== 'reach' || isRed({ state }));
   if (!stopped.aborted && results.some(isEnough)) return [];
-  const nothing = 'no check besides reach ran: none is selected, or every one was skipped';
-  const otherCode = stopped.aborted ? exitCodes['check-failed'] : exitCodes.usage;
-  const exitCode = signal ? new InterruptedError(signal).exitCode : otherCode;
-  const finding = fail(stopReasonOf(stopped) ?? nothing, { exitCode });
+  const stopReason = stopReasonOf(stopped);
+  const finding =
+    stopReason === undefined
+      ? fail('no check besides reach ran: none is selected, or every one was skipped', {
+          hint: '`petstore help checks` lists the checks',
+          exitCode: exitCodes.usage,
+        })
+      : fail(stopReason, {
+          exitCode: signal ? new InterruptedError(signal).exitCode : exitCodes['check-failed'],
+        });
   return [resultOf({ id: 'run/complete', isPrerequisite: true }, [finding], service)];
 }

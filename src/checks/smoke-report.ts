@@ -1,7 +1,7 @@
 import { paintState, type Style } from '../output/style.ts';
 import type { ExitCode, Signal } from '../process/errors.ts';
 import { breakRunnerCommands, counted, durationText, sanitize } from '../process/text.ts';
-import { type CheckState, type Finding, isRed, states } from './check.ts';
+import { type CheckState, type Finding, groupOf, isRed, states } from './check.ts';
 import type { CheckResult } from './run-checks.ts';
 
 /** The words for the totals, in the order of the reports. */
@@ -118,8 +118,10 @@ function causeText(cause: Cause, style: Style): string {
 
 /** Prints a line for each check, with the reasons that the part about failures does not have. */
 function checkLines(results: readonly CheckResult[], style: Style): string {
-  const idWidth = Math.max(...results.map(({ id }) => id.length));
-  const lines = results.map((result) => {
+  // The result of the run as a whole is only a cause.
+  const checks = results.filter(({ id }) => groupOf(id) !== 'run');
+  const idWidth = Math.max(...checks.map(({ id }) => id.length));
+  const lines = checks.map((result) => {
     const { id, state, elapsedMs } = result;
     const time = state === 'skip' ? '-' : durationText(elapsedMs);
     const text = isRed(result) ? '' : reasonText(result);

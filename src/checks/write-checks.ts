@@ -2,8 +2,10 @@ import type { Contract } from '../api/contract.ts';
 import { nouns, type WriteVerb } from '../api/nouns.ts';
 import { differencesOf } from '../api/record-values.ts';
 import { attemptDetails } from '../client/judge-write.ts';
+
 import { readFromList } from '../client/read-record.ts';
-import { CliError, messageOf, UsageError } from '../process/errors.ts';
+import { sleep } from '../process/deadline.ts';
+import { CliError, InterruptedError, messageOf, UsageError } from '../process/errors.ts';
 import { type JsonObject, printJson } from '../process/exact-json.ts';
 import { StoppedError } from '../process/signals.ts';
 import { counted } from '../process/text.ts';
@@ -16,7 +18,9 @@ import {
   type Finding,
   fail,
   failure,
+  findingOfError,
   flaky,
+  isTemporary,
   pass,
   skip,
   statusText,
@@ -97,11 +101,10 @@ async function createTestRecord(
     ...noun.fields,
   };
   const settled = await writeTestRecord(context, noun, entryId, { kind: 'create', fields });
-  const { kind, reason, made } = settled.outcome;
+  const { kind, made } = settled.outcome;
   const id = made?.id ?? entryId ?? settled.state.lastWrite?.id;
   const created = id === undefined ? undefined : { noun, fields, parent, id };
-  const why = reason?.message ?? 'no answer says whether it was made';
-  if (kind !== 'failed') leftovers.add(created ?? `perhaps ${labelOf({ noun, fields, parent })}: ${why}`);
+  if (kind !== 'failed') leftovers.add(created ?? `perhaps ${labelOf({ noun, fields, parent })}`);
   const findings = judgeSettled(context, noun, 'create', settled);
   if (!created) throw failure('create: the answer does not say what was created', { expected: 'its id' });
   await checkShown(context, created, fields);
@@ -151,7 +154,7 @@ async function writeTestRecord(
   const work = { kind: 'command', timeoutMs: client.limits.timeoutMs } as const;
   const policy = { work, mayCreate: false, takesBack: true, ...client.limits };
   const { outcome, ...settled } = await settle(port, { id, intent }, { policy, stopped });
-  if (!outcome) throw new StoppedError();
+  if (!outcome) throw stopped.reason ?? new StoppedError();
   return { ...settled, outcome };
 }
 
@@ -231,6 +234,31 @@ async function isListed(
   }
 }
 
+/** How often the cleanup tries to remove a record while the service fails for a reason that may pass. */
+const removeTries = 4;
+/** The wait before the next try, in milliseconds. */
+const removePauseMs = 500;
+
+/** Removes a test record. Tries again if the reason of the failure may pass. @throws as `removeTestRecord`. */
+async function removeWithRetries(context: CheckContext, record: TestRecord): Promise<void> {
+  for (let tries = 1; ; tries += 1)
+    try {
+      await removeTestRecord(context, record);
+      return;
+    } catch (error) {
+      if (tries === removeTries || !mayPass(error)) throw error;
+      await sleep(removePauseMs, context.signal);
+    }
+}
+
+/** Returns true if the reason of an error may pass: the service did not answer, or is overloaded. */
+function mayPass(error: unknown): boolean {
+  if (error instanceof InterruptedError) return false;
+  // The finding of an error that is not about a request has no method.
+  const { status, method } = findingOfError(error);
+  return status === undefined ? method !== undefined : isTemporary(status);
+}
+
 /** Deletes the test records. The finding names each record that is left, or may be left because its id is unknown. */
 async function cleanUp(context: CheckContext, leftovers: Leftovers): Promise<Finding> {
   if (leftovers.size === 0) return skip('nothing is left to remove');
@@ -239,11 +267,10 @@ async function cleanUp(context: CheckContext, leftovers: Leftovers): Promise<Fin
   for (const record of [...leftovers].reverse())
     if (typeof record === 'string') remaining.push(record);
     else
-      await removeTestRecord(context, record).catch((error: unknown) => {
+      await removeWithRetries(context, record).catch((error: unknown) => {
         remaining.push(`${labelOf(record)}: ${messageOf(error)}`);
       });
   if (remaining.length === 0) return pass(`${leftovers.size} removed`);
   const count = counted(remaining.length, 'record is', 'records are');
-  const hint = 'delete the records that are named here';
-  return fail(`${count} or may be left: ${remaining.join('; ')}`, { hint });
+  return fail(`${count} or may be left, to be deleted by hand: ${remaining.join('; ')}`);
 }

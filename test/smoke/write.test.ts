@@ -224,6 +224,33 @@ test.each([{ example: 7 }, { default: 7 }, { enum: [7, 8] }])(
   },
 );
 
+test('the cleanup tries again to remove a record if the service fails for a while', async () => {
+  let failures = 0;
+  const run = await write(
+    {
+      refuse({ method, path }) {
+        if (method !== 'DELETE' || !path.startsWith('/categories') || failures === 5) return undefined;
+        failures += 1;
+        return 503;
+      },
+    },
+    'write/pet',
+  );
+  expect(run).toMatchObject({ code: 0, leavesNothing: true });
+  expect(run.check('write/cleanup').reason).toMatch(/1 removed$/);
+});
+
+test('the cleanup names each record once, and says what to do with it', async () => {
+  const run = await write({ spoil: on('/pets', () => 'reset', 'POST') }, 'write/pet', ['--retries', '0']);
+  const name = 'petstore-smoke-\\S+';
+  expect(run.check('write/cleanup').reason).toMatch(
+    new RegExp(
+      `^2 records are or may be left, to be deleted by hand: perhaps pet ${name} \\(id unknown\\); category ${name} \\(id 7\\): delete: answered 409 Conflict: category 7 has pets$`,
+    ),
+  );
+  expect(run.check('write/cleanup').hint).toBeUndefined();
+});
+
 test('a protected profile refuses --write without its name, and nothing is sent', async () => {
   await using service = await startService();
   const env = configured({ profiles: { live: { 'base-url': service.url, protected: true } } });
@@ -286,6 +313,8 @@ describe.concurrent('a signal', () => {
       return request.startsWith('DELETE') ? 'hang' : undefined;
     });
     expect(run.code).toBe(130);
-    expect(run.stdout).toMatch(/left: .*pet petstore-smoke-\S+ \(id \d+\)/);
+    expect(run.stdout).toMatch(
+      /left, .*: pet petstore-smoke-\S+ \(id \d+\): stopped by a second signal; category/,
+    );
   });
 });

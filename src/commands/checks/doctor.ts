@@ -1,7 +1,14 @@
 import { existsSync } from 'node:fs';
 import { builtInContract, type Contract } from '../../api/contract.ts';
 import { operations } from '../../api/operations.ts';
-import { type Finding, findingOfError, pass, type Service, warn } from '../../checks/check.ts';
+import {
+  type CheckState,
+  type Finding,
+  findingOfError,
+  pass,
+  type Service,
+  warn,
+} from '../../checks/check.ts';
 import { reachChecks } from '../../checks/check-table.ts';
 import { exitCodeOf, resultOf, runChecks, skippedResult } from '../../checks/run-checks.ts';
 import { action } from '../../cli/verb.ts';
@@ -10,7 +17,7 @@ import { resolvePaths } from '../../config/paths.ts';
 import type { Settings } from '../../config/settings.ts';
 import { connectForChecks } from '../../connect.ts';
 import type { Context } from '../../context.ts';
-import { propertyColumns } from '../../output/columns.ts';
+import type { View } from '../../output/columns.ts';
 import type { Output } from '../../output/printer.ts';
 
 export const doctor = action({
@@ -21,11 +28,26 @@ export const doctor = action({
     'for the token or if the service refuses it, 6 if the service cannot be reached, 7 if something else than its API ' +
     'answers.',
   examples: ['petstore doctor', 'petstore doctor --profile staging', 'petstore doctor --offline -o json'],
-  prepare: (context) => ({
-    view: { plural: 'checks', columns: propertyColumns(['check', 'state', 'reason', 'hint']) },
-    run: () => runDoctor(context),
-  }),
+  prepare: (context) => ({ view, run: () => runDoctor(context) }),
 });
+
+/** A check as a row. As data, the hint is a member of its own. */
+interface DoctorRow {
+  readonly check: string;
+  readonly state: CheckState;
+  readonly reason: string;
+  readonly hint: string | null;
+}
+
+const view: View<DoctorRow> = {
+  plural: 'checks',
+  columns: [
+    { name: 'check', value: ({ check }) => check },
+    { name: 'state', value: ({ state }) => state },
+    { name: 'reason', value: ({ reason, hint }) => (hint === null ? reason : `${reason}; ${hint}`) },
+    { name: 'hint', value: ({ hint }) => hint, isHidden: true },
+  ],
+};
 
 async function runDoctor(context: Context): Promise<Output> {
   const { secrets, interrupts, settings } = context;
