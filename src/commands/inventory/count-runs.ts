@@ -40,9 +40,25 @@ async function runCounts(
   const map = toColumnMap(flags.map ?? [settings.get('import-map')].filter((text) => text !== undefined));
   const runFlags = toRunFlags(flags, map, mode);
   const input = await readCheckedInput(context, path, countLayout(runFlags), runFlags);
+  checkChanges(input.rows);
   const { delivery } = flags;
   const runInput = { kind: 'apply', noun: 'inventory', input, flags: runFlags, delivery } as const;
   return startRun(context, runInput, flags, mode);
+}
+
+/** With fewer rows than this, equal numbers may be chance. */
+const minRowsOfExport = 10;
+
+/** @throws UsageError if a file of changes is an export of counts: to add it would double them. */
+function checkChanges(rows: readonly CountRow[]): void {
+  const doubling = rows.filter(
+    ({ intent }) => intent.kind === 'add' && intent.change !== 0 && intent.change === intent.expected,
+  ).length;
+  if (doubling < minRowsOfExport || doubling * 2 <= rows.length) return;
+  throw new UsageError(
+    `${doubling} of ${rows.length} rows add the very count that they expect, as an export of counts does; nothing was sent`,
+    { hint: 'without --relative they are counts; for changes leave out the column expected', code: 'guard' },
+  );
 }
 
 /** @throws UsageError. */
