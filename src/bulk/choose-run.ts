@@ -156,7 +156,7 @@ function createUndoRun({ id, header, rows: writtenRows }: Run): Run {
       file: null,
       delivery: null,
       // The undo writes only records of the same shard.
-      flags: { ...defaultFlags, relative: header.flags.relative, shard: header.flags.shard },
+      flags: { ...defaultFlags, shard: header.flags.shard },
       rows: rows.length,
       invalid: 0,
       skipped: 0,

@@ -2,12 +2,12 @@ import { carryOut, runView, type SessionFlags, type SessionMode, sessionMode } f
 import { chooseResume, chooseUndo, type RunChoice, readChosenRun } from '../../bulk/choose-run.ts';
 import { checkProfile, listRuns, type RunList } from '../../bulk/list-runs.ts';
 import { runError, toRunJson } from '../../bulk/report.ts';
-import { isAppliedOrUncertain } from '../../bulk/row-state.ts';
-import type { Run } from '../../bulk/run.ts';
+import { isAppliedOrUncertain, isForPerson } from '../../bulk/row-state.ts';
+import type { Run, RunRow } from '../../bulk/run.ts';
 import { findTarget, lockTarget, type TargetLock } from '../../bulk/target.ts';
 import { argument } from '../../cli/flag.ts';
 import { action } from '../../cli/verb.ts';
-import type { Context } from '../../context.ts';
+import { type Context, followUpCommand } from '../../context.ts';
 import type { Output } from '../../output/printer.ts';
 import { UsageError } from '../../process/errors.ts';
 import { counted, groupDigits, minuteText } from '../../process/text.ts';
@@ -99,10 +99,12 @@ async function carryOutChoice(
   if (choice.kind === 'nothing') return nothingOutput(verb, choice, mode);
   const chosen = await readChosenRun(choice.list, choice);
   if (chosen.undone) await context.printSummary(describeUndone(chosen.undone));
-  const doubtful = choice.kind === 'undo' ? choice.info.counts.unknown + choice.info.counts.unsettled : 0;
+  const isSettledByResume = (row: RunRow) =>
+    row.doubt !== undefined && row.intent.kind !== 'create' && !isForPerson(row);
+  const doubtful = choice.kind === 'undo' ? (chosen.undone?.rows.filter(isSettledByResume).length ?? 0) : 0;
   if (doubtful > 0)
     await context.printSummary(
-      `note: ${counted(doubtful, 'row', 'rows')} may have been written, and an undo leaves them alone; petstore resume ${choice.info.id} may settle them first`,
+      `note: ${counted(doubtful, 'row', 'rows')} may have been written, and an undo leaves them alone; to settle them first: ${followUpCommand(context, ['resume', choice.info.id])}`,
     );
   return await carryOut(context, chosen, flags, mode, lock);
 }
