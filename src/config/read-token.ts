@@ -21,7 +21,7 @@ const longestReadMs = 10_000;
  * @throws CliError `auth` if it cannot be read, or if that takes longer than a call may take, or than 10 s.
  */
 export async function readToken(
-  { kind, text }: TokenSource,
+  { kind, text }: Pick<TokenSource, 'kind' | 'text'>,
   { io, signal, timeoutMs }: { readonly io: Io; readonly signal: AbortSignal; readonly timeoutMs: number },
 ): Promise<string> {
   if (kind === 'variable') return text;

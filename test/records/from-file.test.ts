@@ -153,11 +153,8 @@ test('headers and keys are read without regard to case, spaces and underscores',
   for (const [line, stdin = ''] of runs)
     expect(await shop.run(`${line} --from - --yes`, { stdin })).toMatchObject({ code: 0 });
   expect(await shop.json('orders get 8')).toMatchObject({ petId: 5, shipDate: '2027-01-01T09:00:00+00:00' });
-  expect(await shop.json('orders get 9')).toMatchObject({
-    petId: 5,
-    quantity: 10,
-    shipDate: '2027-01-01T00:00:00Z',
-  });
+  const changed = { petId: 5, quantity: 10, shipDate: '2027-01-01T00:00:00Z' };
+  expect(await shop.json('orders get 9')).toMatchObject(changed);
   expect(await shop.json('pets get 1')).toMatchObject({ name: 'Rexi' });
 });
 
@@ -231,11 +228,8 @@ test.each([
 testWith('script')('a question is asked on the terminal itself if the records come from a pipe', async () => {
   const cwd = temporaryFolder();
   writeFileSync(join(cwd, 'pets.csv'), 'name,category\nRex,1\nMia,2\n');
-  const env = {
-    PETSTORE_OFFLINE_STORE: join(cwd, 'store.json'),
-    PETSTORE_STATE_DIR: cwd,
-    PETSTORE_CONFIG_DIR: cwd,
-  };
+  const folders = { PETSTORE_STATE_DIR: cwd, PETSTORE_CONFIG_DIR: cwd };
+  const env = { ...folders, PETSTORE_OFFLINE_STORE: join(cwd, 'store.json') };
   const argv = ['--offline', 'pets', 'create', '--from', '-', '-o', 'ids'];
   const terminal = startInTerminal(argv, { env, cwd, columns: 80, stdin: 'pets.csv' });
   await terminal.until('Create 2 pets?');
@@ -248,11 +242,8 @@ test('each record of a file is created by one shard, by its line', async () => {
   using shop = openShop();
   const stdin = `name,category\n${Array.from({ length: 12 }, (_, at) => `shard ${at},1\n`).join('')}`;
   for (const shard of ['1/3', '2/3', '3/3'])
-    expect(await shop.run(`pets create --from - --shard ${shard} --yes`, { stdin })).toMatchObject({
-      code: 0,
-    });
+    expect((await shop.run(`pets create --from - --shard ${shard} --yes`, { stdin })).code).toBe(0);
   const pets = (await shop.json('pets', 'list', '--name', 'shard')) as { name: string }[];
-  expect(pets.map(({ name }) => name).sort()).toEqual(
-    Array.from({ length: 12 }, (_, at) => `shard ${at}`).sort(),
-  );
+  const lines = pets.map(({ name }) => `${name},1`).sort();
+  expect(lines).toEqual(stdin.trimEnd().split('\n').slice(1).sort());
 });

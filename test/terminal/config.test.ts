@@ -1,13 +1,4 @@
-import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  readlinkSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import * as fs from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { type ConfigFolder, openConfig } from '../helpers/config-folder.ts';
@@ -35,21 +26,21 @@ test('a value can be set, read and unset', async () => {
 describe('the file', () => {
   test('and its folder are private, and the folder holds nothing else', async () => {
     await run('set timeout 5s');
-    expect(statSync(dirname(config.path)).mode & 0o777).toBe(0o700);
+    expect(fs.statSync(dirname(config.path)).mode & 0o777).toBe(0o700);
     config.write({ timeout: '1s' }, 0o644);
     await run('set timeout 5s');
-    expect(statSync(config.path).mode & 0o777).toBe(0o600);
-    expect(readdirSync(dirname(config.path))).toEqual(['config.json']);
+    expect(fs.statSync(config.path).mode & 0o777).toBe(0o600);
+    expect(fs.readdirSync(dirname(config.path))).toEqual(['config.json']);
   });
 
   test.each(['there', 'missing'])(
     'stays the symbolic link that it is, to a file that is %s',
     async (target) => {
-      mkdirSync(dirname(config.path));
-      if (target === 'there') writeFileSync(join(dirname(config.path), 'dotfile'), '{}');
-      symlinkSync('dotfile', config.path);
+      fs.mkdirSync(dirname(config.path));
+      if (target === 'there') fs.writeFileSync(join(dirname(config.path), 'dotfile'), '{}');
+      fs.symlinkSync('dotfile', config.path);
       await run('set timeout 5s');
-      expect(readlinkSync(config.path)).toBe('dotfile');
+      expect(fs.readlinkSync(config.path)).toBe('dotfile');
       expect(config.read()).toEqual({ timeout: '5s' });
     },
   );
@@ -72,7 +63,7 @@ describe('the file', () => {
       const stderr = expect.stringContaining(`error: ${config.path}: it is ${why}`);
       expect(await config.run(words)).toMatchObject({ code: 2, stdout: '', stderr });
     }
-    expect(readFileSync(config.path, 'utf8')).toBe(text);
+    expect(fs.readFileSync(config.path, 'utf8')).toBe(text);
   });
 });
 
@@ -98,7 +89,7 @@ test.each([
   expect(code).toBe(2);
   expect(stderr.split('\n')[0]).toBe(`error: ${message}`);
   expect(stderr).not.toContain('s3cret');
-  expect(existsSync(config.path)).toBe(false);
+  expect(fs.existsSync(config.path)).toBe(false);
 });
 
 test('--profile puts a value into a profile', async () => {

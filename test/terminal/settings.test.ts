@@ -25,12 +25,7 @@ describe('a value comes from', () => {
     const staging = { concurrency: 3, timeout: '5s', retries: 2 };
     config.write({ profile: 'staging', profiles: { staging }, concurrency: 4, rate: '2.5/s', retries: 7 });
     // An empty variable counts as not set.
-    const env = {
-      PETSTORE_RETRIES: '1',
-      PETSTORE_TIMEOUT: '2m',
-      PETSTORE_CONCURRENCY: '',
-      PETSTORE_PROFILE: '',
-    };
+    const env = { PETSTORE_RETRIES: '1', PETSTORE_TIMEOUT: '2m', PETSTORE_CONCURRENCY: '' };
     expect(await explain('--retries 0', env)).toMatchObject({
       profile: ['staging', config.path],
       retries: [0, '--retries'],
@@ -42,19 +37,12 @@ describe('a value comes from', () => {
     const named = (flags: string, PETSTORE_PROFILE: string) => explain(flags, { PETSTORE_PROFILE });
     config.write({ profile: 'a', profiles: { a: {}, b: {}, c: { retries: 3 } } });
     expect(await named('', 'b')).toMatchObject({ profile: ['b', 'PETSTORE_PROFILE'] });
-    expect(await named('--profile c', 'b')).toMatchObject({
-      profile: ['c', '--profile'],
-      retries: [3, 'profile c'],
-    });
+    const chosen = { profile: ['c', '--profile'], retries: [3, 'profile c'] };
+    expect(await named('--profile c', 'b')).toMatchObject(chosen);
   });
 
   test('the variable that each key has', async () => {
-    const values = {
-      'token-command': 'pass',
-      'import-map': 'petId=article',
-      tenant: 'north',
-      etags: 'false',
-    };
+    const values = { 'token-command': 'pass', 'import-map': 'petId=article', etags: 'false' };
     const variable = (key: string) => `PETSTORE_${key.toUpperCase().replaceAll('-', '_')}`;
     const entries = Object.entries(values).map(([key, value]) => [variable(key), value]);
     const settings = await explain('', Object.fromEntries(entries));
@@ -201,10 +189,8 @@ test.each<readonly [flags: string, env: Env, content: object, offline: readonly 
 ])('with %j, %j and the config %j the embedded store is chosen: %j', async (flags, env, content, offline) => {
   config.write(content);
   const [isChosen, origin] = offline;
-  expect((await explain(flags, env)).offline).toEqual([
-    isChosen,
-    origin?.replace('<path>', config.path) ?? null,
-  ]);
+  const expected = [isChosen, origin?.replace('<path>', config.path) ?? null];
+  expect((await explain(flags, env)).offline).toEqual(expected);
 });
 
 describe('the folders', () => {
