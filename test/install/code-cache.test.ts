@@ -1,20 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import {
-  chmodSync,
-  chownSync,
-  copyFileSync,
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  statSync,
-  truncateSync,
-  writeFileSync,
-} from 'node:fs';
+import * as fs from 'node:fs';
 import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { nodeBinary, type Outcome, spawnCli } from '../helpers/spawn-cli.ts';
@@ -24,17 +9,18 @@ import { testAsRoot } from '../helpers/tools.ts';
 let folder: string;
 
 beforeEach(() => {
-  folder = mkdtempSync('/var/tmp/petstore-cache-');
+  folder = fs.mkdtempSync('/var/tmp/petstore-cache-');
   // Tests beside this one write caches in dist, under a temporary name first.
   const filter = (path: string) => !/\.cache(?:\.|$)/.test(path);
   for (const part of ['package.json', 'bin', 'dist'])
-    cpSync(part, join(folder, part), { recursive: true, filter });
+    fs.cpSync(part, join(folder, part), { recursive: true, filter });
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
+afterEach(() => fs.rmSync(folder, { recursive: true, force: true }));
 
 /** The paths of the caches in a folder, by default beside the bundle. */
 function caches(place = join(folder, 'dist')): string[] {
-  return readdirSync(place)
+  return fs
+    .readdirSync(place)
     .filter((name) => name.endsWith('.cache'))
     .map((name) => join(place, name));
 }
@@ -49,7 +35,7 @@ const list = '--offline pets list -o ids';
 function writtenAt(): bigint {
   const [only = '', ...others] = caches();
   expect(others).toEqual([]);
-  return statSync(only, { bigint: true }).mtimeNs;
+  return fs.statSync(only, { bigint: true }).mtimeNs;
 }
 
 test('a run leaves a cache for the next of its kind, which uses it and does the same', async () => {
@@ -72,13 +58,13 @@ test('a cache that is cut short or belongs to another version of the program is 
   const whole = await run(list);
   const [path = ''] = caches();
   const bundle = join(folder, 'dist/petstore.js');
-  const end = readFileSync(path).subarray(-9);
+  const end = fs.readFileSync(path).subarray(-9);
   const damages = [
-    () => truncateSync(path, 100),
-    () => truncateSync(path, 0),
+    () => fs.truncateSync(path, 100),
+    () => fs.truncateSync(path, 0),
     // Even if its last bytes are there.
-    () => writeFileSync(path, Buffer.concat([readFileSync(path).subarray(0, 1000), end])),
-    () => writeFileSync(bundle, `${readFileSync(bundle, 'latin1').slice(0, -9)}00000000\n`),
+    () => fs.writeFileSync(path, Buffer.concat([fs.readFileSync(path).subarray(0, 1000), end])),
+    () => fs.writeFileSync(bundle, `${fs.readFileSync(bundle, 'latin1').slice(0, -9)}00000000\n`),
   ];
   for (const damage of damages) {
     damage();
@@ -95,10 +81,10 @@ test('a cache that others may write is never run, and nobody else may write what
   const words = ['-c', 'umask 0; exec "$@"', 'sh', nodeBinary, cli, ...list.split(' ')];
   const env = { PATH: process.env.PATH, PETSTORE_OFFLINE_STORE: ':memory:' };
   for (const mode of [0o620, 0o602]) {
-    chmodSync(path, mode);
+    fs.chmodSync(path, mode);
     const { status, stdout } = spawnSync('sh', words, { env, encoding: 'utf8' });
     expect([status, stdout]).toEqual([0, whole.stdout]);
-    expect(statSync(path).mode & 0o777).toBe(0o600);
+    expect(fs.statSync(path).mode & 0o777).toBe(0o600);
   }
 });
 
@@ -108,41 +94,41 @@ describe('another user', () => {
   /** Runs the program as a user whom the system does not know. */
   function runAs(uid: number, line: string, env: Record<string, string>, cwd = '/') {
     const node = join(folder, 'node');
-    chmodSync(folder, 0o755);
+    fs.chmodSync(folder, 0o755);
     // Another user may not be allowed to reach the original.
-    if (!existsSync(node)) copyFileSync(realpathSync(nodeBinary), node);
+    if (!fs.existsSync(node)) fs.copyFileSync(fs.realpathSync(nodeBinary), node);
     const words = [join(folder, 'bin/petstore.js'), ...line.split(' ')];
     return spawnSync(node, words, { uid, cwd, env, encoding: 'utf8' });
   }
 
   testAsRoot()('has caches in a folder of their own, and never runs those of others', () => {
     const home = join(folder, 'home');
-    mkdirSync(home);
-    chownSync(home, nobody, nobody);
+    fs.mkdirSync(home);
+    fs.chownSync(home, nobody, nobody);
     const operations = (env: Record<string, string>, uid = nobody) =>
       expect(runAs(uid, 'api operations -o ids', env, home)).toMatchObject({ status: 0, stderr: '' });
     // No cache is read or left below the current folder.
     operations({ HOME: '.', XDG_CACHE_HOME: 'cache' });
-    expect(readdirSync(home)).toEqual([]);
+    expect(fs.readdirSync(home)).toEqual([]);
     operations({ HOME: home });
     const userCaches = join(home, '.cache/petstore');
-    expect(statSync(userCaches).mode & 0o777).toBe(0o700);
+    expect(fs.statSync(userCaches).mode & 0o777).toBe(0o700);
     expect(caches()).toEqual([]);
     const [cache = ''] = caches(userCaches);
     // One that belongs to somebody else is not used, so the run leaves its own.
-    chownSync(cache, 0, 0);
+    fs.chownSync(cache, 0, 0);
     operations({ HOME: home });
-    expect(statSync(cache).uid).toBe(nobody);
+    expect(fs.statSync(cache).uid).toBe(nobody);
     // Root leaves and uses none for a program that belongs to another user.
-    chownSync(join(folder, 'dist'), nobody, nobody);
+    fs.chownSync(join(folder, 'dist'), nobody, nobody);
     operations({}, 0);
     expect(caches()).toEqual([]);
   });
 
   testAsRoot()('without HOME can use the program, and is told what they may not read or write', () => {
     const config = join(folder, 'config');
-    mkdirSync(config);
-    chownSync(config, nobody, nobody);
+    fs.mkdirSync(config);
+    fs.chownSync(config, nobody, nobody);
     const create = 'profile create p --base-url http://127.0.0.1:9';
     expect(runAs(nobody, create, {})).toMatchObject({
       status: 1,
@@ -150,7 +136,7 @@ describe('another user', () => {
     });
     expect(runAs(nobody, create, { PETSTORE_CONFIG_DIR: config })).toMatchObject({ status: 0 });
     expect(runAs(nobody, '--offline pets list -o ids', {})).toMatchObject({ status: 0, stderr: '' });
-    chmodSync(join(config, 'config.json'), 0o000);
+    fs.chmodSync(join(config, 'config.json'), 0o000);
     expect(runAs(nobody, '--offline pets list', { PETSTORE_CONFIG_DIR: config })).toMatchObject({
       status: 2,
       stderr: expect.stringContaining('permission denied\nhint: let your user read it'),

@@ -1,16 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  existsSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  unlinkSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs';
+import * as fs from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -20,9 +10,9 @@ import { leanConf } from '../../.ci/lean-conf.mjs';
 import { writeFileAtomic } from '../../src/process/files.ts';
 import { holderOf, takeLock, withLock } from '../../src/process/lock.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'petstore-files-'));
+const folder = fs.mkdtempSync(join(tmpdir(), 'petstore-files-'));
 const worker = join(folder, 'worker.cjs');
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => fs.rmSync(folder, { recursive: true, force: true }));
 
 /** Another process, that holds a lock, rewrites a file again and again, or makes fifty changes of the config. */
 beforeAll(async () => {
@@ -70,9 +60,9 @@ describe('a write', () => {
       await sleep(60 + Math.random() * 50);
       child.kill('SIGKILL');
       await exit;
-      if (existsSync(path)) expect(readFileSync(path, 'utf8')).toMatch(whole);
+      if (fs.existsSync(path)) expect(fs.readFileSync(path, 'utf8')).toMatch(whole);
     }
-    rmSync(join(folder, 'config'), { recursive: true, force: true });
+    fs.rmSync(join(folder, 'config'), { recursive: true, force: true });
   });
 
   test('does not replace a device', () => {
@@ -82,8 +72,8 @@ describe('a write', () => {
   test('of eight processes that make fifty changes each keeps all four hundred', async () => {
     const writers = Array.from({ length: 8 }, (_, writer) => once(start('set', String(writer)), 'exit'));
     await Promise.all(writers);
-    expect(readdirSync(join(folder, 'config'))).toEqual(['config.json']);
-    const config = JSON.parse(readFileSync(join(folder, 'config', 'config.json'), 'utf8'));
+    expect(fs.readdirSync(join(folder, 'config'))).toEqual(['config.json']);
+    const config = JSON.parse(fs.readFileSync(join(folder, 'config', 'config.json'), 'utf8'));
     expect(Object.keys(config.profiles)).toHaveLength(400);
   });
 });
@@ -109,7 +99,7 @@ describe('a lock', () => {
     child.kill('SIGKILL');
     await Promise.all(waiting);
     expect(log).toEqual(Array.from({ length: 10 }, () => ['in', 'out']).flat());
-    expect(readdirSync(folder).filter((name) => name.includes('.lock'))).toEqual([]);
+    expect(fs.readdirSync(folder).filter((name) => name.includes('.lock'))).toEqual([]);
   });
 
   test('that stays held is an error that names its process, after the wait', async () => {
@@ -125,17 +115,17 @@ describe('a lock', () => {
     ['of an earlier process with the id of this one', `${process.pid} 5 ${hostname()}`],
   ])('%s is taken over at once', async (name, owner) => {
     const path = join(folder, name);
-    writeFileSync(`${path}.lock`, owner);
+    fs.writeFileSync(`${path}.lock`, owner);
     (await takeLock(path, 0))();
-    expect(existsSync(`${path}.lock`)).toBe(false);
+    expect(fs.existsSync(`${path}.lock`)).toBe(false);
   });
 
   test('whose process was killed before it wrote its name is taken over after ten seconds', async () => {
     const path = join(folder, 'nameless');
-    writeFileSync(`${path}.lock`, '');
+    fs.writeFileSync(`${path}.lock`, '');
     await expect(takeLock(path, 0)).rejects.toThrow('lock');
     const past = new Date(Date.now() - 11_000);
-    utimesSync(`${path}.lock`, past, past);
+    fs.utimesSync(`${path}.lock`, past, past);
     (await takeLock(path, 0))();
   });
 
@@ -144,7 +134,7 @@ describe('a lock', () => {
     ['container with the name of this host', '5@pid:[1]', hostname()],
   ])('of a process of another %s is never taken over', async (_, start, host) => {
     const path = join(folder, 'elsewhere');
-    writeFileSync(`${path}.lock`, `4194305 ${start} ${host}`);
+    fs.writeFileSync(`${path}.lock`, `4194305 ${start} ${host}`);
     const message = `lock ${path}.lock: process 4194305 of ${host} holds it`;
     await expect(takeLock(path, 0)).rejects.toMatchObject({ message });
   });
@@ -153,16 +143,16 @@ describe('a lock', () => {
     const path = join(folder, 'lost');
     await expect(withLock(path, () => Promise.reject(new Error('no')))).rejects.toThrow('no');
     await withLock(path, async () => {
-      unlinkSync(`${path}.lock`);
-      writeFileSync(`${path}.lock`, 'other');
+      fs.unlinkSync(`${path}.lock`);
+      fs.writeFileSync(`${path}.lock`, 'other');
     });
-    expect(readFileSync(`${path}.lock`, 'utf8')).toBe('other');
+    expect(fs.readFileSync(`${path}.lock`, 'utf8')).toBe('other');
   });
 
   test('of a file is the same through a link to the file', async () => {
     const [real, link] = [join(folder, 'there'), join(folder, 'link')];
-    writeFileSync(real, '');
-    symlinkSync(real, link);
+    fs.writeFileSync(real, '');
+    fs.symlinkSync(real, link);
     await withLock(link, async () => {
       expect(holderOf(real)?.process).toBe(String(process.pid));
       await expect(takeLock(real, 20)).rejects.toThrow('holds it');
@@ -171,8 +161,8 @@ describe('a lock', () => {
 
   test('is never an unrelated file, which stays as it is', async () => {
     const path = join(folder, 'taken');
-    writeFileSync(`${path}.lock`, 'mine');
+    fs.writeFileSync(`${path}.lock`, 'mine');
     await expect(takeLock(path, 0)).rejects.toThrow('it is not a lock of this program');
-    expect(readFileSync(`${path}.lock`, 'utf8')).toBe('mine');
+    expect(fs.readFileSync(`${path}.lock`, 'utf8')).toBe('mine');
   });
 });

@@ -7,15 +7,12 @@ import { spawnCli } from '../helpers/spawn-cli.ts';
 const rex = { id: 26, name: 'Rex', categoryId: 2, status: 'pending' };
 const order = { id: 11, petId: 1, quantity: 2, shipDate: '2027-01-15T00:00:00Z', complete: false };
 const frogs = { id: 7, name: 'Frogs', description: 'Toads' };
+const createRex = 'pets create --name Rex --category Cats --status pending';
+const createFrogs = 'categories create --name Frogs --description Toads';
 const moved = { shipDate: '2027-02-01T10:30:00+02:00', complete: false };
 
 test.each([
-  [
-    'pet 26',
-    rex,
-    'pets create --name Rex --category Cats --status pending',
-    [['pets update 26 --name Rexy --category 3', { name: 'Rexy', categoryId: 3 }]],
-  ],
+  ['pet 26', rex, createRex, [['pets update 26 --name Rexy --category 3', { name: 'Rexy', categoryId: 3 }]]],
   [
     'order 11',
     order,
@@ -25,12 +22,7 @@ test.each([
       ['orders complete 11', { complete: true }],
     ],
   ],
-  [
-    'category 7',
-    frogs,
-    'categories create --name Frogs --description Toads',
-    [['categories update 7 --description=', { description: '' }]],
-  ],
+  ['category 7', frogs, createFrogs, [['categories update 7 --description=', { description: '' }]]],
 ] as const)('%s is created, read, changed and deleted', async (name, created, create, changes) => {
   using shop = openShop();
   const [noun = ''] = create.split(' ');
@@ -72,6 +64,7 @@ const name = [
 const status = ['Status', '\x1b[B\r'] as const;
 const pet = ['Pet', 'luna\r'] as const;
 const quantity = ['Quantity', '2\r'] as const;
+const date = ['Ship date (Enter for none)', '2027-01-15\r'] as const;
 const noDate = ['Ship date (Enter for none)', '\r'] as const;
 const description = ['Description (Enter for none)', '\r'] as const;
 
@@ -81,11 +74,7 @@ test.each([
   ['pets create --category Birds --name Rex', [], { ...records.pet, status: 'available' }],
   ['categories create', [['Name', 'Insects\r'], description], { id: 7, name: 'Insects' }],
   ['orders create', [pet, quantity, noDate], records.order],
-  [
-    'orders create --pet 3',
-    [quantity, ['Ship date (Enter for none)', '2027-01-15\r']],
-    { ...records.order, shipDate: '2027-01-15T00:00:00Z' },
-  ],
+  ['orders create --pet 3', [quantity, date], { ...records.order, shipDate: '2027-01-15T00:00:00Z' }],
 ] as const)('%s asks a person for what is missing, and for nothing else', async (line, answers, record) => {
   using shop = openShop();
   const run = await shop.typing(`${line} -o json`, answers);

@@ -10,11 +10,6 @@ const shop: Readonly<Record<string, readonly object[]>> = {
     { id: 2, name: 'Max', categoryId: 2, status: 'sold' },
     { id: 3, name: '\u001b[31mRed', categoryId: 2 },
   ],
-  '/categories': [
-    { id: 1, name: 'Dogs' },
-    { id: 2, name: 'Cats' },
-    { id: 3, name: 'Fish' },
-  ],
   '/store/inventory': [
     { petId: 1, quantity: 4, status: 'available' },
     { petId: 2, quantity: 0, status: 'sold' },
@@ -102,11 +97,4 @@ test('what cannot be read is missing, its cause is said, and the rest is shown',
   expect(json.stderr).toMatch(/^warning: orders are missing: .*403.*\n$/);
   expect(JSON.parse(json.stdout)).toMatchObject({ inventory: [{}, {}], orders: null });
   expect((await runAt(server, 'overview')).stdout).toMatch(/^Pets\n.*^Open orders\nmissing\n$/ms);
-});
-
-test('if no part can be read, the overview fails with the code of the first', async () => {
-  await using server = await recordingServer({}, () => ({ status: 401 }));
-  const run = await runAt(server, 'overview');
-  expect(run).toMatchObject({ code: 4, stdout: '' });
-  expect(run.stderr).toMatch(/^error: /m);
 });

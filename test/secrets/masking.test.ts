@@ -31,17 +31,10 @@ test('the password of a proxy is masked, also in what is sent for it', () => {
   }
 });
 
-test('of two secrets, one of which is part of the other, nothing is left', () => {
+test('of two secrets, one of which is part of the other, nothing is left; what is too short is none', () => {
   const secrets = createSecrets();
-  secrets.add('s3cret');
-  secrets.add('s3cret-word');
-  expect(secrets.mask('s3cret-word s3cret')).toBe('*** ***');
-});
-
-test('what is too short to be a secret changes no output', () => {
-  const secrets = createSecrets();
-  for (const secret of ['1', '']) secrets.add(secret);
-  expect(secrets.mask('{"id":1}')).toBe('{"id":1}');
+  for (const secret of ['s3cret', 's3cret-word', '1', '']) secrets.add(secret);
+  expect(secrets.mask('s3cret-word s3cret {"id":1}')).toBe('*** *** {"id":1}');
 });
 
 test('a URL is shown without userinfo, also one that a service has made to take long', () => {
@@ -56,28 +49,14 @@ test('a URL is shown without userinfo, also one that a service has made to take 
 test('-vv shows every header but those that carry credentials', () => {
   const secrets = createSecrets();
   secrets.addHeader('X-Api-Key');
-  const headers = {
-    authorization: 'Bearer x',
-    'x-api-key': 'x',
-    'x-commit': '4a1f',
-    cookie: 'a=1',
-    link: '<http://me:pw@h/pets>; rel="next"',
-  };
+  const sent = { authorization: 'Bearer x', 'x-api-key': 'x', 'x-commit': '4a1f', cookie: 'a=1' };
+  const headers = { ...sent, link: '<http://me:pw@h/pets>; rel="next"' };
   const response = { status: 200, headers: { 'set-cookie': ['a=1', 'b=2'], server: 'nginx' }, body: '' };
   const request = { method: 'GET', url: 'http://h/pets', headers };
-  expect(
-    traceOf({ request, response, isSent: true, number: 1, elapsedMs: 5 }, 2, secrets)
-      .split('\n')
-      .slice(1, -1),
-  ).toEqual([
-    '> authorization: ***',
-    '> x-api-key: ***',
-    '> x-commit: 4a1f',
-    '> cookie: ***',
-    '> link: <http://***@h/pets>; rel="next"',
-    '< set-cookie: ***',
-    '< server: nginx',
-  ]);
+  const trace = traceOf({ request, response, isSent: true, number: 1, elapsedMs: 5 }, 2, secrets);
+  const requestLines = '> authorization: ***\n> x-api-key: ***\n> x-commit: 4a1f\n> cookie: ***\n';
+  const otherLines = '> link: <http://***@h/pets>; rel="next"\n< set-cookie: ***\n< server: nginx\n';
+  expect(trace.slice(trace.indexOf('\n') + 1)).toBe(requestLines + otherLines);
 });
 
 test('PETSTORE_TOKEN is masked from the first line on, in usage errors too', async () => {

@@ -68,27 +68,16 @@ test.each<readonly [line: string, offers: readonly (string | RegExp)[]]>([
 });
 
 test.each([
-  [
-    'cannot be shown or typed as it is is not offered',
-    ['Dogs', 'a\nb', '\x1b[31m', 'Zo\u00eb'],
-    'Dogs\nZoë\n',
-  ],
-  [
-    'would be read as something else is offered by its id',
-    ['Dogs', '5', 'cats', 'Cats', '--yes'],
-    'Dogs\n2\t5\n3\tcats\n4\tCats\n5\t--yes\n',
-  ],
+  ['cannot be shown or typed is not offered', ['Dogs', 'a\nb', '\x1b[31m', 'Zo\u00eb'], 'Dogs\nZoë\n'],
+  ['reads as something else has its id', ['5', 'cats', 'Cats', '-y'], '1\t5\n2\tcats\n3\tCats\n4\t-y\n'],
 ])('a category whose name %s', { retry: 3 }, async (_, names, stdout) => {
   await using server = await recordingServer({}, () => ({ body: named(...names) }));
   expect(await offered(['--base-url', server.url])).toMatchObject({ stdout });
 });
 
 test('the script of each shell is printed', async () => {
-  for (const [shell, file] of [
-    ['bash', 'petstore.bash'],
-    ['zsh', '_petstore'],
-    ['fish', 'petstore.fish'],
-  ] as const)
+  const files = { bash: 'petstore.bash', zsh: '_petstore', fish: 'petstore.fish' };
+  for (const [shell, file] of Object.entries(files))
     expect((await runCli(['completion', shell])).stdout).toBe(readFileSync(`completions/${file}`, 'utf8'));
   expect((await runCli(['completion'])).code).toBe(2);
 });
@@ -106,11 +95,7 @@ test('a Tab prints nothing for a profile or a service that is not there, and wai
   const server = createServer(() => {});
   const port = await listenHere(server);
   onTestFinished(() => void server.close());
-  for (const words of [
-    ['--base-url', 'http://127.0.0.1:1'],
-    ['--base-url', '::'],
-    ['--profile', 'nobody'],
-    ['--base-url', `http://127.0.0.1:${port}`],
-  ])
-    expect(await offered(words)).toEqual(none);
+  for (const url of ['http://127.0.0.1:1', '::', `http://127.0.0.1:${port}`])
+    expect(await offered(['--base-url', url])).toEqual(none);
+  expect(await offered(['--profile', 'nobody'])).toEqual(none);
 });

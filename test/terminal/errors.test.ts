@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -22,17 +22,9 @@ test('an error in JSON is one object with every known detail', async () => {
   await using server = await recordingServer({}, () => ({ ...gone, headers: { 'x-request-id': 'r-7' } }));
   const { stderr } = await runAt(server, 'inventory get 7 -o json');
   expect(stderr).toMatch(/^\{.*\}\n$/);
-  expect(JSON.parse(stderr).error).toMatchObject({
-    kind: 'not-found',
-    message: 'pet 7 does not exist',
-    code: 'not_found',
-    status: 404,
-    method: 'GET',
-    url: `${server.url}/store/inventory/7`,
-    attempts: 1,
-    retryable: false,
-    requestId: 'r-7',
-  });
+  const answer = { message: 'pet 7 does not exist', code: 'not_found', status: 404, requestId: 'r-7' };
+  const request = { method: 'GET', url: `${server.url}/store/inventory/7`, attempts: 1, retryable: false };
+  expect(JSON.parse(stderr).error).toMatchObject({ kind: 'not-found', ...answer, ...request });
 });
 
 test('a failure that several records share names each of them, with one hint', async () => {
@@ -70,20 +62,15 @@ test.each([
 
 test.each(['pets edit 1 --offline', 'serve --port 0 -- true'])(
   '%s names the permission of Node that it lacks',
-  async (line) => {
+  (line) => {
     const [flag = ''] = ['--permission', '--experimental-permission'].filter((name) =>
       process.allowedNodeEnvironmentFlags.has(name),
     );
     const flags = [flag, '--allow-fs-read=*', '--allow-fs-write=*', '--allow-net'];
     const own = flags.filter((name) => process.allowedNodeEnvironmentFlags.has(name.split('=')[0] ?? ''));
     const env = { EDITOR: 'true', PETSTORE_OFFLINE_STORE: ':memory:', HOME: temporaryFolder() };
-    const stderr = await new Promise<string>((resolve) => {
-      execFile(process.execPath, [...own, cliPath, ...line.split(' ')], { env }, (_error, _out, text) =>
-        resolve(text),
-      );
-    });
-    expect(stderr).toContain(
-      'error: the permissions of this Node do not allow it: it needs --allow-child-process',
-    );
+    const { stderr } = spawnSync(process.execPath, [...own, cliPath, ...line.split(' ')], { env });
+    const message = 'error: the permissions of this Node do not allow it: it needs --allow-child-process';
+    expect(String(stderr)).toContain(message);
   },
 );
