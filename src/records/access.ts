@@ -62,7 +62,7 @@ export async function prepareRecords(
   const isOnTerminal = context.printer().content === 'text' && context.io.stdout.isTerminal;
   const view = viewOf(noun, operation, nameById, isOnTerminal);
   const run = async () => work({ ...(await openAccess(context, noun, operationId)), view, nameById });
-  return { view: view, run };
+  return { view, run };
 }
 
 /**

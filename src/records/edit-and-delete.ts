@@ -22,18 +22,18 @@ export function editRecord(context: Context, noun: Noun, idOrName: IdOrName): Pr
     const id = await access.names.idOf(namedNoun(noun), idOrName);
     const subject = `${noun.singular} ${id}`;
     await confirmWrite(context, { what: `change ${subject}` });
-    const { record: before } = await readRecord(access.client, noun.name, id, { isFresh: true });
+    const { record: shown } = await readRecord(access.client, noun.name, id, { isFresh: true });
     return editAndSend(context, {
       editor,
       fileName: `${noun.singular}-${id}.yaml`,
       task: `edit ${subject}`,
       usage: `# ${subject}. Save to send it. If you save it unchanged or empty, nothing is sent.\n`,
-      originalText: (await loadYaml()).print(before.fields),
-      parse: (text) => readChanges(access, id, before, text),
+      originalText: (await loadYaml()).print(shown.fields),
+      parse: (text) => readChanges(access, id, shown, text),
       async send(value) {
         // Expects the whole record as it was shown, without the fields that are added: no change by others is overwritten.
         const absent = Object.fromEntries(Object.keys(value).map((name) => [name, undefined]));
-        const intent = { kind: 'set', value, expected: { ...absent, ...before.fields } } as const;
+        const intent = { kind: 'set', value, expected: { ...absent, ...shown.fields } } as const;
         return writeRecords(access, [{ id, intent }], { asList: false });
       },
     });
@@ -41,20 +41,19 @@ export function editRecord(context: Context, noun: Noun, idOrName: IdOrName): Pr
 }
 
 /** Returns the changes of an edited text. @throws UsageError or SyntaxError if the text is not valid. */
-async function readChanges(access: Access, id: bigint, before: ServiceRecord, text: string): Promise<Fields> {
+async function readChanges(access: Access, id: bigint, shown: ServiceRecord, text: string): Promise<Fields> {
   const { client, noun } = access;
   const record = (await loadYaml()).parse(text);
   if (!isJsonObject(record)) throw new UsageError('it must be the fields of one record');
-  const body = checkRecord(access, before.fields, record);
+  const body = checkRecord(access, shown.fields, record);
   // `toRequest` throws if the body does not fit the contract.
-  client.toRequest(noun.operations.update, { id, body, before });
+  client.toRequest(noun.operations.update, { id, body, before: shown });
   return body;
 }
 
 /** Returns the changes of an edited record. @throws UsageError that names each field that is wrong. */
-function checkRecord(access: Access, before: JsonObject, record: JsonObject): Fields {
+function checkRecord(access: Access, old: Fields, record: JsonObject): Fields {
   const { noun, operation } = access;
-  const old: Fields = before;
   if (String(record.id ?? '') !== String(old.id ?? ''))
     throw new UsageError(`id must stay ${old.id ?? 'as it is'}`);
   // Null removes one of our fields, like deleting its line.
