@@ -15,25 +15,25 @@ import { CliError, UsageError } from '../../process/errors.ts';
 import { findOperation } from './list-operations.ts';
 import { readDescriptionAt } from './read-description.ts';
 
-interface BindFlags {
-  readonly map: readonly string[];
-  /** The path of the operations, in place of the one in the description. */
+/** The values of the arguments and flags of `api bind`. */
+interface BindValues {
+  readonly location: string | undefined;
+  readonly map: readonly string[] | undefined;
   readonly basePath: string | undefined;
-  readonly withToken: boolean;
+  readonly withToken: boolean | undefined;
 }
 
 /**
  * Binds the active profile or an origin to a description. Stores nothing if a part of the description or of
  * `--map` is invalid.
  */
-export function bindDescription(context: Context, location: string | undefined, flags: BindFlags): Prepared {
-  return { view: matchesView, run: () => runBind(context, location, flags) };
+export function bindDescription(context: Context, values: BindValues): Prepared {
+  return { view: matchesView, run: () => runBind(context, values) };
 }
 
 async function runBind(
   context: Context,
-  location: string | undefined,
-  { map, basePath: basePathFlag, withToken }: BindFlags,
+  { location, map = [], basePath: basePathFlag, withToken = false }: BindValues,
 ): Promise<Output | undefined> {
   requireOnline(context, 'api bind');
   const maps = readMaps(map);
@@ -213,11 +213,7 @@ function tieError(matches: Matches): CliError | undefined {
   });
 }
 
-/** The match of one operation of the table, as it is printed. */
-type MatchRecord = ReturnType<typeof toMatchRecords>[number];
-
-/** The columns of `api bind`. */
-const matchesView: View<MatchRecord> = {
+const matchesView: View<ReturnType<typeof toMatchRecords>[number]> = {
   plural: 'operations',
   columns: propertyColumns(['operation', 'state', 'method', 'path', 'why']),
 };

@@ -80,12 +80,7 @@ const bind = verb({
     ),
     dryRun: flag('--dry-run', 'show what would be bound and store nothing'),
   },
-  prepare: async (context, { location, map = [], basePath, withToken }) =>
-    (await import('./bind.ts')).bindDescription(context, location, {
-      map,
-      basePath,
-      withToken: withToken === true,
-    }),
+  prepare: async (context, values) => (await import('./bind.ts')).bindDescription(context, values),
 });
 
 const unbind = verb({
@@ -122,15 +117,7 @@ const request = verb({
     input: value('--input <file>', 'send this file as the body; - reads it from stdin', { offers: 'file' }),
     include: flag('-i, --include', 'print the status line and the headers too'),
   },
-  async run(context, { method, path, field = [], input, include }) {
-    return (await import('./raw-request.ts')).sendRaw(context, {
-      method,
-      path,
-      fields: field,
-      input,
-      include: include === true,
-    });
-  },
+  run: async (context, values) => (await import('./raw-request.ts')).sendRaw(context, values),
 });
 
 export const verbs = [operations, spec, bind, unbind, request];

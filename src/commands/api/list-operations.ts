@@ -7,12 +7,7 @@ import type { Prepared } from '../../output/printer.ts';
 import { UsageError } from '../../process/errors.ts';
 import { printJson } from '../../process/exact-json.ts';
 
-/**
- * An operation as it is printed. If the service lacks the operation, only its tag and the reason are known.
- */
-type OperationRecord = ReturnType<typeof toOperationRecord>;
-
-const view: View<OperationRecord> = {
+const view: View<ReturnType<typeof toOperationRecord>> = {
   plural: 'operations',
   columns: [
     ...propertyColumns(['operation', 'method', 'path', 'stability', 'deprecated']),
@@ -39,6 +34,7 @@ export function listOperations(context: Context, all: boolean): Prepared {
   };
 }
 
+/** If the service lacks the operation, only its tag and the reason are known. */
 function toOperationRecord(id: OperationId, contract: Contract) {
   const operation = contract.operations.get(id);
   return {

@@ -16,16 +16,13 @@ import { systemReason } from '../../process/system-error.ts';
 import { sanitize } from '../../process/text.ts';
 import { parseAssignment, readJsonText } from '../../records/body-fields.ts';
 
-/** The arguments of `api request`. */
-interface RequestArguments {
+/** The values of the arguments and flags of `api request`. */
+interface RequestValues {
   readonly method: string;
   readonly path: string;
-  /** The values of `-f`, such as `key=value` or `key:=json`. */
-  readonly fields: readonly string[];
-  /** A file, or `-` for stdin. */
+  readonly field: readonly string[] | undefined;
   readonly input: string | undefined;
-  /** True to print the status line and the headers too. */
-  readonly include: boolean;
+  readonly include: boolean | undefined;
 }
 
 /** Matches a value of `-f` that is JSON even without `:=`. */
@@ -37,13 +34,13 @@ const layout = '\n\t';
 /**
  * Sends a request and prints the body of the response unchanged. A status of 400 or above is then an error.
  */
-export async function sendRaw(context: Context, args: RequestArguments): Promise<Output | undefined> {
-  const { path, input, include } = args;
+export async function sendRaw(context: Context, values: RequestValues): Promise<Output | undefined> {
+  const { path, field = [], input, include } = values;
   const { flags, io } = context;
-  const method = args.method.toUpperCase();
+  const method = values.method.toUpperCase();
   if (!rawMethods.some((rawMethod) => rawMethod === method))
-    throw new UsageError(`api request ${args.method}: is not a method`, `one of ${rawMethods.join(', ')}`);
-  const fields = args.fields.map((text) => readNamed('-f', text, () => parseAssignment(text)));
+    throw new UsageError(`api request ${values.method}: is not a method`, `one of ${rawMethods.join(', ')}`);
+  const fields = field.map((text) => readNamed('-f', text, () => parseAssignment(text)));
   if (flags.output !== undefined && flags.output !== 'json')
     throw new UsageError(
       `--output ${flags.output}: api request prints the body as it came`,
