@@ -33,7 +33,7 @@ const flags = {
   readOnly: flag('--read-only', 'answer every write with 405'),
   requireToken: flag(
     '--require-token',
-    'answer the API with 401 unless the request bears the value of PETSTORE_TOKEN',
+    'answer the API with 401 unless the request has the value of PETSTORE_TOKEN',
   ),
   cors: values('--cors <origin>', 'let pages of this origin use the server; can be repeated'),
   trustProxy: flag(
@@ -102,7 +102,7 @@ function storeToServe({ io }: Context, { data, empty, pets, requireToken }: Serv
   if (requireToken && !io.env.PETSTORE_TOKEN)
     throw new InputError(
       '--require-token: PETSTORE_TOKEN is not set',
-      'set it to the token that requests must bear',
+      'set it to the token that requests must have',
     );
   if (empty) return new Store();
   if (data === undefined) return seedStore(pets);

@@ -201,9 +201,11 @@ export function exportInventory(context: Context, withExpected: boolean): Prepar
       if (hasNames) names.beginReading('pets');
       const list = client.list('listInventory', {}, { needsWhole: true });
       async function* pages() {
+        let needsNames = hasNames;
         for await (const page of list) {
-          if (hasNames && nameById.size === 0)
-            for (const [id, name] of await names.namesOf('pets')) nameById.set(id, name);
+          // A failure of the list comes before one of the names.
+          if (needsNames) for (const [id, name] of await names.namesOf('pets')) nameById.set(id, name);
+          needsNames = false;
           yield page;
         }
       }
