@@ -15,10 +15,8 @@ test('delete tries all, each once, reports them on stderr, and exits 3 if some f
   expect(await shop.json('pets list')).toHaveLength(23);
   const json = await shop.run('pets delete 3 999 --yes -o json');
   expect(json).toMatchObject({ code: 3, stdout: '' });
-  expect(JSON.parse(json.stderr).error).toMatchObject({
-    kind: 'partial',
-    warnings: expect.arrayContaining(['deleted pet 3']),
-  });
+  const warnings = expect.arrayContaining(['deleted pet 3']);
+  expect(JSON.parse(json.stderr).error).toMatchObject({ kind: 'partial', warnings });
 });
 
 test.each([
@@ -29,14 +27,10 @@ test.each([
 ])('the question names what will be deleted; the answer %j exits %i', async (keys, code, left) => {
   using shop = openShop();
   const question = 'Delete 2 pets: 1 (Bella, with its inventory entry: ';
-  expect(await shop.typing('pets delete 1 2 -q', [[question, keys]])).toMatchObject({ code, stdout: '' });
+  const run = await shop.typing('pets delete 1 2 -q', [[question, keys]]);
+  expect(run).toMatchObject({ code, stdout: '' });
+  if (code === 2) expect(run.stderr).toContain(' delete 2 pets: not confirmed, nothing was written');
   expect(await shop.json('pets list')).toHaveLength(left);
-});
-
-test('a refused question is not repeated in the error', async () => {
-  using shop = openShop();
-  const run = await shop.typing('pets delete 1 2 3', [['Delete 3 pets: 1 (Bella', 'n\r']]);
-  expect(run.stderr).toContain(' delete 3 pets: not confirmed, nothing was written');
 });
 
 test('the question names only the pets that exist', async () => {
@@ -73,10 +67,8 @@ test('a delete that is bound alone is used with --yes, and needs no reading', as
   const info = { title: 'Pets', version: '1' };
   const paths = { '/pets/{petId}': { parameters, delete: {} } };
   const shop = await bindTo(server, { openapi: '3.1.0', info, paths });
-  expect(await shop.run('pets delete 1 2 --yes')).toMatchObject({
-    code: 0,
-    stderr: 'deleted pet 1\ndeleted pet 2\n',
-  });
+  const stderr = 'deleted pet 1\ndeleted pet 2\n';
+  expect(await shop.run('pets delete 1 2 --yes')).toMatchObject({ code: 0, stderr });
   expect(server.calls()).toEqual(['DELETE /pets/1', 'DELETE /pets/2']);
   // The description states no response, so any success is one.
   for (status of [200, 201, 203]) expect(await shop.run('pets delete 3 --yes')).toMatchObject({ code: 0 });

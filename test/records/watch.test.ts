@@ -5,6 +5,7 @@ import { type Reply, recordingServer } from '../helpers/recording-server.ts';
 import { fakeIo, runAt } from '../helpers/run-cli.ts';
 
 const bella = { id: 1, name: 'Bella', categoryId: 1, status: 'available' };
+const max = { ...bella, name: 'Max' };
 
 /** Watches a list on a terminal, gives each poll the next answer, and presses Ctrl-C when `until` is on the screen. */
 async function watch(answers: readonly Reply[], until: string) {
@@ -19,18 +20,12 @@ async function watch(answers: readonly Reply[], until: string) {
   for (let elapsedMs = 0; !io.written('stdout').includes(until) && elapsedMs < 9000; elapsedMs += 20)
     await sleep(20);
   io.raise('SIGINT');
-  return {
-    code: await ended,
-    stderr: io.written('stderr'),
-    screens: io.written('stdout').split('\x1b[2J\x1b[H'),
-  };
+  const code = await ended;
+  return { code, stderr: io.written('stderr'), screens: io.written('stdout').split('\x1b[2J\x1b[H') };
 }
 
 test.concurrent('--watch prints the table again with its time, and exits 130 at Ctrl-C', async () => {
-  const { code, stderr, screens } = await watch(
-    [{ body: [bella] }, { body: [{ ...bella, name: 'Max' }] }],
-    'Max',
-  );
+  const { code, stderr, screens } = await watch([{ body: [bella] }, { body: [max] }], 'Max');
   expect([code, stderr]).toEqual([130, '']);
   const [, first = '', second = ''] = screens;
   expect(first).toMatch(/^pets of http:\S+ at \d\d:\d\d:\d\d, every 1 s\n┌.*Bella.*┘\n$/s);
@@ -38,10 +33,7 @@ test.concurrent('--watch prints the table again with its time, and exits 130 at 
 });
 
 test.concurrent('a failed poll prints its cause below the table, and the next poll comes', async () => {
-  const { screens } = await watch(
-    [{ body: [bella] }, { status: 500 }, { body: [{ ...bella, name: 'Max' }] }],
-    'Max',
-  );
+  const { screens } = await watch([{ body: [bella] }, { status: 500 }, { body: [max] }], 'Max');
   expect(screens[1]).toMatch(/Bella.*┘\n\d\d:\d\d:\d\d: .*500.*\n$/s);
   expect(screens[2]).toContain('Max');
 });

@@ -25,10 +25,8 @@ async function show(config: object, { env, flags = '', isAtTerminal = false }: S
   const folder = temporaryFolder();
   writeFileSync(join(folder, 'config.json'), JSON.stringify(config), { mode: 0o600 });
   const words = `categories create --name x --dry-run ${flags}`.trimEnd();
-  const run = await runCli(words, {
-    env: { PETSTORE_CONFIG_DIR: folder, ...env },
-    terminals: isAtTerminal ? ['stderr'] : [],
-  });
+  const places = { env: { PETSTORE_CONFIG_DIR: folder, ...env } };
+  const run = await runCli(words, { ...places, terminals: isAtTerminal ? ['stderr'] : [] });
   return {
     ...run,
     stderr: isAtTerminal ? run.stderr.replaceAll(/\s+/g, ' ') : run.stderr,
@@ -70,10 +68,8 @@ describe('the token', () => {
   test('of a command comes without a shell, and is masked in what the command prints on stderr', async () => {
     const script = 'console.error("got a|b \\x1b[2J"); console.log(process.argv.slice(1).join("|"))';
     const env = { PETSTORE_TOKEN_COMMAND: `'${process.execPath}' -e '${script}' -- '$HOME' "a b" c\\d ; *` };
-    expect(await sent(env)).toMatchObject({
-      value: 'Bearer $HOME|a b|c\\d|;|*',
-      stderr: 'got a|b \\x1b[2J\n',
-    });
+    const value = 'Bearer $HOME|a b|c\\d|;|*';
+    expect(await sent(env)).toMatchObject({ value, stderr: 'got a|b \\x1b[2J\n' });
     const echo = { PETSTORE_TOKEN_COMMAND: `sh -c 'echo "got s3cret" >&2; echo s3cret'` };
     expect(await sent(echo)).toMatchObject({ value: 'Bearer s3cret', stderr: 'got ***\n' });
   });

@@ -16,15 +16,9 @@ async function codeWhenClosed(argv: readonly string[], text: string) {
   const program = [nodeBinary, cliPath, ...argv].map((word) => `'${word}'`).join(' ');
   const start = `sh -c 'echo $$ > ${folder}/pid; exec "$@"' sh ${program}`;
   const line = `trap '' HUP; ${start}; echo "code $?" > '${result}'`;
-  const child = spawn('script', ['-qefc', line, '/dev/null'], {
-    env: {
-      PATH: process.env.PATH,
-      SHELL: '/bin/sh',
-      TERM: 'xterm',
-      PETSTORE_STATE_DIR: folder,
-      PETSTORE_CONFIG_DIR: folder,
-    },
-  });
+  const shell = { PATH: process.env.PATH, SHELL: '/bin/sh', TERM: 'xterm' };
+  const env = { ...shell, PETSTORE_STATE_DIR: folder, PETSTORE_CONFIG_DIR: folder };
+  const child = spawn('script', ['-qefc', line, '/dev/null'], { env });
   let drawn = '';
   child.stdout.on('data', (piece) => {
     drawn += piece;

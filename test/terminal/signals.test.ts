@@ -7,6 +7,8 @@ import { handlesSignals, outcomeOf, startCli } from '../helpers/spawn-cli.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 import * as mode from '../network/modes.ts';
 
+const later = { status: 503, headers: { 'retry-after': '20' } };
+
 interface Stall {
   readonly name: string;
   readonly script: Script;
@@ -19,28 +21,19 @@ const stalls: readonly Stall[] = [
   { name: 'a service that says nothing', script: mode.accept },
   { name: 'a service that never answers', script: mode.always(mode.silence) },
   { name: 'a body that drips', script: mode.always(mode.dripBody) },
+  { name: 'a stall in TLS', script: mode.accept, baseUrl: (port) => `https://127.0.0.1:${port}` },
   {
-    name: 'a stall in TLS',
-    script: mode.accept,
-    baseUrl: (port) => `https://127.0.0.1:${port}`,
-  },
-  {
-    name: 'a proxy that says nothing',
+    name: 'a silent proxy',
     script: mode.always(mode.silence),
-    baseUrl: () => 'https://pets.invalid',
+    baseUrl: () => 'https://a.invalid',
     isProxy: true,
   },
-  {
-    name: 'a long Retry-After',
-    script: mode.always((exchange) => answer(exchange, { status: 503, headers: { 'retry-after': '20' } })),
-  },
+  { name: 'a long Retry-After', script: mode.always((exchange) => answer(exchange, later)) },
 ];
 
 test.concurrent.each([
   ...stalls.map((stall) => ({ ...stall, signal: 'SIGINT', code: 130, says: 'interrupted' }) as const),
-  ...stalls
-    .slice(0, 1)
-    .map((stall) => ({ ...stall, signal: 'SIGTERM', code: 143, says: 'terminated' }) as const),
+  { ...(stalls[0] as Stall), signal: 'SIGTERM', code: 143, says: 'terminated' } as const,
 ])(
   '$signal ends $name with $code, long before its deadline',
   async ({ script, baseUrl, isProxy, signal, code, says }) => {

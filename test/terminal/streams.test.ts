@@ -5,13 +5,7 @@ import { breakRunnerCommands } from '../../src/process/text.ts';
 import { listed, rex } from '../helpers/list-pets.ts';
 import { fakeIo, runCli } from '../helpers/run-cli.ts';
 
-const names = [
-  '::error::x',
-  'a\n::set-output name=x::y',
-  '##[group]x',
-  '##vso[task.complete]',
-  'section_start:1:x',
-];
+const names = ['::error::x', 'a\n::set-output name=x::y', '##[group]x', '##vso[a.b]', 'section_start:1:x'];
 const pets = names.map((name) => ({ ...rex, name }));
 
 test.each(['GITHUB_ACTIONS', 'GITLAB_CI', 'TF_BUILD'])(

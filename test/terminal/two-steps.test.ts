@@ -5,19 +5,14 @@ import { createInterrupts, inTwoSteps, Stop } from '../../src/process/signals.ts
 /** Starts work without an end, sends it signals, and returns its stop and what ends the command. */
 function interrupt(...signals: readonly Signal[]) {
   let send = (_: Signal) => {};
-  const interrupts = createInterrupts({
-    onSignal(listener) {
-      send = listener;
-      return () => {};
-    },
-  });
+  const onSignal = (listener: typeof send) => {
+    send = listener;
+    return () => {};
+  };
+  const interrupts = createInterrupts({ onSignal });
   const stop = new Stop<Signal>();
-  void inTwoSteps(
-    interrupts,
-    stop,
-    (signal) => stop.stop(signal),
-    () => new Promise(() => {}),
-  );
+  const stopBy = (signal: Signal) => stop.stop(signal);
+  void inTwoSteps(interrupts, stop, stopBy, () => new Promise(() => {}));
   for (const signal of signals) send(signal);
   return { stop, ended: interrupts.signal };
 }
