@@ -122,17 +122,18 @@ function chooseProfile(
   const isOffline = selection?.value === offlineProfile;
   const offlineFlag = { value: offlineProfile, source: 'flag', givenBy: '--offline' } as const;
   const offline = flags.offline ? offlineFlag : isOffline ? selection : undefined;
-  const baseUrl = candidates.get('base-url')?.find((url) => !isInConfig(url));
-  if (!baseUrl) return { profile: selection, offline };
+  // The base URL of a flag or a variable. Even a wrong one says that a service is meant.
+  const typedUrl = candidates.get('base-url')?.find((url) => !isInConfig(url));
+  if (!typedUrl) return { profile: selection, offline };
   const [url, ...otherUrls] = validSettings(candidates, 'base-url');
-  const configured = otherUrls.find(isInConfig);
-  const isElsewhere = url && configured && !isInConfig(url) && originOf(configured) !== originOf(url);
+  const configuredUrl = otherUrls.find(isInConfig);
+  const isElsewhere = url && configuredUrl && !isInConfig(url) && originOf(configuredUrl) !== originOf(url);
   const profile = selection?.source === 'config' && isElsewhere ? undefined : selection;
-  if (!offline || rankOf(offline) < rankOf(baseUrl)) return { profile, offline };
+  if (!offline || rankOf(offline) < rankOf(typedUrl)) return { profile, offline };
   const contradiction =
-    offline.source === baseUrl.source
+    offline.source === typedUrl.source
       ? new UsageError(
-          `${offline.givenBy} and ${baseUrl.givenBy} contradict each other: one names the embedded store, the other a service`,
+          `${offline.givenBy} and ${typedUrl.givenBy} contradict each other: one names the embedded store, the other a service`,
           { hint: 'give one of them', code: usageCodeOf(offline.source) },
         )
       : undefined;
