@@ -20,13 +20,8 @@ test('sets, gets, deletes and creates an entry', async () => {
 test('adjusts by a signed or a plain number, and refuses to go below 0', async () => {
   using shop = openShop();
   await shop.run('inventory set 4 10');
-  for (const [change, sum] of [
-    ['+5', 15],
-    ['-5', 10],
-    ['5', 15],
-    ['-- -3', 12],
-    ['-12', 0],
-  ]) {
+  for (const step of ['+5 = 15', '-5 = 10', '5 = 15', '-- -3 = 12', '-12 = 0']) {
+    const [change, sum] = step.split(' = ');
     const run = await shop.run(`inventory adjust -o json 4 ${change}`);
     const stdout = `{"petId":4,"quantity":${sum},"status":"pending"}\n`;
     expect(run).toEqual({ code: 0, stdout, stderr: '' });
