@@ -108,11 +108,10 @@ test('an undo removes a record whose id a person tells after it has begun, also 
   await using shop = await recordShop({ '/pets': pets, '/categories': [{ id: 1, name: 'dogs' }] });
   shop.write('new.csv', 'name,category\nLuna,dogs\nRex,dogs\n');
   let made = 0;
-  shop.misbehave = ({ method, perform }, response) => {
+  shop.misbehave = ({ method, perform }) => {
     if (method !== 'POST' || ++made === 1) return undefined;
     perform();
-    response.destroy();
-    return true;
+    return 'reset';
   };
   const run = await shop.report('pets create --from new.csv --yes --concurrency 1');
   expect(run).toMatchObject({ unknown: 1 });
@@ -127,11 +126,10 @@ test('an undo removes a record whose id a person tells after it has begun, also 
 test('an undo names a record whose id no answer told, and removes it once a person has told the id', async () => {
   await using shop = await recordShop({ '/pets': pets });
   shop.write('new.csv', 'name,category\nRex,1\n');
-  shop.misbehave = ({ method, perform }, response) => {
+  shop.misbehave = ({ method, perform }) => {
     if (method !== 'POST') return undefined;
     perform();
-    response.writeHead(201).end();
-    return true;
+    return { status: 201 };
   };
   expect(await shop.report('pets create --from new.csv --yes')).toMatchObject({ code: 0, applied: 1 });
   expect(await shop.report('undo --yes')).toMatchObject({

@@ -1,6 +1,6 @@
-import type { ServerResponse } from 'node:http';
 import { expect, test } from 'vitest';
 import { type RecordRequest, type RecordShop, recordShop } from '../helpers/record-shop.ts';
+import type { Reaction } from '../helpers/recording-server.ts';
 
 // One function writes: for the same service, a command on one record and a run give the same verdict, and a true one.
 
@@ -87,19 +87,14 @@ const writes: Readonly<Record<string, Write>> = {
 /** The first write meets the behaviour, and all is well afterwards. */
 function misbehave({ status, isDone, body, headers }: Behaviour) {
   let isOver = false;
-  return ({ method, perform }: RecordRequest, response: ServerResponse): true | undefined => {
+  return ({ method, perform }: RecordRequest): Reaction | undefined => {
     if (method === 'GET' || isOver) return undefined;
     isOver = true;
     if (isDone) perform();
-    if (status === undefined) {
-      response.destroy();
-      return true;
-    }
-    const own = { code: `no_${status}`, message: 'no', status };
-    const text = typeof body === 'string' ? body : JSON.stringify(body ?? own);
-    const type = typeof body === 'string' ? 'text/html' : 'application/json';
-    response.writeHead(status, { ...(text !== '' && { 'content-type': type }), ...headers }).end(text);
-    return true;
+    if (status === undefined) return 'reset';
+    const type = body === '' ? undefined : typeof body === 'string' ? 'text/html' : 'application/json';
+    const error = { code: `no_${status}`, message: 'no', status };
+    return { status, body: body ?? error, headers: { 'content-type': type, ...headers } };
   };
 }
 

@@ -1,14 +1,11 @@
 import { writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { main } from '../../src/main.ts';
 import { CliError, OutputClosedError } from '../../src/process/errors.ts';
-import { listenHere } from '../helpers/listen.ts';
 import { recordingServer } from '../helpers/recording-server.ts';
 import { fakeIo, runCli } from '../helpers/run-cli.ts';
 import { openShop } from '../helpers/shop.ts';
-import { reply } from '../helpers/stock-server.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 /** Every write of the four nouns, by the method of its request. */
@@ -130,16 +127,14 @@ test('a full disk after a run hides neither its rejects nor its error', async ()
 });
 
 test('Ctrl-C ends writes of several records at once, and what is open is told', async () => {
-  const silent = createServer(({ method, url }, response) => {
-    if (method === 'GET') return void reply(response, 200, { ...record, id: Number(url?.split('/').at(-1)) });
-    io.raise('SIGINT');
-  });
-  const port = await listenHere(silent);
   const io = fakeIo();
+  await using silent = await recordingServer({}, ({ method, path }) => {
+    if (method === 'GET') return { body: { ...record, id: Number(path.split('/').at(-1)) } };
+    io.raise('SIGINT');
+    return 'hang';
+  });
   const argv = ['pets', 'update', '1', '2', '3', '--status', 'pending', '--yes'];
-  const code = await main([...argv, '--base-url', `http://127.0.0.1:${port}`, '--timeout', '60s'], io);
-  silent.closeAllConnections();
-  silent.close();
+  const code = await main([...argv, '--base-url', silent.url, '--timeout', '60s'], io);
   expect(code).toBe(130);
   expect(io.written('stderr')).toMatch(/it may or may not have been applied\n.*: 0 of 3 pets were written/s);
 });

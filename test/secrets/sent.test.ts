@@ -1,7 +1,5 @@
-import { createServer } from 'node:https';
 import { expect, test } from 'vitest';
 import { makeCertificate } from '../helpers/certificate.ts';
-import { listenHere } from '../helpers/listen.ts';
 import { misbehave } from '../helpers/misbehaving-server.ts';
 import { recordingServer } from '../helpers/recording-server.ts';
 import { runAt, runCli } from '../helpers/run-cli.ts';
@@ -18,14 +16,10 @@ test('a token is masked whatever the header and the word before it', async () =>
 });
 
 test('a warning of Node tells that verification is off, even with --quiet', async () => {
-  const server = createServer(await makeCertificate(3), (_, response) =>
-    response.writeHead(200, { 'content-type': 'application/json' }).end('[]'),
-  );
-  const url = `https://127.0.0.1:${await listenHere(server)}`;
-  const run = await spawnCli(['inventory', 'list', '--quiet', '--base-url', url], {
+  await using server = await recordingServer({}, () => ({ body: [] }), { tls: await makeCertificate(3) });
+  const run = await spawnCli(['inventory', 'list', '--quiet', '--base-url', server.url], {
     env: { NODE_TLS_REJECT_UNAUTHORIZED: '0' },
   });
-  server.close();
   const warning = /Warning: Setting the NODE_TLS_REJECT_UNAUTHORIZED environment variable to '0'/;
   expect(run).toMatchObject({ code: 0, stderr: expect.stringMatching(warning) });
 });

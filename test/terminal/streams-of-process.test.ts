@@ -1,8 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type RecordingServer, recordingServer } from '../helpers/recording-server.ts';
 import { cliPath, nodeBinary, type Outcome, outcomeOf, startCli } from '../helpers/spawn-cli.ts';
 import { testWith } from '../helpers/tools.ts';
 
@@ -19,31 +18,22 @@ function petsPage(rows: number): string {
   return JSON.stringify(Array.from({ length: rows }, (_, at) => ({ id: at + 1, ...pet })));
 }
 
-let server: Server;
+let server: RecordingServer;
 
 /** Answers `/<mode>/<rows>/pets` with a page of so many rows. */
 beforeAll(async () => {
   const pages = new Map([manyRows, fewRows].map((rows) => [String(rows), petsPage(rows)]));
-  server = createServer(({ url = '' }, response) => {
-    const [, mode, rows = ''] = url.split('/');
-    const isSecond = url.includes('after');
-    if (isSecond && mode === 'hung') return;
-    const link = mode === 'whole' ? {} : { link: `</${mode}/${rows}/pets?after=1>; rel="next"` };
-    response.writeHead(isSecond ? 500 : 200, { 'content-type': 'application/json', ...link });
-    response.end(isSecond ? '' : pages.get(rows));
+  server = await recordingServer({}, ({ path }) => {
+    const [, mode, rows = ''] = path.split('/');
+    if (path.includes('after')) return mode === 'hung' ? 'hang' : { status: 500, body: '' };
+    const headers = mode === 'whole' ? {} : { link: `</${mode}/${rows}/pets?after=1>; rel="next"` };
+    return { headers, body: pages.get(rows) };
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
 });
-afterAll(() => {
-  server.closeAllConnections();
-  server.close();
-});
+afterAll(() => server[Symbol.asyncDispose]());
 
 function words(mode: Mode, rows = fewRows): string[] {
-  const { port } = server.address() as AddressInfo;
-  const url = `http://127.0.0.1:${port}/${mode}/${rows}`;
-  return ['pets', 'list', '-o', 'jsonl', '--retries', '0', '--base-url', url];
+  return ['pets', 'list', '-o', 'jsonl', '--retries', '0', '--base-url', `${server.url}/${mode}/${rows}`];
 }
 
 /** Runs the program as `$petstore` in a shell, which has the pipes and files that a test asks for. */
