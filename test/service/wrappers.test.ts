@@ -86,46 +86,33 @@ describe('an app with faults', () => {
   });
 });
 
-describe('a server behind a gateway', () => {
-  const forwarded = {
-    'x-forwarded-proto': 'https',
-    'x-forwarded-host': 'shop.example.com',
-    'x-forwarded-prefix': '/api/shop',
+test('with --trust-proxy the server builds links, description and page as the gateway says; without it, or a valid place, as it is called', async () => {
+  const start = (trustProxy: boolean) =>
+    startServer({ host: '127.0.0.1', port: 0, trustProxy, store: seedStore() });
+  const [trusting, plain] = [await start(true), await start(false)];
+  onTestFinished(async () => void (await Promise.all([trusting.close(), plain.close()])));
+  const linksOf = async ({ url }: Listening, headers: Record<string, string>) => {
+    const json = { ...headers, 'content-type': 'application/json' };
+    const list = await fetch(`${url}/pets?limit=2`, { headers });
+    const made = await fetch(`${url}/categories`, { method: 'POST', body: '{"name":"Bees"}', headers: json });
+    return [list.headers.get('link'), made.headers.get('location')].map((text) => text?.replace(url, 'own'));
   };
-  const linksOf = async (trustProxy: boolean, headers: Record<string, string>) => {
-    const server = await startServer({ host: '127.0.0.1', port: 0, trustProxy, store: seedStore() });
-    const list = await fetch(`${server.url}/pets?limit=2`, { headers });
-    const body = '{"name":"Rex","categoryId":1}';
-    const made = await fetch(`${server.url}/pets`, {
-      method: 'POST',
-      body,
-      headers: { ...headers, 'content-type': 'application/json' },
-    });
-    await server.close();
-    return [list.headers.get('link'), made.headers.get('location')].map((text) =>
-      text?.replace(server.url, 'own'),
-    );
-  };
-
-  test('builds its links as the gateway says with --trust-proxy, and without it, or a valid place, as it is called', async () => {
-    expect(await linksOf(true, forwarded)).toEqual([
-      '<https://shop.example.com/api/shop/pets?limit=2&after=2>; rel="next"',
-      '/api/shop/pets/26',
-    ]);
-    expect(await linksOf(true, {})).toEqual(['<own/pets?limit=2&after=2>; rel="next"', '/pets/26']);
-    expect(await linksOf(false, forwarded)).toEqual(['<own/pets?limit=2&after=2>; rel="next"', '/pets/26']);
-    const wrong = { 'x-forwarded-proto': 'javascript', 'x-forwarded-host': 'a b', 'x-forwarded-prefix': 'x' };
-    expect(await linksOf(true, wrong)).toEqual(await linksOf(true, {}));
+  const placed = (proto: string, host: string, prefix: string) => ({
+    'x-forwarded-proto': proto,
+    'x-forwarded-host': host,
+    'x-forwarded-prefix': prefix,
   });
-
-  test('shows that place in the description and in the documentation', async () => {
-    const server = await startServer({ host: '127.0.0.1', port: 0, trustProxy: true, store: seedStore() });
-    const headers = { ...forwarded, 'x-forwarded-prefix': '/api/shop/' };
-    const description = await (await fetch(`${server.url}/openapi.json`, { headers })).text();
-    const page = await (await fetch(`${server.url}/docs`, { headers })).text();
-    await server.close();
-    expect(JSON.parse(description).servers).toEqual([{ url: '/api/shop/' }]);
-    expect(page).toContain('pets list --base-url https://shop.example.com/api/shop<');
-    expect(page).not.toMatch(/(href|src)="\//);
-  });
+  const gateway = placed('https', 'shop.example.com', '/api/shop/');
+  const own = '<own/pets?limit=2&after=2>; rel="next"';
+  expect(await linksOf(trusting, gateway)).toEqual([
+    '<https://shop.example.com/api/shop/pets?limit=2&after=2>; rel="next"',
+    '/api/shop/categories/7',
+  ]);
+  expect(await linksOf(trusting, placed('javascript', 'a b', 'x'))).toEqual([own, '/categories/8']);
+  expect(await linksOf(plain, gateway)).toEqual([own, '/categories/7']);
+  const textOf = async (path: string) => (await fetch(trusting.url + path, { headers: gateway })).text();
+  expect(JSON.parse(await textOf('/openapi.json')).servers).toEqual([{ url: '/api/shop/' }]);
+  const page = await textOf('/docs');
+  expect(page).toContain('pets list --base-url https://shop.example.com/api/shop<');
+  expect(page).not.toMatch(/(href|src)="\//);
 });
