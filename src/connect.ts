@@ -101,7 +101,7 @@ function callLimitsOf(settings: Context['settings'], use: ClientUse): CallLimits
  * may change. An answer with a status of 500 or above does not count.
  */
 function createObserver(
-  { printRemark, printNotice, io, flags, secrets }: Context,
+  { printRemark, printNotice, printWarning, io, flags, secrets }: Context,
   use: ClientUse,
 ): (event: ClientEvent) => void {
   const level = flags.verbose ?? 0;
@@ -110,7 +110,8 @@ function createObserver(
     if (event.kind === 'attempt' && level > 0)
       void io.stderr.write(traceOf(event.attempt, level, secrets)).catch(() => {});
     if (use === 'checks') return;
-    if (event.kind === 'note') void printNotice(event.line);
+    if (event.kind === 'note') void printNotice(`note: ${event.text}`);
+    if (event.kind === 'warning') void printWarning(event.text);
     if (event.kind !== 'response' || read.has(event.operation.id) || event.response.status >= 500) return;
     const { operation, response } = event;
     read.add(operation.id);

@@ -32,10 +32,10 @@ export interface Runtime {
 /** Everything that a command works with. Parts that take time to open are opened once, on their first use. */
 export interface Context
   extends Runtime,
-    Pick<Notices, 'printStatus' | 'printSummary' | 'printNotice' | 'printRemark'> {
+    Pick<Notices, 'printStatus' | 'printSummary' | 'printNotice' | 'printWarning' | 'printRemark'> {
   readonly flags: GlobalFlags;
   readonly settings: Settings;
-  /** True if --quiet or the settings hide notices. */
+  /** True if --quiet or the settings hide notes and progress. */
   readonly quiet: boolean;
   /** The operations that the service offers: the built-in contract, or the description that the profile is bound to. */
   contract(): Promise<Contract>;

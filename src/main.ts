@@ -30,8 +30,8 @@ export async function main(argv: readonly string[], processIo: Io): Promise<numb
   const { hasJsonErrors } = formats[settings.get('output')];
   const notices = createNotices({
     io,
-    // A completion must not disturb the line that the user is typing.
-    isQuiet: settings.get('quiet') || name === '',
+    isQuiet: settings.get('quiet'),
+    isSilent: name === '',
     hasJsonErrors,
     showsRemarks: (flags.verbose ?? 0) > 0 || (io.stderr.isTerminal && !io.env.CI),
   });
@@ -39,7 +39,7 @@ export async function main(argv: readonly string[], processIo: Io): Promise<numb
   const running = commandLine.run(context);
   try {
     const exitCode = await withinLimits({ signals: [interrupts.signal] }, () => running);
-    for (const line of notices.take()) await notices.printStatus(line);
+    for (const line of notices.take()) await notices.printSummary(line);
     return exitCode;
   } catch (thrown) {
     const error = interrupts.signal.aborted ? await errorOfInterrupted(thrown, running) : thrown;

@@ -23,7 +23,6 @@ export function openContext(
   { flags, settings, notices }: Pick<Context, 'flags' | 'settings'> & { readonly notices: Notices },
 ): Context {
   const { io, interrupts } = runtime;
-  const quiet = settings.get('quiet');
   const openClient = memoizeByFirst(async (use: ClientUse) => {
     const { connect } = await import('./connect.ts');
     return connect(context, use);
@@ -37,7 +36,7 @@ export function openContext(
     ...notices,
     flags,
     settings,
-    quiet,
+    quiet: settings.get('quiet'),
     contract: memoizeByFirst(() => readContract(io, settings)),
     readToken: memoizeByFirst((source) => readTokenOf(runtime, settings, source)),
     client: (use = 'records') => openClient(use),
@@ -50,7 +49,6 @@ export function openContext(
         sort: flags.sort,
         header: !flags.noHeader,
         color: settings.get('color'),
-        quiet,
       });
     },
     now: () => new Date(),

@@ -71,13 +71,12 @@ export async function reportOutput(context: Context, report: Report): Promise<Ou
     ...(rejects === undefined ? [] : [`rejected rows are in ${rejects}`]),
     ...(alone.length > 0 ? [`left alone: ${joinFirst(alone, 10)}`] : []),
     ...(error || undo === undefined ? [] : [`undo with: ${undo}`]),
-    ...(error && unwritten && unwritten.error.message !== stop?.message
-      ? [`warning: ${unwritten.error.message}`]
-      : []),
   ];
   const ending = {
     notes,
-    doneNote: `warning: the report of run ${id} could not be printed`,
+    warnings:
+      error && unwritten && unwritten.error.message !== stop?.message ? [unwritten.error.message] : [],
+    whatIsDone: `the report of run ${id} could not be printed`,
     error: error ?? unwritten?.error.with({ hint: next ? nextHint(context, next) : noJournalHint }),
   };
   const { content } = context.printer();

@@ -41,7 +41,7 @@ export async function readCheckedInput<Row extends InputRow>(
 ): Promise<CheckedInput<Row>> {
   const isSelected = shard ? (key: bigint) => shardOf(key, shard.count) === shard.index : undefined;
   const input = await readRows(await openInputFile(context.io, path), layout, { skipInvalid, isSelected });
-  for (const warning of input.warnings) await context.printNotice(`warning: ${warning}`);
+  for (const warning of input.warnings) await context.printWarning(warning);
   return input;
 }
 

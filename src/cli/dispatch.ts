@@ -98,15 +98,15 @@ async function prepare(context: Context, action: Action, values: Values): Promis
 }
 
 /** @throws UsageError for a wrong flag, and for a wrong setting unless the command tolerates it. */
-async function checkSettings({ settings, printNotice }: Context, { wrongSettings }: Action): Promise<void> {
+async function checkSettings({ settings, printWarning }: Context, { wrongSettings }: Action): Promise<void> {
   const { problems, warnings } = settings;
   const wrongFlag = problems.find(({ details }) => details.code === 'invalid_flag');
   if (wrongFlag) throw wrongFlag;
   if (wrongSettings === 'ignore' || wrongSettings === 'unread') return;
   if (wrongSettings !== 'warn' && problems[0]) throw problems[0];
   for (const { message, details } of problems)
-    await printNotice(`warning: ${[message, details.hint].filter(Boolean).join('; ')}`);
-  for (const warning of warnings) await printNotice(`warning: ${warning}`);
+    await printWarning([message, details.hint].filter(Boolean).join('; '));
+  for (const warning of warnings) await printWarning(warning);
 }
 
 /** @throws UsageError for `--fields` or `--sort` of a command that prints no columns. */
@@ -133,9 +133,10 @@ async function printOutput(
     () => undefined,
     (error: unknown) => (error instanceof OutputClosedError ? undefined : error),
   );
-  // Without this note a user may repeat a write that was done.
-  const doneNotes = failure ? [output.doneNote ?? []].flat() : [];
-  for (const note of [...doneNotes, ...(output.notes ?? [])]) await context.printNotice(note);
+  // Without this line a user may repeat a write that was done.
+  if (failure && output.whatIsDone !== undefined) await context.printWarning(output.whatIsDone);
+  for (const warning of output.warnings ?? []) await context.printWarning(warning);
+  for (const note of output.notes ?? []) await context.printNotice(note);
   const error = output.error ?? failure;
   if (error) throw error;
   const { exitCode = exitCodes.done } = output;

@@ -36,11 +36,17 @@ export interface ClientOptions {
   observe?: ((event: ClientEvent) => void) | undefined;
 }
 
-/** An attempt has ended, an operation has its response, or the user gets a note. */
+/** An attempt has ended, an operation has its response, or the user gets a note or a warning. */
 export type ClientEvent =
   | { readonly kind: 'attempt'; readonly attempt: Attempt }
   | { readonly kind: 'response'; readonly operation: Operation; readonly response: HttpResponse }
-  | { readonly kind: 'note'; readonly line: string };
+  | ListMessage;
+
+/** A clause about how a list is read, or about what is missing of it. */
+export interface ListMessage {
+  readonly kind: 'note' | 'warning';
+  readonly text: string;
+}
 
 /** The options of one call. */
 export interface CallOptions {

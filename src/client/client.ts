@@ -6,7 +6,7 @@ import type { ServiceRecord } from '../api/record-values.ts';
 import type { CliError } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
 import type { Attempt } from './answer-table.ts';
-import type { Call, CallLimits, CallOptions, ClientOptions } from './call.ts';
+import type { Call, CallLimits, CallOptions, ClientOptions, ListMessage } from './call.ts';
 import { callError, responseError } from './call-error.ts';
 import { type JudgedWrite, judgeFailure, judgeSuccess, type WantedRecord } from './judge-write.ts';
 import type { Page, PageSource } from './page-walk.ts';
@@ -35,8 +35,8 @@ export interface Client {
   /** See `ClientOptions`. */
   readonly credentialSource: string | undefined;
   readonly limits: CallLimits;
-  /** Tells the user a line, once for this client. */
-  note(line: string): void;
+  /** Sends a message about a list to the observer, once for this client. */
+  notify(message: ListMessage): void;
   /**
    * Reads a record by one operation, and checks it against the schema.
    *
@@ -119,17 +119,17 @@ export function createClient(options: ClientOptions): Client {
     ...request,
     headers: secrets.maskHeaders(request.headers),
   });
-  const notes = new Set<string>();
-  const note = (line: string) => {
-    if (!notes.has(line)) options.observe?.({ kind: 'note', line });
-    notes.add(line);
+  const sentTexts = new Set<string>();
+  const notify = (message: ListMessage) => {
+    if (!sentTexts.has(message.text)) options.observe?.(message);
+    sentTexts.add(message.text);
   };
   return {
     contract,
     baseUrl,
     credentialSource: options.credentialSource,
     limits: options.limits,
-    note,
+    notify,
     async read(id, input, callOptions = {}) {
       const call = prepare(id, input, callOptions);
       const { value, headers } = await fetchAnswer(call, recordIdOf(call.operation, input));
@@ -151,7 +151,7 @@ export function createClient(options: ClientOptions): Client {
         const call = prepare(id, { query }, listOptions);
         return { first: call.request.url, read: (url) => fetchPage(call, url) };
       };
-      const pages = readList(offeredOperation(contract, id), openList, note, filters, listOptions);
+      const pages = readList(offeredOperation(contract, id), openList, notify, filters, listOptions);
       yield* pages as AsyncGenerator<ListRecord<K>[]>;
     },
     toRequest: (id, input, callOptions = {}) => {

@@ -38,7 +38,7 @@ export async function readRecord<Members = JsonObject>(
       why = `answered ${error.details.status}`;
     }
   }
-  client.note(`note: ${get} ${why}: looking through ${list} instead`);
+  client.notify({ kind: 'note', text: `${get} ${why}: looking through ${list} instead` });
   return readFromList(client, noun, id, { needsWhole: true, ...options });
 }
 

@@ -5,7 +5,7 @@ import { defaultStatus } from '../api/values.ts';
 import { UsageError } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-json.ts';
 import { caseless } from '../process/text.ts';
-import type { CallOptions } from './call.ts';
+import type { CallOptions, ListMessage } from './call.ts';
 import { type ListEnd, type PageSource, pagesOf } from './page-walk.ts';
 
 /** The wanted values of fields. A record matches any value of an array. */
@@ -27,14 +27,14 @@ type OpenList = (query: Filters) => PageSource;
  * Reads a list to its end, page by page. A page is requested when the caller asks for it. A filter that the service lacks is
  * applied here.
  *
- * @param note tells the user a line.
+ * @param notify tells the user how the list ends.
  * @throws UsageError for a filter that neither the service nor this function can apply, and for a list that may be cut if
  *   `needsWhole` is set. CliError for a list that does not end.
  */
 export async function* readList(
   operation: Operation,
   openList: OpenList,
-  note: (line: string) => void,
+  notify: (message: ListMessage) => void,
   filters: Filters,
   options: ListOptions,
 ): AsyncGenerator<ServiceRecord[]> {
@@ -53,14 +53,15 @@ export async function* readList(
     if (options.needsWhole) heldPages.push(page.value);
     else yield page.value;
   }
-  const { mayBeCut, note: remark } = page.value;
-  if (remark !== undefined) note(`note: ${remark}: the list ends here (${id})`);
+  const { mayBeCut, note } = page.value;
+  if (note !== undefined) notify({ kind: 'note', text: `${note}: the list ends here (${id})` });
   if (mayBeCut !== undefined && options.needsWhole)
     throw new UsageError(`the list may be cut, and this needs every record: ${mayBeCut} (${id})`, {
       hint: 'ask the owner of the service for a list that can be read to its end',
       code: 'unbound',
     });
-  if (mayBeCut !== undefined) note(`warning: there may be more records: ${mayBeCut} (${id})`);
+  if (mayBeCut !== undefined)
+    notify({ kind: 'warning', text: `there may be more records: ${mayBeCut} (${id})` });
   yield* heldPages;
 }
 

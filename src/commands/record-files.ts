@@ -41,7 +41,7 @@ async function runFile(
   const layout = createRecordLayout(access, kind, extra);
   const read = await readCheckedInput(context, from, layout, runFlags);
   const input = await resolveRows(access, read, skipInvalid);
-  for (const warning of input.warnings) await context.printNotice(`warning: ${warning}`);
+  for (const warning of input.warnings) await context.printWarning(warning);
   await noteValues(access, kind, input);
   const rows = input.rows.map(({ line, id, text, fields }) =>
     newRow({ line, id, intent: toIntent(kind, fields), text }),
@@ -74,7 +74,7 @@ async function noteValues(
   if (!first) return;
   const more = others.length === 0 ? '' : ` (and ${others.length} more like this)`;
   await context.printNotice(
-    `warning: ${name}:${first.line}: ${first.nullText} is taken as a text${more}; a cell without a value is empty`,
+    `note: ${name}:${first.line}: ${first.nullText} is taken as a text${more}; a cell without a value is empty`,
   );
 }
 

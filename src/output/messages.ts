@@ -11,43 +11,52 @@ export interface Notices {
   /** Prints a line that --quiet does not hide: a plan, a summary, a danger. */
   printSummary(line: string): Promise<void>;
   /**
-   * Prints a note or a warning. If errors are printed as JSON, stderr may have only the error object: the line is then kept for that
-   * object.
+   * Prints a note; nothing with --quiet. If errors are printed as JSON, stderr may have only the error object: the line is then
+   * kept for that object.
    */
   printNotice(line: string): Promise<void>;
+  /** Prints a warning, with --quiet too: a list may be cut, or a part is missing. Keeps it for the error object as a note. */
+  printWarning(text: string): Promise<void>;
   /** Prints a notice on a terminal outside of CI, and with -v. A script would otherwise print it again and again. */
   printRemark(line: string): Promise<void>;
-  /** Removes and returns the kept notices; none with --quiet. */
+  /** Removes and returns the kept lines. */
   take(): string[];
 }
 
 interface NoticesOptions {
   readonly io: Io;
   readonly isQuiet: boolean;
+  /** True for a completion, which must not disturb the line that the user is typing. */
+  readonly isSilent: boolean;
   readonly hasJsonErrors: boolean;
   /** True with -v, and on a terminal outside of CI. */
   readonly showsRemarks: boolean;
 }
 
 export function createNotices(options: NoticesOptions): Notices {
-  const { io, isQuiet, hasJsonErrors, showsRemarks } = options;
-  const keptNotices: string[] = [];
-  const printSummary = (line: string) => io.stderr.write(`${sanitize(line)}\n`).catch(() => {});
-  const printStatus = async (line: string) => {
-    if (!isQuiet) await printSummary(line);
+  const { io, isQuiet, isSilent, hasJsonErrors, showsRemarks } = options;
+  const keptLines: string[] = [];
+  const printSummary = async (line: string) => {
+    if (!isSilent) await io.stderr.write(`${sanitize(line)}\n`).catch(() => {});
+  };
+  const printOrKeep = async (line: string) => {
+    if (hasJsonErrors) keptLines.push(line);
+    else await printSummary(line);
   };
   const printNotice = async (line: string) => {
-    if (!hasJsonErrors) await printStatus(line);
-    else if (!isQuiet) keptNotices.push(line);
+    if (!isQuiet) await printOrKeep(line);
   };
   return {
-    printStatus,
+    async printStatus(line) {
+      if (!isQuiet) await printSummary(line);
+    },
     printSummary,
     printNotice,
+    printWarning: (text) => printOrKeep(`warning: ${text}`),
     async printRemark(line) {
       if (showsRemarks) await printNotice(line);
     },
-    take: () => keptNotices.splice(0),
+    take: () => keptLines.splice(0),
   };
 }
 

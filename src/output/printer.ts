@@ -23,7 +23,6 @@ interface PrinterOptions {
   readonly sort: string | undefined;
   readonly header: boolean;
   readonly color: ColorMode;
-  readonly quiet: boolean;
 }
 
 export type Pages<Entity> = AsyncIterable<readonly Entity[]> | Iterable<readonly Entity[]>;
@@ -32,8 +31,10 @@ export type Pages<Entity> = AsyncIterable<readonly Entity[]> | Iterable<readonly
 export type Output = (RecordsOutput | RecordOutput | DocumentsOutput) & {
   /** Lines for people, printed on stderr after the output. */
   readonly notes?: readonly string[];
-  /** A line that says what was done, printed only if the output cannot be written. */
-  readonly doneNote?: string;
+  /** Clauses, printed on stderr before the notes. */
+  readonly warnings?: readonly string[];
+  /** A clause, printed as a warning if the output cannot be written. */
+  readonly whatIsDone?: string;
   /** The format without `--output`; by default the one of the settings. */
   readonly defaultFormat?: OutputFormat;
   /** The exit code without an `error`. A function is called after the output is printed. */
@@ -134,7 +135,7 @@ export type Printer = ReturnType<typeof createPrinter>;
 
 /** Creates the printer of a format. It prints to stdout, page by page if the format and the sorting allow it. */
 export function createPrinter(io: Io, options: PrinterOptions) {
-  const { fields, sort, quiet, header, color } = options;
+  const { fields, sort, header, color } = options;
   const { content, print } = formats[options.format];
 
   async function createJob<Entity>(
@@ -166,7 +167,6 @@ export function createPrinter(io: Io, options: PrinterOptions) {
     const isRaw = content !== 'text';
     for await (const text of print(await createJob(columns, shape, toValue), pieces()))
       if (text !== '') await io.stdout.write(text, { isRaw });
-    if (quiet) return;
     if (content === 'ids' && idCount < count) {
       const without = counted(count - idCount, 'record', 'records');
       await io.stderr.write(`warning: left out ${without} without ${columns[0]?.name}\n`);

@@ -116,21 +116,23 @@ async function toOutput(
   const { rows } = ending;
   const records = rows.map((row) => writtenRecord(ending, row)).filter((record) => record !== undefined);
   const notes = notesOf(ending, options);
+  const warnings = warningsOf(ending);
   const error = joinInterrupted(ending, noun.plural);
   const [first] = records;
   if (!first) {
     for (const note of notes) await context.printNotice(note);
+    for (const warning of warnings) await context.printWarning(warning);
     if (error) throw error;
     return undefined;
   }
   const readName = readNames(access, false);
   for (const record of records) await readName(record);
   if (options.asList) {
-    const doneNote = `note: ${records.length} of ${rows.length} ${noun.plural} were written`;
-    return { pages: [records], notes, doneNote, error };
+    const whatIsDone = `${records.length} of ${rows.length} ${noun.plural} were written`;
+    return { pages: [records], notes, warnings, whatIsDone, error };
   }
-  const doneNote = 'note: the write succeeded, but its record could not be printed';
-  return { record: first, notes, doneNote, error };
+  const whatIsDone = 'the write succeeded, but its record could not be printed';
+  return { record: first, notes, warnings, whatIsDone, error };
 }
 
 function writtenRecord({ results }: Ending, row: Row): ServiceRecord | undefined {
@@ -140,12 +142,12 @@ function writtenRecord({ results }: Ending, row: Row): ServiceRecord | undefined
 }
 
 function notesOf(ending: Ending, options: RecordWriteOptions): string[] {
-  const { rows, results, errors, interruption } = ending;
+  const { rows, results } = ending;
   const settled = rows.flatMap((row) => (row.intent.kind === 'remove' ? [] : (results.get(row) ?? [])));
   const of = (count: number) => (options.asList ? `${count} of these writes` : 'the write');
   const bare = settled.filter(({ outcome, record }) => outcome?.kind === 'applied' && !record);
   const nameless = bare.filter(({ outcome }) => outcome?.made && outcome.made.id === undefined).length;
-  const notes = [
+  return [
     ...(nameless > 0 ? ['note: the record was made, and its id is not known: the answer has none'] : []),
     ...(bare.length > nameless
       ? [
@@ -153,11 +155,15 @@ function notesOf(ending: Ending, options: RecordWriteOptions): string[] {
         ]
       : []),
   ];
-  // The user must learn what may have been applied, even if the command was interrupted.
-  if (interruption && rows.length > 1)
-    for (const { message, details } of errors)
-      notes.push(`warning: ${message}${details.mayBeApplied ? '; it may or may not have been applied' : ''}`);
-  return notes;
+}
+
+/** Returns the errors of the writes that ended before an interruption, because the user must learn what may have been applied. */
+function warningsOf({ rows, errors, interruption }: Ending): string[] {
+  if (!interruption || rows.length === 1) return [];
+  return errors.map(
+    ({ message, details }) =>
+      `${message}${details.mayBeApplied ? '; it may or may not have been applied' : ''}`,
+  );
 }
 
 /** Joins the errors of a command. If it was interrupted, the error says how many records were written. */

@@ -29,7 +29,7 @@ function service() {
 
 test('the overview is the state of the shop as data, from one read of every list', async () => {
   await using server = await service();
-  const run = await runAt(server, 'overview -o json');
+  const run = await runAt(server, 'overview -q -o json');
   expect(run).toMatchObject({ code: 0, stderr: '' });
   expect(JSON.parse(run.stdout)).toEqual({
     pets: Object.entries({ available: 2, pending: 0, sold: 1 }).map(([status, total]) => ({ status, total })),
@@ -77,7 +77,7 @@ test('overview lists the ten lowest counts and ten orders, and counts all orders
   await using server = await recordingServer({}, ({ path }) => ({
     body: path.startsWith('/store') ? body : [],
   }));
-  const { inventory, orders } = JSON.parse((await runAt(server, 'overview -o json')).stdout);
+  const { inventory, orders } = JSON.parse((await runAt(server, 'overview -q -o json')).stdout);
   const counts = inventory.map(({ quantity }: { quantity: number }) => quantity);
   expect(counts).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
   expect(orders).toHaveLength(10);
@@ -88,7 +88,7 @@ test('what cannot be read is missing, its cause is said, and the rest is shown',
   await using server = await recordingServer({}, ({ path }) =>
     path.startsWith('/store/orders') ? { status: 403 } : { body: shop[path.split('?')[0] ?? ''] },
   );
-  const json = await runAt(server, 'overview -o json');
+  const json = await runAt(server, 'overview -q -o json');
   expect(json.code).toBe(0);
   expect(json.stderr).toMatch(/^warning: orders are missing: .*403.*\n$/);
   expect(JSON.parse(json.stdout)).toMatchObject({ inventory: [{}, {}], orders: null });

@@ -33,12 +33,13 @@ const cut: Record<string, Shape> = {
 };
 
 describe.each(Object.entries(cut))('a list that is cut by %s', (_, shape) => {
-  test('is printed with a warning, unless --limit ends it before', async () => {
+  test('is printed with a warning, with --quiet too, unless --limit ends it before', async () => {
     await using service = await shapedService(shape);
     const { run } = await bindTo(service);
-    const list = await run('pets list -o ids');
+    const list = await run('pets list -q -o ids');
     expect(list).toMatchObject({ code: 0, stdout: '1\n2\n' });
     expect(list.words).toContain('warning: there may be more records:');
+    expect((await run('pets list -q -o json')).words).toContain('warning: there may be more records:');
     expect((await run('pets list --limit 2 -o ids')).words).not.toContain('listPets');
   });
 

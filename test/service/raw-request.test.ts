@@ -143,6 +143,6 @@ test('says that the service answered if the answer cannot be written', async () 
   const argv = ['api', 'request', 'POST', '/x', '--base-url', server.url];
   expect(await main(argv, { ...io, stdout: { ...io.stdout, write } })).toBe(1);
   expect(io.written('stderr')).toBe(
-    'note: the service answered 201\nerror: write to stdout: no space left on device\n',
+    'warning: the service answered 201\nerror: write to stdout: no space left on device\n',
   );
 });

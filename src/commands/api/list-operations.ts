@@ -70,8 +70,8 @@ export async function printSpec(context: Context): Promise<void> {
     throw new UsageError(`--output ${output}: an OpenAPI document is json or yaml`);
   const { settings } = context;
   if ((await context.contract()) !== builtInContract)
-    await context.printNotice(
-      'warning: this is the built-in contract, and the service is bound to another description',
+    await context.printWarning(
+      'this is the built-in contract, and the service is bound to another description',
     );
   const { toOpenApi } = await import('../../api/openapi.ts');
   const { localSunset } = await import('../../server/app.ts');

@@ -64,8 +64,8 @@ export async function sendRaw(context: Context, values: RequestValues): Promise<
   if (!isSafe) await confirmWrite(context, { what: `send ${method} ${path}` });
   if (flags.dryRun) return { ...toRequestDocuments([client.toRawRequest(request)]), asList: false };
   if (operation?.hidesTryIt)
-    await context.printNotice(
-      `warning: the service asks tools not to offer ${operation.id} to be tried (x-hideTryItPanel)`,
+    await context.printWarning(
+      `the service asks tools not to offer ${operation.id} to be tried (x-hideTryItPanel)`,
     );
   const response = await client.request(request);
   const notice = operation && describeLifecycle(operation, response.headers);
@@ -75,7 +75,7 @@ export async function sendRaw(context: Context, values: RequestValues): Promise<
     await printBody(context, response);
   } catch (error) {
     // The user must know that the write was answered before they repeat it.
-    if (error instanceof CliError) await context.printNotice(`note: the service answered ${response.status}`);
+    if (error instanceof CliError) await context.printWarning(`the service answered ${response.status}`);
     throw error;
   }
   if (response.error) throw response.error;

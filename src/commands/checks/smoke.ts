@@ -105,7 +105,7 @@ async function runSmokeCommand(context: Context, flags: SmokeFlags): Promise<Out
   const errors = await deliver(context, flags, report, files, output === 'json');
   const { exitCode, signal } = report;
   if (errors[0] && exitCode === exitCodes.done) throw errors[0];
-  for (const { message } of errors) await context.printNotice(`warning: ${message}`);
+  for (const { message } of errors) await context.printWarning(message);
   if (signal) throw new InterruptedError(signal);
   return exitCode;
 }

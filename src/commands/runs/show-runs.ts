@@ -30,9 +30,7 @@ async function listFound(context: Context, { limit, pet }: RunFilter): Promise<O
     typeof pet === 'string' ? await new Names(context, await context.client()).idOf('pets', pet) : pet;
   const list = await listRuns(context.io);
   for (const { path, problem, writtenBy } of list.unreadable)
-    await context.printStatus(
-      `warning: ${writtenBy ? `${path}: ${writtenBy} wrote this journal` : problem.message}`,
-    );
+    await context.printWarning(writtenBy ? `${path}: ${writtenBy} wrote this journal` : problem.message);
   if (list.runs.length + list.unreadable.length === 0 && context.printer().content === 'text')
     return { documents: [], text: '', notes: ['no runs yet: `petstore inventory apply` makes one'] };
   return { pages: [await readRuns(list, petId)], limit };
