@@ -24,13 +24,14 @@ export interface Maps {
 /**
  * Finds the operations of the table in a description, and makes a contract of them.
  *
+ * @returns also the routes of the description: `GET /pets`.
  * @throws UsageError if the description lacks a route of `--map`, if a route cannot be called as its
  *   operation, or if no operation has a field of `--map`.
  */
 export function bind(
   description: Description,
   maps: Maps,
-): { readonly contract: Contract; readonly matches: Matches } {
+): { readonly contract: Contract; readonly matches: Matches; readonly routes: readonly string[] } {
   return whileKillable(() => {
     const { documentOperations, tokenHeader } = operationsIn(description);
     const table = operationIds.map((id): TableOperation => {
@@ -56,7 +57,8 @@ export function bind(
     for (const [noun, fields] of maps.fields)
       for (const [field, name] of fields) requireMappedField([...bound.values()], noun, field, name);
     const definitions = definitionsOf([...bound.values()], description);
-    return { matches, contract: { operations: bound, missing, tokenHeader, basePath: '', definitions } };
+    const contract = { operations: bound, missing, tokenHeader, basePath: '', definitions };
+    return { matches, contract, routes: documentOperations.map(routeText) };
   });
 }
 

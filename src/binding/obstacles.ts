@@ -180,5 +180,5 @@ export function remedyFor({ id }: TableOperation, operation: DocumentOperation):
   const route = fixedRoute(withStatedValues(operation, id));
   const fixed = takesId(id) && idName === undefined ? [] : outerNames;
   const path = fixed.reduce((text, name) => text.replace(`{${name}}`, '7'), route.path);
-  return `to bind it, add ${mapFlag(id, { ...route, path })}`;
+  return `to bind it, bind again and add ${mapFlag(id, { ...route, path })}`;
 }

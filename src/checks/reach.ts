@@ -62,9 +62,7 @@ export function checkDns(context: CheckContext): Promise<Finding> {
     const { address } = await lookup(target.host);
     return pass(`${host} is ${address}`);
   };
-  return probe(context, resolve, ({ message }) =>
-    fail(`${host} has no address: ${message}`, { hint, exitCode }),
-  );
+  return probe(context, resolve, ({ message }) => fail(message, { hint, exitCode }));
 }
 
 export function checkConnection(context: CheckContext): Promise<Finding> {

@@ -90,9 +90,11 @@ export function errorMessage({ message, details }: CliError): string {
 const uncertainty = 'the request may or may not have been applied';
 
 /** Formats a request and its answer, `GET http://host/pets/99: 404 not_found; request id r-7`; empty if there was none. */
-function requestOf({ details: { method, url, status, code, requestId } }: CliError): string {
+function requestOf({ message, details: { method, url, status, code, requestId } }: CliError): string {
   if (method === undefined || url === undefined) return '';
-  const answer = status === undefined ? '' : `: ${[status, code].filter(Boolean).join(' ')}`;
+  // A code that is the message too is said once.
+  const words = [status, code === message ? undefined : code].filter(Boolean);
+  const answer = status === undefined ? '' : `: ${words.join(' ')}`;
   return `${method} ${url}${answer}${requestId === undefined ? '' : `; request id ${requestId}`}`;
 }
 

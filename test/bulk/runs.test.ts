@@ -1,14 +1,17 @@
 import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { type Journal, surplusRuns } from '../../src/bulk/journal.ts';
+import { Journal, surplusRuns } from '../../src/bulk/journal.ts';
 import { createRowKeeper } from '../../src/bulk/keep-rows.ts';
 import type { RunInfo } from '../../src/bulk/list-runs.ts';
-import { newRow } from '../../src/bulk/run.ts';
+import { createRun, newRow } from '../../src/bulk/run.ts';
+import type { RunHeader } from '../../src/bulk/run-header.ts';
 import type { StopReason } from '../../src/client/pace.ts';
 import { Stop } from '../../src/process/signals.ts';
 import { initialState } from '../../src/writes/next.ts';
 import { stockShop } from '../helpers/stock-desk.ts';
 import { shelves, toCsv, trouble } from '../helpers/stock-server.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 /** A service, and a run of 6 rows that stopped after 3. */
 async function stoppedRun() {
@@ -70,6 +73,7 @@ test('shows a run row by row', async () => {
 
 test('rows that were never sent stay unprocessed when a person settles another, which is rejected once', async () => {
   await using shop = await stoppedRun();
+  expect((await shop.run('runs settle r1 5=77 --as applied')).code).toBe(2);
   await shop.report('runs settle r1 5 --as failed');
   const [run] = JSON.parse((await shop.run('runs -o json')).stdout);
   expect(run).toMatchObject({ state: 'stopped', applied: 3, failed: 2, unprocessed: 1, unsettled: 0 });
@@ -97,6 +101,17 @@ test('a run that was killed during its plan does not exist, and its id is not gi
   expect((await shop.run('runs -o ids')).stdout).toBe('r1\n');
   shop.write('other.csv', toCsv([2]));
   expect(await shop.report('inventory apply other.csv --yes')).toMatchObject({ code: 0, id: 'r8' });
+});
+
+test('after a line that could not be written a journal takes no further one: it may be incomplete', () => {
+  const run = createRun({ kind: 'apply' } as RunHeader, []);
+  const journal = new Journal(join(temporaryFolder(), 'r1.jsonl'), run);
+  const mark = () => journal.keep({ kind: 'mark', rows: [] });
+  journal.close();
+  expect(mark).toThrow('bad file descriptor');
+  const { error } = journal;
+  expect(mark).toThrow();
+  expect(journal.error).toBe(error);
 });
 
 test('while all journals have more than 1 GB the oldest finished ones go, but none of a delivery and never the last 50', () => {

@@ -16,8 +16,8 @@ export interface SimulatedProcess {
   readonly dieAt: number;
   /** The operation from which on the disk is full for it; 0 for none. */
   readonly fullAt: number;
-  /** The number of operations until somebody makes space on the disk. */
-  readonly fullFor: number;
+  /** The number of writes that fail until somebody makes space on the disk. */
+  fullFor: number;
   /** Whether a write has failed because the disk was full. */
   isFull: boolean;
   /** The share of the last write that still reaches the disk. */
@@ -82,13 +82,16 @@ function admit(name: string, [file, second]: readonly unknown[]): void {
   // Whoever reads a journal without its end syncs it, and is no part of its run.
   if (name !== 'fsync') process.touched.add(path);
   process.operations += 1;
-  const { operations, dieAt, fullAt, fullFor, tornShare } = process;
+  const { operations, dieAt, fullAt, tornShare } = process;
   const isWrite = writes.includes(name);
-  if (isWrite && (operations === dieAt || operations === fullAt)) tear(path, second, tornShare);
+  const isFull = isWrite && fullAt > 0 && operations >= fullAt && process.fullFor > 0;
+  if ((isWrite && operations === dieAt) || (isFull && !process.isFull)) tear(path, second, tornShare);
   if (operations === dieAt) die(process);
-  const isFullNow = isWrite && fullAt > 0 && operations >= fullAt && operations < fullAt + fullFor;
-  process.isFull ||= isFullNow;
-  const code = process.isDead ? 'EIO' : isFullNow ? 'ENOSPC' : undefined;
+  if (isFull) {
+    process.isFull = true;
+    process.fullFor -= 1;
+  }
+  const code = process.isDead ? 'EIO' : isFull ? 'ENOSPC' : undefined;
   if (code) throw Object.assign(new Error(`${code}: it dies, or there is no space left`), { code });
   const moved = name === 'rename' ? durable.contents.get(String(file)) : undefined;
   if (moved) durable.contents.set(path, moved);
@@ -108,7 +111,8 @@ function pathOf(file: unknown): string {
 function tear(path: string, data: unknown, share: number): void {
   if (typeof data !== 'string' && !(data instanceof Uint8Array)) return;
   const bytes = Buffer.from(data as string);
-  real.appendFileSync(path, bytes.subarray(0, Math.floor(bytes.length * share)));
+  // It would be admitted too, because appendFileSync calls writeFileSync.
+  running.exit(() => real.appendFileSync(path, bytes.subarray(0, Math.floor(bytes.length * share))));
 }
 
 /** Ends the process, at once if it has not ended. */

@@ -141,7 +141,8 @@ function createStep(seed: string, plotted: string | undefined, facts: StepFacts)
     words: createWords(kind, facts, random),
     conduct: createConduct(`${seed}:conduct`, facts),
     dieAt: trouble === 'death' ? operation : 0,
-    fullAt: trouble === 'full' ? operation : 0,
+    // Locks and a plan take about twenty operations.
+    fullAt: trouble === 'full' ? operation + random.pick([0, 20]) : 0,
     tornShare: random.next(),
     losesPower: random.chance(0.4),
     fullFor: random.pick([1, 2, 1_000_000]),

@@ -79,6 +79,10 @@ describe('a binding', () => {
         why: 'its operationId is ours',
       },
     });
+    const { paths, ...rest } = toOpenApi();
+    const fewer = { ...rest, paths: { ...paths, '/pets/{petId}': {} } };
+    const again = await run(['api', 'bind', await file('fewer.json', fewer)]);
+    expect(again.words).toContain('warning: no longer bound: getPet, updatePet, deletePet');
     expect(await run('api unbind')).toMatchObject({ code: 0, stdout: '' });
     expect(await sourceOf()).toBe('stated');
     expect(await run('api unbind')).toMatchObject({ code: 0 });
@@ -154,7 +158,7 @@ describe('a binding', () => {
     const paths = { '/store/orders': { get }, '/v2/pets/{petId}': { get } };
     await run(['api', 'bind', await file('near.json', { openapi: '3.1.0', paths })]);
     expect((await run('api operations')).words).toContain(
-      "note: getPet: GET /v2/pets/{petId} does not fit: no list or create is beside it: to bind it, add --map getPet='GET /v2/pets/{petId}'",
+      "note: getPet: GET /v2/pets/{petId} does not fit: no list or create is beside it: to bind it, bind again and add --map getPet='GET /v2/pets/{petId}'",
     );
   });
 

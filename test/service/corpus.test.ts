@@ -464,8 +464,8 @@ InventoryItem: petId# quantity# status
 InventoryUpdate: quantity#
 GET /pets -> Pet[] = listPets
 POST /pets NewPet -> Pet = createPet
-GET /v2/pets/{petId} -> Pet ! getPet: its path is not that of the bound list or create: to bind it, add --map getPet='GET /v2/pets/{petId}'
-GET /catalogue -> Category[] (allCategories) ! listCategories: it may be something else: to bind it, add --map listCategories='GET /catalogue'
+GET /v2/pets/{petId} -> Pet ! getPet: its path is not that of the bound list or create: to bind it, bind again and add --map getPet='GET /v2/pets/{petId}'
+GET /catalogue -> Category[] (allCategories) ! listCategories: it may be something else: to bind it, bind again and add --map listCategories='GET /catalogue'
 GET /orders/findByStatus -> Order[] ! listOrders: findByStatus may have only some of the records
 PUT /inventory/{animalId} InventoryUpdate -> InventoryItem ! updateInventory: its animalId may be the id of something else
 DELETE /inventory/{id} ! deleteInventory: its id may be the id of something else
@@ -476,7 +476,7 @@ Order: id# petId# quantity#
 Count: quantity#
 Vaccination: id# vaccine
 GET /orders/{id} -> Order = getOrder
-GET /shops/{shopId}/orders -> Order[] ! listOrders: its path needs a value for shopId: to bind it, add --map listOrders='GET /shops/7/orders'
+GET /shops/{shopId}/orders -> Order[] ! listOrders: its path needs a value for shopId: to bind it, bind again and add --map listOrders='GET /shops/7/orders'
 PUT /v2/stock/{petId} Count -> Vaccination ! updateInventory: it may be something else
 
 # what cannot be called, or answers other records

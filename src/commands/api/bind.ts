@@ -1,5 +1,6 @@
+import type { Contract } from '../../api/contract.ts';
 import { type NounName, nouns, type OperationId } from '../../api/nouns.ts';
-import { operationIds, operations } from '../../api/operations.ts';
+import { isBound, operationIds, operations } from '../../api/operations.ts';
 import { bind, type Maps } from '../../binding/binding.ts';
 import { type Description, serversOf } from '../../binding/description.ts';
 import { mapFlag, obstacleText, type Route } from '../../binding/document.ts';
@@ -12,6 +13,7 @@ import type { Context } from '../../context.ts';
 import { propertyColumns, type View } from '../../output/columns.ts';
 import type { Output, Prepared } from '../../output/printer.ts';
 import { CliError, UsageError } from '../../process/errors.ts';
+import { joinFirst } from '../../process/text.ts';
 import { findOperation } from './list-operations.ts';
 import { readDescriptionAt } from './read-description.ts';
 
@@ -40,7 +42,7 @@ async function runBind(
   const description = await readDescriptionAt(context, location, withToken);
   const { settings } = context;
   const { origin, basePath, note } = addressOf(settings, description, basePathFlag);
-  const { matches, contract } = bind(description, maps);
+  const { matches, contract, routes } = bind(description, maps);
   const pages = [toMatchRecords(matches)];
   if (contract.operations.size === 0) {
     const error = new UsageError(
@@ -48,7 +50,7 @@ async function runBind(
       {
         hint:
           [...matches.values()].find(({ remedy }) => remedy !== undefined)?.remedy ??
-          "name them with --map, as in --map listPets='GET /animals'",
+          `it has ${joinFirst(routes, 8)}; name them with --map, as in --map listPets='GET /animals'`,
         code: 'unbound',
       },
     );
@@ -58,6 +60,9 @@ async function runBind(
   const { profile } = settings;
   const scope = bindingScope(profile?.value, origin);
   const { dryRun } = context.flags;
+  const lost = await lostOperations(context, contract);
+  if (lost.length > 0)
+    await context.printWarning(`no longer bound: ${joinFirst(lost, 10)}; a bind takes only its own --map`);
   if (!dryRun) await writeContract(context.io, scope, { contract: { ...contract, basePath }, origin });
   const outcome = dryRun ? 'nothing stored (--dry-run)' : `stored for ${scope.name}`;
   const isAsBuiltIn = operationIds.every((id) => {
@@ -75,6 +80,14 @@ async function runBind(
     return undefined;
   }
   return { pages, notes: [outcomeNote], error: tieError(matches) };
+}
+
+/** Returns the operations that the binding of before has, and the new one lacks. */
+async function lostOperations(context: Context, { operations: bound }: Contract): Promise<string[]> {
+  const earlier = await context.contract().catch(() => undefined);
+  return [...(earlier?.operations ?? [])].flatMap(([id, operation]) =>
+    isBound(operation) && !bound.has(id) ? id : [],
+  );
 }
 
 /**

@@ -74,6 +74,10 @@ function toOutcome(run: Run, { name, made }: NamedRow, as: 'applied' | 'failed')
     throw new UsageError(
       `run ${run.id}: the row ${name} is ${state}, and only a row that is unknown or left can be settled`,
     );
+  if (!isCreate && made !== undefined)
+    throw new UsageError(
+      `${name}=${made}: the row has a record, and only a row that creates one takes its id`,
+    );
   if (isCreate && as === 'applied' && made === undefined)
     throw new UsageError(`${name}: give the id of the record that was made: ${name}=<id>`);
   const after = row.planned?.after ?? (row.intent.kind === 'create' ? row.intent.fields : null);
