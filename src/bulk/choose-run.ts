@@ -107,7 +107,7 @@ function resumeRefusal(list: RunList, info: RunInfo): UsageError | undefined {
       `resume ${id}: run ${undo.id} ${state === 'undone' ? 'has undone it' : 'has begun to undo it'}`,
       `apply the file again; an undo that has not ended goes on with: petstore undo ${id}`,
     );
-  // Only rows that set without a condition could replace what came later. Without rows to write only the end is written.
+  // A row that sets could replace a value of a later run. A session without rows only writes the end of its journal.
   const { kind, flags } = header;
   const sets = canBeUndone(header) && kind !== 'create' && !flags.relative;
   if (!sets || !isUnfinished(info) || unfinishedCount(info) === 0) return undefined;

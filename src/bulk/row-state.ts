@@ -2,9 +2,8 @@ import type { Row } from '../writes/decide.ts';
 import { reasonRule } from '../writes/reasons.ts';
 
 /**
- * The states of rows. `unprocessed` rows have no outcome yet; `unsettled` ones neither, and a killed session may have
- * written them. `booked` rows are unchanged because another run of the delivery has booked them. `invalid` and `skipped`
- * rows are in no plan.
+ * The states of rows. A row without an outcome is `unprocessed`, or `unsettled` if a killed session may have written it. A
+ * `booked` row is unchanged because another run of the delivery has booked it. `invalid` and `skipped` rows are in no plan.
  */
 export const rowStates = [
   'applied',

@@ -32,11 +32,11 @@ export interface Run {
 export interface RunRow extends Row {
   /** The line of the input, from 1. In an undo that of the row that it takes back. */
   readonly line: number;
-  /** The number of the last plan that wanted to write the row while it was certain. If it is uncertain now, this plan has sent it. */
+  /** The number of the plan that sent an uncertain row. Of a certain row that of the last plan with a write of it, or 0. */
   lastCertainPlan: number;
-  /** The number of the last plan that wanted to write the row. 0 if none did. */
+  /** The number of the last plan with a write of the row. 0 if none had. A resume plans an uncertain row again. */
   lastPlan: number;
-  /** What the last plan has read of an uncertain row, whose `before` is of an earlier plan. */
+  /** The value that the last plan has read for an uncertain row, which keeps the `before` of the plan that sent it. */
   now?: Value | undefined;
   /** The count of the inventory entry that is deleted with a pet. */
   stock?: JsonValue | undefined;

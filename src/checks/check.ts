@@ -132,7 +132,7 @@ function createFindingFactory(state: CheckState): (reason: string, details?: Det
   return (reason, details) => ({ ...details, state, reason });
 }
 
-/** Returns true if a finding or a verdict makes the command fail. */
+/** Returns true if a finding makes the command fail. */
 export function isRed({ state }: { readonly state: CheckState }): boolean {
   return state === 'fail' || state === 'error';
 }

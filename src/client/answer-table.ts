@@ -70,11 +70,13 @@ const missing: AnswerRule = { ...rejected, kind: 'not-found' };
 const unsupported: AnswerRule = { ...rejected, kind: 'unavailable' };
 const busy: AnswerRule = { mayBeApplied: false, retry: 'always', passes: true, kind: 'unavailable' };
 const lost: AnswerRule = { mayBeApplied: true, retry: 'idempotent', passes: true, kind: 'unavailable' };
-/** The answer is the page of a gateway, a 202, or a success that is not valid. */
+/** The write may have been applied, and must not be sent again: a page of a gateway, a redirect, or a success that shows no record. */
 const unrepeatable: AnswerRule = { ...lost, retry: 'never' };
 const unsent: AnswerRule = { ...busy, retry: 'never' };
 
-/** A gateway may send a 5xx, even one with Retry-After, after the service has applied the write. */
+/**
+ * What each status means. A 5xx may come from a gateway after the service has applied the write, even one with Retry-After.
+ */
 const rows: readonly (readonly [statuses: readonly number[], rule: AnswerRule, word?: StatusWord])[] = [
   [[200, 201, 203, 204, 205], unrepeatable, 'success'],
   [[202], unrepeatable, 'accepted'],

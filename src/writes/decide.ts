@@ -87,7 +87,7 @@ const unchanged: Outcome = { kind: 'unchanged' };
 export const applied: Outcome = { kind: 'applied' };
 const maxCount = BigInt(Number.MAX_SAFE_INTEGER);
 
-/** Decides the next step of a row from the current value of its record. It knows nothing about HTTP, files or time. */
+/** Decides the next step of a row from the current value of its record. It sends nothing, and reads no file and no clock. */
 export function decide(
   row: Pick<Row, 'intent' | 'planned' | 'doubt'>,
   now: Value,

@@ -8,8 +8,8 @@ import { type Event, initialState, next, type Situation, type State } from '../.
 
 // All histories of one row: every state that `next` reaches meets every event that can follow, and none may break a rule.
 
-/** What a reading may show: no record, before, after, before plus after, and the counts of somebody else. */
 type Verdict = JudgedWrite['verdict'];
+/** What a reading may show: no record, before, after, before plus after, and the counts of somebody else. */
 const shown: readonly Value[] = [null, 5, 10, 15, 7];
 const record = { fields: {}, original: {} };
 const readings: readonly Event[] = [

@@ -1,8 +1,15 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { main } from '../../src/main.ts';
 import type { Signal } from '../../src/process/errors.ts';
 import type { Io } from '../../src/process/io.ts';
 import type { OutputStream } from '../../src/process/output-stream.ts';
+
+/** The current folder by default, so that no test writes into the project. */
+const emptyFolder = mkdtempSync(join(tmpdir(), 'petstore-'));
+process.on('exit', () => rmSync(emptyFolder, { recursive: true, force: true }));
 
 export interface RunOptions {
   readonly stdin?: string | Uint8Array;
@@ -73,7 +80,7 @@ export function fakeIo(options: RunOptions = {}): FakeIo {
       PETSTORE_STATE_DIR: '/dev/null/petstore-state',
       ...options.env,
     },
-    cwd: options.cwd ?? process.cwd(),
+    cwd: options.cwd ?? emptyFolder,
     platform: 'linux',
     packageDir: process.cwd(),
     mask: (text) => text,

@@ -115,7 +115,7 @@ test('get reads the file and the active profile, not flags and variables, and pr
 });
 
 test('a path is stored absolute', async () => {
-  const path = join(process.cwd(), 'no-such-file');
+  const path = expect.stringMatching(/^\/.+\/no-such-file$/);
   expect((await run('set token-file ./no-such-file')).code).toBe(0);
   expect(config.read()).toEqual({ 'token-file': path });
 });

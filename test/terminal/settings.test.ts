@@ -64,7 +64,7 @@ describe('a value comes from', () => {
     expect(await explain('', { HOME: '/home/me', PETSTORE_CLIENT_KEY: 'key.pem' })).toMatchObject({
       'ca-cert': [join(dirname(config.path), 'ca.pem'), config.path],
       'token-file': ['/home/me/token', config.path],
-      'client-key': [join(process.cwd(), 'key.pem'), 'PETSTORE_CLIENT_KEY'],
+      'client-key': [expect.stringMatching(/^\/.+\/key.pem$/), 'PETSTORE_CLIENT_KEY'],
     });
   });
 });

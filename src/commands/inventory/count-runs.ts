@@ -8,6 +8,7 @@ import type { Context } from '../../context.ts';
 import { editAndSend, findEditor } from '../../input/editor.ts';
 import { type ColumnMap, parseColumnMap } from '../../input/field-columns.ts';
 import { type CheckedInput, examplesOf, readRows } from '../../input/read-rows.ts';
+import { quoteCell } from '../../output/data-formats.ts';
 import type { Output, Prepared } from '../../output/printer.ts';
 import { messageOf, UsageError } from '../../process/errors.ts';
 import { sanitize } from '../../process/text.ts';
@@ -122,7 +123,8 @@ async function readText(context: Context, { below, ...filter }: EditFilter) {
     if (status && !status.includes(item.status ?? '')) continue;
     counts.set(petId, quantity);
     const name = sanitize(nameById.get(petId) ?? '').replaceAll('"', '""');
-    lines.push(`${petId},"${name}",${quantity},${quantity},${item.status ?? ''}`);
+    const itemStatus = quoteCell(sanitize(item.status ?? ''), ',');
+    lines.push(`${petId},"${name}",${quantity},${quantity},${itemStatus}`);
   }
   return { text: `${lines.join('\n')}\n`, counts };
 }
