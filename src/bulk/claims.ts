@@ -2,7 +2,7 @@ import { minuteText } from '../process/text.ts';
 import type { Outcome, Row } from '../writes/decide.ts';
 import type { ChosenRun } from './choose-run.ts';
 import { type RunInfo, type RunList, readRun, runsOfDelivery, runsOnTarget } from './list-runs.ts';
-import { bookedCode, isAppliedOrUncertain, rowStateOf } from './row-state.ts';
+import { isAppliedOrUncertain, rowStateOf } from './row-state.ts';
 import { type Run, type RunRow, settleCommand } from './run.ts';
 import { canBeUndone } from './run-header.ts';
 
@@ -65,7 +65,7 @@ function bookedBy(info: RunInfo, row: Row, other: RunRow): Outcome | undefined {
   if (row.doubt || rowStateOf(other) !== 'applied') return undefined;
   const message = `booked by ${info.id}, ${minuteText(info.started)}`;
   const { change } = other.intent;
-  if (change === intent.change) return { kind: 'unchanged', reason: { code: bookedCode, message } };
+  if (change === intent.change) return { kind: 'unchanged', reason: { code: 'booked', message } };
   const both = `${message} with ${signed(change)}, and the file has ${signed(intent.change)}`;
   return { kind: 'failed', reason: { code: 'booked_otherwise', message: both } };
 }

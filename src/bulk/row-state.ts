@@ -18,13 +18,10 @@ export const rowStates = [
 ] as const;
 type RowState = (typeof rowStates)[number];
 
-/** The reason code of a row that another run has already booked for the delivery. */
-export const bookedCode = 'booked';
-
 export function rowStateOf({ outcome, doubt }: Row): RowState {
   if (!outcome) return doubt ? 'unsettled' : 'unprocessed';
   const { kind, reason } = outcome;
-  return kind === 'unchanged' && reason?.code === bookedCode ? 'booked' : kind;
+  return kind === 'unchanged' && reason?.code === 'booked' ? 'booked' : kind;
 }
 
 /** Returns true if a row has been written, or may have been. */

@@ -55,7 +55,7 @@ type Verdict =
   /** 409 or 412. */
   | 'outdated'
   /** The record that a DELETE names does not exist. */
-  | 'gone'
+  | 'missing'
   /** Certainly not applied, and may succeed if it is sent again. */
   | 'busy'
   /** Certainly not applied, and would be rejected again. */
@@ -135,7 +135,7 @@ function verdictOf(attempt: Attempt): Verdict {
   const word = statusWord(response?.status);
   if (mayBeApplied) return isRetried(request.method, attempt) ? 'lost' : 'unrepeatable';
   if (word === 'conflict' || word === 'stale') return 'outdated';
-  if (request.method === 'DELETE' && isMissingStatus(response?.status)) return 'gone';
+  if (request.method === 'DELETE' && isMissingStatus(response?.status)) return 'missing';
   return retry === 'always' ? 'busy' : 'rejected';
 }
 

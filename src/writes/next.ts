@@ -257,7 +257,7 @@ function afterAttempt(old: State, lastWrite: JudgedWrite, situation: Situation):
       const refused = perhapsRefused(state);
       return tryAgain(refused, 'read', situation, error) ?? lookAgain(refused, situation);
     }
-    case 'gone':
+    case 'missing':
       return state.doubt ? endApplied(state) : lookAgain(perhapsRefused(state), situation);
     case 'busy':
       return tryAgain(state, 'write', situation, error) ?? endAsAnswered(state);
@@ -307,7 +307,7 @@ function endAsAnswered(state: State): Next {
   const { intent, lastWrite, reading } = state;
   const isStale =
     intent.kind !== 'create' &&
-    (!lastWrite || statusWord(statusOf(state)) === 'stale' || lastWrite.verdict === 'gone');
+    (!lastWrite || statusWord(statusOf(state)) === 'stale' || lastWrite.verdict === 'missing');
   if (state.doubt || !isStale) return giveUp(state);
   const age = reading?.age === undefined ? '' : `; the reading is ${reading.age} s old`;
   return giveUp(state, { code: 'stale', message: `${stale}${age}` });

@@ -22,7 +22,7 @@ const readings: readonly Event[] = [
 const statuses: Partial<Record<Verdict, readonly number[]>> = { outdated: [409, 412] };
 const verdicts: readonly Verdict[] = [
   ...(['shown', 'empty', 'unclear', 'accepted', 'lost', 'unrepeatable'] as const),
-  ...(['outdated', 'gone', 'busy', 'rejected', 'stopped'] as const),
+  ...(['outdated', 'missing', 'busy', 'rejected', 'stopped'] as const),
 ];
 const answers: readonly Event[] = verdicts.flatMap((verdict) =>
   (statuses[verdict] ?? [400]).flatMap((status) =>
@@ -219,13 +219,13 @@ test.each<[Intent, Verdict, last: Event, outcome: string, doubt: string | undefi
   [set, 'outdated', read(5), 'failed stale', undefined],
   [add, 'outdated', unread, 'unknown unread', 'refused'],
   [add, 'outdated', read(10), 'unknown changed', 'refused'],
-  [remove, 'gone', unread, 'unknown unread', 'refused'],
-  [remove, 'gone', read(null), 'applied', 'refused'],
-  [remove, 'gone', read(5), 'failed stale', undefined],
+  [remove, 'missing', unread, 'unknown unread', 'refused'],
+  [remove, 'missing', read(null), 'applied', 'refused'],
+  [remove, 'missing', read(5), 'failed stale', undefined],
 ])('%j that was refused (%s) ends by the last reading %j: %s', (intent, verdict, last, outcome, doubt) => {
   const situation = { ...usual, policy: { ...policy, retries: 0 } };
   const pair = intent.kind === 'remove' ? planned(5, null, 'remove') : planned(5, 10);
-  const attempt = { response: { status: verdict === 'gone' ? 404 : 412 } } as Attempt;
+  const attempt = { response: { status: verdict === 'missing' ? 404 : 412 } } as Attempt;
   const write: JudgedWrite = { verdict, attempt, reason: { code: 'rejected', message: 'no' } };
   let state = initialState({ id: 7n, intent, planned: pair });
   let step: ReturnType<typeof next>[1] | undefined;
