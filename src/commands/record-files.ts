@@ -73,8 +73,8 @@ async function noteValues(
   const [first, ...others] = rows.filter(({ nullText }) => nullText !== undefined);
   if (!first) return;
   const more = others.length === 0 ? '' : ` (and ${others.length} more like this)`;
-  await context.printNotice(
-    `note: ${name}:${first.line}: ${first.nullText} is taken as a text${more}; a cell without a value is empty`,
+  await context.printWarning(
+    `${name}:${first.line}: ${first.nullText} is taken as a text${more}; a cell without a value is empty`,
   );
 }
 

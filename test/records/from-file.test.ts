@@ -186,7 +186,7 @@ test('delete says what a file of ids has besides, and which texts may mean that 
     'id,name\n1,None\n2,None\n',
   ])
     expect((await shop.run('pets update --from - --dry-run', { stdin })).stderr).toMatch(
-      /^note: stdin:2: name (NULL|NA|\\N|#N\/A|None) is taken as a text \(and 1 more like this\); a cell without a value is empty$/m,
+      /^warning: stdin:2: name (NULL|NA|\\N|#N\/A|None) is taken as a text \(and 1 more like this\); a cell without a value is empty$/m,
     );
   const quoted = await shop.run('pets update --from - --dry-run', { stdin: '"id","name"\n1,"NA"\n' });
   expect(quoted.stderr).not.toContain('warning');
