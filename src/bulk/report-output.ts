@@ -16,7 +16,7 @@ import {
 } from './report.ts';
 import { isForPerson, rowCountOf, rowStateOf, rowStates } from './row-state.ts';
 import { describeExample, rowTerms } from './row-view.ts';
-import { idOfRow, isSettleCommand, rowName } from './run.ts';
+import { idOfRow, isSettleCommand, type Run, type RunRow, rowName } from './run.ts';
 import { canBeUndone, type RunHeader } from './run-header.ts';
 
 const shownColumns: readonly Column<JsonObject>[] = [
@@ -62,8 +62,7 @@ export async function reportOutput(context: Context, report: Report): Promise<Ou
   const canUndo = canBeUndone(header) && appliedOrUncertain > 0 && unwritten?.what !== 'journal';
   const undo = canUndo ? followUpCommand(context, ['undo', id]) : undefined;
   const error = runError(info, stop, hintOf(context, report, next));
-  const isUndo = header.kind === 'undo';
-  const alone = run.rows.filter((row) => isUndo && rowStateOf(row) === 'failed').map(rowName);
+  const alone = leftAlone(run).map(rowName);
   const notes = [
     ...(earlier
       ? [`note: ${counted(earlier.failing, 'row', 'rows')} of ${earlier.file} still to be written`]
@@ -107,9 +106,10 @@ const noJournalHint = 'look at the records: without its journal the run cannot g
 /** Says what the user can do next. Undefined if there is nothing to do. */
 function hintOf(
   context: Context,
-  { run: { header, rows }, stop, rejects, unwritten }: Report,
+  { run, stop, rejects, unwritten }: Report,
   words: readonly string[] | undefined,
 ): string | undefined {
+  const { header, rows } = run;
   if (unwritten?.what === 'journal') return noJournalHint;
   // The next command is about the first of the creates that may have been made.
   const made = rows.find((row) => row.id === undefined && isForPerson(row));
@@ -119,10 +119,17 @@ function hintOf(
   const first = stop?.hint ?? (isStale ? 'petstore help gateways says what may stand between' : undefined);
   if (next && first) return `${first}; then ${next}`;
   const apply = rejects && followUpCommand(context, rejectsCommand(header, rejects));
-  if (next ?? first) return next ?? first;
-  if (header.undoes !== null && rows.some(({ outcome }) => outcome?.kind === 'failed'))
-    return `to try the rows that were left alone again: ${followUpCommand(context, ['undo', header.undoes])}`;
-  return apply && `correct the rejected rows, then run: ${apply}`;
+  const undo = header.undoes !== null && followUpCommand(context, ['undo', header.undoes]);
+  const last =
+    undo && leftAlone(run).length > 0
+      ? `to try the rows that were left alone again: ${undo}`
+      : apply && `correct the rejected rows, then run: ${apply}`;
+  return next ?? first ?? last;
+}
+
+/** Returns the rows that an undo has not taken back. */
+function leftAlone({ header, rows }: Run): readonly RunRow[] {
+  return header.kind === 'undo' ? rows.filter((row) => rowStateOf(row) === 'failed') : [];
 }
 
 /**

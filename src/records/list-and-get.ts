@@ -17,7 +17,7 @@ import type { IdOrName } from './parse-values.ts';
 import { namedNoun, viewOf } from './record-fields.ts';
 
 interface ListQuery {
-  /** The statuses of which a record must have one. */
+  /** Only records with one of these statuses are listed. */
   readonly status?: readonly string[] | undefined;
   /** The values that fields must have, by field, which is also the parameter. A value may be a name in place of an id. */
   readonly where?: Fields;
