@@ -10,7 +10,6 @@ import type { Style } from './output/style.ts';
 import type { Io } from './process/io.ts';
 import type { Secrets } from './process/secrets.ts';
 import type { Interrupts } from './process/signals.ts';
-import { shellWord } from './process/text.ts';
 
 /**
  * The use of a client. `records`: single records over node:http, which loads fast. `bulk`: many requests over undici, which is
@@ -50,15 +49,4 @@ export interface Context
   /** Returns the colours of a stream. --color, the environment and the stream itself decide. */
   style(stream: 'stdout' | 'stderr'): Promise<Style>;
   now(): Date;
-}
-
-/** Returns a command line with the target of the current one. */
-export function followUpCommand({ flags }: Pick<Context, 'flags'>, words: readonly string[]): string {
-  const { profile, 'base-url': baseUrl, offline } = flags;
-  const targetFlags = [
-    ...(profile === undefined ? [] : ['--profile', profile]),
-    ...(baseUrl === undefined ? [] : ['--base-url', baseUrl]),
-    ...(offline ? ['--offline'] : []),
-  ];
-  return ['petstore', ...words, ...targetFlags].map(shellWord).join(' ');
 }

@@ -35,7 +35,7 @@ const layers: readonly (readonly string[])[] = [
   ['src/commands'],
   ['src/open-context.ts'],
   ['src/connect.ts'],
-  ['src/cli', 'src/records', 'src/bulk', 'src/checks', 'src/asking.ts', 'src/context.ts'],
+  ['src/cli', 'src/records', 'src/bulk', 'src/checks', 'src/asking.ts', 'src/follow-up.ts', 'src/context.ts'],
   ['src/writes'],
   ['src/client', 'src/server', 'src/binding', 'src/config', 'src/input', 'src/output'],
   ['src/api'],

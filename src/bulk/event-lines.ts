@@ -51,7 +51,7 @@ const outcome = object({
       attempts: optional(number()),
       requestId: optional(text()),
       passes: optional(truth()),
-      settledBy: optional(v.array(text())),
+      waitsFor: optional(object({ run: text(), row: optional(text()) })),
     }),
   ),
   made: optional(object({ id: optional(id), value })),

@@ -1,23 +1,24 @@
 import { nouns } from '../api/nouns.ts';
-import { type Context, followUpCommand } from '../context.ts';
+import type { Context } from '../context.ts';
+import { followUpCommand, lookCommand } from '../follow-up.ts';
 import type { Column, View } from '../output/columns.ts';
 import type { Output } from '../output/printer.ts';
 import type { Style } from '../output/style.ts';
 import type { JsonObject } from '../process/exact-json.ts';
 import { counted, groupDigits, joinFirst, sanitize, shorten } from '../process/text.ts';
-import { lookWords } from '../writes/decide.ts';
 import {
   findNextCommand,
   goOnCommand,
-  groupFailures,
-  type Report,
-  runError,
-  toReportJson,
-} from './report.ts';
+  type NextCommand,
+  nextHint,
+  nextLine,
+  rejectsLine,
+} from './next-command.ts';
+import { groupFailures, type Report, runError, toReportJson } from './report.ts';
 import { isForPerson, rowCountOf, rowStateOf, rowStates } from './row-state.ts';
 import { describeExample, rowTerms } from './row-view.ts';
-import { idOfRow, isSettleCommand, type Run, type RunRow, rowName } from './run.ts';
-import { canBeUndone, type RunHeader } from './run-header.ts';
+import { idOfRow, type Run, type RunRow, rowName } from './run.ts';
+import { canBeUndone } from './run-header.ts';
 
 const shownColumns: readonly Column<JsonObject>[] = [
   { name: 'id', value: ({ id }) => id },
@@ -79,7 +80,7 @@ export async function reportOutput(context: Context, report: Report): Promise<Ou
     error: error ?? unwritten?.error.with({ hint: next ? nextHint(context, next) : noJournalHint }),
   };
   const { content } = context.printer();
-  const json = toReportJson(report, { next: next && followUpCommand(context, next), undo });
+  const json = toReportJson(report, { next: next && nextLine(context, next), undo });
   if (content === 'ids' && header.kind === 'create')
     return {
       documents: [json],
@@ -94,10 +95,10 @@ export async function reportOutput(context: Context, report: Report): Promise<Ou
   return { documents: [json], text: summaryText(report, await context.style('stdout')), ...ending };
 }
 
-/** The command to type after a session, as words. Undefined if nothing is left to do. */
-function commandAfter({ run, unwritten }: Report): readonly string[] | undefined {
+/** The command to type after a session. Undefined if nothing is left to do. */
+function commandAfter({ run, unwritten }: Report): NextCommand | undefined {
   if (unwritten?.what === 'journal') return undefined;
-  if (unwritten?.what === 'rejects') return [...goOnCommand(run), '--rejects', '<file>'];
+  if (unwritten?.what === 'rejects') return { ...goOnCommand(run), needsRejects: true };
   return findNextCommand(run) ?? (unwritten && goOnCommand(run));
 }
 
@@ -107,18 +108,18 @@ const noJournalHint = 'look at the records: without its journal the run cannot g
 function hintOf(
   context: Context,
   { run, stop, rejects, unwritten }: Report,
-  words: readonly string[] | undefined,
+  command: NextCommand | undefined,
 ): string | undefined {
   const { header, rows } = run;
   if (unwritten?.what === 'journal') return noJournalHint;
   // The next command is about the first of the creates that may have been made.
   const made = rows.find((row) => row.id === undefined && isForPerson(row));
-  const look = made && followUpCommand(context, lookWords(nouns[header.noun], made));
-  const next = words && nextHint(context, words, look);
+  const look = made && lookCommand(context, nouns[header.noun], made);
+  const next = command && nextHint(context, command, look);
   const isStale = rows.some(({ outcome }) => outcome?.reason?.code === 'stale');
   const first = stop?.hint ?? (isStale ? 'petstore help gateways says what may stand between' : undefined);
   if (next && first) return `${first}; then ${next}`;
-  const apply = rejects && followUpCommand(context, rejectsCommand(header, rejects));
+  const apply = rejects && rejectsLine(context, header, rejects);
   const undo = header.undoes !== null && followUpCommand(context, ['undo', header.undoes]);
   const last =
     undo && leftAlone(run).length > 0
@@ -130,39 +131,6 @@ function hintOf(
 /** Returns the rows that an undo has not taken back. */
 function leftAlone({ header, rows }: Run): readonly RunRow[] {
   return header.kind === 'undo' ? rows.filter((row) => rowStateOf(row) === 'failed') : [];
-}
-
-/**
- * The hint for the command that goes on with a run, or with which a person says what happened to a row.
- *
- * @param look the command that finds the record of the row, if its id is not known.
- */
-export function nextHint(context: Context, words: readonly string[], look?: string): string {
-  const command = followUpCommand(context, words);
-  if (!isSettleCommand(words)) return `go on with: ${command}`;
-  const first = look === undefined ? 'look at the record, and' : `look for the record: ${look}; then`;
-  return `${first} say what happened: ${command}, or --as failed`;
-}
-
-/** The command that applies a file of rejects, with the flags of the input, as words. */
-function rejectsCommand({ kind, noun, flags, delivery }: RunHeader, file: string): string[] {
-  if (kind === 'create' || kind === 'update' || kind === 'delete') return [noun, kind, '--from', file];
-  const { map, thousands, decimal, relative, again, sum, createMissing } = flags;
-  const values = { '--thousands': thousands, '--decimal': decimal, '--delivery': delivery };
-  const truths = {
-    '--relative': relative,
-    '--again': again,
-    '--sum': sum,
-    '--create-missing': createMissing,
-  };
-  return [
-    'inventory',
-    'apply',
-    file,
-    ...Object.entries(map).flatMap(([field, column]) => ['--map', `${field}=${column}`]),
-    ...Object.entries(values).flatMap(([flag, value]) => (value === null ? [] : [flag, value])),
-    ...Object.entries(truths).flatMap(([flag, isSet]) => (isSet ? flag : [])),
-  ];
 }
 
 /** The summary for a terminal: the run, its session, and the groups of failures. */

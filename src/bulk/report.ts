@@ -6,8 +6,8 @@ import type { JsonObject } from '../process/exact-json.ts';
 import { counted, groupDigits } from '../process/text.ts';
 import { shownCode } from '../writes/reasons.ts';
 import type { RunInfo } from './list-runs.ts';
-import { isForPerson, isForSession, type RowCounts, rowCountOf } from './row-state.ts';
-import { type Run, type RunRow, settleCommand } from './run.ts';
+import { type RowCounts, rowCountOf } from './row-state.ts';
+import type { Run, RunRow } from './run.ts';
 
 /** What a session of a run did, and what has become of the run. */
 export interface Report {
@@ -104,26 +104,6 @@ function firstFailure({ line, id, outcome }: RunRow, state: 'failed' | 'unknown'
   const code = outcome?.reason ? shownCode(outcome.reason) : state;
   const kind = status === undefined || code === String(status) ? code : `${status} ${code}`;
   return { kind, state, count: 1, example: { line, id, message, requestId } };
-}
-
-/**
- * The command that brings a run nearer to its end, as words: `resume`, `r7`, or the settling of a row. Undefined if the run is
- * finished.
- */
-export function findNextCommand({ id = '', header, rows }: Run): readonly string[] | undefined {
-  const unfinished = rows.filter((row) => isForSession(row) || isForPerson(row));
-  if (unfinished.length === 0) return undefined;
-  // Each row may wait for a person or for another run.
-  const waiting = unfinished.flatMap((row) =>
-    isForPerson(row) ? [settleCommand(id, row)] : [row.outcome?.reason?.settledBy ?? []],
-  );
-  if (waiting.every(({ length }) => length > 0)) return waiting[0];
-  return goOnCommand({ id, header });
-}
-
-/** The command that goes on with a run, whatever its rows wait for. */
-export function goOnCommand({ id = '', header: { undoes } }: Pick<Run, 'id' | 'header'>): readonly string[] {
-  return undoes === null ? ['resume', id] : ['undo', undoes];
 }
 
 /** The error that ends a session, or that tells again how a run has ended. Undefined if every row is as the file says. */

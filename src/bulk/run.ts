@@ -72,16 +72,6 @@ export function rowName({ id, line }: Pick<RunRow, 'id' | 'line'>): string {
   return id === undefined ? `line:${line}` : `${id}`;
 }
 
-/** The command with which a person says what happened to a row of a run, as words. */
-export function settleCommand(runId: string, row: Pick<RunRow, 'id' | 'line'>): readonly string[] {
-  const name = row.id === undefined ? `${rowName(row)}=<id>` : rowName(row);
-  return ['runs', 'settle', runId, name, '--as', 'applied'];
-}
-
-export function isSettleCommand([, verb]: readonly string[]): boolean {
-  return verb === 'settle';
-}
-
 /** Returns the id of the record of a row. Undefined for a create whose id neither an answer nor a person has given. */
 export function idOfRow({ id, outcome }: Pick<Row, 'id' | 'outcome'>): bigint | undefined {
   return id ?? outcome?.made?.id;

@@ -15,8 +15,8 @@ import {
   type RunList,
   runsOfDelivery,
 } from './list-runs.ts';
-import { findNextCommand, goOnCommand, toRunJson } from './report.ts';
-import { nextHint } from './report-output.ts';
+import { findNextCommand, goOnCommand, nextHint } from './next-command.ts';
+import { toRunJson } from './report.ts';
 import { rowTotals } from './row-state.ts';
 import { createRun, type Run, type RunRow } from './run.ts';
 import { areDisjoint, type RunFlags, type RunHeader, shardOf } from './run-header.ts';
@@ -111,9 +111,8 @@ async function checkDelivery(context: Context, list: RunList, { header }: Run): 
     const last = info.undo ?? info;
     if (!isUnfinished(last) || areDisjoint(info.header.flags.shard, flags.shard)) continue;
     const { run } = await readChosenRun(list, { kind: 'resume', info: last });
-    const nextCommand = findNextCommand(run) ?? goOnCommand(last);
     throw new UsageError(`delivery ${delivery}: its run ${last.id} is not finished; nothing was sent`, {
-      hint: nextHint(context, nextCommand),
+      hint: nextHint(context, findNextCommand(run) ?? goOnCommand(last)),
       code: 'unfinished_delivery',
     });
   }

@@ -126,6 +126,11 @@ export function compactName(name: string): string {
   return name.toLowerCase().replace(/[^a-z0-9]/g, '');
 }
 
+/** Returns the flag of a field or setting: `--create-missing` for `createMissing`. */
+export function flagName(name: string): string {
+  return `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+}
+
 /** Converts a text into the form in which texts are compared without case. Letters and their accents are joined. */
 export function caseless(text: string): string {
   return text.normalize('NFC').toLowerCase();

@@ -3,7 +3,7 @@ import type { Operation } from '../api/operations.ts';
 import type { ServiceRecord } from '../api/record-values.ts';
 import type { RecordOf } from '../api/schemas.ts';
 import type { Column, View } from '../output/columns.ts';
-import { joinFirst } from '../process/text.ts';
+import { flagName, joinFirst } from '../process/text.ts';
 import { parseDate, parseIdOrName, parseQuantity, parseText, parseTruth } from './parse-values.ts';
 
 /** How people write the values of a kind of field. */
@@ -46,7 +46,7 @@ export function columnOf({ column, name }: Pick<Field, 'name' | 'column'>): stri
 
 /** `--ship-date` for `shipDate`. */
 export function flagOf(field: Field): string {
-  return `--${columnOf(field).replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+  return flagName(columnOf(field));
 }
 
 /**

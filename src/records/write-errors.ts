@@ -1,8 +1,8 @@
 import { describeValue } from '../api/record-values.ts';
 import { attemptDetails } from '../client/judge-write.ts';
-import { followUpCommand } from '../context.ts';
+import { lookCommand } from '../follow-up.ts';
 import { CliError, type ErrorDetails, InterruptedError, UsageError } from '../process/errors.ts';
-import { lookWords, type Row } from '../writes/decide.ts';
+import type { Row } from '../writes/decide.ts';
 import { type Reason, reasonRule } from '../writes/reasons.ts';
 import type { Settled } from '../writes/settle.ts';
 import type { Access } from './access.ts';
@@ -64,7 +64,7 @@ function unknownError(
   const lacksSent = row.intent.kind === 'add' && !reasonRule(code).saysSent;
   const sent = planned && lacksSent ? `; ${describeValue(planned.after)} was sent` : '';
   const text = `${subjectOf(access, row)}: ${message}${sent}`;
-  const look = followUpCommand(access.context, lookWords(access.noun, row));
+  const look = lookCommand(access.context, access.noun, row);
   const details: ErrorDetails = {
     ...attemptDetails(lastWrite),
     ...error?.details,

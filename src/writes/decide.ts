@@ -1,4 +1,3 @@
-import type { Noun } from '../api/nouns.ts';
 import { describeDifference, describeValue, isFields, isMetBy, type Value } from '../api/record-values.ts';
 import type { Reason, ReasonCode } from './reasons.ts';
 
@@ -199,17 +198,4 @@ function noEntry(value: Value): Outcome {
 
 function fail(code: ReasonCode, message: string): Outcome {
   return { kind: 'failed', reason: { code, message } };
-}
-
-/** The words of the command that shows the record of a row, or finds one that may have been made. */
-export function lookWords(
-  { name, idField }: Pick<Noun, 'name' | 'idField'>,
-  { id, intent }: Pick<Row, 'id' | 'intent'>,
-): readonly string[] {
-  if (id !== undefined) return [name, 'get', `${id}`];
-  const petName =
-    name === 'pets' && intent.kind === 'create' && isFields(intent.fields) && intent.fields.name;
-  return typeof petName === 'string'
-    ? [name, 'list', '--name', petName]
-    : [name, 'list', '--sort', `-${idField}`];
 }

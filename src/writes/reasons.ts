@@ -74,8 +74,8 @@ export interface Reason extends Omit<WriteFault, 'code'> {
   readonly requestId?: string | undefined;
   /** True if the same row may succeed later without a change to it. */
   readonly passes?: boolean | undefined;
-  /** The command that settles a row that waits for another run, as words: `resume`, `r7`. */
-  readonly settledBy?: readonly string[] | undefined;
+  /** The run that must be undone before this row can be, or the run of which a person must settle a row first. */
+  readonly waitsFor?: { readonly run: string; readonly row?: string | undefined } | undefined;
 }
 
 export function isReasonCode(code: unknown): code is ReasonCode {

@@ -1,9 +1,9 @@
 import type { SessionFlags } from '../../bulk/carry-out.ts';
 import { Journal } from '../../bulk/journal.ts';
 import { findRun, journalPath, listRuns, readRun } from '../../bulk/list-runs.ts';
-import { nextHint } from '../../bulk/report-output.ts';
+import { nextHint } from '../../bulk/next-command.ts';
 import { isLeft, rowStateOf, rowTotals, unfinishedCount } from '../../bulk/row-state.ts';
-import { idOfRow, type Run, type RunRow, rowName, settleCommand } from '../../bulk/run.ts';
+import { idOfRow, type Run, type RunRow, rowName } from '../../bulk/run.ts';
 import { lockTarget } from '../../bulk/target.ts';
 import { writeEnd } from '../../bulk/write-run.ts';
 import type { Context } from '../../context.ts';
@@ -40,7 +40,7 @@ export async function settleRows(
     if (unknown)
       throw new UsageError(
         `run ${runId}: nobody knows whether run ${undoes} wrote the row ${rowName(unknown)}`,
-        nextHint(context, settleCommand(undoes, unknown)),
+        nextHint(context, { kind: 'settle', run: undoes, row: rowName(unknown) }),
       );
   }
   const journal = new Journal(journalPath(list.folder, runId), run);

@@ -1,7 +1,7 @@
 import type { OpenApi, OpenApiParameter } from '../../api/openapi.ts';
 import { operations } from '../../api/operations.ts';
 import { type JsonObject, type JsonValue, printJson } from '../../process/exact-json.ts';
-import { shellWord } from '../../process/text.ts';
+import { flagName, shellWord } from '../../process/text.ts';
 
 type PathItem = OpenApi['paths'][string];
 type OpenApiOperation = PathItem[string];
@@ -91,7 +91,6 @@ function flagsOf({ body }: DocsOperation): string[] {
   return Object.entries(body?.example ?? {}).flatMap(([field, value]) => {
     if (field === 'id') return [];
     if (field === 'complete') return [value === true ? '--complete' : '--no-complete'];
-    const name = field.replace(/Id$/, '').replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-    return [`--${name}`, printExample(value)];
+    return [flagName(field.replace(/Id$/, '')), printExample(value)];
   });
 }
