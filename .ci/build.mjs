@@ -1,5 +1,5 @@
 // Builds dist: a bundle of the program with commander and valibot, a bundle of each further package, which the program loads
-// when it needs the package, the list of commands, and the licences of the bundled packages.
+// when it needs the package, the table of commands, and the licences of the bundled packages.
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { appendFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';

@@ -8,14 +8,11 @@ const { Script } = require('node:vm');
 const dist = join(__dirname, '../dist');
 const bundle = join(dist, 'petstore.js');
 const words = process.argv.slice(2);
-/** What dist/answer.js may answer without the program. */
-const answered = ['help', 'complete', 'other'];
 
 if (words.length === 1 && words[0] === '--version') {
   fs.writeSync(1, `${require('../package.json').version}\n`);
 } else {
-  const command = commandOf(words);
-  const code = answered.includes(command) ? require('../dist/answer.js').answer(words, dist) : undefined;
+  const { code, command } = require('../dist/answer.js').answer(words, dist);
   if (code === undefined) runProgram(command);
   else process.exitCode = code;
 }
@@ -38,21 +35,6 @@ function runProgram(command) {
 function cacheFile(command) {
   const folder = cacheFolder();
   return folder && join(folder, `${command}-${process.versions.v8}-${process.arch}.cache`);
-}
-
-/** `pets-list` of any command line that names this command, `help` of any that asks for help, `other` of any that names none. */
-function commandOf(words) {
-  if (words[0] === '__complete') return 'complete';
-  if (words.length === 0 || words[0] === 'help' || words.includes('--help') || words.includes('-h'))
-    return 'help';
-  // The build writes one command a line: `pets list`.
-  const commands = fs.readFileSync(join(dist, 'commands.txt'), 'latin1').split('\n');
-  const command = commands.find((line) => {
-    const [noun, verb] = line.split(' ');
-    const at = words.indexOf(noun);
-    return at !== -1 && (verb === undefined || words.includes(verb, at + 1));
-  });
-  return command ? command.replace(' ', '-') : 'other';
 }
 
 /** Each user has caches of their own: beside the bundle if they own it, else in their cache folder. */

@@ -8,6 +8,7 @@ import {
   printOffers,
   readPage,
   readTable,
+  type WordTable,
 } from './cli/command-words.ts';
 import { isColored } from './output/style.ts';
 
@@ -16,26 +17,33 @@ import { isColored } from './output/style.ts';
  * before it reads the bundle.
  *
  * @param dist the folder of the bundle.
- * @returns the exit code; undefined if the program must answer.
+ * @returns the exit code, which is undefined if the program must answer; and the command of the line, such as `pets-list`, which
+ * names the code cache of the program. `help`, `complete` and `other` stand for lines without a command.
  */
-export function answer(words: readonly string[], dist: string): number | undefined {
+export function answer(
+  words: readonly string[],
+  dist: string,
+): { readonly code: number | undefined; readonly command: string } {
   const table = readTable(dist);
   if (words[0] === '__complete') {
     const offered = offersAt(table, words.slice(words[1] === '--' ? 2 : 1));
-    return 'kind' in offered ? undefined : write(1, printOffers(offered), 0);
+    return { code: 'kind' in offered ? undefined : write(1, printOffers(offered), 0), command: 'complete' };
   }
   // Other flags may ask for colours, or for an error in JSON.
-  if (words.some((word) => word.startsWith('-') && word !== '--help' && word !== '-h')) return undefined;
-  if (asksForHelp(words)) {
-    const help = findHelp(table, words);
-    if (help.kind === 'page') return write(1, readPage(dist, help.name, isStyled(1)), 0);
-    return refuse(help);
-  }
+  const isPlain = words.every((word) => !word.startsWith('-') || word === '--help' || word === '-h');
+  if (asksForHelp(words))
+    return { code: isPlain ? showHelp(table, words, dist) : undefined, command: 'help' };
   const { command, operands } = locate(table, words);
+  const name = command.path.replaceAll(' ', '-') || 'other';
   const unknown = findUnknown(table, command, operands);
-  if (unknown) return refuse(unknown);
-  if (command.acts) return undefined;
-  return write(2, readPage(dist, command.path, isStyled(2)), 2);
+  if (!isPlain || (command.acts && !unknown)) return { code: undefined, command: name };
+  const code = unknown ? refuse(unknown) : write(2, readPage(dist, command.path, isStyled(2)), 2);
+  return { code, command: name };
+}
+
+function showHelp(table: WordTable, words: readonly string[], dist: string): number | undefined {
+  const help = findHelp(table, words);
+  return help.kind === 'page' ? write(1, readPage(dist, help.name, isStyled(1)), 0) : refuse(help);
 }
 
 function refuse({ message, hint }: { readonly message: string; readonly hint: string }): number | undefined {

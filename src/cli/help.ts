@@ -38,14 +38,10 @@ export async function makeHelpFiles(
     ...topicNames.map((name) => `help ${name}\n${topics[name]}`),
     ...nodes.map((node) => `${node.path.join(' ')}\n${commandHelpText(node, style)}`),
   ];
-  const table = tableOf(nodes);
-  const acting = Object.values(table.commands).flatMap(({ path, acts }) => (acts ? path : []));
   return {
-    [tableFile]: JSON.stringify(table),
+    [tableFile]: JSON.stringify(tableOf(nodes)),
     [pageFiles.plain]: pages((text) => text).join(pageBreak),
     [pageFiles.styled]: pages(bold).join(pageBreak),
-    // bin/petstore.js names the code cache of a line after the first of these that occurs in the line, so longer names come first.
-    'commands.txt': acting.sort((one, other) => other.split(' ').length - one.split(' ').length).join('\n'),
   };
 }
 
