@@ -62,10 +62,10 @@ export class Journal {
     applyEvent(this.run, planned);
   }
 
-  /** Appends an event and changes the run by it. @throws CliError `failed` if a line was lost; the run is changed. */
-  keep(event: Exclude<RunChange, { kind: 'planned' }>): void {
-    applyEvent(this.run, event);
-    this.append([event]);
+  /** Appends events and changes the run by them. @throws CliError `failed` if a line was lost; the run is changed. */
+  keep(...events: readonly Exclude<RunChange, { kind: 'planned' }>[]): void {
+    for (const event of events) applyEvent(this.run, event);
+    this.append(events);
   }
 
   /** Returns when all lines are on the disk. @throws CliError `failed` if a line was lost, or the file was removed. */

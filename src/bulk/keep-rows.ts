@@ -1,6 +1,5 @@
 import { statusWord } from '../client/answer-table.ts';
 import type { StopReason } from '../client/pace.ts';
-import { monotonicMs } from '../process/deadline.ts';
 import { type CliError, messageOf } from '../process/errors.ts';
 import type { Stop } from '../process/signals.ts';
 import { counted } from '../process/text.ts';
@@ -46,7 +45,7 @@ export function* markBeforeSending(
   }
 }
 
-/** The shortest time between two saves of the embedded store. */
+/** How long outcomes wait for a save of the embedded store. */
 const saveEveryMs = 1000;
 
 /** What a session has done so far, for the live line and for `--max-errors`. */
@@ -68,9 +67,9 @@ interface KeeperOptions {
 }
 
 /**
- * Keeps rows in a journal, and stops the run after a row as `whyStop` says. If the run writes to the embedded store, outcomes
- * wait until the store is saved: at most once a second, and at the end. If an outcome cannot be kept, the run stops, because no
- * row may be written without its outcome.
+ * Keeps rows in a journal, and stops the run after a row as `whyStop` says. Outcomes wait a moment, because many lines in one
+ * write cost as much as one: the mark of a row is in the journal already, so a resume reads a row whose outcome is lost. If the
+ * run writes to the embedded store, they wait until the store is saved. If an outcome cannot be kept, the run stops.
  *
  * @returns also a function that keeps the outcomes that still wait. Call it at the end.
  */
@@ -79,11 +78,11 @@ export function createRowKeeper(
   { stop, progress, maxErrors, saveStore }: KeeperOptions,
 ): RowKeeper<RunRow> & { flush(): Promise<void> } {
   let waiting: Extract<RunChange, { kind: 'outcome' }>[] = [];
-  let nextSaveMs = monotonicMs() + saveEveryMs;
-  const flush = async () => {
-    const kept = waiting;
+  let timer: NodeJS.Timeout | undefined;
+  let flushed = Promise.resolve();
+  const keepWaiting = async () => {
+    const events = waiting;
     waiting = [];
-    nextSaveMs = Number.POSITIVE_INFINITY;
     let lost: { readonly outcome: Outcome; readonly doubt: 'sent' } | undefined;
     try {
       await saveStore?.();
@@ -92,14 +91,20 @@ export function createRowKeeper(
       stop.stop({ kind: 'partial', message });
       lost = { outcome: { kind: 'unknown', reason: { code: 'not_saved', message } }, doubt: 'sent' };
     }
-    for (const event of kept)
-      try {
-        // A row that was certainly not written stays so.
-        journal.keep(lost && event.outcome.kind === 'applied' ? { ...event, ...lost } : event);
-      } catch (error) {
-        stop.stop({ kind: 'partial', message: messageOf(error) });
-      }
-    nextSaveMs = monotonicMs() + saveEveryMs;
+    try {
+      // A row that was certainly not written stays so.
+      const isLost = ({ outcome }: (typeof events)[number]) => lost && outcome.kind === 'applied';
+      journal.keep(...events.map((event) => (isLost(event) ? { ...event, ...lost } : event)));
+    } catch (error) {
+      stop.stop({ kind: 'partial', message: messageOf(error) });
+    }
+  };
+  const flush = () => {
+    clearTimeout(timer);
+    timer = undefined;
+    // One save at a time.
+    flushed = flushed.then(keepWaiting);
+    return flushed;
   };
   return {
     async mark(row, planned) {
@@ -115,7 +120,7 @@ export function createRowKeeper(
       if (why) stop.stop(why);
       const doubt = outcome.kind === 'unknown' ? state.doubt : undefined;
       waiting.push({ kind: 'outcome', row, outcome, doubt });
-      if (!saveStore || monotonicMs() >= nextSaveMs) await flush();
+      timer ??= setTimeout(flush, saveStore ? saveEveryMs : 0);
     },
     flush,
   };
