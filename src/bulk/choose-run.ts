@@ -189,6 +189,6 @@ function oppositeOf(row: RunRow): Intent {
   const { action = 'set', before = null, after = null } = planned ?? {};
   if (intent.kind === 'add')
     return { kind: 'add', change: -intent.change, created: action === 'create' ? after : undefined };
-  if (action === 'create') return { kind: 'remove', expected: outcome?.made?.value ?? after };
+  if (action === 'create') return { kind: 'remove', created: outcome?.made?.value ?? after };
   return { kind: 'set', value: before, expected: after };
 }

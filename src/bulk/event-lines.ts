@@ -34,11 +34,11 @@ const intent = v.variant('kind', [
     expected: optional(value),
     created: optional(value),
   }),
-  object({ kind: v.literal('remove'), expected: optional(value) }),
+  object({ kind: v.literal('remove'), expected: optional(value), created: optional(value) }),
 ]);
 
 const planned = object({ action: picklist(['create', 'set', 'remove']), before: value, after: value });
-const doubt = optional(picklist(['sent', 'refused']));
+const doubt = optional(picklist(['sent', 'refused', 'refused-before']));
 
 const outcome = object({
   kind: picklist(['applied', 'unchanged', 'failed', 'unknown']),

@@ -2,7 +2,7 @@ import { changeBetween, type Value } from '../api/record-values.ts';
 import { indexOfId } from '../api/values.ts';
 import { eachAtOnce } from '../process/deadline.ts';
 import { CliError, UsageError } from '../process/errors.ts';
-import { decide, type Row, type Rules } from '../writes/decide.ts';
+import { decide, type Row } from '../writes/decide.ts';
 import type { Reading, RecordPort } from '../writes/port.ts';
 import type { Claims } from './claims.ts';
 import { type Run, type RunRow, setOutcome } from './run.ts';
@@ -35,7 +35,8 @@ const minRowsForList = 100;
 /** What a plan needs of its session. */
 interface PlanOptions {
   readonly port: RecordPort;
-  readonly rules: Rules;
+  /** True if a row that finds no record creates it. */
+  readonly mayCreate: boolean;
   /** The most readings at a time. */
   readonly atOnce: number;
   readonly progress: { recordsRead: number };
@@ -48,12 +49,12 @@ interface PlanOptions {
  * @throws CliError if a record could not be read: there is no partial plan.
  */
 export async function makePlan(
-  { port, atOnce, progress, rules }: PlanOptions,
+  { port, atOnce, progress, mayCreate }: PlanOptions,
   rows: readonly RunRow[],
   claims: Claims,
 ): Promise<Plan> {
   const toRead: RunRow[] = [];
-  const planByValue = (row: RunRow, now: Value) => planRow(port, row, now, rules);
+  const planByValue = (row: RunRow, now: Value) => planRow(port, row, now, mayCreate);
   for (const row of rows) {
     const claim = claims.get(row);
     // A removal that was not sent yet expects what its plan has shown. A row that failed is planned anew.
@@ -141,8 +142,8 @@ function isChange({ outcome }: Row): boolean {
 }
 
 /** Gives a row what it is to be written as, or its outcome. An uncertain row stays as it was sent. */
-function planRow(port: RecordPort, row: RunRow, now: Value, rules: Rules): void {
-  const decision = decide(row, now, rules, port);
+function planRow(port: RecordPort, row: RunRow, now: Value, mayCreate: boolean): void {
+  const decision = decide(row, now, mayCreate, port);
   if (row.doubt) row.now = now;
   else row.planned = undefined;
   if (decision.kind !== 'write') setOutcome(row, decision);

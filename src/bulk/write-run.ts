@@ -10,7 +10,7 @@ import { CliError, messageOf, UsageError } from '../process/errors.ts';
 import type { FileName } from '../process/files.ts';
 import { Stop, StoppedError } from '../process/signals.ts';
 import { systemReason } from '../process/system-error.ts';
-import type { Outcome, Rules } from '../writes/decide.ts';
+import type { Outcome } from '../writes/decide.ts';
 import { createRecordPort, type RecordPort } from '../writes/port.ts';
 import { shownCode } from '../writes/reasons.ts';
 import { settleAll } from '../writes/settle-all.ts';
@@ -28,7 +28,8 @@ import { isReject, type Run } from './run.ts';
 export interface Session extends ChosenRun, Pick<Context, 'settings'> {
   readonly client: Client;
   readonly port: RecordPort;
-  readonly rules: Rules;
+  /** True if a row that finds no record creates it. */
+  readonly mayCreate: boolean;
   readonly pace: Pace;
   /** The most rows at a time. */
   readonly atOnce: number;
@@ -40,17 +41,17 @@ export interface Session extends ChosenRun, Pick<Context, 'settings'> {
 export async function createSession(context: Context, chosen: ChosenRun): Promise<Session> {
   const { run } = chosen;
   const { settings } = context;
-  const { noun, kind, flags } = run.header;
+  const { noun, flags } = run.header;
   const client = await context.client('bulk');
   const stop = new Stop<StopReason>();
   const rate = settings.get('rate') ?? null;
   const pace = new Pace(rate, stop, settings.get('timeout'));
   const port = createRecordPort(client, noun, { pace, sendsEtags: settings.get('etags') });
   checkOffers(client, port, run);
-  const rules: Rules = { mayCreate: flags.createMissing, takesBack: kind === 'undo' };
+  const mayCreate = flags.createMissing;
   const progress = { recordsRead: 0, settled: 0, failed: 0, unknown: 0 };
   const atOnce = settings.get('concurrency');
-  return { ...chosen, client, settings, port, rules, pace, atOnce, stop, progress };
+  return { ...chosen, client, settings, port, mayCreate, pace, atOnce, stop, progress };
 }
 
 /**
@@ -108,9 +109,9 @@ export async function writeRun(
 
 /** Writes the rows of a plan. Returns when all are settled, or the run has stopped. */
 async function writeRows(session: Session, plan: Plan, journal: Journal, maxErrors: number): Promise<void> {
-  const { stop, port, atOnce, rules, progress, client } = session;
+  const { stop, port, atOnce, mayCreate, progress, client } = session;
   const work = { kind: 'run' } as const;
-  const policy = { work, ...rules, ...client.limits };
+  const policy = { work, mayCreate, ...client.limits };
   const saveStore = client.deferSaves?.();
   const keeper = createRowKeeper(journal, { stop, progress, maxErrors, saveStore });
   try {

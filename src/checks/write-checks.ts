@@ -152,7 +152,7 @@ async function writeTestRecord(
   const { signal: stopped, client } = context;
   const port = recordPortOf(context, noun);
   const work = { kind: 'command', timeoutMs: client.limits.timeoutMs } as const;
-  const policy = { work, mayCreate: false, takesBack: true, ...client.limits };
+  const policy = { work, mayCreate: false, ...client.limits };
   const { outcome, ...settled } = await settle(port, { id, intent }, { policy, stopped });
   if (!outcome) throw stopped.reason ?? new StoppedError();
   return { ...settled, outcome };
@@ -206,8 +206,8 @@ async function removeTestRecord(context: CheckContext, created: TestRecord): Pro
     const parentFields = parent && (await recordPortOf(context, parent.noun).read(parent.id)).record?.fields;
     if (!parentFields || parentFields.name !== parent.fields.name) throw foreign;
   }
-  const expected = isNamed ? { name: fields.name } : { petId: parent?.id };
-  const settled = await writeTestRecord(context, noun, id, { kind: 'remove', expected });
+  const ours = isNamed ? { name: fields.name } : { petId: parent?.id };
+  const settled = await writeTestRecord(context, noun, id, { kind: 'remove', created: ours });
   const { kind, reason } = settled.outcome;
   if (kind === 'failed' && reason?.code === 'changed') throw foreign;
   const findings = judgeSettled(context, noun, 'delete', settled);

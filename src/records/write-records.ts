@@ -50,7 +50,6 @@ export async function writeRecords(
   const policy = {
     work: { kind: 'command', timeoutMs: client.limits.timeoutMs } as const,
     mayCreate: false,
-    takesBack: false,
     ...client.limits,
   };
   const keep = {

@@ -13,7 +13,13 @@ export type Intent =
       /** In an undo, the count with which the run created the entry: an entry that still has it is removed. */
       readonly created?: Value | undefined;
     }
-  | { readonly kind: 'remove'; readonly expected?: Value | undefined };
+  | {
+      readonly kind: 'remove';
+      /** The whole record that the user was shown. A row that finds another, or a further field, fails. */
+      readonly expected?: Value | undefined;
+      /** What this program created. A record that has more is removed too, and one that is gone needs no write. */
+      readonly created?: Value | undefined;
+    };
 
 /** The write that a plan has chosen for a row. */
 export interface Planned {
@@ -27,8 +33,13 @@ export interface Planned {
 export type Doubt =
   /** An attempt may have been applied. */
   | 'sent'
-  /** It was refused with 409 or 412, or a DELETE with 404. A gateway may have sent it twice, so it may be applied. */
-  | 'refused';
+  /**
+   * It was refused with 409 or 412, or a DELETE with 404. A gateway may have sent it twice, so it may be applied. The doubt ends
+   * if the next reading shows another value than the one sent.
+   */
+  | 'refused'
+  /** An earlier session ended with that doubt. Meanwhile somebody may have replaced the value, so a reading does not end it. */
+  | 'refused-before';
 
 /** One record to write: what is asked for, and what is known about it. */
 export interface Row {
@@ -48,17 +59,6 @@ export interface Outcome {
   readonly reason?: Reason | undefined;
   /** The record that a row has created: its id, if it is known, and the values that the answer showed, else those that were sent. */
   readonly made?: { readonly id?: bigint | undefined; readonly value: Value } | undefined;
-}
-
-/** What a command allows its rows to do. */
-export interface Rules {
-  /** True if a row that finds no record creates it. */
-  readonly mayCreate: boolean;
-  /**
-   * True if rows take back earlier writes of this program. A record that is already gone then counts as unchanged, and a record
-   * that has gained fields since is still removed.
-   */
-  readonly takesBack: boolean;
 }
 
 /** What a service can do with the records of a noun, and how. */
@@ -86,11 +86,15 @@ const unchanged: Outcome = { kind: 'unchanged' };
 export const applied: Outcome = { kind: 'applied' };
 const maxCount = BigInt(Number.MAX_SAFE_INTEGER);
 
-/** Decides the next step of a row from the current value of its record. It sends nothing, and reads no file and no clock. */
+/**
+ * Decides the next step of a row from the current value of its record. It sends nothing, and reads no file and no clock.
+ *
+ * @param mayCreate true if a row that finds no record creates it.
+ */
 export function decide(
   row: Pick<Row, 'intent' | 'planned' | 'doubt'>,
   now: Value,
-  rules: Rules,
+  mayCreate: boolean,
   abilities: Pick<Abilities, 'canRemove' | 'createsByPut'>,
 ): Decision {
   const { intent, planned, doubt } = row;
@@ -102,28 +106,34 @@ export function decide(
       const { value, expected } = intent;
       if (isMetBy(value, now)) return unchanged;
       if (now === null)
-        return rules.mayCreate && expected === undefined ? write('create', now, value) : noEntry(value);
+        return mayCreate && expected === undefined ? write('create', now, value) : noEntry(value);
       if (expected === undefined || isMetBy(expected, now)) return write('set', now, value);
       return otherThanExpected(expected, now);
     }
     case 'add':
-      return decideAdd(intent, now, rules, abilities.canRemove);
+      return decideAdd(intent, now, mayCreate, abilities.canRemove);
     case 'remove': {
-      if (now === null) return rules.takesBack ? unchanged : fail('no_record', 'there is no such record');
-      const expected = intent.expected ?? planned?.before;
-      // The user was shown the whole record, so a field that was added since is a change too.
-      const wasShown = intent.expected !== undefined && !rules.takesBack;
-      if (expected === undefined || (isMetBy(expected, now) && (!wasShown || isMetBy(now, expected))))
-        return remove(now, abilities.canRemove);
-      return otherThanExpected(expected, now);
+      const { created, expected } = intent;
+      if (now === null)
+        return created === undefined ? fail('no_record', 'there is no such record') : unchanged;
+      const wanted = wantedValue(intent) ?? planned?.before;
+      if (wanted !== undefined && !isMetBy(wanted, now)) return otherThanExpected(wanted, now);
+      if (expected !== undefined && !isMetBy(now, expected)) return otherThanExpected(expected, now);
+      return remove(now, abilities.canRemove);
     }
   }
+}
+
+/** Returns the value that a record must have so that a row is written. Undefined if any value will do. */
+export function wantedValue(intent: Intent): Value | undefined {
+  if (intent.kind === 'create') return undefined;
+  return intent.kind === 'remove' ? (intent.created ?? intent.expected) : intent.expected;
 }
 
 function decideAdd(
   { change, expected, created }: Extract<Intent, { kind: 'add' }>,
   now: Value,
-  { mayCreate }: Rules,
+  mayCreate: boolean,
   canRemove: boolean,
 ): Decision {
   if (created !== undefined && now === null) return unchanged;

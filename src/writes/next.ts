@@ -12,7 +12,7 @@ import {
   type Planned,
   perhapsMade,
   type Row,
-  type Rules,
+  wantedValue,
 } from './decide.ts';
 import type { Reading } from './port.ts';
 import type { Reason } from './reasons.ts';
@@ -35,8 +35,6 @@ export interface State extends Readonly<Pick<Row, 'id' | 'intent' | 'planned' | 
   readonly retries: number;
   /** How often a row that adds has found a count that somebody else had changed. */
   readonly otherCounts: number;
-  /** True from a refusal until the next reading. If that shows a value other than the one sent, the doubt ends. */
-  readonly isRefusalOpen: boolean;
 }
 
 export type Event =
@@ -63,7 +61,9 @@ export interface End {
 }
 
 /** How the rows of a command are settled. */
-export interface Policy extends Rules, RetryLimits {
+export interface Policy extends RetryLimits {
+  /** True if a row that finds no record creates it. */
+  readonly mayCreate: boolean;
   /**
    * What a row is part of. A row of a run has a plan in a journal, and each of its requests has its own deadline. A row of a
    * command has no journal, and all its requests have one deadline together.
@@ -97,7 +97,7 @@ export function initialState({ id, intent, planned, doubt }: Row): State {
     id,
     intent,
     planned,
-    doubt,
+    doubt: doubt === 'refused' ? 'refused-before' : doubt,
     aim: 'decide',
     reading: undefined,
     before: undefined,
@@ -105,7 +105,6 @@ export function initialState({ id, intent, planned, doubt }: Row): State {
     attempts: 0,
     retries: 0,
     otherCounts: 0,
-    isRefusalOpen: false,
   };
 }
 
@@ -130,12 +129,12 @@ function begin(state: State, situation: Situation): Next {
   const { intent, planned, doubt } = state;
   const { canReadInRun, canRead, readsFirst } = situation.abilities;
   if (intent.kind === 'create') {
-    const decision = decide(state, null, situation.policy, situation.abilities);
+    const decision = decide(state, null, situation.policy.mayCreate, situation.abilities);
     return decision.kind === 'write'
       ? plan(state, decision.planned, situation)
       : end(state, { outcome: decision });
   }
-  const isPlain = intent.kind !== 'add' && intent.expected === undefined;
+  const isPlain = intent.kind !== 'add' && wantedValue(intent) === undefined;
   const isPlainSet = isPlain && intent.kind === 'set' && !readsFirst;
   if (planned && !doubt && (isPlainSet || !canReadInRun)) return thenWrite(state, planned);
   if (planned || canRead || !isPlain) return thenRead(state, situation);
@@ -185,16 +184,15 @@ function afterReading(
   { reading, now }: Extract<Event, { kind: 'read' }>,
   situation: Situation,
 ): Next {
-  const isDispelled = old.isRefusalOpen && !isMetBy(old.planned?.after ?? null, now);
+  const isDispelled = old.doubt === 'refused' && !isMetBy(old.planned?.after ?? null, now);
   const doubt = isDispelled ? undefined : old.doubt;
   const state = {
     ...old,
     doubt,
-    isRefusalOpen: false,
     reading,
     before: old.before ?? reading.record?.fields,
   };
-  const decision = decide(state, now, situation.policy, situation.abilities);
+  const decision = decide(state, now, situation.policy.mayCreate, situation.abilities);
   if (decision.kind !== 'write') return endDecided(state, decision, reading.record);
   const { intent, planned, aim } = state;
   if (intent.kind === 'add' && planned && !doubt && !isMetBy(planned.before, now)) {
@@ -361,12 +359,12 @@ function end(state: State, { error, ...result }: End): Next {
 
 /** Returns the state after an attempt that may have been applied. */
 function uncertain(state: State): State {
-  return { ...state, doubt: 'sent', isRefusalOpen: false };
+  return { ...state, doubt: 'sent' };
 }
 
 /** Returns the state after a refusal. A gateway may have sent the write twice, so the first one may be applied. */
 function perhapsRefused(state: State): State {
-  return state.doubt ? state : { ...state, doubt: 'refused', isRefusalOpen: true };
+  return state.doubt ? state : { ...state, doubt: 'refused' };
 }
 
 function statusOf({ lastWrite }: State): number | undefined {

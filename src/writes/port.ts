@@ -8,7 +8,7 @@ import type { Pace } from '../client/pace.ts';
 import { entryInput, readFromList, readRecord } from '../client/read-record.ts';
 import type { CallInput } from '../client/request.ts';
 import { CliError } from '../process/errors.ts';
-import type { Abilities, Intent, Planned, Row } from './decide.ts';
+import { type Abilities, type Intent, type Planned, type Row, wantedValue } from './decide.ts';
 
 /** A reading of one record. */
 export interface Reading extends Pick<FetchedRecord, 'etag' | 'age'> {
@@ -91,9 +91,9 @@ export function createRecordPort(client: Client, name: NounName, options: PortOp
     valueOf(intent, record) {
       if (record === undefined) return null;
       const { fields } = record;
-      const { kind } = intent;
-      if (kind === 'remove' && (intent.expected === undefined || isFields(intent.expected))) return fields;
-      return isCount && kind !== 'create'
+      const wanted = wantedValue(intent);
+      if (intent.kind === 'remove' && (wanted === undefined || isFields(wanted))) return fields;
+      return isCount && intent.kind !== 'create'
         ? (fields.quantity as number | bigint)
         : fieldsOf(fields, namesIn(intent));
     },

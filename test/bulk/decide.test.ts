@@ -7,8 +7,8 @@ import {
   type Intent,
   type Planned,
   type Row,
-  type Rules,
 } from '../../src/writes/decide.ts';
+import type { Policy } from '../../src/writes/next.ts';
 
 // The rules as a table. Each line has what a row says, its state, the value that its record has now, and the decision.
 
@@ -30,6 +30,7 @@ const refused = (before: Value, after: Value): Known => ({ ...planned(before, af
 const set = (value: Value, expected?: Value): Intent => ({ kind: 'set', value, expected });
 const add = (change: number, created?: Value): Intent => ({ kind: 'add', change, created });
 const remove = (expected?: Value): Intent => ({ kind: 'remove', expected });
+const takeBack = (created: Value): Intent => ({ kind: 'remove', created });
 const rex = { name: 'Rex', status: 'sold' };
 const mia = { name: 'Mia', status: 'sold' };
 const make: Intent = { kind: 'create', fields: rex };
@@ -47,12 +48,11 @@ type Case = readonly [
   known: Known,
   now: Value,
   becomes: string,
-  further?: Partial<Rules & Pick<Abilities, 'canRemove' | 'createsByPut'>>,
+  further?: Partial<Pick<Policy, 'mayCreate'> & Pick<Abilities, 'canRemove' | 'createsByPut'>>,
 ];
 
 const mayCreate = { mayCreate: true };
 const byPut = { createsByPut: true };
-const takesBack = { takesBack: true };
 
 const tables: Readonly<Record<string, readonly Case[]>> = {
   'set v, certain': [
@@ -121,7 +121,9 @@ const tables: Readonly<Record<string, readonly Case[]>> = {
     ['has changed', remove(rex), certain, mia, 'failed changed'],
     ['has changed since the plan', remove(), planned(rex, null, 'remove'), mia, 'failed changed'],
     ['is not there', remove(), certain, null, 'failed no_record'],
-    ['is not there, in an undo', remove(rex), certain, null, 'unchanged', takesBack],
+    ['is not there, in an undo', takeBack(rex), certain, null, 'unchanged'],
+    ['has got a field since it was created', takeBack(rex), certain, { ...rex, id: 1n }, 'remove'],
+    ['has changed since it was created', takeBack(rex), certain, mia, 'failed changed'],
   ],
   'remove, uncertain': [
     ['is not there', remove(), sent(rex, null, 'remove'), null, 'applied'],
@@ -129,9 +131,9 @@ const tables: Readonly<Record<string, readonly Case[]>> = {
     ['is another', remove(), sent(rex, null, 'remove'), mia, 'unknown changed'],
   ],
   'an undo of a row that created an entry and added': [
-    ['is as it was created', add(-5, 5), certain, 5, 'remove', takesBack],
-    ['has changed', add(-5, 5), certain, 7, 'write 2', takesBack],
-    ['is gone', add(-5, 5), certain, null, 'unchanged', takesBack],
+    ['is as it was created', add(-5, 5), certain, 5, 'remove'],
+    ['has changed', add(-5, 5), certain, 7, 'write 2'],
+    ['is gone', add(-5, 5), certain, null, 'unchanged'],
   ],
 };
 
@@ -139,7 +141,7 @@ describe.each(Object.entries(tables))('%s:', (_, cases) => {
   it.each(cases.map((line) => [line[0], line] as const))('the record %s', (_what, line) => {
     const [, intent, known, now, becomes, rules = {}] = line;
     const row: Row = { id: 7n, intent, ...known };
-    const given = { mayCreate: false, takesBack: false, createsByPut: false, canRemove: true, ...rules };
-    expect(wordsOf(decide(row, now, given, given))).toBe(becomes);
+    const given = { mayCreate: false, createsByPut: false, canRemove: true, ...rules };
+    expect(wordsOf(decide(row, now, given.mayCreate, given))).toBe(becomes);
   });
 });

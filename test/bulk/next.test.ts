@@ -51,10 +51,11 @@ const rows: readonly (readonly [Intent, Planned])[] = [
   [{ kind: 'create', fields: { name: 'Rex' } }, planned(null, { name: 'Rex' }, 'create')],
   [{ kind: 'remove' }, planned(5, null, 'remove')],
   [{ kind: 'remove', expected: 5 }, planned(5, null, 'remove')],
+  [{ kind: 'remove', created: 5 }, planned(5, null, 'remove')],
 ];
 
-const rules = { mayCreate: true, takesBack: false };
-const policy = { work: { kind: 'run' } as const, ...rules, retries: 1, retriesUnreachable: true };
+const work = { kind: 'run' } as const;
+const policy = { work, mayCreate: true, retries: 1, retriesUnreachable: true };
 const ofCommand = { ...policy, work: { kind: 'command', timeoutMs: 1000 } as const };
 const abilities = {
   ...{
@@ -85,7 +86,7 @@ const situations: readonly Situation[] = [
     ...usual,
     isConfirmed: true,
     abilities: { ...abilities, readsFirst: true },
-    policy: { ...policy, mayCreate: false, takesBack: true },
+    policy: { ...policy, mayCreate: false },
   },
   { ...usual, abilities: { ...abilities, createsByPut: false } },
 ];
@@ -102,7 +103,6 @@ function keyOf({ planned, doubt, aim, lastWrite, reading, retries, ...counted }:
     reading?.etag,
     retries,
     counted.otherCounts,
-    counted.isRefusalOpen,
   ];
   return JSON.stringify(facts, (_, value) => (typeof value === 'bigint' ? `${value}n` : value));
 }
@@ -110,7 +110,7 @@ function keyOf({ planned, doubt, aim, lastWrite, reading, retries, ...counted }:
 const doubts: ReadonlySet<Verdict> = new Set<Verdict>([
   ...(['empty', 'unclear', 'accepted', 'lost', 'unrepeatable', 'stopped'] as const),
 ]);
-const isUncertain = ({ doubt, isRefusalOpen }: State) => doubt !== undefined && !isRefusalOpen;
+const isUncertain = ({ doubt }: State) => doubt !== undefined && doubt !== 'refused';
 
 /** Names the rule that a step breaks. */
 function faultOf(state: State, event: Event, [after, step]: ReturnType<typeof next>, situation: Situation) {
@@ -118,7 +118,7 @@ function faultOf(state: State, event: Event, [after, step]: ReturnType<typeof ne
   const outcome = step.kind === 'end' ? step.outcome?.kind : undefined;
   const isDenied = step.kind === 'end' && (outcome === 'failed' || outcome === undefined);
   if (isUncertain(state) && isDenied) return 'a row that was perhaps written is called failed or unprocessed';
-  const isOpen = state.isRefusalOpen || after.isRefusalOpen;
+  const isOpen = state.doubt === 'refused' || after.doubt === 'refused';
   if (isOpen && isDenied && event.kind !== 'read')
     return 'a refusal in doubt that nobody has read after is believed';
   if (isOpen && step.kind === 'end' && event.kind !== 'read' && after.doubt !== 'refused')
