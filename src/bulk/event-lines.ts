@@ -11,7 +11,7 @@ import { headerSchema } from './run-header.ts';
 // input, in its run and in the undo of its run.
 
 /** The version of the format. A journal of another version is not read. */
-export const journalVersion = 8;
+export const journalVersion = 9;
 
 const { number, object, optional, picklist, string: text, boolean: truth } = v;
 
