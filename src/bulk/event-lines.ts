@@ -81,17 +81,19 @@ const line = v.variant('kind', [
     stock: optional(v.custom<JsonValue>(() => true)),
     text: optional(v.union([text(), v.array(text())])),
   }),
-  object({ kind: v.literal('planned'), number: number() }),
+  object({ kind: v.literal('plan-end'), number: number() }),
   object({ kind: v.literal('mark'), rows: v.array(number()), planned: optional(planned) }),
   object({ kind: v.literal('outcome'), row: number(), doubt, outcome }),
   object({
     kind: v.literal('end'),
-    counts: object(v.entriesFromList(rowStates, number())),
-    left: number(),
-    written: number(),
-    planned: number(),
-    ended: text(),
-    rejects: optional(text()),
+    end: object({
+      counts: object(v.entriesFromList(rowStates, number())),
+      left: number(),
+      appliedOrUncertain: number(),
+      planNumber: number(),
+      ended: text(),
+      rejects: optional(text()),
+    }),
   }),
 ]);
 
@@ -109,17 +111,13 @@ function toLine(event: RunEvent): object {
       const parts = { intent: withNulls(intent), planned: withNulls(planned), doubt };
       return { kind: 'plan', line, id, ...parts, outcome: toOutcomeLine(outcome), stock, text };
     }
-    case 'planned':
-      return { kind: 'planned', number: event.number };
+    case 'plan-end':
+      return { kind: 'plan-end', number: event.number };
     case 'mark':
       return { kind: 'mark', rows: event.rows.map(({ line }) => line), planned: withNulls(event.planned) };
     case 'outcome': {
       const { row, doubt, outcome } = event;
       return { kind: 'outcome', row: row.line, doubt, outcome: toOutcomeLine(outcome) };
-    }
-    case 'end': {
-      const { planNumber: planned, appliedOrUncertain: written, ...end } = event.end;
-      return { kind: 'end', ...end, planned, written };
     }
     default:
       return event;
@@ -154,7 +152,7 @@ export function parseEvent(json: string, rowsByLine: ReadonlyMap<number, RunRow>
       const row = newRow({ line, id, intent, text });
       return { kind: 'plan', row: Object.assign(row, { planned, doubt, outcome, stock }) };
     }
-    case 'planned':
+    case 'plan-end':
       return { ...output, rows: [] };
     case 'mark': {
       const rows = output.rows.flatMap((row) => rowsByLine.get(row) ?? []);
@@ -163,10 +161,6 @@ export function parseEvent(json: string, rowsByLine: ReadonlyMap<number, RunRow>
     case 'outcome': {
       const row = rowsByLine.get(output.row);
       return row && { ...output, row };
-    }
-    case 'end': {
-      const { kind, planned: planNumber, written: appliedOrUncertain, ...end } = output;
-      return { kind, end: { ...end, planNumber, appliedOrUncertain } };
     }
     default:
       return output;

@@ -56,14 +56,14 @@ export class Journal {
   keepPlan(rows: readonly RunRow[], number: number): void {
     for (let at = 0; at < rows.length; at += linesOfWrite)
       this.append(rows.slice(at, at + linesOfWrite).map((row) => ({ kind: 'plan', row })));
-    const planned = { kind: 'planned', number, rows } as const;
-    this.append([planned]);
+    const end = { kind: 'plan-end', number, rows } as const;
+    this.append([end]);
     this.sync();
-    applyEvent(this.run, planned);
+    applyEvent(this.run, end);
   }
 
   /** Appends events and changes the run by them. @throws CliError `failed` if a line was lost; the run is changed. */
-  keep(...events: readonly Exclude<RunChange, { kind: 'planned' }>[]): void {
+  keep(...events: readonly Exclude<RunChange, { kind: 'plan-end' }>[]): void {
     for (const event of events) applyEvent(this.run, event);
     this.append(events);
   }

@@ -31,7 +31,7 @@ export async function readJournal(path: string, isRunning: boolean): Promise<Run
     } else if (event?.kind === 'plan') {
       pending.push(event.row);
       continue;
-    } else if (event?.kind === 'planned') {
+    } else if (event?.kind === 'plan-end') {
       applyEvent(run, { ...event, rows: pending.map((row) => addPlanned(rows, byLine, row)) });
       pending = [];
     } else if (pending.length > 0) throw unreadableError(path, 'a plan has no end');

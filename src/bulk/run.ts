@@ -94,7 +94,7 @@ export type RunEvent =
   | { readonly kind: 'invalid'; readonly issue: Issue }
   | { readonly kind: 'plan'; readonly row: RunRow }
   /** Completes a plan. */
-  | { readonly kind: 'planned'; readonly number: number; readonly rows: readonly RunRow[] }
+  | { readonly kind: 'plan-end'; readonly number: number; readonly rows: readonly RunRow[] }
   /** Rows are about to be sent. `planned`: the write of a row in place of the planned one, because its record has changed. */
   | { readonly kind: 'mark'; readonly rows: readonly RunRow[]; readonly planned?: Planned | undefined }
   /** `doubt`: only for an unknown row. */
@@ -107,12 +107,12 @@ export type RunEvent =
   | { readonly kind: 'end'; readonly end: SessionEnd };
 
 /** The events that change a run that has begun. */
-export type RunChange = Extract<RunEvent, { kind: 'planned' | 'mark' | 'outcome' | 'end' }>;
+export type RunChange = Extract<RunEvent, { kind: 'plan-end' | 'mark' | 'outcome' | 'end' }>;
 
 /** Changes a run by an event, in a session that goes on and when its journal is read again. */
 export function applyEvent(run: Run, event: RunChange): void {
   switch (event.kind) {
-    case 'planned':
+    case 'plan-end':
       for (const row of event.rows) {
         run.marked.delete(row.line);
         if (row.outcome) continue;

@@ -97,7 +97,7 @@ test('--pet shows only the runs that wrote a pet, or may have', async () => {
 test('a run that was killed during its plan does not exist, and its id is not given again', async () => {
   await using shop = await stoppedRun();
   const text = readFileSync(shop.journal('r1'), 'utf8').replace('"run":"r1"', '"run":"r7"');
-  writeFileSync(shop.journal('r7'), text.slice(0, text.indexOf('{"kind":"planned"')));
+  writeFileSync(shop.journal('r7'), text.slice(0, text.indexOf('{"kind":"plan-end"')));
   expect((await shop.run('runs -o ids')).stdout).toBe('r1\n');
   shop.write('other.csv', toCsv([2]));
   expect(await shop.report('inventory apply other.csv --yes')).toMatchObject({ code: 0, id: 'r8' });
@@ -130,7 +130,7 @@ test('a killed run has its rows unsettled, and those of another shard skipped', 
   const report = await shop.report('inventory apply stock.csv --yes --skip-invalid --shard 1/2');
   const path = shop.journal('r1');
   const lines = readFileSync(path, 'utf8').split('\n');
-  const planned = lines.findIndex((line) => line.includes('"kind":"planned"'));
+  const planned = lines.findIndex((line) => line.includes('"kind":"plan-end"'));
   writeFileSync(path, `${lines.slice(0, planned + 2).join('\n')}\n`);
   const [listed] = JSON.parse((await shop.run('runs -o json')).stdout);
   expect(listed).toMatchObject({
