@@ -29,7 +29,7 @@ export function takeLock(path: string, waitMs = 30_000): Promise<() => void> {
 
 /** The process that holds a lock. */
 export interface LockHolder {
-  /** Its id, and its host if that is another one: `4711 of build-7`. */
+  /** Its id, and where it runs if that is elsewhere: `4711 of build-7`, `1 of another container named shop`. */
   readonly process: string;
   /** What ends the lock, a sentence. */
   readonly remedy: string;
@@ -45,10 +45,11 @@ export function holderOf(path: string): LockHolder | undefined {
 function toHolder(lock: string, owner: string): LockHolder | undefined {
   const [, id, , space, host] = ownerPattern.exec(owner) ?? [];
   if (id === undefined) return undefined;
-  const wait = 'wait for that process to end';
-  return isHere(space, host)
-    ? { process: id, remedy: wait }
-    : { process: `${id} of ${host}`, remedy: `${wait}; if it has, remove ${lock}` };
+  if (isHere(space, host)) return { process: id, remedy: 'wait for that process to end' };
+  const [kind, place] =
+    host === hostname() ? ['container', `another container named ${host}`] : ['host', host];
+  const remedy = `wait for that process to end; if it or its ${kind} is gone, remove ${lock}`;
+  return { process: `${id} of ${place}`, remedy };
 }
 
 function lockOf(path: string): string {

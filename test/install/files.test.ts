@@ -130,13 +130,14 @@ describe('a lock', () => {
   });
 
   test.each([
-    ['host', '5', 'elsewhere'],
-    ['container with the name of this host', '5@pid:[1]', hostname()],
-  ])('of a process of another %s is never taken over', async (_, start, host) => {
+    ['host', '5', 'elsewhere', 'elsewhere'],
+    ['container', '5@pid:[1]', hostname(), `another container named ${hostname()}`],
+  ])('of a process of another %s is never taken over', async (kind, start, host, place) => {
     const path = join(folder, 'elsewhere');
     fs.writeFileSync(`${path}.lock`, `4194305 ${start} ${host}`);
-    const message = `lock ${path}.lock: process 4194305 of ${host} holds it`;
-    await expect(takeLock(path, 0)).rejects.toMatchObject({ message });
+    const message = `lock ${path}.lock: process 4194305 of ${place} holds it`;
+    const hint = `wait for that process to end; if it or its ${kind} is gone, remove ${path}.lock`;
+    await expect(takeLock(path, 0)).rejects.toMatchObject({ message, details: { hint } });
   });
 
   test('is released when its work fails, but not if another process has it by then', async () => {
