@@ -91,7 +91,7 @@ test.each([
   ['--max-changes 5', /6 of 10 rows.*--max-changes/],
   ['--max-changes 59%', /6 of 10 rows.*59%/],
   ['--max-delta 94 --allow-zero', /pet 1 from 100 to 0.*--max-delta/],
-  ['--max-changes 60% --max-delta 100', /6 of 10 rows.*0/],
+  ['--max-changes 60% --max-delta 100', /6 of 10 rows go to 0/],
 ])('is stopped by the guard %s before anything is sent', async (guard, message) => {
   await using shop = await stockShop(
     shelves(10, () => 100),
@@ -102,4 +102,9 @@ test.each([
   expect(shop.writes()).toEqual([]);
   const allowed = '--max-changes 60% --max-delta 100 --allow-zero';
   expect(await shop.report(`${apply} ${allowed}`)).toMatchObject({ code: 0, applied: 6 });
+});
+
+test('entries that are created with 0 need no --allow-zero', async () => {
+  await using shop = await stockShop([5], { 'stock.csv': toCsv(shelves(10, () => 0)) });
+  expect(await shop.report(`${apply} --create-missing`)).toMatchObject({ code: 0, applied: 10 });
 });

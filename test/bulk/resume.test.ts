@@ -159,6 +159,18 @@ test('shards of one n run side by side, each as a run of its own; anything else 
   expect(new Set(shop.stock.values())).toEqual(new Set([2]));
 });
 
+test('a run of all rows and a shard that begin at once do not both hold the target', async () => {
+  await using shop = await stockShop(
+    shelves(4, () => 1),
+    { 'stock.csv': toCsv(shelves(4, () => 2)) },
+  );
+  const release = holdWrites(shop);
+  const runs = ['', ' --shard 1/2'].map((shard) => shop.report(`${apply}${shard}`));
+  expect(await Promise.race(runs)).toMatchObject({ code: 6, error: { code: 'locked' } });
+  release();
+  expect((await Promise.all(runs)).map(({ code }) => code).sort()).toEqual([0, 6]);
+});
+
 test('a journal that somebody removes stops the run', async () => {
   await using shop = await stockShop([1], { 'stock.csv': toCsv([2]) });
   shop.misbehave = ({ method }) => void (method === 'PUT' && rmSync(shop.journal('r1')));

@@ -67,7 +67,7 @@ test.each<Row>([
       '',
     ],
   ),
-])('the JSON error of %s, case %#', async (line, reply, error, hint) => {
+])('the JSON error of %s, answered with %j', async (line, reply, error, hint) => {
   const printed = await errorOf(line, reply);
   expect(printed).toMatchObject(error);
   expect(printed.hint ?? '').toContain(hint);

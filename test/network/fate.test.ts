@@ -27,59 +27,61 @@ async function runWith(line: string, ...answers: readonly Act[]) {
 
 const entry = { petId: 1, quantity: 3, status: 'available' };
 
-/** A refusal of the service itself. */
-function refusal(code: number): Act {
-  return (exchange) => answerJson(exchange, { code: 'no', message: 'no', status: code }, { status: code });
-}
-
-/** A page of a gateway. */
-function page(code: number): Act {
-  const body = `<html><head><title>${code} Not Found</title></head></html>`;
-  return (exchange) => answer(exchange, { status: code, headers: { 'content-type': 'text/html' }, body });
-}
-
-function status(code: number, headers: Readonly<Record<string, string>> = {}): Act {
-  return (exchange) => answer(exchange, { status: code, headers });
+/**
+ * The answer that a text names: `reset`, `success`, a status without a body as in `502` or `503 retry`, a refusal of the service
+ * as in `own 404`, or a page of a gateway as in `page 404`.
+ */
+function actOf(text: string): Act {
+  if (text === 'reset') return mode.reset;
+  if (text === 'success') return mode.wellBehaved;
+  const status = Number(/\d+/.exec(text)?.[0]);
+  if (text.startsWith('own'))
+    return (exchange) => answerJson(exchange, { code: 'no', message: 'no', status }, { status });
+  const html = { headers: { 'content-type': 'text/html' }, body: `<title>${status} Not Found</title>` };
+  if (text.startsWith('page')) return (exchange) => answer(exchange, { status, ...html });
+  const headers = text.endsWith('retry') ? { 'retry-after': '0' } : {};
+  return (exchange) => answer(exchange, { status, headers });
 }
 
 const set = 'inventory set 1 5';
 const remove = 'inventory delete 1 --yes';
-const soon = { 'retry-after': '0' };
 const mayBe = 'may or may not have been applied';
+const open = new RegExp(mayBe);
 const deleted = /^deleted inventory entry 1$/m;
 /** An error that does not say so. */
 const certain = /^(?!.*may or may not have been).*error: /s;
 
 describe.concurrent('a write', () => {
-  test.each<readonly [line: string, answers: readonly Act[], code: number, says: RegExp]>([
-    [remove, [status(502), refusal(404)], 0, deleted],
-    [remove, [status(503), refusal(410)], 0, deleted],
-    [remove, [status(503, soon), refusal(404)], 0, deleted],
-    [remove, [mode.reset, refusal(404)], 0, deleted],
-    ['api request DELETE /x/1', [status(502), refusal(404)], 5, new RegExp(mayBe)],
-    [remove, [mode.reset, page(404)], 6, new RegExp(mayBe)],
-    [remove, [mode.reset, status(404)], 6, new RegExp(mayBe)],
-    [remove, [page(404)], 6, new RegExp(mayBe)],
-    [remove, [status(502), refusal(409)], 6, new RegExp(mayBe)],
-    [remove, [refusal(404)], 1, certain],
-    [remove, [status(429, soon), refusal(404)], 1, certain],
-    [set, [mode.reset, status(409)], 6, new RegExp(mayBe)],
-    [set, [mode.reset, status(422)], 6, new RegExp(mayBe)],
-    [set, [mode.reset, refusal(404)], 6, new RegExp(mayBe)],
-    [set, [page(403)], 6, new RegExp(mayBe)],
-    [set, [refusal(403)], 4, certain],
-    [set, [status(429, soon), status(409)], 1, certain],
-    [set, [mode.reset, mode.wellBehaved], 0, /^$/],
-  ])('%s, case %#, ends as its answers say', async (line, answers, code, says) => {
-    const run = await runWith(line, ...answers);
+  test.each([
+    [remove, '502, own 404', 0, deleted],
+    [remove, '503, own 410', 0, deleted],
+    [remove, '503 retry, own 404', 0, deleted],
+    [remove, 'reset, own 404', 0, deleted],
+    ['api request DELETE /x/1', '502, own 404', 5, open],
+    [remove, 'reset, page 404', 6, open],
+    [remove, 'reset, 404', 6, open],
+    [remove, 'page 404', 6, open],
+    [remove, '502, own 409', 6, open],
+    [remove, 'own 404', 1, certain],
+    [remove, '429 retry, own 404', 1, certain],
+    [set, 'reset, 409', 6, open],
+    [set, 'reset, 422', 6, open],
+    [set, 'reset, own 404', 6, open],
+    [set, 'page 403', 6, open],
+    [set, 'own 403', 4, certain],
+    [set, '429 retry, 409', 1, certain],
+    [set, 'reset, success', 0, /^$/],
+  ])('%s, answered with %s, exits with %i', async (line, answers, code, says) => {
+    const acts = answers.split(', ').map(actOf);
+    const run = await runWith(line, ...acts);
     expect(run).toMatchObject({ code, stderr: expect.stringMatching(says) });
-    expect(run.writes).toHaveLength(answers.length);
+    expect(run.writes).toHaveLength(acts.length);
   });
 
   test('that may have been applied is "applied": "unknown" in JSON', async () => {
-    const { stderr } = await runWith(`${set} --json`, mode.reset, status(409));
+    const { stderr } = await runWith(`${set} --json`, mode.reset, actOf('409'));
     expect(JSON.parse(stderr).error).toMatchObject({ applied: 'unknown', attempts: 2 });
-    const refused = await runWith(`${set} --json`, status(409));
+    const refused = await runWith(`${set} --json`, actOf('409'));
     expect(JSON.parse(refused.stderr).error).not.toHaveProperty('applied');
   });
 });
@@ -102,11 +104,11 @@ describe('an interrupted write', () => {
     expect(await main([...line.split(' '), '--base-url', url], io)).toBe(130);
     return io.written('stderr').replace(url, '');
   }
-  const open = `error: interrupted; the request ${mayBe} (PUT /store/inventory/1)\n`;
 
   test('may or may not have been applied, also while it waits to be sent again', async () => {
-    expect(await interrupt(set, mode.silence)).toContain(open);
-    expect(await interrupt(set, status(502), { ms: 5 })).toContain(`${mayBe} (PUT /store/inventory/1`);
+    const stderr = await interrupt(set, mode.silence);
+    expect(stderr).toContain(`error: interrupted; the request ${mayBe} (PUT /store/inventory/1)\n`);
+    expect(await interrupt(set, actOf('502'), { ms: 5 })).toContain(`${mayBe} (PUT /store/inventory/1`);
   });
 
   test('is "applied": "unknown" to programs', async () => {

@@ -42,26 +42,27 @@ test('a page with 64 KB of tags that do not end is shown in linear time', async 
     await run('categories list', { status: 500, headers: html, body: tag.repeat(65_000 / tag.length) });
 });
 
-describe('a 404 that is not the service’s own', () => {
-  const plain = { status: 404, headers: { 'content-type': 'text/plain' }, body: '404 page not found\n' };
+describe('a 404', () => {
+  const text = { status: 404, headers: { 'content-type': 'text/plain' }, body: '404 page not found\n' };
   const page = { status: 404, headers: html, body: pages.nginx('404 Not Found') };
   const json = {
     status: 404,
     headers: { 'content-type': 'application/json' },
     body: '{"message":"no order 9"}',
   };
+  const replies = { text, page, 'page with 410': { ...page, status: 410 }, json, empty: { status: 404 } };
 
   test.each([
-    ['orders get 9', plain, 6, '404 page not found, or order 9 does not exist (GET'],
-    ['orders get 9', page, 6, 'the answer is 404 with text/html: 404 Not'],
-    ['orders get 9', { ...page, status: 410 }, 6, 'is the base URL right?'],
-    ['api request GET /store/orders/9', page, 6, 'is the base URL right?'],
-    ['orders list', page, 6, 'is the base URL right?'],
-    ['orders get 9', json, 5, 'no order 9'],
-    ['orders get 9', { status: 404 }, 5, 'the answer is 404, with no reason given'],
-    ['pets get 9', page, 6, 'is the base URL right?'],
-  ])('says nothing about a record: %s, case %#', async (line, reply, code, says) => {
-    const result = await run(line, reply);
+    ['orders get 9', 'text', 6, '404 page not found, or order 9 does not exist (GET'],
+    ['orders get 9', 'page', 6, 'the answer is 404 with text/html: 404 Not'],
+    ['orders get 9', 'page with 410', 6, 'is the base URL right?'],
+    ['api request GET /store/orders/9', 'page', 6, 'is the base URL right?'],
+    ['orders list', 'page', 6, 'is the base URL right?'],
+    ['pets get 9', 'page', 6, 'is the base URL right?'],
+    ['orders get 9', 'json', 5, 'no order 9'],
+    ['orders get 9', 'empty', 5, 'the answer is 404, with no reason given'],
+  ] as const)('in answer to %s, as %s, is exit code %i', async (line, reply, code, says) => {
+    const result = await run(line, replies[reply]);
     expect(result).toMatchObject({ code, stderr: expect.stringContaining(says) });
   });
 });

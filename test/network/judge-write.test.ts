@@ -32,14 +32,14 @@ test('the answer of a delete that has only the id of an order shows nothing', ()
 
 describe('the answer of an update', () => {
   test.each([
-    [{ name: 'Luna' }, { ...pet, version: 4, updatedAt: 'now' }],
-    [{ description: null }, pet],
-    [{ description: undefined }, pet],
-    [{ categoryId: { id: 2n, name: 'Dogs' } }, pet],
-    [{ categoryId: { name: 'Dogs' } }, { ...pet, category: 'Dogs' }],
-    [{ born: '2027-01-01T11:00:00+01:00' }, { ...pet, born: '2027-01-01T10:00:00Z' }],
-    [{ tags: [{ name: 'a' }] }, { ...pet, tags: [{ id: 3, name: 'a' }] }],
-  ])('shows the intent, by the values that the user set alone: case %#', (values, body) => {
+    ['further fields', { name: 'Luna' }, { ...pet, version: 4, updatedAt: 'now' }],
+    ['no field for null', { description: null }, pet],
+    ['no field for undefined', { description: undefined }, pet],
+    ['the id of a category', { categoryId: { id: 2n, name: 'Dogs' } }, pet],
+    ['the name of a category', { categoryId: { name: 'Dogs' } }, { ...pet, category: 'Dogs' }],
+    ['the same instant', { born: '2027-01-01T11:00:00+01:00' }, { ...pet, born: '2027-01-01T10:00:00Z' }],
+    ['an object with further fields', { tags: [{ name: 'a' }] }, { ...pet, tags: [{ id: 3, name: 'a' }] }],
+  ])('shows the intent by what the user set alone: %s', (_, values, body) => {
     expect(judge('updatePet', { values }, [200, body]).verdict).toBe('shown');
   });
 
@@ -77,7 +77,7 @@ describe('the answer of a create', () => {
   });
 });
 
-test('a number, and null and undefined, are the same in another spelling; texts are compared exactly', () => {
+test('numbers, null and undefined match in any spelling, texts only exactly', () => {
   expect(isFieldMetBy(5, 5n)).toBe(true);
   expect(isFieldMetBy(9007199254740993n, 9007199254740992n)).toBe(false);
   expect(isFieldMetBy(null, undefined)).toBe(true);

@@ -13,15 +13,14 @@ const forms: Readonly<Record<string, (text: string) => string>> = {
   base64: (text) => Buffer.from(text).toString('base64').replace(/=*$/, ''),
 };
 
-test.each(['abc+d/e=4f5A6b7C8d9E0f"é', 'p@ss/wort', 'A+b/c==', `${'x7Q.'.repeat(2500)}`])(
-  'a secret is masked plain, percent-encoded and as base64, case %#',
-  (secret) => {
+test('a secret is masked plain, percent-encoded and as base64', () => {
+  for (const secret of ['abc+d/e=4f5A6b7C8d9E0f"é', 'p@ss/wort', 'A+b/c==', 'x7Q.'.repeat(2500)]) {
     const secrets = createSecrets();
     secrets.add(secret);
     for (const [name, write] of Object.entries(forms))
       expect([name, secrets.mask(`before ${write(secret)} after`)]).toEqual([name, 'before *** after']);
-  },
-);
+  }
+});
 
 test('the password of a proxy is masked, also in what is sent for it', () => {
   for (const name of ['HTTP_PROXY', 'https_proxy']) {
@@ -31,7 +30,7 @@ test('the password of a proxy is masked, also in what is sent for it', () => {
   }
 });
 
-test('of two secrets, one of which is part of the other, nothing is left; what is too short is none', () => {
+test('a secret within another is masked too, and a text that is too short is not a secret', () => {
   const secrets = createSecrets();
   for (const secret of ['s3cret', 's3cret-word', '1', '']) secrets.add(secret);
   expect(secrets.mask('s3cret-word s3cret {"id":1}')).toBe('*** *** {"id":1}');
