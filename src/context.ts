@@ -4,7 +4,7 @@ import type { Client } from './client/client.ts';
 import type { Settings, TokenSource } from './config/settings.ts';
 import type { Prompt } from './input/prompt.ts';
 import type { Notices } from './output/messages.ts';
-import type { OutputFormat, Printer } from './output/printer.ts';
+import type { Printer } from './output/printer.ts';
 import type { LiveLine } from './output/streams.ts';
 import type { Style } from './output/style.ts';
 import type { Io } from './process/io.ts';
@@ -44,8 +44,7 @@ export interface Context
   client(use?: ClientUse): Promise<Client>;
   /** Opens the prompt; undefined if no question can be asked. @see canAsk */
   prompt(): Promise<Prompt> | undefined;
-  /** @param defaultFormat the format without `--output`; by default the one of the settings. */
-  printer(defaultFormat?: OutputFormat): Printer;
+  printer(): Printer;
   /** Returns the colours of a stream. --color, the environment and the stream itself decide. */
   style(stream: 'stdout' | 'stderr'): Promise<Style>;
   now(): Date;

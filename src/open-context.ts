@@ -42,15 +42,14 @@ export function openContext(
     client: (use = 'records') => openClient(use),
     prompt: () => (canAsk(context) ? openPrompt() : undefined),
     style: memoizeByFirst((stream) => createStyle(io[stream], io.env, settings.get('color'))),
-    printer(defaultFormat) {
-      return createPrinter(io, {
-        format: (flags.output === undefined && defaultFormat) || settings.get('output'),
+    printer: () =>
+      createPrinter(io, {
+        format: settings.get('output'),
         fields: flags.fields,
         sort: flags.sort,
         header: !flags.noHeader,
         color: settings.get('color'),
-      });
-    },
+      }),
     now: () => new Date(),
   };
   return context;

@@ -32,9 +32,10 @@ export async function readCommandLine(argv: readonly string[], program: Program)
     return { flags: line.flags, name: '', usesConfig: true, run };
   }
   const line = await parseLine(program, argv);
-  const { flags, values, path, command, problem } = line;
+  const { values, path, command, problem } = line;
   if (values.version === true) return readCommandLine(['version'], program);
   const action = actionOf(command);
+  const flags = { output: action?.defaultFormat, ...line.flags };
   const name = path.join(' ');
   // bin/petstore.js answers most of these lines without the program.
   const lacksVerb = isGroup(command) && (problem ? verbProblems.includes(problem.code) : !action);
@@ -128,11 +129,13 @@ async function printOutput(
   output: Output,
   view: View<object> | undefined,
 ): Promise<number> {
-  const printer = context.printer(output.defaultFormat);
-  const failure = await printer.output(output, view).then(
-    () => undefined,
-    (error: unknown) => (error instanceof OutputClosedError ? undefined : error),
-  );
+  const failure = await context
+    .printer()
+    .output(output, view)
+    .then(
+      () => undefined,
+      (error: unknown) => (error instanceof OutputClosedError ? undefined : error),
+    );
   // Without this line a user may repeat a write that was done.
   if (failure && output.whatIsDone !== undefined) await context.printWarning(output.whatIsDone);
   for (const warning of output.warnings ?? []) await context.printWarning(warning);

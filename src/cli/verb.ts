@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts';
-import type { Output, Prepared } from '../output/printer.ts';
+import type { Output, OutputFormat, Prepared } from '../output/printer.ts';
 import type { Argument, Flag, ValuesOf } from './flag.ts';
 import { globalFlags, writeFlags } from './global-flags.ts';
 
@@ -29,6 +29,8 @@ interface ActionDetails {
    * repair or show settings warn about it or ignore it. Commands that need no settings leave the config unread.
    */
   readonly wrongSettings?: 'warn' | 'ignore' | 'unread';
+  /** The format without `--output`. By default it is the one of the settings. */
+  readonly defaultFormat?: OutputFormat;
   /** The arguments by their names in `values`, in the order of the command line. */
   readonly args?: Readonly<Record<string, Argument>>;
   readonly flags?: Readonly<Record<string, Flag>>;

@@ -35,8 +35,6 @@ export type Output = (RecordsOutput | RecordOutput | DocumentsOutput) & {
   readonly warnings?: readonly string[];
   /** A clause, printed as a warning if the output cannot be written. */
   readonly whatIsDone?: string;
-  /** The format without `--output`; by default the one of the settings. */
-  readonly defaultFormat?: OutputFormat;
   /** The exit code without an `error`. A function is called after the output is printed. */
   readonly exitCode?: number | (() => number);
   /** The error that ends the command after the output, if a part of its work failed. */

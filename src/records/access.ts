@@ -56,7 +56,7 @@ export async function prepareRecords(
   noun: Noun,
   operationId: OperationId,
   work: (access: PrintingAccess) => ReturnType<Prepared['run']>,
-): Promise<Prepared> {
+): Promise<Prepared & { readonly view: View<ServiceRecord> }> {
   const operation = offeredOperation(await context.contract(), operationId);
   const nameById = new Map<bigint, string>();
   const isOnTerminal = context.printer().content === 'text' && context.io.stdout.isTerminal;

@@ -3,7 +3,7 @@ import type { Fields, ServiceRecord } from '../api/record-values.ts';
 import { readRecord } from '../client/read-record.ts';
 import { checkFilters } from '../client/whole-list.ts';
 import type { Context } from '../context.ts';
-import type { Column, View } from '../output/columns.ts';
+import type { View } from '../output/columns.ts';
 import { errorSentence } from '../output/messages.ts';
 import type { Prepared } from '../output/printer.ts';
 import { sleep, withinLimits } from '../process/deadline.ts';
@@ -14,7 +14,7 @@ import { type Access, type PrintingAccess, prepareRecords, readEach, readNames }
 import { toServiceStatuses } from './body-fields.ts';
 import { Names } from './names.ts';
 import type { IdOrName } from './parse-values.ts';
-import { namedNoun, viewOf } from './record-fields.ts';
+import { namedNoun } from './record-fields.ts';
 
 interface ListQuery {
   /** Only records with one of these statuses are listed. */
@@ -26,8 +26,10 @@ interface ListQuery {
   /** The fields of `matches` that a service may lack. */
   readonly needs?: readonly string[];
   readonly limit?: number | undefined;
-  /** Exit with 8 if the list has records (`any`), or if it has none (`none`). */
+  /** Exit with 8 if the list has records (`any`), or if it has none (`none`). It needs the whole list. */
   readonly failIf?: 'any' | 'none' | undefined;
+  /** True if a list that may be incomplete is an error. */
+  readonly needsWhole?: boolean;
   /** The interval at which the list is printed again, in milliseconds. */
   readonly watch?: number | undefined;
 }
@@ -81,15 +83,14 @@ async function checkNamedRecords({ client }: Access, where: Fields): Promise<voi
 /** Reads the records of a list that meet all conditions, page by page. */
 async function readPages(
   { context, client, noun, names }: Access,
-  { where = {}, matches, limit, failIf }: ListQuery,
+  { where = {}, matches, limit, failIf, needsWhole = failIf !== undefined }: ListQuery,
 ): Promise<AsyncGenerator<ServiceRecord[]>> {
   const filters = await names.resolve(where);
   // Filtering and sorting here need all records.
   const canStopEarly = !matches && context.flags.sort === undefined;
   const list = client.list(noun.operations.list, filters, {
     limit: canStopEarly ? limit : undefined,
-    // A list that may be incomplete does not show that a record is missing.
-    needsWhole: failIf !== undefined,
+    needsWhole,
   });
   async function* pages() {
     for await (const page of list) yield matches ? page.filter(({ fields }) => matches(fields)) : page;
@@ -178,51 +179,27 @@ export async function getRecords(
   });
 }
 
-const expectedColumn: Column<ServiceRecord> = {
-  name: 'expected',
-  value: ({ fields }) => fields.quantity,
-  align: 'right',
-};
-
 /**
- * Returns the view of an export.
+ * Exports the whole inventory, page by page.
  *
  * @param withExpected adds the count as `expected`, so that `apply` writes a row only if the count has not changed since.
- * @param names the names of the pets by id.
  */
-function exportView(withExpected: boolean, names: ReadonlyMap<bigint, string>): View<ServiceRecord> {
-  const view = viewOf(nouns.inventory, undefined, names);
-  if (!withExpected) return view;
+export async function exportInventory(context: Context, withExpected: boolean): Promise<Prepared> {
+  const { view, run } = await prepareRecords(context, nouns.inventory, 'listInventory', (access) =>
+    readList(access, { needsWhole: true }),
+  );
+  return { view: withExpected ? addExpected(view) : view, run };
+}
+
+function addExpected(view: View<ServiceRecord>): View<ServiceRecord> {
   const index = view.columns.findIndex(({ name }) => name === 'quantity') + 1;
   return {
     ...view,
-    columns: view.columns.toSpliced(index, 0, expectedColumn),
+    columns: view.columns.toSpliced(index, 0, {
+      name: 'expected',
+      value: ({ fields }) => fields.quantity,
+      align: 'right',
+    }),
     data: ({ fields: { quantity = null }, original }) => ({ ...original, expected: quantity }),
-  };
-}
-
-/** Exports the whole inventory, page by page. */
-export function exportInventory(context: Context, withExpected: boolean): Prepared {
-  const nameById = new Map<bigint, string>();
-  const view = exportView(withExpected, nameById);
-  return {
-    view: view,
-    async run() {
-      const client = await context.client();
-      const names = new Names(context, client);
-      const hasNames = context.printer().shows(view, 'name');
-      if (hasNames) names.beginReading('pets');
-      const list = client.list('listInventory', {}, { needsWhole: true });
-      async function* pages() {
-        let needsNames = hasNames;
-        for await (const page of list) {
-          // A failure of the list comes before one of the names.
-          if (needsNames) for (const [id, name] of await names.namesOf('pets')) nameById.set(id, name);
-          needsNames = false;
-          yield page;
-        }
-      }
-      return { pages: pages(), defaultFormat: 'csv' };
-    },
   };
 }

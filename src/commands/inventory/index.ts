@@ -148,6 +148,7 @@ const apply = verb({
 const exportAll = verb({
   name: 'export',
   summary: 'Print all counts as CSV, ready for apply',
+  defaultFormat: 'csv',
   description:
     'Prints the whole inventory as CSV, or as -o says, page by page. What it prints can be edited and applied.',
   examples: [
