@@ -19,17 +19,15 @@ export interface ColumnRules {
 
 /** The columns that a file of rejects adds to a row. All commands ignore them. */
 export const rejectColumns = ['_line', '_state', '_status', '_code', '_message'] as const;
-/** The count of a deleted pet in the output of `runs show`. */
-const stockColumn = '_quantity';
+/** The count of a deleted pet in the output of `runs show`. It is not the column `quantity` of a count. */
+export const stockColumn = '_quantity';
 
 /** The column for a rejected JSON record that is not an object. */
 export const textColumn = '_text';
 
 export function isRejectColumn(name: string): boolean {
   const column = name.trim();
-  return (
-    column === textColumn || column === stockColumn || rejectColumns.some((candidate) => candidate === column)
-  );
+  return column === textColumn || rejectColumns.some((candidate) => candidate === column);
 }
 
 /** Removes from a column name what does not matter: case, spaces and underscores. */
@@ -39,11 +37,10 @@ function normaliseName(name: string): string {
 
 /** Finds the field of a column by its exact name, or else by its normalised name. */
 function fieldOf(column: string, { fields }: ColumnRules): InputField | undefined {
+  const exact = fields.find(({ columns }) => columns.includes(column.trim()));
+  if (exact || column.trim() === stockColumn) return exact;
   const normalised = normaliseName(column);
-  return (
-    fields.find(({ columns }) => columns.includes(column.trim())) ??
-    fields.find(({ columns }) => columns.some((name) => normaliseName(name) === normalised))
-  );
+  return fields.find(({ columns }) => columns.some((name) => normaliseName(name) === normalised));
 }
 
 /** Returns true if a command reads a column of this name. */

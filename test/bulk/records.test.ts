@@ -191,5 +191,8 @@ test('a delete of pets says which counts go with them, and keeps these', async (
   const { stdout } = await shop.run('runs show r1 -o json');
   expect(JSON.parse(stdout)).toEqual([pets[0], { ...pets[1], _quantity: 7 }]);
   shop.write('again.json', stdout);
+  expect((await shop.run('pets create --from again.json --dry-run')).stderr).toMatch(
+    /^note: create does not use _quantity of again.json$/m,
+  );
   expect(await shop.report('pets create --from again.json --yes')).toMatchObject({ code: 0, applied: 2 });
 });
