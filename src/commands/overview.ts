@@ -17,7 +17,7 @@ import { isOverdue } from '../records/record-fields.ts';
 
 export const overview = action({
   description:
-    'Shows the state of the store: pets by status, the ten lowest counts of pets that are not sold, and the open orders that ship first. Reads every list once; a part that the service cannot answer is said to be missing.',
+    'Shows the state of the store: pets by status, the ten lowest counts of pets that are not sold, and the open orders that ship first. Reads every list once; names the parts that the service cannot answer.',
   examples: ['petstore overview', 'petstore overview --below 10', 'petstore overview -o json'],
   flags: {
     below: value('--below <n>', 'only counts under n', { parse: parseQuantity }),

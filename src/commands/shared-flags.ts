@@ -76,7 +76,7 @@ const inputFlags = {
   ),
   decimal: choice('--decimal <mark>', 'mark that ends the whole number: 8.000 is 8', decimalMarks),
   skipInvalid: flag('--skip-invalid', 'go on without the rows that are invalid'),
-  sum: flag('--sum', 'add up the rows of one pet, such as its places'),
+  sum: flag('--sum', 'add up the rows of one pet, such as those of several shelves'),
   shard: value('--shard <i/n>', 'take only part i of n of the pets, to share a file between machines', {
     parse: parseShard,
   }),

@@ -91,7 +91,7 @@ const rules = {
   contract: fileRule('binding of the service, a file that `petstore api bind` writes'),
   'allow-insecure-http': switchRule('whether the token may go over plain http', 'false'),
   'import-map': {
-    summary: 'default of --map: columns of a bulk file',
+    summary: 'default of --map: the columns of a file of counts',
     parse(text) {
       parseColumnMap([text]);
       return text;

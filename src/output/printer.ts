@@ -86,7 +86,7 @@ interface Format {
 const formatTable = {
   table: {
     summary:
-      'the default. On a terminal that is wide enough it is framed; else two spaces separate columns, nothing is cut',
+      'the default: framed on a terminal that is wide enough, else columns with two spaces between. Nothing is cut',
     content: 'text',
     hasJsonErrors: false,
     print: (job, pieces) => (job.isTerminal ? printFramed(job, pieces) : printAligned(job, pieces)),

@@ -48,7 +48,7 @@ const bind = verb({
   summary: "Follow a service's own OpenAPI description",
   description: [
     'Reads an OpenAPI 3 or Swagger 2.0 description, JSON or YAML, finds the operations that this program knows, and stores the binding for the active profile, or without one for the origin of the base URL. From then on every command that calls that origin follows it. The command prints which operations are bound, and why the others are not.',
-    'The URL of a service leads to its description by a usual path below it; without an argument the base URL does. The exit code is 3 if several operations fit one of ours, which then stays unbound.',
+    'For the URL of a service it tries the usual paths below it. Without an argument it does so for the base URL. The exit code is 3 if several operations fit one of ours, which then stays unbound.',
   ],
   examples: [
     'petstore api bind',

@@ -113,7 +113,7 @@ const diff = verb({
   name: 'diff',
   summary: 'Show what apply would change',
   description:
-    'Compares the counts of a file with the current ones and prints those that differ, and the rows that cannot be written; changes nothing. Exits 0 if there are none, 8 if there are some.',
+    'Compares the counts of a file with the current ones and prints those that differ, and the rows that cannot be written; changes nothing. Exits with 8 if there are such rows, else with 0.',
   examples: [
     'petstore inventory diff stock.csv',
     'petstore inventory diff - -o jsonl < feed.jsonl',
