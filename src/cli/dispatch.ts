@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Context } from '../context.ts';
 import { checkColumns, type View } from '../output/columns.ts';
-import type { Output, Prepared } from '../output/printer.ts';
+import type { Output, PreparedCommand } from '../output/printer.ts';
 import { plainStyle } from '../output/style.ts';
 import { exitCodes, OutputClosedError, UsageError } from '../process/errors.ts';
 import { asksForHelp, findHelp, readPage, readTable, type WordTable } from './command-words.ts';
@@ -93,7 +93,7 @@ function checkWords(name: string, action: Action, values: Values): void {
   if (wrongValue) throw wrongValue;
 }
 
-async function prepare(context: Context, action: Action, values: Values): Promise<Prepared> {
+async function prepare(context: Context, action: Action, values: Values): Promise<PreparedCommand> {
   if ('prepare' in action) return action.prepare(context, values);
   return { view: undefined, run: async () => (await action.run(context, values)) ?? undefined };
 }

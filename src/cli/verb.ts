@@ -1,5 +1,5 @@
 import type { Context } from '../context.ts';
-import type { Output, OutputFormat, Prepared } from '../output/printer.ts';
+import type { Output, OutputFormat, PreparedCommand } from '../output/printer.ts';
 import type { Argument, Flag, ValuesOf } from './flag.ts';
 import { globalFlags, writeFlags } from './global-flags.ts';
 
@@ -48,7 +48,7 @@ type Work<CommandValues> =
        * Returns the columns and the work. It sends no request and changes nothing, because `--fields` and `--sort` are checked
        * before the work begins, and `--fields help` and completion need only the columns.
        */
-      prepare(context: Context, values: CommandValues): Prepared | Promise<Prepared>;
+      prepare(context: Context, values: CommandValues): PreparedCommand | Promise<PreparedCommand>;
     };
 
 /** The values of flags and arguments, by their keys. */

@@ -61,7 +61,7 @@ export const program: Program = {
     {
       name: 'runs',
       summary: 'List past runs, the newest first, or show one row by row',
-      load: async () => (await import('./runs/index.ts')).runs,
+      load: () => import('./runs/index.ts'),
     },
     {
       name: 'resume',

@@ -2,7 +2,7 @@ import { nouns } from '../api/nouns.ts';
 import type { RecordOf } from '../api/schemas.ts';
 import { argument, flag, value } from '../cli/flag.ts';
 import { verb } from '../cli/verb.ts';
-import { parseDateTime, parseId } from '../records/parse-values.ts';
+import { parseId, parseMoment } from '../records/parse-values.ts';
 import { isDueBefore, isOverdue } from '../records/record-fields.ts';
 import { recordVerbs } from './record-verbs.ts';
 import { listFlags, referenceFlag } from './shared-flags.ts';
@@ -34,7 +34,7 @@ const list = verb({
       conflicts: ['complete'],
     }),
     dueBefore: value('--due-before <date>', 'only open orders that ship before this date', {
-      parse: parseDateTime,
+      parse: parseMoment,
       conflicts: ['complete'],
     }),
     ...listFlags,
@@ -43,7 +43,7 @@ const list = verb({
     const isDated = overdue || dueBefore !== undefined;
     const isDue = (order: RecordOf<'orders'>) =>
       (!overdue || isOverdue(order, context.now())) &&
-      (dueBefore === undefined || isDueBefore(order, Date.parse(dueBefore)));
+      (dueBefore === undefined || isDueBefore(order, dueBefore));
     return (await import('../records/list-and-get.ts')).listRecords(context, orders, {
       where: { petId: pet, complete: open || isDated ? false : complete },
       matches: isDated ? (order) => isDue(order as RecordOf<'orders'>) : undefined,

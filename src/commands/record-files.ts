@@ -6,7 +6,7 @@ import { defaultFlags } from '../bulk/run-header.ts';
 import { readCheckedInput, startRun } from '../bulk/start-run.ts';
 import type { Context } from '../context.ts';
 import { type CheckedInput, type Issue, toIssue, withoutInvalid } from '../input/read-rows.ts';
-import type { Output, Prepared } from '../output/printer.ts';
+import type { Output, PreparedCommand } from '../output/printer.ts';
 import { CliError } from '../process/errors.ts';
 import { counted } from '../process/text.ts';
 import { type Access, openAccess } from '../records/access.ts';
@@ -24,7 +24,7 @@ interface FileWrite {
 }
 
 /** Creates, changes or deletes the records of a file, as a run: plan, question, journal, report. */
-export function writeFileRecords(context: Context, noun: Noun, write: FileWrite): Prepared {
+export function writeFileRecords(context: Context, noun: Noun, write: FileWrite): PreparedCommand {
   return { view: runView(context, noun.name), run: () => runFile(context, noun, write) };
 }
 

@@ -2,13 +2,12 @@ import { type Field, type Noun, referenceFields, type WriteVerb } from '../api/n
 import { argument, type Flag, flag, nameOf, value, values } from '../cli/flag.ts';
 import { verb } from '../cli/verb.ts';
 import type { Context } from '../context.ts';
-import type { Prepared } from '../output/printer.ts';
+import type { PreparedCommand } from '../output/printer.ts';
 import { UsageError } from '../process/errors.ts';
 import { withArticle } from '../process/text.ts';
 import type { RecordFlags } from '../records/body-fields.ts';
 import { type IdOrName, parseId, parseIdOrName, parseText } from '../records/parse-values.ts';
 import { columnOf, fieldKinds, flagOf, namedNoun } from '../records/record-fields.ts';
-import type { writeFileRecords } from './record-files.ts';
 import { type ApplyFlags, fileFlags, referenceFlag } from './shared-flags.ts';
 
 /** The examples of a noun's verbs. */
@@ -113,18 +112,23 @@ function idArguments(noun: Noun) {
   };
 }
 
-/** Prepares a verb that takes a file of records with `--from`, or else the words of the command line. */
+/** Prepares a verb that takes a file of records with `--from`, or else the arguments and flags. */
 function recordsOrFile(
   noun: Noun,
   kind: WriteVerb,
-  prepare: (context: Context, ids: readonly IdOrName[], fields: RecordFlags) => Promise<Prepared>,
+  prepare: (context: Context, ids: readonly IdOrName[], fields: RecordFlags) => Promise<PreparedCommand>,
 ) {
-  return async (context: Context, values: WriteValues): Promise<Prepared> => {
+  return async (context: Context, values: WriteValues): Promise<PreparedCommand> => {
     const { ids = [], from, field: fieldTexts } = values;
     const { view, run } =
       from === undefined
         ? await prepare(context, ids, { fieldTexts, values })
-        : await prepareFile(context, noun, { kind, from, fieldTexts, flags: values as ApplyFlags });
+        : (await import('./record-files.ts')).writeFileRecords(context, noun, {
+            kind,
+            from,
+            fieldTexts,
+            flags: values as ApplyFlags,
+          });
     return {
       view,
       async run() {
@@ -133,10 +137,6 @@ function recordsOrFile(
       },
     };
   };
-}
-
-async function prepareFile(...args: Parameters<typeof writeFileRecords>): Promise<Prepared> {
-  return (await import('./record-files.ts')).writeFileRecords(...args);
 }
 
 /** @throws UsageError if a command has neither ids nor a file, or both, or has a flag of runs without a file. */

@@ -1,7 +1,6 @@
 import { type NamedNoun, nouns } from '../api/nouns.ts';
-import type { SessionMode } from '../bulk/carry-out.ts';
 import type { RowLimit } from '../bulk/plan.ts';
-import type { RunFlags, Shard } from '../bulk/run-header.ts';
+import type { Shard } from '../bulk/run-header.ts';
 import { choice, type Flag, flag, type ValuesOf, value, values } from '../cli/flag.ts';
 import { keyFlag } from '../cli/global-flags.ts';
 import { parseDuration } from '../config/keys.ts';
@@ -164,25 +163,4 @@ function parseRowLimit(text: string, flag: string): RowLimit {
 function parseDelivery(text: string): string {
   if (text.trim() !== '') return text;
   throw new UsageError('--delivery: the number is empty', 'give the number of the delivery note, or a date');
-}
-
-/**
- * Completes the flags of a run with the defaults.
- *
- * @param mode a delivery that is written needs a number.
- * @throws UsageError for flags that cannot be combined.
- */
-export function toRunFlags(flags: ApplyFlags, map: RunFlags['map'], mode: SessionMode): RunFlags {
-  const { relative: isRelative = false, createMissing = false, skipInvalid = false, sum = false } = flags;
-  const { thousands = null, decimal = null, shard = null, again = false, delivery } = flags;
-  if (thousands !== null && thousands === decimal)
-    throw new UsageError(`--thousands and --decimal cannot both be ${thousands}`);
-  if (!isRelative && again) throw new UsageError('--again: only with --relative');
-  if (!isRelative && delivery !== undefined) throw new UsageError('--delivery: only with --relative');
-  if (isRelative && delivery === undefined && mode === 'write')
-    throw new UsageError(
-      '--relative: a delivery needs its number, so that it is booked once',
-      'give --delivery with the number of the note that came with it, or a date',
-    );
-  return { map, thousands, decimal, sum, skipInvalid, shard, relative: isRelative, again, createMissing };
 }

@@ -64,7 +64,7 @@ interface DocumentsOutput {
 }
 
 /** A command that is ready to run. */
-export interface Prepared {
+export interface PreparedCommand {
   /** The columns in which it prints records; undefined if it prints none. */
   readonly view: View<object> | undefined;
   /** Does the work. A number is the exit code of a command that prints nothing more. */

@@ -5,7 +5,7 @@ import type { ServiceRecord } from '../api/record-values.ts';
 import type { Client } from '../client/client.ts';
 import type { ClientUse, Context } from '../context.ts';
 import type { View } from '../output/columns.ts';
-import type { Prepared } from '../output/printer.ts';
+import type { PreparedCommand } from '../output/printer.ts';
 import { eachAtOnce } from '../process/deadline.ts';
 import { CliError, InterruptedError, ManyError, UsageError } from '../process/errors.ts';
 import { caseless, countCaseless } from '../process/text.ts';
@@ -55,8 +55,8 @@ export async function prepareRecords(
   context: Context,
   noun: Noun,
   operationId: OperationId,
-  work: (access: PrintingAccess) => ReturnType<Prepared['run']>,
-): Promise<Prepared & { readonly view: View<ServiceRecord> }> {
+  work: (access: PrintingAccess) => ReturnType<PreparedCommand['run']>,
+): Promise<PreparedCommand & { readonly view: View<ServiceRecord> }> {
   const operation = offeredOperation(await context.contract(), operationId);
   const nameById = new Map<bigint, string>();
   const isOnTerminal = context.printer().content === 'text' && context.io.stdout.isTerminal;

@@ -4,7 +4,7 @@ import { type Fields, isCategoryField } from '../api/record-values.ts';
 import { canAsk, confirmWrite } from '../asking.ts';
 import type { Context } from '../context.ts';
 import type { Prompt } from '../input/prompt.ts';
-import type { Prepared } from '../output/printer.ts';
+import type { PreparedCommand } from '../output/printer.ts';
 import { UsageError } from '../process/errors.ts';
 import type { Intent } from '../writes/decide.ts';
 import { type Access, prepareRecords } from './access.ts';
@@ -15,7 +15,7 @@ import { columnOf, fieldKinds, findField, flagOf, nameAll, namedNoun } from './r
 import { writeRecords } from './write-records.ts';
 
 /** Creates a record from flags. */
-export function createRecord(context: Context, noun: Noun, flags: RecordFlags): Promise<Prepared> {
+export function createRecord(context: Context, noun: Noun, flags: RecordFlags): Promise<PreparedCommand> {
   return prepareRecords(context, noun, noun.operations.create, async (access) => {
     const fieldsToAsk = findFieldsToAsk(access, bodyOf(access, flags));
     await confirmWrite(context, { what: `create ${noun.singular}` });
@@ -34,7 +34,7 @@ export function updateRecords(
   noun: Noun,
   idsOrNames: readonly IdOrName[],
   flags: RecordFlags,
-): Promise<Prepared> {
+): Promise<PreparedCommand> {
   return prepareRecords(context, noun, noun.operations.update, async (access) => {
     const body = bodyOf(access, flags);
     if (Object.keys(body).length === 0)
@@ -56,7 +56,7 @@ export function writeCount(
   pet: IdOrName,
   kind: 'set' | 'add' | 'create',
   count: number,
-): Promise<Prepared> {
+): Promise<PreparedCommand> {
   const operation = kind === 'create' ? 'createInventory' : 'updateInventory';
   return prepareRecords(context, nouns.inventory, operation, async (access) => {
     const id = await access.names.idOf('pets', pet);

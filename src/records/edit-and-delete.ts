@@ -5,7 +5,7 @@ import { canAsk, confirmWrite } from '../asking.ts';
 import { readRecord } from '../client/read-record.ts';
 import type { Context } from '../context.ts';
 import { editAndSend, findEditor } from '../input/editor.ts';
-import type { Prepared } from '../output/printer.ts';
+import type { PreparedCommand } from '../output/printer.ts';
 import { CliError, UsageError } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, printJson } from '../process/exact-json.ts';
 import { loadYaml } from '../process/exact-yaml.ts';
@@ -16,7 +16,7 @@ import { nameAll, namedNoun } from './record-fields.ts';
 import { writeRecords } from './write-records.ts';
 
 /** Reads a record, lets the user change it as YAML in an editor, and writes the saved text back. */
-export function editRecord(context: Context, noun: Noun, idOrName: IdOrName): Promise<Prepared> {
+export function editRecord(context: Context, noun: Noun, idOrName: IdOrName): Promise<PreparedCommand> {
   return prepareRecords(context, noun, noun.operations.update, async (access) => {
     const editor = findEditor(context, `edit ${noun.singular}`);
     const id = await access.names.idOf(namedNoun(noun), idOrName);
@@ -78,7 +78,7 @@ export function deleteRecords(
   context: Context,
   noun: Noun,
   idsOrNames: readonly IdOrName[],
-): Promise<Prepared> {
+): Promise<PreparedCommand> {
   return prepareRecords(context, noun, noun.operations.delete, async (access) => {
     const ids = await access.names.idsOf(namedNoun(noun), idsOrNames);
     const details = await readDetails(access, ids);

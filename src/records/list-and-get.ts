@@ -5,7 +5,7 @@ import { checkFilters } from '../client/whole-list.ts';
 import type { Context } from '../context.ts';
 import type { View } from '../output/columns.ts';
 import { errorSentence } from '../output/messages.ts';
-import type { Prepared } from '../output/printer.ts';
+import type { PreparedCommand } from '../output/printer.ts';
 import { sleep, withinLimits } from '../process/deadline.ts';
 import { CliError, exitCodes, InterruptedError, UsageError } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
@@ -37,11 +37,11 @@ interface ListQuery {
 /**
  * Lists records. The filters of the service are sent to it. A page is requested when the previous one was printed.
  */
-export function listRecords(context: Context, noun: Noun, query: ListQuery): Promise<Prepared> {
+export function listRecords(context: Context, noun: Noun, query: ListQuery): Promise<PreparedCommand> {
   return prepareRecords(context, noun, noun.operations.list, (access) => readList(access, query));
 }
 
-async function readList(access: PrintingAccess, query: ListQuery): ReturnType<Prepared['run']> {
+async function readList(access: PrintingAccess, query: ListQuery): ReturnType<PreparedCommand['run']> {
   const { client, noun } = access;
   const status = toServiceStatuses(client.contract, noun.name, query.status);
   const where: Fields = { ...query.where, status };
@@ -160,7 +160,7 @@ export async function getRecords(
   context: Context,
   noun: Noun,
   idsOrNames: readonly IdOrName[],
-): Promise<Prepared> {
+): Promise<PreparedCommand> {
   const { get, list } = noun.operations;
   const { operations } = await context.contract();
   // A service may have only the list.
@@ -184,7 +184,7 @@ export async function getRecords(
  *
  * @param withExpected adds the count as `expected`, so that `apply` writes a row only if the count has not changed since.
  */
-export async function exportInventory(context: Context, withExpected: boolean): Promise<Prepared> {
+export async function exportInventory(context: Context, withExpected: boolean): Promise<PreparedCommand> {
   const { view, run } = await prepareRecords(context, nouns.inventory, 'listInventory', (access) =>
     readList(access, { needsWhole: true }),
   );

@@ -43,9 +43,9 @@ export function parseChange(text: string): number {
   return change;
 }
 
-/** Parses a date as a date-time (RFC 3339). @throws ValueError as `parseDate`. */
-export function parseDateTime(text: string): string {
-  return toDateTime(parseDate(text));
+/** Parses a date, and returns its first moment in milliseconds of Unix time. @throws ValueError as `parseDate`. */
+export function parseMoment(text: string): number {
+  return Date.parse(toDateTime(parseDate(text)));
 }
 
 /**

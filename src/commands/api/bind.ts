@@ -11,7 +11,7 @@ import { parseBaseUrl } from '../../config/keys.ts';
 import type { Settings } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
 import { propertyColumns, type View } from '../../output/columns.ts';
-import type { Output, Prepared } from '../../output/printer.ts';
+import type { Output, PreparedCommand } from '../../output/printer.ts';
 import { CliError, UsageError } from '../../process/errors.ts';
 import { joinFirst } from '../../process/text.ts';
 import { findOperation } from './list-operations.ts';
@@ -29,7 +29,7 @@ interface BindValues {
  * Binds the active profile or an origin to a description. Stores nothing if a part of the description or of
  * `--map` is invalid.
  */
-export function bindDescription(context: Context, values: BindValues): Prepared {
+export function bindDescription(context: Context, values: BindValues): PreparedCommand {
   return { view: matchesView, run: () => runBind(context, values) };
 }
 

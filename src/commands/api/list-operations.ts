@@ -3,7 +3,7 @@ import type { OperationId } from '../../api/nouns.ts';
 import { operationIds, operations } from '../../api/operations.ts';
 import type { Context } from '../../context.ts';
 import { propertyColumns, type View } from '../../output/columns.ts';
-import type { Prepared } from '../../output/printer.ts';
+import type { PreparedCommand } from '../../output/printer.ts';
 import { UsageError } from '../../process/errors.ts';
 import { printJson } from '../../process/exact-json.ts';
 
@@ -18,7 +18,7 @@ const view: View<ReturnType<typeof toOperationRecord>> = {
 };
 
 /** Lists the state of each operation of the table in the active contract. @param all true to show every column. */
-export function listOperations(context: Context, all: boolean): Prepared {
+export function listOperations(context: Context, all: boolean): PreparedCommand {
   const shown = all ? { ...view, columns: view.columns.map(({ isHidden: _, ...column }) => column) } : view;
   return {
     view: shown,

@@ -1,7 +1,7 @@
 import type { Value } from '../../api/record-values.ts';
 import { runView, type SessionFlags, type SessionMode, sessionMode } from '../../bulk/carry-out.ts';
 import { type CountRow, countLayout } from '../../bulk/count-layout.ts';
-import { defaultFlags } from '../../bulk/run-header.ts';
+import { defaultFlags, type RunFlags } from '../../bulk/run-header.ts';
 import { readCheckedInput, startRun } from '../../bulk/start-run.ts';
 import { collectFields } from '../../client/whole-list.ts';
 import type { Context } from '../../context.ts';
@@ -9,12 +9,12 @@ import { editAndSend, findEditor } from '../../input/editor.ts';
 import { type ColumnMap, parseColumnMap } from '../../input/field-columns.ts';
 import { type CheckedInput, examplesOf, readRows } from '../../input/read-rows.ts';
 import { quoteCell } from '../../output/data-formats.ts';
-import type { Output, Prepared } from '../../output/printer.ts';
+import type { Output, PreparedCommand } from '../../output/printer.ts';
 import { messageOf, UsageError } from '../../process/errors.ts';
 import { sanitize } from '../../process/text.ts';
 import { toServiceStatuses } from '../../records/body-fields.ts';
 import { Names } from '../../records/names.ts';
-import { type ApplyFlags, toRunFlags } from '../shared-flags.ts';
+import type { ApplyFlags } from '../shared-flags.ts';
 
 /** Applies a file of counts. A diff only prints the changes, and exits 8 if there are any. */
 export function applyCounts(
@@ -22,7 +22,7 @@ export function applyCounts(
   path: string,
   flags: ApplyFlags,
   mode = sessionMode(context),
-): Prepared {
+): PreparedCommand {
   return {
     view: runView(context, 'inventory', mode),
     run: () => runCounts(context, path, flags, mode),
@@ -45,6 +45,27 @@ async function runCounts(
   const { delivery } = flags;
   const runInput = { kind: 'apply', noun: 'inventory', input, flags: runFlags, delivery } as const;
   return startRun(context, runInput, flags, mode);
+}
+
+/**
+ * Completes the flags of a run with the defaults.
+ *
+ * @param mode a delivery that is written needs a number.
+ * @throws UsageError for flags that cannot be combined.
+ */
+function toRunFlags(flags: ApplyFlags, map: RunFlags['map'], mode: SessionMode): RunFlags {
+  const { relative: isRelative = false, createMissing = false, skipInvalid = false, sum = false } = flags;
+  const { thousands = null, decimal = null, shard = null, again = false, delivery } = flags;
+  if (thousands !== null && thousands === decimal)
+    throw new UsageError(`--thousands and --decimal cannot both be ${thousands}`);
+  if (!isRelative && again) throw new UsageError('--again: only with --relative');
+  if (!isRelative && delivery !== undefined) throw new UsageError('--delivery: only with --relative');
+  if (isRelative && delivery === undefined && mode === 'write')
+    throw new UsageError(
+      '--relative: a delivery needs its number, so that it is booked once',
+      'give --delivery with the number of the note that came with it, or a date',
+    );
+  return { map, thousands, decimal, sum, skipInvalid, shard, relative: isRelative, again, createMissing };
 }
 
 /** With fewer rows than this, equal numbers may be chance. */
@@ -83,7 +104,7 @@ const instructions = [
 ].join('\n');
 
 /** Lets the user change counts in an editor, and applies the changed rows. */
-export function editCounts(context: Context, filter: EditFilter, flags: SessionFlags): Prepared {
+export function editCounts(context: Context, filter: EditFilter, flags: SessionFlags): PreparedCommand {
   return { view: runView(context, 'inventory'), run: () => runEdit(context, filter, flags) };
 }
 

@@ -57,8 +57,8 @@ const settle = verb({
   },
 });
 
-export const runs = {
-  alone: list,
-  examples: ['petstore runs', 'petstore runs show r7'],
-  verbs: [list, show, settle],
-};
+export const examples = ['petstore runs', 'petstore runs show r7'];
+
+export const alone = list;
+
+export const verbs = [list, show, settle];

@@ -6,7 +6,7 @@ import { isAppliedOrUncertain, rowStateOf } from '../../bulk/row-state.ts';
 import { createRowView, type PrintedRow, rowTerms, toPrintedRow } from '../../bulk/row-view.ts';
 import { idOfRow, type Run } from '../../bulk/run.ts';
 import type { Context } from '../../context.ts';
-import { inPages, type Output, type Prepared } from '../../output/printer.ts';
+import { inPages, type Output, type PreparedCommand } from '../../output/printer.ts';
 import { UsageError } from '../../process/errors.ts';
 import type { JsonObject } from '../../process/exact-json.ts';
 import { Names } from '../../records/names.ts';
@@ -19,7 +19,7 @@ interface RunFilter {
 }
 
 /** Reads the runs that this machine has kept, the newest first. */
-export function findRuns(context: Context, filter: RunFilter): Prepared {
+export function findRuns(context: Context, filter: RunFilter): PreparedCommand {
   const isTable = context.io.stdout.isTerminal && context.printer().content === 'text';
   const view = isTable ? terminalView : reportView;
   return { view: view, run: () => listFound(context, filter) };
@@ -56,7 +56,7 @@ function hasWrittenPet({ rows, header }: Run, petId: bigint): boolean {
  *
  * @throws UsageError if there is no such run.
  */
-export async function readOutcomes(context: Context, id: string | undefined): Promise<Prepared> {
+export async function readOutcomes(context: Context, id: string | undefined): Promise<PreparedCommand> {
   const list = await listRuns(context.io);
   const info = id === undefined ? list.runs[0] : findRun(list, id);
   if (!info) throw new UsageError('no runs yet');
