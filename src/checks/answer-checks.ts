@@ -153,28 +153,28 @@ export async function checkNotFound(context: CheckContext, operation: Operation)
   const list = await askList(context, operation);
   const ids = list ? idsOf(list) : [];
   const largest = ids.reduce((most, id) => (id > most ? id : most), 0n);
-  const answer = await context.ask(operation, { id: largest + 1000n }, { isUnchecked: true });
-  const { status } = answer;
-  const isOther = status === 400 || status === 422 || operation.success.includes(status);
-  return judgeError(isOther ? await context.ask(operation, { id: 2n ** 31n - 1n }) : answer, '404');
+  const first = await context.ask(operation, { id: largest + 1000n }, { isUnchecked: true });
+  const isOther = first.status === 400 || first.status === 422 || operation.success.includes(first.status);
+  const answer = isOther ? await context.ask(operation, { id: 2n ** 31n - 1n }) : first;
+  return judgeError(context, answer, '404');
 }
 
 export async function checkBadRequest(context: CheckContext, operation: Operation): Promise<Finding> {
   const answer = await context.ask(operation, { id: 'not-a-number' }, { isUnchecked: true });
-  return judgeError(answer, '4xx');
+  return judgeError(context, answer, '4xx');
 }
 
 /** Checks the status and the body of an error. A body of another shape is a warning if the service has its own description. */
-function judgeError(answer: CheckAnswer, status: string): Finding {
+function judgeError(context: CheckContext, answer: CheckAnswer, expected: string): Finding {
   try {
-    judge(answer, undefined, status);
+    judge(context, answer, { expected });
     const bodyStatus = isJsonObject(answer.json) ? (answer.json.status ?? answer.status) : answer.status;
     if (bodyStatus === answer.status) return pass(statusText(answer.status), detailsOf(answer));
     const details = { pointer: '/status', expected: String(answer.status), got: printJson(bodyStatus) };
     throw new FindingError(faultOf(answer, 'the body names another status than the answer has', details));
   } catch (error) {
-    const isOfShape = error instanceof FindingError && isStatus(answer.status, status);
-    if (!isOfShape || !answer.operation.responses) throw error;
+    const isBound = answer.operation.responses !== undefined;
+    if (!isBound || !(error instanceof FindingError) || !isStatus(answer.status, expected)) throw error;
     return { ...error.finding, state: 'warn' };
   }
 }

@@ -100,11 +100,6 @@ export function selectChecks(selection: Selection): SelectedChecks {
   };
 }
 
-/** Returns true if `--only` names reach, so that the checks of reach alone are enough. */
-export function hasReachPattern({ only }: Selection): boolean {
-  return only.some((pattern) => pattern.split('/', 1)[0] === 'reach');
-}
-
 /** Returns true if a check is selected. `--only` does not leave out the checks of `--expect`. */
 function isSelected(id: string, { only, skip }: Selection): boolean {
   const isIncluded =

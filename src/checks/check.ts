@@ -7,7 +7,7 @@ import type { CallInput, HeaderChanges } from '../client/request.ts';
 import type { SocketOptions } from '../client/transport/node-http.ts';
 import { errorMessage } from '../output/messages.ts';
 import { CliError, type ExitCode, InterruptedError, messageOf } from '../process/errors.ts';
-import type { JsonObject, JsonValue } from '../process/exact-json.ts';
+import type { JsonValue } from '../process/exact-json.ts';
 
 /** Returns the group of a check from its id. */
 export function groupOf(id: string): string {
@@ -30,8 +30,6 @@ export interface CheckAnswer extends RawAnswer {
   readonly operation: Operation;
   /** The id of the requested record. */
   readonly recordId?: bigint | undefined;
-  /** The schemas to which the schemas of the operation refer, if it is bound to a description. */
-  readonly definitions?: JsonObject | undefined;
 }
 
 /** The options of one request of a check. */
@@ -145,11 +143,6 @@ export class FindingError extends Error {
     super(finding.reason);
     this.finding = finding;
   }
-}
-
-/** Makes the error that ends a check with a failure. */
-export function failure(reason: string, details?: Details): FindingError {
-  return new FindingError(fail(reason, details));
 }
 
 /**

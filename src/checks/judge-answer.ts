@@ -25,20 +25,22 @@ import { isStatus } from './condition.ts';
 /**
  * Checks the status of an answer, then its media type, then its body, which must be about the requested record.
  *
- * @param step of a check, such as `next page`. The reason of a fault begins with it.
- * @param status `404`, or `4xx` for a whole class; by default any success that the operation documents.
+ * @param step a step of a check, such as `next page`. The reason of a fault begins with it.
+ * @param expected `404`, or `4xx` for a whole class; by default any success that the operation documents.
  * @returns the reason for a warning, a clause.
  * @throws FindingError with the first fault; CliError if the schema of the description cannot be used.
  */
-export function judge(answer: CheckAnswer, step?: string, status?: string): string | undefined {
+export function judge(
+  { client }: CheckContext,
+  answer: CheckAnswer,
+  { step, expected }: { readonly step?: string; readonly expected?: string } = {},
+): string | undefined {
   const { operation, mediaType, json, recordId } = answer;
   const fault = (reason: string, details: Details) =>
     new FindingError(faultOf(answer, step ? `${step}: ${reason}` : reason, details));
-  const isExpected = status ? isStatus(answer.status, status) : operation.success.includes(answer.status);
-  if (!isExpected)
-    throw fault(`answered ${statusText(answer.status)}`, {
-      expected: status ?? operation.success.join(' or '),
-    });
+  const { success } = operation;
+  if (expected === undefined ? !success.includes(answer.status) : !isStatus(answer.status, expected))
+    throw fault(`answered ${statusText(answer.status)}`, { expected: expected ?? success.join(' or ') });
   const { schema, mediaTypes: ranges = [] } = documentedResponse(answer) ?? {};
   if (ranges.length === 0) return undefined;
   if (!ranges.some((range) => isWithin(mediaType, range)))
@@ -48,7 +50,7 @@ export function judge(answer: CheckAnswer, step?: string, status?: string): stri
   if (!/[/+]json$/.test(mediaType)) return undefined;
   if (!isUtf8(answer.body)) throw fault('the body is not UTF-8', { expected: 'UTF-8' });
   if (json === undefined) throw fault('the body is not JSON', { expected: 'JSON' });
-  const result = schema ? compareWithSchema(answer, schema, json) : {};
+  const result = schema ? compareWithSchema(client.contract, operation, schema, json) : {};
   if (result.fault) throw fault(result.fault.reason, result.fault);
   const record = answer.status < 300 ? recordOf(answer) : undefined;
   const otherRecordFault = record && otherRecord(operation, recordId, record);
@@ -89,7 +91,8 @@ function documentedResponse({ operation, status }: CheckAnswer): DocumentedRespo
 }
 
 function compareWithSchema(
-  { operation: { id, responses }, definitions = {} }: CheckAnswer,
+  { definitions }: Contract,
+  { id, responses }: Operation,
   schema: JsonObject,
   body: JsonValue,
 ): BodyResult {

@@ -34,12 +34,12 @@ import {
 /** Checks a list, its next page and a filter. */
 export async function checkList(context: CheckContext, operation: Operation): Promise<Finding[]> {
   const answer = await context.ask(operation);
-  return [judgeRead(answer, context), ...(await faultsOfList(context, answer))];
+  return [judgeRead(context, answer), ...(await faultsOfList(context, answer))];
 }
 
 /** Requests a record that a list shows, and compares the two. An operation without an id is called once. */
 export async function checkGet(context: CheckContext, operation: Operation): Promise<Finding> {
-  if (!idParameter(operation)) return judgeRead(await context.ask(operation), context);
+  if (!idParameter(operation)) return judgeRead(context, await context.ask(operation));
   const list = await askList(context, operation);
   const { minimum = 0n, maximum = int64Max } = idParameter(operation)?.bounds ?? {};
   const id = list && idsOf(list).find((each) => each >= 0n && each >= minimum && each <= maximum);
@@ -50,7 +50,7 @@ export async function checkGet(context: CheckContext, operation: Operation): Pro
     return warn('gone, as its sunset announced', detailsOf(answer));
   const finding = isMissingStatus(answer.status)
     ? skip(`${list.operation.id} shows ${id}, which is not there`)
-    : judgeRead(answer, context);
+    : judgeRead(context, answer);
   const fault = faultAgainstList(answer, list);
   if (!fault) return finding;
   // Another client may have changed the record, so both are read once more.
@@ -62,9 +62,9 @@ export async function checkGet(context: CheckContext, operation: Operation): Pro
 }
 
 /** Checks the answer to a GET. @throws FindingError if the answer is not as documented. */
-function judgeRead(answer: CheckAnswer, { now }: CheckContext): Finding {
+function judgeRead(context: CheckContext, answer: CheckAnswer): Finding {
   const { operation, status } = answer;
-  const remarks = [judge(answer), remarkOnDeprecation(answer, now())].filter(
+  const remarks = [judge(context, answer), remarkOnDeprecation(answer, context.now())].filter(
     (remark) => remark !== undefined,
   );
   const count = operation.isList ? `, ${counted(recordsOf(answer).length, 'record', 'records')}` : '';
@@ -135,7 +135,7 @@ async function pageWithNext(context: CheckContext, list: CheckAnswer): Promise<C
   const limit = Number(size?.bounds?.minimum ?? 1);
   if (!size || nextOf(list) !== undefined || recordsOf(list).length <= limit) return list;
   const page = await context.ask(operation, { query: { limit } });
-  judge(page);
+  judge(context, page);
   return page;
 }
 
@@ -143,9 +143,8 @@ async function pageWithNext(context: CheckContext, list: CheckAnswer): Promise<C
 async function faultOfNextPage(context: CheckContext, page: CheckAnswer): Promise<Finding | undefined> {
   const [link, fault] = [nextOf(page), faultOfNextLink(page)];
   if (link === undefined || fault) return fault;
-  const { operation, definitions } = page;
-  const nextPage = { ...(await context.get(new URL(link, page.url).href)), operation, definitions };
-  judge(nextPage, 'next page');
+  const nextPage = { ...(await context.get(new URL(link, page.url).href)), operation: page.operation };
+  judge(context, nextPage, { step: 'next page' });
   const [ids, nextIds] = [idsOf(page), idsOf(nextPage)];
   if (nextIds.length === 0 || nextIds.some((id) => !ids.includes(id))) return undefined;
   const details = { expected: 'the page after it', got: link };
@@ -168,7 +167,7 @@ async function faultOfFilter(context: CheckContext, list: CheckAnswer): Promise<
     if (value === undefined) continue;
     const answer = await context.ask(operation, { query: { [name]: value } }, { isUnchecked: true });
     const subject = `the filter ${wireName}=${value}`;
-    judge(answer, subject);
+    judge(context, answer, { step: subject });
     const records = recordsOf(answer);
     const details = { expected: 'only records with it' };
     if (records.length === 0) {

@@ -100,8 +100,7 @@ function createCheckContext(service: Service, signal: AbortSignal, attempts: Att
         throw error instanceof UsageError ? new FindingError(skip(error.message)) : error;
       });
       const recordId = recordIdOf(operation, input);
-      const { definitions } = client.contract;
-      return { ...response, ...parseBody(response), method, operation, recordId, definitions };
+      return { ...response, ...parseBody(response), method, operation, recordId };
     },
     async get(path, options = {}) {
       const request = { method: 'GET', path, headers: options.changes };

@@ -4,7 +4,7 @@ import { exitCodes, InterruptedError, type Signal } from '../process/errors.ts';
 import { type Interrupts, inTwoSteps, Stop } from '../process/signals.ts';
 import { durationText } from '../process/text.ts';
 import { type Check, fail, groupOf, isRed, type Service } from './check.ts';
-import { hasReachPattern, type SelectedChecks, type Selection, selectChecks } from './check-table.ts';
+import { type SelectedChecks, type Selection, selectChecks } from './check-table.ts';
 import {
   type CheckResult,
   exitCodeOf,
@@ -19,14 +19,6 @@ import type { SmokeReport } from './smoke-report.ts';
 /** Why the checks were stopped: by a signal of the user, or because the time of `--max-time` is over. */
 type WhyStopped = Signal | 'max-time';
 
-/** The time limits of smoke, in milliseconds. */
-interface SmokeLimits {
-  /** How long failed read checks are repeated; 0 for one round. */
-  readonly waitMs: number;
-  /** The limit of all checks; undefined if they have none. */
-  readonly maxTimeMs: number | undefined;
-}
-
 /** The time limit of the cleanup. */
 const cleanUpMs = 10_000;
 
@@ -34,12 +26,13 @@ const cleanUpMs = 10_000;
  * Runs the read checks, with `--wait` until they pass, then the write checks once, and cleans up. The first signal stops the
  * checks; the second one also ends the cleanup.
  *
+ * @param limits how long failed read checks are repeated, 0 for one round; and the time of all checks, undefined for any time.
  * @param print prints a line for people.
  */
 export async function runSmoke(
   service: Service,
   selection: Selection,
-  { waitMs, maxTimeMs }: SmokeLimits,
+  { waitMs, maxTimeMs }: { readonly waitMs: number; readonly maxTimeMs: number | undefined },
   print: (line: string) => Promise<void>,
   interrupts: Interrupts,
 ): Promise<SmokeReport> {
@@ -123,13 +116,14 @@ async function runWriteChecks(
  */
 function failureIfIncomplete(
   results: readonly CheckResult[],
-  selection: Selection,
+  { only }: Selection,
   service: Service,
   { stopped }: Stop<WhyStopped>,
   signal: Signal | undefined,
 ): CheckResult[] {
+  const isReachEnough = only.some((pattern) => groupOf(pattern) === 'reach');
   const isEnough = ({ id, state }: CheckResult) =>
-    state !== 'skip' && (hasReachPattern(selection) || groupOf(id) !== 'reach' || isRed({ state }));
+    state !== 'skip' && (isReachEnough || groupOf(id) !== 'reach' || isRed({ state }));
   if (!stopped.aborted && results.some(isEnough)) return [];
   const stopReason = stopReasonOf(stopped);
   const finding =

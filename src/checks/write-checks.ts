@@ -2,7 +2,6 @@ import type { Contract } from '../api/contract.ts';
 import { nouns, type WriteVerb } from '../api/nouns.ts';
 import { differencesOf } from '../api/record-values.ts';
 import { attemptDetails } from '../client/judge-write.ts';
-
 import { readFromList } from '../client/read-record.ts';
 import { sleep } from '../process/deadline.ts';
 import { CliError, InterruptedError, messageOf, UsageError } from '../process/errors.ts';
@@ -16,8 +15,8 @@ import {
   type Check,
   type CheckContext,
   type Finding,
+  FindingError,
   fail,
-  failure,
   findingOfError,
   flaky,
   isTemporary,
@@ -71,7 +70,9 @@ async function checkLife(
   const { change, name, list } = noun;
   const [created, findings] = await createTestRecord(context, leftovers, noun);
   if ((await isListed(context, created)) === false)
-    throw failure(`create: ${list?.id} does not show ${name} ${created.id}`, { operation: list });
+    throw new FindingError(
+      fail(`create: ${list?.id} does not show ${name} ${created.id}`, { operation: list }),
+    );
   const isUpdated = Object.keys(change).length > 0;
   if (isUpdated) {
     const value = nouns[noun.nounName].isCount ? Number(change.quantity) : change;
@@ -106,7 +107,8 @@ async function createTestRecord(
   const created = id === undefined ? undefined : { noun, fields, parent, id };
   if (kind !== 'failed') leftovers.add(created ?? `perhaps ${labelOf({ noun, fields, parent })}`);
   const findings = judgeSettled(context, noun, 'create', settled);
-  if (!created) throw failure('create: the answer does not say what was created', { expected: 'its id' });
+  if (!created)
+    throw new FindingError(fail('create: the answer does not say what was created', { expected: 'its id' }));
   await checkShown(context, created, fields);
   return [created, findings];
 }
@@ -122,7 +124,7 @@ async function checkShown(context: CheckContext, { noun, id }: TestRecord, sent:
   if (!record) {
     const { method, url, status, requestId } = missing?.details ?? {};
     const reason = missing?.message ?? `${noun.name} ${id} is not there`;
-    throw failure(`read back: ${reason}`, { method, url, status, requestId });
+    throw new FindingError(fail(`read back: ${reason}`, { method, url, status, requestId }));
   }
   const [difference] = differencesOf(sent, record.fields).filter(
     ({ name }) => !noun.create.body?.fields[name]?.isWriteOnly,
@@ -131,7 +133,7 @@ async function checkShown(context: CheckContext, { noun, id }: TestRecord, sent:
   const { name, expected, actual } = difference;
   const got = actual === undefined ? 'no such field' : printJson(actual);
   const details = { pointer: `/${name}`, expected: printJson(expected), got };
-  throw failure(`read back: ${name} of ${noun.name} ${id} is not what was sent`, details);
+  throw new FindingError(fail(`read back: ${name} of ${noun.name} ${id} is not what was sent`, details));
 }
 
 /** What became of a write of a test record. */
@@ -185,10 +187,12 @@ function judgeSettled(
   const answered = details.status === undefined ? '' : `answered ${statusText(details.status)}: `;
   const message = reason?.message ?? lastWrite?.error?.message ?? 'it was not written';
   const suffix = isWritten ? `, although the ${name} was written` : '';
-  throw failure(`${step}: ${answered}${message}${suffix}`, {
-    ...details,
-    operation: client.contract.operations.get(nouns[nounName].operations[step]),
-  });
+  throw new FindingError(
+    fail(`${step}: ${answered}${message}${suffix}`, {
+      ...details,
+      operation: client.contract.operations.get(nouns[nounName].operations[step]),
+    }),
+  );
 }
 
 /**
@@ -201,7 +205,7 @@ function judgeSettled(
 async function removeTestRecord(context: CheckContext, created: TestRecord): Promise<Finding[]> {
   const { noun, id, fields, parent } = created;
   const { name, isNamed, list } = noun;
-  const foreign = failure(`not deleted, because ${name} ${id} is not certainly ours`);
+  const foreign = new FindingError(fail(`not deleted, because ${name} ${id} is not certainly ours`));
   if (!isNamed) {
     const parentFields = parent && (await recordPortOf(context, parent.noun).read(parent.id)).record?.fields;
     if (!parentFields || parentFields.name !== parent.fields.name) throw foreign;
@@ -212,9 +216,11 @@ async function removeTestRecord(context: CheckContext, created: TestRecord): Pro
   if (kind === 'failed' && reason?.code === 'changed') throw foreign;
   const findings = judgeSettled(context, noun, 'delete', settled);
   if ((await recordPortOf(context, noun).read(id)).record)
-    throw failure(`gone: ${name} ${id} is deleted, and a read still shows it`);
+    throw new FindingError(fail(`gone: ${name} ${id} is deleted, and a read still shows it`));
   if (await isListed(context, created))
-    throw failure(`gone: ${name} ${id} is deleted, and ${list?.id} still has it`, { operation: list });
+    throw new FindingError(
+      fail(`gone: ${name} ${id} is deleted, and ${list?.id} still has it`, { operation: list }),
+    );
   return findings;
 }
 
