@@ -29,7 +29,7 @@ interface ActionDetails {
    * repair or show settings warn about it or ignore it. Commands that need no settings leave the config unread.
    */
   readonly wrongSettings?: 'warn' | 'ignore' | 'unread';
-  /** The format without `--output`. By default it is the one of the settings. */
+  /** The format without `--output`, for a command whose output is not records. By default it is the one of the settings. */
   readonly defaultFormat?: OutputFormat;
   /** The arguments by their names in `values`, in the order of the command line. */
   readonly args?: Readonly<Record<string, Argument>>;

@@ -19,6 +19,7 @@ const get = verb({
   name: 'get',
   wrongSettings: 'warn',
   summary: 'Print one value of the config',
+  defaultFormat: 'table',
   description:
     'Prints one value as the config file gives it: that of the profile, else of the top level, else the default. ' +
     'Flags and variables do not count here; `petstore config explain` shows what a command would use.',
@@ -34,11 +35,8 @@ const get = verb({
       throw new CliError('not-found', `${key}: is not set`, {
         hint: `set it with \`petstore config set ${key} <value>\``,
       });
-    const text = `${sanitize(typeof value === 'string' ? value : printJson(value))}\n`;
-    // The format of the config or the environment is for records.
-    if (context.flags.output !== undefined) return { documents: [{ [key]: value }], text };
-    await context.io.stdout.write(text);
-    return undefined;
+    const text = sanitize(typeof value === 'string' ? value : printJson(value));
+    return { documents: [{ [key]: value }], text: `${text}\n` };
   },
 });
 

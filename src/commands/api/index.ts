@@ -38,9 +38,7 @@ const spec = verb({
   description:
     'Prints the OpenAPI 3.0.3 document of the built-in contract, as `petstore serve` answers it: JSON, or YAML with -o yaml.',
   examples: ['petstore api spec > openapi.json', 'petstore api spec -o yaml > openapi.yaml'],
-  async run(context) {
-    await (await import('./list-operations.ts')).printSpec(context);
-  },
+  run: async (context) => (await import('./list-operations.ts')).readSpec(context),
 });
 
 const bind = verb({

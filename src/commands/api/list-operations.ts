@@ -3,7 +3,7 @@ import type { OperationId } from '../../api/nouns.ts';
 import { operationIds, operations } from '../../api/operations.ts';
 import type { Context } from '../../context.ts';
 import { propertyColumns, type View } from '../../output/columns.ts';
-import type { PreparedCommand } from '../../output/printer.ts';
+import type { Output, PreparedCommand } from '../../output/printer.ts';
 import { UsageError } from '../../process/errors.ts';
 import { printJson } from '../../process/exact-json.ts';
 
@@ -63,12 +63,12 @@ export function findOperation(name: string, subject: string): OperationId {
   throw new UsageError(`${subject} ${name}: there is no such operation`, `one of ${operationIds.join(', ')}`);
 }
 
-/** Prints the OpenAPI document of the built-in contract. */
-export async function printSpec(context: Context): Promise<void> {
-  const { output } = context.flags;
-  if (output !== undefined && output !== 'json' && output !== 'yaml')
+/** Returns the OpenAPI document of the built-in contract. */
+export async function readSpec(context: Context): Promise<Output> {
+  const { flags, settings, io } = context;
+  const { output = 'json' } = flags;
+  if (output !== 'json' && output !== 'yaml')
     throw new UsageError(`--output ${output}: an OpenAPI document is json or yaml`);
-  const { settings } = context;
   if ((await context.contract()) !== builtInContract)
     await context.printWarning(
       'this is the built-in contract, and the service is bound to another description',
@@ -76,11 +76,5 @@ export async function printSpec(context: Context): Promise<void> {
   const { toOpenApi } = await import('../../api/openapi.ts');
   const { localSunset } = await import('../../server/app.ts');
   const document = toOpenApi({ serverUrl: settings.baseUrl, sunset: localSunset });
-  const isYaml = settings.get('output') === 'yaml';
-  const { stdout } = context.io;
-  await stdout.write(
-    isYaml
-      ? (await (await import('../../process/exact-yaml.ts')).loadYaml()).print(document)
-      : `${printJson(document, stdout.isTerminal ? 2 : 0)}\n`,
-  );
+  return { documents: [document], text: `${printJson(document, io.stdout.isTerminal ? 2 : 0)}\n` };
 }

@@ -73,6 +73,7 @@ export const smoke = action({
     "petstore smoke --wait-for 'header x-commit=4f2a9c1' --expect 'GET /healthz 200 /status=ok'",
     'petstore serve --port 0 -- petstore smoke --write',
   ],
+  defaultFormat: 'table',
   flags: smokeFlags,
   prepare: (context, flags) => ({
     view: context.flags.dryRun
@@ -89,8 +90,7 @@ async function runSmokeCommand(context: Context, flags: SmokeFlags): Promise<Out
   const { interrupts, printStatus } = context;
   const selection = await toSelection(context, flags);
   const files = parseReports(flags.report);
-  // The format of the config or the environment is for records.
-  const { output = 'table' } = context.flags;
+  const { output } = context.flags;
   if (output !== 'table' && output !== 'json')
     throw new UsageError(`-o ${output}: smoke prints a report for people, or with -o json the JSON report`);
   if (context.flags.dryRun) return { pages: [toListRecords(selection)] };
