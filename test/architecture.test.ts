@@ -88,7 +88,7 @@ test('no owner is named for what nothing imports', () => {
   expect(idle).toEqual([]);
 });
 
-test('only io.ts reads the process, but for the clock and for what is answered without the program', () => {
+test('only io.ts, the clock and answer.ts read the process', () => {
   const readers = files
     .filter((file) => !['src/process/io.ts', 'src/process/deadline.ts', 'src/answer.ts'].includes(file))
     .filter((file) =>

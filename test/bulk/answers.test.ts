@@ -36,7 +36,7 @@ test.each([200, 201, 204])(
 const refusals = [400, 404, 405, 409, 410, 412, 422, 425, 429, 501, 505];
 const silences = [304, 408, 500, 502, 503, 504];
 
-test('a count is failed after a refusal of the service, unknown after any other failure, and resume writes what may pass', async () => {
+test('a refused count is failed, any other failure is unknown, and resume writes what may pass', async () => {
   const statuses = [...refusals, ...silences];
   await using shop = await stockShop(
     statuses.map(() => 5),
@@ -58,7 +58,7 @@ test('a count is failed after a refusal of the service, unknown after any other 
   );
 });
 
-test('a service that adds counts instead of setting them stops the run at the first row that it takes, and nothing is added again', async () => {
+test('a service that adds instead of setting stops the run at its first row', async () => {
   await using shop = await stockShop([1, -100, 100, 100], { 'stock.csv': toCsv([102, 102, 102, 102]) });
   shop.misbehave = ({ method, petId = '', quantity = 0 }, response) => {
     if (method !== 'PUT') return undefined;

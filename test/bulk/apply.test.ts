@@ -61,7 +61,7 @@ test('a pet without an entry is failed, or created with --create-missing, from 0
   expect(Object.fromEntries(shop.stock)).toEqual({ 1: 6, 2: 5, 9: 7, 7: 3 });
 });
 
-test('a row that expects is written over nothing else, a row that does not sets its value whatever came', async () => {
+test('a row with an expected count overwrites nothing else, one without sets its value', async () => {
   const rest = shelves(118, () => 5).map(([petId, count]) => `${petId + 2},${count},\n`);
   await using shop = await stockShop(
     shelves(120, () => 5),

@@ -130,7 +130,7 @@ test('a delivery is one whatever the case, spaces, dashes and unseen characters 
   expect(shop.stock.get('1')).toBe(6);
 });
 
-test('a delivery of another service is another one, and the address may be written in another way', async () => {
+test('a delivery is one per service, however the address is written', async () => {
   await using shop = await stockShop([5], delivery('1,+1'));
   await using other = await stockServer([5]);
   await shop.report(deliver);
@@ -165,7 +165,7 @@ test('two services behind one address are two if their profiles name a tenant, a
   expect(shop.stock.get('1')).toBe(7);
 });
 
-test('in a shop that sells all the time a delivery ends with exit 0, in one command, and nothing is lost', async () => {
+test('a delivery to a shop that sells all the time succeeds at once, and loses no sale', async () => {
   await using shop = await stockShop([50, 50, 50], delivery('1,+1 2,+2 3,+3'));
   shop.sendsETags = true;
   let sold = 0;
@@ -181,7 +181,7 @@ test('in a shop that sells all the time a delivery ends with exit 0, in one comm
   expect([...shop.stock.values()].reduce((sum, count) => sum + count)).toBe(150 + 6 - 9);
 });
 
-test('a row stays unknown whose record another run, of its delivery too, has planned since: a person says what happened', async () => {
+test('only a person settles an unknown row whose record a later run has planned', async () => {
   await using shop = await stockShop([10], { ...delivery('1,5'), 'e.csv': changes('1,5') });
   trouble(shop, () => 'lost', { isApplied: false });
   // The record cannot be read afterwards, so the row stays unknown.
@@ -209,7 +209,7 @@ test('a row stays unknown whose record another run, of its delivery too, has pla
   expect(await shop.report(deliver)).toMatchObject({ code: 0, booked: 1 });
 });
 
-test('a run that has planned a record before holds up no row, also after a further plan of the row', async () => {
+test('an earlier run on a record does not hold up a row, even if the row is planned again', async () => {
   await using shop = await stockShop([10], { ...delivery('1,5'), 'e.csv': changes('1,5') });
   expect((await shop.report(deliver.replace('d.csv', 'e.csv').replace('LS-1', 'LS-2'))).code).toBe(0);
   // Some readings succeed, for a plan or a write: the service is down for all else.

@@ -52,7 +52,7 @@ test('sends nothing if the text is unchanged, and needs an editor', async () => 
   expect(shop.writes()).toEqual([]);
 });
 
-test('invalid text opens the editor again with the reason on top; saved again unchanged it is kept', async () => {
+test('invalid text opens the editor once more with the reason, and is kept', async () => {
   await using shop = await stockShop(shelves(3, (petId) => petId));
   const seen = join(shop.folder, 'seen.csv');
   const env = editorOf(shop, `cat "$1" >> ${seen}\nsed -i 's/^2,\\(.*\\),2,2,/2,\\1,x,2,/' "$1"`);

@@ -106,10 +106,9 @@ test('a closed stdout does not stop a run', async () => {
   expect([...shop.stock].every(([petId, count]) => count === Number(petId) + 5)).toBe(true);
 });
 
-test('two processes never work on the same target at once, and a killed one leaves no copy of stdin', async () => {
+test('two processes never work on one target at once', async () => {
   await using shop = await shopOf(160, 60_000);
-  const env = { TMPDIR: shop.folder };
-  const child = shop.start(['inventory', 'apply', '-', '--yes'], env);
+  const child = shop.start(['inventory', 'apply', '-', '--yes']);
   child.stdin?.end(shop.read('stock.csv'));
   await shop.untilSeen(1);
   const second = await shop.run(apply);

@@ -227,7 +227,7 @@ test.each<[text: string, message: string | RegExp, options?: Options]>([
   await expect(read(text, options)).rejects.toThrow(message);
 });
 
-test('a row is in one shard, by its id or, if it is invalid, by its line; shards count from 0 or from 1', async () => {
+test('each row is in one shard, an invalid one by its line', async () => {
   expect(parseShard('3/3')).toEqual(parseShard('0/3'));
   const counts = Array.from({ length: 3000 }, (_, at) => `${at + 1},${at % 50 === 0 ? 'x' : 1}`);
   const parts = await Promise.all(
@@ -275,7 +275,7 @@ test.each<[text: string, hint: string | undefined, options?: Options]>([
   expect(first.details.hint).toBe(hint);
 });
 
-test('people read the first problem of each kind and the number of its like; programs all of them', async () => {
+test('people read one problem of each kind with its number, programs read all', async () => {
   const text = `petId,quantity\n${'1,x\n'.repeat(330)}2,\n3,4\n3,5\n`;
   const error = await refusal(text);
   expect(error).toBeInstanceOf(ManyError);

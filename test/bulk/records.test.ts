@@ -66,7 +66,7 @@ test('stops, is resumed without the file, and keeps rejects with the columns of 
   expect(rejects.map((name) => shop.read(name)).join('\n')).toMatch(/^9,Nobody,5,failed,/m);
 });
 
-test('runs of records and of counts are told apart: the one keeps the other neither from being resumed nor undone', async () => {
+test('runs of records and of counts do not keep each other from a resume or an undo', async () => {
   await using shop = await recordShop({ '/pets': pets, '/store/inventory': [] });
   shop.write('pets.csv', 'id,name\n1,Luna\n2,Rex\n');
   shop.before = (method, path) => (method === 'PUT' && path === '/pets/2' ? 401 : undefined);
@@ -104,7 +104,7 @@ test('a delete that failed for a passing reason is planned anew, with what its r
   expect(JSON.parse((await shop.run('runs show r1 -o json')).stdout)).toMatchObject([{ name: 'Luna' }]);
 });
 
-test('an undo removes a record whose id a person tells after it has begun, also if its category was given by name', async () => {
+test('an undo that has begun removes a record once a person has told its id', async () => {
   await using shop = await recordShop({ '/pets': pets, '/categories': [{ id: 1, name: 'dogs' }] });
   shop.write('new.csv', 'name,category\nLuna,dogs\nRex,dogs\n');
   let made = 0;
@@ -123,7 +123,7 @@ test('an undo removes a record whose id a person tells after it has begun, also 
   expect(shop.stored.size).toBe(pets.length + 1);
 });
 
-test('an undo names a record whose id no answer told, and removes it once a person has told the id', async () => {
+test('an undo names a record whose id no answer told, and goes on with the id of a person', async () => {
   await using shop = await recordShop({ '/pets': pets });
   shop.write('new.csv', 'name,category\nRex,1\n');
   shop.misbehave = ({ method, perform }) => {
@@ -171,7 +171,7 @@ test('a person names a row by its id or its line', async () => {
   expect(await shop.report('runs settle r1 line:2 2 --as failed')).toMatchObject({ code: 0 });
 });
 
-test('create --from -o ids prints the ids of the records that were made, and marks only those that go out at once', async () => {
+test('create --from -o ids prints the ids of the new records, and marks each row once', async () => {
   await using shop = await recordShop({ '/pets': pets });
   shop.write('new.csv', 'name,category\nLuna,1\nRex,1\n');
   const { code, stdout } = await shop.run('pets create --from new.csv --yes --concurrency 1 -o ids');

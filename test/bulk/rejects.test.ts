@@ -54,7 +54,7 @@ test('writes rejected JSON as JSON, and keeps every digit', async () => {
   expect(await shop.report('inventory apply a.rejects.jsonl --yes')).toMatchObject({ failed: 1 });
 });
 
-test('rows that a person has called failed, one after the other, are rejected with the last of them', async () => {
+test('rows that a person calls failed one after the other are rejected with the last', async () => {
   await using shop = await stockShop([5, 5, 5], { 'd.csv': 'petId,change\n1,1\n2,2\n3,3\n' });
   trouble(shop, () => 429);
   const deliver = 'inventory apply d.csv --relative --delivery LS-1 --yes --retries 0';

@@ -188,7 +188,7 @@ test('names PETSTORE_STATE_DIR if the journal cannot be written', async () => {
   expect(shop.writes()).toEqual([]);
 });
 
-test('a line that cannot be read makes the run unreadable: it is named, and nothing is written from it', async () => {
+test('a run with an unreadable line is named, and not resumed', async () => {
   await using shop = await stoppedRun(20);
   const path = shop.journal('r1');
   writeFileSync(path, readFileSync(path, 'utf8').replace('"kind":"applied"', '"kind":applied'));
@@ -207,7 +207,7 @@ test('a line that cannot be read makes the run unreadable: it is named, and noth
   expect(await shop.report(apply)).toMatchObject({ code: 0, id: 'r3' });
 });
 
-test('the plan and the guards of a resume go by what it reads now, and a stop leaves what is uncertain unknown', async () => {
+test('a resume plans by what it reads, and a stop leaves uncertain rows unknown', async () => {
   await using shop = await stockShop([120, 120], { 'stock.csv': toCsv([100, 100]) });
   await shop.report(apply);
   // The run was killed after its rows went out, and somebody has set the counts since.

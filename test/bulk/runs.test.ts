@@ -23,7 +23,7 @@ async function stoppedRun() {
   return shop;
 }
 
-test('lists runs, the newest first, with kind, file, time, state and counts, on a terminal in 80 columns', async () => {
+test('lists the newest runs first, on a terminal in 80 columns', async () => {
   await using shop = await stoppedRun();
   const file = `${shop.folder}/a-count-of-the-whole-warehouse.csv`;
   shop.write('a-count-of-the-whole-warehouse.csv', toCsv([[1, 77]]));
@@ -71,7 +71,7 @@ test('shows a run row by row', async () => {
   expect(last.stdout.split('\n'), 'without an id it is the last run').toHaveLength(8);
 });
 
-test('rows that were never sent stay unprocessed when a person settles another, which is rejected once', async () => {
+test('settling one row leaves unsent rows unprocessed, and rejects the row once', async () => {
   await using shop = await stoppedRun();
   expect((await shop.run('runs settle r1 5=77 --as applied')).code).toBe(2);
   await shop.report('runs settle r1 5 --as failed');
@@ -103,7 +103,7 @@ test('a run that was killed during its plan does not exist, and its id is not gi
   expect(await shop.report('inventory apply other.csv --yes')).toMatchObject({ code: 0, id: 'r8' });
 });
 
-test('after a line that could not be written a journal takes no further one: it may be incomplete', () => {
+test('a journal takes no line after one that could not be written', () => {
   const run = createRun({ kind: 'apply' } as RunHeader, []);
   const journal = new Journal(join(temporaryFolder(), 'r1.jsonl'), run);
   const mark = () => journal.keep({ kind: 'mark', rows: [] });
@@ -114,7 +114,7 @@ test('after a line that could not be written a journal takes no further one: it 
   expect(journal.error).toBe(error);
 });
 
-test('while all journals have more than 1 GB the oldest finished ones go, but none of a delivery and never the last 50', () => {
+test('above 1 GB the oldest finished journals go, except deliveries and the last 50', () => {
   const runs = Array.from({ length: 60 }, (_, at) => {
     const header = { delivery: at === 58 ? 'LS-1' : null, undoes: at === 57 ? 'r2' : null };
     return { id: `r${60 - at}`, state: at === 59 ? 'stopped' : 'finished', header } as RunInfo;
@@ -154,7 +154,7 @@ test('-q prints plan and summary but no notes, and -o json still prints its docu
   expect(JSON.parse(stdout)).toMatchObject({ id: 'r2', applied: 3 });
 });
 
-test('new values are on the disk before they are sent; an outcome that the embedded store could not save is unknown', async () => {
+test('new values are on disk before they are sent, and an outcome that is not saved is unknown', async () => {
   const kept: object[] = [];
   const sync = () => kept.push({ kind: 'sync' });
   const journal = { keep: (event: object) => kept.push(event), sync } as unknown as Journal;

@@ -24,7 +24,7 @@ async function seat(ms: number, words: readonly string[] = []) {
   return Object.assign(shop, { terminal });
 }
 
-test('shows the plan in a terminal, asks, draws a bar while it writes, and takes it away for the summary', async () => {
+test('a terminal shows the plan, a question, a bar during the writes, and the summary', async () => {
   await using shop = await seat(40);
   const { terminal } = shop;
   await terminal.until(`Set ${rows} counts on ${shop.url}?`);
@@ -80,7 +80,7 @@ test('Ctrl-C in a terminal waits for what is in flight, and prints the command t
   expect(await shop.report('resume --yes')).toMatchObject({ code: 0, applied: rows });
 });
 
-test('a second Ctrl-C in a terminal stops at once, and calls unknown what was in flight, which is no reject', async () => {
+test('a second Ctrl-C stops at once, and rows in flight are unknown, not rejects', async () => {
   await using shop = await seat(60_000, ['--yes']);
   const { terminal } = shop;
   await terminal.until('applying');

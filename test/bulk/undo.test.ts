@@ -109,7 +109,7 @@ test('undo sets back what the last run wrote, and only that', async () => {
   expect(shop.writes()).toEqual([]);
 });
 
-test('an undo names the rows of a killed run of which nobody knows, and takes them back once a person has told', async () => {
+test('an undo names the unknown rows of a killed run, and takes them back once they are settled', async () => {
   await using shop = await stockShop([5, 5, 5], { 'd.csv': 'petId,change\n1,+1\n2,+2\n3,+3\n' });
   await shop.report(deliver);
   // After a kill and a power cut the last two outcomes are lost.

@@ -54,7 +54,7 @@ test('a run leaves a cache for the next of its kind, which uses it and does the 
   expect(names.toSorted()).toEqual(['config-get', 'pets-list']);
 });
 
-test('a cache that is cut short or belongs to another version of the program is not used and is replaced', async () => {
+test('a cache that is cut short or of another version is replaced', async () => {
   const whole = await run(list);
   const [path = ''] = caches();
   const bundle = join(folder, 'dist/petstore.js');

@@ -47,7 +47,7 @@ test('the file is replaced and not overwritten, in a snap too', async () => {
   expect(fs.statSync(path).mode & 0o777).toBe(0o600);
 });
 
-test('a command that reads makes no folder, and a config in a folder that cannot be written to is read', async () => {
+test('a command that reads makes no folder, and reads a config in a read-only folder', async () => {
   const parent = temporaryFolder();
   const folder = join(parent, 'config');
   const env = { PETSTORE_CONFIG_DIR: folder };

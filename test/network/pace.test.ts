@@ -35,7 +35,7 @@ test('20 attempts in a row without an answer of the service stop the run', () =>
   });
 });
 
-test('a service without an answer is probed ten times in the time of its patience, and then the run stops', async () => {
+test('a silent service is probed ten times, and then the run stops', async () => {
   vi.useFakeTimers({ toFake: ['hrtime', 'setTimeout', 'clearTimeout'] });
   const { pace, stop, answer } = openPace(5000);
   answer(502, 20);

@@ -75,7 +75,7 @@ const bodyOf = (fields: RequestBody['fields']): RequestBody => ({
   fields,
 });
 
-test('a required field is asked for before a request, and the bounds of a description are not checked', () => {
+test('a missing required field is an error before a request, a value out of bounds is not', () => {
   const body = bodyOf({
     name: { wireName: 'name', required: true, bounds: { maxLength: 3 } },
     status: { wireName: 'status', required: false, bounds: { enum: ['sold'] } },

@@ -7,7 +7,7 @@ import { runCli } from '../helpers/run-cli.ts';
 
 const now = Date.parse('2027-01-01T00:00:00Z');
 
-test('the delay is a random part of half a second, doubled each time, at most 30 s, and at least Retry-After', () => {
+test('the delay is random, doubles up to 30 s, and is at least Retry-After', () => {
   expect([1, 2, 3, 4].map((attempt) => retryDelay(attempt, 0, 1))).toEqual([500, 1000, 2000, 4000]);
   expect(retryDelay(1, 0, 0)).toBe(0);
   expect(retryDelay(50, 0, 1)).toBe(30_000);

@@ -170,7 +170,7 @@ test('the plan of a row with the name of a category has its id', async () => {
   ]);
 });
 
-test('delete says what a file of ids has besides, and which texts may mean that there is no value', async () => {
+test('delete names further columns of a file of ids, and texts that may mean no value', async () => {
   using shop = openShop();
   const deleted = await shop.run('categories delete --from - --dry-run', {
     stdin: 'id,name,description\n1,a,\n',

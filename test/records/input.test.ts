@@ -47,7 +47,7 @@ test('splits random CSV as csv-parse does, however it is cut', async () => {
   }
 });
 
-test('a tab-separated cell between quotes is quoted, so that one with a backslash before a quote is refused', async () => {
+test('a backslash before the last quote of a tab-separated cell is refused', async () => {
   const records = await read('id\tname\n1\t"a\\"b"\n', { name: 'a.tsv' });
   expect(records[1]).toMatchObject({ line: 2, problem: { message: 'text follows a closing quote' } });
 });

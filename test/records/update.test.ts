@@ -45,7 +45,7 @@ test('update changes several records at once, and tries all of them', async () =
   expect(await shop.json('orders list --open')).toEqual([]);
 });
 
-test('a 412 to the tag of its own readings names the cache and its age, and no update goes without a tag', async () => {
+test('a 412 to the tag of a fresh reading names the cache, and the tag is not left out', async () => {
   const refused = { status: 412, body: { code: 'precondition_failed', message: 'changed', status: 412 } };
   await using server = await recordingServer({}, ({ method }) =>
     method === 'PUT' ? refused : { headers: { etag: '"v1"', age: '41' }, body: rex },

@@ -41,7 +41,7 @@ function ways(url: string) {
   ];
 }
 
-describe('an address of another origin takes nothing of the active profile, unless the profile is named too:', () => {
+describe('an address of another origin takes nothing from the active profile:', () => {
   const list = ['pets', 'list'];
 
   test.each([
@@ -75,7 +75,7 @@ test('an address of the origin of the active profile takes all of it', async () 
   for (const { headers } of service.seen) expect(headers.authorization).toBe('Bearer s3cret');
 });
 
-test('the client certificate of a profile is shown to its own origin, and not to that of a description elsewhere', async () => {
+test('a client certificate is shown to the origin of its profile alone', async () => {
   const { cert, key } = await makeCertificate(9);
   for (const [name, pem] of Object.entries({ 'cert.pem': cert, 'key.pem': key }))
     writeFileSync(join(folder, name), pem, { mode: 0o600 });

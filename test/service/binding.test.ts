@@ -94,7 +94,7 @@ describe('a binding', () => {
     expect(await sourceOf()).toBe('stated');
   });
 
-  test('belongs to its profile and its origin, or without a profile to its origin, and to no other address', async () => {
+  test('belongs to the origin and the profile that were bound, and to no other address', async () => {
     const profiles = {
       one: { 'base-url': 'http://one.test' },
       also: { 'base-url': 'http://one.test' },

@@ -27,7 +27,7 @@ function bodies({ seen }: RecordingServer, method: string): string[] {
   return seen.filter((request) => request.method === method).map(({ body }) => body);
 }
 
-test('a service is called at its own paths, by its own methods, with its own names and constant parameters', async () => {
+test('a service is called with its own paths, methods, names and constant parameters', async () => {
   await using service = await warehouseServer();
   const { done } = await bindTo(service, warehouse);
   expect(JSON.parse(await done('pets list --status available --category 1 -o json'))).toEqual([rex]);
@@ -69,7 +69,7 @@ test('a service gets no request that lacks what it requires, and its bounds are 
   expect(service.calls().filter((call) => calls.includes(call))).toEqual(calls);
 });
 
-test('a pet that cannot be read alone is found through the list, and a tie works once it is settled', async () => {
+test('a pet that cannot be read alone is found in the list, and --map settles a tie', async () => {
   const entry = { petId: 7, quantity: 2, status: 'sold' };
   await using service = await recordingServer({ '/openapi.json': ambiguous }, ({ path, body }) => {
     if (body !== '') Object.assign(entry, JSON.parse(body));
@@ -174,7 +174,7 @@ test('a service that requires the id in the body too gets the id in the body', a
   expect(JSON.parse(bodies(service, 'PUT')[0] ?? '')).toMatchObject({ id: 7, name: 'Max', categoryId: 1 });
 });
 
-test('a count that is patched has the other fields that its body requires, from the entry as it was read', async () => {
+test('a PATCH of a count has the fields that its body requires, as they were read', async () => {
   const entry = json(record({ petId: integer, quantity: integer, status: text }));
   const responses = { 200: entry };
   await using service = await recordingServer({}, ({ body }) => ({
@@ -289,7 +289,7 @@ test('a new entry has no status if the service does not take it, in a bulk run e
 
 // What the descriptions that web frameworks generate have in common.
 
-test('an order whose pet has another name is unbound, and the --map line binds every operation on orders', async () => {
+test('an order whose pet has another name is unbound, and its --map line binds all of orders', async () => {
   const order = json(
     record({ id: integer, user: integer, pet: integer, quantity: integer, complete: { type: 'boolean' } }),
   );
@@ -377,7 +377,7 @@ test.each([
   },
 );
 
-test('every command that sets counts prints the --map line of an update that could be bound by hand', async () => {
+test('every command that sets counts prints the --map line of an unbound update', async () => {
   const entry = json(record({ petId: integer, quantity: integer }));
   await using service = await recordingServer({}, () => ({ body: { petId: 1, quantity: 2 } }));
   const path = {

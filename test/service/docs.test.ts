@@ -113,7 +113,7 @@ test('a description with markup in it is shown as text', () => {
   expect(page).toContain('&lt;script&gt;alert(&quot;1&quot;)');
 });
 
-test('states the sunset of a deprecated operation, and --read-only leaves out the forms of writes', async () => {
+test('the sunset of a deprecated operation is stated, and --read-only leaves out writes', async () => {
   await using other = await serve('--read-only');
   const page = await (await fetch(`${other.url}/docs`)).text();
   expect(page.replace(/<[^>]*>/g, '')).toContain(

@@ -44,7 +44,7 @@ test.each<[how: string, paths: readonly string[], answer: Reply, from: string]>(
     expect(await bind(...argv)).toMatchObject({ code: 0, stderr: found });
 });
 
-test('an address that redirects to a login on another origin leads to its description, and the login is never asked', async () => {
+test('an address that redirects to a login leads to its description without the login', async () => {
   await using login = await recordingServer({ '/': sparse });
   await using server = await recordingServer({ '/v3/api-docs': sparse }, () => ({
     status: 302,

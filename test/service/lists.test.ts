@@ -137,7 +137,7 @@ test('a service that takes an unknown page size for a filter is asked once witho
   expect(server.calls().filter((call) => call.startsWith('GET /pets?limit=')).length).toBeGreaterThan(0);
 });
 
-test('a list that needs a filter is unbound, and the --map line that fixes it binds a list that may be cut', async () => {
+test('a list that needs a filter is unbound, and its --map line binds a list that may be cut', async () => {
   const values = { type: 'string', enum: ['available', 'pending', 'sold'] };
   const page: Shape['page'] = (records, url) =>
     url.pathname === '/pets'
@@ -257,7 +257,7 @@ const firstCategory: Shape['page'] = (records, url) =>
     ? records.filter(({ categoryId }) => categoryId === Number(url.searchParams.get('categoryId') ?? 1))
     : records;
 
-test('a default of a filter whose values are unknown is a doubt: a warning for a list, exit 2 for all else', async () => {
+test('a default of a filter with unknown values is a warning for a list, exit 2 for all else', async () => {
   await using service = await shapedService({
     parameters: [inQuery('categoryId', { type: 'integer', default: 1 })],
     page: firstCategory,
@@ -277,7 +277,7 @@ test('a default of a filter whose values are unknown is a doubt: a warning for a
   await done('categories get Dogs -o ids');
 });
 
-test('a field that the records lack is an empty column, and its flags are exit 2 before any request', async () => {
+test('a field that the records lack is an empty column, and its flags are a usage error', async () => {
   const write: Shape['write'] = ({ categoryId, status, shipDate, ...record }) => record;
   await using service = await shapedService({ write });
   const { run, done } = await bindTo(service);

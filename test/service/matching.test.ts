@@ -31,7 +31,7 @@ async function bind(document: unknown, ...maps: string[]) {
   return { code, stderr: stderr.replace(/\s+/g, ' '), routes: Object.fromEntries(routes) };
 }
 
-test('the document of the table is bound to the table itself, and a bare document has two bound operations', async () => {
+test("the program's own document is bound as the table, a bare one with two operations", async () => {
   expect(Object.keys((await bindDocument(toOpenApi() as unknown as JsonObject)).bound)).toEqual(operationIds);
   const bare = { '/pets/{petId}': { get: { responses: {} } }, '/store/orders': { get: { responses: {} } } };
   const { bound } = await bindDocument({ openapi: '3.0.0', paths: bare });

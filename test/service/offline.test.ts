@@ -110,7 +110,7 @@ test('if the file cannot be written, the store does not change', async () => {
   expect((await sendTo(transport, 'POST', '/pets', rex)).headers.location).toBe('/pets/26');
 });
 
-test('the records of the seeded and of the generated store fit together, and are the same each time', () => {
+test('the records of both stores refer to each other, and are the same each time', () => {
   const sizes = ({ categories, pets, orders, inventory }: Store) =>
     [categories, pets, orders, inventory].map(({ all }) => all.length);
   expect(sizes(seedStore())).toEqual([6, 25, 10, 25]);
@@ -133,7 +133,7 @@ test('an id that a version before 4.0.0 gave and deleted is not given again', as
   expect((await send('POST', '/categories', '{"name":"Cats"}')).headers.location).toBe('/categories/8');
 });
 
-test('a file may leave out statuses, entries and id counters, and a complete order may be of a deleted pet', async () => {
+test('a file may lack statuses, entries and id counters, and the pet of a complete order', async () => {
   await mkdir(join(folder, 'state'));
   const order = '{"id":1,"petId":9,"complete":true}';
   await writeFile(

@@ -115,7 +115,7 @@ test.each([
   expect(run.stderr).toContain(why);
 });
 
-test('serve runs a command against itself, without a profile; stdout and the exit code are those of the command', async () => {
+test('serve runs a command against itself, with the stdout and exit code of the command', async () => {
   const script =
     'fetch(process.env.PETSTORE_BASE_URL + "/pets/3").then(async (r) => { console.log(await r.text(), process.env.PETSTORE_PROFILE); process.exit(7); })';
   const env = { PETSTORE_PROFILE: 'offline' };

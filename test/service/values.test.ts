@@ -163,7 +163,7 @@ test('the table of a list that is fed back unchanged changes nothing', async () 
 const words = ['AVAILABLE', 'RESERVED', 'SOLD'];
 const status = { ...text, enum: words };
 
-test('a status has the words of the description: in flags, filters, files, questions and the overview', async () => {
+test('flags, filters, files, questions and the overview take the statuses of the description', async () => {
   await using service = await serve({ status }, { status: 'SOLD' }, { filter: status });
   const { run, done } = await bindTo(service);
   for (const word of ['sold', 'SOLD', 'Sold'])
@@ -207,7 +207,7 @@ test('a status has the words of the description: in flags, filters, files, quest
   expect(service.calls()).toEqual([]);
 });
 
-test('a filter may spell the words otherwise than the records do, and a status without an enumeration is any word', async () => {
+test('a filter may spell statuses in another way, and without an enumeration any word is one', async () => {
   await using spelled = await serve(
     { status },
     { status: 'SOLD' },
@@ -287,7 +287,7 @@ test('a category that is null in a file is no name', async () => {
   expect([run.code, run.stderr]).toEqual([2, expect.stringContaining('categoryId is required')]);
 });
 
-test('the error of missing fields names the flags that give them, which take the type of the field', async () => {
+test('the error of missing fields names their flags, which take the type of the field', async () => {
   await using service = await serve({ code: text, count: integer, tags: {} });
   const description = JSON.parse(await (await fetch(`${service.url}/openapi.json`)).text());
   description.components.schemas.Pet.required.push('code', 'count', 'tags');

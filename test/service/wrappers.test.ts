@@ -86,7 +86,7 @@ describe('an app with faults', () => {
   });
 });
 
-test('with --trust-proxy the server builds links, description and page as the gateway says; without it, or a valid place, as it is called', async () => {
+test('with --trust-proxy links, description and page name the gateway, without it the server', async () => {
   const start = (trustProxy: boolean) =>
     startServer({ host: '127.0.0.1', port: 0, trustProxy, store: seedStore() });
   const [trusting, plain] = [await start(true), await start(false)];

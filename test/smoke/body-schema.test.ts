@@ -77,7 +77,7 @@ test('a time without an offset is a remark', () => {
   expect(check(schema, '{"at":"2026-11-28T09:00:00.123"}')).toEqual({ remark });
 });
 
-test('an allowed null hides no fault: null for a required field or an item of a list, and what follows it', () => {
+test('null for a required field or an item is a fault, and an allowed null hides no other', () => {
   const properties = { note: { type: 'string' }, id: { type: 'integer' } };
   expect(check({ required: ['note'], properties }, '{"note":null}').fault?.expected).toBe('a string');
   expect(check({ type: 'array', items: { type: 'string' } }, '[null]').fault?.pointer).toBe('/0');

@@ -147,7 +147,7 @@ describe.concurrent('what a description says, and what it does not', () => {
     expect(unbound.check('write/category').reason).toMatch(/^create: .*no description/);
   });
 
-  test('a page size that the service requires is sent, and a delete may answer anything if it states nothing', async () => {
+  test('a required page size is sent, and a delete without a stated answer may answer anything', async () => {
     const spoil: Change = (answer, { method, path }) => {
       if (method === 'DELETE' && answer.status === 204)
         return withBody({ ...answer, status: 200 }, { deleted: true });

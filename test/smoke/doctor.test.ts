@@ -39,7 +39,7 @@ function writeConfig(config: unknown, mode = 0o600): void {
   chmodSync(join(folder, 'config.json'), mode);
 }
 
-test('the embedded store passes without network checks, and each check comes after the checks that it needs', async () => {
+test('the embedded store passes without network checks, each after those that it needs', async () => {
   const { code, states } = await examine('--offline');
   expect(code).toBe(0);
   expect(Object.entries(states)).toEqual([
@@ -50,7 +50,7 @@ test('the embedded store passes without network checks, and each check comes aft
   ]);
 });
 
-test('a service that answers passes every check, gets one request, and its token is named by its source', async () => {
+test('a service that answers passes with one request, and the source of its token is named', async () => {
   await using server = await healthy();
   const token = { PETSTORE_TOKEN: 's3cret' };
   const { code, states, findings, stdout } = await examine(`--base-url ${server.url}`, token);

@@ -53,7 +53,7 @@ test('one run writes all reports with the same totals', async () => {
   expect(stdout).toContain('::error title=smoke op/getCategory::');
 });
 
-test('the report for people has the failures with all details, then a line for each check, then the total', async () => {
+test('the report for people has the failures, a line for each check, and the total', async () => {
   const { stdout } = await run(['--only', 'op/*Category,op/list*s']);
   const report = stdout.replaceAll(service.url, '<url>').replace(/ +[\d.]+ m?s/g, ' <time>');
   expect(
@@ -99,7 +99,7 @@ test('if the service cannot be reached, reports are written and are not green', 
   expect(JSON.parse(files.json)).toMatchObject({ exitCode: 6, totals: { fail: 1 } });
 });
 
-test('if every check was skipped, or none is selected, smoke exits 2 and its reports are not green', async () => {
+test('if no check ran, smoke exits 2 and its reports are not green', async () => {
   await using empty = await startService({ spoil: on('/store/orders', (answer) => withBody(answer, [])) });
   const { code, stdout, stderr, files } = await allReports(empty.url, ['--only', 'op/getOrder']);
   expect({ code, stderr }).toEqual({ code: 2, stderr: '' });
@@ -113,7 +113,7 @@ test('if every check was skipped, or none is selected, smoke exits 2 and its rep
     expect((await run(flags.split(' '))).code).toBe(2);
 });
 
-test('a report or a step summary that cannot be written is exit 1, after the report for people, unless a check failed', async () => {
+test('a report that cannot be written is exit 1 unless a check failed', async () => {
   const report = ['--report', 'json=/dev/null/reports/smoke.json'];
   const written = await run(['--only', 'op/listPets', ...report]);
   expect(written).toMatchObject({ code: 1, stderr: expect.stringContaining('/dev/null/reports') });
@@ -127,7 +127,7 @@ test('a report or a step summary that cannot be written is exit 1, after the rep
   expect(endless).toMatchObject({ code: 1, stderr: expect.stringContaining('/proc/none') });
 });
 
-test('text of the service cannot begin a line, move the cursor or command a CI runner, in any report', async () => {
+test('no text of the service drives a terminal or a CI runner, in any report', async () => {
   const hostile = '\x1b[31m\u202e\n::error::x ##[error] ##vso[task] %0A </script>|`<b>';
   await using evil = await startService({
     spoil: on('/categories/1', (answer) =>
@@ -187,7 +187,7 @@ test('globs select by id and by group; reach always runs; --dry-run lists them a
   expect(stdout).toMatch(/^write\/category +createCategory +stable$/m);
 });
 
-test('-o json puts the JSON report on stdout, and the report for people on stderr unless --quiet is given', async () => {
+test('-o json prints JSON on stdout, and the report for people on stderr without --quiet', async () => {
   const only = ['--only', 'op/getCategory'];
   const human = await run(only);
   const json = await run([...only, '-o', 'json']);
@@ -234,7 +234,7 @@ function faultsOf({ name, attributes, children }: XmlElement): string[] {
   ];
 }
 
-test('a case of JUnit is named by the condition of its --expect, and both schemas take the report of a failure and a flaky check, and of a service that is not reached', async () => {
+test('both schemas of JUnit take every report, and a case has the condition of its --expect', async () => {
   const flaky = on(
     '/store/orders/1',
     counting((count) => count === 1, refusing(503)),

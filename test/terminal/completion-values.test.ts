@@ -91,7 +91,7 @@ test('a Tab runs no token-command, and offers no values of the service then', as
   expect(existsSync(join(folder, 'asked'))).toBe(false);
 });
 
-test('a Tab prints nothing for a profile or a service that is not there, and waits for none that is silent', async () => {
+test('a Tab prints nothing for a missing profile or service, and does not wait for a silent one', async () => {
   const server = createServer(() => {});
   const port = await listenHere(server);
   onTestFinished(() => void server.close());

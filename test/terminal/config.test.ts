@@ -101,7 +101,7 @@ test('--profile puts a value into a profile', async () => {
   expect(stderr).toBe('timeout of profile v1.2 is no longer set\n');
 });
 
-test('get reads the file and the active profile, not flags and variables, and prints the bare value', async () => {
+test('get prints the bare value of the file and the active profile, not of flags and variables', async () => {
   config.write({ profile: 'p', profiles: { p: { output: 'json' } }, timeout: '9s', retries: 0 });
   const env = { PETSTORE_OUTPUT: 'table', PETSTORE_BASE_URL: 'http://a' };
   for (const [words, stdout] of [
@@ -125,7 +125,7 @@ test('quiet in the config silences notices', async () => {
   expect(await run('set timeout 5s')).toEqual({ code: 0, stdout: '', stderr: '' });
 });
 
-test('explain and profile show hide the arguments of token-command and unknown keys, get shows them', async () => {
+test('explain and profile show hide what may be a secret, and get shows it', async () => {
   const shop = { 'base-url': 'http://a', 'token-command': 'vault s3cret', password: 's3cret' };
   config.write({ profile: 'shop', profiles: { shop } });
   for (const line of ['config explain', 'config show', 'config explain -o json', 'profile show']) {

@@ -90,7 +90,7 @@ test.each([
   expect(run.stdout.trim().split('\n').join(' ')).toBe(ids);
 });
 
-test('a record without an id has no line among ids, and a warning counts it; csv guards no number', async () => {
+test('a warning counts the records that -o ids leaves out because they have no id', async () => {
   await using server = await recordingServer({
     '/store/orders': [{ id: 1 }, { quantity: -1 }, { id: null }, { id: 4 }],
   });

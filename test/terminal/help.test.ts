@@ -17,7 +17,7 @@ for await (const { path } of commandsOf(program)) paths.push(path);
 const longHelps =
   /^(|\w+ (create|update)|inventory (diff|apply)|api (bind|request)|serve|smoke|config set|profile create|completion|help)$/;
 
-test('the help of a command is 80 columns wide, but for examples, and 24 lines long, but for a few commands', async () => {
+test('the help of a command fits 80 columns without its examples, and mostly 24 lines', async () => {
   for (const path of paths) {
     const { stdout } = await runCli([...path, '--help']);
     const prose = stdout.split('\n');

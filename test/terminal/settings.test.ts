@@ -148,7 +148,7 @@ describe('a wrong setting', () => {
     expect([explained.code, explained.stderr.replace(/\s+/g, ' ')]).toEqual([0, stderr]);
   });
 
-  test('that is an unknown key is a warning with the command that removes it, but not in an unused profile', async () => {
+  test('an unknown key is a warning with the command that removes it, unless its profile is unused', async () => {
     const warning =
       "unknown key 'timeot' is not used; did you mean timeout? `petstore config unset` removes it";
     for (const content of [{ timeot: '5s' }, { profile: 'p', profiles: { p: { timeot: '5s' } } }]) {
