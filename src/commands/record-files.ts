@@ -9,7 +9,7 @@ import { type CheckedInput, type Issue, toIssue, withoutInvalid } from '../input
 import type { Output, PreparedCommand } from '../output/printer.ts';
 import { CliError } from '../process/errors.ts';
 import { counted } from '../process/text.ts';
-import { type Access, openAccess } from '../records/access.ts';
+import { type Access, prepareRecords } from '../records/access.ts';
 import { checkOfferedFields, extraFields } from '../records/body-fields.ts';
 import { createRecordLayout, type RecordRow } from '../records/record-layout.ts';
 import type { Intent } from '../writes/decide.ts';
@@ -24,16 +24,18 @@ interface FileWrite {
 }
 
 /** Creates, changes or deletes the records of a file, as a run: plan, question, journal, report. */
-export function writeFileRecords(context: Context, noun: Noun, write: FileWrite): PreparedCommand {
-  return { view: runView(context, noun.name), run: () => runFile(context, noun, write) };
-}
-
-async function runFile(
+export async function writeFileRecords(
   context: Context,
   noun: Noun,
-  { kind, from, fieldTexts, flags }: FileWrite,
-): Promise<Output> {
-  const access = await openAccess(context, noun, noun.operations[kind], 'bulk');
+  write: FileWrite,
+): Promise<PreparedCommand> {
+  const work = (access: Access) => runFile(access, write);
+  const { run } = await prepareRecords(context, noun, noun.operations[write.kind], work, 'bulk');
+  return { view: runView(context, noun.name), run };
+}
+
+async function runFile(access: Access, { kind, from, fieldTexts, flags }: FileWrite): Promise<Output> {
+  const { context, noun } = access;
   const extra = extraFields(access, fieldTexts);
   if (kind !== 'delete') checkOfferedFields(access, extra);
   const { skipInvalid = false, shard = null } = flags;

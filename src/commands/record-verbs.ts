@@ -120,15 +120,16 @@ function recordsOrFile(
 ) {
   return async (context: Context, values: WriteValues): Promise<PreparedCommand> => {
     const { ids = [], from, field: fieldTexts } = values;
-    const { view, run } =
+    const prepared =
       from === undefined
-        ? await prepare(context, ids, { fieldTexts, values })
+        ? prepare(context, ids, { fieldTexts, values })
         : (await import('./record-files.ts')).writeFileRecords(context, noun, {
             kind,
             from,
             fieldTexts,
             flags: values as ApplyFlags,
           });
+    const { view, run } = await prepared;
     return {
       view,
       async run() {

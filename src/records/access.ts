@@ -20,26 +20,7 @@ export interface Access {
   readonly noun: Noun;
   readonly names: Names;
   readonly operation: Operation;
-}
-
-/**
- * Opens the client.
- *
- * @throws UsageError if the service does not offer the operation.
- */
-export async function openAccess(
-  context: Context,
-  noun: Noun,
-  operationId: OperationId,
-  use: ClientUse = 'records',
-): Promise<Access> {
-  const operation = offeredOperation(await context.contract(), operationId);
-  const client = await context.client(use);
-  return { context, client, noun, names: new Names(context, client), operation };
-}
-
-/** Access of a verb that prints the records. */
-export interface PrintingAccess extends Access {
+  /** The columns in which the verb prints records. */
   readonly view: View<ServiceRecord>;
   /** The names of other records that the view shows. `readNames` adds them. */
   readonly nameById: Map<bigint, string>;
@@ -55,13 +36,17 @@ export async function prepareRecords(
   context: Context,
   noun: Noun,
   operationId: OperationId,
-  work: (access: PrintingAccess) => ReturnType<PreparedCommand['run']>,
+  work: (access: Access) => ReturnType<PreparedCommand['run']>,
+  use: ClientUse = 'records',
 ): Promise<PreparedCommand & { readonly view: View<ServiceRecord> }> {
   const operation = offeredOperation(await context.contract(), operationId);
   const nameById = new Map<bigint, string>();
   const isOnTerminal = context.printer().content === 'text' && context.io.stdout.isTerminal;
   const view = viewOf(noun, operation, nameById, isOnTerminal);
-  const run = async () => work({ ...(await openAccess(context, noun, operationId)), view, nameById });
+  const run = async () => {
+    const client = await context.client(use);
+    return work({ context, client, noun, names: new Names(context, client), operation, view, nameById });
+  };
   return { view, run };
 }
 
@@ -71,7 +56,7 @@ export async function prepareRecords(
  * @returns a function that waits for the name that a record shows; without a record, for all names. It never rejects.
  */
 export function readNames(
-  { context, names, noun, view, nameById }: PrintingAccess,
+  { context, names, noun, view, nameById }: Access,
   isList: boolean,
 ): (record?: ServiceRecord) => Promise<void> {
   const printer = context.printer();

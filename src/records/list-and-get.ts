@@ -10,7 +10,7 @@ import { sleep, withinLimits } from '../process/deadline.ts';
 import { CliError, exitCodes, InterruptedError, UsageError } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
 import { sanitize, secondsText } from '../process/text.ts';
-import { type Access, type PrintingAccess, prepareRecords, readEach, readNames } from './access.ts';
+import { type Access, prepareRecords, readEach, readNames } from './access.ts';
 import { toServiceStatuses } from './body-fields.ts';
 import { Names } from './names.ts';
 import type { IdOrName } from './parse-values.ts';
@@ -41,7 +41,7 @@ export function listRecords(context: Context, noun: Noun, query: ListQuery): Pro
   return prepareRecords(context, noun, noun.operations.list, (access) => readList(access, query));
 }
 
-async function readList(access: PrintingAccess, query: ListQuery): ReturnType<PreparedCommand['run']> {
+async function readList(access: Access, query: ListQuery): ReturnType<PreparedCommand['run']> {
   const { client, noun } = access;
   const status = toServiceStatuses(client.contract, noun.name, query.status);
   const where: Fields = { ...query.where, status };
@@ -112,7 +112,7 @@ const clearScreen = '\x1b[2J\x1b[H';
  *
  * @throws UsageError if stdout is not a terminal, or the format is not a table.
  */
-async function watchRecords(access: PrintingAccess, options: WatchOptions): Promise<number> {
+async function watchRecords(access: Access, options: WatchOptions): Promise<number> {
   const { context } = access;
   const { io } = context;
   if (context.printer().content !== 'text' || !io.stdout.isTerminal || io.env.TERM === 'dumb')
@@ -132,7 +132,7 @@ async function watchRecords(access: PrintingAccess, options: WatchOptions): Prom
   }
 }
 
-async function printOnce(access: PrintingAccess, { intervalMs, limit, read }: WatchOptions): Promise<void> {
+async function printOnce(access: Access, { intervalMs, limit, read }: WatchOptions): Promise<void> {
   const { context, client, noun } = access;
   const { io, settings } = context;
   const { bold, red } = await context.style('stdout');

@@ -7,7 +7,7 @@ import type { Intent, Row } from '../writes/decide.ts';
 import { createRecordPort } from '../writes/port.ts';
 import type { Settled } from '../writes/settle.ts';
 import { settleAll } from '../writes/settle-all.ts';
-import { type Access, joinErrors, type PrintingAccess, readNames } from './access.ts';
+import { type Access, joinErrors, readNames } from './access.ts';
 import { rowError } from './write-errors.ts';
 
 // A command with ids settles its rows like a run, but without a journal: their outcomes are printed. A dry run is the same, but sends
@@ -37,7 +37,7 @@ interface Ending {
 
 /** Sends the writes and returns their records; with --dry-run returns the requests. */
 export async function writeRecords(
-  access: PrintingAccess,
+  access: Access,
   writes: readonly RecordWrite[],
   options: RecordWriteOptions,
 ): Promise<Output | undefined> {
@@ -107,7 +107,7 @@ async function reportWrite(
 
 /** Returns the output: the records, in the order of the command line, and the error of the failed writes. */
 async function toOutput(
-  access: PrintingAccess,
+  access: Access,
   ending: Ending,
   options: RecordWriteOptions,
 ): Promise<Output | undefined> {
