@@ -1,5 +1,5 @@
 import { offeredOperation } from '../api/contract.ts';
-import { type Noun, type OperationId, referenceFields } from '../api/nouns.ts';
+import { type NamedNoun, type Noun, type OperationId, referenceFields } from '../api/nouns.ts';
 import type { Operation } from '../api/operations.ts';
 import type { ServiceRecord } from '../api/record-values.ts';
 import type { Client } from '../client/client.ts';
@@ -22,7 +22,7 @@ export interface Access {
   readonly operation: Operation;
   /** The columns in which the verb prints records. */
   readonly view: View<ServiceRecord>;
-  /** The names of other records that the view shows. `readNames` adds them. */
+  /** The names of other records that the view shows. `addNames` adds them. */
   readonly nameById: Map<bigint, string>;
 }
 
@@ -50,37 +50,33 @@ export async function prepareRecords(
   return { view, run };
 }
 
-/**
- * Reads the names of other records that the view shows. For a list all names are read, and the reading begins at once.
- *
- * @returns a function that waits for the name that a record shows; without a record, for all names. It never rejects.
- */
-export function readNames(
-  { context, names, noun, view, nameById }: Access,
-  isList: boolean,
-): (record?: ServiceRecord) => Promise<void> {
-  const printer = context.printer();
+/** Returns the noun whose names the view shows beside or in place of its own fields. Undefined if it shows none. */
+function nounOfNames({ context, noun, view }: Access): NamedNoun | undefined {
   const { field = '', column = '' } = noun.reference ?? {};
-  const referenceNoun = referenceFields[field];
-  if (referenceNoun === undefined || !printer.shows(view, column)) return async () => {};
-  const readAll = async () => {
-    for (const [id, name] of await names.namesOf(referenceNoun)) nameById.set(id, name);
-    if (referenceNoun === 'categories' && printer.content === 'cells') dropAmbiguous(nameById);
-  };
+  return context.printer().shows(view, column) ? referenceFields[field] : undefined;
+}
+
+/** Begins to read the names that a view shows, at the same time as its records. The names of a few pets are read after them. */
+export function beginNames(access: Access, { isList }: { readonly isList: boolean }): void {
+  const noun = nounOfNames(access);
+  if (noun && (isList || noun === 'categories')) access.names.beginReading(noun);
+}
+
+/** Adds the names that a view shows: those for the records, or all. It never rejects. */
+export async function addNames(access: Access, records?: readonly ServiceRecord[]): Promise<void> {
+  const { context, names, noun, nameById } = access;
+  const nameNoun = nounOfNames(access);
   // The list of categories is short, and no request reads only some of them.
-  if (isList || referenceNoun === 'categories') {
-    names.beginReading(referenceNoun);
-    let reading: Promise<void> | undefined;
-    return () => {
-      reading ??= readAll();
-      return reading;
-    };
+  if (nameNoun === 'pets' && records) {
+    for (const { fields } of records) {
+      const id = fields[noun.reference?.field ?? ''];
+      const name = typeof id === 'bigint' && !nameById.has(id) && (await names.nameOfPet(id));
+      if (name) nameById.set(id as bigint, name);
+    }
+  } else if (nameNoun) {
+    for (const [id, name] of await names.namesOf(nameNoun)) nameById.set(id, name);
+    if (nameNoun === 'categories' && context.printer().content === 'cells') dropAmbiguous(nameById);
   }
-  return async (record) => {
-    const id = record?.fields[field];
-    const name = typeof id === 'bigint' && !nameById.has(id) && (await names.nameOfPet(id));
-    if (name) nameById.set(id as bigint, name);
-  };
 }
 
 /** Drops the names with which `--from` could not find the record: those of several records, and those that look like an id. */

@@ -10,7 +10,7 @@ import { sleep, withinLimits } from '../process/deadline.ts';
 import { CliError, exitCodes, InterruptedError, UsageError } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
 import { sanitize, secondsText } from '../process/text.ts';
-import { type Access, prepareRecords, readEach, readNames } from './access.ts';
+import { type Access, addNames, beginNames, prepareRecords, readEach } from './access.ts';
 import { toServiceStatuses } from './body-fields.ts';
 import { Names } from './names.ts';
 import type { IdOrName } from './parse-values.ts';
@@ -51,9 +51,9 @@ async function readList(access: Access, query: ListQuery): ReturnType<PreparedCo
   if (watch !== undefined) return watchRecords(access, { intervalMs: watch, limit, read });
   const pages = await read();
   // The names are read at the same time as the first page, and a failure of the page comes first.
-  const readName = readNames(access, true);
+  beginNames(access, { isList: true });
   const first = await pages.next();
-  await readName();
+  await addNames(access);
   // Undefined until a record is found or the list ends: a reader of stdout that leaves early ends the loop.
   let content: 'any' | 'none' | undefined;
   async function* pagesWithFirst() {
@@ -140,7 +140,7 @@ async function printOnce(access: Access, { intervalMs, limit, read }: WatchOptio
   try {
     const pages: (readonly ServiceRecord[])[] = [];
     for await (const page of await read()) pages.push(page);
-    await readNames({ ...access, names: new Names(context, client) }, true)();
+    await addNames({ ...access, names: new Names(context, client) });
     const store = settings.baseUrl ?? 'the embedded store';
     const title = `${noun.plural} of ${sanitize(store)} at ${clock}, every ${secondsText(intervalMs)}`;
     await io.stdout.write(`${clearScreen}${bold(title)}\n`);
@@ -169,12 +169,12 @@ export async function getRecords(
     const { client, names } = access;
     const read = async (idOrName: IdOrName) =>
       (await readRecord(client, noun.name, await names.idOf(namedNoun(noun), idOrName))).record;
-    const readName = readNames(access, false);
+    beginNames(access, { isList: false });
     const atOnce = context.settings.get('concurrency');
     const { values: records, error } = await readEach(idsOrNames, read, { unit: noun.plural, atOnce });
     const [first] = records;
     if (first === undefined) throw error;
-    for (const record of records) await readName(record);
+    await addNames(access, records);
     return idsOrNames.length > 1 ? { pages: [records], error } : { record: first, error };
   });
 }

@@ -7,7 +7,7 @@ import type { Intent, Row } from '../writes/decide.ts';
 import { createRecordPort } from '../writes/port.ts';
 import type { Settled } from '../writes/settle.ts';
 import { settleAll } from '../writes/settle-all.ts';
-import { type Access, joinErrors, readNames } from './access.ts';
+import { type Access, addNames, joinErrors } from './access.ts';
 import { rowError } from './write-errors.ts';
 
 // A command with ids settles its rows like a run, but without a journal: their outcomes are printed. A dry run is the same, but sends
@@ -124,8 +124,7 @@ async function toOutput(
     if (error) throw error;
     return undefined;
   }
-  const readName = readNames(access, false);
-  for (const record of records) await readName(record);
+  await addNames(access, records);
   if (options.asList) {
     const whatIsDone = `${records.length} of ${rows.length} ${noun.plural} were written`;
     return { pages: [records], notes, warnings, whatIsDone, error };
