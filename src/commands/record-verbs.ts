@@ -10,9 +10,6 @@ import { type IdOrName, parseId, parseIdOrName, parseText } from '../records/par
 import { columnOf, fieldKinds, flagOf, namedNoun } from '../records/record-fields.ts';
 import { type ApplyFlags, fileFlags, referenceFlag } from './shared-flags.ts';
 
-/** The examples of a noun's verbs. */
-type VerbExamples = Readonly<Record<'get' | WriteVerb, readonly string[]>>;
-
 /** The values of the arguments and flags of create, update and delete. */
 interface WriteValues {
   readonly ids?: readonly IdOrName[];
@@ -22,7 +19,7 @@ interface WriteValues {
 }
 
 /** Creates the verbs that pets, categories and orders share: get, create, update, edit and delete. */
-export function recordVerbs(noun: Noun, examples: VerbExamples) {
+export function recordVerbs(noun: Noun, examples: Readonly<Record<'get' | WriteVerb, readonly string[]>>) {
   const { singular, plural } = noun;
   const singularWithArticle = withArticle(singular);
   const { idList, idsOrFile, id } = idArguments(noun);

@@ -86,19 +86,17 @@ function dropAmbiguous(nameById: Map<bigint, string>): void {
     if (isIdText(name) || (counts.get(caseless(name)) ?? 0) > 1) nameById.delete(id);
 }
 
-/** The result of reading several items. */
-interface Readings<Value> {
-  readonly values: readonly Value[];
-  /** Undefined if all items were read. */
-  readonly error: CliError | undefined;
-}
-
-/** Reads items, several at a time, even if some fail. It leaves out undefined values. @param unit the plural of the items. */
+/**
+ * Reads items, several at a time, even if some fail. It leaves out undefined values.
+ *
+ * @param unit the plural of the items.
+ * @returns the values, and the error, which is undefined if all items were read.
+ */
 export async function readEach<Item, Value>(
   items: readonly Item[],
   read: (item: Item) => Promise<Value | undefined>,
   { unit, atOnce }: { readonly unit: string; readonly atOnce: number },
-): Promise<Readings<Value>> {
+): Promise<{ readonly values: readonly Value[]; readonly error: CliError | undefined }> {
   const results: (Value | CliError | undefined)[] = [];
   await eachAtOnce(atOnce, items.entries(), async ([index, item]) => {
     results[index] = await read(item).catch((error: unknown) => {

@@ -3,7 +3,7 @@ import { differencesOf, fieldsOf, fieldText, type ServiceRecord } from '../api/r
 import { toRequestDocuments } from '../client/shown-calls.ts';
 import type { Output } from '../output/printer.ts';
 import { CliError, InterruptedError } from '../process/errors.ts';
-import type { Intent, Row } from '../writes/decide.ts';
+import type { Row } from '../writes/decide.ts';
 import { createRecordPort } from '../writes/port.ts';
 import type { Settled } from '../writes/settle.ts';
 import { settleAll } from '../writes/settle-all.ts';
@@ -12,13 +12,6 @@ import { rowError } from './write-errors.ts';
 
 // A command with ids settles its rows like a run, but without a journal: their outcomes are printed. A dry run is the same, but sends
 // nothing.
-
-/** A write of a command. */
-interface RecordWrite {
-  /** Undefined if the record is created. */
-  readonly id?: bigint | undefined;
-  readonly intent: Intent;
-}
 
 interface RecordWriteOptions {
   /** Print a list, even if there is only one record. */
@@ -38,7 +31,7 @@ interface Ending {
 /** Sends the writes and returns their records; with --dry-run returns the requests. */
 export async function writeRecords(
   access: Access,
-  writes: readonly RecordWrite[],
+  writes: readonly Pick<Row, 'id' | 'intent'>[],
   options: RecordWriteOptions,
 ): Promise<Output | undefined> {
   const { context, client, noun } = access;
@@ -143,13 +136,15 @@ function notesOf(ending: Ending, options: RecordWriteOptions): string[] {
   const { rows, results } = ending;
   const settled = rows.flatMap((row) => (row.intent.kind === 'remove' ? [] : (results.get(row) ?? [])));
   const of = (count: number) => (options.asList ? `${count} of these writes` : 'the write');
-  const bare = settled.filter(({ outcome, record }) => outcome?.kind === 'applied' && !record);
-  const nameless = bare.filter(({ outcome }) => outcome?.made && outcome.made.id === undefined).length;
+  const withoutRecord = settled.filter(({ outcome, record }) => outcome?.kind === 'applied' && !record);
+  const nameless = withoutRecord.filter(
+    ({ outcome }) => outcome?.made && outcome.made.id === undefined,
+  ).length;
   return [
     ...(nameless > 0 ? ['note: the record was made, and its id is not known: the answer has none'] : []),
-    ...(bare.length > nameless
+    ...(withoutRecord.length > nameless
       ? [
-          `note: the service answered ${of(bare.length - nameless)} without a record, so there is none to print`,
+          `note: the service answered ${of(withoutRecord.length - nameless)} without a record, so there is none to print`,
         ]
       : []),
   ];
