@@ -1,6 +1,6 @@
 import { version } from '../package.json';
 import { builtInContract, describeLifecycle } from './api/contract.ts';
-import { embeddedOrigin, isEmbedded, type Transport } from './api/http.ts';
+import { isEmbedded, type Transport } from './api/http.ts';
 import type { OperationId } from './api/nouns.ts';
 import type { Service } from './checks/check.ts';
 import type { CallLimits, ClientEvent, ClientOptions } from './client/call.ts';
@@ -11,7 +11,7 @@ import { findProxy } from './client/transport/proxy.ts';
 import type { TlsFiles } from './client/transport/tls.ts';
 import { chooseTokenHeader, decideTokenUse, tokenHeaderValue } from './config/credential.ts';
 import { resolvePaths } from './config/paths.ts';
-import type { ClientUse, Context } from './context.ts';
+import { addressOf, type ClientUse, type Context } from './context.ts';
 import { followUpCommand } from './follow-up.ts';
 import { UsageError } from './process/errors.ts';
 import type { Secrets } from './process/secrets.ts';
@@ -19,10 +19,8 @@ import type { Secrets } from './process/secrets.ts';
 /** Makes the client of the service at the base URL, or of the embedded store. */
 export async function connect(context: Context, use: ClientUse): Promise<Client> {
   const { settings, flags, io } = context;
-  const address = settings.offline ? embeddedOrigin : settings.baseUrl;
-  if (!address) throw noTargetError();
   const contract = await context.contract();
-  const baseUrl = new URL(address).pathname === '/' ? address + contract.basePath : address;
+  const baseUrl = addressOf(settings, contract);
   const token = settings.offline ? 'none' : 'of-origin';
   const headers = await collectHeaders(context, {
     baseUrl,
@@ -119,13 +117,6 @@ function createObserver(
     const notice = describeLifecycle(operation, response.headers);
     if (notice) void printRemark(`note: ${notice}`);
   };
-}
-
-function noTargetError(): UsageError {
-  return new UsageError('no service to call: no base URL is set', {
-    hint: 'give --base-url <url>, choose a profile with --profile <name>, create one with `petstore profile create <name> --base-url <url>`, or use --offline for the embedded store',
-    code: 'no_target',
-  });
 }
 
 const commonHeaders = [

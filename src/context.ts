@@ -1,4 +1,5 @@
 import type { Contract } from './api/contract.ts';
+import { embeddedOrigin } from './api/http.ts';
 import type { GlobalFlags } from './cli/global-flags.ts';
 import type { Client } from './client/client.ts';
 import type { Settings, TokenSource } from './config/settings.ts';
@@ -7,6 +8,7 @@ import type { Notices } from './output/messages.ts';
 import type { Printer } from './output/printer.ts';
 import type { LiveLine } from './output/streams.ts';
 import type { Style } from './output/style.ts';
+import { UsageError } from './process/errors.ts';
 import type { Io } from './process/io.ts';
 import type { Secrets } from './process/secrets.ts';
 import type { Interrupts } from './process/signals.ts';
@@ -48,4 +50,20 @@ export interface Context
   /** Returns the colours of a stream. --color, the environment and the stream itself decide. */
   style(stream: 'stdout' | 'stderr'): Promise<Style>;
   now(): Date;
+}
+
+/**
+ * Returns the URL that the paths of operations are appended to: the base URL, or that of the embedded store. A binding may have a
+ * base path, for a base URL without a path.
+ *
+ * @throws UsageError `no_target` if nothing says which service to call.
+ */
+export function addressOf({ offline, baseUrl }: Settings, { basePath }: Contract): string {
+  const address = offline ? embeddedOrigin : baseUrl;
+  if (!address)
+    throw new UsageError('no service to call: no base URL is set', {
+      hint: 'give --base-url <url>, choose a profile with --profile <name>, create one with `petstore profile create <name> --base-url <url>`, or use --offline for the embedded store',
+      code: 'no_target',
+    });
+  return new URL(address).pathname === '/' ? address + basePath : address;
 }

@@ -4,7 +4,7 @@ import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { bareHost } from '../api/http.ts';
 import { resolvePaths } from '../config/paths.ts';
-import type { Context } from '../context.ts';
+import { addressOf, type Context } from '../context.ts';
 import { monotonicMs, sleep } from '../process/deadline.ts';
 import { CliError } from '../process/errors.ts';
 import { ensureFolder, realFile, writeFileAtomic } from '../process/files.ts';
@@ -22,11 +22,10 @@ export function runFolderOf(io: Io): string {
  * embedded store.
  */
 export async function findTarget(context: Context): Promise<string> {
-  const { baseUrl } = await context.client('bulk');
   const { settings } = context;
+  const target = targetOf(addressOf(settings, await context.contract()));
   const tenant = settings.get('tenant');
-  if (!settings.offline)
-    return tenant === undefined ? targetOf(baseUrl) : `${targetOf(baseUrl)} tenant ${tenant}`;
+  if (!settings.offline) return tenant === undefined ? target : `${target} tenant ${tenant}`;
   const { offlineStore } = resolvePaths(context.io);
   if (offlineStore === ':memory:') return 'offline::memory:';
   const { readStore } = await import('../server/store-file.ts');
