@@ -87,6 +87,8 @@ test('a Tab runs no token-command, and offers no values of the service then', as
   const config = { 'base-url': server.url, 'token-command': `touch ${join(folder, 'asked')}` };
   writeFileSync(join(folder, 'config.json'), JSON.stringify(config), { mode: 0o600 });
   expect(await offered([])).toEqual(none);
+  const env = { PETSTORE_CONFIG_DIR: folder, PETSTORE_STATE_DIR: folder };
+  expect((await runCli('__complete -- undo --dry-run --fields pet', { env })).stdout).toMatch(/^petId/);
   expect(server.calls()).toEqual([]);
   expect(existsSync(join(folder, 'asked'))).toBe(false);
 });
