@@ -2,7 +2,7 @@ import type { Noun } from './api/nouns.ts';
 import { isFields } from './api/record-values.ts';
 import type { Context } from './context.ts';
 import { shellWord } from './process/text.ts';
-import type { Row } from './writes/decide.ts';
+import type { Row } from './writes/rows.ts';
 
 // The commands that hints name, as a user types them.
 

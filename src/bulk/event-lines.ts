@@ -1,8 +1,16 @@
 import * as v from 'valibot';
-import { fromJsonValue, toJsonValue, type Value } from '../api/record-values.ts';
-import { isJsonObject, isNumber, type JsonValue, jsonIn, printJson } from '../process/exact-json.ts';
-import type { Intent, Outcome, Planned } from '../writes/decide.ts';
-import { isReasonCode, type ReasonCode } from '../writes/reasons.ts';
+import { toJsonValue, type Value } from '../api/record-values.ts';
+import { type JsonValue, jsonIn, printJson } from '../process/exact-json.ts';
+import {
+  doubtSchema,
+  type Intent,
+  idSchema,
+  intentSchema,
+  type Outcome,
+  outcomeSchema,
+  type Planned,
+  plannedSchema,
+} from '../writes/rows.ts';
 import { rowStates } from './row-state.ts';
 import { newRow, type RunEvent, type RunRow } from './run.ts';
 import { headerSchema } from './run-header.ts';
@@ -13,52 +21,10 @@ import { headerSchema } from './run-header.ts';
 /** The version of the format. A journal of another version is not read. */
 export const journalVersion = 9;
 
-const { number, object, optional, picklist, string: text, boolean: truth } = v;
-
-const id = v.pipe(
-  v.custom<number | bigint>(isNumber),
-  v.transform((json) => BigInt(json)),
-);
-
-const value = v.pipe(
-  v.custom<JsonValue>((json) => json === null || isNumber(json) || isJsonObject(json)),
-  v.transform(fromJsonValue),
-);
-
-const intent = v.variant('kind', [
-  object({ kind: v.literal('create'), fields: value }),
-  object({ kind: v.literal('set'), value, expected: optional(value) }),
-  object({
-    kind: v.literal('add'),
-    change: number(),
-    expected: optional(value),
-    created: optional(value),
-  }),
-  object({ kind: v.literal('remove'), expected: optional(value), created: optional(value) }),
-]);
-
-const planned = object({ action: picklist(['create', 'set', 'remove']), before: value, after: value });
-const doubt = optional(picklist(['sent', 'refused', 'refused-before']));
-
-const outcome = object({
-  kind: picklist(['applied', 'unchanged', 'failed', 'unknown']),
-  reason: optional(
-    object({
-      code: v.custom<ReasonCode>(isReasonCode),
-      serviceCode: optional(text()),
-      message: text(),
-      status: optional(number()),
-      attempts: optional(number()),
-      requestId: optional(text()),
-      passes: optional(truth()),
-      waitsFor: optional(object({ run: text(), row: optional(text()) })),
-    }),
-  ),
-  made: optional(object({ id: optional(id), value })),
-});
+const { array, number, object, optional, string: text } = v;
 
 /** The lines of a journal. A line that does not fit is damaged. */
-const line = v.variant('kind', [
+const lineSchema = v.variant('kind', [
   object({ kind: v.literal('begin'), run: text(), started: text(), header: headerSchema }),
   object({
     kind: v.literal('invalid'),
@@ -73,17 +39,17 @@ const line = v.variant('kind', [
   object({
     kind: v.literal('plan'),
     line: number(),
-    id: optional(id),
-    intent,
-    planned: optional(planned),
-    doubt,
-    outcome: optional(outcome),
+    id: optional(idSchema),
+    intent: intentSchema,
+    planned: optional(plannedSchema),
+    doubt: optional(doubtSchema),
+    outcome: optional(outcomeSchema),
     stock: optional(v.custom<JsonValue>(() => true)),
-    text: optional(v.union([text(), v.array(text())])),
+    text: optional(v.union([text(), array(text())])),
   }),
   object({ kind: v.literal('plan-end'), number: number() }),
-  object({ kind: v.literal('mark'), rows: v.array(number()), planned: optional(planned) }),
-  object({ kind: v.literal('outcome'), row: number(), doubt, outcome }),
+  object({ kind: v.literal('mark'), rows: array(number()), planned: optional(plannedSchema) }),
+  object({ kind: v.literal('outcome'), row: number(), doubt: optional(doubtSchema), outcome: outcomeSchema }),
   object({
     kind: v.literal('end'),
     end: object({
@@ -143,7 +109,7 @@ function withNulls(part: Intent | Planned | Outcome['made']): object | undefined
  * @param rowsByLine the planned rows.
  */
 export function parseEvent(json: string, rowsByLine: ReadonlyMap<number, RunRow>): RunEvent | undefined {
-  const { success, output } = v.safeParse(line, jsonIn(json));
+  const { success, output } = v.safeParse(lineSchema, jsonIn(json));
   if (!success) return undefined;
   switch (output.kind) {
     case 'plan': {

@@ -2,8 +2,9 @@ import { changeBetween, type Value } from '../api/record-values.ts';
 import { indexOfId } from '../api/values.ts';
 import { eachAtOnce } from '../process/deadline.ts';
 import { CliError, UsageError } from '../process/errors.ts';
-import { decide, type Row } from '../writes/decide.ts';
+import { decide } from '../writes/decide.ts';
 import type { Reading, RecordPort } from '../writes/port.ts';
+import type { Row } from '../writes/rows.ts';
 import type { Claims } from './claims.ts';
 import { type Run, type RunRow, setOutcome } from './run.ts';
 

@@ -1,5 +1,5 @@
-import type { Row } from '../writes/decide.ts';
 import { reasonRule } from '../writes/reasons.ts';
+import type { Row } from '../writes/rows.ts';
 
 /**
  * The states of rows. A row without an outcome is `unprocessed`, or `unsettled` if a killed session may have written it. A

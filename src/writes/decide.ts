@@ -1,65 +1,6 @@
 import { describeDifference, describeValue, isFields, isMetBy, type Value } from '../api/record-values.ts';
-import type { Reason, ReasonCode } from './reasons.ts';
-
-/** What a row asks for. */
-export type Intent =
-  | { readonly kind: 'create'; readonly fields: Value }
-  | { readonly kind: 'set'; readonly value: Value; readonly expected?: Value | undefined }
-  | {
-      readonly kind: 'add';
-      readonly change: number;
-      /** The count that the input expects. A row that finds another fails. */
-      readonly expected?: Value | undefined;
-      /** In an undo, the count with which the run created the entry: an entry that still has it is removed. */
-      readonly created?: Value | undefined;
-    }
-  | {
-      readonly kind: 'remove';
-      /** The whole record that the user was shown. A row that finds another, or a further field, fails. */
-      readonly expected?: Value | undefined;
-      /** What this program created. A record that has more is removed too, and one that is gone needs no write. */
-      readonly created?: Value | undefined;
-    };
-
-/** The write that a plan has chosen for a row. */
-export interface Planned {
-  readonly action: 'create' | 'set' | 'remove';
-  /** The value of the record when the row was last planned while it was certain. */
-  readonly before: Value;
-  readonly after: Value;
-}
-
-/** Why a row is uncertain. It stays so until the row is applied, unchanged or failed. */
-export type Doubt =
-  /** An attempt may have been applied. */
-  | 'sent'
-  /**
-   * It was refused with 409 or 412, or a DELETE with 404. A gateway may have sent it twice, so it may be applied. The doubt ends
-   * if the next reading shows another value than the one sent.
-   */
-  | 'refused'
-  /** An earlier session ended with that doubt. Meanwhile somebody may have replaced the value, so a reading does not end it. */
-  | 'refused-before';
-
-/** One record to write: what is asked for, and what is known about it. */
-export interface Row {
-  /** Undefined if the row creates a record. */
-  readonly id?: bigint | undefined;
-  readonly intent: Intent;
-  /** The planned write. An uncertain row keeps the write that was first sent. Undefined if no plan writes the row. */
-  planned?: Planned | undefined;
-  /** Undefined if the row was certainly not written, or its outcome is certain. */
-  doubt?: Doubt | undefined;
-  outcome?: Outcome | undefined;
-}
-
-/** What became of a row. An unknown row may have been written. A failed row certainly was not. */
-export interface Outcome {
-  readonly kind: 'unchanged' | 'applied' | 'failed' | 'unknown';
-  readonly reason?: Reason | undefined;
-  /** The record that a row has created: its id, if it is known, and the values that the answer showed, else those that were sent. */
-  readonly made?: { readonly id?: bigint | undefined; readonly value: Value } | undefined;
-}
+import type { ReasonCode } from './reasons.ts';
+import type { Doubt, Intent, Outcome, Planned, Row } from './rows.ts';
 
 /** What a service can do with the records of a noun, and how. */
 export interface Abilities {

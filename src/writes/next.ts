@@ -4,18 +4,10 @@ import { codeOfError, type JudgedWrite } from '../client/judge-write.ts';
 import { delayOfRetry, type RetryLimits } from '../client/pace.ts';
 import { CliError, InterruptedError } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
-import {
-  type Abilities,
-  applied,
-  decide,
-  type Outcome,
-  type Planned,
-  perhapsMade,
-  type Row,
-  wantedValue,
-} from './decide.ts';
+import { type Abilities, applied, decide, perhapsMade, wantedValue } from './decide.ts';
 import type { Reading } from './port.ts';
 import type { Reason } from './reasons.ts';
+import type { Outcome, Planned, Row } from './rows.ts';
 
 // The rules for one row, as a pure function. `next` takes the state of the row and an event, and returns the next state and the
 // next step. `settle` does the steps: it reads, waits and sends. `decide` compares a reading with the row.

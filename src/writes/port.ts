@@ -8,7 +8,8 @@ import type { Pace } from '../client/pace.ts';
 import { entryInput, readFromList, readRecord } from '../client/read-record.ts';
 import type { CallInput } from '../client/request.ts';
 import { CliError } from '../process/errors.ts';
-import { type Abilities, type Intent, type Planned, type Row, wantedValue } from './decide.ts';
+import { type Abilities, wantedValue } from './decide.ts';
+import type { Intent, Planned, Row } from './rows.ts';
 
 /** A reading of one record. */
 export interface Reading extends Pick<FetchedRecord, 'etag' | 'age'> {

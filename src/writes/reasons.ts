@@ -1,4 +1,4 @@
-import type { WriteFault } from '../client/judge-write.ts';
+import * as v from 'valibot';
 import type { ErrorKind } from '../process/errors.ts';
 
 // Why a row failed, is unknown, or needed no write: one table, read by errors, reports, rejects and JSON.
@@ -66,21 +66,22 @@ const rules = {
 export type ReasonCode = keyof typeof rules;
 
 /** Why a row failed, is unknown, or needed no write. Secrets in texts of the service are masked. */
-export interface Reason extends Omit<WriteFault, 'code'> {
-  readonly code: ReasonCode;
+export const reasonSchema = v.object({
+  code: v.custom<ReasonCode>((code) => typeof code === 'string' && Object.hasOwn(rules, code)),
+  /** The service's own code of a write that it rejected. */
+  serviceCode: v.optional(v.string()),
+  /** A clause. */
+  message: v.string(),
   /** The status of the last answer. */
-  readonly status?: number | undefined;
-  readonly attempts?: number | undefined;
-  readonly requestId?: string | undefined;
+  status: v.optional(v.number()),
+  attempts: v.optional(v.number()),
+  requestId: v.optional(v.string()),
   /** True if the same row may succeed later without a change to it. */
-  readonly passes?: boolean | undefined;
+  passes: v.optional(v.boolean()),
   /** The run that must be undone before this row can be, or the run of which a person must settle a row first. */
-  readonly waitsFor?: { readonly run: string; readonly row?: string | undefined } | undefined;
-}
-
-export function isReasonCode(code: unknown): code is ReasonCode {
-  return typeof code === 'string' && Object.hasOwn(rules, code);
-}
+  waitsFor: v.optional(v.object({ run: v.string(), row: v.optional(v.string()) })),
+});
+export type Reason = Readonly<v.InferOutput<typeof reasonSchema>>;
 
 export function reasonRule(code: ReasonCode): ReasonRule {
   return rules[code];

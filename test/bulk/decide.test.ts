@@ -1,14 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Value } from '../../src/api/record-values.ts';
-import {
-  type Abilities,
-  type Decision,
-  decide,
-  type Intent,
-  type Planned,
-  type Row,
-} from '../../src/writes/decide.ts';
+import { type Abilities, type Decision, decide } from '../../src/writes/decide.ts';
 import type { Policy } from '../../src/writes/next.ts';
+import type { Intent, Planned, Row } from '../../src/writes/rows.ts';
 
 // The rules as a table. Each line has what a row says, its state, the value that its record has now, and the decision.
 

@@ -10,8 +10,8 @@ import type { Context } from '../../context.ts';
 import type { Output } from '../../output/printer.ts';
 import { UsageError } from '../../process/errors.ts';
 import { counted } from '../../process/text.ts';
-import type { Outcome } from '../../writes/decide.ts';
 import type { Reason } from '../../writes/reasons.ts';
+import type { Outcome } from '../../writes/rows.ts';
 import type { NamedRow } from '../shared-flags.ts';
 
 /**

@@ -1,0 +1,85 @@
+import * as v from 'valibot';
+import { fromJsonValue, type Value } from '../api/record-values.ts';
+import { isJsonObject, isNumber, type JsonValue } from '../process/exact-json.ts';
+import { reasonSchema } from './reasons.ts';
+
+// What a row says, and what is known about it. A journal is read with the same schemas, so a member that is added here is kept.
+
+const { literal, number, object, optional, picklist } = v;
+
+/** An id in JSON. */
+export const idSchema = v.pipe(
+  v.custom<number | bigint>(isNumber),
+  v.transform((json) => BigInt(json)),
+);
+
+/** A value in its JSON form. @see fromJsonValue */
+const value = v.pipe(
+  v.custom<JsonValue>((json) => json === null || isNumber(json) || isJsonObject(json)),
+  v.transform((json): Value => fromJsonValue(json)),
+);
+
+export const intentSchema = v.variant('kind', [
+  object({ kind: literal('create'), fields: value }),
+  object({ kind: literal('set'), value, expected: optional(value) }),
+  object({
+    kind: literal('add'),
+    change: number(),
+    /** The count that the input expects. A row that finds another fails. */
+    expected: optional(value),
+    /** In an undo, the count with which the run created the entry: an entry that still has it is removed. */
+    created: optional(value),
+  }),
+  object({
+    kind: literal('remove'),
+    /** The whole record that the user was shown. A row that finds another, or a further field, fails. */
+    expected: optional(value),
+    /** What this program created. A record that has more is removed too, and one that is gone needs no write. */
+    created: optional(value),
+  }),
+]);
+
+/** The write that a plan has chosen for a row. */
+export const plannedSchema = object({
+  action: picklist(['create', 'set', 'remove']),
+  /** The value of the record when the row was last planned while it was certain. */
+  before: value,
+  after: value,
+});
+
+/**
+ * Why a row is uncertain. It stays so until the row is applied, unchanged or failed.
+ *
+ * - `sent`: an attempt may have been applied.
+ * - `refused`: it was refused with 409 or 412, or a DELETE with 404. A gateway may have sent it twice, so it may be applied. The
+ *   doubt ends if the next reading shows another value than the one sent.
+ * - `refused-before`: an earlier session ended with that doubt. Meanwhile somebody may have replaced the value, so a reading does
+ *   not end it.
+ */
+export const doubtSchema = picklist(['sent', 'refused', 'refused-before']);
+
+/** What became of a row. An unknown row may have been written. A failed row certainly was not. */
+export const outcomeSchema = object({
+  kind: picklist(['applied', 'unchanged', 'failed', 'unknown']),
+  reason: optional(reasonSchema),
+  /** The record that a row has created: its id, if it is known, and the values that the answer showed, else those that were sent. */
+  made: optional(object({ id: optional(idSchema), value })),
+});
+
+/** What a row asks for. */
+export type Intent = Readonly<v.InferOutput<typeof intentSchema>>;
+export type Planned = Readonly<v.InferOutput<typeof plannedSchema>>;
+export type Doubt = v.InferOutput<typeof doubtSchema>;
+export type Outcome = Readonly<v.InferOutput<typeof outcomeSchema>>;
+
+/** One record to write: what is asked for, and what is known about it. */
+export interface Row {
+  /** Undefined if the row creates a record. */
+  readonly id?: bigint | undefined;
+  readonly intent: Intent;
+  /** The planned write. An uncertain row keeps the write that was first sent. Undefined if no plan writes the row. */
+  planned?: Planned | undefined;
+  /** Undefined if the row was certainly not written, or its outcome is certain. */
+  doubt?: Doubt | undefined;
+  outcome?: Outcome | undefined;
+}
