@@ -94,7 +94,7 @@ function laterRun({ id, header }: RunInfo, row: Row, other: RunRow): Outcome | u
   }
   if (!canBeUndone(header) || !isAppliedOrUncertain(other)) return undefined;
   const message = `run ${id} has written this record since: undo that run first, or apply the file again`;
-  return { kind: 'failed', reason: { code, message, passes: true, waitsFor: { run: id } } };
+  return { kind: 'failed', reason: { code, message, isTransient: true, waitsFor: { run: id } } };
 }
 
 /** Returns the claims of the undone run: an undo leaves its unknown rows alone until a person has settled them there. */
@@ -113,7 +113,7 @@ function claimUndone({ id = '', rows: undoneRows }: Run, rows: readonly RunRow[]
             'not_settled',
             `nobody knows whether run ${id} wrote it: look at it, and say what happened`,
           ] as const);
-    const reason = { code, message, passes: true, waitsFor: { run: id, row: rowName(undone) } };
+    const reason = { code, message, isTransient: true, waitsFor: { run: id, row: rowName(undone) } };
     claims.set(row, state === 'failed' ? { kind: 'unchanged' } : { kind: 'failed', reason });
   }
   return claims;

@@ -29,9 +29,9 @@ export function isAppliedOrUncertain(row: Row): boolean {
   return row.outcome?.kind === 'applied' || row.doubt !== undefined;
 }
 
-/** Returns true if a row is left for `resume`: it has no outcome, or it failed for a reason that passes. */
+/** Returns true if a row is left for `resume`: it has no outcome, or it failed for a transient reason. */
 export function isLeft({ outcome }: Row): boolean {
-  return !outcome || (outcome.kind === 'failed' && outcome.reason?.passes === true);
+  return !outcome || (outcome.kind === 'failed' && outcome.reason?.isTransient === true);
 }
 
 /** Returns true if a resume looks at a row: it is left, or unknown. Only a person can settle an unknown create. */

@@ -37,7 +37,7 @@ export interface AnswerRule {
   /** Which requests are retried: none, the idempotent ones, or all. */
   readonly retry: 'never' | 'idempotent' | 'always';
   /** True if the reason may pass, so that the same request may succeed later. */
-  readonly passes: boolean;
+  readonly isTransient: boolean;
   /** The kind of the error. */
   readonly kind: ErrorKind;
 }
@@ -64,12 +64,12 @@ type StatusWord =
   /** A gateway got no valid answer from the service. */
   | 'no-service';
 
-const rejected: AnswerRule = { mayBeApplied: false, retry: 'never', passes: false, kind: 'failed' };
-const denied: AnswerRule = { ...rejected, passes: true, kind: 'auth' };
+const rejected: AnswerRule = { mayBeApplied: false, retry: 'never', isTransient: false, kind: 'failed' };
+const denied: AnswerRule = { ...rejected, isTransient: true, kind: 'auth' };
 const missing: AnswerRule = { ...rejected, kind: 'not-found' };
 const unsupported: AnswerRule = { ...rejected, kind: 'unavailable' };
-const busy: AnswerRule = { mayBeApplied: false, retry: 'always', passes: true, kind: 'unavailable' };
-const lost: AnswerRule = { mayBeApplied: true, retry: 'idempotent', passes: true, kind: 'unavailable' };
+const busy: AnswerRule = { mayBeApplied: false, retry: 'always', isTransient: true, kind: 'unavailable' };
+const lost: AnswerRule = { mayBeApplied: true, retry: 'idempotent', isTransient: true, kind: 'unavailable' };
 /** The write may have been applied, and must not be sent again: a page of a gateway, a redirect, or a success that shows no record. */
 const unrepeatable: AnswerRule = { ...lost, retry: 'never' };
 const unsent: AnswerRule = { ...busy, retry: 'never' };
@@ -91,7 +91,7 @@ const rows: readonly (readonly [statuses: readonly number[], rule: AnswerRule, w
   [[408], lost],
   [[409], rejected, 'conflict'],
   [[410], missing, 'gone'],
-  [[412], { ...rejected, passes: true }, 'stale'],
+  [[412], { ...rejected, isTransient: true }, 'stale'],
   [[425], busy],
   [[429], busy, 'too-many'],
   [[501, 505], unsupported],
@@ -105,7 +105,7 @@ const rowOf = new Map(
 const gatewayStatuses: ReadonlySet<number> = new Set([403, 404, 410]);
 /** The reasons after which a retry may succeed at once. */
 const repeatableReasons: ReadonlySet<UnavailableReason | undefined> = new Set<UnavailableReason>([
-  'refused',
+  'connection-refused',
   'reset',
   'timeout',
   'proxy',
@@ -159,8 +159,8 @@ export function isRetried(method: string, result: AttemptEnd): boolean {
 }
 
 /** Returns true if the reason of an error may pass, so that the same request may succeed later. */
-export function errorPasses({ kind, details: { status, author } }: CliError): boolean {
-  return status === undefined ? kind !== 'usage' : statusRule(status, author).passes;
+export function isTransientError({ kind, details: { status, author } }: CliError): boolean {
+  return status === undefined ? kind !== 'usage' : statusRule(status, author).isTransient;
 }
 
 /** Returns true if a reading that failed is retried. An empty 404 and the page of a gateway say nothing about the record. */

@@ -248,7 +248,7 @@ function address({ call, response, error, kind }: Failure): string | undefined {
   const { contract, baseUrl, doctor } = call.client;
   const look = `\`${doctor}\` looks at each step`;
   const { reason } = error?.details ?? {};
-  if (reason === 'refused') return `is the service running, and the base URL right? ${look}`;
+  if (reason === 'connection-refused') return `is the service running, and the base URL right? ${look}`;
   const isAddressMissing = isMissingStatus(response?.status) && kind === 'unavailable';
   if (!isAddressMissing && reason !== 'dns') return undefined;
   const { basePath } = contract;

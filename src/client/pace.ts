@@ -34,7 +34,7 @@ export function delayOfRetry(
 /** Returns true if nobody listens at the address. */
 function isUnreachable(error: Error | undefined): boolean {
   const reason = error instanceof CliError ? error.details.reason : undefined;
-  return reason === 'refused' || reason === 'dns';
+  return reason === 'connection-refused' || reason === 'dns';
 }
 
 const firstDelayMs = 500;

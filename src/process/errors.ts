@@ -24,7 +24,7 @@ export type ErrorKind = Exclude<keyof typeof exitCodes, 'done' | 'differs'>;
 
 /** The reason why there is no valid answer. */
 export type UnavailableReason =
-  | 'refused'
+  | 'connection-refused'
   | 'dns'
   | 'tls'
   | 'proxy'

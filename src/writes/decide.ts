@@ -104,7 +104,7 @@ function decideUncertain(
     if (now === null) return applied;
     return isMetBy(before, now) ? writeAgain : changed(planned, now);
   }
-  // The write was only refused, so somebody else may have written the same count.
+  // Perhaps no gateway sent it twice, and somebody else may have written the same count.
   if (isMetBy(after, now)) return intent.kind === 'add' && doubt !== 'sent' ? changed(planned, now) : applied;
   if (isMetBy(before, now))
     return now !== null || createsByPut ? writeAgain : leaveUnknown('perhaps_made', perhapsMade);

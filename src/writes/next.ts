@@ -1,5 +1,5 @@
 import { describeValue, isMetBy, type ServiceRecord, type Value } from '../api/record-values.ts';
-import { errorPasses, isReadingRetried, statusWord } from '../client/answer-table.ts';
+import { isReadingRetried, isTransientError, statusWord } from '../client/answer-table.ts';
 import { codeOfError, type JudgedWrite } from '../client/judge-write.ts';
 import { delayOfRetry, type RetryLimits } from '../client/pace.ts';
 import { CliError, InterruptedError } from '../process/errors.ts';
@@ -89,7 +89,7 @@ export function initialState({ id, intent, planned, doubt }: Row): State {
     id,
     intent,
     planned,
-    doubt: doubt === 'refused' ? 'refused-before' : doubt,
+    doubt: doubt === 'sent-twice' ? 'sent-twice-before' : doubt,
     aim: 'decide',
     reading: undefined,
     before: undefined,
@@ -176,7 +176,7 @@ function afterReading(
   { reading, now }: Extract<Event, { kind: 'read' }>,
   situation: Situation,
 ): Next {
-  const isDispelled = old.doubt === 'refused' && !isMetBy(old.planned?.after ?? null, now);
+  const isDispelled = old.doubt === 'sent-twice' && !isMetBy(old.planned?.after ?? null, now);
   const doubt = isDispelled ? undefined : old.doubt;
   const state = {
     ...old,
@@ -244,11 +244,11 @@ function afterAttempt(old: State, lastWrite: JudgedWrite, situation: Situation):
     }
     case 'outdated': {
       if (isCreate) return endAsAnswered(state);
-      const refused = perhapsRefused(state);
-      return tryAgain(refused, 'read', situation, error) ?? lookAgain(refused, situation);
+      const open = perhapsSentTwice(state);
+      return tryAgain(open, 'read', situation, error) ?? lookAgain(open, situation);
     }
     case 'missing':
-      return state.doubt ? endApplied(state) : lookAgain(perhapsRefused(state), situation);
+      return state.doubt ? endApplied(state) : lookAgain(perhapsSentTwice(state), situation);
     case 'busy':
       return tryAgain(state, 'write', situation, error) ?? endAsAnswered(state);
     case 'rejected':
@@ -337,8 +337,8 @@ function giveUp(
     const error = cause ?? lastWrite?.error;
     // A gateway may have sent the create twice, so a resume must not send it once more.
     const isFinal = intent.kind === 'create' && lastWrite?.verdict === 'outdated';
-    const passes = code === 'stale' || (!isFinal && error !== undefined && errorPasses(error));
-    return end(state, { outcome: { kind: 'failed', reason: { ...reason, passes } }, error });
+    const isTransient = code === 'stale' || (!isFinal && error !== undefined && isTransientError(error));
+    return end(state, { outcome: { kind: 'failed', reason: { ...reason, isTransient } }, error });
   }
   return end(state, { outcome: { kind: 'unknown', reason }, error: lastWrite?.error ?? cause });
 }
@@ -354,9 +354,9 @@ function uncertain(state: State): State {
   return { ...state, doubt: 'sent' };
 }
 
-/** Returns the state after a refusal. A gateway may have sent the write twice, so the first one may be applied. */
-function perhapsRefused(state: State): State {
-  return state.doubt ? state : { ...state, doubt: 'refused' };
+/** Returns the state after a 409, a 412 or a missing record. A gateway may have sent the write twice, so the first one may be applied. */
+function perhapsSentTwice(state: State): State {
+  return state.doubt ? state : { ...state, doubt: 'sent-twice' };
 }
 
 function statusOf({ lastWrite }: State): number | undefined {

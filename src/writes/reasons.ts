@@ -46,7 +46,7 @@ const rules = {
   interrupted: unanswered,
   not_saved: unanswered,
   // There was no valid answer: see `UnavailableReason`.
-  refused: unanswered,
+  'connection-refused': unanswered,
   dns: unanswered,
   tls: unanswered,
   proxy: unanswered,
@@ -77,7 +77,7 @@ export const reasonSchema = v.object({
   attempts: v.optional(v.number()),
   requestId: v.optional(v.string()),
   /** True if the same row may succeed later without a change to it. */
-  passes: v.optional(v.boolean()),
+  isTransient: v.optional(v.boolean()),
   /** The run that must be undone before this row can be, or the run of which a person must settle a row first. */
   waitsFor: v.optional(v.object({ run: v.string(), row: v.optional(v.string()) })),
 });

@@ -51,12 +51,12 @@ export const plannedSchema = object({
  * Why a row is uncertain. It stays so until the row is applied, unchanged or failed.
  *
  * - `sent`: an attempt may have been applied.
- * - `refused`: it was refused with 409 or 412, or a DELETE with 404. A gateway may have sent it twice, so it may be applied. The
+ * - `sent-twice`: the answer was 409 or 412, or 404 to a DELETE. A gateway may have sent it twice, and the first may be applied. The
  *   doubt ends if the next reading shows another value than the one sent.
- * - `refused-before`: an earlier session ended with that doubt. Meanwhile somebody may have replaced the value, so a reading does
+ * - `sent-twice-before`: an earlier session ended with that doubt. Meanwhile somebody may have replaced the value, so a reading does
  *   not end it.
  */
-export const doubtSchema = picklist(['sent', 'refused', 'refused-before']);
+export const doubtSchema = picklist(['sent', 'sent-twice', 'sent-twice-before']);
 
 /** What became of a row. An unknown row may have been written. A failed row certainly was not. */
 export const outcomeSchema = object({

@@ -19,7 +19,7 @@ const sent = (before: Value, after: Value, action: Planned['action'] = 'set'): K
   doubt: 'sent',
 });
 /** Only a refusal that is in doubt came, such as a 412. */
-const refused = (before: Value, after: Value): Known => ({ ...planned(before, after), doubt: 'refused' });
+const refused = (before: Value, after: Value): Known => ({ ...planned(before, after), doubt: 'sent-twice' });
 
 const set = (value: Value, expected?: Value): Intent => ({ kind: 'set', value, expected });
 const add = (change: number, created?: Value): Intent => ({ kind: 'add', change, created });

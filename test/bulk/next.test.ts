@@ -110,7 +110,7 @@ function keyOf({ planned, doubt, aim, lastWrite, reading, retries, ...counted }:
 const doubts: ReadonlySet<Verdict> = new Set<Verdict>([
   ...(['empty', 'unclear', 'accepted', 'lost', 'unrepeatable', 'stopped'] as const),
 ]);
-const isUncertain = ({ doubt }: State) => doubt !== undefined && doubt !== 'refused';
+const isUncertain = ({ doubt }: State) => doubt !== undefined && doubt !== 'sent-twice';
 
 /** Names the rule that a step breaks. */
 function faultOf(state: State, event: Event, [after, step]: ReturnType<typeof next>, situation: Situation) {
@@ -118,10 +118,10 @@ function faultOf(state: State, event: Event, [after, step]: ReturnType<typeof ne
   const outcome = step.kind === 'end' ? step.outcome?.kind : undefined;
   const isDenied = step.kind === 'end' && (outcome === 'failed' || outcome === undefined);
   if (isUncertain(state) && isDenied) return 'a row that was perhaps written is called failed or unprocessed';
-  const isOpen = state.doubt === 'refused' || after.doubt === 'refused';
+  const isOpen = state.doubt === 'sent-twice' || after.doubt === 'sent-twice';
   if (isOpen && isDenied && event.kind !== 'read')
     return 'a refusal in doubt that nobody has read after is believed';
-  if (isOpen && step.kind === 'end' && event.kind !== 'read' && after.doubt !== 'refused')
+  if (isOpen && step.kind === 'end' && event.kind !== 'read' && after.doubt !== 'sent-twice')
     return 'a refusal that nobody has read after ends without its doubt';
   if (outcome === 'unchanged' && event.kind !== 'read') return 'a row is called unchanged without a reading';
   if (outcome === 'applied' && event.kind !== 'read' && event.kind !== 'sent')
@@ -140,7 +140,7 @@ function faultOf(state: State, event: Event, [after, step]: ReturnType<typeof ne
     outcome !== 'applied'
   )
     return 'a row is certain after an attempt that may have been applied';
-  const mayBeResumed = step.kind === 'end' && step.outcome?.reason?.passes === true;
+  const mayBeResumed = step.kind === 'end' && step.outcome?.reason?.isTransient === true;
   if (intent.kind === 'create' && event.kind === 'sent' && event.write.verdict === 'outdated' && mayBeResumed)
     return 'a create that was refused with 409 or 412 is left for a resume';
   if (step.kind !== 'write') return undefined;
@@ -166,7 +166,7 @@ test.each(situations.map((situation, at) => [at, situation] as const))(
       const starts: Pick<Row, 'planned' | 'doubt'>[] =
         situation.policy.work.kind === 'command'
           ? [{}]
-          : [{ planned: pair }, { planned: pair, doubt: 'sent' }, { planned: pair, doubt: 'refused' }];
+          : [{ planned: pair }, { planned: pair, doubt: 'sent' }, { planned: pair, doubt: 'sent-twice' }];
       const id = intent.kind === 'create' ? undefined : 7n;
       const todo = starts.map((start) => ({
         depth: 0,
@@ -214,13 +214,13 @@ const unread: Event = { kind: 'not-read', error: new CliError('failed', 'no', { 
 
 // A gateway may have sent the refused write twice, and its first half may have been applied.
 test.each<[Intent, Verdict, last: Event, outcome: string, doubt: string | undefined]>([
-  [set, 'outdated', unread, 'unknown unread', 'refused'],
-  [set, 'outdated', read(10), 'applied', 'refused'],
+  [set, 'outdated', unread, 'unknown unread', 'sent-twice'],
+  [set, 'outdated', read(10), 'applied', 'sent-twice'],
   [set, 'outdated', read(5), 'failed stale', undefined],
-  [add, 'outdated', unread, 'unknown unread', 'refused'],
-  [add, 'outdated', read(10), 'unknown changed', 'refused'],
-  [remove, 'missing', unread, 'unknown unread', 'refused'],
-  [remove, 'missing', read(null), 'applied', 'refused'],
+  [add, 'outdated', unread, 'unknown unread', 'sent-twice'],
+  [add, 'outdated', read(10), 'unknown changed', 'sent-twice'],
+  [remove, 'missing', unread, 'unknown unread', 'sent-twice'],
+  [remove, 'missing', read(null), 'applied', 'sent-twice'],
   [remove, 'missing', read(5), 'failed stale', undefined],
 ])('%j that was refused (%s) ends by the last reading %j: %s', (intent, verdict, last, outcome, doubt) => {
   const situation = { ...usual, policy: { ...policy, retries: 0 } };

@@ -118,7 +118,7 @@ export class Model {
       if (words && command?.code !== 0)
         throw new Violation(`a person cannot settle rows: ${command?.stderr}`);
     }
-    // Rows that failed for a reason that passes are left too.
+    // Rows that failed for a transient reason are left too.
     for (const [key, { state }] of run.rows)
       if (state === 'failed' && !this.isFinished(run))
         await take('settle', ['runs', 'settle', run.id, key, '--as', 'failed']);

@@ -122,7 +122,7 @@ export function transportError(error: Error, status?: number): CliError {
 /** The first match decides. Any other code means that the connection broke. */
 const reasons: readonly (readonly [codes: RegExp, reason: UnavailableReason])[] = [
   [/^(ENOTFOUND|EAI_)/, 'dns'],
-  [/^(ECONNREFUSED|EHOST|ENET|EADDR|EACCES|EPERM|ERR_ACCESS_DENIED)/, 'refused'],
+  [/^(ECONNREFUSED|EHOST|ENET|EADDR|EACCES|EPERM|ERR_ACCESS_DENIED)/, 'connection-refused'],
   [/TIMEDOUT|TIMEOUT/, 'timeout'],
   [/^(HPE_|HTTPParserError|UND_ERR_(HEADERS_OVERFLOW|RESPONSE|RES_))/, 'invalid-response'],
   [/^(ERR_SSL|ERR_TLS|ERR_OSSL|EPROTO|CERT_|UNABLE_|CRL_|ERROR_IN_|OUT_OF_MEM)|CERT|ISSUER/, 'tls'],
