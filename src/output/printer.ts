@@ -59,7 +59,7 @@ interface RecordOutput {
 interface DocumentsOutput {
   readonly documents: readonly unknown[];
   readonly text: string;
-  /** True if a list is printed even of a single value. */
+  /** True if a list is printed even of a single value, or of none. By default none prints nothing. */
   readonly asList?: boolean;
 }
 
@@ -182,6 +182,7 @@ export function createPrinter(io: Io, options: PrinterOptions) {
 
   async function documents({ documents: values, text, asList }: DocumentsOutput): Promise<void> {
     if (content !== 'documents') return io.stdout.write(text);
+    if (values.length === 0 && !asList) return;
     const job = await createJob<unknown>([], (asList ?? values.length > 1) ? 'list' : 'record');
     for await (const piece of print(job, piecesOf(values))) await io.stdout.write(piece, { isRaw: true });
   }

@@ -11,7 +11,7 @@ import { CliError, InterruptedError, ManyError, UsageError } from '../process/er
 import { caseless, countCaseless } from '../process/text.ts';
 import { Names } from './names.ts';
 import { isIdText } from './parse-values.ts';
-import { viewOf } from './record-fields.ts';
+import { createView, type NamedRecord } from './record-fields.ts';
 
 /** Access of a verb to the records of a noun. */
 export interface Access {
@@ -21,9 +21,7 @@ export interface Access {
   readonly names: Names;
   readonly operation: Operation;
   /** The columns in which the verb prints records. */
-  readonly view: View<ServiceRecord>;
-  /** The names of other records that the view shows. `addNames` adds them. */
-  readonly nameById: Map<bigint, string>;
+  readonly view: View<NamedRecord>;
 }
 
 /**
@@ -38,14 +36,13 @@ export async function prepareRecords(
   operationId: OperationId,
   work: (access: Access) => ReturnType<PreparedCommand['run']>,
   use: ClientUse = 'records',
-): Promise<PreparedCommand & { readonly view: View<ServiceRecord> }> {
+): Promise<PreparedCommand & { readonly view: View<NamedRecord> }> {
   const operation = offeredOperation(await context.contract(), operationId);
-  const nameById = new Map<bigint, string>();
-  const isOnTerminal = context.printer().content === 'text' && context.io.stdout.isTerminal;
-  const view = viewOf(noun, operation, nameById, isOnTerminal);
+  const showsNames = context.printer().content === 'text' && context.io.stdout.isTerminal;
+  const view = createView(noun, operation, showsNames);
   const run = async () => {
     const client = await context.client(use);
-    return work({ context, client, noun, names: new Names(context, client), operation, view, nameById });
+    return work({ context, client, noun, names: new Names(context, client), operation, view });
   };
   return { view, run };
 }
@@ -62,28 +59,46 @@ export function beginNames(access: Access, { isList }: { readonly isList: boolea
   if (noun && (isList || noun === 'categories')) access.names.beginReading(noun);
 }
 
-/** Adds the names that a view shows: those for the records, or all. It never rejects. */
-export async function addNames(access: Access, records?: readonly ServiceRecord[]): Promise<void> {
-  const { context, names, noun, nameById } = access;
+/** Reads the names that a view shows, by id: those for the records, or all. Empty if it shows none. It never rejects. */
+export async function readNames(
+  access: Access,
+  records?: readonly ServiceRecord[],
+): Promise<ReadonlyMap<bigint, string>> {
+  const { context, names, noun } = access;
   const nameNoun = nounOfNames(access);
+  if (!nameNoun) return new Map();
   // The list of categories is short, and no request reads only some of them.
-  if (nameNoun === 'pets' && records) {
-    for (const { fields } of records) {
-      const id = fields[noun.reference?.field ?? ''];
-      const name = typeof id === 'bigint' && !nameById.has(id) && (await names.nameOfPet(id));
-      if (name) nameById.set(id as bigint, name);
-    }
-  } else if (nameNoun) {
-    for (const [id, name] of await names.namesOf(nameNoun)) nameById.set(id, name);
-    if (nameNoun === 'categories' && context.printer().content === 'cells') dropAmbiguous(nameById);
+  if (nameNoun === 'categories' || !records) {
+    const all = await names.namesOf(nameNoun);
+    return nameNoun === 'categories' && context.printer().content === 'cells' ? withoutAmbiguous(all) : all;
   }
+  const nameById = new Map<bigint, string>();
+  for (const { fields } of records) {
+    const id = fields[noun.reference?.field ?? ''];
+    const name = typeof id === 'bigint' && !nameById.has(id) && (await names.nameOfPet(id));
+    if (name) nameById.set(id as bigint, name);
+  }
+  return nameById;
 }
 
-/** Drops the names with which `--from` could not find the record: those of several records, and those that look like an id. */
-function dropAmbiguous(nameById: Map<bigint, string>): void {
+/** Adds to records the names of the records that they refer to. */
+export function withNames(
+  { noun }: Access,
+  records: readonly ServiceRecord[],
+  nameById: ReadonlyMap<bigint, string>,
+): readonly NamedRecord[] {
+  if (nameById.size === 0) return records;
+  const field = noun.reference?.field ?? '';
+  return records.map((record) => ({
+    ...record,
+    referenceName: nameById.get(record.fields[field] as bigint),
+  }));
+}
+
+/** Leaves out the names with which `--from` could not find the record: a name of several records, or one that looks like an id. */
+function withoutAmbiguous(nameById: ReadonlyMap<bigint, string>): ReadonlyMap<bigint, string> {
   const counts = countCaseless(nameById.values());
-  for (const [id, name] of nameById)
-    if (isIdText(name) || (counts.get(caseless(name)) ?? 0) > 1) nameById.delete(id);
+  return new Map([...nameById].filter(([, name]) => !isIdText(name) && counts.get(caseless(name)) === 1));
 }
 
 /**

@@ -10,11 +10,11 @@ import { sleep, withinLimits } from '../process/deadline.ts';
 import { CliError, exitCodes, InterruptedError, UsageError } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
 import { sanitize, secondsText } from '../process/text.ts';
-import { type Access, addNames, beginNames, prepareRecords, readEach } from './access.ts';
+import { type Access, beginNames, prepareRecords, readEach, readNames, withNames } from './access.ts';
 import { toServiceStatuses } from './body-fields.ts';
 import { Names } from './names.ts';
 import type { IdOrName } from './parse-values.ts';
-import { namedNoun } from './record-fields.ts';
+import { type NamedRecord, namedNoun } from './record-fields.ts';
 
 interface ListQuery {
   /** Only records with one of these statuses are listed. */
@@ -53,13 +53,13 @@ async function readList(access: Access, query: ListQuery): ReturnType<PreparedCo
   // The names are read at the same time as the first page, and a failure of the page comes first.
   beginNames(access, { isList: true });
   const first = await pages.next();
-  await addNames(access);
+  const nameById = await readNames(access);
   // Undefined until a record is found or the list ends: a reader of stdout that leaves early ends the loop.
   let content: 'any' | 'none' | undefined;
   async function* pagesWithFirst() {
     for (let page = first; !page.done; page = await pages.next()) {
       if (page.value.length > 0) content = 'any';
-      yield page.value;
+      yield withNames(access, page.value, nameById);
     }
     if (content === undefined) await checkNamedRecords(access, where);
     content ??= 'none';
@@ -140,11 +140,12 @@ async function printOnce(access: Access, { intervalMs, limit, read }: WatchOptio
   try {
     const pages: (readonly ServiceRecord[])[] = [];
     for await (const page of await read()) pages.push(page);
-    await addNames({ ...access, names: new Names(context, client) });
+    const nameById = await readNames({ ...access, names: new Names(context, client) });
     const store = settings.baseUrl ?? 'the embedded store';
     const title = `${noun.plural} of ${sanitize(store)} at ${clock}, every ${secondsText(intervalMs)}`;
     await io.stdout.write(`${clearScreen}${bold(title)}\n`);
-    await context.printer().records(pages, access.view, limit);
+    const named = pages.map((page) => withNames(access, page, nameById));
+    await context.printer().records(named, access.view, limit);
   } catch (error) {
     if (!(error instanceof CliError) || error.kind === 'usage') throw error;
     await io.stdout.write(`${red(`${clock}: ${sanitize(errorSentence(error))}`)}\n`);
@@ -172,10 +173,10 @@ export async function getRecords(
     beginNames(access, { isList: false });
     const atOnce = context.settings.get('concurrency');
     const { values: records, error } = await readEach(idsOrNames, read, { unit: noun.plural, atOnce });
-    const [first] = records;
-    if (first === undefined) throw error;
-    await addNames(access, records);
-    return idsOrNames.length > 1 ? { pages: [records], error } : { record: first, error };
+    if (records.length === 0) throw error;
+    const named = withNames(access, records, await readNames(access, records));
+    const [first] = named;
+    return first && idsOrNames.length === 1 ? { record: first, error } : { pages: [named], error };
   });
 }
 
@@ -191,7 +192,7 @@ export async function exportInventory(context: Context, withExpected: boolean): 
   return { view: withExpected ? addExpected(view) : view, run };
 }
 
-function addExpected(view: View<ServiceRecord>): View<ServiceRecord> {
+function addExpected(view: View<NamedRecord>): View<NamedRecord> {
   const index = view.columns.findIndex(({ name }) => name === 'quantity') + 1;
   return {
     ...view,

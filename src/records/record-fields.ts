@@ -49,26 +49,29 @@ export function flagOf(field: Field): string {
   return flagName(columnOf(field));
 }
 
+/** A record with the name of the record that it refers to, if the view shows it. */
+export interface NamedRecord extends ServiceRecord {
+  readonly referenceName?: string | undefined;
+}
+
 /**
- * Returns the view of a noun: its id, its fields, and the name of the record that it refers to. Only `--fields` shows the ids behind
+ * Creates the view of a noun: its id, its fields, and the name of the record that it refers to. Only `--fields` shows the ids behind
  * names, and further fields of a bound service.
  *
- * @param operation the operation that returns the records. Without it the view has only our fields.
- * @param names the names of the records that the noun refers to, by id.
- * @param showsNames whether these names are printed without `--fields` too.
+ * @param operation the operation that returns the records.
+ * @param showsNames whether names are printed without `--fields` too.
  */
-export function viewOf(
+export function createView(
   { plural, idField, fields, reference }: Noun,
-  operation?: Operation,
-  names: ReadonlyMap<bigint, string> = new Map(),
-  showsNames = false,
-): View<ServiceRecord> {
-  const columns: Column<ServiceRecord>[] = [];
-  const add = (column: Column<ServiceRecord>, kind: FieldKind = 'text') => {
+  operation: Operation,
+  showsNames: boolean,
+): View<NamedRecord> {
+  const columns: Column<NamedRecord>[] = [];
+  const add = (column: Column<NamedRecord>, kind: FieldKind = 'text') => {
     if (columns.every(({ name }) => name !== column.name))
       columns.push({ ...column, ...fieldKinds[kind].column });
   };
-  const nameOf = ({ fields }: ServiceRecord) => names.get(fields[reference?.field ?? ''] as bigint);
+  const nameOf = ({ referenceName }: NamedRecord) => referenceName;
   const idColumn: Pick<Field, 'name' | 'kind' | 'column'> = { name: idField, kind: 'reference' };
   for (const { name, kind, column = name } of [idColumn, ...fields]) {
     const isReference = name === reference?.field;
@@ -83,7 +86,7 @@ export function viewOf(
   }
   for (const { name, kind } of fields)
     add({ name, value: ({ fields }) => fields[name], isHidden: true }, kind);
-  for (const name of operation?.records.furtherFields ?? [])
+  for (const name of operation.records.furtherFields)
     add({ name, value: ({ fields }) => fields[name], isHidden: true });
   return { plural, columns, data: ({ original }) => original };
 }

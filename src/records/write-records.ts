@@ -7,7 +7,7 @@ import { createRecordPort } from '../writes/port.ts';
 import type { Row } from '../writes/rows.ts';
 import type { Settled } from '../writes/settle.ts';
 import { settleAll } from '../writes/settle-all.ts';
-import { type Access, addNames, joinErrors } from './access.ts';
+import { type Access, joinErrors, readNames, withNames } from './access.ts';
 import { rowError } from './write-errors.ts';
 
 // A command with ids settles its rows like a run, but without a journal: their outcomes are printed. A dry run is the same, but sends
@@ -33,7 +33,7 @@ export async function writeRecords(
   access: Access,
   writes: readonly Pick<Row, 'id' | 'intent'>[],
   options: RecordWriteOptions,
-): Promise<Output | undefined> {
+): Promise<Output> {
   const { context, client, noun } = access;
   const { settings, flags } = context;
   const { signal } = context.interrupts;
@@ -99,28 +99,19 @@ async function reportWrite(
 }
 
 /** Returns the output: the records, in the order of the command line, and the error of the failed writes. */
-async function toOutput(
-  access: Access,
-  ending: Ending,
-  options: RecordWriteOptions,
-): Promise<Output | undefined> {
-  const { noun, context } = access;
+async function toOutput(access: Access, ending: Ending, options: RecordWriteOptions): Promise<Output> {
+  const { noun } = access;
   const { rows } = ending;
   const records = rows.map((row) => writtenRecord(ending, row)).filter((record) => record !== undefined);
   const notes = notesOf(ending, options);
   const warnings = warningsOf(ending);
   const error = joinInterrupted(ending, noun.plural);
-  const [first] = records;
-  if (!first) {
-    for (const note of notes) await context.printNotice(note);
-    for (const warning of warnings) await context.printWarning(warning);
-    if (error) throw error;
-    return undefined;
-  }
-  await addNames(access, records);
-  if (options.asList) {
+  if (records.length === 0) return { documents: [], text: '', notes, warnings, error };
+  const named = withNames(access, records, await readNames(access, records));
+  const [first] = named;
+  if (!first || options.asList) {
     const whatIsDone = `${records.length} of ${rows.length} ${noun.plural} were written`;
-    return { pages: [records], notes, warnings, whatIsDone, error };
+    return { pages: [named], notes, warnings, whatIsDone, error };
   }
   const whatIsDone = 'the write succeeded, but its record could not be printed';
   return { record: first, notes, warnings, whatIsDone, error };
