@@ -36,7 +36,7 @@ export function bindDescription(context: Context, values: BindValues): PreparedC
 async function runBind(
   context: Context,
   { location, map = [], basePath: basePathFlag, withToken = false }: BindValues,
-): Promise<Output | undefined> {
+): Promise<Output> {
   requireOnline(context, 'api bind');
   const maps = readMaps(map);
   const description = await readDescriptionAt(context, location, withToken);
@@ -56,13 +56,10 @@ async function runBind(
     );
     return { pages, error };
   }
-  if (note !== undefined) await context.printNotice(note);
   const { profile } = settings;
   const scope = bindingScope(profile?.value, origin);
   const { dryRun } = context.flags;
   const lost = await lostOperations(context, contract);
-  if (lost.length > 0)
-    await context.printWarning(`no longer bound: ${joinFirst(lost, 10)}; a bind takes only its own --map`);
   if (!dryRun) await writeContract(context.io, scope, { contract: { ...contract, basePath }, origin });
   const outcome = dryRun ? 'nothing stored (--dry-run)' : `stored for ${scope.name}`;
   const isAsBuiltIn = operationIds.every((id) => {
@@ -72,14 +69,15 @@ async function runBind(
   const summary = isAsBuiltIn
     ? `all ${operationIds.length} operations bound as built in`
     : `${contract.operations.size} of ${operationIds.length} operations bound`;
-  const outcomeNote = `${summary}; ${outcome}`;
+  const ending = {
+    notes: [...(note === undefined ? [] : [note]), `${summary}; ${outcome}`],
+    warnings:
+      lost.length > 0 ? [`no longer bound: ${joinFirst(lost, 10)}; a bind takes only its own --map`] : [],
+    error: tieError(matches),
+  };
   // The table would be that of the built-in contract.
   const isShort = isAsBuiltIn && context.printer().content === 'text' && context.flags.fields === undefined;
-  if (isShort) {
-    await context.printNotice(outcomeNote);
-    return undefined;
-  }
-  return { pages, notes: [outcomeNote], error: tieError(matches) };
+  return isShort ? { documents: [], text: '', ...ending } : { pages, ...ending };
 }
 
 /** Returns the operations that the binding of before has, and the new one lacks. */
