@@ -214,7 +214,7 @@ async function openTlsFiles(context: Context, baseUrl: string): Promise<TlsFiles
 
 /** Opens the service for checks. @throws UsageError if nothing says which service, or a setting is wrong. */
 export async function connectForChecks(context: Context, strict = false): Promise<Service> {
-  const { settings, secrets, now, io } = context;
+  const { settings, secrets, io } = context;
   const client = await context.client('checks');
   const { baseUrl } = client;
   const proxy = findProxy(new URL(baseUrl), io.env);
@@ -225,7 +225,6 @@ export async function connectForChecks(context: Context, strict = false): Promis
     client,
     socket: whyNoSocket ?? { baseUrl, tls: await openTlsFiles(context, baseUrl), env: io.env },
     mask: secrets.mask,
-    now,
     strict,
     sendsEtags: settings.get('etags'),
     tokenHeader: chooseTokenHeader(settings, client.contract.tokenHeader),

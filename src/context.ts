@@ -49,7 +49,6 @@ export interface Context
   printer(): Printer;
   /** Returns the colours of a stream. --color, the environment and the stream itself decide. */
   style(stream: 'stdout' | 'stderr'): Promise<Style>;
-  now(): Date;
 }
 
 /**

@@ -50,7 +50,6 @@ export function openContext(
         header: !flags.noHeader,
         color: settings.get('color'),
       }),
-    now: () => new Date(),
   };
   return context;
 }

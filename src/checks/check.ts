@@ -49,7 +49,6 @@ export interface Service {
   readonly sendsEtags: boolean;
   /** True if warnings, flaky passes, and failures of operations that are not stable are failures. */
   readonly strict: boolean;
-  now(): Date;
   /** Masks the known secrets. */
   mask(text: string): string;
 }

@@ -46,7 +46,7 @@ export async function checkGet(context: CheckContext, operation: Operation): Pro
   if (!list || id === undefined)
     return skip(`no list shows ${withArticle(nouns[operation.noun].idName)} that ${operation.id} takes`);
   const answer = await context.ask(operation, { id });
-  if (statusWord(answer.status) === 'gone' && operation.isDeprecated && passedSunset(answer, context.now()))
+  if (statusWord(answer.status) === 'gone' && operation.isDeprecated && passedSunset(answer, new Date()))
     return warn('gone, as its sunset announced', detailsOf(answer));
   const finding = isMissingStatus(answer.status)
     ? skip(`${list.operation.id} shows ${id}, which is not there`)
@@ -64,7 +64,7 @@ export async function checkGet(context: CheckContext, operation: Operation): Pro
 /** Checks the answer to a GET. @throws FindingError if the answer is not as documented. */
 function judgeRead(context: CheckContext, answer: CheckAnswer): Finding {
   const { operation, status } = answer;
-  const remarks = [judge(context, answer), remarkOnDeprecation(answer, context.now())].filter(
+  const remarks = [judge(context, answer), remarkOnDeprecation(answer, new Date())].filter(
     (remark) => remark !== undefined,
   );
   const count = operation.isList ? `, ${counted(recordsOf(answer).length, 'record', 'records')}` : '';

@@ -107,9 +107,9 @@ const warnDays = 30;
 /** A certificate that expires in fewer days is a failure. */
 const failDays = 7;
 
-export function judgeExpiry(socket: TLSSocket, { now }: CheckContext): Finding {
+export function judgeExpiry(socket: TLSSocket): Finding {
   const validTo = new Date(socket.getPeerCertificate().valid_to);
-  const days = Math.floor((validTo.getTime() - now().getTime()) / 86_400_000);
+  const days = Math.floor((validTo.getTime() - Date.now()) / 86_400_000);
   const reason = `expires on ${dayOf(validTo)}, in ${counted(days, 'day', 'days')}`;
   if (days >= warnDays) return pass(reason);
   const [judge, leastDays] = days < failDays ? [fail, failDays] : [warn, warnDays];

@@ -47,7 +47,7 @@ export async function runSmoke(
     const why = `the time of ${durationText(maxTimeMs)} is over (--max-time)`;
     setTimeout(() => stop.stop('max-time', why), Math.min(maxTimeMs, longestTimerMs)).unref();
   }
-  const startedAt = service.now();
+  const startedAt = new Date();
   const startedMs = monotonicMs();
   const selected = selectChecks(selection);
   return inTwoSteps(interrupts, stop, stopBy, async () => {

@@ -97,7 +97,7 @@ async function createTestRecord(
   // A service may create an inventory entry together with its pet.
   if (entryId !== undefined) await removeTestRecord(context, { noun, fields: {}, parent, id: entryId });
   const fields = {
-    ...(noun.isNamed && { name: createName(context.now()) }),
+    ...(noun.isNamed && { name: createName(new Date()) }),
     ...(parent && { [nouns[parent.noun.nounName].idName]: parent.id }),
     ...noun.fields,
   };

@@ -42,8 +42,7 @@ const list = verb({
   async prepare(context, { pet, complete, open, overdue, dueBefore, ...flags }) {
     const isDated = overdue || dueBefore !== undefined;
     const isDue = (order: RecordOf<'orders'>) =>
-      (!overdue || isOverdue(order, context.now())) &&
-      (dueBefore === undefined || isDueBefore(order, dueBefore));
+      (!overdue || isOverdue(order)) && (dueBefore === undefined || isDueBefore(order, dueBefore));
     return (await import('../records/list-and-get.ts')).listRecords(context, orders, {
       where: { petId: pet, complete: open || isDated ? false : complete },
       matches: isDated ? (order) => isDue(order as RecordOf<'orders'>) : undefined,

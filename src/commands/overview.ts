@@ -119,7 +119,7 @@ async function readOverview(context: Context, client: Client, below: number) {
         name: nameOf(order.petId),
         quantity: order.quantity,
         shipDate: order.shipDate,
-        overdue: isOverdue(order, context.now()),
+        overdue: isOverdue(order),
       })) ?? null,
   };
   return { overview, open: openOrders?.length ?? 0 };

@@ -118,7 +118,7 @@ function openServer(
   store: Store,
 ): Promise<Listening> {
   const onExchange = ({ method, target, status, elapsedMs }: Exchange): void => {
-    const now = context.now().toISOString();
+    const now = new Date().toISOString();
     void context.printSummary(`${now} ${method} ${target} ${status} ${elapsedMs.toFixed(1)} ms`);
   };
   return startServer({

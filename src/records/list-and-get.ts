@@ -136,7 +136,7 @@ async function printOnce(access: Access, { intervalMs, limit, read }: WatchOptio
   const { context, client, noun } = access;
   const { io, settings } = context;
   const { bold, red } = await context.style('stdout');
-  const clock = context.now().toTimeString().slice(0, 8);
+  const clock = new Date().toTimeString().slice(0, 8);
   try {
     const pages: (readonly ServiceRecord[])[] = [];
     for await (const page of await read()) pages.push(page);

@@ -109,8 +109,8 @@ export function nameAll(
 }
 
 /** Returns true if an order is open and overdue: the day of its ship date, in UTC, is over. */
-export function isOverdue(order: RecordOf<'orders'>, now: Date): boolean {
-  return isDueBefore(order, new Date(now).setUTCHours(0, 0, 0, 0));
+export function isOverdue(order: RecordOf<'orders'>): boolean {
+  return isDueBefore(order, new Date().setUTCHours(0, 0, 0, 0));
 }
 
 /** Returns true if an order is open and ships before a moment. @param momentMs in milliseconds of Unix time */
