@@ -7,12 +7,12 @@ import { action } from '../cli/verb.ts';
 import type { Client } from '../client/client.ts';
 import { collectFields } from '../client/whole-list.ts';
 import type { Context } from '../context.ts';
+import { parseQuantity } from '../input/numbers.ts';
 import type { Column } from '../output/columns.ts';
 import { errorSentence } from '../output/messages.ts';
 import { CliError, UsageError } from '../process/errors.ts';
 import { caseless, groupDigits } from '../process/text.ts';
 import { statusesOf } from '../records/body-fields.ts';
-import { parseQuantity } from '../records/parse-values.ts';
 import { isOverdue } from '../records/record-fields.ts';
 
 export const overview = action({

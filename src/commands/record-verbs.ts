@@ -2,11 +2,12 @@ import { type Field, type Noun, referenceFields, type WriteVerb } from '../api/n
 import { argument, type Flag, flag, nameOf, value, values } from '../cli/flag.ts';
 import { verb } from '../cli/verb.ts';
 import type { Context } from '../context.ts';
+import { parseId } from '../input/numbers.ts';
 import type { PreparedCommand } from '../output/printer.ts';
 import { UsageError } from '../process/errors.ts';
 import { withArticle } from '../process/text.ts';
 import type { RecordFlags } from '../records/body-fields.ts';
-import { type IdOrName, parseId, parseIdOrName, parseText } from '../records/parse-values.ts';
+import { type IdOrName, parseIdOrName, parseText } from '../records/parse-values.ts';
 import { columnOf, fieldKinds, flagOf, namedNoun } from '../records/record-fields.ts';
 import { type ApplyFlags, fileFlags, referenceFlag } from './shared-flags.ts';
 

@@ -4,9 +4,9 @@ import type { Shard } from '../bulk/run-header.ts';
 import { choice, type Flag, flag, type ValuesOf, value, values } from '../cli/flag.ts';
 import { keyFlag } from '../cli/global-flags.ts';
 import { parseDuration } from '../config/keys.ts';
-import { decimalMarks, thousandsSeparators } from '../input/numbers.ts';
+import { decimalMarks, parseInteger, parseQuantity, thousandsSeparators } from '../input/numbers.ts';
 import { UsageError, ValueError } from '../process/errors.ts';
-import { parseIdOrName, parsePositiveQuantity, parseQuantity, parseText } from '../records/parse-values.ts';
+import { parseIdOrName, parseText } from '../records/parse-values.ts';
 
 /** Parses the id of a run: `r7`, or `7`. */
 export const parseRunId = (text: string) => (/^\d+$/.test(text) ? `r${text}` : text);
@@ -14,7 +14,7 @@ export const parseRunId = (text: string) => (/^\d+$/.test(text) ? `r${text}` : t
 /** The flags of every list. */
 export const listFlags = {
   limit: value('--limit <n>', 'show at most n (default: all)', {
-    parse: parsePositiveQuantity,
+    parse: (text) => parseInteger(text, 1),
   }),
   watch: value('--watch [interval]', 'print the table again and again (default: every 5s)', {
     parse: parseInterval,
@@ -109,7 +109,7 @@ const writingFlags = {
   concurrency: keyFlag('concurrency'),
   rate: keyFlag('rate'),
   maxErrors: value('--max-errors <n>', 'stop when so many rows have failed or are unknown (default: 100)', {
-    parse: parsePositiveQuantity,
+    parse: (text) => parseInteger(text, 1),
   }),
   lockWait: value('--lock-wait <duration>', 'wait for another run on the same target (default: 0)', {
     parse: (text) => (text === '0' ? 0 : parseDuration(text)),

@@ -1,11 +1,11 @@
 import { isToken } from '../api/http.ts';
-import { toQuantity } from '../api/values.ts';
 import { parseColumnMap } from '../input/field-columns.ts';
+import { parseInteger } from '../input/numbers.ts';
 import { formats, type OutputFormat } from '../output/printer.ts';
 import { colorModes } from '../output/style.ts';
 import { parseChoice, readNamed, type UsageCode, UsageError, ValueError } from '../process/errors.ts';
 import type { JsonValue } from '../process/exact-json.ts';
-import { closestWord, signClause } from '../process/text.ts';
+import { closestWord } from '../process/text.ts';
 
 interface KeyRule {
   readonly summary: string;
@@ -212,14 +212,6 @@ export function parseBaseUrl(text: string): string {
   if (text.includes('?')) throw new ValueError('must not carry a query');
   if (text.includes('#')) throw new ValueError('must not carry a fragment');
   return url.origin + url.pathname.replace(/(?<!\/)\/+$/, '');
-}
-
-/** Parses a whole number. @throws ValueError if it is less than `least` or more than `most`. */
-export function parseInteger(text: string, least: number, most: number): number {
-  const number = toQuantity(text);
-  if (number === undefined || number < least || number > most)
-    throw new ValueError(`must be a whole number from ${least} to ${most}${signClause(text)}`);
-  return number;
 }
 
 /** Parses requests a second, such as `50` or `50/s`. @throws ValueError. */

@@ -3,7 +3,8 @@ import { ValueError } from '../process/errors.ts';
 import type { JsonValue } from '../process/exact-json.ts';
 import { signClause } from '../process/text.ts';
 
-// Reads numbers of files, which other programs write in many ways. The number of a flag has only digits: see `records/parse-values.ts`.
+// Numbers of flags have only digits: the functions parse them. Numbers of files are written by other programs in many ways: these
+// are read.
 
 /** Values of `--thousands`. */
 export const thousandsSeparators = ['.', ',', ' ', "'"] as const;
@@ -23,6 +24,34 @@ const plainNotation: NumberNotation = { thousands: null, decimal: null };
 
 const countRule = 'must be a whole number from 0 to 9007199254740991';
 const changeRule = 'must be a whole number with or without a sign in front, such as 24, +24 or -3';
+
+/** Parses digits. @throws ValueError for any other text, such as `12.0` or `1e3`, and for a number out of range. */
+export function parseInteger(text: string, least = 0, most = Number.MAX_SAFE_INTEGER): number {
+  const number = toQuantity(text);
+  if (number === undefined || number < least || number > most)
+    throw new ValueError(`must be a whole number from ${least} to ${most}${signClause(text)}`);
+  return number;
+}
+
+/** Parses a count. @throws ValueError as `parseInteger`. */
+export function parseQuantity(text: string): number {
+  return parseInteger(text);
+}
+
+/** Parses digits with or without a sign: `+5`, `-3`, `2`. @throws ValueError. */
+export function parseChange(text: string): number {
+  const change = toChange(text);
+  if (change === undefined) throw new ValueError(`must be an integer such as +5 or -5${signClause(text)}`);
+  return change;
+}
+
+/** Parses an id. @throws ValueError for any text but an integer from 0 to 9223372036854775807. */
+export function parseId(text: string): bigint {
+  if (/^0\d+$/.test(text)) throw new ValueError('must not begin with a zero');
+  const id = toId(text);
+  if (id === undefined) throw new ValueError(idRequirement);
+  return id;
+}
 
 /** Reads an id. @throws ValueError. */
 export function readId(value: JsonValue): bigint {

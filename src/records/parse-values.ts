@@ -1,20 +1,12 @@
 import type { Bounds } from '../api/schemas.ts';
-import { idRequirement, isDay, toChange, toDateTime, toId, toInstant } from '../api/values.ts';
-import { parseInteger } from '../config/keys.ts';
+import { isDay, toDateTime, toInstant } from '../api/values.ts';
+import { parseId } from '../input/numbers.ts';
 import { ValueError } from '../process/errors.ts';
 import { type JsonValue, jsonIn } from '../process/exact-json.ts';
-import { caseless, signClause, withArticle } from '../process/text.ts';
+import { caseless, withArticle } from '../process/text.ts';
 
 /** The id of a record, or a name that is looked up. */
 export type IdOrName = bigint | string;
-
-/** Parses an id. @throws ValueError for any text but an integer from 0 to 9223372036854775807. */
-export function parseId(text: string): bigint {
-  if (/^0\d+$/.test(text)) throw new ValueError('must not begin with a zero');
-  const id = toId(text);
-  if (id === undefined) throw new ValueError(idRequirement);
-  return id;
-}
 
 /** Returns true if a text is meant as an id and not as a name. A text without a letter, such as `-5` or `1.0`, is a mistyped id. */
 export function isIdText(text: string): boolean {
@@ -24,23 +16,6 @@ export function isIdText(text: string): boolean {
 /** Parses an id. A text with a letter is a name. @throws ValueError for a mistyped id. */
 export function parseIdOrName(text: string): IdOrName {
   return isIdText(text) ? parseId(text) : text;
-}
-
-/** Parses a count from 0 to 2^53 - 1. @throws ValueError for any text but decimal digits, such as `12.0` or `1e3`. */
-export function parseQuantity(text: string): number {
-  return parseInteger(text, 0, Number.MAX_SAFE_INTEGER);
-}
-
-/** Parses a count of at least 1. @throws ValueError. */
-export function parsePositiveQuantity(text: string): number {
-  return parseInteger(text, 1, Number.MAX_SAFE_INTEGER);
-}
-
-/** Parses a difference with or without a sign: `+5`, `-3`, `2`. @throws ValueError. */
-export function parseChange(text: string): number {
-  const change = toChange(text);
-  if (change === undefined) throw new ValueError(`must be an integer such as +5 or -5${signClause(text)}`);
-  return change;
 }
 
 /** Parses a date, and returns its first moment in milliseconds of Unix time. @throws ValueError as `parseDate`. */

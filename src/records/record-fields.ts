@@ -2,9 +2,10 @@ import { type Field, type FieldKind, type NamedNoun, type Noun, referenceFields 
 import type { Operation } from '../api/operations.ts';
 import type { ServiceRecord } from '../api/record-values.ts';
 import type { RecordOf } from '../api/schemas.ts';
+import { parseQuantity } from '../input/numbers.ts';
 import type { Column, View } from '../output/columns.ts';
 import { flagName, joinFirst } from '../process/text.ts';
-import { parseDate, parseIdOrName, parseQuantity, parseText, parseTruth } from './parse-values.ts';
+import { parseDate, parseIdOrName, parseText, parseTruth } from './parse-values.ts';
 
 /** How people write the values of a kind of field. */
 interface FieldKindRules {

@@ -1,7 +1,8 @@
 import { nouns } from '../../api/nouns.ts';
 import { argument, flag, value } from '../../cli/flag.ts';
 import { verb } from '../../cli/verb.ts';
-import { parseChange, parseIdOrName, parseQuantity } from '../../records/parse-values.ts';
+import { parseChange, parseQuantity } from '../../input/numbers.ts';
+import { parseIdOrName } from '../../records/parse-values.ts';
 import { applyFlags, diffFlags, listFlags, resumeFlags, statusesFlag } from '../shared-flags.ts';
 
 const { inventory } = nouns;
