@@ -29,54 +29,27 @@ test.each([
   expect(() => parseJson(text)).toThrow(why);
 });
 
-test.each([
-  '{12345678901234567890:1}',
-  '[01234567890123456789]',
-  '[12345678901234567890abc]',
-  '[1234567890123456.]',
-  '[-]',
-  '[1.2.3.4.5.6.7.8.9.0]',
-  '["a" 12345678901234567890]',
-  '[1,]',
-  '[,1]',
-  '[1 2]',
-  '[1]]',
-  '[1',
-  '{"a" 1}',
-  '{"a":1,}',
-  '{a:1}',
-  '"a',
-  '"\\x"',
-  '"a\tb"',
-  'tru',
-  '+1',
-  '.5',
-  '1e',
-  '\u00a01',
-  '',
-])('%j is not JSON, whatever its length', (text) => {
-  for (const spaces of ['', ' '.repeat(300)]) expect(() => parseJson(text + spaces)).toThrow(SyntaxError);
-});
+const broken = String.raw`
+{12345678901234567890:1}
+[01234567890123456789]
+[12345678901234567890abc]
+[1234567890123456.]
+[1.2.3.4.5.6.7.8.9.0]
+["a" 12345678901234567890]
+[-]  [1,]  [,1]  [1 2]  [1]]  [1  {"a" 1}  {"a":1,}  {a:1}  "a  "\x"  tru  +1  .5  1e`;
+
+test.each([...broken.trim().split(/\n| {2}/), '"a\tb"', '\u00a01', ''])(
+  '%j is not JSON, whatever its length',
+  (text) => {
+    for (const spaces of ['', ' '.repeat(300)]) expect(() => parseJson(text + spaces)).toThrow(SyntaxError);
+  },
+);
 
 test('a long text has the values that JSON.parse reads', () => {
-  const values = [
-    0,
-    -0,
-    -1,
-    10,
-    1.5,
-    -2e-7,
-    1e21,
-    true,
-    false,
-    null,
-    '',
-    'Zoë',
-    'a"b\\\u0000\ud83d\ude00',
-    [],
-    {},
-  ];
-  const nested = values.map((value, index) => ({
+  const values = JSON.parse(
+    String.raw`[0, -0, -1, 10, 1.5, -2e-7, 1e21, true, false, null, "", "Zoë", "a\"b\\\u0000😀", [], {}]`,
+  );
+  const nested = values.map((value: unknown, index: number) => ({
     [`key ${index}`]: value,
     list: [value, [value]],
     '"': { value },
@@ -86,22 +59,8 @@ test('a long text has the values that JSON.parse reads', () => {
 });
 
 test('what has no long number is printed as JSON.stringify does, controls as escapes', () => {
-  const fields = [
-    'Rex',
-    '',
-    'say "hi"',
-    'a\\b',
-    'Zoë',
-    '猫',
-    0,
-    -0,
-    1.5,
-    1e21,
-    Number.NaN,
-    null,
-    true,
-    undefined,
-  ];
+  const texts = ['Rex', '', 'say "hi"', 'a\\b', 'Zoë', '猫'];
+  const fields = [...texts, 0, -0, 1.5, 1e21, Number.NaN, null, true, undefined];
   const nested = [[1], {}, [], [undefined, () => 1, null], new Date(0), { c: 'x\ud800' }];
   for (const field of [...fields, ...nested])
     for (const key of ['name', 'a b', '"', 'é'])
