@@ -7,7 +7,7 @@ for (const name of Object.keys(process.env)) if (/^PETSTORE_(?!TEST_)/.test(name
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    globalSetup: 'test/helpers/build.ts',
+    globalSetup: 'test/helpers/global-setup.ts',
     setupFiles: 'test/helpers/short-delays.ts',
     // What tests depend on, whatever the shell has that runs them.
     env: {

@@ -1,13 +1,13 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createApp } from '../../src/server/app.ts';
 import { seedStore } from '../../src/server/seed.ts';
 import { type Listening, listen } from '../../src/server/server.ts';
 import { withDocuments } from '../../src/server/wrappers.ts';
 import { cliPath, nodeBinary } from './spawn-cli.ts';
+import { temporaryFolder } from './temporary-folder.ts';
 import { plainText } from './terminal.ts';
 
 /** A place to try the examples of a page: a folder, a deployment of the service, and a shell that knows `petstore`. */
@@ -29,7 +29,7 @@ interface RunOptions {
 export const commit = '4f2a9c1';
 
 export async function openDesk(): Promise<Desk> {
-  const folder = mkdtempSync(join(tmpdir(), 'petstore-desk-'));
+  const folder = temporaryFolder();
   mkdirSync(join(folder, 'bin'));
   writeFileSync(join(folder, 'bin/petstore'), `#!/bin/sh\nexec '${nodeBinary}' '${cliPath}' "$@"\n`, {
     mode: 0o755,
@@ -65,10 +65,7 @@ export async function openDesk(): Promise<Desk> {
       const [code] = (await once(child, 'close')) as [number | null];
       return { code, output: plainText(withoutErasedLines(output)) };
     },
-    async [Symbol.asyncDispose]() {
-      await deployment.close();
-      rmSync(folder, { recursive: true, force: true });
-    },
+    [Symbol.asyncDispose]: () => deployment.close(),
   };
   return desk;
 }

@@ -1,15 +1,12 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { main } from '../../src/main.ts';
 import type { Signal } from '../../src/process/errors.ts';
 import type { Io } from '../../src/process/io.ts';
 import type { OutputStream } from '../../src/process/output-stream.ts';
+import { temporaryFolder } from './temporary-folder.ts';
 
 /** The current folder by default, so that no test writes into the project. */
-const emptyFolder = mkdtempSync(join(tmpdir(), 'petstore-'));
-process.on('exit', () => rmSync(emptyFolder, { recursive: true, force: true }));
+const emptyFolder = temporaryFolder();
 
 export interface RunOptions {
   readonly stdin?: string | Uint8Array;

@@ -1,11 +1,10 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Answers, runTyping } from './person.ts';
 import { type Line, type Run, type RunOptions, runCli, wordsOf } from './run-cli.ts';
+import { temporaryFolder } from './temporary-folder.ts';
 
 /** An embedded store in a new file, which stays from command to command. */
-interface Shop extends Disposable {
+interface Shop {
   readonly file: string;
   run(line: Line, options?: RunOptions): Promise<Run>;
   /** Runs a command that must succeed, as words or as a line, and returns its JSON. */
@@ -15,7 +14,7 @@ interface Shop extends Disposable {
 }
 
 export function openShop(): Shop {
-  const folder = mkdtempSync(join(tmpdir(), 'petstore-shop-'));
+  const folder = temporaryFolder();
   const file = join(folder, 'store.json');
   const inStore = (options: RunOptions = {}) => ({
     ...options,
@@ -33,6 +32,5 @@ export function openShop(): Shop {
       return JSON.parse(stdout);
     },
     typing: (line, answers) => runTyping(['--offline', ...wordsOf(line)], answers, inStore()),
-    [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }),
   };
 }

@@ -1,18 +1,18 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import * as fs from 'node:fs';
-import { hostname, tmpdir } from 'node:os';
+import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { build } from 'esbuild';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { leanConf } from '../../.ci/lean-conf.mjs';
 import { writeFileAtomic } from '../../src/process/files.ts';
 import { holderOf, takeLock, withLock } from '../../src/process/lock.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
-const folder = fs.mkdtempSync(join(tmpdir(), 'petstore-files-'));
+const folder = temporaryFolder();
 const worker = join(folder, 'worker.cjs');
-afterAll(() => fs.rmSync(folder, { recursive: true, force: true }));
 
 /** Another process, that holds a lock, rewrites a file again and again, or makes fifty changes of the config. */
 beforeAll(async () => {

@@ -1,11 +1,11 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { nodeBinary } from '../helpers/spawn-cli.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
-let folder: string;
+const folder = temporaryFolder();
 /** What is installed, before anything has run. */
 let files: readonly string[];
 /** What npm said. */
@@ -19,14 +19,11 @@ const env: Record<string, string | undefined> = {
 };
 
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'petstore-package-'));
   npm(['pack', '--ignore-scripts', '--pack-destination', folder], process.cwd());
   writeFileSync(join(folder, 'package.json'), '{"private":true}');
   installation = npm(['install', '--offline', '--no-audit', '--no-fund', tarball()]);
   files = readdirSync(join(folder, 'node_modules', 'petstore'), { recursive: true, encoding: 'utf8' });
 });
-
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 test('the packed tool installs without a script, a warning or a package beside it, and runs', () => {
   expect(installation).toMatch(/added 1 package/);

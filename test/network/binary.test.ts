@@ -1,9 +1,8 @@
 import { writeFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type Outcome, spawnCli } from '../helpers/spawn-cli.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
 import { type Case, cases, type Result, runCases } from './cases.ts';
 import type { Scene } from './modes.ts';
 
@@ -40,13 +39,11 @@ describe.each(Object.entries(commands))(
 
 /** Runs the built program in a scene. */
 async function play(line: string, scene: Scene, testCase: Case): Promise<Outcome> {
-  const folder = await mkdtemp(join(tmpdir(), 'petstore-tls-'));
+  const folder = temporaryFolder();
   const words =
     `${line} --timeout ${testCase.timeoutMs ?? 30_000}ms --retries ${testCase.retries ?? 4}`.split(' ');
   if (scene.caCert !== undefined) writeFileSync(join(folder, 'ca.pem'), scene.caCert);
   const trust = scene.caCert !== undefined && { PETSTORE_CA_CERT: join(folder, 'ca.pem') };
   const env = { ...scene.env, ...trust, PETSTORE_STATE_DIR: join(folder, 'state') };
-  const outcome = await spawnCli([...words, '--base-url', scene.baseUrl], { env, cwd: folder });
-  await rm(folder, { recursive: true });
-  return outcome;
+  return await spawnCli([...words, '--base-url', scene.baseUrl], { env, cwd: folder });
 }

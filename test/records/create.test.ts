@@ -24,7 +24,7 @@ test.each([
   ],
   ['category 7', frogs, createFrogs, [['categories update 7 --description=', { description: '' }]]],
 ] as const)('%s is created, read, changed and deleted', async (name, created, create, changes) => {
-  using shop = openShop();
+  const shop = openShop();
   const [noun = ''] = create.split(' ');
   expect(await shop.json(create)).toEqual(created);
   let record: object = created;
@@ -76,7 +76,7 @@ test.each([
   ['orders create', [pet, quantity, noDate], records.order],
   ['orders create --pet 3', [quantity, date], { ...records.order, shipDate: '2027-01-15T00:00:00Z' }],
 ] as const)('%s asks a person for what is missing, and for nothing else', async (line, answers, record) => {
-  using shop = openShop();
+  const shop = openShop();
   const run = await shop.typing(`${line} -o json`, answers);
   expect(run.code).toBe(0);
   expect(JSON.parse(run.stdout)).toEqual(record);
@@ -94,7 +94,7 @@ test('a dry run shows the request as on the wire, its credential masked, and sen
 });
 
 test('loses none of four pets that are created at the same time on one store', async () => {
-  using shop = openShop();
+  const shop = openShop();
   const env = { PETSTORE_OFFLINE_STORE: shop.file };
   const words = '--offline pets create --name Rex --category 1 -o ids'.split(' ');
   const runs = await Promise.all(Array.from({ length: 4 }, () => spawnCli(words, { env })));

@@ -6,7 +6,7 @@ import { runAt } from '../helpers/run-cli.ts';
 import { openShop } from '../helpers/shop.ts';
 
 test('delete tries all, each once, reports them on stderr, and exits 3 if some failed', async () => {
-  using shop = openShop();
+  const shop = openShop();
   const run = await shop.run('pets delete 1 999 1 2 --yes');
   expect(run).toMatchObject({ code: 3, stdout: '' });
   expect(run.stderr).toMatch(
@@ -25,7 +25,7 @@ test.each([
   ['\r', 2, 25],
   ['\x03', 130, 25],
 ])('the question names what will be deleted; the answer %j exits %i', async (keys, code, left) => {
-  using shop = openShop();
+  const shop = openShop();
   const question = 'Delete 2 pets: 1 (Bella, with its inventory entry: ';
   const run = await shop.typing('pets delete 1 2 -q', [[question, keys]]);
   expect(run).toMatchObject({ code, stdout: '' });
@@ -34,7 +34,7 @@ test.each([
 });
 
 test('the question names only the pets that exist', async () => {
-  using shop = openShop();
+  const shop = openShop();
   expect(await shop.typing('pets delete 999', [])).toMatchObject({ code: 5, stdout: '' });
   const question = 'Delete pet 1 (Bella, with its inventory entry: ';
   const run = await shop.typing('pets delete 999 1', [[question, 'y\r']]);
@@ -44,7 +44,7 @@ test('the question names only the pets that exist', async () => {
 });
 
 test('delete leaves what is in use, and names each of several', async () => {
-  using shop = openShop();
+  const shop = openShop();
   const pet = await shop.run('pets delete 4 -y -o json');
   expect(pet).toMatchObject({ code: 1, stdout: '' });
   expect(JSON.parse(pet.stderr).error).toMatchObject({ kind: 'failed', code: 'in_use', status: 409 });

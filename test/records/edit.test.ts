@@ -1,22 +1,16 @@
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, vi } from 'vitest';
+import { expect } from 'vitest';
 import { recordingServer } from '../helpers/recording-server.ts';
 import { runAt, runCli } from '../helpers/run-cli.ts';
 import { openShop } from '../helpers/shop.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
 import { testWith } from '../helpers/tools.ts';
 
 // The editors of these tests are lines of sed.
 const test = testWith('sed');
 
-const folder = mkdtempSync(join(tmpdir(), 'petstore-editor-'));
-// Texts that are kept stay in the folder for temporary files.
-beforeAll(() => void vi.stubEnv('TMPDIR', folder));
-afterAll(() => {
-  vi.unstubAllEnvs();
-  rmSync(folder, { recursive: true });
-});
+const folder = temporaryFolder();
 let count = 0;
 
 /** The environment that names an editor, which runs a line of shell on its file, "$1". */
@@ -37,7 +31,7 @@ function keptText(message: string): string {
 }
 
 test('edits a record as YAML, sends it, says what changed, and removes the file', async () => {
-  using shop = openShop();
+  const shop = openShop();
   const seen = join(folder, 'seen');
   const env = editor(`echo "$1" > ${seen}; sed -i 's/Bella/Bellissima/' "$1"`);
   const run = await shop.run('pets edit bella -o json', { env, terminals: ['stderr'] });
@@ -51,7 +45,7 @@ test.each([
   ['true', 'unchanged'],
   [': > "$1"', 'emptied'],
 ])('edit sends nothing for %s and exits 0', async (line) => {
-  using shop = openShop();
+  const shop = openShop();
   const run = await shop.run('categories edit 1', { env: editor(line) });
   const stderr = 'edit category 1: nothing was changed, and nothing was sent\n';
   expect(run).toEqual({ code: 0, stdout: '', stderr });
@@ -68,7 +62,7 @@ test('edit sends fields that it does not know back as they came', async () => {
 });
 
 test('edit opens the editor again with the reason on top, and accepts a valid text then', async () => {
-  using shop = openShop();
+  const shop = openShop();
   const env = editor(
     `if grep -q '^# error: status .* must be one of' "$1"; then sed -i 's/lost/sold/' "$1"; else sed -i 's/status: .*/status: lost/' "$1"; fi`,
   );
@@ -92,7 +86,7 @@ test.each([
 ])(
   'a wrong %s is opened twice, then exits 2, sends nothing and keeps the text',
   async (_, line, message, kept) => {
-    using shop = openShop();
+    const shop = openShop();
     const run = await shop.run('pets edit 1', { env: editor(line) });
     expect(run).toMatchObject({ code: 2, stdout: '' });
     expect(run.stderr).toMatch(message);
@@ -125,7 +119,7 @@ test.each([
   ['fails', 'exit 3', 1, 'the text is kept in '],
   ['is ended by Ctrl-C', 'kill -INT $$', 130, 'error: interrupted; the text is kept in '],
 ])('an editor that %s keeps the text', async (_, line, code, message) => {
-  using shop = openShop();
+  const shop = openShop();
   const run = await shop.run('pets edit 1', { env: editor(line) });
   expect(run).toMatchObject({ code, stdout: '' });
   expect(run.stderr).toContain(message);
@@ -133,7 +127,7 @@ test.each([
 });
 
 test('a dry run shows the request, sends nothing and keeps the text', async () => {
-  using shop = openShop();
+  const shop = openShop();
   const env = editor(`sed -i 's/Bella/Bello/' "$1"`);
   const run = await shop.run('pets edit 1 --dry-run', { env });
   expect(run.code).toBe(0);

@@ -24,7 +24,7 @@ test.each([
     [available(26, '=Rex'), { id: 27, name: 'Mia, the 2nd', categoryId: 2, status: 'sold' }],
   ],
 ])('create reads %s', async (_, stdin, created) => {
-  using shop = openShop();
+  const shop = openShop();
   expect(await shop.run('pets create --from - --yes --concurrency 1', { stdin })).toMatchObject({ code: 0 });
   const pets = (await shop.json('pets list')) as { id: number }[];
   expect(pets.filter(({ id }) => id > 25)).toEqual([created].flat());
@@ -33,7 +33,7 @@ test.each([
 test.each(['csv', 'json'])(
   'create reads a list as %s, and leaves the ids out with a note',
   async (format) => {
-    using shop = openShop();
+    const shop = openShop();
     const { stdout: stdin } = await shop.run(`pets list --category Fish -o ${format}`);
     const run = await shop.run('pets create --from - --yes', { stdin });
     expect(run.stderr).toMatch(
@@ -45,7 +45,7 @@ test.each(['csv', 'json'])(
 );
 
 test('update reads the edited CSV of a list: categories by name, an empty cell left out', async () => {
-  using shop = openShop();
+  const shop = openShop();
   const pets = await shop.run('pets list --limit 3 -o csv');
   const stdin = pets.stdout.replace('Bella,Dogs,available', 'Bellissima,cats,');
   expect(await shop.run('pets update --from - --yes', { stdin })).toMatchObject({ code: 0 });
@@ -58,7 +58,7 @@ test('update reads the edited CSV of a list: categories by name, an empty cell l
 });
 
 test('a CSV of categories that share a name has their ids, and is read back', async () => {
-  using shop = openShop();
+  const shop = openShop();
   await shop.run('categories create --name dogs');
   const { stdout: stdin } = await shop.run('pets list --limit 3 -o csv');
   expect(stdin).toMatch(/^1,Bella,1,/m);
@@ -71,7 +71,7 @@ test.each([
   ['CSV', 'id,name,category,status\n3,Luna,Cats,available\n7,x,Cats,sold\n'],
   ['JSON lines', '{"id":3}\n{"id":7}\n'],
 ])('delete takes the ids in %s', async (_, stdin) => {
-  using shop = openShop();
+  const shop = openShop();
   await shop.run('orders delete 1 2 3 4 5 6 7 8 9 10 --yes');
   expect(await shop.run('pets delete --from - --yes', { stdin })).toMatchObject({ code: 0 });
   const pets = (await shop.json('pets list')) as { id: number }[];
@@ -124,7 +124,7 @@ test.each([
 });
 
 test('unknown categories are invalid rows: all are named before any write, or skipped', async () => {
-  using shop = openShop();
+  const shop = openShop();
   const stdin = 'id,category\n1,Cats\n2,Dragons\n3,Unicorns\n';
   const run = await shop.run('pets update --from -', { stdin });
   expect(run).toMatchObject({ code: 2, stdout: '' });
@@ -144,7 +144,7 @@ test('unknown categories are invalid rows: all are named before any write, or sk
 });
 
 test('headers and keys are read without regard to case, spaces and underscores', async () => {
-  using shop = openShop();
+  const shop = openShop();
   const runs = [
     ['orders update', 'ID;Pet_ID;Ship Date \n8;5;2027-01-01 09:00:00+00\n'],
     ['orders update', '[{"Id":9,"pet_id":5,"quantity":10,"ship_date":"2027-01-01T00:00:00Z"}]'],
@@ -159,7 +159,7 @@ test('headers and keys are read without regard to case, spaces and underscores',
 });
 
 test('the plan of a row with the name of a category has its id', async () => {
-  using shop = openShop();
+  const shop = openShop();
   const stdin = '[{"id":1,"category":"cats"},{"id":2,"category":{"id":3,"name":"Birds"}}]';
   const table = await shop.run('pets update --from - --dry-run', { stdin });
   expect(table.stdout).toMatch(/^ 1 +categoryId 1 +categoryId 2$/m);
@@ -171,7 +171,7 @@ test('the plan of a row with the name of a category has its id', async () => {
 });
 
 test('delete names further columns of a file of ids, and texts that may mean no value', async () => {
-  using shop = openShop();
+  const shop = openShop();
   const deleted = await shop.run('categories delete --from - --dry-run', {
     stdin: 'id,name,description\n1,a,\n',
   });
@@ -193,7 +193,7 @@ test('delete names further columns of a file of ids, and texts that may mean no 
 });
 
 test('what was certainly not done goes to a file that creates the rest, and nothing twice', async () => {
-  using shop = openShop();
+  const shop = openShop();
   const cwd = temporaryFolder();
   await using failing = await recordingServer({}, ({ method, body }) => {
     if (method === 'GET') return { body: { id: 7, name: 'Other', categoryId: 1 } };
@@ -239,7 +239,7 @@ testWith('script')('a question is asked on the terminal itself if the records co
 });
 
 test('each record of a file is created by one shard, by its line', async () => {
-  using shop = openShop();
+  const shop = openShop();
   const stdin = `name,category\n${Array.from({ length: 12 }, (_, at) => `shard ${at},1\n`).join('')}`;
   for (const shard of ['1/3', '2/3', '3/3'])
     expect((await shop.run(`pets create --from - --shard ${shard} --yes`, { stdin })).code).toBe(0);

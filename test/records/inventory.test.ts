@@ -4,7 +4,7 @@ import { runAt } from '../helpers/run-cli.ts';
 import { openShop } from '../helpers/shop.ts';
 
 test('sets, gets, deletes and creates an entry', async () => {
-  using shop = openShop();
+  const shop = openShop();
   const entry = { petId: 4, quantity: 12, status: 'pending' };
   expect(await shop.json('inventory set 4 12')).toEqual(entry);
   expect(await shop.json('inventory get 4')).toEqual(entry);
@@ -18,7 +18,7 @@ test('sets, gets, deletes and creates an entry', async () => {
 });
 
 test('adjusts by a signed or a plain number, and refuses to go below 0', async () => {
-  using shop = openShop();
+  const shop = openShop();
   await shop.run('inventory set 4 10');
   for (const step of ['+5 = 15', '-5 = 10', '5 = 15', '-- -3 = 12', '-12 = 0']) {
     const [change, sum] = step.split(' = ');

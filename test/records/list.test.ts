@@ -40,7 +40,7 @@ test.each<[string, string, (record: Fields) => boolean]>([
     ({ quantity, status }) => Number(quantity) < 2 && status === 'available',
   ],
 ])('%s list %s prints the records that match, and no others', async (noun, flags, matches) => {
-  using shop = openShop();
+  const shop = openShop();
   const all = (await shop.json(`${noun} list`)) as Fields[];
   const some = await shop.json(`${noun} list ${flags}`);
   expect(some).toEqual(all.filter(matches));

@@ -30,7 +30,7 @@ test.each([
   ['categories get dogs', { id: 1, name: 'Dogs' }],
   ['orders create --pet luna --quantity 1', { petId: 3 }],
 ])('%s finds the record with that name', async (line, record) => {
-  using shop = openShop();
+  const shop = openShop();
   expect(await shop.json(line)).toMatchObject(record);
 });
 
@@ -54,7 +54,7 @@ test.each([
   ['pets get lun', "pet 'lun': no pet has this name", 'pets'],
   ['pets list --category dogz', "category 'dogz': no category has this name", 'categories'],
 ])('%s exits 5, and names the command that lists the names', async (line, message, noun) => {
-  using shop = openShop();
+  const shop = openShop();
   const stderr = `error: ${message}\nhint: see \`petstore ${noun} list --offline\`\n`;
   expect(await shop.run(line)).toEqual({ code: 5, stdout: '', stderr });
 });
@@ -62,7 +62,7 @@ test.each([
 test.each(['inventory list --limit 1', 'inventory get 4', 'orders list --limit 1', 'orders get 7'])(
   'the table of a terminal has the name of the pet: %s',
   async (line) => {
-    using shop = openShop();
+    const shop = openShop();
     const run = await shop.run(`${line} --color never`, { terminals: ['stdout'] });
     expect(run.stdout).toMatch(/│ name +│/);
     expect(run.stdout).toMatch(/│ (Bella|Charlie|Milo) +│/);

@@ -36,7 +36,7 @@ test('complete leaves the other fields of an order unchanged', async () => {
 });
 
 test('update changes several records at once, and tries all of them', async () => {
-  using shop = openShop();
+  const shop = openShop();
   const run = await shop.run('pets update 1 2 3 --status sold -o ids');
   expect(run).toMatchObject({ code: 0, stdout: '1\n2\n3\n' });
   const open = ((await shop.json('orders list --open')) as { id: number }[]).map(({ id }) => id);
@@ -77,14 +77,14 @@ test.each([
   ['1 --category 999', 1],
   ['abc --name x', 5],
 ])('update %s exits %i and changes nothing', async (words, code) => {
-  using shop = openShop();
+  const shop = openShop();
   const before = await shop.json('pets list');
   expect(await shop.run(`pets update ${words}`)).toMatchObject({ code, stdout: '' });
   expect(await shop.json('pets list')).toEqual(before);
 });
 
 test('an update, an adjustment and a set show a person what changed', async () => {
-  using shop = openShop();
+  const shop = openShop();
   const notesOf = async (line: string) => (await shop.run(line, { terminals: ['stderr'] })).stderr;
   expect(await notesOf('pets update 1 --status sold')).toContain('pet 1: status available -> sold\n');
   expect(await notesOf('inventory set 1 1')).toContain('inventory entry 1: nothing changed\n');

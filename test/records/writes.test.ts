@@ -110,13 +110,13 @@ test.each<[string, string, Broken, code: number, stderr: string, pets: number]>(
   ],
   ['a closed stderr does not stop the deletes', 'pets delete 1 2 3 --yes', { stderr: closed }, 0, '', 22],
 ])('%s', async (_, line, broken, code, stderr, pets) => {
-  using shop = openShop();
+  const shop = openShop();
   expect(await runBroken(`--offline ${line}`, shop.file, broken)).toEqual({ code, stderr });
   expect(await shop.json('pets list')).toHaveLength(pets);
 });
 
 test('a full disk after a run hides neither its rejects nor its error', async () => {
-  using shop = openShop();
+  const shop = openShop();
   const run = await runBroken('--offline pets delete --from gone.csv --yes', shop.file, { stdout: full });
   expect(run).toMatchObject({
     code: 3,

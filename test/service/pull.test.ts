@@ -1,4 +1,4 @@
-import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { seedStore } from '../../src/server/seed.ts';
@@ -25,10 +25,7 @@ beforeEach(async () => {
     onExchange: ({ method, target }) => requests.push(`${method} ${target}`),
   });
 });
-afterEach(async () => {
-  await server.close();
-  shop[Symbol.dispose]();
-});
+afterEach(() => server.close());
 
 /** Runs a command with the service as its target. */
 function run(line: string, env: RunOptions['env'] = {}) {
@@ -125,5 +122,4 @@ test('pull needs a service, and pull and reset need a store in a file', async ()
   const env = { PETSTORE_OFFLINE_STORE: ':memory:' };
   for (const verb of ['pull', 'reset'])
     expect((await run(`offline ${verb} --yes`, env)).stderr).toContain(':memory:');
-  rmSync(shop.file, { force: true });
 });

@@ -7,7 +7,8 @@ import { main } from '../../src/main.ts';
 import { makeCertificate } from '../helpers/certificate.ts';
 import { listenHere } from '../helpers/listen.ts';
 import { fakeIo, runCli } from '../helpers/run-cli.ts';
-import { bindTo, newFolder, requireToken, smoke, smokeOf } from './run.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
+import { bindTo, requireToken, smoke, smokeOf } from './run.ts';
 import { type Change, refusal, startService } from './service.ts';
 
 describe('a service that is not reached', () => {
@@ -59,7 +60,7 @@ describe('a service that is not reached', () => {
 
 /** Starts a service with a certificate, and gives the environment that makes it trusted. */
 async function secured(tls: TlsOptions) {
-  const file = join(newFolder(), 'ca.pem');
+  const file = join(temporaryFolder(), 'ca.pem');
   writeFileSync(file, String(tls.cert));
   return { service: await startService({ tls }), trusting: { env: { PETSTORE_CA_CERT: file } } };
 }

@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { runCli } from '../helpers/run-cli.ts';
-import { newFolder, readXml, type XmlElement } from './run.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
+import { readXml, type XmlElement } from './run.ts';
 import {
   counting,
   on,
@@ -27,7 +28,7 @@ const run = (argv: readonly string[], env: Readonly<Record<string, string>> = {}
 
 /** Runs smoke with every report, and reads the files. */
 async function allReports(url: string, flags: readonly string[]) {
-  const folder = newFolder();
+  const folder = temporaryFolder();
   const file = (format: string) => join(folder, 'a/b', `smoke.${format}`);
   const reports = ['junit', 'json'].flatMap((format) => ['--report', `${format}=${file(format)}`]);
   const summary = join(folder, 'summary.md');
@@ -148,7 +149,7 @@ test('a token that the service sends back is in no report, even if the text is c
       headers: { 'content-type': 'text/plain' },
     })),
   });
-  const file = join(newFolder(), 'masked.xml');
+  const file = join(temporaryFolder(), 'masked.xml');
   const env = { PETSTORE_TOKEN: 'very-secret-token', PETSTORE_BASE_URL: echo.url };
   const flags = ['--only', 'op/getCategory', '-vv', '-o', 'json', '--report', `junit=${file}`];
   const { stdout, stderr } = await runCli(['smoke', ...flags], { env });

@@ -1,11 +1,11 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { SaxesParser } from 'saxes';
 import { toOpenApi } from '../../src/api/openapi.ts';
 import type { JsonObject } from '../../src/process/exact-json.ts';
 import type { Seen } from '../helpers/recording-server.ts';
 import { type RunOptions, runCli } from '../helpers/run-cli.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
 import { type Change, startService } from './service.ts';
 
 /** A check in the JSON report: the fields that tests look at. */
@@ -87,7 +87,7 @@ export async function bindTo(
 
 /** Writes a config file into a new folder. @returns the environment for it. */
 export function configured(config: unknown): { PETSTORE_CONFIG_DIR: string } {
-  const folder = newFolder();
+  const folder = temporaryFolder();
   writeFileSync(join(folder, 'config.json'), JSON.stringify(config), { mode: 0o600 });
   return { PETSTORE_CONFIG_DIR: folder };
 }
@@ -99,11 +99,6 @@ export function requireToken(
 ): void {
   document.security = [{ token: [] }];
   document.components.securitySchemes = { token: scheme };
-}
-
-/** Makes a folder for one test. It stays, because concurrent tests cannot remove a folder when they end. */
-export function newFolder(): string {
-  return mkdtempSync(join(tmpdir(), 'petstore-smoke-'));
 }
 
 /** An element of XML. */

@@ -7,7 +7,8 @@ import type { JsonObject } from '../../src/process/exact-json.ts';
 import type { Store } from '../../src/server/store.ts';
 import type { Seen } from '../helpers/recording-server.ts';
 import { fakeIo, runCli } from '../helpers/run-cli.ts';
-import { bindTo, configured, type Description, newFolder, smoke } from './run.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
+import { bindTo, configured, type Description, smoke } from './run.ts';
 import {
   type Change,
   changing,
@@ -267,7 +268,7 @@ describe.concurrent('a signal', () => {
   }
 
   test('Ctrl-C ends the checks, removes their records, and writes reports that are not green', async () => {
-    const folder = newFolder();
+    const folder = temporaryFolder();
     const [json, xml] = [join(folder, 'stopped.json'), join(folder, 'stopped.xml')];
     const run = await interrupted(
       (request, raise) => void (request.startsWith('PUT /pets/') && raise('SIGINT')),

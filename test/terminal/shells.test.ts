@@ -1,18 +1,18 @@
 import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { listenHere } from '../helpers/listen.ts';
 import { runCli } from '../helpers/run-cli.ts';
+import { temporaryFolder } from '../helpers/temporary-folder.ts';
 import { testWith } from '../helpers/tools.ts';
 
 const createdNames = ["Bob's", 'Say "hi"', 'aa:bb', 'cost $5', 'back\\slash', 'x=y', 'tick`s`', 'no!w'];
 const awkwardNames = ['Small mammals', ...createdNames];
 
-let folder: string;
+const folder = temporaryFolder();
 let program: Server;
 
 /** Runs the program in this process for the words that `petstore` of the shells sends: their count, then each, with NULs. */
@@ -28,7 +28,6 @@ function answerShells(env: Readonly<Record<string, string>>): Server {
 }
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'petstore-completion-'));
   const folders = { PETSTORE_CONFIG_DIR: join(folder, 'config'), PETSTORE_STATE_DIR: join(folder, 'state') };
   const env = { ...folders, PETSTORE_OFFLINE_STORE: join(folder, 'store.json') };
   const stdin = createdNames.map((name) => JSON.stringify({ name })).join('\n');
@@ -51,10 +50,7 @@ beforeAll(async () => {
   writeFileSync(join(folder, 'typed', '.bashrc'), bash.join('\n'));
 });
 
-afterAll(() => {
-  program.close();
-  rmSync(folder, { recursive: true, force: true });
-});
+afterAll(() => void program.close());
 
 /** What a shell offers at the end of a line: these words and perhaps more, or only these. */
 const offered: readonly (readonly [line: string, words: readonly string[], only?: 'only'])[] = [
