@@ -86,8 +86,8 @@ results.push(
   await build({
     ...common,
     plugins: [packagesApart],
-    entryPoints: ['src/answer.ts'],
-    outfile: join(outdir, 'answer.js'),
+    entryPoints: ['src/without-program.ts'],
+    outfile: join(outdir, 'without-program.js'),
   }),
 );
 const content = await readFile(join(outdir, 'petstore.js'));

@@ -12,7 +12,7 @@ const words = process.argv.slice(2);
 if (words.length === 1 && words[0] === '--version') {
   fs.writeSync(1, `${require('../package.json').version}\n`);
 } else {
-  const { code, command } = require('../dist/answer.js').answer(words, dist);
+  const { code, command } = require('../dist/without-program.js').answer(words, dist);
   if (code === undefined) runProgram(command);
   else process.exitCode = code;
 }

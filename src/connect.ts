@@ -11,8 +11,7 @@ import { findProxy } from './client/transport/proxy.ts';
 import type { TlsFiles } from './client/transport/tls.ts';
 import { chooseTokenHeader, decideTokenUse, tokenHeaderValue } from './config/credential.ts';
 import { resolvePaths } from './config/paths.ts';
-import { addressOf, type ClientUse, type Context } from './context.ts';
-import { followUpCommand } from './follow-up.ts';
+import { addressOf, type ClientUse, type Context, followUpCommand } from './context.ts';
 import { UsageError } from './process/errors.ts';
 import type { Secrets } from './process/secrets.ts';
 

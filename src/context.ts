@@ -1,5 +1,7 @@
 import type { Contract } from './api/contract.ts';
 import { embeddedOrigin } from './api/http.ts';
+import type { Noun } from './api/nouns.ts';
+import { isFields } from './api/record-values.ts';
 import type { GlobalFlags } from './cli/global-flags.ts';
 import type { Client } from './client/client.ts';
 import type { Settings, TokenSource } from './config/settings.ts';
@@ -12,6 +14,8 @@ import { UsageError } from './process/errors.ts';
 import type { Io } from './process/io.ts';
 import type { Secrets } from './process/secrets.ts';
 import type { Interrupts } from './process/signals.ts';
+import { shellWord } from './process/text.ts';
+import type { Row } from './writes/rows.ts';
 
 /**
  * The use of a client. `records`: single records over node:http, which loads fast. `bulk`: many requests over undici, which is
@@ -65,4 +69,28 @@ export function addressOf({ offline, baseUrl }: Settings, { basePath }: Contract
       code: 'no_target',
     });
   return new URL(address).pathname === '/' ? address + basePath : address;
+}
+
+/** Returns a command line with the target of the current one. */
+export function followUpCommand({ flags }: Pick<Context, 'flags'>, words: readonly string[]): string {
+  const { profile, 'base-url': baseUrl, offline } = flags;
+  const targetFlags = [
+    ...(profile === undefined ? [] : ['--profile', profile]),
+    ...(baseUrl === undefined ? [] : ['--base-url', baseUrl]),
+    ...(offline ? ['--offline'] : []),
+  ];
+  return ['petstore', ...words, ...targetFlags].map(shellWord).join(' ');
+}
+
+/** Returns the command that shows the record of a row, or finds one that may have been made. */
+export function lookCommand(
+  context: Pick<Context, 'flags'>,
+  { name, idField }: Pick<Noun, 'name' | 'idField'>,
+  { id, intent }: Pick<Row, 'id' | 'intent'>,
+): string {
+  if (id !== undefined) return followUpCommand(context, [name, 'get', `${id}`]);
+  const petName =
+    name === 'pets' && intent.kind === 'create' && isFields(intent.fields) && intent.fields.name;
+  const filter = typeof petName === 'string' ? ['--name', petName] : ['--sort', `-${idField}`];
+  return followUpCommand(context, [name, 'list', ...filter]);
 }

@@ -11,8 +11,7 @@ import type { Io } from './process/io.ts';
 import { sanitize } from './process/text.ts';
 
 /**
- * Runs one command line and returns its exit code. Only this function, and `answer.ts` for a line without a command, turn an error
- * into text and an exit code.
+ * Runs one command line and returns its exit code. It prints the error that a command throws.
  *
  * @param argv the words after `petstore`.
  */

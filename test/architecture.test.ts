@@ -30,12 +30,12 @@ const owners: Readonly<Record<string, { readonly files: readonly string[]; reado
 
 /** Files and folders from the outside in: each imports from its own layer or from a later one. */
 const layers: readonly (readonly string[])[] = [
-  ['src/bin.ts', 'src/answer.ts'],
+  ['src/bin.ts', 'src/without-program.ts'],
   ['src/main.ts'],
   ['src/commands'],
   ['src/open-context.ts'],
   ['src/connect.ts'],
-  ['src/cli', 'src/records', 'src/bulk', 'src/checks', 'src/asking.ts', 'src/follow-up.ts', 'src/context.ts'],
+  ['src/cli', 'src/records', 'src/bulk', 'src/checks', 'src/asking.ts', 'src/context.ts'],
   ['src/writes'],
   ['src/client', 'src/server', 'src/binding', 'src/config', 'src/input', 'src/output'],
   ['src/api'],
@@ -88,9 +88,11 @@ test('no owner is named for what nothing imports', () => {
   expect(idle).toEqual([]);
 });
 
-test('only io.ts, the clock and answer.ts read the process', () => {
+test('only io.ts, the clock and without-program.ts read the process', () => {
   const readers = files
-    .filter((file) => !['src/process/io.ts', 'src/process/deadline.ts', 'src/answer.ts'].includes(file))
+    .filter(
+      (file) => !['src/process/io.ts', 'src/process/deadline.ts', 'src/without-program.ts'].includes(file),
+    )
     .filter((file) =>
       /(?<![\w.'-])process\.(?!\s)|'node:process'/.test(withoutComments(readFileSync(file, 'utf8'))),
     );

@@ -1,5 +1,4 @@
-import type { Context } from '../context.ts';
-import { followUpCommand } from '../follow-up.ts';
+import { type Context, followUpCommand } from '../context.ts';
 import { flagName } from '../process/text.ts';
 import { isForPerson, isForSession } from './row-state.ts';
 import { type Run, rowName } from './run.ts';

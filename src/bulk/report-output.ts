@@ -1,6 +1,5 @@
 import { nouns } from '../api/nouns.ts';
-import type { Context } from '../context.ts';
-import { followUpCommand, lookCommand } from '../follow-up.ts';
+import { type Context, followUpCommand, lookCommand } from '../context.ts';
 import type { Column, View } from '../output/columns.ts';
 import type { Output } from '../output/printer.ts';
 import type { Style } from '../output/style.ts';
@@ -90,8 +89,7 @@ export async function reportOutput(context: Context, report: Report): Promise<Ou
         .join(''),
       ...ending,
     };
-  if (content !== 'text' || fields !== undefined || sort !== undefined)
-    return { record: json, view: reportView, ...ending };
+  if (content !== 'text' || fields !== undefined || sort !== undefined) return { record: json, ...ending };
   return { documents: [json], text: summaryText(report, await context.style('stdout')), ...ending };
 }
 

@@ -14,7 +14,7 @@ const printVersion = action({
   },
 });
 
-/** `petstore help` after other flags. A line that begins with it needs no program: see `answer.ts`. */
+/** `petstore help` after other flags. A line that begins with it needs no program: see `without-program.ts`. */
 const help = action({
   wrongSettings: 'unread',
   examples: ['petstore help pets list', 'petstore help runs'],

@@ -28,10 +28,10 @@ export const overview = action({
       throw new UsageError('overview is printed as table, json, jsonl or yaml');
     const { overview, open } = await readOverview(context, await context.client(), below);
     const { bold } = await context.style('stdout');
-    const section = async <OverviewRow>(
+    const section = async <Entity>(
       title: string,
-      columns: readonly Column<OverviewRow>[],
-      rows: readonly OverviewRow[] | null,
+      columns: readonly Column<Entity>[],
+      rows: readonly Entity[] | null,
     ) => `${bold(title)}\n${rows ? await printer.tableText(columns, rows) : 'missing\n'}`;
     const { pets, inventory, orders } = overview;
     const sections = [

@@ -48,7 +48,7 @@ const list = verb({
       protected: String(profiles[name]?.protected) === 'true',
       'base-url': profiles[name]?.['base-url'] ?? null,
     }));
-    return { view: view, run: async () => ({ pages: [profileList] }) };
+    return { view, run: async () => ({ pages: [profileList] }) };
   },
 });
 

@@ -6,7 +6,7 @@ export interface Column<Entity> {
   readonly name: string;
   /** The cell's value; undefined and null print as nothing. */
   value(record: Entity): JsonValue | undefined;
-  readonly align?: 'left' | 'right';
+  readonly align?: 'right';
   /** True if the cell is a state such as `sold` or `fail`, which has a colour. */
   readonly isStatus?: true;
   /** True if the cell is an RFC 3339 time. A terminal shows its day, hour and minute. */

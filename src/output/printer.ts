@@ -44,7 +44,7 @@ export type Output = (RecordsOutput | RecordOutput | DocumentsOutput) & {
 interface RecordsOutput {
   readonly pages: Pages<object>;
   readonly limit?: number | undefined;
-  /** The view, if the prepared command has one that hides other columns. */
+  /** The view of these records, if it shows other columns than that of the command. */
   readonly view?: View<object>;
 }
 

@@ -100,7 +100,7 @@ async function drawFrame<Entity>(
   const { default: Table } = await import('cli-table3');
   const table = new Table({
     head: header ? names.map((name) => style.bold(name)) : [],
-    colAligns: columns.map(({ align = 'left' }) => align),
+    colAligns: columns.map(({ align }) => align ?? 'left'),
     style: { head: [], border: [], compact: true },
   });
   for (const row of rows)

@@ -1,6 +1,6 @@
 import { describeValue } from '../api/record-values.ts';
 import { attemptDetails } from '../client/judge-write.ts';
-import { lookCommand } from '../follow-up.ts';
+import { lookCommand } from '../context.ts';
 import { CliError, type ErrorDetails, InterruptedError, UsageError } from '../process/errors.ts';
 import { type Reason, reasonRule } from '../writes/reasons.ts';
 import type { Row } from '../writes/rows.ts';

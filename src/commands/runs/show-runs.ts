@@ -22,7 +22,7 @@ interface RunFilter {
 export function findRuns(context: Context, filter: RunFilter): PreparedCommand {
   const isTable = context.io.stdout.isTerminal && context.printer().content === 'text';
   const view = isTable ? terminalView : reportView;
-  return { view: view, run: () => listFound(context, filter) };
+  return { view, run: () => listFound(context, filter) };
 }
 
 async function listFound(context: Context, { limit, pet }: RunFilter): Promise<Output> {
