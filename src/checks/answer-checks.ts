@@ -1,6 +1,6 @@
 import { nouns } from '../api/nouns.ts';
 import type { Operation } from '../api/operations.ts';
-import { statusRule, statusWord } from '../client/answer-table.ts';
+import { statusRule } from '../client/answer-table.ts';
 import { titleOrText } from '../client/error-body.ts';
 import { fromWire } from '../client/read-answer.ts';
 import { describeHeader } from '../config/credential.ts';
@@ -208,5 +208,5 @@ export async function checkAuth(context: CheckContext): Promise<Finding> {
 }
 
 function isAuthRefusal(status: number): boolean {
-  return statusWord(status) === 'denied';
+  return statusRule(status).word === 'denied';
 }

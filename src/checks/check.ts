@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import type { Operation, TokenHeader } from '../api/operations.ts';
-import { statusWord } from '../client/answer-table.ts';
+import { type AnswerRule, statusRule } from '../client/answer-table.ts';
 import type { CallOptions } from '../client/call.ts';
 import type { Client, RawResponse } from '../client/client.ts';
 import type { CallInput, HeaderChanges } from '../client/request.ts';
@@ -165,9 +165,9 @@ export function statusText(status: number): string {
   return `${status} ${STATUS_CODES[status] ?? ''}`.trim();
 }
 
-const temporaryWords: readonly ReturnType<typeof statusWord>[] = ['too-many', 'overloaded', 'no-service'];
+const temporaryWords: readonly AnswerRule['word'][] = ['too-many', 'overloaded', 'no-service'];
 
 /** Returns true if a check asks again after a status: the service is overloaded, or a gateway does not reach it. */
 export function isTemporary(status: number): boolean {
-  return temporaryWords.includes(statusWord(status));
+  return temporaryWords.includes(statusRule(status).word);
 }

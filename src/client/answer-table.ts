@@ -31,78 +31,88 @@ export interface Attempt {
 /** The part of an attempt that decides whether the request was applied, and whether it is retried. */
 type AttemptEnd = Pick<Attempt, 'isSent' | 'response' | 'error' | 'author'>;
 
+/** What an answer with an error status, or no answer, says of a write. It also decides which requests are retried. */
+export type FailureVerdict =
+  /** The write may have been applied. Only an idempotent one is retried. */
+  | 'lost'
+  /** The write may have been applied, and no request is retried. */
+  | 'unrepeatable'
+  /** Certainly not applied by this request. The service reports a conflict with the state of the record. */
+  | 'conflict'
+  /** Certainly not applied by this request. A condition of the request is not met. */
+  | 'stale'
+  /** The record does not exist. */
+  | 'missing'
+  /** Certainly not applied. Any request is retried. */
+  | 'busy'
+  /** Certainly not applied, and no request is retried. */
+  | 'rejected';
+
 export interface AnswerRule {
-  /** True if a write with this answer may have been applied. */
-  readonly mayBeApplied: boolean;
-  /** Which requests are retried: none, the idempotent ones, or all. */
-  readonly retry: 'never' | 'idempotent' | 'always';
-  /** True if the reason may pass, so that the same request may succeed later. */
+  /** The meaning of the status, no matter who sent it. Undefined for a status that no caller treats in a way of its own. */
+  readonly word?:
+    | 'success'
+    /** The service does it later. */
+    | 'accepted'
+    | 'redirect'
+    /** The credential is not enough. */
+    | 'denied'
+    | 'not-found'
+    /** Not found, and for good. */
+    | 'gone'
+    /** The address does not support the method. */
+    | 'no-method'
+    | 'too-many'
+    /** The service is overloaded, or a gateway cannot reach it. */
+    | 'overloaded'
+    /** A gateway got no valid answer from the service. */
+    | 'no-service'
+    | undefined;
+  readonly verdict: FailureVerdict;
+  /** True if the same request may succeed later. */
   readonly isTransient: boolean;
   /** The kind of the error. */
   readonly kind: ErrorKind;
 }
 
-/** What a status says, no matter who sent it. */
-type StatusWord =
-  | 'success'
-  /** The service does it later. */
-  | 'accepted'
-  | 'redirect'
-  /** The credential is not enough. */
-  | 'denied'
-  | 'missing'
-  /** Missing, and for good. */
-  | 'gone'
-  /** The address does not support the method. */
-  | 'no-method'
-  | 'conflict'
-  /** A condition of the request is not met. */
-  | 'stale'
-  | 'too-many'
-  /** The service is overloaded, or a gateway cannot reach it. */
-  | 'overloaded'
-  /** A gateway got no valid answer from the service. */
-  | 'no-service';
-
-const rejected: AnswerRule = { mayBeApplied: false, retry: 'never', isTransient: false, kind: 'failed' };
-const denied: AnswerRule = { ...rejected, isTransient: true, kind: 'auth' };
-const missing: AnswerRule = { ...rejected, kind: 'not-found' };
-const unsupported: AnswerRule = { ...rejected, kind: 'unavailable' };
-const busy: AnswerRule = { mayBeApplied: false, retry: 'always', isTransient: true, kind: 'unavailable' };
-const lost: AnswerRule = { mayBeApplied: true, retry: 'idempotent', isTransient: true, kind: 'unavailable' };
-/** The write may have been applied, and must not be sent again: a page of a gateway, a redirect, or a success that shows no record. */
-const unrepeatable: AnswerRule = { ...lost, retry: 'never' };
-const unsent: AnswerRule = { ...busy, retry: 'never' };
+const rejected: AnswerRule = { verdict: 'rejected', isTransient: false, kind: 'failed' };
+const unsent: AnswerRule = { verdict: 'rejected', isTransient: true, kind: 'unavailable' };
+const denied: AnswerRule = { word: 'denied', verdict: 'rejected', isTransient: true, kind: 'auth' };
+const missing: AnswerRule = { verdict: 'missing', isTransient: false, kind: 'not-found' };
+const busy: AnswerRule = { verdict: 'busy', isTransient: true, kind: 'unavailable' };
+const lost: AnswerRule = { verdict: 'lost', isTransient: true, kind: 'unavailable' };
+/** A page of a gateway, a redirect, or a success that shows no record. */
+const unrepeatable: AnswerRule = { verdict: 'unrepeatable', isTransient: true, kind: 'unavailable' };
 
 /**
  * What each status means. A 5xx may come from a gateway after the service has applied the write, even one with Retry-After.
  */
-const rows: readonly (readonly [statuses: readonly number[], rule: AnswerRule, word?: StatusWord])[] = [
-  [[200, 201, 203, 204, 205], unrepeatable, 'success'],
-  [[202], unrepeatable, 'accepted'],
-  [[301, 302, 303], unrepeatable, 'redirect'],
-  [[307, 308], rejected, 'redirect'],
-  [[401, 403], denied, 'denied'],
-  [[404], missing, 'missing'],
-  [[405], rejected, 'no-method'],
+const rows: readonly (readonly [statuses: readonly number[], rule: AnswerRule])[] = [
+  [[200, 201, 203, 204, 205], { ...unrepeatable, word: 'success' }],
+  [[202], { ...unrepeatable, word: 'accepted' }],
+  [[301, 302, 303], { ...unrepeatable, word: 'redirect' }],
+  [[307, 308], { ...rejected, word: 'redirect' }],
+  [[401, 403], denied],
+  [[404], { ...missing, word: 'not-found' }],
+  [[405], { ...rejected, word: 'no-method' }],
   // Rails and Spring choose the format of the answer only after the write. A gateway answers
   // 499 if a request was cancelled, and its write may be done by then.
-  [[406, 499], { ...rejected, mayBeApplied: true }],
+  [[406, 499], { ...rejected, verdict: 'unrepeatable' }],
   [[408], lost],
-  [[409], rejected, 'conflict'],
-  [[410], missing, 'gone'],
-  [[412], { ...rejected, isTransient: true }, 'stale'],
+  [[409], { ...rejected, verdict: 'conflict' }],
+  [[410], { ...missing, word: 'gone' }],
+  [[412], { ...rejected, verdict: 'stale', isTransient: true }],
   [[425], busy],
-  [[429], busy, 'too-many'],
-  [[501, 505], unsupported],
-  [[502, 504], lost, 'no-service'],
-  [[503], lost, 'overloaded'],
+  [[429], { ...busy, word: 'too-many' }],
+  [[501, 505], { ...rejected, kind: 'unavailable' }],
+  [[502, 504], { ...lost, word: 'no-service' }],
+  [[503], { ...lost, word: 'overloaded' }],
 ];
-const rowOf = new Map(
-  rows.flatMap(([statuses, rule, word]) => statuses.map((status) => [status, { rule, word }])),
+const statusRules: ReadonlyMap<number | undefined, AnswerRule> = new Map(
+  rows.flatMap(([statuses, rule]) => statuses.map((status) => [status, rule] as const)),
 );
 /** Gateways send these too, even after the service has applied the write. */
-const gatewayStatuses: ReadonlySet<number> = new Set([403, 404, 410]);
+const gatewayStatuses: ReadonlySet<number | undefined> = new Set([403, 404, 410]);
 /** The reasons after which a retry may succeed at once. */
 const repeatableReasons: ReadonlySet<UnavailableReason | undefined> = new Set<UnavailableReason>([
   'connection-refused',
@@ -114,34 +124,31 @@ const repeatableReasons: ReadonlySet<UnavailableReason | undefined> = new Set<Un
 
 /** Returns what the answer to an attempt means, or what it means that there is none. */
 export function answerRule({ isSent, response, error, author }: AttemptEnd): AnswerRule {
-  if (response && !(error && response.status < 300)) return statusRule(response.status, author);
+  if (response) return statusRule(response.status, author);
   const { reason, retryable } = error instanceof CliError ? error.details : {};
   const isRepeatable = retryable !== false && repeatableReasons.has(reason);
   if (isSent) return isRepeatable ? lost : unrepeatable;
   return isRepeatable ? busy : unsent;
 }
 
-/** Returns what a status means. @param author who sent it. */
-export function statusRule(status: number, author: Author | undefined): AnswerRule {
-  if (gatewayStatuses.has(status) && author !== 'service') return unrepeatable;
-  return rowOf.get(status)?.rule ?? (status >= 500 ? lost : status >= 400 ? rejected : unrepeatable);
-}
-
-/** Returns what a status says. Undefined for a status that needs no word here. */
-export function statusWord(status: number | undefined): StatusWord | undefined {
-  return rowOf.get(status ?? 0)?.word;
+/** Returns what a status means. @param author who sent it. Callers that need the word alone leave it out. */
+export function statusRule(status: number | undefined, author?: Author): AnswerRule {
+  const rule = statusRules.get(status);
+  if (gatewayStatuses.has(status) && author !== 'service') return { ...unrepeatable, word: rule?.word };
+  if (rule) return rule;
+  return status === undefined || status < 400 ? unrepeatable : status >= 500 ? lost : rejected;
 }
 
 /** Returns true if a status means success. 202 does so only for a write. */
 export function isSuccess(method: string, status: number): boolean {
-  const word = statusWord(status);
+  const { word } = statusRule(status);
   return word === 'success' || (word === 'accepted' && !isSafeMethod(method));
 }
 
 /** Returns true if a status says that what the address names does not exist. */
 export function isMissingStatus(status: number | undefined): boolean {
-  const word = statusWord(status);
-  return word === 'missing' || word === 'gone';
+  const { word } = statusRule(status);
+  return word === 'not-found' || word === 'gone';
 }
 
 /**
@@ -149,13 +156,16 @@ export function isMissingStatus(status: number | undefined): boolean {
  * answer to a later attempt does not change that.
  */
 export function mayHaveBeenApplied(method: string, attempts: readonly AttemptEnd[]): boolean {
-  return !isSafeMethod(method) && attempts.some((attempt) => answerRule(attempt).mayBeApplied);
+  return (
+    !isSafeMethod(method) &&
+    attempts.some((attempt) => ['lost', 'unrepeatable'].includes(answerRule(attempt).verdict))
+  );
 }
 
 /** Returns true if a request may be retried. @see RFC 9110, 9.2.2 */
 export function isRetried(method: string, result: AttemptEnd): boolean {
-  const { retry } = answerRule(result);
-  return retry === 'always' || (retry === 'idempotent' && isIdempotent(method));
+  const { verdict } = answerRule(result);
+  return verdict === 'busy' || (verdict === 'lost' && isIdempotent(method));
 }
 
 /** Returns true if the reason of an error may pass, so that the same request may succeed later. */

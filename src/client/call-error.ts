@@ -11,7 +11,6 @@ import {
   isSuccess,
   mayHaveBeenApplied,
   statusRule,
-  statusWord,
 } from './answer-table.ts';
 import type { Call } from './call.ts';
 import { readErrorBody } from './error-body.ts';
@@ -43,7 +42,7 @@ function errorKindOf({ operation, request }: Call, status: number, author: Autho
   // A service answers 200 for an empty list, so the address is wrong.
   if (isMissing && operation?.isList) return 'unavailable';
   // Services answer so without a body when they refuse a token, or have no such record.
-  const isUsual = isMissing ? isSafeMethod(request.method) : statusWord(status) === 'denied';
+  const isUsual = isMissing ? isSafeMethod(request.method) : statusRule(status).word === 'denied';
   return statusRule(status, author === 'unknown' && isUsual ? 'service' : author).kind;
 }
 
@@ -80,7 +79,7 @@ function makeError(
   kind: ErrorKind,
   why: string,
   details: ErrorDetails,
-  { retry }: Pick<AnswerRule, 'retry'>,
+  { verdict }: Pick<AnswerRule, 'verdict'>,
 ): CliError {
   const { method } = call.request;
   const { forwardProxy } = call.client.transport;
@@ -93,7 +92,7 @@ function makeError(
   return new CliError(kind, `${why}${senders}`, {
     ...callDetails(call, attempts),
     ...details,
-    retryable: retry !== 'never' && isOnce,
+    retryable: (verdict === 'busy' || verdict === 'lost') && isOnce,
   });
 }
 

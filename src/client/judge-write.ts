@@ -14,7 +14,14 @@ import { isJsonObject, type JsonObject, type JsonValue, printJson } from '../pro
 import type { Mask } from '../process/secrets.ts';
 import { StoppedError } from '../process/signals.ts';
 import { shorten } from '../process/text.ts';
-import { type Attempt, answerRule, isMissingStatus, isRetried, statusWord } from './answer-table.ts';
+import {
+  type Attempt,
+  answerRule,
+  type FailureVerdict,
+  isIdempotent,
+  mayHaveBeenApplied,
+  statusRule,
+} from './answer-table.ts';
 import type { ClientOptions } from './call.ts';
 import { messageIn } from './error-body.ts';
 import { otherRecord, parseRecord, readJson } from './read-answer.ts';
@@ -36,7 +43,7 @@ export interface WantedRecord {
   readonly values: Readonly<Record<string, unknown>>;
 }
 
-/** What an answer says of a write. */
+/** What came of a write. */
 type Verdict =
   /** A success that shows what was sent, or that of a DELETE. */
   | 'shown'
@@ -44,22 +51,11 @@ type Verdict =
   | 'empty'
   /** A success that shows another value. */
   | 'unclear'
-  /** 202. */
+  /** The service does it later. */
   | 'accepted'
-  /** It may have been applied, and may be sent again. */
-  | 'lost'
-  /** It may have been applied, and must not be sent again. */
-  | 'unrepeatable'
   /** It was stopped before its answer came. */
   | 'stopped'
-  /** 409 or 412. */
-  | 'outdated'
-  /** The record that a DELETE names does not exist. */
-  | 'missing'
-  /** Certainly not applied, and may succeed if it is sent again. */
-  | 'busy'
-  /** Certainly not applied, and would be rejected again. */
-  | 'rejected';
+  | FailureVerdict;
 
 /** One attempt of a write, judged by its answer. */
 export interface JudgedWrite {
@@ -102,7 +98,7 @@ export function judgeSuccess(
   const isDelete = method === 'DELETE';
   // A description without responses of a DELETE allows any success.
   const isAnySuccess = isDelete && isBound(operation) && Object.keys(responses).length === 0;
-  if (statusWord(response.status) === 'accepted' && !isAnySuccess) {
+  if (statusRule(response.status).word === 'accepted' && !isAnySuccess) {
     const reason = { code: 'accepted', message: 'the service has not done it yet' } as const;
     return { verdict: 'accepted', attempt, record, id, reason };
   }
@@ -124,19 +120,16 @@ export function judgeFailure(error: unknown, attempt: Attempt | undefined): Judg
     const reason = { ...codeOfError(cliError), message: cliError.message };
     return { verdict: verdictOf(attempt), attempt, reason, error: cliError };
   }
-  if (!answerRule(attempt).mayBeApplied) throw error;
+  if (!mayHaveBeenApplied(attempt.request.method, [attempt])) throw error;
   const reason = { code: 'interrupted', message: 'it was stopped before the answer came' } as const;
   return { verdict: 'stopped', attempt, reason, error: cliError };
 }
 
 function verdictOf(attempt: Attempt): Verdict {
-  const { request, response } = attempt;
-  const { mayBeApplied, retry } = answerRule(attempt);
-  const word = statusWord(response?.status);
-  if (mayBeApplied) return isRetried(request.method, attempt) ? 'lost' : 'unrepeatable';
-  if (word === 'conflict' || word === 'stale') return 'outdated';
-  if (request.method === 'DELETE' && isMissingStatus(response?.status)) return 'missing';
-  return retry === 'always' ? 'busy' : 'rejected';
+  const { method } = attempt.request;
+  const { verdict } = answerRule(attempt);
+  if (verdict === 'lost' && !isIdempotent(method)) return 'unrepeatable';
+  return verdict === 'missing' && method !== 'DELETE' ? 'rejected' : verdict;
 }
 
 /** Returns the code of an error: why there is no valid answer, or that the service rejected the request. */
@@ -161,7 +154,7 @@ function readWrite(
   mask: Mask,
 ): Pick<JudgedWrite, 'record' | 'id'> & { readonly fault?: string | undefined } {
   const { status } = response;
-  if (statusWord(status) === 'accepted') return {};
+  if (statusRule(status).word === 'accepted') return {};
   const isDelete = operation.method === 'DELETE';
   if (isDelete && status !== 200 && !operation.success.includes(status))
     return { fault: `the service answered ${status} to a DELETE` };

@@ -3,7 +3,7 @@ import { monotonicMs, sleep } from '../process/deadline.ts';
 import { CliError, type ErrorKind } from '../process/errors.ts';
 import { type Stop, StoppedError } from '../process/signals.ts';
 import { secondsText } from '../process/text.ts';
-import { type Attempt, statusWord } from './answer-table.ts';
+import { type Attempt, statusRule } from './answer-table.ts';
 
 // When a request is sent: the retries of a call and those of a row, whose record is read between two attempts, and the pace of a run.
 
@@ -128,7 +128,7 @@ export class Pace {
     const { response, error, retryAfterMs } = attempt;
     this.inFlight -= 1;
     const status = response?.status;
-    const word = statusWord(status);
+    const { word } = statusRule(status);
     if (retryAfterMs !== undefined && retryAfterMs > maxRetryWaitMs)
       this.stop.stop({
         kind: 'unavailable',
@@ -195,6 +195,6 @@ export class Pace {
 
 /** Returns true if the service itself has answered, and not a gateway that has no way to it. */
 function isOfService({ response, author }: Attempt): boolean {
-  const word = statusWord(response?.status);
+  const { word } = statusRule(response?.status);
   return response !== undefined && word !== 'overloaded' && word !== 'no-service' && author !== 'gateway';
 }

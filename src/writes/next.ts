@@ -1,5 +1,5 @@
 import { describeValue, isMetBy, type ServiceRecord, type Value } from '../api/record-values.ts';
-import { isReadingRetried, isTransientError, statusWord } from '../client/answer-table.ts';
+import { isReadingRetried, isTransientError } from '../client/answer-table.ts';
 import { codeOfError, type JudgedWrite } from '../client/judge-write.ts';
 import { delayOfRetry, type RetryLimits } from '../client/pace.ts';
 import { CliError, InterruptedError } from '../process/errors.ts';
@@ -189,7 +189,7 @@ function afterReading(
   const { intent, planned, aim } = state;
   if (intent.kind === 'add' && planned && !doubt && !isMetBy(planned.before, now)) {
     // Somebody else has changed the count meanwhile, such as by a sale, so this attempt does not count as a retry.
-    const wentBack = old.lastWrite?.verdict === 'outdated' && aim === 'decide';
+    const wentBack = isOutdated(old.lastWrite) && aim === 'decide';
     const retries = wentBack ? state.retries - 1 : state.retries;
     const again = { ...state, retries, otherCounts: state.otherCounts + 1 };
     return again.otherCounts > maxOtherCounts
@@ -197,7 +197,7 @@ function afterReading(
       : plan(again, decision.planned, situation);
   }
   // An attempt with the same tag would get the same 409: the record may be in use.
-  const isFinal = statusWord(statusOf(old)) === 'conflict' && reading.etag === old.reading?.etag;
+  const isFinal = old.lastWrite?.verdict === 'conflict' && reading.etag === old.reading?.etag;
   return aim === 'look' || isFinal ? endAsAnswered(state) : plan(state, decision.planned, situation);
 }
 
@@ -242,7 +242,8 @@ function afterAttempt(old: State, lastWrite: JudgedWrite, situation: Situation):
         lookAgain(sent, situation)
       );
     }
-    case 'outdated': {
+    case 'conflict':
+    case 'stale': {
       if (isCreate) return endAsAnswered(state);
       const open = perhapsSentTwice(state);
       return tryAgain(open, 'read', situation, error) ?? lookAgain(open, situation);
@@ -297,7 +298,7 @@ function endAsAnswered(state: State): Next {
   const { intent, lastWrite, reading } = state;
   const isStale =
     intent.kind !== 'create' &&
-    (!lastWrite || statusWord(statusOf(state)) === 'stale' || lastWrite.verdict === 'missing');
+    (!lastWrite || lastWrite.verdict === 'stale' || lastWrite.verdict === 'missing');
   if (state.doubt || !isStale) return giveUp(state);
   const age = reading?.age === undefined ? '' : `; the reading is ${reading.age} s old`;
   return giveUp(state, { code: 'stale', message: `${stale}${age}` });
@@ -336,7 +337,7 @@ function giveUp(
   if (!doubt) {
     const error = cause ?? lastWrite?.error;
     // A gateway may have sent the create twice, so a resume must not send it once more.
-    const isFinal = intent.kind === 'create' && lastWrite?.verdict === 'outdated';
+    const isFinal = intent.kind === 'create' && isOutdated(lastWrite);
     const isTransient = code === 'stale' || (!isFinal && error !== undefined && isTransientError(error));
     return end(state, { outcome: { kind: 'failed', reason: { ...reason, isTransient } }, error });
   }
@@ -357,6 +358,11 @@ function uncertain(state: State): State {
 /** Returns the state after a 409, a 412 or a missing record. A gateway may have sent the write twice, so the first one may be applied. */
 function perhapsSentTwice(state: State): State {
   return state.doubt ? state : { ...state, doubt: 'sent-twice' };
+}
+
+/** Returns true if the service has refused a write because of what the record has. */
+function isOutdated(write: JudgedWrite | undefined): boolean {
+  return write?.verdict === 'conflict' || write?.verdict === 'stale';
 }
 
 function statusOf({ lastWrite }: State): number | undefined {

@@ -19,21 +19,19 @@ const readings: readonly Event[] = [
   { kind: 'not-read', error: new CliError('failed', 'no', { status: 400 }) },
   { kind: 'stopped' },
 ];
-const statuses: Partial<Record<Verdict, readonly number[]>> = { outdated: [409, 412] };
 const verdicts: readonly Verdict[] = [
   ...(['shown', 'empty', 'unclear', 'accepted', 'lost', 'unrepeatable'] as const),
-  ...(['outdated', 'missing', 'busy', 'rejected', 'stopped'] as const),
+  ...(['conflict', 'stale', 'missing', 'busy', 'rejected', 'stopped'] as const),
 ];
 const answers: readonly Event[] = verdicts.flatMap((verdict) =>
-  (statuses[verdict] ?? [400]).flatMap((status) =>
-    [7n, undefined].map((id): Event => {
-      const error = new CliError('failed', 'no', { status });
-      const attempt = { response: { status } } as Attempt;
-      const reason = { code: 'rejected', message: 'no' } as const;
-      const write: JudgedWrite = { verdict, id, reason, error, attempt };
-      return { kind: 'sent', write };
-    }),
-  ),
+  [7n, undefined].map((id): Event => {
+    const status = verdict === 'stale' ? 412 : 400;
+    const error = new CliError('failed', 'no', { status });
+    const attempt = { response: { status } } as Attempt;
+    const reason = { code: 'rejected', message: 'no' } as const;
+    const write: JudgedWrite = { verdict, id, reason, error, attempt };
+    return { kind: 'sent', write };
+  }),
 );
 
 const planned = (before: Value, after: Value, action: Planned['action'] = 'set'): Planned => ({
@@ -141,7 +139,7 @@ function faultOf(state: State, event: Event, [after, step]: ReturnType<typeof ne
   )
     return 'a row is certain after an attempt that may have been applied';
   const mayBeResumed = step.kind === 'end' && step.outcome?.reason?.isTransient === true;
-  if (intent.kind === 'create' && event.kind === 'sent' && event.write.verdict === 'outdated' && mayBeResumed)
+  if (intent.kind === 'create' && event.kind === 'sent' && event.write.verdict === 'stale' && mayBeResumed)
     return 'a create that was refused with 409 or 412 is left for a resume';
   if (step.kind !== 'write') return undefined;
   if (isUncertain(after) && intent.kind === 'create') return 'a create is sent again after a doubt';
@@ -214,11 +212,11 @@ const unread: Event = { kind: 'not-read', error: new CliError('failed', 'no', { 
 
 // A gateway may have sent the refused write twice, and its first half may have been applied.
 test.each<[Intent, Verdict, last: Event, outcome: string, doubt: string | undefined]>([
-  [set, 'outdated', unread, 'unknown unread', 'sent-twice'],
-  [set, 'outdated', read(10), 'applied', 'sent-twice'],
-  [set, 'outdated', read(5), 'failed stale', undefined],
-  [add, 'outdated', unread, 'unknown unread', 'sent-twice'],
-  [add, 'outdated', read(10), 'unknown changed', 'sent-twice'],
+  [set, 'stale', unread, 'unknown unread', 'sent-twice'],
+  [set, 'stale', read(10), 'applied', 'sent-twice'],
+  [set, 'stale', read(5), 'failed stale', undefined],
+  [add, 'stale', unread, 'unknown unread', 'sent-twice'],
+  [add, 'stale', read(10), 'unknown changed', 'sent-twice'],
   [remove, 'missing', unread, 'unknown unread', 'sent-twice'],
   [remove, 'missing', read(null), 'applied', 'sent-twice'],
   [remove, 'missing', read(5), 'failed stale', undefined],
