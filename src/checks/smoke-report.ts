@@ -60,7 +60,7 @@ export function labelledDetails(finding: Finding): [label: string, text: string]
 }
 
 /** A finding, and the ids of the checks with this state and reason. A report shows it once. */
-export interface Cause {
+interface Cause {
   readonly finding: Finding;
   readonly ids: string[];
 }

@@ -3,8 +3,7 @@ import { nouns, type WriteVerb } from '../api/nouns.ts';
 import { differencesOf } from '../api/record-values.ts';
 import { attemptDetails } from '../client/judge-write.ts';
 import { readFromList } from '../client/read-record.ts';
-import { sleep } from '../process/deadline.ts';
-import { CliError, InterruptedError, messageOf, UsageError } from '../process/errors.ts';
+import { CliError, messageOf, UsageError } from '../process/errors.ts';
 import { type JsonObject, printJson } from '../process/exact-json.ts';
 import { StoppedError } from '../process/signals.ts';
 import { counted } from '../process/text.ts';
@@ -17,9 +16,7 @@ import {
   type Finding,
   FindingError,
   fail,
-  findingOfError,
   flaky,
-  isTemporary,
   pass,
   skip,
   statusText,
@@ -240,40 +237,21 @@ async function isListed(
   }
 }
 
-/** How often the cleanup tries to remove a record while the service fails for a reason that may pass. */
-const removeTries = 4;
-/** The wait before the next try, in milliseconds. */
-const removePauseMs = 500;
-
-/** Removes a test record. Tries again if the reason of the failure may pass. @throws as `removeTestRecord`. */
-async function removeWithRetries(context: CheckContext, record: TestRecord): Promise<void> {
-  for (let tries = 1; ; tries += 1)
-    try {
-      await removeTestRecord(context, record);
-      return;
-    } catch (error) {
-      if (tries === removeTries || !mayPass(error)) throw error;
-      await sleep(removePauseMs, context.signal);
-    }
-}
-
-/** Returns true if the reason of an error may pass: the service did not answer, or is overloaded. */
-function mayPass(error: unknown): boolean {
-  if (error instanceof InterruptedError) return false;
-  // The finding of an error that is not about a request has no method.
-  const { status, method } = findingOfError(error);
-  return status === undefined ? method !== undefined : isTemporary(status);
-}
+/** How often the cleanup sends a delete again, so that a service that fails for a moment keeps no record. */
+const cleanUpRetries = 6;
 
 /** Deletes the test records. The finding names each record that is left, or may be left because its id is unknown. */
 async function cleanUp(context: CheckContext, leftovers: Leftovers): Promise<Finding> {
   if (leftovers.size === 0) return skip('nothing is left to remove');
+  const { client } = context;
+  const limits = { ...client.limits, retries: cleanUpRetries, retriesUnreachable: true };
+  const patient = { ...context, client: { ...client, limits } };
   const remaining: string[] = [];
   // The newest come first, because a record may refer to an older one.
   for (const record of [...leftovers].reverse())
     if (typeof record === 'string') remaining.push(record);
     else
-      await removeWithRetries(context, record).catch((error: unknown) => {
+      await removeTestRecord(patient, record).catch((error: unknown) => {
         remaining.push(`${labelOf(record)}: ${messageOf(error)}`);
       });
   if (remaining.length === 0) return pass(`${leftovers.size} removed`);

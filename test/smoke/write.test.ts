@@ -303,7 +303,7 @@ describe.concurrent('a signal', () => {
     });
     expect(run.code).toBe(130);
     expect(run.stdout).toMatch(
-      /left, .*: pet petstore-smoke-\S+ \(id \d+\): stopped by a second signal; category/,
+      /left, .*: pet petstore-smoke-\S+ \(id \d+\): delete: it was stopped before the answer came; category/,
     );
   });
 });
