@@ -208,9 +208,10 @@ function valueText(value: JsonValue | undefined, mask: Mask): string {
   return shorten(mask(printJson(value)), 100);
 }
 
-/** Returns the id in a body, which need not be a record: `{"id": 5}` or `5`. */
+/** Returns the id in a body, which need not be a record: `{"id": 5}` or `5`. A lone 1 may be the number of rows written. */
 function idIn(operation: Operation, content: JsonValue | undefined): bigint | undefined {
   const id = isJsonObject(content) ? content[nouns[operation.noun].idField] : content;
+  if (content === 0 || content === 1) return undefined;
   return typeof id === 'bigint' || Number.isSafeInteger(id) ? BigInt(id as number | bigint) : undefined;
 }
 
