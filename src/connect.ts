@@ -73,7 +73,7 @@ async function openClient(
   return createClient({
     ...service,
     doctor: followUpCommand(context, ['doctor']),
-    limits: callLimitsOf(settings, use),
+    limits: chooseLimits(settings, use),
     signal: context.interrupts.signal,
     secrets: context.secrets,
     observe: createObserver(context, use),
@@ -84,7 +84,7 @@ async function openClient(
  * Returns the limits of calls. Those of checks are short, because people wait for the answer. Bulk work waits for a service that cannot
  * be reached; any other command does so if the user has said how often.
  */
-function callLimitsOf(settings: Context['settings'], use: ClientUse): CallLimits {
+function chooseLimits(settings: Context['settings'], use: ClientUse): CallLimits {
   const timeout = settings.explain('timeout');
   const retries = settings.explain('retries');
   return {

@@ -69,7 +69,7 @@ async function report(
   { notices, hasJsonErrors }: { readonly notices: Notices; readonly hasJsonErrors: boolean },
 ): Promise<number> {
   const { io, interrupts } = context;
-  const error = thrown instanceof CliError ? thrown : new CliError('failed', await reasonOf(thrown));
+  const error = thrown instanceof CliError ? thrown : new CliError('failed', await describeThrown(thrown));
   const text = hasJsonErrors
     ? errorJson(error, notices.take())
     : errorText(error, await context.style('stderr'));
@@ -81,7 +81,7 @@ async function report(
 }
 
 /** Describes an error that is not a CliError: a defect, or a step that the permissions of Node forbid. */
-async function reasonOf(thrown: unknown): Promise<string> {
+async function describeThrown(thrown: unknown): Promise<string> {
   const { systemCode, systemReason } = await import('./process/system-error.ts');
   const isDenied = systemCode(thrown) === 'ERR_ACCESS_DENIED';
   return isDenied ? systemReason(thrown) : `internal: ${messageOf(thrown)}`;

@@ -115,7 +115,7 @@ export function findUnknown(
 ): Extract<HelpAnswer, { kind: 'wrong' }> | undefined {
   if (verbs.length === 0 || word === undefined) return undefined;
   const name = ['petstore', path].join(' ').trimEnd();
-  const names = verbs.flatMap((verb) => [verb, ...(verbOf(table, path, verb)?.aliases ?? [])]);
+  const names = verbs.flatMap((verb) => [verb, ...(findVerb(table, path, verb)?.aliases ?? [])]);
   const near = closestWord(word, path === '' ? [...names, ...table.topics] : names);
   const hint = near === undefined ? `see \`${name} --help\`` : `did you mean ${near}?`;
   return { kind: 'wrong', message: `${name}: unknown command '${word}'`, hint };
@@ -135,7 +135,7 @@ export function locate(table: WordTable, words: readonly string[]): LineMeaning 
     } else if (isFlag) {
       open = openFlag(flagSlots(table, command), word);
     } else {
-      const verb = operands.length === 0 ? verbOf(table, command.path, word) : undefined;
+      const verb = operands.length === 0 ? findVerb(table, command.path, word) : undefined;
       if (verb) command = verb;
       else operands.push(word);
     }
@@ -211,7 +211,7 @@ function withoutHelp(words: readonly string[]): readonly string[] {
   return rest.length < line.length ? rest : words;
 }
 
-function verbOf(table: WordTable, path: string, word: string): CommandWords | undefined {
+function findVerb(table: WordTable, path: string, word: string): CommandWords | undefined {
   const verbs = table.commands[path]?.verbs.map(
     (verb) => table.commands[path === '' ? verb : `${path} ${verb}`],
   );
@@ -219,7 +219,7 @@ function verbOf(table: WordTable, path: string, word: string): CommandWords | un
 }
 
 function verbOffers(table: WordTable, { path, verbs }: CommandWords): Offer[] {
-  return verbs.map((word) => ({ word, summary: verbOf(table, path, word)?.summary ?? '' }));
+  return verbs.map((word) => ({ word, summary: findVerb(table, path, word)?.summary ?? '' }));
 }
 
 function flagSlots(table: WordTable, { flags }: CommandWords): readonly WordSlot[] {

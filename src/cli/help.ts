@@ -39,13 +39,13 @@ export async function makeHelpFiles(
     ...nodes.map((node) => `${node.path.join(' ')}\n${commandHelpText(node, style)}`),
   ];
   return {
-    [tableFile]: JSON.stringify(tableOf(nodes)),
+    [tableFile]: JSON.stringify(makeTable(nodes)),
     [pageFiles.plain]: pages((text) => text).join(pageBreak),
     [pageFiles.styled]: pages(bold).join(pageBreak),
   };
 }
 
-function tableOf(nodes: readonly CommandNode[]): WordTable {
+function makeTable(nodes: readonly CommandNode[]): WordTable {
   const commands = nodes.map(({ path, entry, command }): [string, CommandWords] => {
     const action = actionOf(command);
     const words = {

@@ -70,7 +70,7 @@ function candidatesFor(
   { io, flags, file }: SettingInputs,
   profile = '',
 ): readonly Setting<unknown>[] {
-  const variable = variableOf(key, io);
+  const variable = findVariable(key, io);
   const { isFile } = keyRules[key];
   const read = (source: SettingSource, raw: unknown, givenBy: string): readonly Setting<unknown>[] => {
     if (raw === undefined) return [];
@@ -96,7 +96,7 @@ function candidatesFor(
 }
 
 /** Finds the variable that sets a key. An empty variable counts as not set. */
-function variableOf(key: SettingKey, { env }: Io): { readonly name: string; readonly raw?: string } {
+function findVariable(key: SettingKey, { env }: Io): { readonly name: string; readonly raw?: string } {
   const name = variableName(key);
   if (env[name]) return { name, raw: env[name] };
   const color = key === 'color' ? colorVariable(env) : undefined;

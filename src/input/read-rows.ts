@@ -100,7 +100,7 @@ export function withoutInvalid<Row extends InputRow>(
 function invalidWarnings(input: NamedInput, issues: readonly Issue[]): string[] {
   return [
     ...leftOutWarning(input, issues.length, 'invalid and skipped'),
-    ...examplesOf(issues).map((issue) => issueText(input, issue)),
+    ...pickExamples(issues).map((issue) => issueText(input, issue)),
   ];
 }
 
@@ -192,7 +192,7 @@ function issueText({ name, format }: NamedInput, { line, message }: Issue): stri
 }
 
 /** Returns the first issue of each kind, with the number of further issues of the kind. */
-export function examplesOf(issues: readonly Issue[]): Issue[] {
+export function pickExamples(issues: readonly Issue[]): Issue[] {
   const groups = new Map<string, Issue[]>();
   const conflicts = new Set<string>();
   for (const issue of issues) {
@@ -219,6 +219,6 @@ function invalidInputError(input: NamedInput, issues: readonly Issue[]): InputEr
     new InputError(issueText(input, issue), { hint: issue.hint, line: issue.line });
   if (first && others.length === 0) return toError(first);
   const summary = new InputError(message);
-  const examples = [...examplesOf(issues).map(toError), summary];
+  const examples = [...pickExamples(issues).map(toError), summary];
   return new ManyError(message, issues.map(toError), 0, { ...summary.details, examples });
 }

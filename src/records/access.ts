@@ -69,13 +69,13 @@ export async function readNames(
   if (!nameNoun) return new Map();
   // The list of categories is short, and no request reads only some of them.
   if (nameNoun === 'categories' || !records) {
-    const all = await names.namesOf(nameNoun);
+    const all = await names.readAll(nameNoun);
     return nameNoun === 'categories' && context.printer().content === 'cells' ? withoutAmbiguous(all) : all;
   }
   const nameById = new Map<bigint, string>();
   for (const { fields } of records) {
     const id = fields[noun.reference?.field ?? ''];
-    const name = typeof id === 'bigint' && !nameById.has(id) && (await names.nameOfPet(id));
+    const name = typeof id === 'bigint' && !nameById.has(id) && (await names.readPetName(id));
     if (name) nameById.set(id as bigint, name);
   }
   return nameById;

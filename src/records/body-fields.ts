@@ -23,7 +23,7 @@ export interface RecordFlags {
  *
  * @throws UsageError for a status, a date or an id that the service does not accept, and for a field that its body does not have.
  */
-export function bodyOf(access: Access, { values, fieldTexts }: RecordFlags): Fields {
+export function toBody(access: Access, { values, fieldTexts }: RecordFlags): Fields {
   const { noun, client } = access;
   const body: Record<string, JsonValue | undefined> = {};
   for (const field of noun.fields) {

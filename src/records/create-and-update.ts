@@ -8,7 +8,7 @@ import type { PreparedCommand } from '../output/printer.ts';
 import { UsageError } from '../process/errors.ts';
 import type { Intent } from '../writes/rows.ts';
 import { type Access, prepareRecords } from './access.ts';
-import { bodyOf, type RecordFlags, statusesOf } from './body-fields.ts';
+import { type RecordFlags, statusesOf, toBody } from './body-fields.ts';
 import type { Names } from './names.ts';
 import type { IdOrName } from './parse-values.ts';
 import { columnOf, fieldKinds, findField, flagOf, nameAll, namedNoun } from './record-fields.ts';
@@ -17,13 +17,13 @@ import { writeRecords } from './write-records.ts';
 /** Creates a record from flags. */
 export function createRecord(context: Context, noun: Noun, flags: RecordFlags): Promise<PreparedCommand> {
   return prepareRecords(context, noun, noun.operations.create, async (access) => {
-    const fieldsToAsk = findFieldsToAsk(access, bodyOf(access, flags));
+    const fieldsToAsk = findFieldsToAsk(access, toBody(access, flags));
     await confirmWrite(context, { what: `create ${noun.singular}` });
     const values: Record<string, unknown> = { ...flags.values };
     const prompt = await context.prompt();
     if (prompt)
       for (const field of fieldsToAsk) values[columnOf(field)] = await askField(prompt, access, field);
-    const body = await access.names.resolve(bodyOf(access, { ...flags, values }));
+    const body = await access.names.resolve(toBody(access, { ...flags, values }));
     return writeRecords(access, [{ intent: { kind: 'create', fields: body } }], { asList: false });
   });
 }
@@ -36,13 +36,13 @@ export function updateRecords(
   flags: RecordFlags,
 ): Promise<PreparedCommand> {
   return prepareRecords(context, noun, noun.operations.update, async (access) => {
-    const body = bodyOf(access, flags);
+    const body = toBody(access, flags);
     if (Object.keys(body).length === 0)
       throw new UsageError(
         `update ${noun.singular}: nothing to change`,
         `give one or more of ${noun.fields.map(flagOf).join(', ')}`,
       );
-    const ids = await access.names.idsOf(namedNoun(noun), idsOrNames);
+    const ids = await access.names.findIds(namedNoun(noun), idsOrNames);
     await confirmWrite(context, { what: `change ${nameAll(noun, ids)}` });
     const value = await access.names.resolve(body);
     const writes = ids.map((id) => ({ id, intent: { kind: 'set', value } as const }));
@@ -59,7 +59,7 @@ export function writeCount(
 ): Promise<PreparedCommand> {
   const operation = kind === 'create' ? 'createInventory' : 'updateInventory';
   return prepareRecords(context, nouns.inventory, operation, async (access) => {
-    const id = await access.names.idOf('pets', pet);
+    const id = await access.names.findId('pets', pet);
     const what = {
       set: `set the stock of pet ${id} to ${count}`,
       add: `change the stock of pet ${id} by ${count}`,
@@ -139,7 +139,7 @@ async function askParsed(prompt: Prompt, label: string, parse: (text: string) =>
 }
 
 async function askCategory(prompt: Prompt, names: Names, label: string): Promise<unknown> {
-  const records = await names.list('categories');
+  const records = await names.readList('categories');
   if (records.length === 0)
     throw new UsageError('there are no categories', 'make one with `petstore categories create`');
   return prompt.select(

@@ -19,7 +19,7 @@ import { writeRecords } from './write-records.ts';
 export function editRecord(context: Context, noun: Noun, idOrName: IdOrName): Promise<PreparedCommand> {
   return prepareRecords(context, noun, noun.operations.update, async (access) => {
     const editor = findEditor(context, `edit ${noun.singular}`);
-    const id = await access.names.idOf(namedNoun(noun), idOrName);
+    const id = await access.names.findId(namedNoun(noun), idOrName);
     const subject = `${noun.singular} ${id}`;
     await confirmWrite(context, { what: `change ${subject}` });
     const { record: shown } = await readRecord(access.client, noun.name, id, { isFresh: true });
@@ -80,7 +80,7 @@ export function deleteRecords(
   idsOrNames: readonly IdOrName[],
 ): Promise<PreparedCommand> {
   return prepareRecords(context, noun, noun.operations.delete, async (access) => {
-    const ids = await access.names.idsOf(namedNoun(noun), idsOrNames);
+    const ids = await access.names.findIds(namedNoun(noun), idsOrNames);
     const details = await readDetails(access, ids);
     const present = ids.filter((id) => !details.get(id)?.isMissing);
     const describe = (some: readonly bigint[]) => nameAll(noun, some, (id) => details.get(id)?.title);
@@ -116,7 +116,7 @@ async function readDetails(
   const read = async (id: bigint) => {
     try {
       const { fields } = (await readRecord(client, noun.name, id, { isFresh: true })).record;
-      details.set(id, { title: noun.title(fields) + (await companionOf(access, id)), fields });
+      details.set(id, { title: noun.title(fields) + (await readCompanion(access, id)), fields });
     } catch (error) {
       // The deletion reads the record again, and reports the error.
       if (!(error instanceof CliError)) throw error;
@@ -129,7 +129,7 @@ async function readDetails(
 }
 
 /** Describes the inventory entry that is deleted with a pet; empty if there is none. */
-async function companionOf({ client, noun }: Access, id: bigint): Promise<string> {
+async function readCompanion({ client, noun }: Access, id: bigint): Promise<string> {
   if (noun.name !== 'pets' || !client.contract.operations.has('getInventory')) return '';
   const entry = await readRecord(client, 'inventory', id).catch(() => undefined);
   return entry ? `, with its inventory entry: ${nouns.inventory.title(entry.record.fields)}` : '';

@@ -169,7 +169,7 @@ export async function getRecords(
   return prepareRecords(context, noun, operationId, async (access) => {
     const { client, names } = access;
     const read = async (idOrName: IdOrName) =>
-      (await readRecord(client, noun.name, await names.idOf(namedNoun(noun), idOrName))).record;
+      (await readRecord(client, noun.name, await names.findId(namedNoun(noun), idOrName))).record;
     beginNames(access, { isList: false });
     const atOnce = context.settings.get('concurrency');
     const { values: records, error } = await readEach(idsOrNames, read, { unit: noun.plural, atOnce });

@@ -35,7 +35,7 @@ export class Names {
     return this.client.contract.operations.has(nouns[noun].operations.list);
   }
 
-  list(noun: NamedNoun): Promise<PetOrCategory[]> {
+  readList(noun: NamedNoun): Promise<PetOrCategory[]> {
     const list = this.lists.get(noun) ?? readPetsOrCategories(this.client, noun);
     this.lists.set(noun, list);
     return list;
@@ -43,7 +43,7 @@ export class Names {
 
   /** Begins to read a list whose names are needed later. A failure is reported when they are used. */
   beginReading(noun: NamedNoun): void {
-    if (this.hasList(noun)) this.list(noun).catch(() => {});
+    if (this.hasList(noun)) this.readList(noun).catch(() => {});
   }
 
   /**
@@ -52,10 +52,10 @@ export class Names {
    * @param noun undefined if its records have no names.
    * @throws CliError `not-found` for a name that no record has; UsageError with the ids for a name that several have.
    */
-  async idOf(noun: NamedNoun | undefined, idOrName: IdOrName): Promise<bigint> {
+  async findId(noun: NamedNoun | undefined, idOrName: IdOrName): Promise<bigint> {
     if (typeof idOrName === 'bigint') return idOrName;
     if (!noun) throw new Error(`${idOrName}: these records have no names`);
-    const records = await this.list(noun);
+    const records = await this.readList(noun);
     const matches = records.filter((record) => caseless(record.name) === caseless(idOrName));
     const [match] = matches;
     const { singular } = nouns[noun];
@@ -76,10 +76,10 @@ export class Names {
     return match.id;
   }
 
-  /** Returns each id once, in the order of the arguments. @see idOf */
-  async idsOf(noun: NamedNoun | undefined, idsOrNames: readonly IdOrName[]): Promise<bigint[]> {
+  /** Returns each id once, in the order of the arguments. @see findId */
+  async findIds(noun: NamedNoun | undefined, idsOrNames: readonly IdOrName[]): Promise<bigint[]> {
     const ids = new Set<bigint>();
-    for (const idOrName of idsOrNames) ids.add(await this.idOf(noun, idOrName));
+    for (const idOrName of idsOrNames) ids.add(await this.findId(noun, idOrName));
     return [...ids];
   }
 
@@ -94,10 +94,10 @@ export class Names {
     const resolved = new Map(Object.entries(fields));
     for (const [field, value] of resolved) {
       if (!isCategoryField(field)) {
-        if (isName(field, value)) resolved.set(field, await this.idOf('pets', value));
+        if (isName(field, value)) resolved.set(field, await this.findId('pets', value));
         continue;
       }
-      const category = isName(field, value) ? await this.categoryOf(value) : value;
+      const category = isName(field, value) ? await this.findCategory(value) : value;
       const isObject = category !== undefined && isJsonObject(category);
       resolved.set(field, isObject && !takesObject ? (category.id ?? category) : category);
     }
@@ -105,10 +105,10 @@ export class Names {
   }
 
   /** Reads the names of all pets or all categories, by id. If they cannot be read, it prints a note. It never rejects. */
-  async namesOf(noun: NamedNoun): Promise<ReadonlyMap<bigint, string>> {
+  async readAll(noun: NamedNoun): Promise<ReadonlyMap<bigint, string>> {
     if (!this.hasList(noun)) return new Map();
     try {
-      const records = await this.list(noun);
+      const records = await this.readList(noun);
       return new Map(records.map(({ id, name }) => [id, name]));
     } catch (error) {
       if (!(error instanceof InterruptedError))
@@ -122,19 +122,19 @@ export class Names {
    * after the previous id, because the operation that reads one pet is deprecated. If the list cannot begin at an id, or was read
    * already, it uses the whole list.
    */
-  async nameOfPet(id: bigint): Promise<string | undefined> {
+  async readPetName(id: bigint): Promise<string | undefined> {
     const list = this.client.contract.operations.get('listPets');
     if (!list || !takesParameter(list, 'after') || id === 0n || this.lists.has('pets'))
-      return (await this.namesOf('pets')).get(id);
+      return (await this.readAll('pets')).get(id);
     const pages = this.client.list('listPets', {}, { after: id - 1n, limit: 1 });
     const pets = await collectFields<PetOrCategory>(pages).catch(() => []);
     return pets.find((pet) => pet.id === id)?.name;
   }
 
-  private async categoryOf(name: string): Promise<{ readonly id?: bigint; readonly name: string }> {
+  private async findCategory(name: string): Promise<{ readonly id?: bigint; readonly name: string }> {
     if (!this.hasList('categories')) return { name };
-    const id = await this.idOf('categories', name);
-    return { id, name: (await this.namesOf('categories')).get(id) ?? name };
+    const id = await this.findId('categories', name);
+    return { id, name: (await this.readAll('categories')).get(id) ?? name };
   }
 }
 

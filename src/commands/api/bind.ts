@@ -41,7 +41,7 @@ async function runBind(
   const maps = readMaps(map);
   const description = await readDescriptionAt(context, location, withToken);
   const { settings } = context;
-  const { origin, basePath, note } = addressOf(settings, description, basePathFlag);
+  const { origin, basePath, note } = findAddress(settings, description, basePathFlag);
   const { matches, contract, routes } = bind(description, maps);
   const pages = [toMatchRecords(matches)];
   if (contract.operations.size === 0) {
@@ -173,7 +173,7 @@ function requireNounOfField(noun: string, field: string): NounName {
  *
  * @throws UsageError if there is no address.
  */
-function addressOf(settings: Settings, description: Description, basePathFlag: string | undefined) {
+function findAddress(settings: Settings, description: Description, basePathFlag: string | undefined) {
   const baseUrl = settings.get('base-url');
   const { url } = description;
   const servers = serversOf(description.document, url ?? baseUrl).filter(isBaseUrl);

@@ -51,7 +51,7 @@ export async function sendRaw(context: Context, values: RequestValues): Promise<
   const isSafe = isSafeMethod(method);
   if (input !== undefined && isSafe) throw new UsageError(`api request: ${method} takes no --input`);
   const isQuery = input !== undefined || isSafe || method === 'DELETE';
-  const json = isQuery || fields.length === 0 ? undefined : requestBodyOf(fields);
+  const json = isQuery || fields.length === 0 ? undefined : toRequestBody(fields);
   const body = input === undefined ? json : await readBodyFile(context, input);
   const hasType = flags.headers?.some((header) => /^\s*content-type\s*:/i.test(header));
   const request: RawRequest = {
@@ -111,7 +111,7 @@ async function readBodyFile({ io }: Context, input: string): Promise<Uint8Array>
 }
 
 /** Joins the values of `-f` in a JSON object. @throws ValueError for invalid JSON. */
-function requestBodyOf(fields: readonly ReturnType<typeof parseAssignment>[]): string {
+function toRequestBody(fields: readonly ReturnType<typeof parseAssignment>[]): string {
   const entries = fields.map(({ name, value, isJson }) => {
     const isText = !isJson && !scalar.test(value);
     return [name, isText ? value : readNamed(`-f ${name}`, value, () => readJsonText(value))];

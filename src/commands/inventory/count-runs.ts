@@ -7,7 +7,7 @@ import { collectFields } from '../../client/whole-list.ts';
 import type { Context } from '../../context.ts';
 import { editAndSend, findEditor } from '../../input/editor.ts';
 import { type ColumnMap, parseColumnMap } from '../../input/field-columns.ts';
-import { type CheckedInput, examplesOf, readRows } from '../../input/read-rows.ts';
+import { type CheckedInput, pickExamples, readRows } from '../../input/read-rows.ts';
 import { quoteCell } from '../../output/data-formats.ts';
 import type { Output, PreparedCommand } from '../../output/printer.ts';
 import { messageOf, UsageError } from '../../process/errors.ts';
@@ -135,7 +135,7 @@ async function readText(context: Context, { below, ...filter }: EditFilter) {
   const names = new Names(context, client);
   names.beginReading('pets');
   const items = await collectFields(client.list('listInventory', {}, { needsWhole: true }));
-  const nameById = await names.namesOf('pets');
+  const nameById = await names.readAll('pets');
   const counts = new Map<bigint, Value>();
   const lines = ['petId,name,quantity,expected,status'];
   for (const item of items) {
@@ -168,7 +168,7 @@ async function readEdited(
   const inputFile = { name: 'edit', path: undefined, bytes: bytes() };
   const input = await readRows(inputFile, layout, { skipInvalid: true });
   const lines = text.split('\n');
-  const faults = examplesOf(input.invalid).map(({ line, message }) => `${lines[line - 1]}: ${message}`);
+  const faults = pickExamples(input.invalid).map(({ line, message }) => `${lines[line - 1]}: ${message}`);
   if (faults.length > 0) throw new UsageError(faults.join('\n'));
   const rows = input.rows.flatMap((row): CountRow[] => {
     const { id, intent } = row;

@@ -27,7 +27,7 @@ export function findRuns(context: Context, filter: RunFilter): PreparedCommand {
 
 async function listFound(context: Context, { limit, pet }: RunFilter): Promise<Output> {
   const petId =
-    typeof pet === 'string' ? await new Names(context, await context.client()).idOf('pets', pet) : pet;
+    typeof pet === 'string' ? await new Names(context, await context.client()).findId('pets', pet) : pet;
   const list = await listRuns(context.io);
   for (const { path, problem, writtenBy } of list.unreadable)
     await context.printWarning(writtenBy ? `${path}: ${writtenBy} wrote this journal` : problem.message);
