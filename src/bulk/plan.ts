@@ -104,15 +104,15 @@ async function readAll(
   const readList = async () => {
     for await (const page of port.list()) for (const record of page) keepOnce(port.idOf(record), { record });
   };
-  if (rows.length > 0 && port.canList && !(port.canReadInRun && rows.length < minRowsForList))
+  if (rows.length > 0 && port.canList && !(port.canReadEach && rows.length < minRowsForList))
     try {
       await readList();
     } catch (error) {
       // The records are read one by one instead.
-      if (!port.canReadInRun || !isCutListError(error)) throw error;
+      if (!port.canReadEach || !isCutListError(error)) throw error;
     }
   // A list that changes while it is read may skip a record, so what it lacks is read once more before it is called missing.
-  if (port.canReadInRun)
+  if (port.canReadEach)
     await eachAtOnce(atOnce, left(), async (row) => keepOnce(idOf(row), await port.read(idOf(row))));
   else if (left().length > 0) await readList();
   return left();

@@ -111,12 +111,12 @@ export async function writeRun(
 async function writeRows(session: Session, plan: Plan, journal: Journal, maxErrors: number): Promise<void> {
   const { stop, port, atOnce, mayCreate, progress, client } = session;
   const work = { kind: 'run' } as const;
-  const policy = { work, mayCreate, ...client.limits };
+  const policy = { mayCreate, ...client.limits };
   const saveStore = client.deferSaves?.();
   const keeper = createRowKeeper(journal, { stop, progress, maxErrors, saveStore });
   try {
     const marked = markBeforeSending(plan.changes, journal, stop, atOnce);
-    await settleAll(port, marked, { policy, stopped: stop.stopped, atOnce }, keeper);
+    await settleAll(port, marked, { policy, work, stopped: stop.stopped, atOnce }, keeper);
   } catch (error) {
     // If the journal cannot be written, the run stops and reports what it has done.
     if (!(error instanceof CliError || error instanceof StoppedError)) throw error;

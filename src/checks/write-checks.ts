@@ -151,8 +151,8 @@ async function writeTestRecord(
   const { signal: stopped, client } = context;
   const port = recordPortOf(context, noun);
   const work = { kind: 'command', timeoutMs: client.limits.timeoutMs } as const;
-  const policy = { work, mayCreate: false, ...client.limits };
-  const { outcome, ...settled } = await settle(port, { id, intent }, { policy, stopped });
+  const policy = { mayCreate: false, ...client.limits };
+  const { outcome, ...settled } = await settle(port, { id, intent }, { policy, work, stopped });
   if (!outcome) throw stopped.reason ?? new StoppedError();
   return { ...settled, outcome };
 }

@@ -40,11 +40,8 @@ export async function writeRecords(
   const port = createRecordPort(client, noun.name, { sendsEtags: settings.get('etags') });
   const rows = writes.map(({ id, intent }): Row => ({ id, intent }));
   const results = new Map<Row, Settled>();
-  const policy = {
-    work: { kind: 'command', timeoutMs: client.limits.timeoutMs } as const,
-    mayCreate: false,
-    ...client.limits,
-  };
+  const work = { kind: 'command', timeoutMs: client.limits.timeoutMs } as const;
+  const policy = { mayCreate: false, ...client.limits };
   const keep = {
     mark: async () => {},
     outcome: async (row: Row, settled: Settled) => {
@@ -53,7 +50,7 @@ export async function writeRecords(
     },
   };
   const atOnce = settings.get('concurrency');
-  await settleAll(port, rows, { policy, stopped: signal, sends: !flags.dryRun, atOnce }, keep);
+  await settleAll(port, rows, { policy, work, stopped: signal, sends: !flags.dryRun, atOnce }, keep);
   const interruption = signal.reason instanceof InterruptedError ? signal.reason : undefined;
   const errors = rows.flatMap((row) => {
     const settled = results.get(row);

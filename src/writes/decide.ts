@@ -8,8 +8,8 @@ export interface Abilities {
   readonly canList: boolean;
   /** True if one record can be read by itself or found in the list. */
   readonly canRead: boolean;
-  /** True if a run can read one record: by itself or, unless it is a count, in the list. */
-  readonly canReadInRun: boolean;
+  /** True if a record can be read for each row. A run does not read the list of counts once more for each of its rows. */
+  readonly canReadEach: boolean;
   readonly canRemove: boolean;
   /** True if a record must be read right before it is written, because its other fields are sent with it. */
   readonly readsFirst: boolean;

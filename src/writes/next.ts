@@ -52,15 +52,10 @@ export interface End {
   readonly error?: CliError | undefined;
 }
 
-/** How the rows of a command are settled. */
+/** What a command allows its rows to do. */
 export interface Policy extends RetryLimits {
   /** True if a row that finds no record creates it. */
   readonly mayCreate: boolean;
-  /**
-   * What a row is part of. A row of a run has a plan in a journal, and each of its requests has its own deadline. A row of a
-   * command has no journal, and all its requests have one deadline together.
-   */
-  readonly work: { readonly kind: 'run' } | { readonly kind: 'command'; readonly timeoutMs: number };
 }
 
 /** What the rules need to know besides the row. */
@@ -119,16 +114,14 @@ export function next(state: State, event: Event, situation: Situation): Next {
 
 function begin(state: State, situation: Situation): Next {
   const { intent, planned, doubt } = state;
-  const { canReadInRun, canRead, readsFirst } = situation.abilities;
+  const { canReadEach, canRead, readsFirst } = situation.abilities;
   if (intent.kind === 'create') {
     const decision = decide(state, null, situation.policy.mayCreate, situation.abilities);
-    return decision.kind === 'write'
-      ? plan(state, decision.planned, situation)
-      : end(state, { outcome: decision });
+    return decision.kind === 'write' ? plan(state, decision.planned) : end(state, { outcome: decision });
   }
   const isPlain = intent.kind !== 'add' && wantedValue(intent) === undefined;
   const isPlainSet = isPlain && intent.kind === 'set' && !readsFirst;
-  if (planned && !doubt && (isPlainSet || !canReadInRun)) return thenWrite(state, planned);
+  if (planned && !doubt && (isPlainSet || !canReadEach)) return thenWrite(state, planned);
   if (planned || canRead || !isPlain) return thenRead(state, situation);
   // The service only takes writes, so nobody knows what the record has.
   const after = intent.kind === 'remove' ? null : intent.value;
@@ -136,11 +129,10 @@ function begin(state: State, situation: Situation): Next {
   return thenWrite({ ...state, planned: blind }, blind);
 }
 
-function thenRead(state: State, { policy, abilities }: Situation, waitMs = 0): Next {
+function thenRead(state: State, { abilities }: Situation, waitMs = 0): Next {
   const id = state.id ?? state.lastWrite?.id;
-  // A run looks for a count in the list only to confirm a success.
-  const canRead =
-    policy.work.kind === 'run' && state.aim !== 'confirm' ? abilities.canReadInRun : abilities.canRead;
+  // One success is confirmed, and the others like it are trusted then.
+  const canRead = state.aim === 'confirm' ? abilities.canRead : abilities.canReadEach;
   return id === undefined || !canRead
     ? endUnread(state, unboundError)
     : [state, { kind: 'read', id, waitMs }];
@@ -188,28 +180,25 @@ function afterReading(
   if (decision.kind !== 'write') return endDecided(state, decision, reading.record);
   const { intent, planned, aim } = state;
   if (intent.kind === 'add' && planned && !doubt && !isMetBy(planned.before, now)) {
-    // Somebody else has changed the count meanwhile, such as by a sale, so this attempt does not count as a retry.
+    // Somebody else has changed the count meanwhile, such as by a sale. The refusal was counted as a retry, and it was none.
     const wentBack = isOutdated(old.lastWrite) && aim === 'decide';
     const retries = wentBack ? state.retries - 1 : state.retries;
     const again = { ...state, retries, otherCounts: state.otherCounts + 1 };
-    return again.otherCounts > maxOtherCounts
-      ? endAsAnswered(again)
-      : plan(again, decision.planned, situation);
+    return again.otherCounts > maxOtherCounts ? endAsAnswered(again) : plan(again, decision.planned);
   }
-  // An attempt with the same tag would get the same 409: the record may be in use.
-  const isFinal = old.lastWrite?.verdict === 'conflict' && reading.etag === old.reading?.etag;
-  return aim === 'look' || isFinal ? endAsAnswered(state) : plan(state, decision.planned, situation);
+  // The tag is as before, or the service sends none, so the same write would get the same 409: the record may be in use.
+  const isSameTag = old.lastWrite?.verdict === 'conflict' && reading.etag === old.reading?.etag;
+  return aim === 'look' || isSameTag ? endAsAnswered(state) : plan(state, decision.planned);
 }
 
 /** Plans a write. An uncertain row is sent again with the values of its first attempt, which `decide` has kept. */
-function plan(state: State, planned: Planned, { policy }: Situation): Next {
+function plan(state: State, planned: Planned): Next {
   const { intent, doubt, planned: earlier } = state;
   if (doubt && earlier) return thenWrite(state, planned);
-  const isRun = policy.work.kind === 'run';
   const isKept =
     earlier?.action === planned.action && (intent.kind !== 'add' || isMetBy(earlier.before, planned.before));
-  if (isRun && earlier && isKept) return thenWrite(state, earlier);
-  return thenWrite({ ...state, aim: 'decide', planned }, planned, isRun && earlier !== undefined);
+  if (isKept) return thenWrite(state, earlier);
+  return thenWrite({ ...state, aim: 'decide', planned }, planned, earlier !== undefined);
 }
 
 function afterNoReading(old: State, error: CliError, situation: Situation): Next {

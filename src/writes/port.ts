@@ -71,7 +71,7 @@ export function createRecordPort(client: Client, name: NounName, options: PortOp
     sendsEtags && etag !== undefined ? { 'if-match': etag } : undefined;
   const port: RecordPort = {
     canRead: operations.has(ids.get) || operations.has(ids.list),
-    canReadInRun: operations.has(ids.get) || (!isCount && operations.has(ids.list)),
+    canReadEach: operations.has(ids.get) || (operations.has(ids.list) && !(isCount && pace)),
     canList: operations.has(ids.list),
     canRemove: operations.has(ids.delete),
     readsFirst: !isCount || operations.get(ids.update)?.takesChangesOnly === false,

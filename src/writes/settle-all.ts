@@ -27,7 +27,7 @@ export async function settleAll<SomeRow extends Row>(
   { atOnce, ...options }: SettleAllOptions,
   keep: RowKeeper<SomeRow>,
 ): Promise<void> {
-  const isRun = options.policy.work.kind === 'run';
+  const isRun = options.work.kind === 'run';
   let isConfirmed = false;
   const settleOne = async (row: SomeRow): Promise<Settled> => {
     const settled = await settle(port, row, options, isConfirmed, (planned) => keep.mark(row, planned));
@@ -37,7 +37,7 @@ export async function settleAll<SomeRow extends Row>(
     await keep.outcome(row, settled);
     return settled;
   };
-  await eachAtOnce(atOnce, rows, isRun ? probeFirst(settleOne) : settleOne, options.stopped);
+  await eachAtOnce(atOnce, rows, probeFirst(settleOne), options.stopped);
 }
 
 /**

@@ -14,6 +14,8 @@ export interface Settled extends End {
 
 export interface SettleOptions {
   readonly policy: Policy;
+  /** The time for all requests of a row of a command, in milliseconds. In a run each request has its own deadline. */
+  readonly work: { readonly kind: 'run' } | { readonly kind: 'command'; readonly timeoutMs: number };
   /** No request begins after it is aborted. */
   readonly stopped: AbortSignal;
   /** False if the rows are only decided: the write that comes next is returned. */
@@ -30,11 +32,10 @@ export interface SettleOptions {
 export async function settle(
   port: RecordPort,
   row: Row,
-  { policy, stopped, sends = true }: SettleOptions,
+  { policy, work, stopped, sends = true }: SettleOptions,
   isConfirmed = false,
   mark?: (planned: Planned) => Promise<void>,
 ): Promise<Settled> {
-  const { work } = policy;
   const startedMs = monotonicMs();
   let state = initialState(row);
   let event: Event = { kind: 'begin' };

@@ -52,19 +52,15 @@ const rows: readonly (readonly [Intent, Planned])[] = [
   [{ kind: 'remove', created: 5 }, planned(5, null, 'remove')],
 ];
 
-const work = { kind: 'run' } as const;
-const policy = { work, mayCreate: true, retries: 1, retriesUnreachable: true };
-const ofCommand = { ...policy, work: { kind: 'command', timeoutMs: 1000 } as const };
+const policy = { mayCreate: true, retries: 1, retriesUnreachable: true };
 const abilities = {
-  ...{
-    canReadInRun: true,
-    canList: true,
-    canRead: true,
-    canRemove: true,
-    createsByPut: true,
-    readsFirst: false,
-    writeOnly: new Set<string>(),
-  },
+  canReadEach: true,
+  canList: true,
+  canRead: true,
+  canRemove: true,
+  createsByPut: true,
+  readsFirst: false,
+  writeOnly: new Set<string>(),
 };
 const usual: Situation = {
   abilities,
@@ -73,21 +69,20 @@ const usual: Situation = {
   leftMs: Number.POSITIVE_INFINITY,
   random: 0,
 };
-const situations: readonly Situation[] = [
-  usual,
-  { ...usual, policy: { ...policy, retries: 0 } },
-  { ...usual, policy: ofCommand },
-  { ...usual, policy: ofCommand, leftMs: 0 },
-  { ...usual, abilities: { ...abilities, canReadInRun: false } },
-  { ...usual, abilities: { ...abilities, canReadInRun: false, canRead: false }, policy: ofCommand },
-  {
+const situations: Readonly<Record<string, Situation>> = {
+  'with a retry': usual,
+  'without retries': { ...usual, policy: { ...policy, retries: 0 } },
+  'after its deadline': { ...usual, leftMs: 0 },
+  'that is not read before its write': { ...usual, abilities: { ...abilities, canReadEach: false } },
+  'that cannot be read': { ...usual, abilities: { ...abilities, canReadEach: false, canRead: false } },
+  'that is read before its write, and whose success is trusted': {
     ...usual,
     isConfirmed: true,
     abilities: { ...abilities, readsFirst: true },
     policy: { ...policy, mayCreate: false },
   },
-  { ...usual, abilities: { ...abilities, createsByPut: false } },
-];
+  'that PUT does not create': { ...usual, abilities: { ...abilities, createsByPut: false } },
+};
 
 /** Names a state by all that the rules read of it. */
 function keyOf({ planned, doubt, aim, lastWrite, reading, retries, ...counted }: State): string {
@@ -111,7 +106,7 @@ const doubts: ReadonlySet<Verdict> = new Set<Verdict>([
 const isUncertain = ({ doubt }: State) => doubt !== undefined && doubt !== 'sent-twice';
 
 /** Names the rule that a step breaks. */
-function faultOf(state: State, event: Event, [after, step]: ReturnType<typeof next>, situation: Situation) {
+function faultOf(state: State, event: Event, [after, step]: ReturnType<typeof next>) {
   const { planned, intent } = state;
   const outcome = step.kind === 'end' ? step.outcome?.kind : undefined;
   const isDenied = step.kind === 'end' && (outcome === 'failed' || outcome === undefined);
@@ -148,54 +143,52 @@ function faultOf(state: State, event: Event, [after, step]: ReturnType<typeof ne
   if (state.aim !== 'decide' && !(intent.kind === 'add' && step.planned.before !== planned?.before))
     return 'a row is sent after its last reading';
   const isOfJournal =
-    planned !== undefined &&
-    (intent.kind !== 'add' || planned.before === step.planned.before) &&
-    planned.after === step.planned.after;
-  if (situation.policy.work.kind === 'run' && !step.isNew && !isOfJournal)
-    return 'a row of a run is sent with values that its journal lacks';
+    !planned ||
+    ((intent.kind !== 'add' || planned.before === step.planned.before) &&
+      planned.after === step.planned.after);
+  if (!step.isNew && !isOfJournal) return 'a row is sent with values that the journal of its run lacks';
   return undefined;
 }
 
-test.each(situations.map((situation, at) => [at, situation] as const))(
-  'no history of a row breaks a rule (%i)',
-  (_, situation) => {
-    const states = new Set<string>();
-    for (const [intent, pair] of rows) {
-      const starts: Pick<Row, 'planned' | 'doubt'>[] =
-        situation.policy.work.kind === 'command'
-          ? [{}]
-          : [{ planned: pair }, { planned: pair, doubt: 'sent' }, { planned: pair, doubt: 'sent-twice' }];
-      const id = intent.kind === 'create' ? undefined : 7n;
-      const todo = starts.map((start) => ({
-        depth: 0,
-        state: initialState({ id, intent, ...start }),
-        events: [{ kind: 'begin' }] as readonly Event[],
-      }));
-      const seen = new Set<string>();
-      for (let each = todo.pop(); each; each = todo.pop()) {
-        const { state, events, depth } = each;
-        const key = `${events[0]?.kind} ${keyOf(state)}`;
-        if (seen.has(key)) continue;
-        seen.add(key);
-        states.add(`${intent.kind} ${key}`);
-        if (depth > 60) expect.fail(`it does not end: ${key}`);
-        for (const event of events) {
-          const result = next(state, event, situation);
-          const fault = faultOf(state, event, result, situation);
-          if (fault !== undefined)
-            expect.fail(
-              `${fault}: ${JSON.stringify(intent)} ${key} ${JSON.stringify(event, (_k, v) => (typeof v === 'bigint' ? `${v}` : v))}`,
-            );
-          const [after, step] = result;
-          if (step.kind === 'read') todo.push({ state: after, events: readings, depth: depth + 1 });
-          if (step.kind === 'write')
-            todo.push({ state: after, events: [...answers, { kind: 'stopped' }], depth: depth + 1 });
-        }
+test.each(Object.entries(situations))('no history of a row %s breaks a rule', (_, situation) => {
+  const states = new Set<string>();
+  for (const [intent, pair] of rows) {
+    const starts: Pick<Row, 'planned' | 'doubt'>[] = [
+      {},
+      { planned: pair },
+      { planned: pair, doubt: 'sent' },
+      { planned: pair, doubt: 'sent-twice' },
+    ];
+    const id = intent.kind === 'create' ? undefined : 7n;
+    const todo = starts.map((start) => ({
+      depth: 0,
+      state: initialState({ id, intent, ...start }),
+      events: [{ kind: 'begin' }] as readonly Event[],
+    }));
+    const seen = new Set<string>();
+    for (let each = todo.pop(); each; each = todo.pop()) {
+      const { state, events, depth } = each;
+      const key = `${events[0]?.kind} ${keyOf(state)}`;
+      if (seen.has(key)) continue;
+      seen.add(key);
+      states.add(`${intent.kind} ${key}`);
+      if (depth > 60) expect.fail(`it does not end: ${key}`);
+      for (const event of events) {
+        const result = next(state, event, situation);
+        const fault = faultOf(state, event, result);
+        if (fault !== undefined)
+          expect.fail(
+            `${fault}: ${JSON.stringify(intent)} ${key} ${JSON.stringify(event, (_k, v) => (typeof v === 'bigint' ? `${v}` : v))}`,
+          );
+        const [after, step] = result;
+        if (step.kind === 'read') todo.push({ state: after, events: readings, depth: depth + 1 });
+        if (step.kind === 'write')
+          todo.push({ state: after, events: [...answers, { kind: 'stopped' }], depth: depth + 1 });
       }
     }
-    expect(states.size).toBeGreaterThan(10);
-  },
-);
+  }
+  expect(states.size).toBeGreaterThan(10);
+});
 
 test('a reading that the service asks to wait for comes no earlier', () => {
   const state = initialState({ id: 7n, intent: add, planned: planned(5, 10) });
