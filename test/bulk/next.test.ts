@@ -19,9 +19,11 @@ const readings: readonly Event[] = [
   { kind: 'not-read', error: new CliError('failed', 'no', { status: 400 }) },
   { kind: 'stopped' },
 ];
+/** The verdicts after which a write may have been applied. */
+const doubts = ['empty', 'unclear', 'accepted', 'lost', 'unrepeatable', 'stopped'] as const;
 const verdicts: readonly Verdict[] = [
-  ...(['shown', 'empty', 'unclear', 'accepted', 'lost', 'unrepeatable'] as const),
-  ...(['conflict', 'stale', 'missing', 'busy', 'rejected', 'stopped'] as const),
+  ...doubts,
+  ...(['shown', 'conflict', 'stale', 'missing', 'busy', 'rejected'] as const),
 ];
 const answers: readonly Event[] = verdicts.flatMap((verdict) =>
   [7n, undefined].map((id): Event => {
@@ -100,9 +102,6 @@ function keyOf({ planned, doubt, aim, lastWrite, reading, retries, ...counted }:
   return JSON.stringify(facts, (_, value) => (typeof value === 'bigint' ? `${value}n` : value));
 }
 
-const doubts: ReadonlySet<Verdict> = new Set<Verdict>([
-  ...(['empty', 'unclear', 'accepted', 'lost', 'unrepeatable', 'stopped'] as const),
-]);
 const isUncertain = ({ doubt }: State) => doubt !== undefined && doubt !== 'sent-twice';
 
 /** Names the rule that a step breaks. */
@@ -128,7 +127,7 @@ function faultOf(state: State, event: Event, [after, step]: ReturnType<typeof ne
     return 'what an uncertain row was sent with has changed';
   if (
     event.kind === 'sent' &&
-    doubts.has(event.write.verdict) &&
+    doubts.some((verdict) => verdict === event.write.verdict) &&
     !isUncertain(after) &&
     outcome !== 'applied'
   )

@@ -13,7 +13,7 @@ import { temporaryFolder } from '../helpers/temporary-folder.ts';
 // What `list` prints is read back: by `create --from` and `update --from` to the same records, and by readers of other
 // projects to the same values. A service of fixed answers prints the records, and an embedded store takes them.
 
-const seed = Number(process.env.PETSTORE_TEST_SEED ?? Math.floor(Math.random() * 2 ** 31));
+const seed = Number(process.env.PETSTORE_TEST_SEED ?? 1);
 const int64Max = 9223372036854775807n;
 
 /** What formats, spreadsheets, databases and programs take for something else. */

@@ -29,22 +29,26 @@ const formats = [
   ['ids', '', '1\n', '9223372036854775807\n', '', '7\n'],
 ] as const;
 
-test.each(formats)(
-  '%s: a list of any pages, ids exact; a record; an empty list; --fields; --no-header',
-  async (...row) => {
-    const [format, head, one, two, end, picked] = row;
-    const flags = `-o ${format}`;
-    const stdout = head + one + two + end;
-    expect(await listPages([[rex], [], [mia]], flags)).toEqual({ code: 0, stdout, stderr: '' });
-    expect(await listed([], flags)).toBe(format === 'yaml' ? '[]\n' : head + end);
-    expect(await listed([rex], `--fields categoryId,name ${flags}`)).toBe(picked);
-    await using server = await recordingServer({ '/pets/1': printJson(rex), '/categories': [] });
-    const record = { yaml: rexYaml, json: jsonLine(rexJson) }[format as string] ?? head + one;
-    expect((await runAt(server, `pets get 1 -q ${flags}`)).stdout).toBe(record);
-    const bare = { table: '1  Rex  7  available\n', json: `[${rexJson}]\n` }[format as string] ?? one;
-    expect(await listed([rex], `--no-header ${flags}`)).toBe(bare);
-  },
-);
+test.each(formats)('%s prints a list of several pages and an empty one, with exact ids', async (...row) => {
+  const [format, head, one, two, end] = row;
+  const flags = `-o ${format}`;
+  const stdout = head + one + two + end;
+  expect(await listPages([[rex], [], [mia]], flags)).toEqual({ code: 0, stdout, stderr: '' });
+  expect(await listed([], flags)).toBe(format === 'yaml' ? '[]\n' : head + end);
+});
+
+test.each(formats)('%s prints one record', async (format, head, one) => {
+  await using server = await recordingServer({ '/pets/1': printJson(rex), '/categories': [] });
+  const record = { yaml: rexYaml, json: jsonLine(rexJson) }[format as string] ?? head + one;
+  expect((await runAt(server, `pets get 1 -q -o ${format}`)).stdout).toBe(record);
+});
+
+test.each(formats)('%s prints the columns of --fields, and no header with --no-header', async (...row) => {
+  const [format, , one, , , picked] = row;
+  expect(await listed([rex], `--fields categoryId,name -o ${format}`)).toBe(picked);
+  const bare = { table: '1  Rex  7  available\n', json: `[${rexJson}]\n` }[format as string] ?? one;
+  expect(await listed([rex], `--no-header -o ${format}`)).toBe(bare);
+});
 
 test.each(formats)('%s is written page by page, and does not look whole if it breaks off', async (...row) => {
   const [format, head, one] = row;
