@@ -1,6 +1,7 @@
 import { type NamedNoun, nouns } from '../api/nouns.ts';
 import type { RowLimit } from '../bulk/plan.ts';
 import type { Shard } from '../bulk/run-header.ts';
+import type { NamedRow } from '../bulk/settle-rows.ts';
 import { choice, type Flag, flag, type ValuesOf, value, values } from '../cli/flag.ts';
 import { keyFlag } from '../cli/global-flags.ts';
 import { parseDuration } from '../config/keys.ts';
@@ -46,12 +47,6 @@ export function statusesFlag(summary: string) {
     offers: 'status',
     isList: true,
   });
-}
-
-/** A row as the user names it: by the id of its record, or as `line:7`, with the id of the record that it created. */
-export interface NamedRow {
-  readonly name: string;
-  readonly made: bigint | undefined;
 }
 
 /** Parses `42`, `line:7` or `line:7=42`. @throws UsageError. */

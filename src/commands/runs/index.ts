@@ -53,7 +53,7 @@ const settle = verb({
   },
   run: async (context, { run, rows, as, lockWait }) => {
     if (as === undefined) throw new UsageError('runs settle: give --as applied or --as failed');
-    return (await import('./settle-rows.ts')).settleRows(context, run, rows, as, { lockWait });
+    return (await import('../../bulk/settle-rows.ts')).settleRows(context, run, rows, as, { lockWait });
   },
 });
 

@@ -1,18 +1,23 @@
-import type { SessionFlags } from '../../bulk/carry-out.ts';
-import { Journal } from '../../bulk/journal.ts';
-import { findRun, journalPath, listRuns, readRun } from '../../bulk/list-runs.ts';
-import { nextHint } from '../../bulk/next-command.ts';
-import { isLeft, rowStateOf, rowTotals, unfinishedCount } from '../../bulk/row-state.ts';
-import { idOfRow, type Run, type RunRow, rowName } from '../../bulk/run.ts';
-import { lockTarget } from '../../bulk/target.ts';
-import { writeEnd } from '../../bulk/write-run.ts';
-import type { Context } from '../../context.ts';
-import type { Output } from '../../output/printer.ts';
-import { UsageError } from '../../process/errors.ts';
-import { counted } from '../../process/text.ts';
-import type { Reason } from '../../writes/reasons.ts';
-import type { Outcome } from '../../writes/rows.ts';
-import type { NamedRow } from '../shared-flags.ts';
+import type { Context } from '../context.ts';
+import type { Output } from '../output/printer.ts';
+import { UsageError } from '../process/errors.ts';
+import { counted } from '../process/text.ts';
+import type { Reason } from '../writes/reasons.ts';
+import type { Outcome } from '../writes/rows.ts';
+import type { SessionFlags } from './carry-out.ts';
+import { Journal } from './journal.ts';
+import { findRun, journalPath, listRuns, readRun } from './list-runs.ts';
+import { nextHint } from './next-command.ts';
+import { isLeft, rowStateOf, rowTotals, unfinishedCount } from './row-state.ts';
+import { idOfRow, type Run, type RunRow, rowName } from './run.ts';
+import { lockTarget } from './target.ts';
+import { writeEnd } from './write-run.ts';
+
+/** A row as the user names it: by the id of its record, or as `line:7`, with the id of the record that it created. */
+export interface NamedRow {
+  readonly name: string;
+  readonly made: bigint | undefined;
+}
 
 /**
  * Records what a person says about rows that are unknown, unsettled or left. When no such row remains, the run ends and its
