@@ -125,7 +125,7 @@ const lookCount = 10;
  * the new version must not speak for the others.
  */
 export async function checkVersion(context: CheckContext, waitFor: readonly Condition[]): Promise<Finding> {
-  const options = { changes: { connection: 'close' } };
+  const options = { headers: { connection: 'close' } };
   const faults: Finding[] = [];
   try {
     for (let count = 0; count < lookCount; count += 1)
@@ -192,10 +192,10 @@ export async function checkAuth(context: CheckContext): Promise<Finding> {
   const operations = isDeclared
     ? secured
     : [reachOperation(reads)].filter((operation) => operation !== undefined);
-  const changes = { [context.tokenHeader.name.toLowerCase()]: undefined };
+  const headers = { [context.tokenHeader.name.toLowerCase()]: undefined };
   const answers: CheckAnswer[] = [];
   for (const operation of operations) {
-    const answer = await context.ask(operation, undefined, { isFinal: isAuthRefusal, changes });
+    const answer = await context.ask(operation, undefined, { isFinal: isAuthRefusal, headers });
     if (isDeclared ? !isAuthRefusal(answer.status) : answer.status < 400) answers.push(answer);
   }
   // A failure of a stable operation is the gravest.

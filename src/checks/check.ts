@@ -3,7 +3,7 @@ import type { Operation, TokenHeader } from '../api/operations.ts';
 import { type AnswerRule, statusRule } from '../client/answer-table.ts';
 import type { CallOptions } from '../client/call.ts';
 import type { Client, RawResponse } from '../client/client.ts';
-import type { CallInput, HeaderChanges } from '../client/request.ts';
+import type { CallInput, OperationRequest } from '../client/request.ts';
 import type { SocketOptions } from '../client/transport/node-http.ts';
 import { errorMessage } from '../output/messages.ts';
 import { CliError, type ExitCode, InterruptedError, messageOf } from '../process/errors.ts';
@@ -33,10 +33,10 @@ export interface CheckAnswer extends RawAnswer {
 }
 
 /** The options of one request of a check. */
-export interface AskOptions extends Pick<CallOptions, 'isUnchecked' | 'isFinal'> {
-  /** Headers that replace headers of the request; undefined removes a header. */
-  readonly changes?: HeaderChanges | undefined;
-}
+export interface AskOptions
+  extends Pick<CallOptions, 'isFinal'>,
+    Pick<CallInput, 'headers'>,
+    Pick<OperationRequest, 'isUnchecked'> {}
 
 /** The service under test, and the limits of each call. */
 export interface Service {

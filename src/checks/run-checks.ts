@@ -76,10 +76,9 @@ export async function runCheck(check: Check, service: Service, stopped: AbortSig
 /** Makes the context of one check. @param attempts gets the attempts of its requests */
 function createCheckContext(service: Service, signal: AbortSignal, attempts: Attempt[]): CheckContext {
   const { client } = service;
-  const callOptions = ({ isFinal, changes, ...limits }: AskOptions = {}): CallOptions => ({
+  const callOptions = ({ isFinal }: AskOptions = {}): CallOptions => ({
     signal,
     isFinal: (status) => !isTemporary(status) || isFinal?.(status) === true,
-    ...limits,
     afterAttempt: (attempt) => attempts.push(attempt),
   });
   return {
@@ -94,7 +93,9 @@ function createCheckContext(service: Service, signal: AbortSignal, attempts: Att
     },
     async ask(operation, input = idParameter(operation) ? { id: 1n } : {}, options = {}) {
       const { id, method } = operation;
-      const sending = client.send(id, withPageSize(operation, input), callOptions(options), options.changes);
+      const { headers, isUnchecked } = options;
+      const request = { operation: id, input: { ...withPageSize(operation, input), headers }, isUnchecked };
+      const sending = client.send(request, callOptions(options));
       const response = await sending.catch((error: unknown) => {
         // The input lacks a header or a parameter that the contract requires.
         throw error instanceof UsageError ? new FindingError(skip(error.message)) : error;
@@ -103,8 +104,8 @@ function createCheckContext(service: Service, signal: AbortSignal, attempts: Att
       return { ...response, ...parseBody(response), method, operation, recordId };
     },
     async get(path, options = {}) {
-      const request = { method: 'GET', path, headers: options.changes };
-      const response = await client.request(request, callOptions(options));
+      const request = { method: 'GET', path, headers: options.headers };
+      const response = await client.send(request, callOptions(options));
       return { ...response, ...parseBody(response), method: 'GET' };
     },
   };

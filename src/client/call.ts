@@ -50,9 +50,7 @@ export interface ListMessage {
 
 /** The options of one call. */
 export interface CallOptions {
-  /** The conditions of a write, by header: If-Match or If-None-Match. A raw request ignores them, because it has its own headers. */
-  readonly conditions?: Readonly<Record<string, string>> | undefined;
-  /** Makes caches ask the service itself (`Cache-Control: no-cache`). */
+  /** Makes caches ask the service itself (`Cache-Control: no-cache`). A raw request ignores it. */
   readonly isFresh?: boolean | undefined;
   /** How much of the deadline earlier calls of the same write have used, in milliseconds. */
   readonly spentMs?: number | undefined;
@@ -60,8 +58,6 @@ export interface CallOptions {
   readonly retries?: number | undefined;
   /** True if an answer with this status is not retried. */
   isFinal?(status: number): boolean;
-  /** Sends an input that breaks the contract, to test whether the service rejects it. */
-  readonly isUnchecked?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
   /**
    * Paces the attempts. Waiting for a turn, or for a Retry-After of up to two minutes, does not use up the deadline. The

@@ -1,4 +1,4 @@
-import { type Contract, offeredOperation } from '../api/contract.ts';
+import { offeredOperation } from '../api/contract.ts';
 import { type HttpRequest, type HttpResponse, headerValue, type Transport } from '../api/http.ts';
 import type { OperationId } from '../api/nouns.ts';
 import type { ListId, Operation, Result } from '../api/operations.ts';
@@ -6,21 +6,18 @@ import type { ServiceRecord } from '../api/record-values.ts';
 import type { CliError } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
 import type { Attempt } from './answer-table.ts';
-import type { Call, CallLimits, CallOptions, ClientOptions, ListMessage } from './call.ts';
+import type { Call, CallOptions, ClientOptions, ListMessage } from './call.ts';
 import { callError, responseError } from './call-error.ts';
 import { type JudgedWrite, judgeFailure, judgeSuccess, type WantedRecord } from './judge-write.ts';
 import type { Page, PageSource } from './page-walk.ts';
 import { type PageContent, readResult } from './read-answer.ts';
 import {
   type CallInput,
-  checkRequired,
-  type HeaderChanges,
+  type OperationRequest,
   type RawRequest,
   recordIdOf,
   toRawRequest,
   toRequest,
-  toWireInput,
-  withHeaderChanges,
 } from './request.ts';
 import { type SentCall, sendCall } from './send-call.ts';
 import { invalidResponse } from './transport/response.ts';
@@ -29,12 +26,7 @@ import { type Filters, type ListOptions, readList } from './whole-list.ts';
 /** A record of a list: its fields by their types, and those that the service adds. */
 type ListRecord<K extends ListId> = ServiceRecord<Result<K> & JsonObject>;
 
-export interface Client {
-  readonly contract: Contract;
-  readonly baseUrl: string;
-  /** See `ClientOptions`. */
-  readonly credentialSource: string | undefined;
-  readonly limits: CallLimits;
+export interface Client extends Pick<ClientOptions, 'contract' | 'baseUrl' | 'credentialSource' | 'limits'> {
   /** Sends a message about a list to the observer, once for this client. */
   notify(message: ListMessage): void;
   /**
@@ -57,24 +49,10 @@ export interface Client {
    * @throws UsageError for a filter that cannot be applied, and for a list that may be cut if `needsWhole` is set.
    */
   list<K extends ListId>(id: K, filters?: Filters, options?: ListOptions): AsyncGenerator<ListRecord<K>[]>;
-  /** Returns the request that `write` would send, without its credential, for `--dry-run`. */
-  toRequest(id: OperationId, input: CallInput, options?: CallOptions): HttpRequest;
-  /** Returns the request that `request` would send, without its credential. */
-  toRawRequest(request: RawRequest): HttpRequest;
-  /**
-   * Sends one operation and returns the response, also one with an error status.
-   *
-   * @param changes headers that replace headers of the request. The value undefined removes a header.
-   * @throws as `read`, but not because of a response.
-   */
-  send(
-    id: OperationId,
-    input: CallInput,
-    options?: CallOptions,
-    changes?: HeaderChanges,
-  ): Promise<RawResponse>;
-  /** Sends an arbitrary request below the base URL. Returns the response, also one with an error status. */
-  request(request: RawRequest, options?: CallOptions): Promise<RawResponse>;
+  /** Sends a request and returns the response, also one with an error status. @throws as `read`, but not because of a response. */
+  send(request: OperationRequest | RawRequest, options?: CallOptions): Promise<RawResponse>;
+  /** Returns the request that `send` would send, without its credential. */
+  toRequest(request: OperationRequest | RawRequest): HttpRequest;
   /** See `Transport.deferSaves`. */
   readonly deferSaves: Transport['deferSaves'];
 }
@@ -103,22 +81,18 @@ export interface RawResponse extends HttpResponse {
 export function createClient(options: ClientOptions): Client {
   const { contract, baseUrl, transport, secrets } = options;
   /** @throws UsageError if the contract lacks the operation, or the input lacks something required. */
-  const prepare = (id: OperationId, input: CallInput, callOptions: CallOptions): OperationCall => {
-    const { conditions, isFresh, isUnchecked } = callOptions;
-    const operation = offeredOperation(contract, id);
-    const wireInput = toWireInput(operation, input);
+  const prepare = (target: OperationRequest, callOptions: CallOptions): OperationCall => {
+    const { input, isUnchecked } = target;
+    const operation = offeredOperation(contract, target.operation);
     const headers = operation.credential === 'none' ? options.openHeaders : options.headers;
-    const freshness = isFresh ? { 'cache-control': 'no-cache' } : undefined;
-    // Not a spread, which takes V8 longer.
-    const allHeaders = conditions || freshness ? Object.assign({}, headers, freshness, conditions) : headers;
-    if (!isUnchecked) checkRequired(operation, wireInput, allHeaders);
-    const request = toRequest(operation, wireInput, { baseUrl, headers: allHeaders });
+    const { isFresh } = callOptions;
+    const request = toRequest(operation, input, { baseUrl, headers }, { isFresh, isUnchecked });
     return { client: options, operation, request, options: callOptions };
   };
-  const masked = (request: HttpRequest): HttpRequest => ({
-    ...request,
-    headers: secrets.maskHeaders(request.headers),
-  });
+  const prepareAny = (request: OperationRequest | RawRequest, callOptions: CallOptions): Call =>
+    'path' in request
+      ? { client: options, request: toRawRequest(request, options), options: callOptions }
+      : prepare(request, callOptions);
   const sentTexts = new Set<string>();
   const notify = (message: ListMessage) => {
     if (!sentTexts.has(message.text)) options.observe?.(message);
@@ -131,7 +105,7 @@ export function createClient(options: ClientOptions): Client {
     limits: options.limits,
     notify,
     async read(id, input, callOptions = {}) {
-      const call = prepare(id, input, callOptions);
+      const call = prepare({ operation: id, input }, callOptions);
       const { value, headers } = await fetchAnswer(call, recordIdOf(call.operation, input));
       const tag = headerValue(headers, 'etag');
       // If-Match cannot use a weak tag (RFC 9110, 8.8.3).
@@ -139,7 +113,7 @@ export function createClient(options: ClientOptions): Client {
       return { record: value as ServiceRecord, etag, age: headerValue(headers, 'age') };
     },
     async write(id, input, callOptions = {}) {
-      const call = prepare(id, input, callOptions);
+      const call = prepare({ operation: id, input }, callOptions);
       const { response, error, attempts } = await sendAndCheck(call);
       const attempt = attempts.at(-1);
       return response && attempt
@@ -148,25 +122,17 @@ export function createClient(options: ClientOptions): Client {
     },
     async *list<K extends ListId>(id: K, filters: Filters = {}, listOptions: ListOptions = {}) {
       const openList = (query: Filters): PageSource => {
-        const call = prepare(id, { query }, listOptions);
+        const call = prepare({ operation: id, input: { query } }, listOptions);
         return { first: call.request.url, read: (url) => fetchPage(call, url) };
       };
       const pages = readList(offeredOperation(contract, id), openList, notify, filters, listOptions);
       yield* pages as AsyncGenerator<ListRecord<K>[]>;
     },
-    toRequest: (id, input, callOptions = {}) => {
-      return masked(prepare(id, input, callOptions).request);
+    send: async (request, callOptions = {}) => fetchRaw(prepareAny(request, callOptions)),
+    toRequest(request) {
+      const { headers, ...others } = prepareAny(request, {}).request;
+      return { ...others, headers: secrets.maskHeaders(headers) };
     },
-    async send(id, input, callOptions = {}, changes = {}) {
-      const { request, ...call } = prepare(id, input, callOptions);
-      return fetchRaw({
-        ...call,
-        request: { ...request, headers: withHeaderChanges(request.headers, changes) },
-      });
-    },
-    toRawRequest: (raw) => masked(toRawRequest(raw, options)),
-    request: async (raw, callOptions = {}) =>
-      fetchRaw({ client: options, request: toRawRequest(raw, options), options: callOptions }),
     deferSaves: transport.deferSaves,
   };
 }

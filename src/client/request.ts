@@ -1,4 +1,5 @@
 import type { HttpHeaders, HttpRequest } from '../api/http.ts';
+import type { OperationId } from '../api/nouns.ts';
 import { nouns } from '../api/nouns.ts';
 import type { Operation, Parameter } from '../api/operations.ts';
 import type { ServiceRecord } from '../api/record-values.ts';
@@ -18,6 +19,16 @@ export interface CallInput {
   readonly before?: ServiceRecord | undefined;
   /** The values that the user set, if the body has further fields. Only these values are compared with the answer. */
   readonly values?: object | undefined;
+  /** Such as If-Match, the condition of a write. RFC 9110, 13.1 */
+  readonly headers?: HeaderChanges | undefined;
+}
+
+/** A request of an operation. It can be sent, or a dry run can print it. */
+export interface OperationRequest {
+  readonly operation: OperationId;
+  readonly input: CallInput;
+  /** True if the input may lack what the contract requires, to test whether the service rejects it. */
+  readonly isUnchecked?: boolean | undefined;
 }
 
 /** The common parts of all requests to a service. */
@@ -26,22 +37,29 @@ type RequestBase = Pick<ClientOptions, 'baseUrl' | 'headers'>;
 /**
  * Makes the request of an operation. Each parameter goes to its location in the contract, and an id keeps all its digits.
  *
- * @param input as `toWireInput` returns it.
- * @throws UsageError for a header that cannot be sent, and for a path outside the base URL: a bound description may
- *   contain anything.
+ * @throws UsageError for an input that lacks something required, for a header that cannot be sent, and for a path outside
+ *   the base URL: a bound description may contain anything.
  */
-export function toRequest(operation: Operation, input: CallInput, base: RequestBase): HttpRequest {
+export function toRequest(
+  operation: Operation,
+  ourInput: CallInput,
+  base: RequestBase,
+  { isFresh = false, isUnchecked = false } = {},
+): HttpRequest {
   const { method, parameters, body } = operation;
+  const input = toWireInput(operation, ourInput);
+  if (!isUnchecked) checkRequired(operation, input, base.headers);
   const url = base.baseUrl + toPath(operation, input) + toQuery(parameters, input);
-  const callHeaders = toParameterHeaders(operation, input);
-  if (body) callHeaders['content-type'] = body.mediaType;
+  const ownHeaders = toParameterHeaders(operation, input);
+  if (body) ownHeaders['content-type'] = body.mediaType;
+  if (isFresh) ownHeaders['cache-control'] = 'no-cache';
   // Not a spread with further members, which takes V8 ten times as long.
-  const headers = Object.assign({}, base.headers, callHeaders);
+  const headers = withHeaderChanges(Object.assign({}, base.headers, ownHeaders), input.headers);
   return body ? { method, url, headers, body: printJson(input.body) } : { method, url, headers };
 }
 
 /** Translates the body of an input for the service. Adds the record's id to the body if the contract has it there. */
-export function toWireInput(operation: Operation, input: CallInput): CallInput {
+function toWireInput(operation: Operation, input: CallInput): CallInput {
   const { body: requestBody, noun } = operation;
   const { body, before } = input;
   if (!requestBody || !isJsonObject(body)) return input;
@@ -140,7 +158,7 @@ export function toRawRequest(raw: RawRequest, { baseUrl, headers }: RequestBase)
   return {
     method: raw.method,
     url: url.href,
-    headers: raw.headers === undefined ? headers : withHeaderChanges(headers, raw.headers),
+    headers: withHeaderChanges(headers, raw.headers),
     body: raw.body,
   };
 }
@@ -170,7 +188,8 @@ function rawUrl(path: string, baseUrl: string): URL {
   return url;
 }
 
-export function withHeaderChanges(headers: HttpHeaders, changes: HeaderChanges): HttpHeaders {
+function withHeaderChanges(headers: HttpHeaders, changes: HeaderChanges | undefined): HttpHeaders {
+  if (changes === undefined) return headers;
   const all = Object.entries({ ...headers, ...changes });
   return Object.fromEntries(all.filter(([, value]) => value !== undefined)) as HttpHeaders;
 }
@@ -183,7 +202,7 @@ export function withHeaderChanges(headers: HttpHeaders, changes: HeaderChanges):
  * @param headers the headers that every request carries: a required header that the user gave is among them.
  * @throws UsageError that names everything that is missing.
  */
-export function checkRequired(operation: Operation, input: CallInput, headers: HttpHeaders): void {
+function checkRequired(operation: Operation, input: CallInput, headers: HttpHeaders): void {
   const { id, method, parameters, body: requestBody } = operation;
   const missing = parameters.flatMap((parameter) => requirementClause(parameter, input, headers) ?? []);
   const { body } = input;
@@ -199,6 +218,7 @@ function requirementClause(parameter: Parameter, input: CallInput, headers: Http
   if (place === 'path') return `${wireName} is required`;
   // The flag of a filter by a category is --category.
   if (place === 'query') return `${name} is required: give it with --${name.replace(/Id$/, '')}`;
-  const isGiven = headers[wireName.toLowerCase()] !== undefined;
+  const headerName = wireName.toLowerCase();
+  const isGiven = (headers[headerName] ?? input.headers?.[headerName]) !== undefined;
   return isGiven ? undefined : `the header ${wireName} is required: give it with --header`;
 }

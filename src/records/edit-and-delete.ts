@@ -47,7 +47,7 @@ async function readChanges(access: Access, id: bigint, shown: ServiceRecord, tex
   if (!isJsonObject(record)) throw new UsageError('it must be the fields of one record');
   const body = checkRecord(access, shown.fields, record);
   // `toRequest` throws if the body does not fit the contract.
-  client.toRequest(noun.operations.update, { id, body, before: shown });
+  client.toRequest({ operation: noun.operations.update, input: { id, body, before: shown } });
   return body;
 }
 

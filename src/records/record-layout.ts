@@ -132,6 +132,6 @@ function toFields(
   const checked = checkFields(access, fields, missing, columns);
   // `toRequest` throws if the body does not fit the contract. The contract wants ids, so that each name becomes 0 here.
   const withIds = Object.entries(checked).map(([name, value]) => [name, isName(name, value) ? 0n : value]);
-  if (isNew) client.toRequest(operation.id, { body: Object.fromEntries(withIds) });
+  if (isNew) client.toRequest({ operation: operation.id, input: { body: Object.fromEntries(withIds) } });
   return checked;
 }

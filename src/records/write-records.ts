@@ -174,7 +174,7 @@ function toPreview(
 ): Output {
   const requests = rows.flatMap((row): HttpRequest | [] => {
     const write = results.get(row)?.write;
-    return write ? client.toRequest(write.operation, write.input, { conditions: write.conditions }) : [];
+    return write ? client.toRequest(write) : [];
   });
   const error = joinErrors(errors, rows.length, noun.plural);
   const isNothing = requests.length === 0 && !error;

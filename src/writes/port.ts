@@ -1,12 +1,12 @@
 import { offeredOperation, writeOnlyFields } from '../api/contract.ts';
-import { type Noun, type NounName, nouns, type OperationId } from '../api/nouns.ts';
+import { type Noun, type NounName, nouns } from '../api/nouns.ts';
 import { differencesOf, fieldsOf, isFields, type ServiceRecord, type Value } from '../api/record-values.ts';
 import type { CallOptions } from '../client/call.ts';
 import type { Client, FetchedRecord } from '../client/client.ts';
 import type { JudgedWrite } from '../client/judge-write.ts';
 import type { Pace } from '../client/pace.ts';
 import { entryInput, readFromList, readRecord } from '../client/read-record.ts';
-import type { CallInput } from '../client/request.ts';
+import type { OperationRequest } from '../client/request.ts';
 import { CliError } from '../process/errors.ts';
 import { type Abilities, wantedValue } from './decide.ts';
 import type { Intent, Planned, Row } from './rows.ts';
@@ -17,14 +17,6 @@ export interface Reading extends Pick<FetchedRecord, 'etag' | 'age'> {
   readonly record: ServiceRecord | undefined;
   /** The error that says that there is no such record. */
   readonly missing?: CliError | undefined;
-}
-
-/** A write request as data. It can be sent, or a dry run can print it. */
-export interface Write {
-  readonly operation: OperationId;
-  readonly input: CallInput;
-  /** The conditions of the write: If-Match or If-None-Match. RFC 9110, 13.1 */
-  readonly conditions?: Readonly<Record<string, string>> | undefined;
 }
 
 /** The records of one noun of a service, as the loop reads and writes them. */
@@ -47,9 +39,9 @@ export interface RecordPort extends Abilities {
     planned: Planned,
     now: Reading | undefined,
     options?: CallOptions,
-  ): Promise<Write>;
+  ): Promise<OperationRequest>;
   /** Sends a write. @throws StoppedError or InterruptedError if it was certainly not sent. */
-  send(write: Write, options: CallOptions): Promise<JudgedWrite>;
+  send(write: OperationRequest, options: Pick<CallOptions, 'retries' | 'spentMs'>): Promise<JudgedWrite>;
 }
 
 interface PortOptions {
@@ -100,7 +92,7 @@ export function createRecordPort(client: Client, name: NounName, options: PortOp
     },
     async toWrite({ id, intent }, { action, after }, now, options) {
       if (action === 'remove')
-        return { operation: ids.delete, input: { id }, conditions: etagCondition(now?.etag) };
+        return { operation: ids.delete, input: { id, headers: etagCondition(now?.etag) } };
       if (action === 'create' && !isCount) return { operation: ids.create, input: { body: after } };
       if (action === 'create' && operations.has(ids.create)) {
         const quantity = isFields(after) ? after.quantity : after;
@@ -114,13 +106,16 @@ export function createRecordPort(client: Client, name: NounName, options: PortOp
       const before = isCount && !port.readsFirst ? undefined : now?.record;
       return {
         operation: ids.update,
-        input: { id, body, before },
-        conditions: action === 'create' ? { 'if-none-match': '*' } : etagCondition(now?.etag),
+        input: {
+          id,
+          body,
+          before,
+          headers: action === 'create' ? { 'if-none-match': '*' } : etagCondition(now?.etag),
+        },
       };
     },
-    send: ({ operation, input, conditions }, options) =>
-      // Not a spread with further members, which takes V8 5 µs.
-      client.write(operation, input, Object.assign({}, options, { pace, conditions })),
+    send: ({ operation, input }, { retries, spentMs }) =>
+      client.write(operation, input, { retries, spentMs, pace }),
   };
   return port;
 }

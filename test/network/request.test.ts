@@ -2,13 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { builtInContract } from '../../src/api/contract.ts';
 import type { OperationId } from '../../src/api/nouns.ts';
 import type { Operation, RequestBody } from '../../src/api/operations.ts';
-import {
-  type CallInput,
-  checkRequired,
-  toRawRequest,
-  toRequest,
-  toWireInput,
-} from '../../src/client/request.ts';
+import { type CallInput, toRawRequest, toRequest } from '../../src/client/request.ts';
 import { UsageError } from '../../src/process/errors.ts';
 
 const target = { baseUrl: 'http://shop.example/api', headers: { accept: 'application/json' } };
@@ -18,7 +12,7 @@ function operation(id: OperationId, changes: Partial<Operation> = {}): Operation
 }
 
 function requestOf(operation: Operation, input: CallInput) {
-  return toRequest(operation, toWireInput(operation, input), target);
+  return toRequest(operation, input, target);
 }
 
 function urlOf(chosen: Operation, input: CallInput): string {
@@ -81,12 +75,10 @@ test('a missing required field is an error before a request, a value out of boun
     status: { wireName: 'status', required: false, bounds: { enum: ['sold'] } },
   });
   const boundOperation = operation('createPet', { body });
+  expect(() => requestOf(boundOperation, { body: { name: 'Bella', status: 'pending' } })).not.toThrow();
+  expect(() => requestOf(boundOperation, { body: {} })).toThrow('name is required (createPet)');
   expect(() =>
-    checkRequired(boundOperation, { body: { name: 'Bella', status: 'pending' } }, {}),
-  ).not.toThrow();
-  expect(() => checkRequired(boundOperation, { body: {} }, {})).toThrow('name is required (createPet)');
-  expect(() =>
-    checkRequired(operation('updatePet', { method: 'PATCH', body }), { id: 1n, body: {} }, {}),
+    requestOf(operation('updatePet', { method: 'PATCH', body }), { id: 1n, body: {} }),
   ).not.toThrow();
 });
 

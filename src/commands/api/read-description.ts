@@ -83,7 +83,7 @@ async function findDescription(context: Context, location: string, withToken: bo
   for (const url of [href, ...below]) {
     const retries = url === href ? undefined : 0;
     const response = await client
-      .request({ method: 'GET', path: url, headers }, { retries })
+      .send({ method: 'GET', path: url, headers }, { retries })
       .catch((error: unknown) => {
         const { reason } = error instanceof CliError ? error.details : {};
         // A service that cannot be reached has no description anywhere.
