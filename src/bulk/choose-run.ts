@@ -171,13 +171,13 @@ function createUndoRun({ id, header, rows: writtenRows }: Run): Run {
  */
 function extendUndo(undo: Run, undone: Run): Run {
   const earlierRows = new Map(undo.rows.map((row) => [row.line, row]));
-  const all = undone.rows.filter(isAppliedOrUncertain).map((row) => {
+  const rows = undone.rows.flatMap((row) => {
     const earlier = earlierRows.get(row.line);
-    earlierRows.delete(row.line);
-    const isTriedAgain = earlier?.outcome?.kind === 'failed' && !row.doubt;
-    return earlier?.id === undefined || isTriedAgain ? createUndoRow(row) : earlier;
+    if (!earlier) return isAppliedOrUncertain(row) ? createUndoRow(row) : [];
+    const isTriedAgain = earlier.outcome?.kind === 'failed' && !row.doubt;
+    return earlier.id === undefined || isTriedAgain ? createUndoRow(row) : earlier;
   });
-  return { ...undo, rows: [...earlierRows.values(), ...all] };
+  return { ...undo, rows };
 }
 
 function createUndoRow(row: RunRow): RunRow {

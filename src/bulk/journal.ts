@@ -139,7 +139,8 @@ const maxJournalBytes = 2 ** 30;
 const minKeptRuns = 50;
 
 /**
- * Chooses the runs whose journals are removed so that the others fit: the oldest ones that are finished and are not deliveries.
+ * Chooses the runs whose journals are removed so that the others fit: the oldest ones that are finished and are not deliveries. The
+ * run of an undo that is unfinished stays, because the undo compares its rows with it.
  *
  * @param runs the newest first.
  * @param sizeOf returns the bytes of the journal of a run.
@@ -150,8 +151,9 @@ export function surplusRuns(runs: readonly RunInfo[], sizeOf: (id: string) => nu
   return runs
     .slice(minKeptRuns)
     .reverse()
-    .flatMap(({ id, state, header: { undoes } }) => {
-      if (bytes <= maxJournalBytes || isUnfinished({ state }) || deliveries.has(undoes ?? id)) return [];
+    .flatMap(({ id, state, undo, header: { undoes } }) => {
+      const isNeeded = isUnfinished(undo ?? { state }) || deliveries.has(undoes ?? id);
+      if (bytes <= maxJournalBytes || isNeeded) return [];
       bytes -= sizeOf(id);
       return id;
     });

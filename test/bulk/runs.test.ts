@@ -122,6 +122,11 @@ test('above 1 GB the oldest finished journals go, except deliveries and the last
   expect(surplusRuns(runs, () => 2 ** 24)).toEqual([]);
   expect(surplusRuns(runs, () => Math.floor(2 ** 30 / 58))).toEqual(['r4', 'r5']);
   expect(surplusRuns(runs, () => 2 ** 30)).toEqual(['r4', 'r5', 'r6', 'r7', 'r8', 'r9', 'r10']);
+  // An undo that goes on compares its rows with those of its run.
+  const isUndone = runs.map((run) =>
+    run.id === 'r6' ? { ...run, undo: { state: 'stopped' } as RunInfo } : run,
+  );
+  expect(surplusRuns(isUndone, () => 2 ** 30)).not.toContain('r6');
 });
 
 test('a killed run has its rows unsettled, and those of another shard skipped', async () => {

@@ -132,6 +132,7 @@ test('an undo names the unknown rows of a killed run, and takes them back once t
       error: { hint: expect.stringContaining('settle r1 3') },
     });
   expect((await shop.run('runs settle r1 2 --as applied')).code).toBe(0);
+  expect(await shop.report('undo r1 --yes')).toMatchObject({ code: 3, applied: 2, failed: 1 });
   expect((await shop.run('runs settle r1 3 --as failed')).code).toBe(0);
   expect((await shop.report(deliver)).error?.hint).toBe('go on with: petstore undo r1');
   expect((await shop.run('runs settle r2 3 --as applied')).code).toBe(0);
