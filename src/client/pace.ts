@@ -47,7 +47,7 @@ const longestDelayMs = 30_000;
  * @param number 1 for the first retry.
  * @param random from 0 to 1.
  */
-export function retryDelay(number: number, retryAfterMs = 0, random = Math.random()): number {
+function retryDelay(number: number, retryAfterMs = 0, random = Math.random()): number {
   const ceiling = Math.min(longestDelayMs, firstDelayMs * 2 ** Math.min(number - 1, 16));
   return Math.max(retryAfterMs, Math.ceil(random * ceiling));
 }

@@ -20,7 +20,7 @@ export interface Abilities {
 }
 
 /** The next step of a row: write a value, or end with an outcome. */
-export type Decision = { readonly kind: 'write'; readonly planned: Planned } | Outcome;
+type Decision = { readonly kind: 'write'; readonly planned: Planned } | Outcome;
 
 const unchanged: Outcome = { kind: 'unchanged' };
 /** The outcome of a row that was written, if there is nothing else to say. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Value } from '../../src/api/record-values.ts';
-import { type Abilities, type Decision, decide } from '../../src/writes/decide.ts';
+import { type Abilities, decide } from '../../src/writes/decide.ts';
 import type { Policy } from '../../src/writes/next.ts';
 import type { Intent, Planned, Row } from '../../src/writes/rows.ts';
 
@@ -30,7 +30,7 @@ const mia = { name: 'Mia', status: 'sold' };
 const make: Intent = { kind: 'create', fields: rex };
 
 /** `write 5`, `remove`, `failed changed`, `applied`. */
-function wordsOf(decision: Decision): string {
+function wordsOf(decision: ReturnType<typeof decide>): string {
   if (decision.kind !== 'write') return [decision.kind, decision.reason?.code].filter(Boolean).join(' ');
   const { action, after } = decision.planned;
   return action === 'remove' ? 'remove' : `${action === 'set' ? 'write' : action} ${JSON.stringify(after)}`;

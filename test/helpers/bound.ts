@@ -6,8 +6,8 @@ export interface Bound {
   /** The folder of the configuration. */
   readonly home: string;
   readonly env: Readonly<Record<string, string>>;
-  /** Runs a command against the service, without retries. `words` is stderr with single spaces. */
-  run(line: Line, stdin?: string): Promise<Run & { readonly words: string }>;
+  /** Runs a command against the service, without retries. */
+  run(line: Line, stdin?: string): Promise<Run>;
   /** Runs a command that must succeed, and returns its stdout. */
   done(line: Line, stdin?: string): Promise<string>;
 }
@@ -34,10 +34,7 @@ export async function bindTo(
     PETSTORE_RETRIES: '0',
     ...more,
   };
-  const run: Bound['run'] = async (line, stdin = '') => {
-    const result = await runCli(line, { env, stdin });
-    return { ...result, words: result.stderr.replace(/\s+/g, ' ') };
-  };
+  const run: Bound['run'] = (line, stdin = '') => runCli(line, { env, stdin });
   const text = typeof description === 'string' ? description : JSON.stringify(description ?? '');
   const flags = maps.flatMap((map) => ['--map', map]);
   const binding = await run(['api', 'bind', ...(description === undefined ? [] : ['-']), ...flags], text);

@@ -2,17 +2,21 @@ import { describe, expect, test } from 'vitest';
 import { type Operation, operations } from '../../src/api/operations.ts';
 import { mayHaveBeenApplied } from '../../src/client/answer-table.ts';
 import { authorOf } from '../../src/client/error-body.ts';
-import { retryAfter, retryDelay } from '../../src/client/pace.ts';
+import { delayOfRetry, retryAfter } from '../../src/client/pace.ts';
 import { runCli } from '../helpers/run-cli.ts';
 
 const now = Date.parse('2027-01-01T00:00:00Z');
 
 test('the delay is random, doubles up to 30 s, and is at least Retry-After', () => {
-  expect([1, 2, 3, 4].map((attempt) => retryDelay(attempt, 0, 1))).toEqual([500, 1000, 2000, 4000]);
-  expect(retryDelay(1, 0, 0)).toBe(0);
-  expect(retryDelay(50, 0, 1)).toBe(30_000);
-  expect(retryDelay(1, 120_000, 1)).toBe(120_000);
-  expect(retryDelay(4, 1000, 1)).toBe(4000);
+  const limits = { retries: 50, retriesUnreachable: true };
+  const delayOf = (number: number, retryAfterMs: number, random: number) =>
+    delayOfRetry(number, { error: undefined, retryAfterMs }, limits, random);
+  expect([1, 2, 3, 4].map((number) => delayOf(number, 0, 1))).toEqual([500, 1000, 2000, 4000]);
+  expect(delayOf(1, 0, 0)).toBe(0);
+  expect(delayOf(50, 0, 1)).toBe(30_000);
+  expect(delayOf(1, 120_000, 1)).toBe(120_000);
+  expect(delayOf(4, 1000, 1)).toBe(4000);
+  expect(delayOf(51, 0, 1)).toBeUndefined();
 });
 
 test.each([

@@ -60,7 +60,7 @@ test('a service gets no request that lacks what it requires, and its bounds are 
   await using service = await warehouseServer();
   const { run } = await bindTo(service, warehouse);
   const refused = await run('pets create --name Rex --category 1');
-  expect([refused.code, refused.words]).toEqual([2, expect.stringContaining('--status')]);
+  expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('--status')]);
   expect(service.calls()).toEqual([]);
   await run('pets create --name R --category 0 --status sold');
   await run('pets get 0');
@@ -144,7 +144,7 @@ test('a filter is trusted if the records do not show its field', async () => {
   const { run, done } = await bindTo(service, document({ '/pets': { get } }));
   expect(await done('pets list --status sold -o ids')).toBe('2\n');
   expect(await done('pets list --category 4 -o ids')).toBe('1\n');
-  expect((await run('pets list --status sold --status pending')).words).toContain(
+  expect((await run('pets list --status sold --status pending')).stderr).toContain(
     'cannot filter by several values of status',
   );
 });
@@ -236,7 +236,7 @@ testWith('sed').each<[mediaType: string, schema: object, sent: string | undefine
     expect(bodies(service, 'PATCH')).toEqual(sent === undefined ? [] : [sent]);
     expect(edited.code).toBe(sent === undefined ? 2 : 0);
     if (sent === undefined)
-      expect(edited.words).toContain(
+      expect(edited.stderr).toContain(
         'description cannot be removed: updateCategory of the service takes only changes',
       );
   },
@@ -307,7 +307,7 @@ test('an order whose pet has another name is unbound, and its --map line binds a
   for (const line of ['orders list', 'orders create --quantity 2 --field pet=1', 'orders delete 7 --yes']) {
     const refused = await run(line);
     expect([line, refused.code, refused.stdout]).toEqual([line, 2, '']);
-    expect(refused.words).toContain('if it is called pet, add --map orders.petId=pet');
+    expect(refused.stderr).toContain('if it is called pet, add --map orders.petId=pet');
   }
   expect(service.seen).toEqual([]);
   const { done } = await bindTo(service, paths, {}, ['orders.petId=pet']);
@@ -389,7 +389,7 @@ test('every command that sets counts prints the --map line of an unbound update'
   for (const line of ['set 1 5', 'adjust 1 +1', 'diff -', 'apply - --yes', 'apply - --dry-run'])
     expect(await run(`inventory ${line}`, file)).toMatchObject({
       code: 2,
-      words: expect.stringContaining("--map updateInventory='PATCH /inventory/{petId}'"),
+      stderr: expect.stringContaining("--map updateInventory='PATCH /inventory/{petId}'"),
     });
-  expect((await run('api operations')).words).toContain("--map updateInventory='PATCH /inventory/{petId}'");
+  expect((await run('api operations')).stderr).toContain("--map updateInventory='PATCH /inventory/{petId}'");
 });

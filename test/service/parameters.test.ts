@@ -50,7 +50,7 @@ test('an operation stays unbound if a required parameter has no role', async () 
   const { run } = await bindTo(service);
   const refused = await run('pets list');
   expect(refused).toMatchObject({ code: 2, stdout: '' });
-  expect(refused.words).toContain('it needs the query parameter size, which petstore has no value for');
+  expect(refused.stderr).toContain('it needs the query parameter size, which petstore has no value for');
 });
 
 test('no page beyond the largest number of the description is requested', async () => {
@@ -59,5 +59,5 @@ test('no page beyond the largest number of the description is requested', async 
   const { run } = await bindTo(service);
   const list = await run('pets list -o ids');
   expect(list).toMatchObject({ code: 0, stdout: '1\n2\n3\n4\n' });
-  expect(list.words).toContain('there may be more records: its page may not go beyond 2');
+  expect(list.stderr).toContain('there may be more records: its page may not go beyond 2');
 });

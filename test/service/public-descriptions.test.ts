@@ -45,14 +45,14 @@ test("Swagger's Petstore: pets can be created, listed, read, updated and deleted
   });
   const refused = await run('pets create --name Rex');
   expect(refused).toMatchObject({ code: 2, stdout: '' });
-  expect(refused.words).toContain('--field photoUrls=<value>');
+  expect(refused.stderr).toContain('--field photoUrls=<value>');
   expect(store.service.seen).toEqual([]);
 
   const rex = { name: 'Rex', category: { name: 'Dogs' }, status: 'available', photoUrls: [], id: 1 };
   const flags = '--name Rex --category Dogs --status available --field photoUrls=[]';
   expect(await data(`pets create ${flags}`)).toEqual(rex);
   expect(await done('pets list')).toMatch(/^ *1 +Rex +Dogs +available$/m);
-  expect((await run('pets list')).words).toContain('it has only those with status available');
+  expect((await run('pets list')).stderr).toContain('it has only those with status available');
   expect(await data('pets list --status sold')).toEqual([]);
   expect(await data('pets list --status available --category dogs')).toEqual([rex]);
   expect(await data('pets list --category Cats --status available')).toEqual([]);
@@ -128,7 +128,7 @@ test('petstore-expanded of the OpenAPI examples: pets can be created, listed, re
   ] as const) {
     const refused = await run(line);
     expect({ line, ...refused }).toMatchObject({ line, code: 2, stdout: '' });
-    expect(refused.words).toContain(why);
+    expect(refused.stderr).toContain(why);
   }
   expect(store.service.seen).toEqual([]);
 

@@ -81,7 +81,7 @@ test.each<[way: readonly Way[], where: string]>([
   const { run, server } = service;
   const refused = await run('pets delete 1 --yes');
   expect(refused).toMatchObject({ code: 2, stdout: '' });
-  expect(refused.words).toContain(
+  expect(refused.stderr).toContain(
     `it wants its token in ${where}, and others want it in the header authorization`,
   );
   expect(server.calls().filter((call) => call.startsWith('DELETE'))).toEqual([]);

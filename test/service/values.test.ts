@@ -119,7 +119,7 @@ test.each([
   await using service = await serve({ sku: schema });
   const { run } = await bindTo(service);
   const refused = await run(['pets', 'update', '1', '--field', field]);
-  expect([refused.code, refused.words, service.calls()]).toEqual([2, expect.stringContaining(why), []]);
+  expect([refused.code, refused.stderr, service.calls()]).toEqual([2, expect.stringContaining(why), []]);
 });
 
 test.each(['12', 'null', 'true', '["a"]', '"12"'])('--field name:=%s is JSON', async (json) => {
@@ -184,8 +184,8 @@ test('flags, filters, files, questions and the overview take the statuses of the
     { status: 'SOLD', total: 1 },
   ]);
   // A completion gives up after 300 ms, which the first load of its modules may take.
-  const complete = (...words: string[]) =>
-    expect.poll(() => done(['__complete', '--', ...words]), { timeout: 20_000 });
+  const complete = (...stderr: string[]) =>
+    expect.poll(() => done(['__complete', '--', ...stderr]), { timeout: 20_000 });
   await complete('pets', 'list', '--status', '').toBe('AVAILABLE\nRESERVED\nSOLD\n');
   await complete('pets', 'update', '1', '--status', 'r').toBe('RESERVED\n');
   service.seen.length = 0;
@@ -195,13 +195,13 @@ test('flags, filters, files, questions and the overview take the statuses of the
     'pets create --name Rex --status pending',
   ]) {
     const refused = await run(line);
-    expect([line, refused.code, refused.words]).toEqual([
+    expect([line, refused.code, refused.stderr]).toEqual([
       line,
       2,
       expect.stringContaining("--status 'pending': must be one of AVAILABLE, RESERVED, SOLD"),
     ]);
   }
-  expect((await run('pets update --from - --yes', 'id,status\n1,pending\n')).words).toContain(
+  expect((await run('pets update --from - --yes', 'id,status\n1,pending\n')).stderr).toContain(
     'must be one of AVAILABLE, RESERVED, SOLD',
   );
   expect(service.calls()).toEqual([]);
@@ -244,7 +244,7 @@ test('a date field takes a day, and a date-time field an instant', async () => {
   await done('orders update 1 --ship-date 2027-03-01');
   expect(days.stored.orders?.[0]).toMatchObject({ shipDate: '2027-03-01' });
   const instant = await run('orders update 1 --ship-date 2027-03-01T09:00:00Z');
-  expect([instant.code, instant.words]).toEqual([
+  expect([instant.code, instant.stderr]).toEqual([
     2,
     expect.stringContaining('must be a day such as 2027-01-15'),
   ]);
@@ -293,7 +293,7 @@ test('the error of missing fields names their flags, which take the type of the 
   description.components.schemas.Pet.required.push('code', 'count', 'tags');
   const { run, done } = await bindTo(service, description);
   const refused = await run('pets create --name Rex');
-  expect(refused.words).toContain(
+  expect(refused.stderr).toContain(
     '--field code=<value> and --field count=<value> and --field tags=<value> are missing',
   );
   await done('pets create --name Rex --field code=text --field count=7 --field tags:=["a"]');
