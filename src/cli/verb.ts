@@ -76,12 +76,9 @@ export interface Program extends CommandEntry, Group {
 }
 
 /** A command line that is being typed. */
-export interface UnfinishedLine {
+export interface UnfinishedLine extends CommandNode {
   /** The words of the line without their quotes. The last one may be incomplete. */
   readonly words: readonly string[];
-  /** The names of the command: `['pets', 'list']`. */
-  readonly path: readonly string[];
-  readonly command: Action | Group;
   /** The values of the flags and arguments before the last word. */
   readonly values: Values;
 }

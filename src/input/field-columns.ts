@@ -36,7 +36,7 @@ function normaliseName(name: string): string {
 }
 
 /** Finds the field of a column by its exact name, or else by its normalised name. */
-function findField(column: string, { fields }: ColumnRules): InputField | undefined {
+function matchField(column: string, { fields }: ColumnRules): InputField | undefined {
   const exact = fields.find(({ columns }) => columns.includes(column.trim()));
   if (exact || column.trim() === stockColumn) return exact;
   const normalised = normaliseName(column);
@@ -45,7 +45,7 @@ function findField(column: string, { fields }: ColumnRules): InputField | undefi
 
 /** Returns true if a command reads a column of this name. */
 export function isColumn(name: string, rules: ColumnRules): boolean {
-  return isRejectColumn(name) || findField(name, rules) !== undefined;
+  return isRejectColumn(name) || matchField(name, rules) !== undefined;
 }
 
 /** The name of the field of each column; undefined for a column that is ignored. */
@@ -55,7 +55,7 @@ export type FieldNames = readonly (string | undefined)[];
 export function findFields(columns: readonly string[], rules: ColumnRules): FieldNames {
   const names: (string | undefined)[] = [];
   for (const column of columns) {
-    const field = isRejectColumn(column) ? undefined : findField(column, rules);
+    const field = isRejectColumn(column) ? undefined : matchField(column, rules);
     if (!field && rules.refusal !== undefined && !isRejectColumn(column))
       throw new ValueError(`column '${column}': ${rules.refusal}`);
     const first = field ? columns[names.indexOf(field.name)] : undefined;

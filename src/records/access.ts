@@ -69,7 +69,7 @@ export async function readNames(
   if (!nameNoun) return new Map();
   // The list of categories is short, and no request reads only some of them.
   if (nameNoun === 'categories' || !records) {
-    const all = await names.readAll(nameNoun);
+    const all = await names.readNamesById(nameNoun);
     return nameNoun === 'categories' && context.printer().content === 'cells' ? withoutAmbiguous(all) : all;
   }
   const nameById = new Map<bigint, string>();

@@ -105,7 +105,7 @@ export class Names {
   }
 
   /** Reads the names of all pets or all categories, by id. If they cannot be read, it prints a note. It never rejects. */
-  async readAll(noun: NamedNoun): Promise<ReadonlyMap<bigint, string>> {
+  async readNamesById(noun: NamedNoun): Promise<ReadonlyMap<bigint, string>> {
     if (!this.hasList(noun)) return new Map();
     try {
       const records = await this.readList(noun);
@@ -125,7 +125,7 @@ export class Names {
   async readPetName(id: bigint): Promise<string | undefined> {
     const list = this.client.contract.operations.get('listPets');
     if (!list || !takesParameter(list, 'after') || id === 0n || this.lists.has('pets'))
-      return (await this.readAll('pets')).get(id);
+      return (await this.readNamesById('pets')).get(id);
     const pages = this.client.list('listPets', {}, { after: id - 1n, limit: 1 });
     const pets = await collectFields<PetOrCategory>(pages).catch(() => []);
     return pets.find((pet) => pet.id === id)?.name;
@@ -134,7 +134,7 @@ export class Names {
   private async findCategory(name: string): Promise<{ readonly id?: bigint; readonly name: string }> {
     if (!this.hasList('categories')) return { name };
     const id = await this.findId('categories', name);
-    return { id, name: (await this.readAll('categories')).get(id) ?? name };
+    return { id, name: (await this.readNamesById('categories')).get(id) ?? name };
   }
 }
 

@@ -135,7 +135,7 @@ async function readText(context: Context, { below, ...filter }: EditFilter) {
   const names = new Names(context, client);
   names.beginReading('pets');
   const items = await collectFields(client.list('listInventory', {}, { needsWhole: true }));
-  const nameById = await names.readAll('pets');
+  const nameById = await names.readNamesById('pets');
   const counts = new Map<bigint, Value>();
   const lines = ['petId,name,quantity,expected,status'];
   for (const item of items) {
