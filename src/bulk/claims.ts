@@ -54,8 +54,8 @@ export async function claimsOn({ list, run, undone }: ChosenRun, rows: readonly 
  * record later, it has a claim on the row. Undefined for any other row.
  */
 function basePlanOf(row: RunRow, undoneRows: ReadonlyMap<number, RunRow>): number | undefined {
-  if (row.doubt) return row.lastCertainPlan;
-  return row.intent.kind === 'add' ? undefined : undoneRows.get(row.line)?.lastCertainPlan;
+  if (row.doubt) return row.sentByPlan;
+  return row.intent.kind === 'add' ? undefined : undoneRows.get(row.line)?.sentByPlan;
 }
 
 /** Returns the claim of a run that has booked the row for the same delivery. */

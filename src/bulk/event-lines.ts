@@ -116,7 +116,7 @@ export function parseEvent(json: string, rowsByLine: ReadonlyMap<number, RunRow>
       const { line, id, intent, text, planned, doubt, outcome, stock } = output;
       if (!planned && !outcome) return undefined;
       const row = newRow({ line, id, intent, text });
-      return { kind: 'plan', row: Object.assign(row, { planned, doubt, outcome, stock }) };
+      return { kind: 'plan', row: { ...row, planned, doubt, outcome, stock } };
     }
     case 'plan-end':
       return { ...output, rows: [] };

@@ -46,9 +46,9 @@ export class Journal {
   /** Appends the header and the invalid rows. */
   begin(id: string): void {
     const { run } = this;
-    run.id = id;
-    run.started = new Date().toISOString();
-    this.append([{ kind: 'begin', run: id, started: run.started, header: run.header }]);
+    const begin = { kind: 'begin', run: id, started: new Date().toISOString(), header: run.header } as const;
+    applyEvent(run, begin);
+    this.append([begin]);
     this.append(run.invalid.map((issue) => ({ kind: 'invalid', issue })));
   }
 
@@ -63,7 +63,7 @@ export class Journal {
   }
 
   /** Appends events and changes the run by them. @throws CliError `failed` if a line was lost; the run is changed. */
-  keep(...events: readonly Exclude<RunChange, { kind: 'plan-end' }>[]): void {
+  keep(...events: readonly Extract<RunChange, { kind: 'mark' | 'outcome' | 'end' }>[]): void {
     for (const event of events) applyEvent(this.run, event);
     this.append(events);
   }

@@ -6,7 +6,7 @@ import { decide } from '../writes/decide.ts';
 import type { Reading, RecordPort } from '../writes/port.ts';
 import type { Row } from '../writes/rows.ts';
 import type { Claims } from './claims.ts';
-import { type Run, type RunRow, setOutcome } from './run.ts';
+import { applyPlan, type RowPlan, type Run, type RunRow } from './run.ts';
 
 /** A number of rows, or a percentage of the rows of a run. */
 export interface RowLimit {
@@ -55,13 +55,10 @@ export async function makePlan(
   claims: Claims,
 ): Promise<Plan> {
   const toRead: RunRow[] = [];
-  const planByValue = (row: RunRow, now: Value) => planRow(port, row, now, mayCreate);
+  const planByValue = (row: RunRow, now: Value) => applyPlan(row, planOf(row, now, mayCreate, port));
   for (const row of rows) {
-    const claim = claims.get(row);
-    // A removal that was not sent yet expects what its plan has shown. A row that failed is planned anew.
-    if ((claim || row.outcome) && !row.doubt) row.planned = undefined;
-    row.outcome = undefined;
-    if (claim) setOutcome(row, claim);
+    const outcome = claims.get(row);
+    if (outcome) applyPlan(row, { planned: row.doubt && row.planned, outcome });
     else if (row.id === undefined) planByValue(row, null);
     else toRead.push(row);
   }
@@ -142,13 +139,15 @@ function isChange({ outcome }: Row): boolean {
   return outcome === undefined;
 }
 
-/** Gives a row what it is to be written as, or its outcome. An uncertain row stays as it was sent. */
-function planRow(port: RecordPort, row: RunRow, now: Value, mayCreate: boolean): void {
-  const decision = decide(row, now, mayCreate, port);
-  if (row.doubt) row.now = now;
-  else row.planned = undefined;
-  if (decision.kind !== 'write') setOutcome(row, decision);
-  else if (!row.doubt) row.planned = decision.planned;
+/** Plans a row by the value of its record. An uncertain row keeps the write that was sent. */
+function planOf(row: RunRow, now: Value, mayCreate: boolean, port: RecordPort): RowPlan {
+  const { intent, doubt, outcome } = row;
+  // A removal that was not sent yet expects what its plan has shown. A row that failed is planned anew.
+  const earlier = doubt || !outcome ? row.planned : undefined;
+  const decision = decide({ intent, planned: earlier, doubt }, now, mayCreate, port);
+  const isWrite = decision.kind === 'write';
+  if (doubt) return { planned: earlier, now, outcome: isWrite ? undefined : decision };
+  return isWrite ? { planned: decision.planned } : { outcome: decision };
 }
 
 /** Returns true if an error says that a list may end before its last record. */

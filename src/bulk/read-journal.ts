@@ -6,7 +6,7 @@ import { isJsonObject, jsonIn, valueIn } from '../process/exact-json.ts';
 import { fileError } from '../process/system-error.ts';
 import { syncPath } from '../process/write-file-sync.ts';
 import { journalVersion, parseEvent } from './event-lines.ts';
-import { applyEvent, createRun, type Run, type RunRow } from './run.ts';
+import { applyEvent, createRun, planAgain, type Run, type RunRow } from './run.ts';
 import type { RunHeader } from './run-header.ts';
 
 /**
@@ -44,19 +44,15 @@ export async function readJournal(path: string, isRunning: boolean): Promise<Run
   if (!run.end) {
     syncPath(path);
     syncPath(dirname(path));
-    for (const row of isRunning ? [] : run.rows) if (run.marked.has(row.line)) row.doubt = 'sent';
+    if (!isRunning) applyEvent(run, { kind: 'killed' });
   }
   return run;
 }
 
-/** Adds a row of a complete plan to the rows of its run. A later plan of the row keeps the numbers of the plans before it. */
+/** Adds a row of a complete plan to the rows of its run. */
 function addPlanned(rows: RunRow[], byLine: Map<number, RunRow>, row: RunRow): RunRow {
   const earlier = byLine.get(row.line);
-  if (earlier)
-    return Object.assign(earlier, row, {
-      lastCertainPlan: earlier.lastCertainPlan,
-      lastPlan: earlier.lastPlan,
-    });
+  if (earlier) return planAgain(earlier, row);
   byLine.set(row.line, row);
   rows.push(row);
   return row;

@@ -32,9 +32,9 @@ export interface Run {
 export interface RunRow extends Row {
   /** The line of the input, from 1. In an undo that of the row that it takes back. */
   readonly line: number;
-  /** The number of the plan that sent an uncertain row. Of a certain row that of the last plan with a write of it, or 0. */
-  lastCertainPlan: number;
-  /** The number of the last plan with a write of the row. 0 if none had. A resume plans an uncertain row again. */
+  /** The number of the plan whose write is sent. An uncertain row keeps the plan that first sent it. 0 before the first plan. */
+  sentByPlan: number;
+  /** The number of the last plan that the row was in, to be written. 0 before the first. */
   lastPlan: number;
   /** The value that the last plan has read for an uncertain row, which keeps the `before` of the plan that sent it. */
   now?: Value | undefined;
@@ -62,7 +62,7 @@ export function newRow<Id extends RunRow['id'], RowIntent extends Intent>({
     planned: undefined,
     doubt: undefined,
     outcome: undefined,
-    lastCertainPlan: 0,
+    sentByPlan: 0,
     lastPlan: 0,
   };
 }
@@ -77,8 +77,25 @@ export function idOfRow({ id, outcome }: Pick<Row, 'id' | 'outcome'>): bigint | 
   return id ?? outcome?.made?.id;
 }
 
+/** What a plan makes of a row: its write, or its outcome. Only an uncertain row has `now`, and keeps its write beside an outcome. */
+export type RowPlan = Pick<RunRow, 'planned' | 'outcome' | 'now'>;
+
+/** Changes a row by a plan, before the plan is kept: a copy of each row would take 100 MB for a million rows. */
+export function applyPlan(row: RunRow, { planned, outcome, now }: RowPlan): void {
+  row.planned = planned;
+  row.now = now;
+  row.outcome = undefined;
+  if (outcome) setOutcome(row, outcome);
+}
+
+/** Returns a row of a later plan, which has the numbers of the plans before it. */
+export function planAgain(earlier: RunRow, row: RunRow): RunRow {
+  const { sentByPlan, lastPlan } = earlier;
+  return Object.assign(earlier, row, { sentByPlan, lastPlan });
+}
+
 /** Gives a row its outcome. Only an unknown row stays in doubt. */
-export function setOutcome(row: Row, outcome: Outcome, doubt = row.doubt): void {
+function setOutcome(row: Row, outcome: Outcome, doubt = row.doubt): void {
   row.outcome = outcome;
   row.doubt = outcome.kind === 'unknown' ? doubt : undefined;
 }
@@ -106,17 +123,26 @@ export type RunEvent =
     }
   | { readonly kind: 'end'; readonly end: SessionEnd };
 
-/** The events that change a run that has begun. */
-export type RunChange = Extract<RunEvent, { kind: 'plan-end' | 'mark' | 'outcome' | 'end' }>;
+/** The events that change a run. `killed` is in no journal: the last session has not ended, and may have sent what it marked. */
+export type RunChange =
+  | Extract<RunEvent, { kind: 'begin' | 'plan-end' | 'mark' | 'outcome' | 'end' }>
+  | { readonly kind: 'killed' };
 
 /** Changes a run by an event, in a session that goes on and when its journal is read again. */
 export function applyEvent(run: Run, event: RunChange): void {
   switch (event.kind) {
+    case 'begin':
+      run.id = event.run;
+      run.started = event.started;
+      return;
+    case 'killed':
+      for (const row of run.rows) if (run.marked.has(row.line)) row.doubt = 'sent';
+      return;
     case 'plan-end':
       for (const row of event.rows) {
         run.marked.delete(row.line);
         if (row.outcome) continue;
-        if (!row.doubt) row.lastCertainPlan = event.number;
+        if (!row.doubt) row.sentByPlan = event.number;
         row.lastPlan = event.number;
       }
       run.planNumber = event.number;
