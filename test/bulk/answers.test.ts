@@ -138,13 +138,10 @@ test('a strong ETag binds a row that expects or adds; what somebody writes in be
 });
 
 test('a record that a list lacks is read by itself before it is called missing', async () => {
-  await using shop = await stockShop(
-    shelves(120, () => 5),
-    { 'stock.csv': toCsv(shelves(120, () => 6)) },
-  );
+  await using shop = await stockShop(shelves(120, 5), { 'stock.csv': toCsv(shelves(120, 6)) });
   shop.misbehave = ({ path, petId }, response) => {
     if (petId !== undefined || !path.startsWith('/store/inventory?')) return undefined;
-    const items = shelves(120, () => 5).filter(([id]) => id !== 60);
+    const items = shelves(120, 5).filter(([id]) => id !== 60);
     return reply(
       response,
       200,
@@ -158,10 +155,7 @@ test.each([
   ['about another pet', 200, { petId: 7, quantity: 777, status: 'sold' }],
   ['that fails', 500, { code: 'broken', message: 'no', status: 500 }],
 ])('a plan that cannot be read whole, for an answer %s, leaves nothing', async (_, status, body) => {
-  await using shop = await stockShop(
-    shelves(25, () => 5),
-    { 'stock.csv': toCsv(shelves(25, () => 6)) },
-  );
+  await using shop = await stockShop(shelves(25, 5), { 'stock.csv': toCsv(shelves(25, 6)) });
   shop.misbehave = ({ method, petId }, response) =>
     method === 'GET' && petId === '20' ? reply(response, status, body) : undefined;
   const words = `${apply} --max-errors 1 --retries 0 --create-missing`;

@@ -62,11 +62,10 @@ test('a pet without an entry is failed, or created with --create-missing, from 0
 });
 
 test('a row with an expected count overwrites nothing else, one without sets its value', async () => {
-  const rest = shelves(118, () => 5).map(([petId, count]) => `${petId + 2},${count},\n`);
-  await using shop = await stockShop(
-    shelves(120, () => 5),
-    { 'stock.csv': `petId,quantity,expected\n1,6,5\n2,6,\n${rest.join('')}` },
-  );
+  const rest = shelves(118, 5).map(([petId, count]) => `${petId + 2},${count},\n`);
+  await using shop = await stockShop(shelves(120, 5), {
+    'stock.csv': `petId,quantity,expected\n1,6,5\n2,6,\n${rest.join('')}`,
+  });
   // The plan reads the list; right after it others write.
   let isListed = false;
   shop.misbehave = ({ petId }) => {
@@ -80,7 +79,7 @@ test('a row with an expected count overwrites nothing else, one without sets its
 });
 
 test('an export that is added to the counts is refused: it would double them', async () => {
-  await using shop = await stockShop(shelves(12, () => 5));
+  await using shop = await stockShop(shelves(12, 5));
   shop.write('stock.csv', (await shop.run('inventory export --with-expected')).stdout);
   const words = 'inventory apply stock.csv --yes --relative --delivery LS-1';
   expect(await shop.report(words)).toMatchObject({ code: 2, error: { code: 'guard' } });
@@ -93,10 +92,9 @@ test.each([
   ['--max-delta 94 --allow-zero', /pet 1 from 100 to 0.*--max-delta/],
   ['--max-changes 60% --max-delta 100', /6 of 10 rows go to 0/],
 ])('is stopped by the guard %s before anything is sent', async (guard, message) => {
-  await using shop = await stockShop(
-    shelves(10, () => 100),
-    { 'stock.csv': toCsv(shelves(10, (petId) => (petId <= 6 ? 0 : 100))) },
-  );
+  await using shop = await stockShop(shelves(10, 100), {
+    'stock.csv': toCsv(shelves(10, (petId) => (petId <= 6 ? 0 : 100))),
+  });
   const error = { code: 'guard', message: expect.stringMatching(message) };
   expect(await shop.report(`${apply} ${guard}`)).toMatchObject({ code: 2, error });
   expect(shop.writes()).toEqual([]);
@@ -105,6 +103,6 @@ test.each([
 });
 
 test('entries that are created with 0 need no --allow-zero', async () => {
-  await using shop = await stockShop([5], { 'stock.csv': toCsv(shelves(10, () => 0)) });
+  await using shop = await stockShop([5], { 'stock.csv': toCsv(shelves(10, 0)) });
   expect(await shop.report(`${apply} --create-missing`)).toMatchObject({ code: 0, applied: 10 });
 });

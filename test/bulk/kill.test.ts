@@ -20,10 +20,7 @@ function slow(server: StockServer, ms: number): void {
 
 /** A service of pets with a count of 1, and a file that sets each to its id and 5. */
 async function shopOf(rows: number, ms = 0) {
-  const shop = await stockShop(
-    shelves(rows, () => 1),
-    { 'stock.csv': toCsv(shelves(rows, (petId) => petId + 5)) },
-  );
+  const shop = await stockShop(shelves(rows, 1), { 'stock.csv': toCsv(shelves(rows, (petId) => petId + 5)) });
   if (ms > 0) slow(shop, ms);
   const start = (words: readonly string[], env: Readonly<Record<string, string>> = {}) =>
     startCli([...words], { env: { ...shop.env, ...env }, cwd: shop.folder });

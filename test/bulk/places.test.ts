@@ -84,7 +84,7 @@ test('diff and --dry-run show what apply would write, and the rows that cannot b
 });
 
 test('--map can be set for a profile, in one text', async () => {
-  await using shop = await stockShop(shelves(1, () => 5));
+  await using shop = await stockShop(shelves(1, 5));
   shop.write('stock.csv', 'SKU;On hand\n1;1234\n');
   const env = { PETSTORE_IMPORT_MAP: 'petId=SKU,quantity=On hand' };
   expect(await shop.report('inventory apply stock.csv --yes', { env })).toMatchObject({
@@ -97,7 +97,7 @@ test('--map can be set for a profile, in one text', async () => {
 test('applies and undoes on the embedded store, which is another target after a reset', async () => {
   const desk = stockDesk({ url: '' });
   const env = { PETSTORE_OFFLINE_STORE: join(desk.folder, 'store.json'), PETSTORE_BASE_URL: '' };
-  desk.write('stock.csv', toCsv(shelves(25, () => 77)));
+  desk.write('stock.csv', toCsv(shelves(25, 77)));
   desk.write('d.csv', 'petId,change\n1,+1\n');
   const deliver = 'inventory apply d.csv --relative --delivery LS-1 --yes --offline';
   for (const [words, expected] of [
@@ -112,13 +112,13 @@ test('applies and undoes on the embedded store, which is another target after a 
 });
 
 test('a protected profile asks for its name', async () => {
-  await using shop = await stockShop(shelves(3, () => 5));
+  await using shop = await stockShop(shelves(3, 5));
   const config = join(shop.folder, 'config');
   mkdirSync(config);
   const profiles = { prod: { 'base-url': shop.url, protected: true } };
   writeFileSync(join(config, 'config.json'), JSON.stringify({ profile: 'prod', profiles }));
   const options = { env: { PETSTORE_CONFIG_DIR: config, PETSTORE_BASE_URL: '' } };
-  shop.write('stock.csv', toCsv(shelves(3, () => 6)));
+  shop.write('stock.csv', toCsv(shelves(3, 6)));
   const refused = await shop.report('inventory apply stock.csv --yes', options);
   expect(refused).toMatchObject({ code: 2, error: { code: 'confirmation_needed' } });
   expect(shop.writes()).toEqual([]);

@@ -25,10 +25,7 @@ const apply = 'inventory apply stock.csv --yes';
 /** A service on which a run of `count` rows, from 1 to the pet's id and 5, was refused after half of them. */
 async function stoppedRun(count: number) {
   const text = toCsv(shelves(count, (petId) => petId + 5));
-  const shop = await stockShop(
-    shelves(count, () => 1),
-    { 'stock.csv': text },
-  );
+  const shop = await stockShop(shelves(count, 1), { 'stock.csv': text });
   trouble(shop, (_, __, all) => (all > count / 2 ? 401 : undefined));
   const first = await shop.report(`${apply} --concurrency 1`);
   shop.misbehave = undefined;
@@ -56,7 +53,7 @@ test('resume needs no file, asks again, and writes what is missing', async () =>
 
 stories({
   'apply again is a new run; a run that sets is not resumed once a later run is on the target': [
-    { counts: shelves(4, () => 1), files: { 'stock.csv': toCsv(shelves(4, () => 2)) } },
+    { counts: shelves(4, 1), files: { 'stock.csv': toCsv(shelves(4, 2)) } },
     answering({ 3: 401 }),
     [`${apply} --concurrency 1`, '4: applied 2'],
     healed,
@@ -82,7 +79,7 @@ stories({
   ],
   'a resume has only the guards that it is given': [
     {
-      counts: shelves(20, () => 1),
+      counts: shelves(20, 1),
       files: { 'stock.csv': toCsv(shelves(20, (petId) => (petId <= 10 ? 2 : 1))) },
     },
     answering({ 4: 401 }),
@@ -111,10 +108,10 @@ test('a run is resumed on its own target only, and not while an undo names it', 
 });
 
 test('one run at a time for a target: the other one is named, and waited for with --lock-wait', async () => {
-  await using shop = await stockShop(
-    shelves(30, () => 1),
-    { 'stock.csv': toCsv(shelves(30, () => 2)), 'other.csv': toCsv([9]) },
-  );
+  await using shop = await stockShop(shelves(30, 1), {
+    'stock.csv': toCsv(shelves(30, 2)),
+    'other.csv': toCsv([9]),
+  });
   const release = holdWrites(shop);
   const first = shop.report(apply);
   // Until the first row is seen to be stored, no other goes out.
@@ -143,10 +140,7 @@ test('one run at a time for a target: the other one is named, and waited for wit
 });
 
 test('shards of one n run side by side, each as a run of its own; anything else waits', async () => {
-  await using shop = await stockShop(
-    shelves(40, () => 1),
-    { 'stock.csv': toCsv(shelves(40, () => 2)) },
-  );
+  await using shop = await stockShop(shelves(40, 1), { 'stock.csv': toCsv(shelves(40, 2)) });
   const release = holdWrites(shop);
   const shards = ['1/3', '2/3', '3/3'].map((shard) => shop.report(`${apply} --shard ${shard}`));
   await arrivalOf(shop, 3);
@@ -160,10 +154,7 @@ test('shards of one n run side by side, each as a run of its own; anything else 
 });
 
 test('a run of all rows and a shard that begin at once do not both hold the target', async () => {
-  await using shop = await stockShop(
-    shelves(4, () => 1),
-    { 'stock.csv': toCsv(shelves(4, () => 2)) },
-  );
+  await using shop = await stockShop(shelves(4, 1), { 'stock.csv': toCsv(shelves(4, 2)) });
   const release = holdWrites(shop);
   const runs = ['', ' --shard 1/2'].map((shard) => shop.report(`${apply}${shard}`));
   expect(await Promise.race(runs)).toMatchObject({ code: 6, error: { code: 'locked' } });

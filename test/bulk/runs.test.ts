@@ -130,8 +130,8 @@ test('above 1 GB the oldest finished journals go, except deliveries and the last
 });
 
 test('a killed run has its rows unsettled, and those of another shard skipped', async () => {
-  await using shop = await stockShop(shelves(40, () => 1));
-  shop.write('stock.csv', `petId,quantity\n${shelves(40, () => 9).join('\n')}\n41,x\n`);
+  await using shop = await stockShop(shelves(40, 1));
+  shop.write('stock.csv', `petId,quantity\n${shelves(40, 9).join('\n')}\n41,x\n`);
   const report = await shop.report('inventory apply stock.csv --yes --skip-invalid --shard 1/2');
   const path = shop.journal('r1');
   const lines = readFileSync(path, 'utf8').split('\n');
@@ -150,8 +150,8 @@ test('a killed run has its rows unsettled, and those of another shard skipped', 
 });
 
 test('-q prints plan and summary but no notes, and -o json still prints its document', async () => {
-  await using shop = await stockShop(shelves(3, () => 1));
-  shop.write('stock.csv', toCsv(shelves(3, () => 2)));
+  await using shop = await stockShop(shelves(3, 1));
+  shop.write('stock.csv', toCsv(shelves(3, 2)));
   const run = await shop.run('inventory apply stock.csv --yes -q');
   expect(run).toMatchObject({ code: 0, stdout: expect.stringContaining('applied 3 of 3 rows') });
   expect(run.stderr).toBe('plan: 3 of 3 rows to write: +3\n');

@@ -11,10 +11,7 @@ const rows = 96;
 
 /** A person in a terminal, who applies a file that changes every count from 1 to 5; writes take a while. */
 async function seat(ms: number, words: readonly string[] = []) {
-  const shop = await stockShop(
-    shelves(rows, () => 1),
-    { 'stock.csv': toCsv(shelves(rows, () => 5)) },
-  );
+  const shop = await stockShop(shelves(rows, 1), { 'stock.csv': toCsv(shelves(rows, 5)) });
   shop.misbehave = async ({ method }) => {
     if (method === 'PUT') await sleep(ms);
     return undefined;

@@ -6,10 +6,7 @@ import { refuse, type StockServer, shelves, toCsv, trouble } from '../helpers/st
 
 /** A service and a file that changes all of its counts, and the words that do so. */
 async function shopOf(count: number) {
-  const shop = await stockShop(
-    shelves(count, () => 5),
-    { 'stock.csv': toCsv(shelves(count, () => 6)) },
-  );
+  const shop = await stockShop(shelves(count, 5), { 'stock.csv': toCsv(shelves(count, 6)) });
   const apply = (...words: string[]) => shop.report(['inventory', 'apply', 'stock.csv', '--yes', ...words]);
   return Object.assign(shop, { apply });
 }
@@ -154,7 +151,7 @@ test('pauses all workers for as long as the service asks, without a warning of N
 });
 
 test('keeps to --rate, every request counted, and never sends two at once after a pause', async () => {
-  await using shop = await stockShop([], { 'stock.csv': toCsv(shelves(10, () => 6)) });
+  await using shop = await stockShop([], { 'stock.csv': toCsv(shelves(10, 6)) });
   shop.misbehave = (_, response) =>
     shop.seen.length === 20 ? refuse(response, 429, 'slow', { 'retry-after': '0' }) : undefined;
   const words = ['inventory', 'apply', 'stock.csv', '--yes', '--rate', '100', '--create-missing'];

@@ -148,9 +148,15 @@ export function holdWrites(server: StockServer): () => void {
   return release;
 }
 
-/** Returns the counts of pets 1 to `count`. */
-export function shelves(count: number, quantity: (petId: number) => number): [number, number][] {
-  return Array.from({ length: count }, (_, at) => [at + 1, quantity(at + 1)]);
+/** Returns the counts of pets 1 to `count`: all the same, or by the id of the pet. */
+export function shelves(
+  count: number,
+  quantity: number | ((petId: number) => number),
+): [petId: number, quantity: number][] {
+  return Array.from({ length: count }, (_, at) => [
+    at + 1,
+    typeof quantity === 'number' ? quantity : quantity(at + 1),
+  ]);
 }
 
 /** Prints pets and counts as a CSV file. */

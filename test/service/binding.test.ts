@@ -163,10 +163,10 @@ describe('a binding', () => {
     const path = await file('sparse.json', sparse);
     for (const argv of [['api', 'bind', path], 'api unbind']) {
       const refused = await run(argv, '');
-      expect([refused.code, refused.stderr]).toEqual([
-        2,
-        expect.stringContaining('a binding belongs to an address'),
-      ]);
+      expect(refused).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining('a binding belongs to an address'),
+      });
     }
     expect(await run(['api', 'bind', path, '--offline'], '')).toMatchObject({ code: 2, stdout: '' });
   });
@@ -225,10 +225,10 @@ describe('the servers of a description', () => {
     const path = await file('v1.json', { ...sparse, servers: [{ url: '/v1' }] });
     await run(['api', 'bind', path], server.url);
     const refused = await run('orders list', server.url);
-    expect([refused.code, refused.stderr]).toEqual([
-      6,
-      expect.stringContaining('lie below /v1; if they do not'),
-    ]);
+    expect(refused).toMatchObject({
+      code: 6,
+      stderr: expect.stringContaining('lie below /v1; if they do not'),
+    });
     const bound = await run(['api', 'bind', path, '--base-path', '/'], server.url);
     expect(bound.stderr).toContain(`its operations lie below ${server.url}, as --base-path says`);
     expect(await run('orders list', server.url)).toMatchObject({ code: 0 });
@@ -239,7 +239,7 @@ describe('the servers of a description', () => {
     for (const wrong of ['v2', '/a?b', '/../x', ''])
       expect((await run(['api', 'bind', path, '--base-path', wrong], server.url)).code).toBe(2);
     const own = await run(['api', 'bind', path, '--base-path', '/v2'], `${server.url}/own`);
-    expect([own.code, own.stderr]).toEqual([2, expect.stringContaining('has a path of its own')]);
+    expect(own).toMatchObject({ code: 2, stderr: expect.stringContaining('has a path of its own') });
   });
 
   test('of one operation leave it unbound, unless they are those of the document', async () => {

@@ -60,7 +60,7 @@ test('a service gets no request that lacks what it requires, and its bounds are 
   await using service = await warehouseServer();
   const { run } = await bindTo(service, warehouse);
   const refused = await run('pets create --name Rex --category 1');
-  expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('--status')]);
+  expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('--status') });
   expect(service.calls()).toEqual([]);
   await run('pets create --name R --category 0 --status sold');
   await run('pets get 0');

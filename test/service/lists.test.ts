@@ -68,7 +68,7 @@ describe.each(Object.entries(cut))('a list that is cut by %s', (_, shape) => {
       expect(stderr).toContain('the list may be cut, and this needs every record:');
     }
     const overview = await run('overview');
-    expect([overview.code, overview.stderr]).toEqual([2, expect.stringContaining('may be cut')]);
+    expect(overview).toMatchObject({ code: 2, stderr: expect.stringContaining('may be cut') });
     const { stderr } = await run('offline pull --yes -o json');
     expect(JSON.parse(stderr).error).toMatchObject({ kind: 'usage', code: 'unbound' });
     expect(readdirSync(home)).not.toContain('store.json');
@@ -149,10 +149,10 @@ test('a list that needs a filter is unbound, and its --map line binds a list tha
   });
   const { run } = await bindTo(service);
   const refused = await run('pets list');
-  expect([refused.code, refused.stderr]).toEqual([
-    2,
-    expect.stringContaining('needs the query parameter status'),
-  ]);
+  expect(refused).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('needs the query parameter status'),
+  });
   const [, map = ''] = /--map (listPets='.*?')/.exec(refused.stderr) ?? [];
   expect(map).toBe("listPets='GET /pets?status=available'");
   expect(await run(['api', 'bind', '--map', map.replaceAll("'", '')])).toMatchObject({ code: 0 });

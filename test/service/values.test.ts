@@ -244,10 +244,10 @@ test('a date field takes a day, and a date-time field an instant', async () => {
   await done('orders update 1 --ship-date 2027-03-01');
   expect(days.stored.orders?.[0]).toMatchObject({ shipDate: '2027-03-01' });
   const instant = await run('orders update 1 --ship-date 2027-03-01T09:00:00Z');
-  expect([instant.code, instant.stderr]).toEqual([
-    2,
-    expect.stringContaining('must be a day such as 2027-01-15'),
-  ]);
+  expect(instant).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('must be a day such as 2027-01-15'),
+  });
   await done('orders update --from - --yes', 'id,shipDate\n1,2027-04-01\n');
   expect(days.stored.orders?.[0]).toMatchObject({ shipDate: '2027-04-01' });
   expect(
@@ -284,7 +284,7 @@ test('a category that is null in a file is no name', async () => {
   const run = await runCli('--offline pets create --from - --yes', {
     stdin: '[{"name":"Rex","category":null}]',
   });
-  expect([run.code, run.stderr]).toEqual([2, expect.stringContaining('categoryId is required')]);
+  expect(run).toMatchObject({ code: 2, stderr: expect.stringContaining('categoryId is required') });
 });
 
 test('the error of missing fields names their flags, which take the type of the field', async () => {
