@@ -54,7 +54,7 @@ export function openContext(
   return context;
 }
 
-/** Reads the contract that is bound to the profile or the origin. Without a binding, and for the embedded store, it is the built-in one. */
+/** Reads the contract that is bound to the profile or the origin. Without one, and for the embedded store, returns the built-in one. */
 async function readContract(io: Io, settings: Settings): Promise<Contract> {
   const { baseUrl } = settings;
   if (baseUrl === undefined) return builtInContract;

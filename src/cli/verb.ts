@@ -29,7 +29,7 @@ interface ActionDetails {
    * repair or show settings warn about it or ignore it. Commands that need no settings leave the config unread.
    */
   readonly wrongSettings?: 'warn' | 'ignore' | 'unread';
-  /** The format without `--output`, for a command whose output is not records. By default it is the one of the settings. */
+  /** The format without `--output`, for a command that does not print a list or a record. By default the settings choose it. */
   readonly defaultFormat?: OutputFormat;
   /** The arguments by their names in `values`, in the order of the command line. */
   readonly args?: Readonly<Record<string, Argument>>;
@@ -127,7 +127,7 @@ export function action<
   return definition as Action;
 }
 
-/** Returns the action of a command; of a group, the one that runs without a verb. */
+/** Returns the action of a command. For a group that is the action without a verb. */
 export function actionOf(command: Action | Group): Action | undefined {
   return isGroup(command) ? command.alone : command;
 }

@@ -51,8 +51,8 @@ const version = 11;
 export const builtInVariable = 'PETSTORE_BUILT_IN_CONTRACT';
 
 /**
- * Reads the contract for calls to an origin: the one that the settings name, if it was bound to this origin, or else the one of the
- * origin. Undefined if there is neither.
+ * Reads the contract for calls to an origin: the contract that the settings name, if it was bound to this origin, else the contract
+ * of the origin. Undefined if there is neither.
  *
  * @throws InputError if a file is missing, cannot be read, is not a contract, or is of another version of the program. Otherwise a
  *   write could go to another path than the user expects.

@@ -149,7 +149,7 @@ function unknownKeyWarnings(place: string, section: object = {}): string[] {
   });
 }
 
-/** Finds the source of the token: PETSTORE_TOKEN, or else the one of token-file and token-command that takes precedence. */
+/** Finds the source of the token: PETSTORE_TOKEN, else token-file or token-command, whichever takes precedence. */
 function findToken({ env }: Io, candidates: Candidates): TokenSource | undefined {
   const originFor = (source: SettingSource) => originOfToken(source, validSettings(candidates, 'base-url'));
   if (env.PETSTORE_TOKEN) {

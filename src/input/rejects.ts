@@ -31,7 +31,7 @@ interface RejectReason {
  * Returns the name for the file of rejects: `stock.rejects.csv` beside the input, or `stdin.rejects.csv` in the current
  * folder if the input came through a pipe.
  *
- * @param folder the current folder. In another one than that of the first session the name is a whole path.
+ * @param folder the current folder. If it is not the folder of the first session, the name is a whole path.
  */
 export function rejectsName(
   { name, path }: Pick<InputFile, 'name' | 'path'>,

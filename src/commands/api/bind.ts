@@ -169,7 +169,7 @@ function requireNounOfField(noun: string, field: string): NounName {
 
 /**
  * Finds the address of a binding, with a note about it. The address is the base URL, or else the first server of the description, or
- * else the origin of the description. Its path is that of the description's server at the same origin.
+ * else the origin of the description. Its path is the path of the description's server at the same origin.
  *
  * @throws UsageError if there is no address.
  */
