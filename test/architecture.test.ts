@@ -109,18 +109,13 @@ test.each(readdirSync('src').filter((name) => !name.includes('.')))(
   },
 );
 
-/** What a module of a noun's commands exports, by which `src/commands/index.ts` reads it as a group. */
-const groupNames = ['verbs', 'examples', 'alone'];
-
 test('no exported name is declared in two files', () => {
   const places = new Map<string, string[]>();
   const declaration =
     /^export (?:async |abstract )?(?:function\*?|class|const|let|interface|type|enum) ([\w$]+)/gm;
   for (const file of files)
-    for (const [, name = ''] of readFileSync(file, 'utf8').matchAll(declaration)) {
-      if (within(file, 'src/commands') && groupNames.includes(name)) continue;
+    for (const [, name = ''] of readFileSync(file, 'utf8').matchAll(declaration))
       places.set(name, [...new Set([...(places.get(name) ?? []), file])]);
-    }
   const shared = [...places].filter(([, found]) => found.length > 1);
   expect(shared).toEqual([]);
 });

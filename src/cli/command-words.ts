@@ -67,6 +67,20 @@ interface LookUp {
 
 const files: readonly Offer[] = [{ word: ':file' }];
 
+/** The words after `petstore help` that name a page about several commands. */
+export const topicNames = [
+  'flags',
+  'environment',
+  'exit-codes',
+  'formats',
+  'runs',
+  'deliveries',
+  'limits',
+  'checks',
+  'ci',
+  'gateways',
+] as const;
+
 /** The files that the build writes beside the bundle, with `help.ts`. */
 export const tableFile = 'words.json';
 export const pageFiles = { plain: 'help.txt', styled: 'help-styled.txt' } as const;

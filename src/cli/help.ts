@@ -5,6 +5,7 @@ import {
   pageBreak,
   pageFiles,
   tableFile,
+  topicNames,
   type WordSlot,
   type WordTable,
 } from './command-words.ts';
@@ -140,20 +141,6 @@ function footerOf(path: readonly string[], command: Action | Group): string {
   const also = names === '' ? '' : `also ${names}: petstore help ${topicFlags[0]?.topic}\n`;
   return `${also}also -o, --fields, --sort, …: petstore help flags`;
 }
-
-/** The words after `petstore help` that name a page about several commands. */
-export const topicNames = [
-  'flags',
-  'environment',
-  'exit-codes',
-  'formats',
-  'runs',
-  'deliveries',
-  'limits',
-  'checks',
-  'ci',
-  'gateways',
-] as const;
 
 /**
  * Reads the pages of `topics.txt`: the topics, and what `petstore` prints without a command. It replaces `{global flags}`,

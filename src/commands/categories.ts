@@ -1,14 +1,9 @@
 import { nouns } from '../api/nouns.ts';
-import { verb } from '../cli/verb.ts';
+import { type Group, verb } from '../cli/verb.ts';
 import { recordVerbs } from './record-verbs.ts';
 import { listFlags } from './shared-flags.ts';
 
 const { categories } = nouns;
-
-export const examples = [
-  'petstore categories list',
-  'petstore categories create --name Amphibians --description "Frogs, toads and newts"',
-];
 
 const list = verb({
   name: 'list',
@@ -33,4 +28,10 @@ const { get, create, update, edit, remove } = recordVerbs(categories, {
   delete: ['petstore categories delete 6', 'petstore categories rm 6 7 --yes'],
 });
 
-export const verbs = [list, get, create, update, edit, remove];
+export const categoryCommands: Group = {
+  examples: [
+    'petstore categories list',
+    'petstore categories create --name Amphibians --description "Frogs, toads and newts"',
+  ],
+  verbs: [list, get, create, update, edit, remove],
+};

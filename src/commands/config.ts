@@ -1,5 +1,5 @@
 import { argument } from '../cli/flag.ts';
-import { verb } from '../cli/verb.ts';
+import { type Group, verb } from '../cli/verb.ts';
 import { decideTokenUse, describeHeader } from '../config/credential.ts';
 import { activate, editConfig, sectionOf, toStoredValue, unsetValue } from '../config/edit.ts';
 import { readConfigFile } from '../config/file.ts';
@@ -184,6 +184,7 @@ function sourceOf(setting: { readonly source: string; readonly givenBy: string }
   return { source: setting?.source ?? 'default', origin: setting?.givenBy || null };
 }
 
-export const examples = ['petstore config explain', 'petstore config set output json'];
-
-export const verbs = [explain, get, set, unset, path];
+export const configCommands: Group = {
+  examples: ['petstore config explain', 'petstore config set output json'],
+  verbs: [explain, get, set, unset, path],
+};

@@ -1,8 +1,8 @@
 import { version } from '../../package.json';
+import { topicNames } from '../cli/command-words.ts';
 import { printHelp } from '../cli/dispatch.ts';
 import { argument } from '../cli/flag.ts';
 import { programFlags } from '../cli/global-flags.ts';
-import { topicNames } from '../cli/help.ts';
 import { action, type Program } from '../cli/verb.ts';
 
 /** `petstore version`, and `petstore --version` with other flags. bin/petstore.js answers the latter alone. */
@@ -39,29 +39,29 @@ export const program: Program = {
       name: 'pets',
       aliases: ['pet'],
       summary: 'List, get, create, update and delete pets',
-      load: () => import('./pets.ts'),
+      load: async () => (await import('./pets.ts')).petCommands,
     },
     {
       name: 'categories',
       aliases: ['category'],
       summary: 'List, get, create, update and delete categories',
-      load: () => import('./categories.ts'),
+      load: async () => (await import('./categories.ts')).categoryCommands,
     },
     {
       name: 'orders',
       aliases: ['order'],
       summary: 'List, get, create, update, complete and delete orders',
-      load: () => import('./orders.ts'),
+      load: async () => (await import('./orders.ts')).orderCommands,
     },
     {
       name: 'inventory',
       summary: 'List, get, set and adjust stock counts, or apply a whole file of them',
-      load: () => import('./inventory/index.ts'),
+      load: async () => (await import('./inventory/index.ts')).inventoryCommands,
     },
     {
       name: 'runs',
       summary: 'List past runs, the newest first, or show one row by row',
-      load: () => import('./runs/index.ts'),
+      load: async () => (await import('./runs/index.ts')).runCommands,
     },
     {
       name: 'resume',
@@ -81,7 +81,7 @@ export const program: Program = {
     {
       name: 'api',
       summary: "List the operations, bind to a service's own description, send requests of your own",
-      load: () => import('./api/index.ts'),
+      load: async () => (await import('./api/index.ts')).apiCommands,
     },
     {
       name: 'serve',
@@ -91,7 +91,7 @@ export const program: Program = {
     {
       name: 'offline',
       summary: 'Copy a service into the embedded store, or reset that store',
-      load: () => import('./offline.ts'),
+      load: async () => (await import('./offline.ts')).offlineCommands,
     },
     {
       name: 'smoke',
@@ -101,12 +101,12 @@ export const program: Program = {
     {
       name: 'config',
       summary: 'Read and change the config; explain where settings come from',
-      load: () => import('./config.ts'),
+      load: async () => (await import('./config.ts')).configCommands,
     },
     {
       name: 'profile',
       summary: 'List, create, use, show and delete profiles of services',
-      load: () => import('./profile.ts'),
+      load: async () => (await import('./profile.ts')).profileCommands,
     },
     {
       name: 'doctor',

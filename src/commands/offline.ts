@@ -5,7 +5,7 @@ import { offeredOperation } from '../api/contract.ts';
 import type { ListId } from '../api/operations.ts';
 import { confirmDestruction } from '../asking.ts';
 import { value } from '../cli/flag.ts';
-import { verb } from '../cli/verb.ts';
+import { type Group, verb } from '../cli/verb.ts';
 import type { Client } from '../client/client.ts';
 import { collectFields } from '../client/whole-list.ts';
 import { resolvePaths } from '../config/paths.ts';
@@ -87,6 +87,7 @@ function storeFile(context: Context, command: string): string {
   throw new InputError(`${command}: PETSTORE_OFFLINE_STORE is :memory:, which keeps nothing`);
 }
 
-export const examples = ['petstore offline pull --profile staging', 'petstore offline reset'];
-
-export const verbs = [pull, reset];
+export const offlineCommands: Group = {
+  examples: ['petstore offline pull --profile staging', 'petstore offline reset'],
+  verbs: [pull, reset],
+};

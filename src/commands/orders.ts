@@ -1,18 +1,12 @@
 import { nouns } from '../api/nouns.ts';
 import type { RecordOf } from '../api/schemas.ts';
 import { argument, flag, value } from '../cli/flag.ts';
-import { verb } from '../cli/verb.ts';
+import { type Group, verb } from '../cli/verb.ts';
 import { parseId } from '../input/numbers.ts';
 import { parseMoment } from '../records/parse-values.ts';
 import { isDueBefore, isOverdue } from '../records/record-fields.ts';
 import { recordVerbs } from './record-verbs.ts';
 import { listFlags, referenceFlag } from './shared-flags.ts';
-
-export const examples = [
-  'petstore orders list --open',
-  'petstore orders create --pet 3 --quantity 2 --ship-date 2027-01-15',
-  'petstore orders complete 1',
-];
 
 const { orders } = nouns;
 
@@ -81,4 +75,11 @@ const complete = verb({
     }),
 });
 
-export const verbs = [list, get, create, update, edit, complete, remove];
+export const orderCommands: Group = {
+  examples: [
+    'petstore orders list --open',
+    'petstore orders create --pet 3 --quantity 2 --ship-date 2027-01-15',
+    'petstore orders complete 1',
+  ],
+  verbs: [list, get, create, update, edit, complete, remove],
+};

@@ -1,16 +1,10 @@
 import { nouns } from '../api/nouns.ts';
 import { value } from '../cli/flag.ts';
-import { verb } from '../cli/verb.ts';
+import { type Group, verb } from '../cli/verb.ts';
 import { caseless } from '../process/text.ts';
 import { parseText } from '../records/parse-values.ts';
 import { recordVerbs } from './record-verbs.ts';
 import { listFlags, referenceFlag, statusesFlag } from './shared-flags.ts';
-
-export const examples = [
-  'petstore pets list --status available',
-  'petstore pets create --name Rex --category Dogs',
-  'petstore pets update 3 --status sold',
-];
 
 const { pets } = nouns;
 
@@ -60,4 +54,11 @@ const { get, create, update, edit, remove } = recordVerbs(pets, {
   ],
 });
 
-export const verbs = [list, get, create, update, edit, remove];
+export const petCommands: Group = {
+  examples: [
+    'petstore pets list --status available',
+    'petstore pets create --name Rex --category Dogs',
+    'petstore pets update 3 --status sold',
+  ],
+  verbs: [list, get, create, update, edit, remove],
+};

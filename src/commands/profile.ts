@@ -1,7 +1,7 @@
 import { confirmDestruction } from '../asking.ts';
 import { argument } from '../cli/flag.ts';
 import { keyFlag } from '../cli/global-flags.ts';
-import { verb } from '../cli/verb.ts';
+import { type Group, verb } from '../cli/verb.ts';
 import { bindingScope, removeContract } from '../config/contract-file.ts';
 import {
   activate,
@@ -153,12 +153,12 @@ const remove = verb({
   },
 });
 
-export const examples = [
-  'petstore profile create staging --base-url https://staging.example.com/v1',
-  'petstore profile use staging',
-  'petstore profile list',
-];
-
-export const alone = list;
-
-export const verbs = [list, create, use, show, remove];
+export const profileCommands: Group = {
+  alone: list,
+  examples: [
+    'petstore profile create staging --base-url https://staging.example.com/v1',
+    'petstore profile use staging',
+    'petstore profile list',
+  ],
+  verbs: [list, create, use, show, remove],
+};

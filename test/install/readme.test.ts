@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { topicNames } from '../../src/cli/help.ts';
+import { topicNames } from '../../src/cli/command-words.ts';
 import { commandsOf } from '../../src/cli/verb.ts';
 import { program } from '../../src/commands/index.ts';
 import { openDesk } from '../helpers/desk.ts';

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { makeHelpFiles, topicNames } from '../../src/cli/help.ts';
+import { topicNames } from '../../src/cli/command-words.ts';
+import { makeHelpFiles } from '../../src/cli/help.ts';
 import { commandsOf } from '../../src/cli/verb.ts';
 import { program } from '../../src/commands/index.ts';
 import { formats } from '../../src/output/printer.ts';

@@ -1,14 +1,8 @@
 import { isPath } from '../../api/http.ts';
 import { argument, flag, value, values } from '../../cli/flag.ts';
-import { verb } from '../../cli/verb.ts';
+import { type Group, verb } from '../../cli/verb.ts';
 import { rawMethods } from '../../client/request.ts';
 import { ValueError } from '../../process/errors.ts';
-
-export const examples = [
-  'petstore api operations',
-  'petstore api bind https://shop.example --profile staging',
-  'petstore api request GET /pets -f status=available',
-];
 
 /** Parses an absolute path without a query. @throws ValueError. */
 function parseBasePath(text: string): string {
@@ -118,4 +112,11 @@ const request = verb({
   run: async (context, values) => (await import('./raw-request.ts')).sendRaw(context, values),
 });
 
-export const verbs = [operations, spec, bind, unbind, request];
+export const apiCommands: Group = {
+  examples: [
+    'petstore api operations',
+    'petstore api bind https://shop.example --profile staging',
+    'petstore api request GET /pets -f status=available',
+  ],
+  verbs: [operations, spec, bind, unbind, request],
+};

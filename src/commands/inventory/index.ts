@@ -1,6 +1,6 @@
 import { nouns } from '../../api/nouns.ts';
 import { argument, flag, value } from '../../cli/flag.ts';
-import { verb } from '../../cli/verb.ts';
+import { type Group, verb } from '../../cli/verb.ts';
 import { parseChange, parseQuantity } from '../../input/numbers.ts';
 import { parseIdOrName } from '../../records/parse-values.ts';
 import { applyFlags, diffFlags, listFlags, resumeFlags, statusesFlag } from '../shared-flags.ts';
@@ -18,13 +18,6 @@ const petIdsArgument = argument('<petId...>', 'ids or names of pets', {
 });
 
 const quantityArgument = argument('<quantity>', 'the stock count', { parse: parseQuantity });
-
-export const examples = [
-  'petstore inventory list --below 5',
-  'petstore inventory set 42 10',
-  'petstore inventory diff stock.csv',
-  'petstore inventory apply stock.csv',
-];
 
 const list = verb({
   name: 'list',
@@ -183,4 +176,12 @@ const edit = verb({
     (await import('./count-runs.ts')).editCounts(context, { status, below }, flags),
 });
 
-export const verbs = [list, get, set, adjust, create, remove, diff, apply, exportAll, edit];
+export const inventoryCommands: Group = {
+  examples: [
+    'petstore inventory list --below 5',
+    'petstore inventory set 42 10',
+    'petstore inventory diff stock.csv',
+    'petstore inventory apply stock.csv',
+  ],
+  verbs: [list, get, set, adjust, create, remove, diff, apply, exportAll, edit],
+};

@@ -1,5 +1,5 @@
 import { argument, choice } from '../../cli/flag.ts';
-import { verb } from '../../cli/verb.ts';
+import { type Group, verb } from '../../cli/verb.ts';
 import { UsageError } from '../../process/errors.ts';
 import { listFlags, parseNamedRow, parseRunId, referenceFlag, resumeFlags } from '../shared-flags.ts';
 
@@ -57,8 +57,8 @@ const settle = verb({
   },
 });
 
-export const examples = ['petstore runs', 'petstore runs show r7'];
-
-export const alone = list;
-
-export const verbs = [list, show, settle];
+export const runCommands: Group = {
+  alone: list,
+  examples: ['petstore runs', 'petstore runs show r7'],
+  verbs: [list, show, settle],
+};
