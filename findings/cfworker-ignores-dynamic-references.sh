@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# @cfworker/json-schema takes '2020-12' as a draft, and ignores that draft's `$dynamicRef` without a word: the items of a tree
+# @cfworker/json-schema takes '2020-12' as a draft, and ignores that draft's `$dynamicRef` silently: the items of a tree
 # are valid whatever they are. With `$ref` in its place they are not. Ajv beside it refuses both.
 set -euo pipefail
 folder=$(mktemp -d)

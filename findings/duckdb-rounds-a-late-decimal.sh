@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # DuckDB takes the types of a file from its first 20,480 lines or records. In a column of whole numbers until then a later 1.7 becomes 2,
-# in CSV and in JSON, without a word, and `sum` counts it as 2. A later text in the same place is refused. With the 1.7 at the
+# in CSV and in JSON; no error, and `sum` counts it as 2. A later text in the same place is refused. With the 1.7 at the
 # beginning of the file it is exact.
 set -euo pipefail
 folder=$(mktemp -d)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Fastify writes an answer by its schema and does not check it. A field that the schema calls an integer loses its fraction
-# without a word: 1.7 is sent as 1, and -1.7 as -1. The handler that answers so is wrong, and nobody finds out.
+# silently: 1.7 is sent as 1, and -1.7 as -1. The handler that answers so is wrong, and nobody finds out.
 set -euo pipefail
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT

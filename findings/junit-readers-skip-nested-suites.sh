@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A suite within a suite, as Jenkins' schema of JUnit reports has it and as several test runners write it, is left out without a word by
+# A suite within a suite, as Jenkins' schema of JUnit reports has it and as several test runners write it, is left out silently by
 # three readers: Allure 3, test-results-parser and junitxml-to-javascript. A failed test in it is not there at all, so the report is
 # green. junit-to-ctrf reads it.
 set -euo pipefail

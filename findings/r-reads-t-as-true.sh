@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# `read.csv` of R makes truth values of a column whose cells are all `T` or `F`, in quotes too, and writes them as TRUE and FALSE.
+# `read.csv` of R reads a column whose cells are all `T` or `F`, in quotes too, as booleans, and writes them as TRUE and FALSE.
 # So the only pet of a file, called T, comes back as TRUE. One other cell, and all stay texts.
 set -euo pipefail
 folder=$(mktemp -d)

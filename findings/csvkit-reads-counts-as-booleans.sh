@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# csvsort of csvkit guesses the type of each column. A column of counts that has only 0 and 1 is one of truth
-# values, and is written as True and False; a single 2 makes it one of numbers again. So does a file of one record turn the id 1 into
-# True. `10%` becomes 10. With --no-inference all stay as they are.
+# csvsort of csvkit guesses the type of each column. It takes a column of counts that has only 0 and 1 for booleans, and writes True and
+# False. A single 2 makes it a column of numbers again. In a file of one record, the id 1 becomes True. `10%` becomes 10. With
+# --no-inference all values stay as they are.
 set -euo pipefail
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
