@@ -140,11 +140,16 @@ function nextStep(walk: Walk, page: Page): PageStep {
 
 /** Returns the next step as the description states it. Undefined if it states nothing about this page. */
 function describedStep(walk: Walk, page: Page, sign: ReturnType<typeof findListSign>): PageStep | undefined {
-  const { first, size, count, operation } = walk;
+  const { first, size, count, pages, operation } = walk;
   const { paging } = operation;
+  const isFull = size !== undefined && count >= size;
   switch (paging?.kind) {
-    case 'cursor':
-      return stepByCursor(paging, first, page);
+    case 'cursor': {
+      // A last page may leave out the cursor. A service that never sends it may cut its list.
+      const isSent = pages > 1 || valueIn(page.envelope, paging.next) !== undefined;
+      if (isSent || !isFull || sign) return stepByCursor(paging, first, page);
+      return { mayBeCut: `it answered ${count}, a full page, and no ${paging.next.join('.')}` };
+    }
     case 'number':
       return stepByCount(paging, (walk.firstNumber ?? 0) + walk.pages, walk, page, sign?.clause);
     case 'offset':
@@ -153,7 +158,6 @@ function describedStep(walk: Walk, page: Page, sign: ReturnType<typeof findListS
       if (sign) return undefined;
       if (paging.by !== undefined && count > 0)
         return { mayBeCut: `its pages follow each other by ${paging.by}, which petstore cannot follow` };
-      const isFull = size !== undefined && count >= size;
       return isFull ? { mayBeCut: `it answered ${count}, a full page, and no link to a next one` } : {};
     }
     default:

@@ -26,6 +26,11 @@ const cut: Record<string, Shape> = {
     page: firstTwo,
     parameters: [inQuery('limit', { type: 'integer', default: 2, maximum: 2 })],
   },
+  'a cursor that only its description has': {
+    page: firstTwo,
+    parameters: [inQuery('limit', { type: 'integer', maximum: 2 }), inQuery('cursor', { type: 'string' })],
+    list: (data) => (data.some((record) => '$ref' in record) ? { data, next_cursor: 'a' } : { data }),
+  },
   'an envelope that says how many there are': {
     page: firstTwo,
     list: (data, _noun, _url, all) => ({ data, total: all.length }),
