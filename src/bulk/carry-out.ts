@@ -8,9 +8,8 @@ import { CliError, exitCodes, InterruptedError, type Signal } from '../process/e
 import { checkFolder } from '../process/files.ts';
 import { inTwoSteps } from '../process/signals.ts';
 import { counted } from '../process/text.ts';
-import type { ChosenRun } from './choose-run.ts';
 import { openJournal } from './journal.ts';
-import { brokenGuard, type Guards, type Plan } from './plan.ts';
+import { brokenGuard, type Guards, type Plan, planRun } from './plan.ts';
 import type { Report } from './report.ts';
 import { reportOutput, reportView } from './report-output.ts';
 import {
@@ -22,8 +21,9 @@ import {
   rowTerms,
 } from './row-view.ts';
 import type { RunHeader } from './run-header.ts';
+import { createSession, type Session, type SessionRuns } from './session.ts';
 import type { TargetLock } from './target.ts';
-import { createSession, planRun, type Session, writeRun } from './write-run.ts';
+import { writeRun } from './write-run.ts';
 
 /** The flags of a session. A resume takes them too. */
 export interface SessionFlags extends Guards {
@@ -66,17 +66,17 @@ const actions: Readonly<Record<RunHeader['kind'], string>> = {
  */
 export async function carryOut(
   context: Context,
-  chosen: ChosenRun,
+  runs: SessionRuns,
   flags: SessionFlags,
   mode: SessionMode,
   lock: TargetLock | undefined,
 ): Promise<Output> {
   const { io } = context;
-  const { run } = chosen;
+  const { run } = runs;
   const { kind, noun } = run.header;
   if (run.id !== undefined) lock?.nameRun(run.id);
   if (flags.rejects !== undefined) checkFolder({ name: flags.rejects, folder: io.cwd }, '--rejects');
-  const session = await createSession(context, chosen);
+  const session = await createSession(context, runs);
   const plan = await planWithProgress(context, session);
   const guardError = brokenGuard(run, plan, flags);
   const planLines = describePlan(run.header, plan);

@@ -4,15 +4,7 @@ import { findRun, isUnfinished, type RunInfo, type RunList, readRun, runsOnTarge
 import { isAppliedOrUncertain, isForSession, unfinishedCount } from './row-state.ts';
 import { createRun, idOfRow, newRow, type Run, type RunRow } from './run.ts';
 import { areDisjoint, canBeUndone, defaultFlags } from './run-header.ts';
-
-/** The run that a session carries out. */
-export interface ChosenRun {
-  /** The runs on the target, as listed under its lock. */
-  readonly list: RunList;
-  readonly run: Run;
-  /** Of an undo, the run that it takes back. */
-  readonly undone?: Run | undefined;
-}
+import type { SessionRuns } from './session.ts';
 
 /** The choice of `resume` or `undo`: a run and what to do with it. `nothing` if nothing is left to do, or there is no run. */
 export type RunChoice =
@@ -31,7 +23,7 @@ export type RunChoice =
  */
 export function chooseResume(list: RunList, target: string, runId: string | undefined): RunChoice {
   const runs = runsOnTarget(list, target);
-  const info = chosenRun(list, 'resume', runs, runId);
+  const info = namedOrLastRun(list, 'resume', runs, runId);
   if (info && (runId !== undefined || isUnfinished(info))) {
     const refusal = resumeRefusal(list, info);
     if (refusal) throw refusal;
@@ -54,7 +46,7 @@ export async function chooseUndo(
   runId: string | undefined,
 ): Promise<RunChoice> {
   const runs = runsOnTarget(list, target);
-  const info = chosenRun(list, 'undo', runs, runId);
+  const info = namedOrLastRun(list, 'undo', runs, runId);
   if (!info) return { kind: 'nothing', info };
   const { header } = info;
   if (header.kind === 'undo' && runId !== undefined && info.state === 'finished')
@@ -74,7 +66,7 @@ export async function chooseUndo(
     if (isUnfinished(undo)) return choice;
     // A row that the undo did not take back may have been settled in its run since, or may be taken back now.
     const isKept = list.runs.some(({ id }) => id === undo.header.undoes);
-    if (isKept && (await readChosenRun(list, choice)).run.rows.some(isForSession)) return choice;
+    if (isKept && (await readSessionRuns(list, choice)).run.rows.some(isForSession)) return choice;
   }
   const isOther = (run: RunInfo) =>
     run !== info && run.appliedOrUncertain > 0 && canBeUndone(run.header) && !run.undo;
@@ -83,7 +75,7 @@ export async function chooseUndo(
 }
 
 /** @throws UsageError if no id is given, and the last run is a shard: the others belong to it. */
-function chosenRun(
+function namedOrLastRun(
   list: RunList,
   verb: string,
   runs: readonly RunInfo[],
@@ -129,10 +121,10 @@ function resumeRefusal(list: RunList, info: RunInfo): UsageError | undefined {
  *
  * @throws as `readRun`.
  */
-export async function readChosenRun(
+export async function readSessionRuns(
   list: RunList,
   { kind, info }: Extract<RunChoice, { kind: 'resume' | 'undo' }>,
-): Promise<ChosenRun> {
+): Promise<SessionRuns> {
   const chosen = await readRun(list, info.id);
   const { undoes } = info.header;
   const isNew = kind === 'undo';

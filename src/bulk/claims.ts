@@ -1,10 +1,10 @@
 import { minuteText } from '../process/text.ts';
 import type { Outcome, Row } from '../writes/rows.ts';
-import type { ChosenRun } from './choose-run.ts';
 import { type RunInfo, type RunList, readRun, runsOfDelivery, runsOnTarget } from './list-runs.ts';
 import { isAppliedOrUncertain, rowStateOf } from './row-state.ts';
 import { type Run, type RunRow, rowName } from './run.ts';
 import { canBeUndone } from './run-header.ts';
+import type { SessionRuns } from './session.ts';
 
 // What other runs on the target mean for the rows of a run. A delivery is booked once. An uncertain row stays unknown if another
 // run has planned its record since. An undo leaves alone what a later run has written.
@@ -17,7 +17,7 @@ export type Claims = ReadonlyMap<Row, Outcome>;
  *
  * @throws UsageError if a journal that may be of the target cannot be read.
  */
-export async function claimsOn({ list, run, undone }: ChosenRun, rows: readonly RunRow[]): Promise<Claims> {
+export async function claimsOn({ list, run, undone }: SessionRuns, rows: readonly RunRow[]): Promise<Claims> {
   const { id, header } = run;
   const { target, noun, delivery, flags } = header;
   const deliveries = delivery === null || flags.again ? [] : runsOfDelivery(list, target, delivery);

@@ -3,9 +3,10 @@ import type { Output, PreparedCommand } from '../output/printer.ts';
 import { UsageError } from '../process/errors.ts';
 import { counted, groupDigits, minuteText } from '../process/text.ts';
 import { carryOut, runView, type SessionFlags, type SessionMode, sessionMode } from './carry-out.ts';
-import { chooseResume, chooseUndo, type RunChoice, readChosenRun } from './choose-run.ts';
+import { chooseResume, chooseUndo, type RunChoice, readSessionRuns } from './choose-run.ts';
 import { checkProfile, listRuns, type RunList } from './list-runs.ts';
 import { runError, toRunJson } from './report.ts';
+import { reportView } from './report-output.ts';
 import { isAppliedOrUncertain, isForPerson } from './row-state.ts';
 import type { Run, RunRow } from './run.ts';
 import { findTarget, lockTarget, type TargetLock } from './target.ts';
@@ -19,16 +20,15 @@ type SessionVerb = keyof typeof choices;
  *
  * @param runId by default the last run on the target.
  */
-export async function prepareChosen(
+export async function prepareSession(
   context: Context,
   verb: SessionVerb,
   runId: string | undefined,
   flags: SessionFlags,
 ): Promise<PreparedCommand> {
-  const choose = () => chooseRun(context, verb, runId);
   if (sessionMode(context) === 'write')
-    return { view: runView(context, 'inventory'), run: () => writeChosen(context, verb, choose, flags) };
-  const choice = await choose();
+    return { view: reportView, run: () => writeChosen(context, verb, runId, flags) };
+  const choice = await chooseRun(context, verb, runId);
   const noun = choice.info?.header.noun ?? 'inventory';
   return { view: runView(context, noun), run: () => carryOutChoice(context, verb, choice, flags) };
 }
@@ -59,14 +59,14 @@ async function chooseRun(
 async function writeChosen(
   context: Context,
   verb: SessionVerb,
-  choose: () => Promise<ListedChoice>,
+  runId: string | undefined,
   flags: SessionFlags,
 ): Promise<Output> {
-  const choice = await choose();
+  const choice = await chooseRun(context, verb, runId);
   if (choice.kind === 'nothing') return await carryOutChoice(context, verb, choice, flags);
   await using lock = await lockTarget(context, choice.info.header, flags);
   // Before the lock was taken, another process may have continued the run, or begun to undo it.
-  return await carryOutChoice(context, verb, await choose(), flags, lock);
+  return await carryOutChoice(context, verb, await chooseRun(context, verb, runId), flags, lock);
 }
 
 async function carryOutChoice(
@@ -78,7 +78,7 @@ async function carryOutChoice(
 ): Promise<Output> {
   const mode = sessionMode(context);
   if (choice.kind === 'nothing') return nothingOutput(verb, choice, mode);
-  const chosen = await readChosenRun(choice.list, choice);
+  const chosen = await readSessionRuns(choice.list, choice);
   if (chosen.undone) await context.printSummary(describeUndone(chosen.undone));
   const isSettledByResume = (row: RunRow) =>
     row.doubt !== undefined && row.intent.kind !== 'create' && !isForPerson(row);

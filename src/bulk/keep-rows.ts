@@ -8,6 +8,7 @@ import type { Settled } from '../writes/settle.ts';
 import type { RowKeeper } from '../writes/settle-all.ts';
 import type { Journal } from './journal.ts';
 import type { RunChange, RunRow } from './run.ts';
+import type { Progress } from './session.ts';
 
 /**
  * Yields the rows of a plan, and marks them in the journal before they are sent, so that after a power cut a row without a mark
@@ -47,15 +48,6 @@ export function* markBeforeSending(
 
 /** How long outcomes wait for a save of the embedded store. */
 const saveEveryMs = 1000;
-
-/** What a session has done so far, for the live line and for `--max-errors`. */
-export interface Progress {
-  recordsRead: number;
-  /** The rows that have an outcome, failed and unknown ones included. */
-  settled: number;
-  failed: number;
-  unknown: number;
-}
 
 interface KeeperOptions {
   readonly stop: Stop<StopReason>;

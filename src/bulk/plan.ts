@@ -5,8 +5,10 @@ import { CliError, UsageError } from '../process/errors.ts';
 import { decide } from '../writes/decide.ts';
 import type { Reading, RecordPort } from '../writes/port.ts';
 import type { Row } from '../writes/rows.ts';
-import type { Claims } from './claims.ts';
+import { claimsOn } from './claims.ts';
+import { isForSession } from './row-state.ts';
 import { applyPlan, type RowPlan, type Run, type RunRow } from './run.ts';
+import type { Session } from './session.ts';
 
 /** A number of rows, or a percentage of the rows of a run. */
 export interface RowLimit {
@@ -33,27 +35,16 @@ export interface Plan {
 /** With fewer rows than this, records are read one by one, with their ETags. Otherwise the whole list is read. */
 const minRowsForList = 100;
 
-/** What a plan needs of its session. */
-interface PlanOptions {
-  readonly port: RecordPort;
-  /** True if a row that finds no record creates it. */
-  readonly mayCreate: boolean;
-  /** The most readings at a time. */
-  readonly atOnce: number;
-  readonly progress: { recordsRead: number };
-}
-
 /**
- * Reads the records of rows and gives each row its state: planned, uncertain, or settled if it need not or cannot be written.
+ * Reads the records of the rows that the session looks at, and gives each row its state: planned, uncertain, or settled if it need
+ * not or cannot be written.
  *
- * @param rows the rows that this session looks at.
  * @throws CliError if a record could not be read: there is no partial plan.
  */
-export async function makePlan(
-  { port, atOnce, progress, mayCreate }: PlanOptions,
-  rows: readonly RunRow[],
-  claims: Claims,
-): Promise<Plan> {
+export async function planRun(session: Session): Promise<Plan> {
+  const { run, port, stocks, atOnce, progress, mayCreate } = session;
+  const rows = run.rows.filter(isForSession);
+  const claims = await claimsOn(session, rows);
   const toRead: RunRow[] = [];
   const planByValue = (row: RunRow, now: Value) => applyPlan(row, planOf(row, now, mayCreate, port));
   for (const row of rows) {
@@ -68,6 +59,7 @@ export async function makePlan(
   });
   for (const row of missing) planByValue(row, null);
   const changes = rows.every(isChange) ? rows : rows.filter(isChange);
+  if (stocks) await readStocks(stocks, changes, atOnce);
   return { rows, changes };
 }
 
@@ -120,11 +112,7 @@ function idOf({ id = -1n }: RunRow): bigint {
 }
 
 /** Reads the counts of the inventory entries that go with pets. A count that cannot be read is left out. */
-export async function readStocks(
-  inventory: RecordPort,
-  pets: readonly RunRow[],
-  atOnce: number,
-): Promise<void> {
+async function readStocks(inventory: RecordPort, pets: readonly RunRow[], atOnce: number): Promise<void> {
   const toRead = pets.filter(({ id }) => id !== undefined);
   try {
     await readAll(inventory, toRead, atOnce, (row, { record }) => {

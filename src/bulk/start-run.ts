@@ -6,7 +6,7 @@ import { type CheckedInput, readRows } from '../input/read-rows.ts';
 import type { Output } from '../output/printer.ts';
 import { UsageError } from '../process/errors.ts';
 import { carryOut, type SessionFlags, sessionMode } from './carry-out.ts';
-import { readChosenRun } from './choose-run.ts';
+import { readSessionRuns } from './choose-run.ts';
 import {
   checkProfile,
   findOfOtherTenant,
@@ -110,7 +110,7 @@ async function checkDelivery(context: Context, list: RunList, { header }: Run): 
   for (const info of flags.again ? [] : runs) {
     const last = info.undo ?? info;
     if (!isUnfinished(last) || areDisjoint(info.header.flags.shard, flags.shard)) continue;
-    const { run } = await readChosenRun(list, { kind: 'resume', info: last });
+    const { run } = await readSessionRuns(list, { kind: 'resume', info: last });
     throw new UsageError(`delivery ${delivery}: its run ${last.id} is not finished; nothing was sent`, {
       hint: nextHint(context, findNextCommand(run) ?? goOnCommand(last)),
       code: 'unfinished_delivery',

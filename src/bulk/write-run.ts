@@ -1,76 +1,21 @@
 import { existsSync } from 'node:fs';
-import { offeredOperation } from '../api/contract.ts';
-import { nouns } from '../api/nouns.ts';
-import type { Client } from '../client/client.ts';
-import { Pace, type StopReason } from '../client/pace.ts';
-import type { Context } from '../context.ts';
 import { type Reject, rejectsName, writeRejects } from '../input/rejects.ts';
 import { monotonicMs } from '../process/deadline.ts';
-import { CliError, messageOf, UsageError } from '../process/errors.ts';
+import { CliError, messageOf } from '../process/errors.ts';
 import type { FileName } from '../process/files.ts';
-import { Stop, StoppedError } from '../process/signals.ts';
+import { StoppedError } from '../process/signals.ts';
 import { systemReason } from '../process/system-error.ts';
-import { createRecordPort, type RecordPort } from '../writes/port.ts';
 import { shownCode } from '../writes/reasons.ts';
 import type { Outcome } from '../writes/rows.ts';
 import { settleAll } from '../writes/settle-all.ts';
-import type { ChosenRun } from './choose-run.ts';
-import { claimsOn } from './claims.ts';
 import type { Journal } from './journal.ts';
-import { createRowKeeper, markBeforeSending, type Progress } from './keep-rows.ts';
+import { createRowKeeper, markBeforeSending } from './keep-rows.ts';
 import { toRunInfo } from './list-runs.ts';
-import { makePlan, type Plan, readStocks } from './plan.ts';
+import type { Plan } from './plan.ts';
 import type { Report } from './report.ts';
-import { isForSession, rowStateOf, rowTotals } from './row-state.ts';
+import { rowStateOf, rowTotals } from './row-state.ts';
 import { isReject, type Run } from './run.ts';
-
-/** What a session of a run works with. */
-export interface Session extends ChosenRun, Pick<Context, 'settings'> {
-  readonly client: Client;
-  readonly port: RecordPort;
-  /** True if a row that finds no record creates it. */
-  readonly mayCreate: boolean;
-  readonly pace: Pace;
-  /** The most rows at a time. */
-  readonly atOnce: number;
-  readonly stop: Stop<StopReason>;
-  readonly progress: Progress;
-}
-
-/** @throws UsageError if the service cannot read or write such values. */
-export async function createSession(context: Context, chosen: ChosenRun): Promise<Session> {
-  const { run } = chosen;
-  const { settings } = context;
-  const { noun, flags } = run.header;
-  const client = await context.client('bulk');
-  const stop = new Stop<StopReason>();
-  const rate = settings.get('rate') ?? null;
-  const pace = new Pace(rate, stop, settings.get('timeout'));
-  const port = createRecordPort(client, noun, { pace, sendsEtags: settings.get('etags') });
-  checkOffers(client, port, run);
-  const mayCreate = flags.createMissing;
-  const progress = { recordsRead: 0, settled: 0, failed: 0, unknown: 0 };
-  const atOnce = settings.get('concurrency');
-  return { ...chosen, client, settings, port, mayCreate, pace, atOnce, stop, progress };
-}
-
-/**
- * Reads the records of the rows that the session looks at, and decides each row.
- *
- * @throws the error of a reading: there is no partial plan.
- */
-export async function planRun(session: Session): Promise<Plan> {
-  const { run, client, settings, pace, atOnce } = session;
-  const rows = run.rows.filter(isForSession);
-  const plan = await makePlan(session, rows, await claimsOn(session, rows));
-  if (run.header.kind === 'delete' && run.header.noun === 'pets')
-    await readStocks(
-      createRecordPort(client, 'inventory', { pace, sendsEtags: settings.get('etags') }),
-      plan.changes,
-      atOnce,
-    );
-  return plan;
-}
+import type { Session } from './session.ts';
 
 interface WriteOptions extends RejectsFile {
   /** The run stops when this many rows have failed or are unknown in this session. */
@@ -110,13 +55,12 @@ export async function writeRun(
 /** Writes the rows of a plan. Returns when all are settled, or the run has stopped. */
 async function writeRows(session: Session, plan: Plan, journal: Journal, maxErrors: number): Promise<void> {
   const { stop, port, atOnce, mayCreate, progress, client } = session;
-  const work = { kind: 'run' } as const;
   const policy = { mayCreate, ...client.limits };
   const saveStore = client.deferSaves?.();
   const keeper = createRowKeeper(journal, { stop, progress, maxErrors, saveStore });
   try {
     const marked = markBeforeSending(plan.changes, journal, stop, atOnce);
-    await settleAll(port, marked, { policy, work, stopped: stop.stopped, atOnce }, keeper);
+    await settleAll(port, marked, { policy, isRun: true, stopped: stop.stopped, atOnce }, keeper);
   } catch (error) {
     // If the journal cannot be written, the run stops and reports what it has done.
     if (!(error instanceof CliError || error instanceof StoppedError)) throw error;
@@ -146,19 +90,6 @@ function endSession(
   } finally {
     journal.close();
   }
-}
-
-/** @throws UsageError if the service lacks an operation that the rows of a run need. */
-function checkOffers({ contract }: Client, port: RecordPort, { header: { noun, kind }, rows }: Run): void {
-  const { get, list, create, update, delete: remove } = nouns[noun].operations;
-  const needed = kind === 'create' ? create : kind === 'delete' ? remove : update;
-  const sets = rows.some(({ intent }) => intent.kind === 'set' || intent.kind === 'add');
-  if (kind !== 'undo' || sets) offeredOperation(contract, needed);
-  if (kind !== 'create' && !port.canRead)
-    throw new UsageError(`the service offers neither ${get} nor ${list}, so nothing can be planned`, {
-      hint: 'see `petstore api operations`',
-      code: 'unbound',
-    });
 }
 
 /** Where rejects go. Without a name they go beside the input: see `rejectsName`. */

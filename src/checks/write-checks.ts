@@ -150,9 +150,8 @@ async function writeTestRecord(
 ): Promise<SettledRecord> {
   const { signal: stopped, client } = context;
   const port = recordPortOf(context, noun);
-  const work = { kind: 'command', timeoutMs: client.limits.timeoutMs } as const;
   const policy = { mayCreate: false, ...client.limits };
-  const { outcome, ...settled } = await settle(port, { id, intent }, { policy, work, stopped });
+  const { outcome, ...settled } = await settle(port, { id, intent }, { policy, isRun: false, stopped });
   if (!outcome) throw stopped.reason ?? new StoppedError();
   return { ...settled, outcome };
 }

@@ -40,7 +40,6 @@ export async function writeRecords(
   const port = createRecordPort(client, noun.name, { sendsEtags: settings.get('etags') });
   const rows = writes.map(({ id, intent }): Row => ({ id, intent }));
   const results = new Map<Row, Settled>();
-  const work = { kind: 'command', timeoutMs: client.limits.timeoutMs } as const;
   const policy = { mayCreate: false, ...client.limits };
   const keep = {
     mark: async () => {},
@@ -50,7 +49,7 @@ export async function writeRecords(
     },
   };
   const atOnce = settings.get('concurrency');
-  await settleAll(port, rows, { policy, work, stopped: signal, sends: !flags.dryRun, atOnce }, keep);
+  await settleAll(port, rows, { policy, isRun: false, stopped: signal, sends: !flags.dryRun, atOnce }, keep);
   const interruption = signal.reason instanceof InterruptedError ? signal.reason : undefined;
   const errors = rows.flatMap((row) => {
     const settled = results.get(row);

@@ -39,8 +39,13 @@ export type Event =
 
 export type Step =
   | { readonly kind: 'read'; readonly id: bigint; readonly waitMs: number }
-  /** `isNew`: the journal has other values for the row, so these are written to it before they are sent. */
-  | { readonly kind: 'write'; readonly planned: Planned; readonly isNew: boolean; readonly waitMs: number }
+  /** `needsMark`: a plan has other values for the row, so a run marks these in its journal before they are sent. */
+  | {
+      readonly kind: 'write';
+      readonly planned: Planned;
+      readonly needsMark: boolean;
+      readonly waitMs: number;
+    }
   | ({ readonly kind: 'end' } & End);
 
 /** The end of a row. It has no outcome if the work was stopped before anything was sent. */
@@ -138,8 +143,8 @@ function thenRead(state: State, { abilities }: Situation, waitMs = 0): Next {
     : [state, { kind: 'read', id, waitMs }];
 }
 
-function thenWrite(state: State, planned: Planned, isNew = false, waitMs = 0): Next {
-  return [state, { kind: 'write', planned, isNew, waitMs }];
+function thenWrite(state: State, planned: Planned, needsMark = false, waitMs = 0): Next {
+  return [state, { kind: 'write', planned, needsMark, waitMs }];
 }
 
 /** Goes back to a reading or to the same attempt, after an error. Returns undefined if the row must end instead. */

@@ -27,13 +27,12 @@ export async function settleAll<SomeRow extends Row>(
   { atOnce, ...options }: SettleAllOptions,
   keep: RowKeeper<SomeRow>,
 ): Promise<void> {
-  const isRun = options.work.kind === 'run';
   let isConfirmed = false;
   const settleOne = async (row: SomeRow): Promise<Settled> => {
     const settled = await settle(port, row, options, isConfirmed, (planned) => keep.mark(row, planned));
     const { state, outcome } = settled;
     const isReadBack = state.aim === 'confirm' && state.lastWrite?.verdict === 'empty';
-    isConfirmed ||= isRun && isReadBack && outcome?.kind === 'applied';
+    isConfirmed ||= options.isRun && isReadBack && outcome?.kind === 'applied';
     await keep.outcome(row, settled);
     return settled;
   };

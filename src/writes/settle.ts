@@ -1,3 +1,4 @@
+import type { CallLimits } from '../client/call.ts';
 import type { OperationRequest } from '../client/request.ts';
 import { monotonicMs, sleep } from '../process/deadline.ts';
 import { CliError, InterruptedError } from '../process/errors.ts';
@@ -14,9 +15,9 @@ export interface Settled extends End {
 }
 
 export interface SettleOptions {
-  readonly policy: Policy;
-  /** The time for all requests of a row of a command, in milliseconds. In a run each request has its own deadline. */
-  readonly work: { readonly kind: 'run' } | { readonly kind: 'command'; readonly timeoutMs: number };
+  readonly policy: Policy & Pick<CallLimits, 'timeoutMs'>;
+  /** True if each request of a row has its own deadline, as in a run. Else all of them have one together. */
+  readonly isRun: boolean;
   /** No request begins after it is aborted. */
   readonly stopped: AbortSignal;
   /** False if the rows are only decided: the write that comes next is returned. */
@@ -33,7 +34,7 @@ export interface SettleOptions {
 export async function settle(
   port: RecordPort,
   row: Row,
-  { policy, work, stopped, sends = true }: SettleOptions,
+  { policy, isRun, stopped, sends = true }: SettleOptions,
   isConfirmed = false,
   mark?: (planned: Planned) => Promise<void>,
 ): Promise<Settled> {
@@ -41,8 +42,8 @@ export async function settle(
   let state = initialState(row);
   let event: Event = { kind: 'begin' };
   for (;;) {
-    const spentMs = work.kind === 'run' ? 0 : monotonicMs() - startedMs;
-    const leftMs = work.kind === 'run' ? Number.POSITIVE_INFINITY : work.timeoutMs - spentMs;
+    const spentMs = isRun ? 0 : monotonicMs() - startedMs;
+    const leftMs = isRun ? Number.POSITIVE_INFINITY : policy.timeoutMs - spentMs;
     const situation = { abilities: port, policy, isConfirmed, leftMs, random: Math.random() };
     const [after, step] = next(state, event, situation);
     state = after;
@@ -52,7 +53,7 @@ export async function settle(
     }
     if (step.kind === 'write' && !sends)
       return { state, write: await port.toWrite(state, step.planned, state.reading) };
-    if (step.kind === 'write' && step.isNew) await mark?.(step.planned);
+    if (step.kind === 'write' && step.needsMark) await mark?.(step.planned);
     if (step.waitMs > 0) await sleep(step.waitMs, stopped).catch(() => {});
     event = stopped.aborted ? { kind: 'stopped' } : await perform(port, state, step, spentMs);
   }

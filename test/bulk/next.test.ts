@@ -145,7 +145,7 @@ function faultOf(state: State, event: Event, [after, step]: ReturnType<typeof ne
     !planned ||
     ((intent.kind !== 'add' || planned.before === step.planned.before) &&
       planned.after === step.planned.after);
-  if (!step.isNew && !isOfJournal) return 'a row is sent with values that the journal of its run lacks';
+  if (!step.needsMark && !isOfJournal) return 'a row is sent with values that the journal of its run lacks';
   return undefined;
 }
 

@@ -1,4 +1,4 @@
-import { prepareChosen } from '../../bulk/continue-run.ts';
+import { prepareSession } from '../../bulk/continue-run.ts';
 import { argument } from '../../cli/flag.ts';
 import { action } from '../../cli/verb.ts';
 import { parseRunId, resumeFlags } from '../shared-flags.ts';
@@ -29,6 +29,6 @@ function sessionVerb(verb: 'resume' | 'undo', description: string, examples: rea
     examples,
     args,
     flags: resumeFlags,
-    prepare: (context, { run, ...flags }) => prepareChosen(context, verb, run, flags),
+    prepare: (context, { run, ...flags }) => prepareSession(context, verb, run, flags),
   });
 }
