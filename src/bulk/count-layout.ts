@@ -1,8 +1,8 @@
 import type { Fields, Value } from '../api/record-values.ts';
 import type { InputField } from '../input/field-columns.ts';
-import { type NumberNotation, readChange, readCount, readId } from '../input/numbers.ts';
+import { type NumberNotation, parseFileChange, parseFileCount, parseFileId } from '../input/numbers.ts';
 import type { InputRecord, RowLayout } from '../input/read-records.ts';
-import { readNamed, ValueError } from '../process/errors.ts';
+import { parseAt, ValueError } from '../process/errors.ts';
 import type { JsonValue } from '../process/exact-json.ts';
 import type { Intent } from '../writes/rows.ts';
 import { newRow, type RunRow } from './run.ts';
@@ -57,12 +57,12 @@ function toCountRow(record: InputRecord, notation: NumberNotation, isChange: boo
   const { line, text, values, columns } = record;
   const readField = <Value>(field: string, read: (value: JsonValue, notation: NumberNotation) => Value) => {
     const value = values[field] ?? '';
-    return readNamed(columns[field] ?? field, value, () => read(value, notation));
+    return parseAt(columns[field] ?? field, value, () => read(value, notation));
   };
-  const id = readField('petId', readId);
-  const count = readField('quantity', isChange ? readChange : readCount);
+  const id = readField('petId', parseFileId);
+  const count = readField('quantity', isChange ? parseFileChange : parseFileCount);
   const plain: CountIntent = isChange ? { kind: 'add', change: count } : setTo(count);
-  const intent = hasExpected(values) ? { ...plain, expected: readField('expected', readCount) } : plain;
+  const intent = hasExpected(values) ? { ...plain, expected: readField('expected', parseFileCount) } : plain;
   return newRow({ line, id, intent, text });
 }
 

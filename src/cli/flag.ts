@@ -1,4 +1,4 @@
-import { parseChoice, readNamed } from '../process/errors.ts';
+import { parseAt, parseChoice } from '../process/errors.ts';
 import { inWords } from '../process/text.ts';
 
 /** The completions of a value: fixed words, or a kind of value that `src/commands/completion.ts` looks up. */
@@ -109,7 +109,7 @@ type Bracketed<Syntax extends string, Value> = Syntax extends `${string}...${str
     ? Value | undefined
     : Value;
 
-/** Makes an argument. */
+/** Makes an argument. The brackets of its syntax decide the type of its value. */
 export function argument<Syntax extends string, Value = string>(
   syntax: Syntax,
   summary: string,
@@ -124,7 +124,7 @@ function makeParser<Value>(
   syntax: string,
   { parse, label = nameOf({ syntax }) }: ValueOptions<Value>,
 ): (text: string) => Value {
-  return (text) => readNamed(label, text, () => (parse ? parse(text, label) : (text as Value)));
+  return (text) => parseAt(label, text, () => (parse ? parse(text, label) : (text as Value)));
 }
 
 /** Makes a parser that appends the value of each text to the values so far. */

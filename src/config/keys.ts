@@ -3,7 +3,7 @@ import { parseColumnMap } from '../input/field-columns.ts';
 import { parseInteger } from '../input/numbers.ts';
 import { formats, type OutputFormat } from '../output/printer.ts';
 import { colorModes } from '../output/style.ts';
-import { parseChoice, readNamed, type UsageCode, UsageError, ValueError } from '../process/errors.ts';
+import { parseAt, parseChoice, type UsageCode, UsageError, ValueError } from '../process/errors.ts';
 import type { JsonValue } from '../process/exact-json.ts';
 import { closestWord } from '../process/text.ts';
 
@@ -158,7 +158,7 @@ export function parseSetting<Key extends SettingKey>(
   code?: UsageCode,
 ): SettingValues[Key] {
   const read = () => keyRules[key].parse(text) as SettingValues[Key];
-  return readNamed(label, maskValue(key, text), read, code);
+  return parseAt(label, maskValue(key, text), read, code);
 }
 
 /**

@@ -3,8 +3,7 @@ import { ValueError } from '../process/errors.ts';
 import type { JsonValue } from '../process/exact-json.ts';
 import { signClause } from '../process/text.ts';
 
-// Numbers of flags have only digits: the functions parse them. Numbers of files are written by other programs in many ways: these
-// are read.
+// A number of a flag has only digits. In files, which other programs write, numbers have many forms (`parseFile…`).
 
 /** Values of `--thousands`. */
 export const thousandsSeparators = ['.', ',', ' ', "'"] as const;
@@ -53,8 +52,8 @@ export function parseId(text: string): bigint {
   return id;
 }
 
-/** Reads an id. @throws ValueError. */
-export function readId(value: JsonValue): bigint {
+/** Parses an id of a file. @throws ValueError. */
+export function parseFileId(value: JsonValue): bigint {
   const text = String(value);
   // Most ids are digits, and a file may have a million.
   const id = toId(text) ?? toId(plainNumber(text, plainNotation));
@@ -62,17 +61,17 @@ export function readId(value: JsonValue): bigint {
   return id;
 }
 
-/** Reads a count. @param notation undefined if the command has no flags for it @throws ValueError. */
-export function readCount(value: JsonValue, notation?: NumberNotation): number {
-  return readNumber(value, { toNumber: toQuantity, rule: countRule }, notation);
+/** Parses a count of a file. @param notation undefined if the command has no flags for it @throws ValueError. */
+export function parseFileCount(value: JsonValue, notation?: NumberNotation): number {
+  return parseFileNumber(value, { toNumber: toQuantity, rule: countRule }, notation);
 }
 
-/** Reads a change of a count, with or without a sign in front. @throws ValueError. */
-export function readChange(value: JsonValue, notation: NumberNotation): number {
-  return readNumber(value, { toNumber: toChange, rule: changeRule }, notation);
+/** Parses a change of a count, with or without a sign in front. @throws ValueError. */
+export function parseFileChange(value: JsonValue, notation: NumberNotation): number {
+  return parseFileNumber(value, { toNumber: toChange, rule: changeRule }, notation);
 }
 
-function readNumber(
+function parseFileNumber(
   value: JsonValue,
   { toNumber, rule }: { readonly toNumber: (text: string) => number | undefined; readonly rule: string },
   notation?: NumberNotation,

@@ -96,7 +96,7 @@ export async function readRecords<Row extends InputRow>(
         toRecord = tableReader([layout.bareField], [layout.bareField], inputFormat);
       if (!toRecord) {
         const columns = columnNames(first, layout);
-        toRecord = tableReader(readHeader(first, columns, layout, name), columns, inputFormat);
+        toRecord = tableReader(parseHeader(first, columns, layout, name), columns, inputFormat);
         header = first.text;
         records = records.slice(1);
       }
@@ -142,7 +142,7 @@ function columnNames({ cells = [] }: SplitRecord, { refusal }: ColumnRules): rea
 }
 
 /** Finds the fields of a header. @throws InputError if the layout refuses its columns. */
-function readHeader(
+function parseHeader(
   { line, problem }: SplitRecord,
   columns: readonly string[],
   layout: ColumnRules,

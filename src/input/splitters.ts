@@ -141,7 +141,7 @@ export class CsvSplitter implements RecordSplitter {
       let nextLine = this.line + 1;
       let record: SplitRecord | undefined;
       if (text[end] === '"') {
-        const result = readQuotedRecord(text, at, this.cell, delimiter);
+        const result = parseQuotedRecord(text, at, this.cell, delimiter);
         if (!result.cells) {
           if (result.openQuote !== undefined)
             this.quoteLine = this.line + lineEndsIn(text.slice(at, result.openQuote));
@@ -185,7 +185,7 @@ function cellPattern(delimiter: string): RegExp {
 }
 
 /** Reads the record at an index, which may have quotes. */
-function readQuotedRecord(text: string, from: number, cell: RegExp, delimiter: string): QuotedRecord {
+function parseQuotedRecord(text: string, from: number, cell: RegExp, delimiter: string): QuotedRecord {
   const cells: string[] = [];
   let problem: ValueError | undefined;
   for (let start = from; ; start = cell.lastIndex + 1) {

@@ -144,7 +144,7 @@ export class UsageError extends CliError {
 }
 
 /**
- * A value or a record of an input is not valid. The message is a clause such as `must be true or false`, until `readNamed` puts the
+ * A value or a record of an input is not valid. The message is a clause such as `must be true or false`, until `parseAt` puts the
  * place and the value before it.
  */
 export class ValueError extends UsageError {
@@ -158,14 +158,14 @@ export class ValueError extends UsageError {
 }
 
 /**
- * Reads a value. An error names the value, unless it may be a URL with a secret.
+ * Parses a value. An error names its place, and the value unless it may be a URL with a secret.
  *
- * @param place of the value: `--timeout`, `PETSTORE_OUTPUT`, the column of a file.
+ * @param place the flag, variable or column of the value: `--timeout`, `PETSTORE_OUTPUT`, `quantity`.
  * @throws ValueError `--timeout '0': must be more than 0`.
  */
-export function readNamed<Value>(place: string, value: unknown, read: () => Value, code?: UsageCode): Value {
+export function parseAt<Value>(place: string, value: unknown, parse: () => Value, code?: UsageCode): Value {
   try {
-    return read();
+    return parse();
   } catch (error) {
     if (!(error instanceof ValueError)) throw error;
     const { message, details, rule } = error;

@@ -3,8 +3,8 @@ import type { Field, Noun, NounName } from '../api/nouns.ts';
 import type { Operation } from '../api/operations.ts';
 import { type Fields, isCategoryField } from '../api/record-values.ts';
 import type { Bounds } from '../api/schemas.ts';
-import { readCount, readId } from '../input/numbers.ts';
-import { messageOf, readNamed, UsageError, ValueError } from '../process/errors.ts';
+import { parseFileCount, parseFileId } from '../input/numbers.ts';
+import { messageOf, parseAt, UsageError, ValueError } from '../process/errors.ts';
 import { isJsonObject, type JsonValue, parseJson } from '../process/exact-json.ts';
 import type { Access } from './access.ts';
 import { isIdText, parseDate, parseTruth, parseTyped, toServiceDate, toServiceWord } from './parse-values.ts';
@@ -31,7 +31,7 @@ export function toBody(access: Access, { values, fieldTexts }: RecordFlags): Fie
     if (value === undefined) continue;
     const isText = typeof value === 'string' && (field.kind === 'status' || field.kind === 'date');
     body[field.name] = isText
-      ? readNamed(flagOf(field), value, () => readValue(field, value, client.contract, noun))
+      ? parseAt(flagOf(field), value, () => parseFieldValue(field, value, client.contract, noun))
       : value;
   }
   Object.assign(body, extraFields(access, fieldTexts));
@@ -53,9 +53,9 @@ export function extraFields(
     const { name, value, isJson } = parseAssignment(text);
     const field = findField(noun, name);
     if (field) throw new ValueError(`${name} has its own flag`, `give ${flagOf(field)}`);
-    fields[name] = isJson ? readJsonText(value) : parseTyped(value, typeOfField(operation, name));
+    fields[name] = isJson ? parseJsonText(value) : parseTyped(value, typeOfField(operation, name));
   };
-  for (const text of texts) readNamed('--field', text, () => addField(text));
+  for (const text of texts) parseAt('--field', text, () => addField(text));
   return fields;
 }
 
@@ -73,7 +73,7 @@ export function parseAssignment(text: string): {
 }
 
 /** Parses JSON of the command line. @throws ValueError. */
-export function readJsonText(text: string): JsonValue {
+export function parseJsonText(text: string): JsonValue {
   try {
     return parseJson(text);
   } catch (error) {
@@ -112,7 +112,7 @@ export function typeOfField({ body }: Operation, name: string): Bounds['type'] {
  * @param columns the names of the columns or keys for errors, if they differ from the names of the fields.
  * @throws ValueError that names each field that is missing or wrong.
  */
-export function checkFields(
+export function parseFields(
   { noun, client }: Pick<Access, 'noun' | 'client'>,
   fields: Fields,
   missingNames: readonly string[],
@@ -126,8 +126,8 @@ export function checkFields(
     const value = fields[name];
     if (value === undefined || value === null) continue;
     try {
-      values[name] = readNamed(columns[name] ?? name, value, () =>
-        readValue(field, value, client.contract, noun),
+      values[name] = parseAt(columns[name] ?? name, value, () =>
+        parseFieldValue(field, value, client.contract, noun),
       );
     } catch (error) {
       if (!(error instanceof ValueError)) throw error;
@@ -144,12 +144,12 @@ export function checkFields(
  *
  * @throws ValueError
  */
-function readValue({ name, kind }: Field, value: JsonValue, contract: Contract, noun: Noun): JsonValue {
-  if (kind === 'quantity') return readCount(value);
+function parseFieldValue({ name, kind }: Field, value: JsonValue, contract: Contract, noun: Noun): JsonValue {
+  if (kind === 'quantity') return parseFileCount(value);
   if (kind === 'reference') {
     // Only a category can be a name, or an object.
     const isName = typeof value === 'string' ? !isIdText(value) : isJsonObject(value);
-    return isCategoryField(name) && isName ? value : readId(value);
+    return isCategoryField(name) && isName ? value : parseFileId(value);
   }
   if (kind === 'truth') return parseTruth(String(value));
   if (typeof value !== 'string') throw new ValueError('must be a string');
@@ -170,5 +170,5 @@ export function toServiceStatuses(
   words: readonly string[] | undefined,
 ): string[] | undefined {
   const choices = statusesOf(contract, noun);
-  return words?.map((word) => readNamed('--status', word, () => toServiceWord(word, choices)));
+  return words?.map((word) => parseAt('--status', word, () => toServiceWord(word, choices)));
 }

@@ -10,7 +10,7 @@ import { CliError, UsageError } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, printJson } from '../process/exact-json.ts';
 import { loadYaml } from '../process/exact-yaml.ts';
 import { type Access, prepareRecords, readEach } from './access.ts';
-import { checkFields } from './body-fields.ts';
+import { parseFields } from './body-fields.ts';
 import type { IdOrName } from './parse-values.ts';
 import { nameAll, namedNoun } from './record-fields.ts';
 import { writeRecords } from './write-records.ts';
@@ -29,7 +29,7 @@ export function editRecord(context: Context, noun: Noun, idOrName: IdOrName): Pr
       task: `edit ${subject}`,
       usage: `# ${subject}. Save to send it. If you save it unchanged or empty, nothing is sent.\n`,
       originalText: (await loadYaml()).print(shown.fields),
-      parse: (text) => readChanges(access, id, shown, text),
+      parse: (text) => parseChanges(access, id, shown, text),
       async send(value) {
         // Expects the whole record as it was shown, without the fields that are added: no change by others is overwritten.
         const absent = Object.fromEntries(Object.keys(value).map((name) => [name, undefined]));
@@ -41,18 +41,18 @@ export function editRecord(context: Context, noun: Noun, idOrName: IdOrName): Pr
 }
 
 /** Returns the changes of an edited text. @throws UsageError or SyntaxError if the text is not valid. */
-async function readChanges(access: Access, id: bigint, shown: ServiceRecord, text: string): Promise<Fields> {
+async function parseChanges(access: Access, id: bigint, shown: ServiceRecord, text: string): Promise<Fields> {
   const { client, noun } = access;
   const record = (await loadYaml()).parse(text);
   if (!isJsonObject(record)) throw new UsageError('it must be the fields of one record');
-  const body = checkRecord(access, shown.fields, record);
+  const body = findChanges(access, shown.fields, record);
   // `toRequest` throws if the body does not fit the contract.
   client.toRequest({ operation: noun.operations.update, input: { id, body, before: shown } });
   return body;
 }
 
 /** Returns the changes of an edited record. @throws UsageError that names each field that is wrong. */
-function checkRecord(access: Access, old: Fields, record: JsonObject): Fields {
+function findChanges(access: Access, old: Fields, record: JsonObject): Fields {
   const { noun, operation } = access;
   if (String(record.id ?? '') !== String(old.id ?? ''))
     throw new UsageError(`id must stay ${old.id ?? 'as it is'}`);
@@ -62,7 +62,7 @@ function checkRecord(access: Access, old: Fields, record: JsonObject): Fields {
       ([name, value]) => value !== null || !noun.fields.some((field) => field.name === name),
     ),
   );
-  const fields = checkFields(access, remaining, lackingFields(operation, remaining));
+  const fields = parseFields(access, remaining, lackingFields(operation, remaining));
   const changes = Object.entries(fields).filter(([name, value]) => printJson(value) !== printJson(old[name]));
   const unknown = changes.find(([name]) => !Object.hasOwn(old, name) && !takesField(operation, name));
   if (unknown) throw new UsageError(`${unknown[0]}: ${noun.plural} have no such field`);

@@ -2,12 +2,12 @@ import { lackingFields, takesField } from '../api/contract.ts';
 import type { WriteVerb } from '../api/nouns.ts';
 import type { Fields } from '../api/record-values.ts';
 import { type ColumnRules, stockColumn } from '../input/field-columns.ts';
-import { readId } from '../input/numbers.ts';
+import { parseFileId } from '../input/numbers.ts';
 import type { InputRecord, InputRow, RowLayout } from '../input/read-records.ts';
-import { readNamed, ValueError } from '../process/errors.ts';
+import { parseAt, ValueError } from '../process/errors.ts';
 import type { JsonObject, JsonValue } from '../process/exact-json.ts';
 import type { Access } from './access.ts';
-import { checkFields, typeOfField } from './body-fields.ts';
+import { parseFields, typeOfField } from './body-fields.ts';
 import { isName } from './names.ts';
 import { parseTyped } from './parse-values.ts';
 import { columnOf } from './record-fields.ts';
@@ -100,7 +100,7 @@ function findNullText(values: Fields, text: string): string | undefined {
 /** Returns the id of a record. @throws ValueError if it is missing or not valid. */
 function idFrom({ id = null }: Fields): bigint {
   if (id === null) throw new ValueError('id is required');
-  return readNamed('id', String(id), () => readId(id));
+  return parseAt('id', String(id), () => parseFileId(id));
 }
 
 /**
@@ -124,12 +124,12 @@ function toFields(
     if (value === null && isOurs && isNew) continue;
     const isCell = typeof value === 'string' && isOfTable && !isOurs;
     fields[name] = isCell
-      ? readNamed(name, value, () => parseTyped(value, typeOfField(operation, name)))
+      ? parseAt(name, value, () => parseTyped(value, typeOfField(operation, name)))
       : value;
   }
   for (const [name, value] of Object.entries(extra)) fields[name] ??= value;
   const missing = isNew ? lackingFields(operation, fields) : [];
-  const checked = checkFields(access, fields, missing, columns);
+  const checked = parseFields(access, fields, missing, columns);
   // `toRequest` throws if the body does not fit the contract. The contract wants ids, so that each name becomes 0 here.
   const withIds = Object.entries(checked).map(([name, value]) => [name, isName(name, value) ? 0n : value]);
   if (isNew) client.toRequest({ operation: operation.id, input: { body: Object.fromEntries(withIds) } });

@@ -38,7 +38,7 @@ async function runBind(
   { location, map = [], basePath: basePathFlag, withToken = false }: BindValues,
 ): Promise<Output> {
   requireOnline(context, 'api bind');
-  const maps = readMaps(map);
+  const maps = parseMaps(map);
   const description = await readDescriptionAt(context, location, withToken);
   const { settings } = context;
   const { origin, basePath, note } = findAddress(settings, description, basePathFlag);
@@ -125,7 +125,7 @@ function noBaseUrl(command: string): UsageError {
  *
  * @throws UsageError for a value of another form, for an unknown operation or field, and for one that is given twice.
  */
-function readMaps(values: readonly string[]): Maps {
+function parseMaps(values: readonly string[]): Maps {
   const operations = new Map<OperationId, Route>();
   const fields = new Map<NounName, Map<string, string>>();
   for (const value of values) {

@@ -9,12 +9,12 @@ import { type RawRequest, rawMethods } from '../../client/request.ts';
 import { toRequestDocuments } from '../../client/shown-calls.ts';
 import type { Context } from '../../context.ts';
 import type { Output } from '../../output/printer.ts';
-import { CliError, readNamed, UsageError } from '../../process/errors.ts';
+import { CliError, parseAt, UsageError } from '../../process/errors.ts';
 import { printJson } from '../../process/exact-json.ts';
 import { collectBytes, readWhole } from '../../process/files.ts';
 import { systemReason } from '../../process/system-error.ts';
 import { sanitize } from '../../process/text.ts';
-import { parseAssignment, readJsonText } from '../../records/body-fields.ts';
+import { parseAssignment, parseJsonText } from '../../records/body-fields.ts';
 
 /** The values of the arguments and flags of `api request`. */
 interface RequestValues {
@@ -40,7 +40,7 @@ export async function sendRaw(context: Context, values: RequestValues): Promise<
   const method = values.method.toUpperCase();
   if (!rawMethods.some((rawMethod) => rawMethod === method))
     throw new UsageError(`api request ${values.method}: is not a method`, `one of ${rawMethods.join(', ')}`);
-  const fields = field.map((text) => readNamed('-f', text, () => parseAssignment(text)));
+  const fields = field.map((text) => parseAt('-f', text, () => parseAssignment(text)));
   if (flags.output !== undefined && flags.output !== 'json')
     throw new UsageError(
       `--output ${flags.output}: api request prints the body as it came`,
@@ -114,7 +114,7 @@ async function readBodyFile({ io }: Context, input: string): Promise<Uint8Array>
 function toRequestBody(fields: readonly ReturnType<typeof parseAssignment>[]): string {
   const entries = fields.map(({ name, value, isJson }) => {
     const isText = !isJson && !scalar.test(value);
-    return [name, isText ? value : readNamed(`-f ${name}`, value, () => readJsonText(value))];
+    return [name, isText ? value : parseAt(`-f ${name}`, value, () => parseJsonText(value))];
   });
   return printJson(Object.fromEntries(entries));
 }

@@ -54,7 +54,7 @@ const view: View<DoctorRow> = {
 async function runDoctor(context: Context): Promise<Output> {
   const { secrets, interrupts, settings } = context;
   const weights = { mask: secrets.mask, strict: false };
-  const { service, findings } = await checkConfig(context);
+  const { service, findings } = await examineConfig(context);
   const config = resultOf({ id: 'config', isPrerequisite: true }, findings, weights);
   const checks = reachChecks(settings.baseUrl);
   const { signal: stopped } = interrupts;
@@ -72,7 +72,7 @@ async function runDoctor(context: Context): Promise<Output> {
  *
  * @returns the service, unless the check has failed.
  */
-async function checkConfig(context: Context): Promise<{ service?: Service; findings: Finding[] }> {
+async function examineConfig(context: Context): Promise<{ service?: Service; findings: Finding[] }> {
   const { settings, io } = context;
   const { problems, warnings, offline, profile, baseUrl } = settings;
   try {

@@ -122,7 +122,7 @@ async function runEdit(
     task: 'edit inventory',
     usage: instructions,
     originalText: text,
-    parse: (edited) => readEdited(edited, counts),
+    parse: (edited) => parseEdited(edited, counts),
     send: (input) =>
       startRun(context, { kind: 'edit', noun: 'inventory', input, flags: defaultFlags }, flags),
   });
@@ -158,7 +158,7 @@ const layout = countLayout(defaultFlags);
  *
  * @throws UsageError with the texts of the invalid rows instead of their line numbers, which the comments on top shift.
  */
-async function readEdited(
+async function parseEdited(
   text: string,
   counts: ReadonlyMap<bigint, Value>,
 ): Promise<CheckedInput<CountRow> | undefined> {
