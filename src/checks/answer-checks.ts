@@ -23,8 +23,8 @@ import {
   warn,
 } from './check.ts';
 import { type Condition, differenceTo, isStatus, meetsStatus } from './condition.ts';
-import { askList, detailsOf, faultOf, idParameter, idsOf, judge, reachOperation } from './judge-answer.ts';
-import { faultOfNextLink } from './operation-checks.ts';
+import { askList, detailsOf, failOn, idParameter, idsOf, judge, reachOperation } from './judge-answer.ts';
+import { judgeNextLink } from './operation-checks.ts';
 
 const { auth, unavailable, 'check-failed': checkFailed } = exitCodes;
 const otherHint =
@@ -43,7 +43,7 @@ export async function checkHttp(context: CheckContext, expect: readonly Conditio
       ? context.ask(operation)
       : context.get(fallback?.path ?? context.client.baseUrl));
     const first = judgeFirstAnswer(context, operation, answer);
-    const link = operation?.isList && !isRed(first) ? faultOfNextLink(answer) : undefined;
+    const link = operation?.isList && !isRed(first) ? judgeNextLink(answer) : undefined;
     return [first, ...(link ? [warn(link.reason, link)] : [])];
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
@@ -126,23 +126,23 @@ const lookCount = 10;
  */
 export async function checkVersion(context: CheckContext, waitFor: readonly Condition[]): Promise<Finding> {
   const options = { headers: { connection: 'close' } };
-  const faults: Finding[] = [];
+  const failures: Finding[] = [];
   try {
     for (let count = 0; count < lookCount; count += 1)
       for (const condition of waitFor) {
         const finding = await checkCondition(context, condition, options);
         if (!isRed(finding)) continue;
-        faults.push(finding);
+        failures.push(finding);
         break;
       }
   } catch (error) {
     context.signal.throwIfAborted();
     return { ...findingOfError(error), exitCode: undefined };
   }
-  const [fault] = faults;
-  if (!fault) return pass(`held in ${lookCount} answers in a row, each on a new connection`);
+  const [failure] = failures;
+  if (!failure) return pass(`held in ${lookCount} answers in a row, each on a new connection`);
   const hint = 'is the rollout done, on every replica?';
-  return fail(`${fault.reason}, in ${faults.length} of ${lookCount} answers`, { ...fault, hint });
+  return fail(`${failure.reason}, in ${failures.length} of ${lookCount} answers`, { ...failure, hint });
 }
 
 /**
@@ -171,7 +171,7 @@ function judgeError(context: CheckContext, answer: CheckAnswer, expected: string
     const bodyStatus = isJsonObject(answer.json) ? (answer.json.status ?? answer.status) : answer.status;
     if (bodyStatus === answer.status) return pass(statusText(answer.status), detailsOf(answer));
     const details = { pointer: '/status', expected: String(answer.status), got: printJson(bodyStatus) };
-    throw new FindingError(faultOf(answer, 'the body names another status than the answer has', details));
+    throw new FindingError(failOn(answer, 'the body names another status than the answer has', details));
   } catch (error) {
     const isBound = answer.operation.responses !== undefined;
     if (!isBound || !(error instanceof FindingError) || !isStatus(answer.status, expected)) throw error;
@@ -203,7 +203,7 @@ export async function checkAuth(context: CheckContext): Promise<Finding> {
   if (!gravest) return pass(`refused at ${counted(operations.length, 'operation', 'operations')}`);
   const ids = answers.map(({ operation }) => operation.id).join(', ');
   const reason = `answered ${statusText(gravest.status)} without a credential: ${ids}`;
-  if (isDeclared) return faultOf(gravest, reason, { expected: '401 or 403' });
+  if (isDeclared) return failOn(gravest, reason, { expected: '401 or 403' });
   return warn(`${reason}, and the description declares no security`, detailsOf(gravest));
 }
 

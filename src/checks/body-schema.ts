@@ -14,13 +14,13 @@ import type { Finding } from './check.ts';
 
 /** The result of a comparison of a body with a schema. */
 export interface BodyResult {
-  readonly fault?: SchemaFault | undefined;
+  readonly mismatch?: Mismatch | undefined;
   /** A reason for a warning, a clause: a time without an offset, or a comparison that took too long. */
   readonly remark?: string | undefined;
 }
 
 /** A value in a body that breaks a rule of its schema. For a missing field, `got` is the object that lacks it. */
-type SchemaFault = Pick<Finding, 'reason' | 'pointer' | 'expected' | 'got'>;
+type Mismatch = Pick<Finding, 'reason' | 'pointer' | 'expected' | 'got'>;
 
 /** What all parts of a comparison share. */
 interface Comparison {
@@ -50,14 +50,14 @@ export function checkBody(
   limitMs = 10_000,
 ): BodyResult {
   const untilMs = monotonicMs() + limitMs;
-  const firstFault = (allowsLocalTimes: boolean) => {
-    const [fault] = faultsIn(schema, body, '', { definitions, allowsLocalTimes, untilMs });
-    return fault;
+  const firstMismatch = (allowsLocalTimes: boolean) => {
+    const [mismatch] = mismatchesIn(schema, body, '', { definitions, allowsLocalTimes, untilMs });
+    return mismatch;
   };
   try {
-    const strictFault = firstFault(false);
-    const fault = strictFault && firstFault(true);
-    return fault ? { fault } : { remark: strictFault?.reason };
+    const strictMismatch = firstMismatch(false);
+    const mismatch = strictMismatch && firstMismatch(true);
+    return mismatch ? { mismatch } : { remark: strictMismatch?.reason };
   } catch (error) {
     if (!(error instanceof LateError)) throw error;
     return { remark: `the body could not be checked within ${secondsText(limitMs)}` };
@@ -70,27 +70,28 @@ export function checkBody(
  * @param pointer the place of the value in the body.
  * @param whole the schema of the value, of which the schema may be a part.
  */
-function* faultsIn(
+function* mismatchesIn(
   schema: JsonValue,
   value: JsonValue,
   pointer: string,
   comparison: Comparison,
   whole = schema,
-): Generator<SchemaFault> {
+): Generator<Mismatch> {
   if (monotonicMs() > comparison.untilMs) throw new LateError();
-  if (schema === false) yield violation('absent', value, pointer);
+  if (schema === false) yield toMismatch('absent', value, pointer);
   // The upgrade from OpenAPI 3.0 leaves `nullable` beside a reference or a composition as it is.
   if (!isJsonObject(schema) || (value === null && schema.nullable === true)) return;
   const expected = brokenRule(schema, value, comparison);
-  if (expected !== undefined) yield violation(expected, value, pointer);
+  if (expected !== undefined) yield toMismatch(expected, value, pointer);
   const { anyOf, oneOf } = schema;
-  for (const part of partsOf(schema, comparison)) yield* faultsIn(part, value, pointer, comparison, whole);
-  const isValid = (part: JsonValue) => faultsIn(part, value, pointer, comparison).next().done === true;
+  for (const part of partsOf(schema, comparison))
+    yield* mismatchesIn(part, value, pointer, comparison, whole);
+  const isValid = (part: JsonValue) => mismatchesIn(part, value, pointer, comparison).next().done === true;
   // If a value fits none of its alternatives, no single alternative is blamed.
   for (const alternatives of [anyOf, oneOf])
     if (Array.isArray(alternatives) && !alternatives.some(isValid))
-      yield violation(alternativesText(alternatives), value, pointer);
-  yield* faultsOfMembers(schema, value, pointer, comparison, whole);
+      yield toMismatch(alternativesText(alternatives), value, pointer);
+  yield* mismatchesOfMembers(schema, value, pointer, comparison, whole);
 }
 
 /** Lists the schemas that a value must fit as well: that of a reference, and those of `allOf`. */
@@ -109,7 +110,7 @@ function isWriteOnly(schema: JsonValue, name: string, comparison: Comparison): b
   );
 }
 
-function violation(expected: string, got: JsonValue, pointer: string): SchemaFault {
+function toMismatch(expected: string, got: JsonValue, pointer: string): Mismatch {
   return { reason: `${pointer || 'the body'} must be ${expected}`, pointer, expected, got: printJson(got) };
 }
 
@@ -180,14 +181,14 @@ function alternativesText(alternatives: readonly JsonValue[]): string {
   return types.every(Boolean) ? types.join(' or ') : `one of ${types.length} alternatives`;
 }
 
-/** Finds the faults of the items of an array or the fields of an object. */
-function* faultsOfMembers(
+/** Finds the mismatches of the items of an array or the fields of an object. */
+function* mismatchesOfMembers(
   { items = true, required, properties = {}, additionalProperties = true, patternProperties }: JsonObject,
   value: JsonValue,
   pointer: string,
   comparison: Comparison,
   whole: JsonValue,
-): Generator<SchemaFault> {
+): Generator<Mismatch> {
   const isObject = isJsonObject(value) && isJsonObject(properties);
   const names = isObject && Array.isArray(required) ? required.map(String) : [];
   for (const name of names) {
@@ -206,5 +207,5 @@ function* faultsOfMembers(
   };
   const members = isObject || Array.isArray(value) ? Object.entries(value) : [];
   for (const [name, member] of members)
-    yield* faultsIn(schemaOf(name, member), member, pointer + printPointer([name]), comparison);
+    yield* mismatchesIn(schemaOf(name, member), member, pointer + printPointer([name]), comparison);
 }

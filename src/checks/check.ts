@@ -93,21 +93,21 @@ export type CheckState = (typeof states)[number];
  */
 export interface Finding {
   readonly state: CheckState;
-  /** The observation, the fault, or the reason why the check was skipped; one clause. */
+  /** The observation, the mismatch, or the reason why the check was skipped; one clause. */
   readonly reason: string;
   /** A remedy, one clause. */
   readonly hint?: string | undefined;
   readonly expected?: string | undefined;
   /** The actual value. A report shows at most 200 bytes of it. */
   readonly got?: string | undefined;
-  /** JSON pointer to the fault in the response body. */
+  /** JSON pointer to the mismatch in the response body. */
   readonly pointer?: string | undefined;
   readonly method?: string | undefined;
   readonly url?: string | undefined;
   readonly status?: number | undefined;
   /** The id that the service gave the request. */
   readonly requestId?: string | undefined;
-  /** The operation at fault, if it is not the operation of the check. */
+  /** The operation that failed, if it is not the operation of the check. */
   readonly operation?: Operation | undefined;
   /** True if `--wait` ends at this failure, because waiting does not help: a refused credential, or a TLS error. */
   readonly endsWait?: boolean | undefined;

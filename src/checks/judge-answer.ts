@@ -25,10 +25,10 @@ import { isStatus } from './condition.ts';
 /**
  * Checks the status of an answer, then its media type, then its body, which must be about the requested record.
  *
- * @param step a step of a check, such as `next page`. The reason of a fault begins with it.
+ * @param step a step of a check, such as `next page`. The reason of a mismatch begins with it.
  * @param expected `404`, or `4xx` for a whole class; by default any success that the operation documents.
  * @returns the reason for a warning, a clause.
- * @throws FindingError with the first fault; CliError if the schema of the description cannot be used.
+ * @throws FindingError with the first mismatch; CliError if the schema of the description cannot be used.
  */
 export function judge(
   { client }: CheckContext,
@@ -36,26 +36,26 @@ export function judge(
   { step, expected }: { readonly step?: string; readonly expected?: string } = {},
 ): string | undefined {
   const { operation, mediaType, json, recordId } = answer;
-  const fault = (reason: string, details: Details) =>
-    new FindingError(faultOf(answer, step ? `${step}: ${reason}` : reason, details));
+  const mismatch = (reason: string, details: Details) =>
+    new FindingError(failOn(answer, step ? `${step}: ${reason}` : reason, details));
   const { success } = operation;
   if (expected === undefined ? !success.includes(answer.status) : !isStatus(answer.status, expected))
-    throw fault(`answered ${statusText(answer.status)}`, { expected: expected ?? success.join(' or ') });
+    throw mismatch(`answered ${statusText(answer.status)}`, { expected: expected ?? success.join(' or ') });
   const { schema, mediaTypes: ranges = [] } = documentedResponse(answer) ?? {};
   if (ranges.length === 0) return undefined;
   if (!ranges.some((range) => isWithin(mediaType, range)))
-    throw fault(mediaType ? `the content type is ${mediaType}` : 'the answer has no content type', {
+    throw mismatch(mediaType ? `the content type is ${mediaType}` : 'the answer has no content type', {
       expected: ranges.join(' or '),
     });
   if (!/[/+]json$/.test(mediaType)) return undefined;
-  if (!isUtf8(answer.body)) throw fault('the body is not UTF-8', { expected: 'UTF-8' });
-  if (json === undefined) throw fault('the body is not JSON', { expected: 'JSON' });
+  if (!isUtf8(answer.body)) throw mismatch('the body is not UTF-8', { expected: 'UTF-8' });
+  if (json === undefined) throw mismatch('the body is not JSON', { expected: 'JSON' });
   const result = schema ? compareWithSchema(client.contract, operation, schema, json) : {};
-  if (result.fault) throw fault(result.fault.reason, result.fault);
+  if (result.mismatch) throw mismatch(result.mismatch.reason, result.mismatch);
   const record = answer.status < 300 ? recordOf(answer) : undefined;
-  const otherRecordFault = record && otherRecord(operation, recordId, record);
-  if (otherRecordFault)
-    throw fault(otherRecordFault, {
+  const whyOther = record && otherRecord(operation, recordId, record);
+  if (whyOther)
+    throw mismatch(whyOther, {
       expected: String(recordId),
       pointer: `/${nouns[operation.noun].idField}`,
     });
@@ -143,7 +143,7 @@ export function detailsOf({ method, url, status, headers }: RawAnswer): Details 
 }
 
 /** Makes a failure from an answer. `got` is what the body says, unless the details have another value. */
-export function faultOf(answer: CheckAnswer, reason: string, details: Details = {}): Finding {
+export function failOn(answer: CheckAnswer, reason: string, details: Details = {}): Finding {
   return fail(reason, {
     ...detailsOf(answer),
     operation: answer.operation,

@@ -23,7 +23,7 @@ import {
 import {
   askList,
   detailsOf,
-  faultOf,
+  failOn,
   idParameter,
   idsOf,
   judge,
@@ -34,7 +34,7 @@ import {
 /** Checks a list, its next page and a filter. */
 export async function checkList(context: CheckContext, operation: Operation): Promise<Finding[]> {
   const answer = await context.ask(operation);
-  return [judgeRead(context, answer), ...(await faultsOfList(context, answer))];
+  return [judgeRead(context, answer), ...(await judgeWhole(context, answer))];
 }
 
 /** Requests a record that a list shows, and compares the two. An operation without an id is called once. */
@@ -51,14 +51,14 @@ export async function checkGet(context: CheckContext, operation: Operation): Pro
   const finding = isMissingStatus(answer.status)
     ? skip(`${list.operation.id} shows ${id}, which is not there`)
     : judgeRead(context, answer);
-  const fault = faultAgainstList(answer, list);
-  if (!fault) return finding;
+  const failure = judgeAgainstList(answer, list);
+  if (!failure) return finding;
   // Another client may have changed the record, so both are read once more.
   const listAnswer = await context.ask(list.operation);
-  const again = faultAgainstList(await context.ask(operation, { id }), listAnswer);
-  if (fault.reason === again?.reason && fault.expected === again.expected) return fault;
+  const again = judgeAgainstList(await context.ask(operation, { id }), listAnswer);
+  if (failure.reason === again?.reason && failure.expected === again.expected) return failure;
   const isDeleted = isMissingStatus(answer.status) && !idsOf(listAnswer).includes(id);
-  return isDeleted ? finding : flaky(`${fault.reason}, once in 2 looks`, fault);
+  return isDeleted ? finding : flaky(`${failure.reason}, once in 2 looks`, failure);
 }
 
 /** Checks the answer to a GET. @throws FindingError if the answer is not as documented. */
@@ -73,14 +73,14 @@ function judgeRead(context: CheckContext, answer: CheckAnswer): Finding {
   return warn(`${text}; ${operation.id}: ${remarks.join('; ')}`, detailsOf(answer));
 }
 
-/** Finds the fault of an answer that lacks a record of a list, or shows it with another value. */
-function faultAgainstList(answer: CheckAnswer, listAnswer: CheckAnswer): Finding | undefined {
+/** Fails an answer that lacks a record of a list, or shows it with another value. */
+function judgeAgainstList(answer: CheckAnswer, listAnswer: CheckAnswer): Finding | undefined {
   const { operation, recordId: id = -1n } = answer;
   const { operation: list } = listAnswer;
   if (isMissingStatus(answer.status)) {
     if (!idsOf(listAnswer).includes(id)) return undefined;
     const reason = `answered ${statusText(answer.status)}, and ${list.id} shows ${nouns[operation.noun].idName} ${id}`;
-    return faultOf(answer, reason, { expected: operation.success.join(' or '), got: undefined });
+    return failOn(answer, reason, { expected: operation.success.join(' or '), got: undefined });
   }
   const record = recordOf(answer);
   const listRecord = recordsOf(listAnswer)[idsOf(listAnswer).indexOf(id)];
@@ -90,36 +90,36 @@ function faultAgainstList(answer: CheckAnswer, listAnswer: CheckAnswer): Finding
     (key) => key in record && key in listRecord && !isFieldMetBy(listRecord[key], record[key]),
   );
   if (field === undefined) return undefined;
-  return faultOf(answer, `${field} differs from what ${list.id} shows`, {
+  return failOn(answer, `${field} differs from what ${list.id} shows`, {
     pointer: `/${field}`,
     expected: printJson(listRecord[field]),
     got: printJson(record[field]),
   });
 }
 
-// The faults of a list as a whole: its ids, its next page and a filter. Other clients may write while it is read, so a fault
+// A list as a whole: its ids, its next page and a filter. Other clients may write while it is read, so a failure
 // that they could have caused is a warning.
 
-/** Finds the faults of a list. @param list the valid answer to a request without filter and page size */
-async function faultsOfList(context: CheckContext, list: CheckAnswer): Promise<Finding[]> {
-  const faults = [
-    faultOfIds(list),
-    await faultOfNextPage(context, await pageWithNext(context, list)),
-    await faultOfFilter(context, list),
+/** Judges a list as a whole. @param list the valid answer to a request without filter and page size */
+async function judgeWhole(context: CheckContext, list: CheckAnswer): Promise<Finding[]> {
+  const findings = [
+    judgeIds(list),
+    await judgeNextPage(context, await pageWithNext(context, list)),
+    await judgeFilter(context, list),
   ];
-  return faults.filter((fault) => fault !== undefined);
+  return findings.filter((finding) => finding !== undefined);
 }
 
-/** Finds an id that the list shows twice. */
-function faultOfIds(answer: CheckAnswer): Finding | undefined {
+/** Fails a list that shows an id twice. */
+function judgeIds(answer: CheckAnswer): Finding | undefined {
   const ids = new Set<bigint>();
   const id = idsOf(answer).find((candidate) => ids.size === ids.add(candidate).size);
   if (id === undefined) return undefined;
-  return faultOf(answer, 'the list has an id twice', { expected: 'each record once', got: `id ${id}` });
+  return failOn(answer, 'the list has an id twice', { expected: 'each record once', got: `id ${id}` });
 }
 
-/** Finds the fault of the link to the next page, if the answer has one: it is not a URL, or leaves the service. */
-export function faultOfNextLink(page: RawAnswer): Finding | undefined {
+/** Fails the link to the next page, if the answer has one, that is not a URL or leaves the service. */
+export function judgeNextLink(page: RawAnswer): Finding | undefined {
   const link = nextOf(page);
   if (link === undefined) return undefined;
   const details = URL.canParse(link, page.url)
@@ -139,16 +139,16 @@ async function pageWithNext(context: CheckContext, list: CheckAnswer): Promise<C
   return page;
 }
 
-/** Follows the link to the next page, once. @throws FindingError with a fault of the next page */
-async function faultOfNextPage(context: CheckContext, page: CheckAnswer): Promise<Finding | undefined> {
-  const [link, fault] = [nextOf(page), faultOfNextLink(page)];
-  if (link === undefined || fault) return fault;
+/** Follows the link to the next page, once. @throws FindingError if the next page is not as documented */
+async function judgeNextPage(context: CheckContext, page: CheckAnswer): Promise<Finding | undefined> {
+  const [link, failure] = [nextOf(page), judgeNextLink(page)];
+  if (link === undefined || failure) return failure;
   const nextPage = { ...(await context.get(new URL(link, page.url).href)), operation: page.operation };
   judge(context, nextPage, { step: 'next page' });
   const [ids, nextIds] = [idsOf(page), idsOf(nextPage)];
   if (nextIds.length === 0 || nextIds.some((id) => !ids.includes(id))) return undefined;
   const details = { expected: 'the page after it', got: link };
-  return faultOf(nextPage, 'the next link gives the same records again', details);
+  return failOn(nextPage, 'the next link gives the same records again', details);
 }
 
 /** Returns the link to the next page as the header has it. */
@@ -157,7 +157,7 @@ function nextOf({ headers }: RawAnswer): string | undefined {
 }
 
 /** Asks for the records with a value that a record of the list has, by the first filter for which there is one. */
-async function faultOfFilter(context: CheckContext, list: CheckAnswer): Promise<Finding | undefined> {
+async function judgeFilter(context: CheckContext, list: CheckAnswer): Promise<Finding | undefined> {
   const { operation } = list;
   for (const filter of operation.parameters) {
     const { name, wireName } = filter;
@@ -172,13 +172,13 @@ async function faultOfFilter(context: CheckContext, list: CheckAnswer): Promise<
     const details = { expected: 'only records with it' };
     if (records.length === 0) {
       const reason = `${subject} finds nothing, although ${operation.id} shows a record with it`;
-      return warn(reason, faultOf(answer, reason, details));
+      return warn(reason, failOn(answer, reason, details));
     }
     const foreign = records.find(
       (record) => record[name] !== undefined && !isFieldMetBy(value, record[name]),
     );
     const reason = `${subject} lets other records through`;
-    return foreign && faultOf(answer, reason, { ...details, got: printJson(foreign) });
+    return foreign && failOn(answer, reason, { ...details, got: printJson(foreign) });
   }
   return undefined;
 }

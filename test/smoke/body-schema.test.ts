@@ -5,14 +5,14 @@ import { type JsonObject, parseJson } from '../../src/process/exact-json.ts';
 /** Checks the value in a JSON text. */
 const check = (schema: JsonObject, text: string) => checkBody(schema, parseJson(text));
 
-test('the fault is the innermost, through references and compositions', () => {
+test('the mismatch is the innermost, through references and compositions', () => {
   const definitions = {
     '#/$defs/Pets': { type: 'array', items: { $ref: '#/$defs/Pet' } },
     '#/$defs/Pet': { allOf: [{ properties: { 'a/b ~c': { $ref: '#/$defs/Name' } } }] },
     '#/$defs/Name': { type: 'string' },
   };
   const body = parseJson('[{"a/b ~c":"Rex"},{"a/b ~c":5}]');
-  expect(checkBody({ $ref: '#/$defs/Pets' }, body, definitions).fault).toEqual({
+  expect(checkBody({ $ref: '#/$defs/Pets' }, body, definitions).mismatch).toEqual({
     reason: '/1/a~1b ~0c must be a string',
     pointer: '/1/a~1b ~0c',
     expected: 'a string',
@@ -20,9 +20,9 @@ test('the fault is the innermost, through references and compositions', () => {
   });
 });
 
-test('if all alternatives fail, the fault blames none of them, and shows every digit', () => {
+test('if all alternatives fail, the mismatch blames none of them, and shows every digit', () => {
   const schema = { properties: { id: { anyOf: [{ type: 'string' }, { type: 'null' }] } } };
-  expect(check(schema, '{"id":9007199254740993}').fault).toMatchObject({
+  expect(check(schema, '{"id":9007199254740993}').mismatch).toMatchObject({
     pointer: '/id',
     got: '9007199254740993',
   });
@@ -53,8 +53,8 @@ test.each([
   // Frameworks send null for a field without a value.
   ['{"properties":{"note":{"type":"string"}}}', '{"note":null}', undefined],
 ])('%s holds %s to: %s', (schema, text, expected) => {
-  const { fault, remark } = check(parseJson(schema) as JsonObject, text);
-  expect({ expected: fault?.expected, remark }).toEqual({ expected, remark: undefined });
+  const { mismatch, remark } = check(parseJson(schema) as JsonObject, text);
+  expect({ expected: mismatch?.expected, remark }).toEqual({ expected, remark: undefined });
 });
 
 test('a check that takes too long is given up, and nothing is blamed for it', () => {
@@ -77,9 +77,9 @@ test('a time without an offset is a remark', () => {
   expect(check(schema, '{"at":"2026-11-28T09:00:00.123"}')).toEqual({ remark });
 });
 
-test('null for a required field or an item is a fault, and an allowed null hides no other', () => {
+test('null for a required field or an item is a mismatch, and an allowed null hides no other', () => {
   const properties = { note: { type: 'string' }, id: { type: 'integer' } };
-  expect(check({ required: ['note'], properties }, '{"note":null}').fault?.expected).toBe('a string');
-  expect(check({ type: 'array', items: { type: 'string' } }, '[null]').fault?.pointer).toBe('/0');
-  expect(check({ properties }, '{"note":null,"id":"7"}').fault?.pointer).toBe('/id');
+  expect(check({ required: ['note'], properties }, '{"note":null}').mismatch?.expected).toBe('a string');
+  expect(check({ type: 'array', items: { type: 'string' } }, '[null]').mismatch?.pointer).toBe('/0');
+  expect(check({ properties }, '{"note":null,"id":"7"}').mismatch?.pointer).toBe('/id');
 });
