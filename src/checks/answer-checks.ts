@@ -23,7 +23,7 @@ import {
   warn,
 } from './check.ts';
 import { type Condition, differenceTo, isStatus, meetsStatus } from './condition.ts';
-import { askList, detailsOf, failOn, idParameter, idsOf, judge, reachOperation } from './judge-answer.ts';
+import { askList, detailsOf, failOn, idParameter, judge, listedIds, reachOperation } from './judge-answer.ts';
 import { judgeNextLink } from './operation-checks.ts';
 
 const { auth, unavailable, 'check-failed': checkFailed } = exitCodes;
@@ -151,7 +151,7 @@ export async function checkVersion(context: CheckContext, waitFor: readonly Cond
  */
 export async function checkNotFound(context: CheckContext, operation: Operation): Promise<Finding> {
   const list = await askList(context, operation);
-  const ids = list ? idsOf(list) : [];
+  const ids = list ? listedIds(list) : [];
   const largest = ids.reduce((most, id) => (id > most ? id : most), 0n);
   const first = await context.ask(operation, { id: largest + 1000n }, { isUnchecked: true });
   const isOther = first.status === 400 || first.status === 422 || operation.success.includes(first.status);

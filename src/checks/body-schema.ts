@@ -84,7 +84,7 @@ function* mismatchesIn(
   const expected = brokenRule(schema, value, comparison);
   if (expected !== undefined) yield toMismatch(expected, value, pointer);
   const { anyOf, oneOf } = schema;
-  for (const part of partsOf(schema, comparison))
+  for (const part of conjoinedSchemas(schema, comparison))
     yield* mismatchesIn(part, value, pointer, comparison, whole);
   const isValid = (part: JsonValue) => mismatchesIn(part, value, pointer, comparison).next().done === true;
   // If a value fits none of its alternatives, no single alternative is blamed.
@@ -95,7 +95,10 @@ function* mismatchesIn(
 }
 
 /** Lists the schemas that a value must fit as well: that of a reference, and those of `allOf`. */
-function partsOf({ $ref: reference, allOf }: JsonObject, comparison: Comparison): readonly JsonValue[] {
+function conjoinedSchemas(
+  { $ref: reference, allOf }: JsonObject,
+  comparison: Comparison,
+): readonly JsonValue[] {
   const target = typeof reference === 'string' ? [schemaAt(reference, comparison)] : [];
   return Array.isArray(allOf) ? [...target, ...allOf] : target;
 }
@@ -106,7 +109,7 @@ function isWriteOnly(schema: JsonValue, name: string, comparison: Comparison): b
   const field = isJsonObject(schema.properties) ? schema.properties[name] : undefined;
   return (
     (isJsonObject(field) && field.writeOnly === true) ||
-    partsOf(schema, comparison).some((part) => isWriteOnly(part, name, comparison))
+    conjoinedSchemas(schema, comparison).some((part) => isWriteOnly(part, name, comparison))
   );
 }
 

@@ -122,7 +122,7 @@ export function recordOf({ operation, json = null }: CheckAnswer): JsonObject | 
 }
 
 /** Returns the ids of the records in the answer of a list. */
-export function idsOf(answer: CheckAnswer): bigint[] {
+export function listedIds(answer: CheckAnswer): bigint[] {
   const { idField } = nouns[answer.operation.noun];
   const ids = recordsOf(answer).map((record) => record[idField]);
   return ids

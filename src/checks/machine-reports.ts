@@ -6,11 +6,11 @@ import { type CheckState, groupOf } from './check.ts';
 import type { CheckResult } from './run-checks.ts';
 import {
   causesOf,
+  checksText,
   labelledDetails,
   lineText,
   reasonText,
   type SmokeReport,
-  subjectOf,
   toHumanReport,
   totalsOf,
 } from './smoke-report.ts';
@@ -107,7 +107,7 @@ export function toAnnotations({ results }: SmokeReport): string {
     const members = ids.length > 1 ? ` (${ids.join(', ')})` : '';
     return (
       level &&
-      `::${level} title=smoke ${subjectOf(cause)}::${escapeCommand(`${reasonText(finding)}${members}`)}\n`
+      `::${level} title=smoke ${checksText(cause)}::${escapeCommand(`${reasonText(finding)}${members}`)}\n`
     );
   });
   return lines.join('');

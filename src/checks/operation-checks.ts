@@ -25,8 +25,8 @@ import {
   detailsOf,
   failOn,
   idParameter,
-  idsOf,
   judge,
+  listedIds,
   recordOf,
   recordsOf,
 } from './judge-answer.ts';
@@ -42,7 +42,7 @@ export async function checkGet(context: CheckContext, operation: Operation): Pro
   if (!idParameter(operation)) return judgeRead(context, await context.ask(operation));
   const list = await askList(context, operation);
   const { minimum = 0n, maximum = int64Max } = idParameter(operation)?.bounds ?? {};
-  const id = list && idsOf(list).find((each) => each >= 0n && each >= minimum && each <= maximum);
+  const id = list && listedIds(list).find((each) => each >= 0n && each >= minimum && each <= maximum);
   if (!list || id === undefined)
     return skip(`no list shows ${withArticle(nouns[operation.noun].idName)} that ${operation.id} takes`);
   const answer = await context.ask(operation, { id });
@@ -57,7 +57,7 @@ export async function checkGet(context: CheckContext, operation: Operation): Pro
   const listAnswer = await context.ask(list.operation);
   const again = judgeAgainstList(await context.ask(operation, { id }), listAnswer);
   if (failure.reason === again?.reason && failure.expected === again.expected) return failure;
-  const isDeleted = isMissingStatus(answer.status) && !idsOf(listAnswer).includes(id);
+  const isDeleted = isMissingStatus(answer.status) && !listedIds(listAnswer).includes(id);
   return isDeleted ? finding : flaky(`${failure.reason}, once in 2 looks`, failure);
 }
 
@@ -78,12 +78,12 @@ function judgeAgainstList(answer: CheckAnswer, listAnswer: CheckAnswer): Finding
   const { operation, recordId: id = -1n } = answer;
   const { operation: list } = listAnswer;
   if (isMissingStatus(answer.status)) {
-    if (!idsOf(listAnswer).includes(id)) return undefined;
+    if (!listedIds(listAnswer).includes(id)) return undefined;
     const reason = `answered ${statusText(answer.status)}, and ${list.id} shows ${nouns[operation.noun].idName} ${id}`;
     return failOn(answer, reason, { expected: operation.success.join(' or '), got: undefined });
   }
   const record = recordOf(answer);
-  const listRecord = recordsOf(listAnswer)[idsOf(listAnswer).indexOf(id)];
+  const listRecord = recordsOf(listAnswer)[listedIds(listAnswer).indexOf(id)];
   if (!record || !listRecord) return undefined;
   // Fields of the service that have none of our names are not compared, because they may change with each read.
   const field = Object.keys(operation.records.names).find(
@@ -113,7 +113,7 @@ async function judgeWhole(context: CheckContext, list: CheckAnswer): Promise<Fin
 /** Fails a list that shows an id twice. */
 function judgeIds(answer: CheckAnswer): Finding | undefined {
   const ids = new Set<bigint>();
-  const id = idsOf(answer).find((candidate) => ids.size === ids.add(candidate).size);
+  const id = listedIds(answer).find((candidate) => ids.size === ids.add(candidate).size);
   if (id === undefined) return undefined;
   return failOn(answer, 'the list has an id twice', { expected: 'each record once', got: `id ${id}` });
 }
@@ -145,7 +145,7 @@ async function judgeNextPage(context: CheckContext, page: CheckAnswer): Promise<
   if (link === undefined || failure) return failure;
   const nextPage = { ...(await context.get(new URL(link, page.url).href)), operation: page.operation };
   judge(context, nextPage, { step: 'next page' });
-  const [ids, nextIds] = [idsOf(page), idsOf(nextPage)];
+  const [ids, nextIds] = [listedIds(page), listedIds(nextPage)];
   if (nextIds.length === 0 || nextIds.some((id) => !ids.includes(id))) return undefined;
   const details = { expected: 'the page after it', got: link };
   return failOn(nextPage, 'the next link gives the same records again', details);

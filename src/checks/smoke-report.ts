@@ -78,7 +78,7 @@ export function causesOf(results: readonly CheckResult[]): Cause[] {
 }
 
 /** Returns the id of the only check, or the number of checks, such as `5 checks`. */
-export function subjectOf({ ids }: Cause): string {
+export function checksText({ ids }: Cause): string {
   return ids.length === 1 ? String(ids[0]) : `${ids.length} checks`;
 }
 
@@ -113,7 +113,7 @@ function causeText(cause: Cause, style: Style): string {
     ([label, text]) => `${detailIndent}${style.dim(label.padEnd(labelWidth))}  ${text}\n`,
   );
   const state = paintState(style, finding.state, finding.state.padEnd(stateWidth));
-  return `${state}  ${subjectOf(cause)}: ${reasonText(finding)}\n${lines.join('')}`;
+  return `${state}  ${checksText(cause)}: ${reasonText(finding)}\n${lines.join('')}`;
 }
 
 /** Prints a line for each check, with the reasons that the part about failures does not have. */
