@@ -64,9 +64,9 @@ export async function chooseUndo(
   if (undo) {
     const choice = { kind: 'resume', info: undo } as const;
     if (isUnfinished(undo)) return choice;
-    // A row that the undo did not take back may have been settled in its run since, or may be taken back now.
-    const isKept = list.runs.some(({ id }) => id === undo.header.undoes);
-    if (isKept && (await readSessionRuns(list, choice)).run.rows.some(isForSession)) return choice;
+    // Rows that it left alone can be taken back if a person has settled them in their run since, or if the reason has passed.
+    const isUndoneKept = list.runs.some(({ id }) => id === undo.header.undoes);
+    if (isUndoneKept && (await readSessionRuns(list, choice)).run.rows.some(isForSession)) return choice;
   }
   const isOther = (run: RunInfo) =>
     run !== info && run.appliedOrUncertain > 0 && canBeUndone(run.header) && !run.undo;

@@ -23,11 +23,11 @@ export async function claimsOn({ list, run, undone }: SessionRuns, rows: readonl
   const deliveries = delivery === null || flags.again ? [] : runsOfDelivery(list, target, delivery);
   const undoneRows = new Map(undone?.rows.map((row) => [row.line, row]));
   const isAfter = (plan: number, row: RunRow) => {
-    const base = basePlanOf(row, undoneRows);
+    const base = findBasePlan(row, undoneRows);
     return base !== undefined && plan > base;
   };
   const claims = new Map(undone ? claimUndone(undone, rows) : []);
-  const affected = rows.filter((row) => deliveries.length > 0 || basePlanOf(row, undoneRows) !== undefined);
+  const affected = rows.filter((row) => deliveries.length > 0 || findBasePlan(row, undoneRows) !== undefined);
   for (const info of affected.length > 0 ? runsOnTarget(list, target) : []) {
     if (info.id === id || info.id === undone?.id || info.header.noun !== noun) continue;
     const isBooking = deliveries.includes(info);
@@ -53,7 +53,7 @@ export async function claimsOn({ list, run, undone }: SessionRuns, rows: readonl
  * Returns the number of the plan that sent an uncertain row, or that wrote what an undo sets back. If another run has planned the
  * record later, it has a claim on the row. Undefined for any other row.
  */
-function basePlanOf(row: RunRow, undoneRows: ReadonlyMap<number, RunRow>): number | undefined {
+function findBasePlan(row: RunRow, undoneRows: ReadonlyMap<number, RunRow>): number | undefined {
   if (row.doubt) return row.sentByPlan;
   return row.intent.kind === 'add' ? undefined : undoneRows.get(row.line)?.sentByPlan;
 }

@@ -11,10 +11,8 @@ import type { RunChange, RunRow } from './run.ts';
 import type { Progress } from './session.ts';
 
 /**
- * Yields the rows of a plan, and marks them in the journal before they are sent, so that after a power cut a row without a mark
- * was certainly never sent. Each mark waits for the disk, so many rows share one. But a resume must read every marked row that
- * has no outcome, and cannot settle a marked create at all, so a mark covers only as many creates as are sent at once. If a mark
- * cannot be written, the run stops.
+ * Yields the rows of a plan, and marks them in the journal before they are sent: after a power cut, a row without a mark was
+ * certainly never sent. If a mark cannot be written, the run stops.
  */
 export function* markBeforeSending(
   changes: readonly RunRow[],
@@ -22,6 +20,8 @@ export function* markBeforeSending(
   stop: Stop<StopReason>,
   atOnce: number,
 ): Generator<RunRow> {
+  // A mark waits for the disk, so many rows share one. But a resume must read every marked row without an outcome, and only a
+  // person can settle a marked create.
   const mostTogether = ({ intent, planned }: RunRow) => {
     if (planned?.action === 'create') return atOnce;
     return intent.kind === 'set' && intent.expected === undefined ? 512 : 64;

@@ -69,8 +69,9 @@ export async function listRuns(io: Io): Promise<RunList> {
  * @throws CliError `usage` if a journal that may be of the target is damaged. Journals of other versions are ignored.
  */
 export function runsOnTarget({ runs, unreadable }: RunList, target: string): RunInfo[] {
-  for (const { problem, writtenBy, target: other = target } of unreadable)
-    if (writtenBy === undefined && other === target) throw problem;
+  // If its header is damaged too, it may be of any target.
+  for (const { problem, writtenBy, target: other } of unreadable)
+    if (writtenBy === undefined && (other === undefined || other === target)) throw problem;
   return runs.filter(({ header }) => header.target === target);
 }
 

@@ -129,7 +129,10 @@ export function runError(
   });
 }
 
-/** An undo that leaves every row alone has done its work. A run of which nothing is known is not refused. */
+/**
+ * Returns the kind of error for rows that are not as they should be. It is `partial` if other rows are, and for an undo, which may
+ * leave rows alone. It is `unavailable` if every row is unknown.
+ */
 function kindOf(counts: RowCounts, isUndo: boolean): ErrorKind {
   const { applied, unchanged, booked, failed, unknown, invalid, unprocessed, unsettled } = counts;
   if (applied + unchanged + booked > 0) return 'partial';

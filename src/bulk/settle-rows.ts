@@ -41,7 +41,7 @@ export async function settleRows(
     const undone = await readRun(list, undoes);
     const lines = new Set(outcomes.map(([row]) => row.line));
     const unknown = undone.rows.find(({ line, doubt }) => doubt !== undefined && lines.has(line));
-    // If the undo ended first, its delivery could be booked again although nobody knows whether the row was.
+    // The last settled row would end the undo. Then the delivery could be booked again, and this row perhaps twice.
     if (unknown)
       throw new UsageError(
         `run ${runId}: nobody knows whether run ${undoes} wrote the row ${rowName(unknown)}`,

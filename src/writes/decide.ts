@@ -104,7 +104,7 @@ function decideUncertain(
     if (now === null) return applied;
     return isMetBy(before, now) ? writeAgain : changed(planned, now);
   }
-  // Perhaps no gateway sent it twice, and somebody else may have written the same count.
+  // Without a second sending it was not applied, and somebody else has written the count that it would have made.
   if (isMetBy(after, now)) return intent.kind === 'add' && doubt !== 'sent' ? changed(planned, now) : applied;
   if (isMetBy(before, now))
     return now !== null || createsByPut ? writeAgain : leaveUnknown('perhaps_made', perhapsMade);
