@@ -18,12 +18,12 @@ export function* markBeforeSending(
   changes: readonly RunRow[],
   journal: Journal,
   stop: Stop<StopReason>,
-  atOnce: number,
+  concurrency: number,
 ): Generator<RunRow> {
   // A mark waits for the disk, so many rows share one. But a resume must read every marked row without an outcome, and only a
   // person can settle a marked create.
   const mostTogether = ({ intent, planned }: RunRow) => {
-    if (planned?.action === 'create') return atOnce;
+    if (planned?.action === 'create') return concurrency;
     return intent.kind === 'set' && intent.expected === undefined ? 512 : 64;
   };
   for (let from = 0; from < changes.length; ) {

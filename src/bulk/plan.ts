@@ -1,6 +1,6 @@
 import { changeBetween, type Value } from '../api/record-values.ts';
 import { indexOfId } from '../api/values.ts';
-import { eachAtOnce } from '../process/deadline.ts';
+import { forEachConcurrently } from '../process/deadline.ts';
 import { CliError, UsageError } from '../process/errors.ts';
 import { decide } from '../writes/decide.ts';
 import type { Reading, RecordPort } from '../writes/port.ts';
@@ -42,7 +42,7 @@ const minRowsForList = 100;
  * @throws CliError if a record could not be read: there is no partial plan.
  */
 export async function planRun(session: Session): Promise<Plan> {
-  const { run, port, stocks, atOnce, progress, mayCreate } = session;
+  const { run, port, stocks, concurrency, progress, mayCreate } = session;
   const rows = run.rows.filter(isForSession);
   const claims = await claimsOn(session, rows);
   const toRead: RunRow[] = [];
@@ -53,13 +53,13 @@ export async function planRun(session: Session): Promise<Plan> {
     else if (row.id === undefined) planByValue(row, null);
     else toRead.push(row);
   }
-  const missing = await readAll(port, toRead, atOnce, (row, { record }) => {
+  const missing = await readAll(port, toRead, concurrency, (row, { record }) => {
     planByValue(row, port.valueOf(row.intent, record));
     progress.recordsRead += 1;
   });
   for (const row of missing) planByValue(row, null);
   const changes = rows.every(isChange) ? rows : rows.filter(isChange);
-  if (stocks) await readStocks(stocks, changes, atOnce);
+  if (stocks) await readStocks(stocks, changes, concurrency);
   return { rows, changes };
 }
 
@@ -72,7 +72,7 @@ export async function planRun(session: Session): Promise<Plan> {
 async function readAll(
   port: RecordPort,
   toRead: readonly RunRow[],
-  atOnce: number,
+  concurrency: number,
   keep: (row: RunRow, reading: Reading) => void,
 ): Promise<readonly RunRow[]> {
   // Not a map by id: for a million rows that costs a second and 40 MB.
@@ -102,7 +102,9 @@ async function readAll(
     }
   // A list that changes while it is read may skip a record, so what it lacks is read once more before it is called missing.
   if (port.canReadEach)
-    await eachAtOnce(atOnce, left(), async (row) => keepOnce(idOf(row), await port.read(idOf(row))));
+    await forEachConcurrently(concurrency, left(), async (row) =>
+      keepOnce(idOf(row), await port.read(idOf(row))),
+    );
   else if (left().length > 0) await readList();
   return left();
 }
@@ -112,10 +114,14 @@ function idOf({ id = -1n }: RunRow): bigint {
 }
 
 /** Reads the counts of the inventory entries that go with pets. A count that cannot be read is left out. */
-async function readStocks(inventory: RecordPort, pets: readonly RunRow[], atOnce: number): Promise<void> {
+async function readStocks(
+  inventory: RecordPort,
+  pets: readonly RunRow[],
+  concurrency: number,
+): Promise<void> {
   const toRead = pets.filter(({ id }) => id !== undefined);
   try {
-    await readAll(inventory, toRead, atOnce, (row, { record }) => {
+    await readAll(inventory, toRead, concurrency, (row, { record }) => {
       if (record) row.stock = record.fields.quantity;
     });
   } catch (error) {

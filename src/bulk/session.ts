@@ -27,7 +27,7 @@ export interface Session extends SessionRuns {
   /** True if a row that finds no record creates it. */
   readonly mayCreate: boolean;
   /** The most rows at a time. */
-  readonly atOnce: number;
+  readonly concurrency: number;
   readonly stop: Stop<StopReason>;
   readonly progress: Progress;
 }
@@ -59,7 +59,7 @@ export async function createSession(context: Context, runs: SessionRuns): Promis
     port,
     stocks: deletesPets ? createRecordPort(client, 'inventory', options) : undefined,
     mayCreate: flags.createMissing,
-    atOnce: settings.get('concurrency'),
+    concurrency: settings.get('concurrency'),
     stop,
     progress: { recordsRead: 0, settled: 0, failed: 0, unknown: 0 },
   };

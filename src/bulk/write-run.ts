@@ -54,13 +54,13 @@ export async function writeRun(
 
 /** Writes the rows of a plan. Returns when all are settled, or the run has stopped. */
 async function writeRows(session: Session, plan: Plan, journal: Journal, maxErrors: number): Promise<void> {
-  const { stop, port, atOnce, mayCreate, progress, client } = session;
+  const { stop, port, concurrency, mayCreate, progress, client } = session;
   const policy = { mayCreate, ...client.limits };
   const saveStore = client.deferSaves?.();
   const keeper = createRowKeeper(journal, { stop, progress, maxErrors, saveStore });
   try {
-    const marked = markBeforeSending(plan.changes, journal, stop, atOnce);
-    await settleAll(port, marked, { policy, isRun: true, stopped: stop.stopped, atOnce }, keeper);
+    const marked = markBeforeSending(plan.changes, journal, stop, concurrency);
+    await settleAll(port, marked, { policy, isRun: true, stopped: stop.stopped, concurrency }, keeper);
   } catch (error) {
     // If the journal cannot be written, the run stops and reports what it has done.
     if (!(error instanceof CliError || error instanceof StoppedError)) throw error;

@@ -123,7 +123,7 @@ export function sleep(ms: number, ...signals: readonly AbortSignal[]): Promise<v
  *
  * @throws the first error.
  */
-export async function eachAtOnce<Item>(
+export async function forEachConcurrently<Item>(
   max: number,
   items: Iterable<Item>,
   work: (item: Item) => Promise<unknown>,

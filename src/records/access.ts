@@ -6,7 +6,7 @@ import type { Client } from '../client/client.ts';
 import type { ClientUse, Context } from '../context.ts';
 import type { View } from '../output/columns.ts';
 import type { PreparedCommand } from '../output/printer.ts';
-import { eachAtOnce } from '../process/deadline.ts';
+import { forEachConcurrently } from '../process/deadline.ts';
 import { CliError, InterruptedError, ManyError, UsageError } from '../process/errors.ts';
 import { caseless, countCaseless } from '../process/text.ts';
 import { Names } from './names.ts';
@@ -110,10 +110,10 @@ function withoutAmbiguous(nameById: ReadonlyMap<bigint, string>): ReadonlyMap<bi
 export async function readEach<Item, Value>(
   items: readonly Item[],
   read: (item: Item) => Promise<Value | undefined>,
-  { unit, atOnce }: { readonly unit: string; readonly atOnce: number },
+  { unit, concurrency }: { readonly unit: string; readonly concurrency: number },
 ): Promise<{ readonly values: readonly Value[]; readonly error: CliError | undefined }> {
   const results: (Value | CliError | undefined)[] = [];
-  await eachAtOnce(atOnce, items.entries(), async ([index, item]) => {
+  await forEachConcurrently(concurrency, items.entries(), async ([index, item]) => {
     results[index] = await read(item).catch((error: unknown) => {
       if (!(error instanceof CliError) || error instanceof InterruptedError || error instanceof UsageError)
         throw error;

@@ -123,8 +123,8 @@ async function readDetails(
       details.set(id, error.kind === 'not-found' ? { isMissing: true } : {});
     }
   };
-  const atOnce = context.settings.get('concurrency');
-  await readEach(ids, read, { unit: noun.plural, atOnce });
+  const concurrency = context.settings.get('concurrency');
+  await readEach(ids, read, { unit: noun.plural, concurrency });
   return details;
 }
 

@@ -171,8 +171,8 @@ export async function getRecords(
     const read = async (idOrName: IdOrName) =>
       (await readRecord(client, noun.name, await names.findId(namedNoun(noun), idOrName))).record;
     beginNames(access, { isList: false });
-    const atOnce = context.settings.get('concurrency');
-    const { values: records, error } = await readEach(idsOrNames, read, { unit: noun.plural, atOnce });
+    const concurrency = context.settings.get('concurrency');
+    const { values: records, error } = await readEach(idsOrNames, read, { unit: noun.plural, concurrency });
     if (records.length === 0) throw error;
     const named = withNames(access, records, await readNames(access, records));
     const [first] = named;

@@ -48,8 +48,13 @@ export async function writeRecords(
       await reportWrite(access, row, settled, options);
     },
   };
-  const atOnce = settings.get('concurrency');
-  await settleAll(port, rows, { policy, isRun: false, stopped: signal, sends: !flags.dryRun, atOnce }, keep);
+  const concurrency = settings.get('concurrency');
+  await settleAll(
+    port,
+    rows,
+    { policy, isRun: false, stopped: signal, sends: !flags.dryRun, concurrency },
+    keep,
+  );
   const interruption = signal.reason instanceof InterruptedError ? signal.reason : undefined;
   const errors = rows.flatMap((row) => {
     const settled = results.get(row);

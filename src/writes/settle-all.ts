@@ -1,11 +1,11 @@
-import { eachAtOnce } from '../process/deadline.ts';
+import { forEachConcurrently } from '../process/deadline.ts';
 import type { RecordPort } from './port.ts';
 import type { Planned, Row } from './rows.ts';
 import { type Settled, type SettleOptions, settle } from './settle.ts';
 
 interface SettleAllOptions extends SettleOptions {
   /** The most rows at a time. */
-  readonly atOnce: number;
+  readonly concurrency: number;
 }
 
 /** Keeps what happens to rows. */
@@ -24,7 +24,7 @@ export interface RowKeeper<SomeRow extends Row> {
 export async function settleAll<SomeRow extends Row>(
   port: RecordPort,
   rows: Iterable<SomeRow>,
-  { atOnce, ...options }: SettleAllOptions,
+  { concurrency, ...options }: SettleAllOptions,
   keep: RowKeeper<SomeRow>,
 ): Promise<void> {
   let isConfirmed = false;
@@ -36,7 +36,7 @@ export async function settleAll<SomeRow extends Row>(
     await keep.outcome(row, settled);
     return settled;
   };
-  await eachAtOnce(atOnce, rows, probeFirst(settleOne), options.stopped);
+  await forEachConcurrently(concurrency, rows, probeFirst(settleOne), options.stopped);
 }
 
 /**
