@@ -12,7 +12,7 @@ import { columnOf, fieldKinds, flagOf, namedNoun } from '../records/record-field
 import { type ApplyFlags, fileFlags, referenceFlag } from './shared-flags.ts';
 
 /** The values of the arguments and flags of create, update and delete. */
-interface WriteValues {
+interface WriteValues extends ApplyFlags {
   readonly ids?: readonly IdOrName[];
   readonly from?: string | undefined;
   readonly field?: readonly string[] | undefined;
@@ -125,7 +125,7 @@ function recordsOrFile(
             kind,
             from,
             fieldTexts,
-            flags: values as ApplyFlags,
+            flags: values,
           });
     const { view, run } = await prepared;
     return {

@@ -4,21 +4,22 @@ import type { Io } from '../process/io.ts';
 import { sanitize } from '../process/text.ts';
 import { plainStyle } from './style.ts';
 
-/** Prints lines for people on stderr. No function rejects: a closed stderr changes nothing. */
+/**
+ * Prints lines for people on stderr. --quiet hides statuses, notices and remarks. If errors are printed as JSON, notices, remarks and
+ * warnings are kept for the error object, because stderr may then have only that object. No function rejects: a closed stderr
+ * changes nothing.
+ */
 export interface Notices {
-  /** Prints what the command is doing or has done. Prints nothing with --quiet. */
+  /** Prints what the command is doing or has done. */
   printStatus(line: string): Promise<void>;
-  /** Prints a line that --quiet does not hide: a plan, a summary, a danger. */
+  /** Prints a plan, a summary or a danger. */
   printSummary(line: string): Promise<void>;
-  /**
-   * Prints a note; nothing with --quiet. If errors are printed as JSON, stderr may have only the error object: the line is then
-   * kept for that object.
-   */
+  /** Prints a note about the result. */
   printNotice(line: string): Promise<void>;
-  /** Prints a warning, with --quiet too: a list may be cut, or a part is missing. Keeps it for the error object as a note. */
-  printWarning(text: string): Promise<void>;
   /** Prints a notice on a terminal outside of CI, and with -v. A script would otherwise print it again and again. */
   printRemark(line: string): Promise<void>;
+  /** Prints that a list may be cut, or that a part is missing. */
+  printWarning(text: string): Promise<void>;
   /** Removes and returns the kept lines. */
   take(): string[];
 }
