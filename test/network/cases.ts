@@ -54,14 +54,7 @@ const create = casesOf('create');
 const remove = casesOf('delete');
 
 /** On a busy machine the second may be over before the request is sent. */
-const late: Ending = { timeoutMs: 1000, minMs: 900, spoilsProcess: true, requests: [0, 1] };
-const unseen: Ending = { requests: 0 };
-const twice: Ending = { requests: 2 };
-const refused: Ending = { exit: 1 };
-const again: Ending = { requests: 2, retries: 1 };
-const unsent: Ending = { requests: 0, retries: 1 };
-const unknownCa: Ending = { requests: 0, spoilsProcess: true };
-const notFollowed: Ending = { exit: 1, requests: 0 };
+const timesOut: Ending = { timeoutMs: 1000, minMs: 900, spoilsProcess: true, requests: [0, 1] };
 /** No server listens there. A port that was free a moment ago could be another case's by now. */
 const closed = 'http://127.0.0.1:1';
 const within = /within 1 s/;
@@ -125,18 +118,18 @@ const invalid: readonly (readonly [what: string, body: string, says: RegExp])[] 
 
 export const cases: readonly Case[] = [
   // No answer, or one that comes too slowly.
-  list('accepts and says nothing', mode.accept, within, { ...late, requests: 0 }),
-  list('reads the request and never answers', mode.always(mode.silence), within, late),
-  list('drips the head of its answer', mode.always(mode.dripHead), within, late),
-  list('drips the body of its answer', mode.always(mode.dripBody), within, late),
+  list('accepts and says nothing', mode.accept, within, { ...timesOut, requests: 0 }),
+  list('reads the request and never answers', mode.always(mode.silence), within, timesOut),
+  list('drips the head of its answer', mode.always(mode.dripHead), within, timesOut),
+  list('drips the body of its answer', mode.always(mode.dripBody), within, timesOut),
   // A timer may end a millisecond early. Then there is time to send one more reading.
   set('drips an answer to a PUT', mode.always(mode.dripPut), maybe, {
-    ...late,
+    ...timesOut,
     requests: [1, 3],
     timeoutMs: 4000,
     minMs: 3900,
   }),
-  list('stalls in TLS', mode.tlsStall, within, { ...late, requests: 0 }),
+  list('stalls in TLS', mode.tlsStall, within, { ...timesOut, requests: 0 }),
   list('answers 503 until the deadline', mode.status(503), /no time for another attempt|no answer within/, {
     requests: [2, 50],
     timeoutMs: 1000,
@@ -145,16 +138,22 @@ export const cases: readonly Case[] = [
 
   // Connections that break.
   list('resets on accept, once', mode.resetFirst()),
-  list('resets after the request, always', mode.always(mode.reset), /answer came; after 2 attempts/, again),
-  set('resets a PUT, once', mode.once(mode.reset), undefined, twice),
-  remove('resets a DELETE, once', mode.once(mode.reset), undefined, twice),
+  list('resets after the request, always', mode.always(mode.reset), /answer came; after 2 attempts/, {
+    requests: 2,
+    retries: 1,
+  }),
+  set('resets a PUT, once', mode.once(mode.reset), undefined, { requests: 2 }),
+  remove('resets a DELETE, once', mode.once(mode.reset), undefined, { requests: 2 }),
   create('resets a POST that it has read', mode.always(mode.reset), maybe, { spoilsProcess: true }),
-  list('hangs up before an answer', mode.once(mode.hangUp), undefined, twice),
-  list('cuts the body short', mode.always(mode.shortBody), cut, again),
-  list('leaves out the last chunk', mode.always(mode.shortChunks), cut, again),
+  list('hangs up before an answer', mode.once(mode.hangUp), undefined, { requests: 2 }),
+  list('cuts the body short', mode.always(mode.shortBody), cut, { requests: 2, retries: 1 }),
+  list('leaves out the last chunk', mode.always(mode.shortChunks), cut, { requests: 2, retries: 1 }),
   list('cuts an error short', mode.writes(`${mode.head('404 No')}content-length: 100\r\n\r\n{"code"`), /404/),
-  list('listens on no port', mode.unasked(closed), /error: connection refused \(GET http:/, unsent),
-  create('refuses the connection of a POST', mode.unasked(closed), /refused/, unsent),
+  list('listens on no port', mode.unasked(closed), /error: connection refused \(GET http:/, {
+    requests: 0,
+    retries: 1,
+  }),
+  create('refuses the connection of a POST', mode.unasked(closed), /refused/, { requests: 0, retries: 1 }),
   list(
     'has a name that does not exist',
     mode.unasked('http://nowhere.invalid'),
@@ -167,20 +166,17 @@ export const cases: readonly Case[] = [
 
   // Retries.
   ...[408, 425, 429, 500, 502, 503, 504].map((code) =>
-    list(`answers ${code}, then behaves`, mode.once(mode.statusAct(code)), undefined, twice),
+    list(`answers ${code}, then behaves`, mode.once(mode.statusAct(code)), undefined, { requests: 2 }),
   ),
-  set('answers 500 to a PUT, then behaves', mode.once(mode.statusAct(500)), undefined, twice),
-  remove('answers 503 to a DELETE, then behaves', mode.once(mode.statusAct(503)), undefined, twice),
+  set('answers 500 to a PUT, then behaves', mode.once(mode.statusAct(500)), undefined, { requests: 2 }),
+  remove('answers 503 to a DELETE, then behaves', mode.once(mode.statusAct(503)), undefined, { requests: 2 }),
   create('answers 500 to a POST', mode.status(500), maybe),
   create('answers 503 to a POST', mode.status(503), maybe),
-  create(
-    'answers 429 to a POST, says when, then behaves',
-    mode.once(mode.waiting(429, '0')),
-    undefined,
-    twice,
-  ),
-  create('answers 429 to a POST, then behaves', mode.once(mode.statusAct(429)), undefined, twice),
-  create('answers 425 to a POST, then behaves', mode.once(mode.statusAct(425)), undefined, twice),
+  create('answers 429 to a POST, says when, then behaves', mode.once(mode.waiting(429, '0')), undefined, {
+    requests: 2,
+  }),
+  create('answers 429 to a POST, then behaves', mode.once(mode.statusAct(429)), undefined, { requests: 2 }),
+  create('answers 425 to a POST, then behaves', mode.once(mode.statusAct(425)), undefined, { requests: 2 }),
   list('asks to wait a second', mode.once(mode.waiting(429, '1')), undefined, { requests: 2, minMs: 1000 }),
   list(
     'asks to wait longer than the deadline allows',
@@ -270,7 +266,9 @@ export const cases: readonly Case[] = [
   list('sends early hints and strange headers first', mode.always(mode.strangeHeaders)),
 
   // Redirects and links.
-  list('redirects within its origin', mode.once(mode.movedTo(307, '/store/inventory')), undefined, twice),
+  list('redirects within its origin', mode.once(mode.movedTo(307, '/store/inventory')), undefined, {
+    requests: 2,
+  }),
   list('redirects without end', mode.always(mode.redirectOnAndOn), /more than 5 times/, {
     exit: 1,
     requests: 6,
@@ -279,55 +277,55 @@ export const cases: readonly Case[] = [
     'redirects to another origin',
     mode.redirectElsewhere,
     /redirect to http:\/\/127\.0\.0\.1:\d+\/x; another origin is never followed/,
-    notFollowed,
+    { exit: 1, requests: 0 },
   ),
   set(
     'redirects a PUT',
     mode.always(mode.movedTo(308, '/x')),
     /\d\/x; a write is never redirected \(PUT \S+: 308\)$/m,
-    refused,
+    { exit: 1 },
   ),
   create(
     'redirects a POST',
     mode.always(mode.movedTo(303, '/x')),
     /\d\/x; a write is never redirected; the request may or may not have been applied \(POST \S+: 303\)$/m,
-    refused,
+    { exit: 1 },
   ),
-  list('redirects to nowhere', mode.status(302), /names no target/, refused),
+  list('redirects to nowhere', mode.status(302), /names no target/, { exit: 1 }),
 
   // TLS.
   list('shows a certificate that is trusted by ca-cert', mode.secure({ trusted: true })),
-  list(
-    'shows a self-signed certificate',
-    mode.secure({}),
-    /TLS: .*self-signed[\s\S]*PETSTORE_CA_CERT/,
-    unknownCa,
-  ),
-  list('shows an expired certificate', mode.secure({ trusted: true, days: -1 }), /TLS: .*expired/, unseen),
+  list('shows a self-signed certificate', mode.secure({}), /TLS: .*self-signed[\s\S]*PETSTORE_CA_CERT/, {
+    requests: 0,
+    spoilsProcess: true,
+  }),
+  list('shows an expired certificate', mode.secure({ trusted: true, days: -1 }), /TLS: .*expired/, {
+    requests: 0,
+  }),
   list(
     'shows the certificate of another',
     mode.secure({ trusted: true, host: 'a.example' }),
     /TLS: Hostname\/IP does not match certificate's altnames/,
-    unseen,
+    { requests: 0 },
   ),
   list('wants a client certificate, and gets it', mode.secure({ trusted: true, client: true })),
   list(
     'speaks plain http where TLS is expected',
     mode.plainForTls,
     /TLS: wrong version number .*\nhint: is the base URL http/,
-    unseen,
+    { requests: 0 },
   ),
 
   // Proxies. The services behind them do not exist: only the proxy can answer for them.
   list('is a proxy that forwards http', mode.proxied('http', mode.always(mode.wellBehaved))),
   list('is a proxy that tunnels to TLS', mode.tunnelled, undefined, { spoilsProcess: true }),
   list('is a proxy that speaks TLS itself', mode.secureProxy),
-  list('is a proxy that says nothing', mode.proxied('http', mode.always(mode.silence)), within, late),
+  list('is a proxy that says nothing', mode.proxied('http', mode.always(mode.silence)), within, timesOut),
   list(
     'is a proxy that says nothing to CONNECT',
     mode.proxied('https', mode.always(mode.silence)),
     within,
-    late,
+    timesOut,
   ),
   list(
     'is a proxy that drops CONNECT',
@@ -339,13 +337,13 @@ export const cases: readonly Case[] = [
     'is a proxy that drops the CONNECT of a POST',
     mode.proxied('https', mode.first(9, mode.hangUp)),
     /the connection was closed before an answer came; after 2 attempts \(POST \S+\)$/m,
-    again,
+    { requests: 2, retries: 1 },
   ),
   list(
     'is a proxy that has no way to the service',
     mode.proxied('https', mode.status(502)),
     /the proxy http:\/\/\S+ \(HTTPS_PROXY\) answered 502; after 2/,
-    again,
+    { requests: 2, retries: 1 },
   ),
   list(
     'is not a proxy',
@@ -356,7 +354,7 @@ export const cases: readonly Case[] = [
     'is behind a proxy that does not listen',
     mode.unasked('https://pets.invalid', { HTTPS_PROXY: closed }),
     /the proxy .* \(HTTPS_PROXY\) failed: connection refused/,
-    unsent,
+    { requests: 0, retries: 1 },
   ),
 ];
 
