@@ -1,6 +1,12 @@
 import { type HttpResponse, headerValue, isSafeMethod, shownUrl } from '../api/http.ts';
 import { nouns } from '../api/nouns.ts';
-import { type Author, CliError, type ErrorDetails, type ErrorKind } from '../process/errors.ts';
+import {
+  type Author,
+  CliError,
+  type ErrorDetails,
+  type ErrorKind,
+  type UnavailableReason,
+} from '../process/errors.ts';
 import { systemCode } from '../process/system-error.ts';
 import {
   type AnswerRule,
@@ -122,136 +128,137 @@ interface Failure {
 }
 
 /** Returns what the user can do about a failure, one sentence. */
-export function hintOf(failure: Failure): string | undefined {
-  // Certificates, tokens and caches come before the guesses.
-  const hints = [
-    message,
-    proxyPassword,
-    basic,
-    token,
-    cache,
-    largeHeader,
-    plainToTls,
-    gatewayRule,
-    timeout,
-    address,
-  ];
-  return hints.map((hint) => hint(failure)).find((text) => text !== undefined);
+export function hintOf({ call, error, response, author, kind }: Failure): string | undefined {
+  const { reason, cause, status: errorStatus } = error?.details ?? {};
+  const facts: Facts = {
+    client: call?.client,
+    request: call?.request,
+    status: response?.status,
+    author,
+    kind,
+    reason,
+    isClosed: reason === 'reset' && errorStatus === undefined,
+    words: `${cause instanceof Error ? `${systemCode(cause)} ${cause.message} ` : ''}${error?.message ?? ''}`,
+    sent: (name) => headerValue(call?.request.headers ?? {}, name) ?? '',
+    answered: (name) => headerValue(response?.headers ?? {}, name) ?? '',
+  };
+  for (const hint of hints) {
+    const text = hint(facts);
+    if (text) return text;
+  }
+  return undefined;
 }
 
-/** The hints for codes and messages of Node and OpenSSL, and of an answer that is not valid. */
-const messageHints: readonly (readonly [words: RegExp, hint: string])[] = [
-  [
-    /SELF_SIGNED|UNABLE_TO_(GET_ISSUER|VERIFY)/,
-    'if you trust its authority, name it in the setting ca-cert (PETSTORE_CA_CERT=<file>)',
-  ],
-  [
-    /alert[ _](certificate[ _](required|unknown)|handshake[ _]failure|bad[ _]certificate|unknown[ _]ca)/i,
-    'if the service wants a client certificate, name one in the setting client-cert (PETSTORE_CLIENT_CERT=<file>)',
-  ],
-  [/the port speaks TLS/, 'begin the base URL with https://'],
-  [/wrong version number|packet length too long/, 'is the base URL http:// instead?'],
-  [/with text\/html, not JSON/, 'does the base URL lead to the service, and not to a web page?'],
-];
-
-function message({ error }: Failure): string | undefined {
-  const cause = error?.details.cause;
-  const words = cause instanceof Error ? `${systemCode(cause)} ${cause.message}` : '';
-  if (/CERT_(NOT_YET_VALID|HAS_EXPIRED)/.test(words))
-    return `the clock here says ${new Date().toISOString().slice(0, 16)}Z: is it right?`;
-  return error && messageHints.find(([pattern]) => pattern.test(`${words} ${error.message}`))?.[1];
-}
-
-/** tinyproxy answers 401 in place of 407 to a wrong password. */
-function proxyPassword({ call, response, author }: Failure): string | undefined {
-  const isOfProxy = author !== 'service' && call?.client.transport.forwardProxy?.includes('@');
-  return response?.status === 401 && isOfProxy
-    ? 'are the user name and password of the proxy right?'
-    : undefined;
-}
-
-/** Basic is the only scheme that a 401 names, and the request used another or none. @see RFC 9110, 11.6.1 */
-function basic({ call, response }: Failure): string | undefined {
-  if (!call || response?.status !== 401) return undefined;
-  const challenge = headerValue(response.headers, 'www-authenticate') ?? '';
-  const authorization = headerValue(call.request.headers, 'authorization') ?? '';
-  if (!/^\s*basic\b/i.test(challenge) || /\bbearer\b/i.test(challenge) || /^basic\b/i.test(authorization))
-    return undefined;
-  return 'it wants a user name and a password: set auth-scheme to Basic (PETSTORE_AUTH_SCHEME=Basic), and give user:password as the token';
-}
-
-function token({ call, response, kind }: Failure): string | undefined {
-  if (!call || kind !== 'auth') return undefined;
-  const { credentialSource, whyNoCredential } = call.client;
-  if (credentialSource === undefined)
-    return (
-      whyNoCredential ??
-      'give a token: PETSTORE_TOKEN together with PETSTORE_BASE_URL, or token-file in the profile of this service'
-    );
-  const authorization = headerValue(call.request.headers, 'authorization') ?? '';
-  const prefix = /^\S+ ("|'|bearer |basic |authorization(?=:))/i.exec(authorization)?.[1];
-  if (prefix !== undefined)
-    return `the token of ${credentialSource} begins with ${prefix.trim()}: leave that out`;
-  return response?.status === 401
-    ? `is the token of ${credentialSource} that of this service, and still valid?`
-    : `the token of ${credentialSource} may not do this`;
-}
-
-function cache({ response }: Failure): string | undefined {
-  const age = response && headerValue(response.headers, 'age');
-  if (response?.status !== 412 || age === undefined) return undefined;
-  return `a cache in front of the service has answered (Age: ${age}): it must pass on requests with If-Match`;
+/** What the hints read of a failure. */
+interface Facts extends Pick<Failure, 'author' | 'kind'> {
+  readonly client?: Call['client'] | undefined;
+  readonly request?: Call['request'] | undefined;
+  readonly status?: number | undefined;
+  readonly reason?: UnavailableReason | undefined;
+  /** True if the connection was closed before an answer. */
+  readonly isClosed: boolean;
+  /** The message of the error, after the code and the message of its cause in Node or OpenSSL. */
+  readonly words: string;
+  /** Returns a header of the request, or an empty text. */
+  sent(name: string): string;
+  /** Returns a header of the answer, or an empty text. */
+  answered(name: string): string;
 }
 
 /** Many gateways take 8 KB of headers. */
 const largeHeaderBytes = 4000;
 
-/** Names the largest header of a request, if a gateway may have refused it. */
-function largeHeader({ call, response, error }: Failure): string | undefined {
-  const isRefused = response?.status === 400 || response?.status === 431 || isClosed(error);
-  if (!call || !isRefused) return undefined;
-  const { client, request } = call;
-  const [largest] = Object.keys(request.headers)
-    .map((name) => ({ name, bytes: Buffer.byteLength(headerValue(request.headers, name) ?? '') }))
-    .sort((a, b) => b.bytes - a.bytes);
-  if (!largest || largest.bytes < largeHeaderBytes) return undefined;
-  const { name, bytes } = largest;
-  const isToken = client.credentialSource !== undefined && name === 'authorization';
-  const header = isToken ? `the header with the token of ${client.credentialSource}` : `the header ${name}`;
-  return `${header} has ${bytes} bytes, and many gateways allow 8 KB of headers`;
-}
+/** The hints, each after its condition. The first one counts, so certificates, tokens and caches come before the guesses. */
+const hints: readonly ((facts: Facts) => string | false | undefined)[] = [
+  ({ words }) =>
+    /CERT_(NOT_YET_VALID|HAS_EXPIRED)/.test(words) &&
+    `the clock here says ${new Date().toISOString().slice(0, 16)}Z: is it right?`,
+  ({ words }) =>
+    /SELF_SIGNED|UNABLE_TO_(GET_ISSUER|VERIFY)/.test(words) &&
+    'if you trust its authority, name it in the setting ca-cert (PETSTORE_CA_CERT=<file>)',
+  ({ words }) =>
+    /alert[ _](certificate[ _](required|unknown)|handshake[ _]failure|bad[ _]certificate|unknown[ _]ca)/i.test(
+      words,
+    ) &&
+    'if the service wants a client certificate, name one in the setting client-cert (PETSTORE_CLIENT_CERT=<file>)',
+  ({ words }) => /the port speaks TLS/.test(words) && 'begin the base URL with https://',
+  ({ words }) =>
+    /wrong version number|packet length too long/.test(words) && 'is the base URL http:// instead?',
+  ({ words }) =>
+    /with text\/html, not JSON/.test(words) &&
+    'does the base URL lead to the service, and not to a web page?',
+  // tinyproxy answers 401 in place of 407 to a wrong password.
+  ({ client, status, author }) =>
+    status === 401 &&
+    author !== 'service' &&
+    client?.transport.forwardProxy?.includes('@') &&
+    'are the user name and password of the proxy right?',
+  // Basic is the only scheme that the 401 names, and the request used another or none. See RFC 9110, 11.6.1.
+  ({ status, sent, answered }) =>
+    status === 401 &&
+    /^\s*basic\b(?!.*\bbearer\b)/is.test(answered('www-authenticate')) &&
+    !/^basic\b/i.test(sent('authorization')) &&
+    'it wants a user name and a password: set auth-scheme to Basic (PETSTORE_AUTH_SCHEME=Basic), and give user:password as the token',
+  ({ client, kind }) =>
+    kind === 'auth' &&
+    client?.credentialSource === undefined &&
+    (client?.whyNoCredential ??
+      'give a token: PETSTORE_TOKEN together with PETSTORE_BASE_URL, or token-file in the profile of this service'),
+  ({ client, kind, sent }) => {
+    const prefix = /^\S+ ("|'|bearer |basic |authorization(?=:))/i.exec(sent('authorization'))?.[1];
+    return (
+      kind === 'auth' &&
+      prefix !== undefined &&
+      `the token of ${client?.credentialSource} begins with ${prefix.trim()}: leave that out`
+    );
+  },
+  ({ client, kind, status }) =>
+    kind === 'auth' &&
+    (status === 401
+      ? `is the token of ${client?.credentialSource} that of this service, and still valid?`
+      : `the token of ${client?.credentialSource} may not do this`),
+  ({ status, answered }) =>
+    status === 412 &&
+    answered('age') !== '' &&
+    `a cache in front of the service has answered (Age: ${answered('age')}): it must pass on requests with If-Match`,
+  ({ client, request, status, isClosed, sent }) => {
+    const [largest] = Object.keys(request?.headers ?? {})
+      .map((name) => ({ name, bytes: Buffer.byteLength(sent(name)) }))
+      .sort((a, b) => b.bytes - a.bytes);
+    const isPossible = status === 400 || status === 431 || isClosed;
+    if (!isPossible || !largest || largest.bytes < largeHeaderBytes) return undefined;
+    const { name, bytes } = largest;
+    const isToken = client?.credentialSource !== undefined && name === 'authorization';
+    const header = isToken ? `the header with the token of ${client.credentialSource}` : `the header ${name}`;
+    return `${header} has ${bytes} bytes, and many gateways allow 8 KB of headers`;
+  },
+  // A gateway answers plain http on a port of TLS with 400, or closes the connection.
+  ({ request, status, author, isClosed }) =>
+    ((status === 400 && author === 'gateway') || isClosed) &&
+    request?.url.startsWith('http:') &&
+    'if the port speaks TLS, begin the base URL with https://',
+  ({ request, status, author }) =>
+    (status === 403 || status === 405) &&
+    author === 'gateway' &&
+    `a gateway in front of the service may refuse ${request?.method}: look at the paths, methods and bodies that its rules allow`,
+  ({ reason }) => reason === 'timeout' && 'allow more time with --timeout',
+  ({ client, reason }) =>
+    client &&
+    reason === 'connection-refused' &&
+    `is the service running, and the base URL right? \`${client.doctor}\` looks at each step`,
+  ({ client, ...facts }) =>
+    client &&
+    isAddressMissing(facts) &&
+    client.contract.basePath !== '' &&
+    client.baseUrl.endsWith(client.contract.basePath) &&
+    `the description says that its operations lie below ${client.contract.basePath}; if they do not, bind again with --base-path /`,
+  ({ client, reason, ...facts }) =>
+    client &&
+    (isAddressMissing(facts) || reason === 'dns') &&
+    `is the base URL right? \`${client.doctor}\` looks at each step`,
+];
 
-/** A gateway answers plain http on a port of TLS with 400, or closes the connection. */
-function plainToTls({ call, response, author, error }: Failure): string | undefined {
-  const isPossible = (response?.status === 400 && author === 'gateway') || isClosed(error);
-  if (!isPossible || !call?.request.url.startsWith('http:')) return undefined;
-  return 'if the port speaks TLS, begin the base URL with https://';
-}
-
-function isClosed(error: CliError | undefined): boolean {
-  return error?.details.reason === 'reset' && error.details.status === undefined;
-}
-
-function gatewayRule({ call, response, author }: Failure): string | undefined {
-  const isRefusal = response?.status === 403 || response?.status === 405;
-  if (!isRefusal || author !== 'gateway') return undefined;
-  return `a gateway in front of the service may refuse ${call?.request.method}: look at the paths, methods and bodies that its rules allow`;
-}
-
-function timeout({ error }: Failure): string | undefined {
-  return error?.details.reason === 'timeout' ? 'allow more time with --timeout' : undefined;
-}
-
-function address({ call, response, error, kind }: Failure): string | undefined {
-  if (!call) return undefined;
-  const { contract, baseUrl, doctor } = call.client;
-  const look = `\`${doctor}\` looks at each step`;
-  const { reason } = error?.details ?? {};
-  if (reason === 'connection-refused') return `is the service running, and the base URL right? ${look}`;
-  const isAddressMissing = isMissingStatus(response?.status) && kind === 'unavailable';
-  if (!isAddressMissing && reason !== 'dns') return undefined;
-  const { basePath } = contract;
-  if (isAddressMissing && basePath !== '' && baseUrl.endsWith(basePath))
-    return `the description says that its operations lie below ${basePath}; if they do not, bind again with --base-path /`;
-  return `is the base URL right? ${look}`;
+/** Returns true if nothing shows that the service has the address at all. */
+function isAddressMissing({ status, kind }: Pick<Facts, 'status' | 'kind'>): boolean {
+  return isMissingStatus(status) && kind === 'unavailable';
 }
