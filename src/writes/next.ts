@@ -1,7 +1,8 @@
 import { describeValue, isMetBy, type ServiceRecord, type Value } from '../api/record-values.ts';
 import { isReadingRetried, isTransientError } from '../client/answer-table.ts';
+import type { CallLimits } from '../client/call.ts';
 import { codeOfError, type JudgedWrite } from '../client/judge-write.ts';
-import { delayOfRetry, type RetryLimits } from '../client/pace.ts';
+import { delayOfRetry } from '../client/pace.ts';
 import { CliError, InterruptedError } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
 import { type Abilities, applied, decide, perhapsMade, wantedValue } from './decide.ts';
@@ -58,7 +59,7 @@ export interface End {
 }
 
 /** What a command allows its rows to do. */
-export interface Policy extends RetryLimits {
+export interface Policy extends CallLimits {
   /** True if a row that finds no record creates it. */
   readonly mayCreate: boolean;
 }

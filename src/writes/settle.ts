@@ -1,4 +1,3 @@
-import type { CallLimits } from '../client/call.ts';
 import type { OperationRequest } from '../client/request.ts';
 import { monotonicMs, sleep } from '../process/deadline.ts';
 import { CliError, InterruptedError } from '../process/errors.ts';
@@ -15,7 +14,7 @@ export interface Settled extends End {
 }
 
 export interface SettleOptions {
-  readonly policy: Policy & Pick<CallLimits, 'timeoutMs'>;
+  readonly policy: Policy;
   /** True if each request of a row has its own deadline, as in a run. Else all of them have one together. */
   readonly isRun: boolean;
   /** No request begins after it is aborted. */

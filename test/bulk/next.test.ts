@@ -54,7 +54,7 @@ const rows: readonly (readonly [Intent, Planned])[] = [
   [{ kind: 'remove', created: 5 }, planned(5, null, 'remove')],
 ];
 
-const policy = { mayCreate: true, retries: 1, retriesUnreachable: true };
+const policy = { mayCreate: true, timeoutMs: 1000, retries: 1, retriesUnreachable: true };
 const abilities = {
   canReadEach: true,
   canList: true,
