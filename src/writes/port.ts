@@ -70,7 +70,7 @@ export function createRecordPort(client: Client, name: NounName, options: PortOp
     createsByPut: isCount && !operations.has(ids.create),
     writeOnly,
     async read(id, options) {
-      const reading = Object.assign({}, options, { pace, isFresh: true });
+      const reading = { ...options, pace, isFresh: true };
       const toReading = (answer: FetchedRecord): Reading =>
         sendsEtags ? answer : { ...answer, etag: undefined };
       const found = await readRecord(client, name, id, reading).then(toReading, missingReading);
