@@ -167,7 +167,7 @@ function extendUndo(undo: Run, undone: Run): Run {
     const earlier = earlierRows.get(row.line);
     if (!earlier) return isAppliedOrUncertain(row) ? createUndoRow(row) : [];
     const isTriedAgain = earlier.outcome?.kind === 'failed' && !row.doubt;
-    return earlier.id === undefined || isTriedAgain ? createUndoRow(row) : earlier;
+    return isTriedAgain ? createUndoRow(row) : earlier;
   });
   return { ...undo, rows };
 }

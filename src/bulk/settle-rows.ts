@@ -75,7 +75,7 @@ function toOutcome(run: Run, { name, made }: NamedRow, as: 'applied' | 'failed')
   const state = rowStateOf(row);
   const isCreate = row.intent.kind === 'create';
   const lacksId = isCreate && state === 'applied' && idOfRow(row) === undefined;
-  if (state !== 'unknown' && !isLeft(row) && !(lacksId && as === 'applied'))
+  if (state !== 'unknown' && !isLeft(row) && !lacksId)
     throw new UsageError(
       `run ${run.id}: the row ${name} is ${state}, and only a row that is unknown or left can be settled`,
     );
