@@ -80,8 +80,9 @@ type Next = readonly [State, Step];
 
 /** How often a row that adds may find a count that somebody else has changed. */
 const maxOtherCounts = 10;
-const noReading = 'the service offers no way to read one record';
-const unboundError = new CliError('unavailable', noReading, { code: 'unbound' });
+const unboundError = new CliError('unavailable', 'the service offers no way to read one record', {
+  code: 'unbound',
+});
 const stale = 'the service refuses the tag that its readings give: a cache or a replica may stand between';
 
 export function initialState({ id, intent, planned, doubt }: Row): State {
@@ -176,12 +177,7 @@ function afterReading(
 ): Next {
   const isDispelled = old.doubt === 'sent-twice' && !isMetBy(old.planned?.after ?? null, now);
   const doubt = isDispelled ? undefined : old.doubt;
-  const state = {
-    ...old,
-    doubt,
-    reading,
-    before: old.before ?? reading.record?.fields,
-  };
+  const state = { ...old, doubt, reading, before: old.before ?? reading.record?.fields };
   const decision = decide(state, now, situation.policy.mayCreate, situation.abilities);
   if (decision.kind !== 'write') return endDecided(state, decision, reading.record);
   const { intent, planned, aim } = state;
@@ -232,10 +228,8 @@ function afterAttempt(old: State, lastWrite: JudgedWrite, situation: Situation):
     case 'unrepeatable': {
       if (isCreate) return endPerhapsMade(state);
       const sent = uncertain(state);
-      return (
-        (verdict === 'lost' ? tryAgain(sent, 'read', situation, error) : undefined) ??
-        lookAgain(sent, situation)
-      );
+      const again = verdict === 'lost' ? tryAgain(sent, 'read', situation, error) : undefined;
+      return again ?? lookAgain(sent, situation);
     }
     case 'conflict':
     case 'stale': {
