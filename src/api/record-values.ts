@@ -138,7 +138,7 @@ export function isCategoryField(name: string): boolean {
 type RecordFields = Readonly<Record<string, JsonValue | undefined>>;
 
 /** Returns the category of a record: its id, or `{id, name}` if the record has its name. */
-export function categoryIn({ categoryId: id, category: name = null }: RecordFields): JsonValue | undefined {
+function categoryIn({ categoryId: id, category: name = null }: RecordFields): JsonValue | undefined {
   if (name === null) return id;
   return id === undefined ? { name } : { id, name };
 }
@@ -152,7 +152,7 @@ export function categoryFields({ id, name }: JsonObject): JsonObject {
 }
 
 /** Returns what to compare: the ids if both sides have one, or else the names. */
-export function comparedCategories(
+function comparedCategories(
   category: JsonValue | undefined,
   record: RecordFields,
 ): { readonly expected: JsonValue | undefined; readonly actual: JsonValue | undefined } {
@@ -170,7 +170,7 @@ export function hasCategory(record: RecordFields, category: JsonValue): boolean 
 }
 
 /** Returns the name of a category, or without one its id. */
-export function categoryText({ id, name }: JsonObject): string {
+function categoryText({ id, name }: JsonObject): string {
   return String(name ?? id);
 }
 

@@ -109,7 +109,7 @@ export async function checkCondition(
 ): Promise<Finding> {
   const operation = reachOperation(context.reads);
   const { path } = condition;
-  const asking = { ...options, isFinal: (status: number) => meetsStatus(condition, status) };
+  const asking = { ...options, isFinalStatus: (status: number) => meetsStatus(condition, status) };
   const answer = await (operation && path === undefined
     ? context.ask(operation, undefined, asking)
     : context.get(path ?? context.client.baseUrl, asking));
@@ -195,7 +195,7 @@ export async function checkAuth(context: CheckContext): Promise<Finding> {
   const headers = { [context.tokenHeader.name.toLowerCase()]: undefined };
   const answers: CheckAnswer[] = [];
   for (const operation of operations) {
-    const answer = await context.ask(operation, undefined, { isFinal: isAuthRefusal, headers });
+    const answer = await context.ask(operation, undefined, { isFinalStatus: isAuthRefusal, headers });
     if (isDeclared ? !isAuthRefusal(answer.status) : answer.status < 400) answers.push(answer);
   }
   // A failure of a stable operation is the gravest.

@@ -34,7 +34,7 @@ export interface CheckAnswer extends RawAnswer {
 
 /** The options of one request of a check. */
 export interface AskOptions
-  extends Pick<CallOptions, 'isFinal'>,
+  extends Pick<CallOptions, 'isFinalStatus'>,
     Pick<CallInput, 'headers'>,
     Pick<OperationRequest, 'isUnchecked'> {}
 

@@ -76,9 +76,9 @@ export async function runCheck(check: Check, service: Service, stopped: AbortSig
 /** Makes the context of one check. @param attempts gets the attempts of its requests */
 function createCheckContext(service: Service, signal: AbortSignal, attempts: Attempt[]): CheckContext {
   const { client } = service;
-  const callOptions = ({ isFinal }: AskOptions = {}): CallOptions => ({
+  const callOptions = ({ isFinalStatus }: AskOptions = {}): CallOptions => ({
     signal,
-    isFinal: (status) => !isTemporary(status) || isFinal?.(status) === true,
+    isFinalStatus: (status) => !isTemporary(status) || isFinalStatus?.(status) === true,
     afterAttempt: (attempt) => attempts.push(attempt),
   });
   return {

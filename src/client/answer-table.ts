@@ -9,27 +9,23 @@ export interface Attempt {
   readonly request: HttpRequest;
   /** True if the service may have received a byte of the request. */
   readonly isSent: boolean;
-  /** Undefined if there is none. */
   readonly response?: HttpResponse | undefined;
   /** Why there is no response, or why its redirect is not followed. */
   readonly error?: Error | undefined;
-  /** Whose answer an error status is. Undefined without one. */
+  /** The author of an answer with an error status. */
   readonly author?: Author | undefined;
   /** 1 for the first. */
   readonly number: number;
   readonly elapsedMs: number;
-  /** The service's id of the request, with secrets masked. Undefined if the service sent none. */
+  /** The service's id of the request, with secrets masked. */
   readonly requestId?: string | undefined;
   /** The Retry-After of an error status, in milliseconds from its arrival. */
   readonly retryAfterMs?: number | undefined;
-  /** The delay before the next attempt, in milliseconds. Undefined if there is no next attempt. */
+  /** The delay before the next attempt, in milliseconds, if there is one. */
   readonly nextDelayMs?: number | undefined;
-  /** Why there is no further attempt although the answer allows one, a clause. */
+  /** A clause that says why there is no further attempt although the answer allows one. */
   readonly whyNoRetry?: string | undefined;
 }
-
-/** The part of an attempt that decides whether the request was applied, and whether it is retried. */
-type AttemptEnd = Pick<Attempt, 'isSent' | 'response' | 'error' | 'author'>;
 
 /** What an answer with an error status, or no answer, says of a write. It also decides which requests are retried. */
 export type FailureVerdict =
@@ -123,7 +119,12 @@ const repeatableReasons: ReadonlySet<UnavailableReason | undefined> = new Set<Un
 ]);
 
 /** Returns what the answer to an attempt means, or what it means that there is none. */
-export function answerRule({ isSent, response, error, author }: AttemptEnd): AnswerRule {
+export function answerRule({
+  isSent,
+  response,
+  error,
+  author,
+}: Pick<Attempt, 'isSent' | 'response' | 'error' | 'author'>): AnswerRule {
   if (response) return statusRule(response.status, author);
   const { reason, retryable } = error instanceof CliError ? error.details : {};
   const isRepeatable = retryable !== false && repeatableReasons.has(reason);
@@ -155,17 +156,17 @@ export function isMissingStatus(status: number | undefined): boolean {
  * Returns true if a write may have been applied: the service itself did not refuse all of the attempts that were sent. The
  * answer to a later attempt does not change that.
  */
-export function mayHaveBeenApplied(method: string, attempts: readonly AttemptEnd[]): boolean {
-  return (
-    !isSafeMethod(method) &&
-    attempts.some((attempt) => ['lost', 'unrepeatable'].includes(answerRule(attempt).verdict))
+export function mayHaveBeenApplied(attempts: readonly Attempt[]): boolean {
+  return attempts.some(
+    (attempt) =>
+      !isSafeMethod(attempt.request.method) && ['lost', 'unrepeatable'].includes(answerRule(attempt).verdict),
   );
 }
 
 /** Returns true if a request may be retried. @see RFC 9110, 9.2.2 */
-export function isRetried(method: string, result: AttemptEnd): boolean {
-  const { verdict } = answerRule(result);
-  return verdict === 'busy' || (verdict === 'lost' && isIdempotent(method));
+export function isRetried(attempt: Attempt): boolean {
+  const { verdict } = answerRule(attempt);
+  return verdict === 'busy' || (verdict === 'lost' && isIdempotent(attempt.request.method));
 }
 
 /** Returns true if the reason of an error may pass, so that the same request may succeed later. */

@@ -94,7 +94,7 @@ function makeError(
     forwardProxy !== undefined && isAnswered && details.author !== 'service'
       ? `; the proxy ${forwardProxy} or the service has sent it`
       : '';
-  const isOnce = isIdempotent(method) || !mayHaveBeenApplied(method, attempts);
+  const isOnce = isIdempotent(method) || !mayHaveBeenApplied(attempts);
   return new CliError(kind, `${why}${senders}`, {
     ...callDetails(call, attempts),
     ...details,
@@ -112,7 +112,7 @@ export function callDetails({ request }: Call, attempts: Attempts): ErrorDetails
     retryAfterMs: last?.retryAfterMs,
     requestId: last?.requestId,
     addition: last?.whyNoRetry,
-    mayBeApplied: mayHaveBeenApplied(request.method, attempts),
+    mayBeApplied: mayHaveBeenApplied(attempts),
   };
 }
 

@@ -57,7 +57,7 @@ export interface CallOptions {
   /** The most retries. By default those of the client. */
   readonly retries?: number | undefined;
   /** True if an answer with this status is not retried. */
-  isFinal?(status: number): boolean;
+  isFinalStatus?(status: number): boolean;
   readonly signal?: AbortSignal | undefined;
   /**
    * Paces the attempts. Waiting for a turn, or for a Retry-After of up to two minutes, does not use up the deadline. The

@@ -27,7 +27,7 @@ import { type Filters, type ListOptions, readList } from './whole-list.ts';
 type ListRecord<K extends ListId> = ServiceRecord<Result<K> & JsonObject>;
 
 export interface Client extends Pick<ClientOptions, 'contract' | 'baseUrl' | 'credentialSource' | 'limits'> {
-  /** Sends a message about a list to the observer, once for this client. */
+  /** Sends a message about a list to the observer, each text once. */
   notify(message: ListMessage): void;
   /**
    * Reads a record by one operation, and checks it against the schema.

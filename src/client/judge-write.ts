@@ -120,7 +120,7 @@ export function judgeFailure(error: unknown, attempt: Attempt | undefined): Judg
     const reason = { ...codeOfError(cliError), message: cliError.message };
     return { verdict: verdictOf(attempt), attempt, reason, error: cliError };
   }
-  if (!mayHaveBeenApplied(attempt.request.method, [attempt])) throw error;
+  if (!mayHaveBeenApplied([attempt])) throw error;
   const reason = { code: 'interrupted', message: 'it was stopped before the answer came' } as const;
   return { verdict: 'stopped', attempt, reason, error: cliError };
 }

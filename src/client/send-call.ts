@@ -60,7 +60,7 @@ export async function sendCall(call: Call): Promise<SentCall> {
 
 function errorOfCall(call: Call, attempts: readonly Attempt[], error: unknown): unknown {
   if (!(error instanceof InterruptedError)) return callError(call, attempts, error);
-  return mayHaveBeenApplied(call.request.method, attempts)
+  return mayHaveBeenApplied(attempts)
     ? new InterruptedError(error.signal, callDetails(call, attempts))
     : error;
 }
@@ -133,10 +133,9 @@ function nextAttempt(
   attempt: Attempt,
   leftMs: number,
 ): Pick<Attempt, 'nextDelayMs' | 'whyNoRetry'> | undefined {
-  const { request, options, client } = call;
+  const { options, client } = call;
   const { number, error, response, retryAfterMs } = attempt;
-  if (!isRetried(request.method, attempt) || (response && options.isFinal?.(response.status)))
-    return undefined;
+  if (!isRetried(attempt) || (response && options.isFinalStatus?.(response.status))) return undefined;
   const isPaused = options.pace !== undefined && retryAfterMs !== undefined;
   const limitMs = isPaused ? maxRetryWaitMs + 1 : leftMs;
   const { retries = client.limits.retries } = options;

@@ -31,8 +31,6 @@ type HeaderValues = Readonly<Record<string, string | readonly string[]>>;
 export interface Secrets {
   /** Adds a secret. A short secret is left out, because masking it would garble other texts. */
   add(secret: string): void;
-  /** Adds the password of a URL, and the Basic credential that is sent for it. Ignores a text that is not a URL. */
-  addPasswordOf(url: string): void;
   /** Adds a header whose values are secret. */
   addHeader(name: string): void;
   hasHeader(name: string): boolean;
@@ -63,6 +61,7 @@ export function createSecrets(env: Readonly<Record<string, string | undefined>> 
     // The longest first: a secret that is part of another one must not leave the rest of that one.
     forms = [...new Set([...secrets].flatMap(formsOf))].sort((a, b) => b.length - a.length);
   };
+  // The Basic credential is sent for the password of a proxy.
   const addPasswordOf = (url: string) => {
     if (!url.includes('@') || !URL.canParse(url)) return;
     const [username = '', password = ''] = [new URL(url).username, new URL(url).password].map(percentDecoded);
@@ -74,7 +73,6 @@ export function createSecrets(env: Readonly<Record<string, string | undefined>> 
   for (const name of proxyVariables) addPasswordOf(env[name]?.trim() ?? '');
   return {
     add,
-    addPasswordOf,
     addHeader: (name) => void secretHeaders.add(name.toLowerCase()),
     hasHeader: (name) => secretHeaders.has(name.toLowerCase()),
     mask,

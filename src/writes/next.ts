@@ -326,8 +326,8 @@ function giveUp(
   if (!doubt) {
     const error = cause ?? lastWrite?.error;
     // A gateway may have sent the create twice, so a resume must not send it once more.
-    const isFinal = intent.kind === 'create' && isOutdated(lastWrite);
-    const isTransient = code === 'stale' || (!isFinal && error !== undefined && isTransientError(error));
+    const mayBeMade = intent.kind === 'create' && isOutdated(lastWrite);
+    const isTransient = code === 'stale' || (!mayBeMade && error !== undefined && isTransientError(error));
     return end(state, { outcome: { kind: 'failed', reason: { ...reason, isTransient } }, error });
   }
   return end(state, { outcome: { kind: 'unknown', reason }, error: lastWrite?.error ?? cause });

@@ -16,7 +16,7 @@ export interface HttpProxy {
 }
 
 /**
- * Finds the proxy for a URL in HTTP_PROXY, HTTPS_PROXY and NO_PROXY; the lower-case names take precedence, as in curl. A
+ * Finds the proxy for a URL in HTTP_PROXY, HTTPS_PROXY and NO_PROXY; the lower-case names take precedence. A
  * loopback host is never proxied.
  *
  * @throws UsageError that names the variable, but no password, if the value is not an http or https URL.
