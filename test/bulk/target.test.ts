@@ -8,6 +8,7 @@ import { reply, toCsv } from '../helpers/stock-server.ts';
 test.each([
   ['http://localhost:4010/v1', true],
   ['HTTP://LOCALHOST:4010/v1', true],
+  ['http://localhost.:4010/v1', true],
   ['http://127.1:4010/v1', true],
   ['http://[::ffff:127.0.0.1]:4010/v1', true],
   ['http://0.0.0.0:4010/v1', true],

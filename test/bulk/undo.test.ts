@@ -36,6 +36,15 @@ stories({
     ['undo r1 --yes', '0:'],
     counts(1, 1, 1),
   ],
+  'a value that a later run could not replace is taken back': [
+    { counts: [1], files: { 'stock.csv': toCsv([4]), 'later.csv': toCsv([9]) } },
+    [apply, '0: applied 1'],
+    answering({ 1: 422 }),
+    ['inventory apply later.csv --yes', '1: failed 1'],
+    healed,
+    ['undo r1 --yes', '0: applied 1'],
+    counts(1),
+  ],
   'an entry that a delivery created is removed if it is still as created, else it gets the opposite': [
     { counts: [5, 5], files: { 'd.csv': 'petId,change\n3,+3\n4,+4\n' } },
     [`${deliver} --create-missing`, '0: applied 2'],
