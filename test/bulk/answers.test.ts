@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { runCli } from '../helpers/run-cli.ts';
 import { type StockDesk, stockShop } from '../helpers/stock-desk.ts';
-import { refuse, reply, shelves, toCsv, trouble } from '../helpers/stock-server.ts';
+import { refusal, shelves, toCsv, trouble } from '../helpers/stock-server.ts';
 
 // A write is applied if its answer shows it, or a reading afterwards; it failed only if the service itself has refused it.
 
@@ -13,13 +13,12 @@ test.each([200, 201, 204])(
   async (status) => {
     await using shop = await stockShop([5, 5, 5, 0], { 'stock.csv': toCsv([6, 6, 6, 6]) });
     let keepsIts = true;
-    shop.misbehave = ({ method, petId = '', quantity = 0 }, response) => {
+    shop.misbehave = ({ method, petId = '', quantity = 0 }) => {
       if (method !== 'PUT') return undefined;
       // A page that a reading confirms says nothing of answers without a body.
       const isPage = keepsIts && petId === '1';
       if (isPage || !keepsIts) shop.stock.set(petId, quantity);
-      response.writeHead(isPage ? 200 : status).end(isPage ? '<html>' : undefined);
-      return true;
+      return isPage ? { headers: { 'content-type': undefined }, body: '<html>' } : { status };
     };
     const readings = () => shop.seen.splice(0).filter(({ method }) => method === 'GET').length;
     expect(await shop.report(`${apply} --concurrency 1`)).toMatchObject({ code: 3, applied: 1, unknown: 3 });
@@ -60,11 +59,11 @@ test('a refused count is failed, any other failure is unknown, and resume writes
 
 test('a service that adds instead of setting stops the run at its first row', async () => {
   await using shop = await stockShop([1, -100, 100, 100], { 'stock.csv': toCsv([102, 102, 102, 102]) });
-  shop.misbehave = ({ method, petId = '', quantity = 0 }, response) => {
+  shop.misbehave = ({ method, petId = '', quantity = 0 }) => {
     if (method !== 'PUT') return undefined;
-    if (petId === '1') return refuse(response, 422, 'no');
+    if (petId === '1') return refusal(422);
     shop.stock.set(petId, (shop.stock.get(petId) ?? 0) + quantity);
-    return reply(response, 200, { petId: Number(petId), quantity: shop.stock.get(petId), status: 'sold' });
+    return { body: { petId: Number(petId), quantity: shop.stock.get(petId), status: 'sold' } };
   };
   const report = await shop.report(apply);
   expect(report).toMatchObject({ code: 6, failed: 1, unknown: 1, unprocessed: 2 });
@@ -139,14 +138,10 @@ test('a strong ETag binds a row that expects or adds; what somebody writes in be
 
 test('a record that a list lacks is read by itself before it is called missing', async () => {
   await using shop = await stockShop(shelves(120, 5), { 'stock.csv': toCsv(shelves(120, 6)) });
-  shop.misbehave = ({ path, petId }, response) => {
+  shop.misbehave = ({ path, petId }) => {
     if (petId !== undefined || !path.startsWith('/store/inventory?')) return undefined;
     const items = shelves(120, 5).filter(([id]) => id !== 60);
-    return reply(
-      response,
-      200,
-      items.map(([id, quantity]) => ({ petId: id, quantity, status: 'sold' })),
-    );
+    return { body: items.map(([id, quantity]) => ({ petId: id, quantity, status: 'sold' })) };
   };
   expect(await shop.report(apply)).toMatchObject({ code: 0, applied: 120 });
 });
@@ -156,8 +151,7 @@ test.each([
   ['that fails', 500, { code: 'broken', message: 'no', status: 500 }],
 ])('a plan that cannot be read whole, for an answer %s, leaves nothing', async (_, status, body) => {
   await using shop = await stockShop(shelves(25, 5), { 'stock.csv': toCsv(shelves(25, 6)) });
-  shop.misbehave = ({ method, petId }, response) =>
-    method === 'GET' && petId === '20' ? reply(response, status, body) : undefined;
+  shop.misbehave = ({ method, petId }) => (method === 'GET' && petId === '20' ? { status, body } : undefined);
   const words = `${apply} --max-errors 1 --retries 0 --create-missing`;
   expect(await shop.run(words)).toMatchObject({ code: 6, stdout: '' });
   expect(shop.writes()).toEqual([]);
@@ -198,11 +192,10 @@ test('sends nothing if the service offers no way to read counts, or none to set 
 test('an entry that a PUT creates is made where there is none, and once if its answer is lost', async () => {
   await using shop = await stockShop([], { 'd.csv': 'petId,change\n7,3\n' });
   const env = await bindWithout(shop, ['post', list]);
-  shop.misbehave = ({ quantity, method }, response) => {
+  shop.misbehave = ({ quantity, method }) => {
     if (method !== 'PUT' || shop.writes().length > 2) return undefined;
     if (shop.writes().length === 2) shop.stock.set('7', quantity ?? 0);
-    response.destroy();
-    return true;
+    return 'reset';
   };
   const words = 'inventory apply d.csv --relative --delivery LS-1 --create-missing --yes';
   expect(await shop.report(words, { env })).toMatchObject({ code: 0, applied: 1 });
@@ -216,8 +209,10 @@ test("reports the service's request id, and shows control characters", async () 
     'a.json': '[{"petId":2,"quantity":6}]',
   });
   const body = { code: 'no', message: '\u001b[2Jgone\u202e\u009b1m', status: 409 };
-  shop.misbehave = ({ method, petId }, response) =>
-    method === 'PUT' && petId === '2' ? reply(response, 409, body, { 'x-request-id': 'r-77' }) : undefined;
+  shop.misbehave = ({ method, petId }) =>
+    method === 'PUT' && petId === '2'
+      ? { status: 409, body, headers: { 'x-request-id': 'r-77' } }
+      : undefined;
   expect(JSON.stringify((await shop.report(apply)).failures)).toContain('r-77');
   expect(shop.read('stock.rejects.csv')).toMatch(/^2,6,3,failed,409,no,.*\\x1b\[2Jgone\\u202e.*$/m);
   await shop.run('inventory apply a.json --yes');
@@ -234,14 +229,14 @@ test.each([
     const env = await bindWithout(shop, ['post', list], ['get', entry]);
     // An entry of the first page was deleted meanwhile, so the second page begins behind the entry.
     let lists = 0;
-    shop.misbehave = ({ method, quantity = 0 }, response) => {
+    shop.misbehave = ({ method, quantity = 0 }) => {
       if (method === 'GET') lists += 1;
       const items = [1, 3].map((petId) => ({ petId, quantity: petId + 40, status: 'available' }));
-      if (method === 'GET') return lists === 1 ? reply(response, 200, items) : undefined;
+      if (method === 'GET') return lists === 1 ? { body: items } : undefined;
       if (method === 'DELETE') return undefined;
       // An answer without a record is confirmed by the list.
       shop.stock.set('2', quantity);
-      return reply(response, 204, '');
+      return { status: 204 };
     };
     expect((await shop.run(`${line} --yes`, { env })).code).toBe(0);
     expect([...shop.stock.values()]).toEqual(left);

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { stockShop } from '../helpers/stock-desk.ts';
-import { refuse, stockServer, trouble } from '../helpers/stock-server.ts';
+import { refusal, stockServer, trouble } from '../helpers/stock-server.ts';
 import { answering, counts, file, healed, type Scene, stories } from './story.ts';
 
 // A delivery adds to counts, so booking it twice is wrong.
@@ -187,11 +187,9 @@ test('only a person settles an unknown row whose record a later run has planned'
   // The record cannot be read afterwards, so the row stays unknown.
   const { misbehave } = shop;
   let isLost = false;
-  shop.misbehave = (request, response) => {
+  shop.misbehave = (request) => {
     isLost ||= request.method !== 'GET';
-    return isLost && request.method === 'GET'
-      ? refuse(response, 500, 'down')
-      : misbehave?.(request, response);
+    return isLost && request.method === 'GET' ? refusal(500) : misbehave?.(request);
   };
   expect(await shop.report(`${deliver} --retries 0`)).toMatchObject({ unknown: 1 });
   shop.misbehave = undefined;
@@ -214,9 +212,9 @@ test('an earlier run on a record does not hold up a row, even if the row is plan
   expect((await shop.report(deliver.replace('d.csv', 'e.csv').replace('LS-1', 'LS-2'))).code).toBe(0);
   // Some readings succeed, for a plan or a write: the service is down for all else.
   let readings = 2;
-  shop.misbehave = ({ method }, response) => {
+  shop.misbehave = ({ method }) => {
     if (method === 'GET' && readings > 0) readings -= 1;
-    else return refuse(response, 502, 'down');
+    else return refusal(502);
     return undefined;
   };
   expect(await shop.report(`${deliver} --retries 0`)).toMatchObject({ unknown: 1 });

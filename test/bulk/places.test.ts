@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { stockDesk, stockShop } from '../helpers/stock-desk.ts';
-import { reply, shelves, toCsv } from '../helpers/stock-server.ts';
+import { shelves, toCsv } from '../helpers/stock-server.ts';
 
 test('exports counts that can be applied again, as CSV whatever PETSTORE_OUTPUT says', async () => {
   await using shop = await stockShop(shelves(2500, (petId) => petId % 100));
@@ -25,10 +25,8 @@ test('exports counts that can be applied again, as CSV whatever PETSTORE_OUTPUT 
 test('exports the expected counts and names too', async () => {
   await using shop = await stockShop([1, 2, 3]);
   const pets = [1, 2, 3].map((id) => ({ id, name: `Pet ${id}`, categoryId: 1, status: 'sold' }));
-  shop.misbehave = ({ path }, response) =>
-    path.startsWith('/pets')
-      ? reply(response, 200, pets.slice(Number(/after=(\d)/.exec(path)?.[1] ?? 0)))
-      : undefined;
+  shop.misbehave = ({ path }) =>
+    path.startsWith('/pets') ? { body: pets.slice(Number(/after=(\d)/.exec(path)?.[1] ?? 0)) } : undefined;
   const { stdout } = await shop.run('inventory export --with-expected');
   expect(stdout).toBe('petId,quantity,expected,status\n1,1,1,available\n2,2,2,available\n3,3,3,available\n');
   shop.write('stock.csv', stdout.replace('2,2,2', '2,20,2').replace('3,3,3', '3,30,3'));

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { stockShop } from '../helpers/stock-desk.ts';
-import { refuse, toCsv, trouble } from '../helpers/stock-server.ts';
+import { refusal, toCsv, trouble } from '../helpers/stock-server.ts';
 
 const apply = 'inventory apply stock.csv --yes';
 const notes = '_line,_state,_status,_code,_message';
@@ -128,8 +128,8 @@ test('takes the next free number for a name that is in use, given or not', async
 
 test('a resume says how many rows of earlier rejects are still open', async () => {
   await using shop = await stockShop([5, 5, 5], { 'stock.csv': toCsv([6, 6, 6]) });
-  shop.misbehave = ({ method, petId }, response) =>
-    method === 'PUT' && petId !== '1' ? refuse(response, petId === '2' ? 429 : 409, 'no') : undefined;
+  shop.misbehave = ({ method, petId }) =>
+    method === 'PUT' && petId !== '1' ? refusal(petId === '2' ? 429 : 409) : undefined;
   expect(await shop.report(`${apply} --retries 0`)).toMatchObject({ applied: 1, failed: 2 });
   shop.misbehave = undefined;
   const { stderr, applied } = await shop.report('resume --yes');
@@ -143,9 +143,9 @@ test('reports rejects that cannot be written', async () => {
   await using shop = await stockShop([5, 5], { 'stock.csv': toCsv([6, 6]) });
   const folder = join(shop.folder, 'out');
   mkdirSync(folder);
-  shop.misbehave = ({ method, petId }, response) => {
+  shop.misbehave = ({ method, petId }) => {
     if (method === 'PUT') rmSync(folder, { recursive: true, force: true });
-    return method === 'PUT' && petId === '1' ? refuse(response, 409, 'no') : undefined;
+    return method === 'PUT' && petId === '1' ? refusal(409) : undefined;
   };
   const summary = await shop.report(`${apply} --rejects out/mine.csv`);
   expect(summary).toMatchObject({ code: 3, applied: 1, failed: 1 });

@@ -6,7 +6,6 @@ import { fakeIo } from '../helpers/run-cli.ts';
 import { stockShop } from '../helpers/stock-desk.ts';
 import {
   holdWrites,
-  refuse,
   type StockServer,
   shelves,
   stockServer,
@@ -229,8 +228,8 @@ test('a journal under another name is not read: it may be of another machine', a
 
 test('keeps the journal from others, and the token out of it', async () => {
   await using shop = await stockShop([1, 1], { 'stock.csv': toCsv([2, 2]) });
-  shop.misbehave = ({ method, headers }, response) =>
-    method === 'PUT' ? refuse(response, 409, String(headers.authorization)) : undefined;
+  shop.misbehave = ({ method, headers: { authorization } }) =>
+    method === 'PUT' ? { status: 409, body: { code: authorization, message: authorization } } : undefined;
   await shop.run(apply, { env: { PETSTORE_TOKEN: 'very-secret' } });
   const path = shop.journal('r1');
   expect(statSync(path).mode & 0o777).toBe(0o600);

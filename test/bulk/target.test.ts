@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { targetOf } from '../../src/bulk/target.ts';
 import { runCli } from '../helpers/run-cli.ts';
 import { stockShop } from '../helpers/stock-desk.ts';
-import { reply, toCsv } from '../helpers/stock-server.ts';
+import { toCsv } from '../helpers/stock-server.ts';
 
 test.each([
   ['http://localhost:4010/v1', true],
@@ -27,7 +27,7 @@ test.each([
 
 test('the base path of a binding belongs to the target', async () => {
   await using shop = await stockShop([], { 'same.csv': toCsv([5]) });
-  shop.misbehave = (_, response) => reply(response, 200, { petId: 1, quantity: 5, status: 'sold' });
+  shop.misbehave = () => ({ body: { petId: 1, quantity: 5, status: 'sold' } });
   const env = { PETSTORE_CONFIG_DIR: join(shop.folder, 'config') };
   const spec = JSON.parse((await runCli('api spec -o json')).stdout);
   shop.write('service.json', JSON.stringify({ ...spec, servers: [{ url: '/v1' }] }));

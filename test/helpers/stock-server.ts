@@ -1,25 +1,16 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { listenHere } from './listen.ts';
+import { type Reaction, type Reply, recordingServer, type Seen } from './recording-server.ts';
 
 /** A request that the server has received. */
-interface StockRequest {
-  readonly method: string;
-  readonly path: string;
+interface StockRequest extends Seen {
   /** Undefined for the list. */
   readonly petId: string | undefined;
-  /** The pet that the body of a POST names. */
-  readonly newPetId: string | undefined;
   readonly quantity: number | undefined;
-  readonly headers: IncomingMessage['headers'];
   /** The time in milliseconds, by performance.now. */
   readonly at: number;
 }
 
-/** Answers a request itself and returns true, or leaves it to the server. */
-type Misbehave = (
-  request: StockRequest,
-  response: ServerResponse,
-) => true | undefined | Promise<true | undefined>;
+/** Reacts to a request in place of the service; undefined leaves it to the service. */
+type Misbehave = (request: StockRequest) => Reaction | undefined | Promise<Reaction | undefined>;
 
 export interface StockServer extends AsyncDisposable {
   readonly url: string;
@@ -46,34 +37,24 @@ function entriesOf(counts: Counts): [string, number][] {
 }
 
 /** Starts an inventory service on a free port that keeps its requests, and counts those that are open. */
-export async function stockServer(counts: Counts | Map<string, number>): Promise<StockServer> {
-  const stock = counts instanceof Map ? counts : new Map(entriesOf(counts));
-  const openByPet = new Map<string, number>();
-  let openCount = 0;
-  const server = createServer(async (request, response) => {
-    let text = '';
-    try {
-      for await (const chunk of request) text += chunk;
-    } catch {
-      // The client has closed the connection.
-      return;
-    }
-    const seen = toRequest(request, text);
-    self.seen.push(seen);
-    const { petId = '' } = seen;
-    openByPet.set(petId, (openByPet.get(petId) ?? 0) + 1);
-    openCount += 1;
-    if (petId !== '') self.mostForOnePet = Math.max(self.mostForOnePet, openByPet.get(petId) ?? 0);
-    self.mostAtOnce = Math.max(self.mostAtOnce, openCount);
-    response.on('close', () => {
-      openByPet.set(petId, (openByPet.get(petId) ?? 1) - 1);
-      openCount -= 1;
-    });
-    if ((await self.misbehave?.(seen, response)) !== true) answer(self, seen, response);
+export async function stockServer(counts: Counts): Promise<StockServer> {
+  const stock = new Map(entriesOf(counts));
+  /** The pets of the open requests. */
+  const open: (string | undefined)[] = [];
+  const server = await recordingServer({}, async (recorded) => {
+    const request = toRequest(recorded);
+    const { petId } = request;
+    self.seen.push(request);
+    open.push(petId);
+    self.mostAtOnce = Math.max(self.mostAtOnce, open.length);
+    if (petId !== undefined)
+      self.mostForOnePet = Math.max(self.mostForOnePet, open.filter((each) => each === petId).length);
+    const reaction = (await self.misbehave?.(request)) ?? answer(self, request);
+    open.splice(open.indexOf(petId), 1);
+    return reaction;
   });
-  const port = await listenHere(server);
   const self: StockServer = {
-    url: `http://127.0.0.1:${port}`,
+    url: server.url,
     stock,
     seen: [],
     mostForOnePet: 0,
@@ -82,23 +63,14 @@ export async function stockServer(counts: Counts | Map<string, number>): Promise
     sendsETags: false,
     etagOf: (petId) => `"${stock.get(petId)}"`,
     writes: () => self.seen.filter(({ method }) => method !== 'GET'),
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
   };
   return self;
 }
 
-/** Sends an answer. @param body a text is sent as it is, any other value as JSON. */
-export function reply(response: ServerResponse, status: number, body: unknown, headers = {}): true {
-  response.writeHead(status, { 'content-type': 'application/json', ...headers });
-  response.end(typeof body === 'string' ? body : JSON.stringify(body));
-  return true;
-}
-
-export function refuse(response: ServerResponse, status: number, code: string, headers = {}): true {
-  return reply(response, status, { code, message: `it says ${code}`, status }, headers);
+/** The refusal of the service itself. */
+export function refusal(status: number, headers: Readonly<Record<string, string>> = {}): Reply {
+  return { status, headers, body: { code: 'no', message: 'it says no', status } };
 }
 
 /** The failure of a write: the status of its answer, a connection that is closed, or no answer. */
@@ -117,7 +89,7 @@ export function trouble(
     | ((petId: number, nth: number, all: number) => Trouble | undefined),
   { isApplied = false, headers = {} } = {},
 ): void {
-  server.misbehave = ({ method, petId = '', quantity }, response) => {
+  server.misbehave = ({ method, petId = '', quantity }) => {
     if (method === 'GET') return undefined;
     const writes = server.writes();
     const nth = writes.filter((each) => each.petId === petId).length;
@@ -126,12 +98,8 @@ export function trouble(
     if (failure === undefined) return undefined;
     if (isApplied && method === 'DELETE') server.stock.delete(petId);
     else if (isApplied) server.stock.set(petId, quantity ?? 0);
-    if (failure === 'lost') response.destroy();
-    if (typeof failure !== 'number') return true;
-    return refuse(response, failure, 'no', {
-      ...headers,
-      ...(failure < 400 && { location: 'http://127.0.0.1:1/' }),
-    });
+    if (typeof failure !== 'number') return failure === 'lost' ? 'reset' : 'hang';
+    return refusal(failure, { ...headers, ...(failure < 400 && { location: 'http://127.0.0.1:1/' }) });
   };
 }
 
@@ -166,63 +134,44 @@ export function toCsv(rows: Counts): string {
     .join('')}`;
 }
 
-function toRequest({ method = '', url = '', headers }: IncomingMessage, text: string): StockRequest {
-  const petId = /^\/store\/inventory\/(\d+)$/.exec(url)?.[1];
-  const quantity = text === '' ? undefined : (JSON.parse(text) as { quantity: number }).quantity;
-  const newPetId = /"petId":(\d+)/.exec(text)?.[1];
-  return { method, path: url, petId, newPetId, quantity, headers, at: performance.now() };
+function toRequest(seen: Seen): StockRequest {
+  const petId = /^\/store\/inventory\/(\d+)$/.exec(seen.path)?.[1];
+  const { quantity } = seen.body === '' ? {} : JSON.parse(seen.body);
+  return { ...seen, petId, quantity, at: performance.now() };
 }
 
 /** Answers as a healthy service does. */
-export function answer(server: StockServer, request: StockRequest, response: ServerResponse): void {
-  const { method, petId, path, quantity } = request;
-  if (method === 'POST') create(server, request, response);
-  else if (path.startsWith('/pets/')) reply(response, 200, toPet(path));
-  else if (path.startsWith('/store/inventory?') || path === '/store/inventory') list(server, path, response);
-  else if (petId === undefined || !server.stock.has(petId)) refuse(response, 404, 'not_found');
-  else if (isStale(server, request, petId)) refuse(response, 412, 'precondition_failed');
-  else if (method === 'PUT') put(server, { ...request, petId, quantity: quantity ?? 0 }, response);
-  else if (method === 'DELETE') remove(server, petId, response);
-  else reply(response, 200, toItem(server, petId), etagHeaders(server, petId));
-}
-
-function put(
-  server: StockServer,
-  { petId, quantity }: StockRequest & { petId: string; quantity: number },
-  response: ServerResponse,
-): void {
-  server.stock.set(petId, quantity);
-  reply(response, 200, toItem(server, petId), etagHeaders(server, petId));
-}
-
-function isStale(server: StockServer, { method, headers }: StockRequest, petId: string): boolean {
-  const expected = headers['if-match'];
-  return (
-    method !== 'GET' &&
-    server.sendsETags &&
-    expected !== undefined &&
-    (expected.startsWith('W/') || expected !== server.etagOf(petId))
-  );
-}
-
-function remove(server: StockServer, petId: string, response: ServerResponse): void {
-  server.stock.delete(petId);
-  response.writeHead(204).end();
-}
-
-function create(server: StockServer, { newPetId, quantity }: StockRequest, response: ServerResponse): void {
-  if (newPetId === undefined || server.stock.has(newPetId)) refuse(response, 409, 'already_exists');
-  else {
-    server.stock.set(newPetId, quantity ?? 0);
-    reply(response, 201, toItem(server, newPetId));
+function answer(server: StockServer, request: StockRequest): Reply {
+  const { method, petId, path, body, quantity = 0 } = request;
+  const { stock } = server;
+  if (method === 'POST') {
+    // An id may have more digits than a number can hold.
+    const newPetId = /"petId":(\d+)/.exec(body)?.[1];
+    if (newPetId === undefined || stock.has(newPetId)) return refusal(409);
+    stock.set(newPetId, quantity);
+    return { status: 201, body: printItem(server, newPetId) };
   }
+  const [, id] = /^\/pets\/(\d+)$/.exec(path) ?? [];
+  if (id !== undefined) return { body: `{"id":${id},"name":"Rex","categoryId":1,"status":"available"}` };
+  if (/^\/store\/inventory(\?|$)/.test(path)) return list(server, path);
+  if (petId === undefined || !stock.has(petId)) return refusal(404);
+  if (method !== 'GET' && isStale(server, request, petId)) return refusal(412);
+  if (method === 'DELETE') {
+    stock.delete(petId);
+    return { status: 204 };
+  }
+  if (method === 'PUT') stock.set(petId, quantity);
+  const headers = server.sendsETags ? { etag: server.etagOf(petId) } : {};
+  return { headers, body: printItem(server, petId) };
 }
 
-function toPet(path: string): string {
-  return `{"id":${path.slice('/pets/'.length)},"name":"Rex","categoryId":1,"status":"available"}`;
+function isStale(server: StockServer, { headers }: StockRequest, petId: string): boolean {
+  const expected = headers['if-match'];
+  if (!server.sendsETags || expected === undefined) return false;
+  return expected.startsWith('W/') || expected !== server.etagOf(petId);
 }
 
-function list(server: StockServer, path: string, response: ServerResponse): void {
+function list(server: StockServer, path: string): Reply {
   const query = new URL(path, server.url).searchParams;
   const [limit, after] = [Number(query.get('limit') ?? 100), Number(query.get('after') ?? 0)];
   const ids = [...server.stock.keys()].sort((left, right) => Number(left) - Number(right));
@@ -230,14 +179,9 @@ function list(server: StockServer, path: string, response: ServerResponse): void
   const page = rest.slice(0, limit);
   const next = `${server.url}/store/inventory?limit=${limit}&after=${page.at(-1)}`;
   const headers = rest.length > limit ? { link: `<${next}>; rel="next"` } : {};
-  reply(response, 200, `[${page.map((petId) => toItem(server, petId)).join()}]`, headers);
+  return { headers, body: `[${page.map((petId) => printItem(server, petId)).join()}]` };
 }
 
-/** Prints an entry by hand, because an id may have more digits than a number can hold. */
-function toItem({ stock }: StockServer, petId: string): string {
+function printItem({ stock }: StockServer, petId: string): string {
   return `{"petId":${petId},"quantity":${stock.get(petId)},"status":"available"}`;
-}
-
-function etagHeaders(server: StockServer, petId: string) {
-  return server.sendsETags ? { etag: server.etagOf(petId) } : {};
 }
