@@ -165,7 +165,7 @@ function wordsError({ io }: Context, { path, problem }: ParsedLine, argv: readon
   return new UsageError(`${name}: ${sentence}`, hint);
 }
 
-/** Finds the command of the line that has a flag. Undefined if it is the command that got the flag. */
+/** Finds the command of the line that has a flag. Returns undefined if it is the command that got the flag. */
 function findOwner(
   { commands }: WordTable,
   flagName: string,

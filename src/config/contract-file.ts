@@ -20,7 +20,7 @@ interface BoundContract {
 
 /** The profile or the origin to which a binding applies. */
 interface BindingScope {
-  /** Undefined for an origin. The setting `contract` of a profile is the path of its contract. */
+  /** An origin has none. The setting `contract` of a profile is the path of its contract. */
   readonly profile: string | undefined;
   /** The name in messages: `profile staging`, or the origin. */
   readonly name: string;
@@ -52,7 +52,7 @@ export const builtInVariable = 'PETSTORE_BUILT_IN_CONTRACT';
 
 /**
  * Reads the contract for calls to an origin: the contract that the settings name, if it was bound to this origin, else the contract
- * of the origin. Undefined if there is neither.
+ * of the origin. Returns undefined if there is neither.
  *
  * @throws InputError if a file is missing, cannot be read, is not a contract, or is of another version of the program. Otherwise a
  *   write could go to another path than the user expects.

@@ -50,7 +50,7 @@ export interface Settings {
   readonly problems: readonly UsageError[];
   /** Warnings to show before a command acts, one line each. */
   readonly warnings: readonly string[];
-  /** What chose the embedded store. Undefined if commands use a service. */
+  /** What chose the embedded store, unless commands use a service. */
   readonly offline: ProfileChoice | undefined;
   /** The base URL of the service; undefined if none is set, or if the embedded store is chosen. */
   readonly baseUrl: string | undefined;

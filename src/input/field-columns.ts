@@ -11,7 +11,7 @@ export interface InputField {
 /** The columns of a table, or keys of JSON objects, that a command reads. */
 export interface ColumnRules {
   readonly fields: readonly InputField[];
-  /** The error for any other column, as a clause: `pets have no such field`. Undefined if other columns are ignored. */
+  /** The error for any other column, as a clause: `pets have no such field`. Without it other columns are ignored. */
   readonly refusal?: string;
   /** The hint for a missing column. */
   readonly missingHint?: string;

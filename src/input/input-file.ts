@@ -9,7 +9,7 @@ import { fileError, isMissing } from '../process/system-error.ts';
 export interface InputFile {
   /** The name in errors: the path as the user wrote it, or `stdin`. */
   readonly name: string;
-  /** The absolute path. Undefined for a pipe. */
+  /** The absolute path. A pipe has none. */
   readonly path: string | undefined;
   /** The bytes in pieces. A piece is valid until the next one is requested. */
   readonly bytes: AsyncIterable<Uint8Array>;

@@ -11,7 +11,7 @@ import { type SplitRecord, toItem } from './splitters.ts';
 export interface InputRow {
   /** The line on which the row begins, from 1. In a JSON document the number of the row. */
   readonly line: number;
-  /** The id of the record. Undefined if the row creates a record. */
+  /** The id of the record. A row that creates a record has none. */
   readonly id?: bigint | undefined;
   /** The original text of its record, or of all records that are added up in it. */
   readonly text?: string | readonly string[] | undefined;
@@ -34,11 +34,11 @@ export interface InputRecord {
 export interface RowLayout<Row extends InputRow> extends ColumnRules {
   /** The name of a record in messages, such as `pet`. */
   readonly noun: string;
-  /** The field of an input without a header or objects, such as a list of ids. Undefined if every input must have columns. */
+  /** The field of an input without a header or objects, such as a list of ids. Without it every input must have columns. */
   readonly bareField?: string;
   /** Returns the row of a record. @throws CliError if the record is not valid. */
   toRow(record: InputRecord): Row;
-  /** Adds up two rows of the same id, and joins their texts. Undefined if they are a conflict. @throws CliError. */
+  /** Adds up two rows of the same id, and joins their texts. Returns undefined if they are a conflict. @throws CliError. */
   addUp?(first: Row, second: Row): Row;
   /** The hint for two rows of the same id that are a conflict. */
   readonly conflictHint?: string | undefined;

@@ -28,7 +28,7 @@ export interface CheckedInput<Row extends InputRow> {
 const largeRows = 20_000;
 
 interface ReadOptions {
-  /** True if invalid rows are left out, instead of refusing the input. Undefined if the command has no such flag. */
+  /** True if invalid rows are left out, instead of refusing the input. By default the input is refused. */
   readonly skipInvalid?: boolean | undefined;
   /** Returns true if a row belongs to this part of the input, by its id; by its line if it has none or is invalid. */
   readonly isSelected?: ((key: bigint) => boolean) | undefined;

@@ -83,7 +83,7 @@ function shownCell<Entity>({ isTerminal }: PrintJob<Entity>, column: Column<Enti
   return sanitize(column.isTime && isTerminal ? minuteText(text) : text);
 }
 
-/** Draws a frame. Undefined if the terminal is too narrow for it. */
+/** Draws a frame. Returns undefined if the terminal is too narrow for it. */
 async function drawFrame<Entity>(
   job: PrintJob<Entity>,
   records: readonly Entity[],

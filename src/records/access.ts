@@ -47,7 +47,7 @@ export async function prepareRecords(
   return { view, run };
 }
 
-/** Returns the noun whose names the view shows beside or in place of its own fields. Undefined if it shows none. */
+/** Returns the noun whose names the view shows beside or in place of its own fields, if it shows any. */
 function nounOfNames({ context, noun, view }: Access): NamedNoun | undefined {
   const { field = '', column = '' } = noun.reference ?? {};
   return context.printer().shows(view, column) ? referenceFields[field] : undefined;
@@ -125,7 +125,7 @@ export async function readEach<Item, Value>(
   return { values: values as Value[], error: joinErrors(errors, items.length, unit) };
 }
 
-/** Joins the errors of several items. The error of a single item stays as it is. Undefined if there are none. */
+/** Joins the errors of several items. The error of a single item stays as it is. Returns undefined if there are none. */
 export function joinErrors(errors: readonly CliError[], total: number, unit: string): CliError | undefined {
   const [first] = errors;
   if (first === undefined || total === 1) return first;

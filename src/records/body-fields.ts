@@ -99,7 +99,7 @@ export function checkOfferedFields({ operation, noun }: Access, body: Fields): v
   }
 }
 
-/** Returns the type that the description gives to a field of a body. Undefined if it states none. */
+/** Returns the type that the description gives to a field of a body. Returns undefined if it states none. */
 export function typeOfField({ body }: Operation, name: string): Bounds['type'] {
   return body && Object.hasOwn(body.fields, name) ? body.fields[name]?.bounds?.type : undefined;
 }

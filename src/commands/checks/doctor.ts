@@ -102,7 +102,7 @@ async function examineConfig(context: Context): Promise<{ service?: Service; fin
   }
 }
 
-/** Says why a folder, or the nearest one above it, cannot be written. Undefined if it can. */
+/** Says why a folder, or the nearest one above it, cannot be written. Returns undefined if it can. */
 function whyNotWritable(folder: string): string | undefined {
   try {
     // With the dot, a file is an error too.

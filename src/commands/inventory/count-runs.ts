@@ -153,7 +153,7 @@ async function readText(context: Context, { below, ...filter }: EditFilter) {
 const layout = countLayout(defaultFlags);
 
 /**
- * Reads the edited text and keeps the changed rows. Each row expects the count that the editor showed. Undefined if no row
+ * Parses the edited text and keeps the changed rows. Each row expects the count that the editor showed. Returns undefined if no row
  * was changed.
  *
  * @throws UsageError with the texts of the invalid rows instead of their line numbers, which the comments on top shift.
