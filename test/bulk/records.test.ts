@@ -164,6 +164,18 @@ test('a create is resumed after a later run, because it replaces nothing', async
   expect(await shop.report('resume r1 --yes')).toMatchObject({ code: 0, applied: 2 });
 });
 
+test('a delete that is resumed leaves a record that has changed since its plan', async () => {
+  await using shop = await recordShop({ '/pets': pets });
+  shop.write('gone.csv', 'id\n1\n2\n');
+  shop.before = (method) => (method === 'DELETE' ? 401 : undefined);
+  const stopped = await shop.report('pets delete --from gone.csv --yes --concurrency 1');
+  expect(stopped).toMatchObject({ code: 4, failed: 1, unprocessed: 1 });
+  shop.before = () => undefined;
+  shop.stored.set('/pets/2', { ...shop.stored.get('/pets/2'), name: 'Rex' });
+  expect(await shop.report('resume --yes')).toMatchObject({ code: 3, applied: 1, failed: 1 });
+  expect(shop.field('/pets/2', 'name')).toBe('Rex');
+});
+
 test('a person names a row by its id or its line', async () => {
   await using shop = await recordShop({ '/pets': pets });
   shop.write('pets.csv', 'id,name\n1,Luna\n2,Rex\n');
