@@ -35,6 +35,23 @@ export function isToken(text: string): boolean {
   return /^[\w!#$%&'*+.^`|~-]+$/.test(text);
 }
 
+const connectionHeaders: ReadonlySet<string> = new Set([
+  'connection',
+  'content-length',
+  'expect',
+  'keep-alive',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+/** Returns true if only the transport may set a header. @param name in any case. */
+export function isConnectionHeader(name: string): boolean {
+  return connectionHeaders.has(name.toLowerCase());
+}
+
 /** Joins the values of a header, as RFC 9110, 5.3 allows. Returns undefined if the header is absent. */
 export function headerValue(headers: HttpHeaders, name: string): string | undefined {
   const value = headers[name];

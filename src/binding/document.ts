@@ -44,7 +44,7 @@ export interface DocumentOperation {
   readonly pathItem: JsonObject;
   readonly credential: Operation['credential'];
   /** Why the program cannot call the operation, whichever of ours it would be. */
-  readonly obstacle?: Obstacle | undefined;
+  obstacle(): Obstacle | undefined;
 }
 
 const methods: readonly Method[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
@@ -91,7 +91,7 @@ function readOperation(
   const parameters = [...listOf(pathItem.parameters), ...listOf(operationObject.parameters)];
   const { credential, why } = security.of(operationObject);
   const successes = Object.entries(objectOf(operationObject.responses))
-    .filter(([status]) => /^(2|d)/.test(status))
+    .filter(([status]) => status === 'default' || status.startsWith('2'))
     .map(([, response]) => response);
   return {
     ...place,
@@ -102,7 +102,7 @@ function readOperation(
     ...findAnswer(responses, root),
     responses,
     credential,
-    get obstacle() {
+    obstacle() {
       return (
         (isDamaged ? danglingPart([parameters, requestBody, ...successes], root) : undefined) ??
         ownServer([operationObject, pathItem], root.document) ??

@@ -37,7 +37,8 @@ export function obstacleTo(
 }
 
 function callObstacle(tableOperation: TableOperation, operation: DocumentOperation): Obstacle | undefined {
-  const { body, bodyTypes, obstacle } = operation;
+  const { body, bodyTypes } = operation;
+  const obstacle = operation.obstacle();
   if (obstacle) return obstacle;
   const { id } = tableOperation;
   const [unknown] = toParameters(operation, id).unknownParameters;

@@ -1,4 +1,4 @@
-import { isToken } from '../api/http.ts';
+import { isConnectionHeader, isToken } from '../api/http.ts';
 import type { Operation, TokenHeader } from '../api/operations.ts';
 import type { JsonObject, JsonValue } from '../process/exact-json.ts';
 import { type Description, follow, listOf, objectOf } from './description.ts';
@@ -70,11 +70,10 @@ function tokenPlaceOf(scheme: JsonValue | undefined): TokenPlace | undefined {
   return { label, header: isFieldName(String(name)) ? { name: String(name).toLowerCase() } : undefined };
 }
 
-/** Headers that only the connection or the client may set. `__proto__` cannot be a key of an object. */
-const reservedFields =
-  /^(accept|accept-encoding|connection|content-length|content-type|cookie|expect|host|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|user-agent|__proto__)$/i;
+/** Headers that only the client may set. `__proto__` cannot be a key of an object. */
+const clientHeaders = /^(accept|accept-encoding|content-type|cookie|host|proxy-.*|user-agent|__proto__)$/i;
 
 /** Returns true if a description may require a header with this name. @see RFC 9110, 5.1 */
 export function isFieldName(name: string): boolean {
-  return isToken(name) && !reservedFields.test(name);
+  return isToken(name) && !isConnectionHeader(name) && !clientHeaders.test(name);
 }

@@ -1,4 +1,4 @@
-import { type HttpHeaders, isToken, whyReadable } from '../api/http.ts';
+import { type HttpHeaders, isConnectionHeader, isToken, whyReadable } from '../api/http.ts';
 import { UsageError } from '../process/errors.ts';
 import type { Secrets } from '../process/secrets.ts';
 
@@ -8,19 +8,6 @@ export interface Header {
   readonly value: string;
   readonly source: string;
 }
-
-/** Headers that only the transport may set. */
-const framing = new Set([
-  'connection',
-  'content-length',
-  'expect',
-  'keep-alive',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-]);
 
 /** Parses the value of the flag `-H 'name: value'`. @throws UsageError that names the flag. */
 export function parseHeaderFlag(text: string): Header {
@@ -74,7 +61,7 @@ export function rejectInsecure(headers: readonly Header[], baseUrl: string, secr
 export function checkHeader({ name, value, source }: Header): string {
   if (!isToken(name)) throw new UsageError(`${source}: ${JSON.stringify(name)} is not a header name`);
   const lower = name.toLowerCase();
-  if (framing.has(lower)) throw new UsageError(`${source}: ${name} is set by the connection itself`);
+  if (isConnectionHeader(name)) throw new UsageError(`${source}: ${name} is set by the connection itself`);
   const [unit] = /[^\t\x20-\x7e\x80-\xff]/.exec(value) ?? [];
   if (unit === undefined) return lower;
   const what =

@@ -1,4 +1,4 @@
-import { isToken } from '../api/http.ts';
+import { isConnectionHeader, isToken } from '../api/http.ts';
 import { parseColumnMap } from '../input/field-columns.ts';
 import { parseInteger } from '../input/numbers.ts';
 import { formats, type OutputFormat } from '../output/printer.ts';
@@ -237,13 +237,11 @@ function parsePath(text: string): string {
   return text;
 }
 
-const connectionHeaders =
-  /^(host|connection|content-length|content-type|transfer-encoding|te|upgrade|expect|accept)$/i;
-
 /** Checks the name of a header that carries a credential. @throws ValueError. @see RFC 9110, 5.1 */
 function parseHeaderName(text: string): string {
   if (!isToken(text)) throw new ValueError('is not a header name');
-  if (connectionHeaders.test(text)) throw new ValueError('is a header that the connection itself needs');
+  if (isConnectionHeader(text) || /^(accept|content-type|host)$/i.test(text))
+    throw new ValueError('is a header that the connection itself needs');
   return text;
 }
 
