@@ -25,10 +25,10 @@ import { systemCode, systemReason } from '../../process/system-error.ts';
 export const doctor = action({
   wrongSettings: 'ignore',
   description:
-    'Checks the config with the token and the binding, the folder of the state, and with the checks of `petstore smoke` whether the service can be ' +
-    'reached: DNS, connection, TLS, and an answer of its API. Exits 0 if nothing failed, 2 for the config, 4 ' +
-    'for the token or if the service refuses it, 6 if the service cannot be reached, 7 if something other than its API ' +
-    'answers.',
+    'Checks the config with the token and the binding, and the folder of the state. The checks of `petstore smoke` then say ' +
+    'whether the service can be reached: DNS, connection, TLS, and an answer of its API. Exits 0 if nothing failed, 2 for ' +
+    'the config, 4 for the token or if the service refuses it, 6 if the service cannot be reached, 7 if something other ' +
+    'than its API answers.',
   examples: ['petstore doctor', 'petstore doctor --profile staging', 'petstore doctor --offline -o json'],
   prepare: (context) => ({ view, run: () => runDoctor(context) }),
 });
