@@ -98,7 +98,7 @@ function misbehave({ status, isDone, body, headers }: Behaviour) {
   };
 }
 
-async function openShop(file: string): Promise<RecordShop> {
+async function openRecords(file: string): Promise<RecordShop> {
   const shop = await recordShop({
     '/pets': [{ id: 1, name: 'Luna', categoryId: 1, status: 'available' }],
     '/categories': [{ id: 1, name: 'Dogs' }],
@@ -135,7 +135,7 @@ test.each(cases)('$what, answered $name, is $verdict', async ({ write, behaviour
   const [single, run] = write.lines;
   const verdicts: string[] = [];
   for (const [verdictOf, line] of [[verdictOfSingle, single] as const, [verdictOfRun, run] as const]) {
-    await using shop = await openShop(write.file);
+    await using shop = await openRecords(write.file);
     shop.misbehave = misbehave(behaviour);
     verdicts.push(await verdictOf(shop, line));
   }

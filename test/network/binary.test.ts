@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { type Outcome, spawnCli } from '../helpers/spawn-cli.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 import { type Case, cases, type Result, runCases } from './cases.ts';
-import type { Scene } from './modes.ts';
+import type { Setup } from './modes.ts';
 
 /** Commands that send few requests, over node:http, and one of those that may send many, over undici. */
 const commands = {
@@ -20,8 +20,8 @@ describe.each(Object.entries(commands))(
     const chosenCases = cases.filter((testCase) => testCase.spoilsProcess && line(testCase));
     let results: ReadonlyMap<Case, Result>;
     beforeAll(async () => {
-      results = await runCases(chosenCases, 8, async (scene, testCase) => {
-        const { code, stderr, milliseconds: ms } = await play(`${line(testCase)}`, scene, testCase);
+      results = await runCases(chosenCases, 8, async (setup, testCase) => {
+        const { code, stderr, milliseconds: ms } = await play(`${line(testCase)}`, setup, testCase);
         return { exit: code, text: stderr, ms };
       });
     }, 300_000);
@@ -37,13 +37,13 @@ describe.each(Object.entries(commands))(
   },
 );
 
-/** Runs the built program in a scene. */
-async function play(line: string, scene: Scene, testCase: Case): Promise<Outcome> {
+/** Runs the built program in a setup. */
+async function play(line: string, setup: Setup, testCase: Case): Promise<Outcome> {
   const folder = temporaryFolder();
   const words =
     `${line} --timeout ${testCase.timeoutMs ?? 30_000}ms --retries ${testCase.retries ?? 4}`.split(' ');
-  if (scene.caCert !== undefined) writeFileSync(join(folder, 'ca.pem'), scene.caCert);
-  const trust = scene.caCert !== undefined && { PETSTORE_CA_CERT: join(folder, 'ca.pem') };
-  const env = { ...scene.env, ...trust, PETSTORE_STATE_DIR: join(folder, 'state') };
-  return await spawnCli([...words, '--base-url', scene.baseUrl], { env, cwd: folder });
+  if (setup.caCert !== undefined) writeFileSync(join(folder, 'ca.pem'), setup.caCert);
+  const trust = setup.caCert !== undefined && { PETSTORE_CA_CERT: join(folder, 'ca.pem') };
+  const env = { ...setup.env, ...trust, PETSTORE_STATE_DIR: join(folder, 'state') };
+  return await spawnCli([...words, '--base-url', setup.baseUrl], { env, cwd: folder });
 }

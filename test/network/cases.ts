@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import type { Script } from '../helpers/misbehaving-server.ts';
-import type { Scene } from './modes.ts';
+import type { Setup } from './modes.ts';
 import * as mode from './modes.ts';
 
 /** The request that the program sends: a list, a PUT, a POST or a DELETE. */
@@ -19,7 +19,7 @@ interface Details {
 export interface Case extends Details {
   readonly ask: Ask;
   readonly name: string;
-  readonly open: () => Promise<Scene>;
+  readonly open: () => Promise<Setup>;
   readonly says: RegExp | undefined;
   readonly exit: number;
   /** The least and the most requests that the watched server may see. */
@@ -36,7 +36,7 @@ interface Ending extends Details {
 function casesOf(ask: Ask) {
   return (
     name: string,
-    service: Script | (() => Promise<Scene>),
+    service: Script | (() => Promise<Setup>),
     says?: RegExp,
     { exit = says ? 6 : 0, requests = 1, ...details }: Ending = {},
   ): Case => {
@@ -368,8 +368,8 @@ export interface Result {
   readonly requests: number;
 }
 
-/** Plays a case in a scene. */
-type Play = (scene: Scene, testCase: Case) => Promise<Pick<Result, 'exit' | 'text' | 'ms'>>;
+/** Plays a case in a setup. */
+type Play = (setup: Setup, testCase: Case) => Promise<Pick<Result, 'exit' | 'text' | 'ms'>>;
 
 /** Runs all cases, `atATime` of them together, because most of them wait. */
 export async function runCases(
@@ -388,10 +388,10 @@ export async function runCases(
 }
 
 async function runCase(testCase: Case, play: Play): Promise<Result> {
-  const scene = await testCase.open();
-  const { watched, others = [] } = scene;
+  const setup = await testCase.open();
+  const { watched, others = [] } = setup;
   try {
-    const outcome = await play(scene, testCase);
+    const outcome = await play(setup, testCase);
     return { ...outcome, requests: watched.requests.length };
   } finally {
     for (const server of [watched, ...others]) await server[Symbol.asyncDispose]();

@@ -108,7 +108,7 @@ export function html(status: number) {
 }
 
 /** The servers and the settings of a case. */
-export interface Scene {
+export interface Setup {
   readonly baseUrl: string;
   /** The server whose log the case checks. */
   readonly watched: MisbehavingServer;
@@ -119,7 +119,7 @@ export interface Scene {
   readonly clientCert?: { readonly cert: string; readonly key: string };
 }
 
-export async function openOne(script: Script): Promise<Scene> {
+export async function openOne(script: Script): Promise<Setup> {
   const watched = await misbehave(script);
   return { baseUrl: watched.url, watched };
 }
@@ -192,12 +192,12 @@ export function resetFirst(): Script {
   };
 }
 
-export async function tlsStall(): Promise<Scene> {
+export async function tlsStall(): Promise<Setup> {
   const watched = await misbehave(accept);
   return { baseUrl: `https://127.0.0.1:${watched.port}`, watched };
 }
 
-export async function plainForTls(): Promise<Scene> {
+export async function plainForTls(): Promise<Setup> {
   const watched = await misbehave({
     onConnection(socket) {
       socket.on('data', () => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'));
@@ -207,8 +207,8 @@ export async function plainForTls(): Promise<Scene> {
   return { baseUrl: `https://127.0.0.1:${watched.port}`, watched };
 }
 
-/** A scene whose watched server is asked for nothing. */
-export function unasked(baseUrl: string, env: Readonly<Record<string, string>> = {}): () => Promise<Scene> {
+/** A setup whose watched server is asked for nothing. */
+export function unasked(baseUrl: string, env: Readonly<Record<string, string>> = {}): () => Promise<Setup> {
   return async () => ({ baseUrl, env, watched: await misbehave({}) });
 }
 
@@ -217,7 +217,7 @@ function redirector(location: string): Promise<MisbehavingServer> {
   return misbehave(always(movedTo(302, location)));
 }
 
-export async function redirectElsewhere(): Promise<Scene> {
+export async function redirectElsewhere(): Promise<Setup> {
   const watched = await misbehave(always(wellBehaved));
   const from = await redirector(`${watched.url}/x`);
   return { baseUrl: from.url, watched, others: [from] };
@@ -245,7 +245,7 @@ interface Security {
   readonly client?: true;
 }
 
-export function secure({ trusted, days = 30, host, client }: Security): () => Promise<Scene> {
+export function secure({ trusted, days = 30, host, client }: Security): () => Promise<Setup> {
   return async () => {
     const { cert, key } = await makeCertificate(days, host);
     const clientCert = await makeCertificate(30, 'client.example');
@@ -257,7 +257,7 @@ export function secure({ trusted, days = 30, host, client }: Security): () => Pr
 }
 
 /** A service that can be reached only through a proxy. */
-export function proxied(scheme: 'http' | 'https', script: Script): () => Promise<Scene> {
+export function proxied(scheme: 'http' | 'https', script: Script): () => Promise<Setup> {
   return async () => {
     const watched = await misbehave(script);
     const env = { [`${scheme.toUpperCase()}_PROXY`]: `http://user:s3cret-word@127.0.0.1:${watched.port}` };
@@ -266,7 +266,7 @@ export function proxied(scheme: 'http' | 'https', script: Script): () => Promise
 }
 
 /** A TLS service under a name that only the proxy knows. */
-export async function tunnelled(): Promise<Scene> {
+export async function tunnelled(): Promise<Setup> {
   const { cert, key } = await makeCertificate(30, 'pets.invalid');
   const watched = await misbehave(always(wellBehaved), { cert, key });
   const proxy = await misbehave(always((exchange) => tunnel(exchange, watched.port)));
@@ -275,7 +275,7 @@ export async function tunnelled(): Promise<Scene> {
 }
 
 /** A proxy that speaks TLS itself leads to http by a tunnel too. */
-export async function secureProxy(): Promise<Scene> {
+export async function secureProxy(): Promise<Setup> {
   const { cert, key } = await makeCertificate(30);
   const watched = await misbehave(always(wellBehaved));
   const proxy = await misbehave(

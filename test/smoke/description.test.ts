@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { bindTo, configured, type Description, smoke, smokeOf } from './run.ts';
+import { boundTo, configured, type Description, smoke, smokeOf } from './run.ts';
 import {
   type Change,
   changing,
@@ -14,7 +14,7 @@ import {
 describe.concurrent('what a description says, and what it does not', () => {
   test('operations that are not bound are listed as skipped, with the reason', async () => {
     await using service = await startService();
-    const env = await bindTo(service.url, ({ paths }) => {
+    const env = await boundTo(service.url, ({ paths }) => {
       delete paths['/store/orders']?.get;
       delete paths['/store/orders/{orderId}']?.get;
     });
@@ -26,7 +26,7 @@ describe.concurrent('what a description says, and what it does not', () => {
 
   test('an operation whose required header nobody gives is skipped, with the reason', async () => {
     await using service = await startService();
-    const env = await bindTo(service.url, ({ paths }) => {
+    const env = await boundTo(service.url, ({ paths }) => {
       const parameters = paths['/store/orders']?.get?.parameters as object[];
       parameters.push({ name: 'X-Shop', in: 'header', required: true, schema: { type: 'string' } });
     });
@@ -102,7 +102,9 @@ describe.concurrent('what a description says, and what it does not', () => {
         status,
       }));
     await using service = await startService({ spoil: wrong(404) });
-    const bound = await smoke(service.url, ['--only', 'error'], { env: await bindTo(service.url, () => {}) });
+    const bound = await smoke(service.url, ['--only', 'error'], {
+      env: await boundTo(service.url, () => {}),
+    });
     expect(bound.code).toBe(0);
     expect(bound.ids('warn')).toEqual(['error/not-found', 'error/bad-request']);
     expect(bound.check('error/not-found').reason).toMatch(/lacks the field/);
@@ -138,7 +140,7 @@ describe.concurrent('what a description says, and what it does not', () => {
     const spoil: Change = (answer, { path }) =>
       path.startsWith('/categories') ? changing(withoutDescription)(answer) : answer;
     await using service = await startService({ spoil });
-    const env = await bindTo(service.url, writeOnly);
+    const env = await boundTo(service.url, writeOnly);
     const flags = ['--write', '--only', 'op/*Categor*,write/category'];
     const run = await smoke(service.url, flags, { env });
     expect(run.ids('fail')).toEqual([]);
@@ -156,7 +158,7 @@ describe.concurrent('what a description says, and what it does not', () => {
         : answer;
     };
     await using service = await startService({ spoil });
-    const env = await bindTo(service.url, ({ paths }) => {
+    const env = await boundTo(service.url, ({ paths }) => {
       const parameters = paths['/categories']?.get?.parameters as { name: string; required?: boolean }[];
       for (const parameter of parameters) parameter.required = parameter.name === 'limit';
       const { responses, ...bare } = paths['/categories/{categoryId}']?.delete ?? {};

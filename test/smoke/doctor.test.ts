@@ -4,7 +4,7 @@ import { beforeEach, expect, test } from 'vitest';
 import { type Reply, recordingServer } from '../helpers/recording-server.ts';
 import { type RunOptions, runCli } from '../helpers/run-cli.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
-import { bindTo } from './run.ts';
+import { boundTo } from './run.ts';
 
 /** The folder of the configuration. */
 let folder = '';
@@ -120,7 +120,7 @@ test('the binding is named with the number of its operations', async () => {
   await using server = await healthy();
   const unbound = await examine(`--base-url ${server.url}`);
   expect(unbound.findings.config?.reason).toMatch(/; not bound to a description$/);
-  const env = await bindTo(server.url, ({ paths }) => delete paths['/categories']);
+  const env = await boundTo(server.url, ({ paths }) => delete paths['/categories']);
   const bound = await examine('', env);
   expect(bound.findings.config?.reason).toMatch(/; bound to a description, 18 of 20 operations$/);
 });

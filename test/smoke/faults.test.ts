@@ -6,11 +6,11 @@ import {
   type Change,
   changing,
   on,
-  refusal,
   refusing,
   startService,
   withBody,
   withHeaders,
+  withRefusal,
 } from './service.ts';
 
 // The matrix of faults: a healthy service with one fault at a time. Each fault fails the command, and the first line of the
@@ -110,7 +110,7 @@ const others: Faults = {
   'error/not-found: answered 500': unknownId(refusing(500)),
   'error/not-found: the content type is text/html': unknownId((answer) => asPage(answer, '<h1>404</h1>')),
   'error/not-found: the body names another status than the answer has': unknownId((answer) => ({
-    ...refusal(answer, 400),
+    ...withRefusal(answer, 400),
     status: 404,
   })),
   'error/not-found: the body lacks the field "code"': unknownId(saying({ message: 'no', status: 404 })),
@@ -126,7 +126,7 @@ const others: Faults = {
     changing(() => [{ id: 1, petId: 99, quantity: 1, complete: true }]),
   ),
   'op/getPet: answered 410 Gone, and listPets shows petId 1': on(/^\/pets\/\d+$/, (answer) =>
-    withHeaders(refusal(answer, 410), { sunset }),
+    withHeaders(withRefusal(answer, 410), { sunset }),
   ),
   'reach/http: listPets answered 200 OK with text/html, not a list of pets, redirected to .*/login; no token was sent':
     toLogin,

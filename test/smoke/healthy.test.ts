@@ -3,16 +3,16 @@ import type { HttpResponse } from '../../src/api/http.ts';
 import { seedStore } from '../../src/server/seed.ts';
 import { Store } from '../../src/server/store.ts';
 import { runCli } from '../helpers/run-cli.ts';
-import { bindTo, type Description, requireToken } from './run.ts';
+import { boundTo, type Description, requireToken } from './run.ts';
 import {
   type Change,
   changing,
   counting,
   on,
-  refusal,
   type ServiceOptions,
   startService,
   withHeaders,
+  withRefusal,
 } from './service.ts';
 
 // The matrix of healthy services: each is green under every flag that it can satisfy.
@@ -55,7 +55,7 @@ function shrinkingShop(): ServiceOptions {
     (count) => count === 1,
     (answer, { path }) => {
       store.orders.delete(BigInt(path.replace(/.*\//, '')));
-      return refusal(answer, 404);
+      return withRefusal(answer, 404);
     },
   );
   return { store, spoil: on(/^\/store\/orders\/\d/, spoil) };
@@ -101,7 +101,7 @@ const variants: Readonly<Record<string, Variant>> = {
     service: () => ({ route: (path) => path.replace(/^\/api\/v2/, ''), spoil: prefixed }),
   },
   'a key in a header': {
-    spoil: (answer, { headers }) => (headers['x-key'] === 'right key' ? answer : refusal(answer, 401)),
+    spoil: (answer, { headers }) => (headers['x-key'] === 'right key' ? answer : withRefusal(answer, 401)),
     bind: (document) => requireToken(document, { type: 'apiKey', in: 'header', name: 'X-Key' }),
     token: 'right key',
   },
@@ -113,7 +113,7 @@ const variants: Readonly<Record<string, Variant>> = {
   },
   'ids of int32': {
     spoil: (answer, { path }) =>
-      Number(/\d{5,}/.exec(path)?.[0] ?? 0) > 2 ** 31 - 1 ? refusal(answer, 400) : answer,
+      Number(/\d{5,}/.exec(path)?.[0] ?? 0) > 2 ** 31 - 1 ? withRefusal(answer, 400) : answer,
     bind({ paths }) {
       for (const item of Object.values(paths))
         for (const { parameters } of Object.values(item))
@@ -141,7 +141,7 @@ const variants: Readonly<Record<string, Variant>> = {
   },
   'an operation that is gone since its sunset': {
     spoil: on(/^\/pets\/\d/, (answer) =>
-      withHeaders(refusal(answer, 410), {
+      withHeaders(withRefusal(answer, 410), {
         deprecation: '@1735689600',
         sunset: 'Thu, 02 Jan 2025 00:00:00 GMT',
       }),
@@ -164,7 +164,7 @@ describe.concurrent('a healthy service is green', () => {
     await using running = await startService(service?.() ?? { ...(spoil && { spoil }) });
     const url = `${running.url}${base}`;
     const env = {
-      ...(bind && (await bindTo(url, bind))),
+      ...(bind && (await boundTo(url, bind))),
       PETSTORE_BASE_URL: url,
       ...(token && { PETSTORE_TOKEN: token }),
     };

@@ -8,8 +8,8 @@ import { makeCertificate } from '../helpers/certificate.ts';
 import { listenHere } from '../helpers/listen.ts';
 import { fakeIo, runCli } from '../helpers/run-cli.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
-import { bindTo, requireToken, smoke, smokeOf } from './run.ts';
-import { type Change, refusal, startService } from './service.ts';
+import { boundTo, requireToken, smoke, smokeOf } from './run.ts';
+import { type Change, startService, withRefusal } from './service.ts';
 
 describe('a service that is not reached', () => {
   test('a refused connection is in the first line only, skips the other checks and exits 6', async () => {
@@ -127,7 +127,7 @@ describe('auth', () => {
     ['lets anybody in', (answer) => answer, /^answered 200 OK without a credential: listPets, getPet, /],
     [
       'lets anybody read orders',
-      (answer, { path }) => (path.startsWith('/store/orders') ? answer : refusal(answer, 401)),
+      (answer, { path }) => (path.startsWith('/store/orders') ? answer : withRefusal(answer, 401)),
       /^answered 200 OK without a credential: listOrders, getOrder$/,
     ],
   ])('a service that declares security and %s fails auth', async (_, withoutToken, reason) => {
@@ -136,7 +136,7 @@ describe('auth', () => {
         request.headers.authorization === 'Bearer right-token' ? answer : withoutToken(answer, request),
     });
     const token = { PETSTORE_TOKEN: 'right-token', PETSTORE_BASE_URL: service.url };
-    const env = { ...(await bindTo(service.url, requireToken)), ...token };
+    const env = { ...(await boundTo(service.url, requireToken)), ...token };
     const run = await smoke(service.url, ['--only', 'auth'], { env });
     expect(run.code).toBe(7);
     expect(run.ids('fail')).toEqual(['auth/missing']);

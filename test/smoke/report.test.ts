@@ -7,12 +7,12 @@ import { readXml, type XmlElement } from './run.ts';
 import {
   counting,
   on,
-  refusal,
   refusing,
   type Service,
   startService,
   withBody,
   withHeaders,
+  withRefusal,
 } from './service.ts';
 
 let service: Service;
@@ -83,7 +83,7 @@ pass   op/listOrders <time>  200 OK, 10 records
 
 test('one cause is reported once, with the ids and the request id', async () => {
   await using failing = await startService({
-    spoil: on(/^\/(?!pets)/, (answer) => withHeaders(refusal(answer, 500), { 'x-request-id': 'req-7' })),
+    spoil: on(/^\/(?!pets)/, (answer) => withHeaders(withRefusal(answer, 500), { 'x-request-id': 'req-7' })),
   });
   const { stdout } = await runCli(['smoke', '--base-url', failing.url, '--only', 'op']);
   expect(stdout).toMatch(

@@ -71,7 +71,7 @@ export interface Description {
  *
  * @returns the environment for the config.
  */
-export async function bindTo(
+export async function boundTo(
   url: string,
   change: (document: Description) => void,
 ): Promise<Record<string, string>> {

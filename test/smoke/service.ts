@@ -37,7 +37,7 @@ export async function startService({ spoil, tls, port, ...options }: ServiceOpti
     {},
     async (request) => {
       const status = options.refuse?.(request);
-      if (status !== undefined) return refusal({ status, headers: {}, body: '' }, status);
+      if (status !== undefined) return withRefusal({ status, headers: {}, body: '' }, status);
       const { method, path, body } = request;
       const url = `${tls ? 'https' : 'http'}://${request.headers.host}${options.route?.(path) ?? path}`;
       const headers = request.headers as HttpHeaders;
@@ -78,11 +78,11 @@ export function changing(change: (json: never) => unknown): (answer: HttpRespons
 
 /** Replaces the answer by an error of this status. */
 export function refusing(status: number): (answer: HttpResponse) => HttpResponse {
-  return (answer) => refusal(answer, status);
+  return (answer) => withRefusal(answer, status);
 }
 
 /** An error with the body of the service's specification. */
-export function refusal(answer: HttpResponse, status: number): HttpResponse {
+export function withRefusal(answer: HttpResponse, status: number): HttpResponse {
   const error = { code: 'refused', message: 'no', status };
   return { ...withBody(withHeaders(answer, { 'content-type': 'application/json' }), error), status };
 }

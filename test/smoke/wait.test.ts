@@ -3,17 +3,17 @@ import { describe, expect, test, vi } from 'vitest';
 import type { HttpResponse } from '../../src/api/http.ts';
 import { main } from '../../src/main.ts';
 import { fakeIo, runCli } from '../helpers/run-cli.ts';
-import { bindTo, configured, smoke, smokeOf } from './run.ts';
+import { boundTo, configured, smoke, smokeOf } from './run.ts';
 import {
   asPage,
   type Change,
   counting,
   on,
-  refusal,
   refusing,
   startService,
   withBody,
   withHeaders,
+  withRefusal,
 } from './service.ts';
 
 const isFirst = (count: number) => count === 1;
@@ -131,9 +131,11 @@ describe.concurrent('how an answer is judged', () => {
   test('a service without any GET is reached by the first --expect', async () => {
     await using service = await startService({
       spoil: (answer, { path }) =>
-        path === '/health' ? { ...withBody(answer, { status: 'ok' }), status: 200 } : refusal(answer, 404),
+        path === '/health'
+          ? { ...withBody(answer, { status: 'ok' }), status: 200 }
+          : withRefusal(answer, 404),
     });
-    const env = await bindTo(service.url, ({ paths }) => {
+    const env = await boundTo(service.url, ({ paths }) => {
       for (const item of Object.values(paths)) delete item.get;
     });
     const run = await smoke(service.url, ['--expect', 'GET /health 200 /status=ok'], { env });
@@ -153,7 +155,7 @@ describe.concurrent('how an answer is judged', () => {
     [{ 'retry-after': '0' }, 'flaky', /^429 Too Many Requests first, then: 200 OK/],
     [{ 'retry-after': '3600' }, 'fail', /^answered 429/],
   ] as const)('a 429 with %j is tried once more if that is in time: %s', async (headers, result, reason) => {
-    const spoil = counting(isFirst, (answer) => withHeaders(refusal(answer, 429), headers));
+    const spoil = counting(isFirst, (answer) => withHeaders(withRefusal(answer, 429), headers));
     const run = await smokeOf(on('/categories/1', spoil), ['--only', 'op/getCategory']);
     expect(run.check('op/getCategory').result).toBe(result);
     expect(run.check('op/getCategory').reason).toMatch(reason);

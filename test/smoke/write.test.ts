@@ -8,7 +8,7 @@ import type { Store } from '../../src/server/store.ts';
 import type { Seen } from '../helpers/recording-server.ts';
 import { fakeIo, runCli } from '../helpers/run-cli.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
-import { bindTo, configured, type Description, smoke } from './run.ts';
+import { boundTo, configured, type Description, smoke } from './run.ts';
 import {
   type Change,
   changing,
@@ -187,7 +187,7 @@ test.concurrent.for(scenes)('%s: %s', async ([name, , spoil, outcome, left]) => 
 /** Runs the write checks of a service that is bound to a changed description. Returns what was created, too. */
 async function bound(change: (document: Description) => void) {
   await using service = await startService();
-  const env = await bindTo(service.url, change);
+  const env = await boundTo(service.url, change);
   const run = await smoke(service.url, ['--write', '--only', 'write'], { env });
   return { ...run, posts: service.seen.filter(({ method }) => method === 'POST') };
 }
