@@ -14,7 +14,7 @@ export interface Contract {
   readonly operations: ReadonlyMap<OperationId, Operation>;
   /** The reasons why operations are missing, clauses. They name the flag if `--map` can bind one. */
   readonly missing: ReadonlyMap<OperationId, string>;
-  /** The header of the token, from the description's security schemes. Undefined for that of the settings. */
+  /** The header of the token, from the description's security schemes. If it names none, the settings do. */
   readonly tokenHeader?: TokenHeader | undefined;
   /** The path, such as `/v1`, that is appended to a base URL without a path of its own. May be empty. */
   readonly basePath: string;
@@ -46,7 +46,7 @@ export function offeredOperation(contract: Contract, id: OperationId): Operation
   );
 }
 
-/** Returns what the description of a service states about an answer with this status. Undefined if it states nothing. */
+/** Returns what the description of a service states about an answer with this status, or undefined if it states nothing. */
 export function statedResponse({ responses }: Operation, status: number): DocumentedResponse | undefined {
   return responses?.[status] ?? responses?.[`${String(status).charAt(0)}XX`] ?? responses?.default;
 }
@@ -107,8 +107,8 @@ export function hidesTryIt(...levels: readonly object[]): boolean {
 
 /**
  * Says that an operation is deprecated or may change, from its description and the headers of its answer: `getPet is deprecated
- * as of 2026-01-01 and ends on 2030-01-01`. Headers take precedence; malformed ones are ignored. Undefined for a stable
- * operation that stays.
+ * as of 2026-01-01 and ends on 2030-01-01`. Headers take precedence; malformed ones are ignored. Returns undefined for a
+ * stable operation that stays.
  *
  * @see RFC 9745 (Deprecation), RFC 8594 (Sunset)
  */

@@ -154,7 +154,7 @@ export interface Transport {
   deferSaves?(): () => Promise<void>;
 }
 
-/** Returns the id by which the operators of the service can find a request. Returns undefined if the service sent none. */
+/** Returns the id by which the operators of the service can find a request, or undefined if the service sent none. */
 export function requestIdOf(headers: HttpHeaders): string | undefined {
   for (const name of requestIdNames) {
     const value = headerValue(headers, name)?.trim();
@@ -177,7 +177,7 @@ export function shownUrl(url: string): string {
   return maskUrl(url.replace(`${embeddedOrigin}/`, '/'));
 }
 
-/** Says that others can read what goes to a URL, a clause. Undefined if they cannot. */
+/** Returns a clause that says why others can read what goes to a URL, or undefined if they cannot. */
 export function whyReadable(url: string): string | undefined {
   const { protocol, hostname, origin } = new URL(url);
   const isPlain = protocol === 'http:' && !isLoopbackHost(hostname);

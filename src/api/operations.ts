@@ -18,7 +18,7 @@ export interface Operation {
   readonly summary: string;
   readonly parameters: readonly Parameter[];
   readonly body?: RequestBody | undefined;
-  /** The schema of the records in the answer. Undefined if the answer has no record. */
+  /** The schema of the records in the answer, if it has records. */
   readonly result?: ResultName | undefined;
   /** True if the answer is a list of `result`, read page by page. */
   readonly isList: boolean;
@@ -26,7 +26,7 @@ export interface Operation {
   readonly records: WireForm;
   /** The reason why this operation of the description was bound, a clause. */
   readonly why?: string | undefined;
-  /** How the pages of a list follow each other. Undefined if the operation is not a list. */
+  /** How the pages of a list follow each other. Only a list has it. */
   readonly paging?: Paging | undefined;
   /**
    * True if the body of an update has only the fields that change. The body of any other update is made from
@@ -146,7 +146,7 @@ export type Paging =
   /** The program does not know how the pages follow each other. */
   | {
       readonly kind: 'unknown';
-      /** The parameter or the header that shows that there are pages. Undefined if the description has neither. */
+      /** The parameter or the header that shows that there are pages, if the description has one. */
       readonly by: string | undefined;
     };
 

@@ -78,7 +78,7 @@ export function fieldsOf(record: JsonObject, names: Iterable<string>): Fields {
   );
 }
 
-/** The change of a count, where no record counts as 0. Undefined for fields of records. */
+/** Returns the change of a count, where no record counts as 0, or undefined for fields of records. */
 export function changeBetween(before: Value, after: Value): number | undefined {
   if (isFields(before) || isFields(after)) return undefined;
   return Number(after ?? 0) - Number(before ?? 0);

@@ -57,7 +57,7 @@ export function toDateTime(text: string): string {
   return isDay(text) ? `${text}T00:00:00Z` : text;
 }
 
-/** Returns the instant of a date-time or a day. Undefined for any other text. @see toDateTime */
+/** Returns the instant of a date-time or a day, or undefined for any other text. @see toDateTime */
 export function toInstant(text: string): number | undefined {
   const dateTime = toDateTime(text);
   return isDateTime(dateTime) ? Date.parse(dateTime) : undefined;

@@ -8,7 +8,7 @@ import { percentDecoded } from '../process/text.ts';
 export interface Description {
   /** The name of the document in messages, as the user wrote it. */
   readonly label: string;
-  /** Its absolute URL. Undefined for a file. */
+  /** Its absolute URL. A file has none. */
   readonly url?: string | undefined;
   readonly document: JsonObject;
 }
@@ -113,13 +113,13 @@ export function listOf(value: JsonValue | undefined): readonly JsonValue[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** Returns the reference in place of a value. Undefined if there is none. */
+/** Returns the reference in place of a value, or undefined if there is none. */
 export function referenceOf(value: JsonValue | undefined): string | undefined {
   return isJsonObject(value) && typeof value.$ref === 'string' ? value.$ref : undefined;
 }
 
 /**
- * Returns the value at a reference, which may be a reference again. Undefined if it leads nowhere.
+ * Returns the value at a reference, which may be a reference again, or undefined if it leads nowhere.
  *
  * @throws InputError for a reference to another document.
  */
@@ -131,7 +131,7 @@ export function lookUp(reference: string, { label, document }: Description): Jso
   );
 }
 
-/** Follows the references in place of a value. Undefined if they lead nowhere, or in a circle. */
+/** Follows the references in place of a value. Returns undefined if they lead nowhere, or in a circle. */
 export function follow(
   value: JsonValue | undefined,
   root: Description,

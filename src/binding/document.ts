@@ -29,11 +29,11 @@ export interface DocumentOperation {
   readonly path: string;
   readonly operationId: string | undefined;
   readonly parameters: readonly DocumentParameter[];
-  /** Undefined if the document describes no body in JSON. */
+  /** The body in JSON, if the document describes one. */
   readonly body: JsonContent | undefined;
   /** The media types of the body. Empty if the operation takes none. */
   readonly bodyTypes: readonly string[];
-  /** The first JSON among the responses of success. Undefined if the document describes none. */
+  /** The first JSON among the responses of success, if the document describes one. */
   readonly answer: JsonContent | undefined;
   /** True if the documented answer has no body, or a body that is not JSON. */
   readonly answersNoJson: boolean;

@@ -46,7 +46,7 @@ export function isCategoryObject(shape: Shape | undefined): boolean {
 }
 
 /**
- * Lists the key fields that a schema lacks. Undefined if the schema describes a record of the noun.
+ * Lists the key fields that a schema lacks. Returns undefined if the schema describes a record of the noun.
  */
 export function missingKeys(tableOperation: TableOperation, shape: Shape): readonly string[] | undefined {
   const names = fieldNamesOf(tableOperation, shape);
@@ -70,7 +70,7 @@ interface RecordContent {
 }
 
 /**
- * Finds the record or the list in an answer. Undefined if an operation that lists has no list in its answer.
+ * Finds the record or the list in an answer. Returns undefined if an operation that lists has no list in its answer.
  */
 export function recordsIn(tableOperation: TableOperation, answer: Shape): RecordContent | undefined {
   return tableOperation.isList ? listIn(tableOperation, answer) : recordIn(tableOperation, answer);

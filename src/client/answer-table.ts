@@ -45,7 +45,7 @@ export type FailureVerdict =
   | 'rejected';
 
 export interface AnswerRule {
-  /** The meaning of the status, no matter who sent it. Undefined for a status that no caller treats in a way of its own. */
+  /** The meaning of the status, no matter who sent it. Only a status that a caller treats in a way of its own has one. */
   readonly word?:
     | 'success'
     /** The service does it later. */

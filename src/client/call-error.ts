@@ -24,7 +24,7 @@ import { invalidResponse } from './transport/response.ts';
 
 type Attempts = readonly Attempt[];
 
-/** Returns the error of a response, by its status alone. Undefined if the status means success. */
+/** Returns the error of a response, by its status alone, or undefined if the status means success. */
 export function responseError(call: Call, attempts: Attempts, response: HttpResponse): CliError | undefined {
   const { status } = response;
   // A list may be answered in parts, although no range was asked for.

@@ -20,7 +20,7 @@ export interface ClientOptions {
   readonly headers: HttpHeaders;
   /** The headers of operations that need no credential. */
   readonly openHeaders: HttpHeaders;
-  /** The setting or the flag that the credential comes from, for messages. Undefined if there is none. */
+  /** The setting or the flag that the credential comes from, for messages. */
   readonly credentialSource?: string | undefined;
   /** Why the token of the settings is not sent, a sentence. */
   readonly whyNoCredential?: string | undefined;

@@ -60,7 +60,7 @@ export interface Client extends Pick<ClientOptions, 'contract' | 'baseUrl' | 'cr
 /** A record that was read and checked. */
 export interface FetchedRecord<Members = JsonObject> {
   readonly record: ServiceRecord<Members>;
-  /** The strong entity tag. Undefined for a record of a list too. */
+  /** The strong entity tag. A record of a list has none. */
   readonly etag?: string | undefined;
   /** How long a cache has kept the answer, in seconds. */
   readonly age?: string | undefined;
@@ -73,7 +73,7 @@ export interface RawResponse extends HttpResponse {
   readonly url: string;
   readonly isRedirected: boolean;
   readonly attempts: readonly Attempt[];
-  /** The error that the status means. Undefined for a success and for 304. */
+  /** The error that the status means. A success and a 304 mean none. */
   readonly error: CliError | undefined;
 }
 
@@ -158,7 +158,7 @@ async function sendAndCheck(call: OperationCall): Promise<SentCall> {
   return error ? { error, attempts } : sent;
 }
 
-/** @param id of the record that is read. Undefined for a list. */
+/** @param id of the record that is read. A list has none. */
 async function fetchAnswer(call: OperationCall, id: bigint | undefined) {
   const { response, error: failure, attempts } = await sendAndCheck(call);
   if (!response) throw failure;

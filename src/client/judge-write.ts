@@ -110,7 +110,7 @@ export function judgeSuccess(
 /**
  * Judges a write that got another status than success, or no valid answer.
  *
- * @param attempt the last attempt. Undefined if none has begun.
+ * @param attempt the last attempt, if one has begun.
  * @throws the error of a stop if the write was certainly not sent; any error that is not of a call.
  */
 export function judgeFailure(error: unknown, attempt: Attempt | undefined): JudgedWrite {
@@ -216,7 +216,7 @@ function idIn(operation: Operation, content: JsonValue | undefined): bigint | un
 }
 
 /**
- * Returns the id of a new record from the Location of the answer. Undefined if the Location is not the address of a record of
+ * Returns the id of a new record from the Location of the answer, or undefined if the Location is not the address of a record of
  * the noun below the base URL.
  */
 function locatedId(

@@ -15,8 +15,8 @@ export interface RetryLimits {
 }
 
 /**
- * Returns the delay before a retry after a failure that permits one, in milliseconds. Undefined if all retries are used up, or if
- * nobody listens at the address.
+ * Returns the delay before a retry after a failure that permits one, in milliseconds. Returns undefined if all retries are used
+ * up, or if nobody listens at the address.
  *
  * @param number 1 for the first retry.
  * @param random from 0 to 1.
@@ -53,7 +53,7 @@ function retryDelay(number: number, retryAfterMs = 0, random = Math.random()): n
 }
 
 /**
- * Returns the Retry-After of a response in milliseconds from its arrival. Undefined if the header is missing or malformed. A
+ * Returns the Retry-After of a response in milliseconds from its arrival, or undefined if the header is missing or malformed. A
  * date is compared with the Date of the same response, because the clocks may differ.
  *
  * @param nowMs the local time, for a response without a Date.
@@ -79,9 +79,9 @@ export interface StopReason {
 /** The longest Retry-After, in milliseconds. A longer one stops the run. */
 export const maxRetryWaitMs = 120_000;
 
-/** After so many attempts in a row without an answer of the service, it is only probed. */
+/** After this number of attempts in a row without an answer of the service, one request at a time probes it. */
 const maxUnanswered = 20;
-/** How many probes there are before the run stops. */
+/** The number of probes before the run stops. */
 const probeCount = 10;
 
 /** The pace of requests, shared by all workers: a rate, a pause when the service asks for one, and a stop if it no longer answers. */

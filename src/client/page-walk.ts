@@ -45,7 +45,7 @@ export interface ListEnd {
 
 /** The next page, or what is known if there is none. */
 interface PageStep extends ListEnd {
-  /** Its URL. Undefined after the last page. */
+  /** Its URL. There is none after the last page. */
   readonly next?: string | undefined;
   /** True if the program has counted the number in the URL, so that the page may not exist. */
   readonly isCounted?: boolean;
@@ -63,7 +63,7 @@ interface Walk {
   count: number;
   /** True if a page has had a link to the next page. */
   isLinked: boolean;
-  /** The number of the first page, 0 or 1. Undefined until it is known. */
+  /** The number of the first page, 0 or 1, as soon as it is known. */
   firstNumber: number | undefined;
 }
 
@@ -138,7 +138,7 @@ function nextStep(walk: Walk, page: Page): PageStep {
   return sign?.link === undefined ? { mayBeCut: sign?.clause } : { next: resolveNext(sign.link, page) };
 }
 
-/** Returns the next step as the description states it. Undefined if it states nothing about this page. */
+/** Returns the next step as the description states it, or undefined if it states nothing about this page. */
 function describedStep(walk: Walk, page: Page, sign: ReturnType<typeof findListSign>): PageStep | undefined {
   const { first, size, count, pages, operation } = walk;
   const { paging } = operation;

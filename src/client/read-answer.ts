@@ -60,7 +60,7 @@ export function readResult(
 }
 
 /**
- * Translates the record or the list in a body into our names, unchecked. Undefined if the body has neither.
+ * Translates the record or the list in a body into our names, unchecked. Returns undefined if the body has neither.
  */
 export function fromWire(operation: Operation, body: JsonValue): JsonValue | undefined {
   const content = contentOf(operation, body);
@@ -69,7 +69,7 @@ export function fromWire(operation: Operation, body: JsonValue): JsonValue | und
   return isJsonObject(content) ? translateRecord(operation, content) : undefined;
 }
 
-/** Parses the JSON body of a response. Undefined if the body is empty. @throws CliError if the body is not JSON. */
+/** Parses the JSON body of a response. Returns undefined if the body is empty. @throws CliError if the body is not JSON. */
 export function readJson({ status, headers, body }: HttpResponse, mask: Mask): JsonValue | undefined {
   if (body.length === 0) return undefined;
   const type = headerValue(headers, 'content-type');
@@ -111,7 +111,7 @@ export function parseRecord(operation: Operation, item: JsonValue | undefined, p
   return { fields: Object.assign(value, output), original: item };
 }
 
-/** Returns a clause if a record has another id than the requested one. Undefined if the record has the same id or none. */
+/** Returns a clause if a record has another id than the requested one, or undefined if the record has the same id or none. */
 export function otherRecord(
   operation: Operation,
   id: bigint | undefined,

@@ -119,8 +119,8 @@ function narrowingClause({ parameters }: Operation, query: Filters): string | un
 const largestPage = 1000;
 
 /**
- * Returns the page size to request: a part of the limit, or the largest size. Undefined if the service has no page size, or may
- * answer with all records.
+ * Returns the page size to request: a part of the limit, or the largest size. Returns undefined if the service has no page size,
+ * or may answer with all records.
  */
 export function pageSize(operation: Operation, limit?: number): number | undefined {
   const size = operation.parameters.find(({ name }) => name === 'limit');
@@ -161,7 +161,7 @@ export function checkFilters(operation: Operation, filters: Filters, needs: read
   );
 }
 
-/** Returns the value of the parameter that selects exactly these records. Undefined if there is none. */
+/** Returns the value of the parameter that selects exactly these records, or undefined if there is none. */
 function parameterOf(operation: Operation, name: string, [filter, ...others]: readonly unknown[]): unknown {
   const parameter = operation.parameters.find((candidate) => candidate.name === name);
   if (others.length > 0 || !parameter) return undefined;

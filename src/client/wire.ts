@@ -35,7 +35,7 @@ export function translateRecord(operation: Operation, record: JsonObject): JsonO
 }
 
 /**
- * Takes the record or the list out of the envelope of an answer. Undefined if the answer has another shape.
+ * Takes the record or the list out of the envelope of an answer. Returns undefined if the answer has another shape.
  */
 export function contentOf(
   { records, isList }: Operation,

@@ -10,7 +10,7 @@ export const longestTimerMs = 2 ** 31 - 1;
 /** Tells a piece of work that nobody waits for its result any more. Each request has a cancellation, so it is cheap to create. */
 export interface Cancellation {
   readonly isCancelled: boolean;
-  /** The reason of the cancellation. Undefined before it. */
+  /** The reason of the cancellation, once the work is cancelled. */
   readonly reason: unknown;
   /** Sets the only listener. The listener is called when the work is cancelled, or at once if the work is cancelled already. */
   onCancel(listener: (reason: unknown) => void): void;

@@ -35,7 +35,7 @@ const longNumber = /[\d.]{16}|[eE][+-]?\d{3}/;
 /** Characters that JSON strings hold unescaped: ASCII without controls, quote and backslash. */
 const plainText = /^[ !#-[\]-~]*$/;
 
-/** Parses a JSON text; undefined if the text is not JSON. @see parseJson */
+/** Parses a JSON text. Returns undefined if the text is not JSON. @see parseJson */
 export function jsonIn(text: string): JsonValue | undefined {
   try {
     return parseJson(text);
@@ -144,21 +144,21 @@ export function isJsonObject(value: unknown): value is JsonObject {
   );
 }
 
-/** Returns the value that a path of field names leads to in nested objects; undefined if there is none. */
+/** Returns the value that a path of field names leads to in nested objects, or undefined if there is none. */
 export function valueIn(value: JsonValue | undefined, path: readonly string[]): JsonValue | undefined {
   let inner = value;
   for (const name of path) inner = isJsonObject(inner) ? inner[name] : undefined;
   return inner;
 }
 
-/** Returns the value at a JSON pointer; undefined if there is none. @see RFC 6901, 4 */
+/** Returns the value at a JSON pointer, or undefined if there is none. @see RFC 6901, 4 */
 export function valueAt(body: JsonValue, pointer: string): JsonValue | undefined {
   const segments = pointer.split('/').slice(1);
   const keys = segments.map((segment) => segment.replaceAll('~1', '/').replaceAll('~0', '~'));
   return keys.reduce(memberOf, body as JsonValue | undefined);
 }
 
-/** Returns a field of an object or an item of an array; undefined if there is none. */
+/** Returns a field of an object or an item of an array, or undefined if there is none. */
 function memberOf(value: JsonValue | undefined, key: string): JsonValue | undefined {
   if (Array.isArray(value)) return /^(0|[1-9]\d*)$/.test(key) ? value[Number(key)] : undefined;
   return isJsonObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;

@@ -70,7 +70,7 @@ export async function collectBytes(pieces: AsyncIterable<Uint8Array>, maxBytes: 
   return Buffer.concat(copies);
 }
 
-/** Reads bytes, and returns their number: 0 at the end. Undefined if there are no bytes yet. */
+/** Reads bytes, and returns their number: 0 at the end. Returns undefined if there are no bytes yet. */
 function readSome(file: number, into: Buffer): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
     read(file, into, 0, into.length, null, (error, length) => {

@@ -19,7 +19,7 @@ interface InputStream {
 /** Everything that the program gets from its process: streams, environment, signals. */
 export interface Io {
   readonly stdin: InputStream;
-  /** The keyboard of the terminal that the process was started from, even if stdin is a file; undefined if there is none. */
+  /** The keyboard of the terminal that the process was started from, even if stdin is a file. */
   keyboard(): NodeJS.ReadableStream | undefined;
   readonly stdout: OutputStream;
   readonly stderr: OutputStream;
@@ -153,7 +153,7 @@ export function v8Version(): string {
   return process.versions.v8;
 }
 
-/** Returns the effective user id. Undefined on Windows. */
+/** Returns the effective user id, or undefined on Windows. */
 export function userId(): number | undefined {
   return process.geteuid?.();
 }

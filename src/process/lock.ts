@@ -35,7 +35,7 @@ export interface LockHolder {
   readonly remedy: string;
 }
 
-/** Returns the process that holds the lock of the file at `path`. Undefined if the lock is free or abandoned. */
+/** Returns the process that holds the lock of the file at `path`, or undefined if the lock is free or abandoned. */
 export function holderOf(path: string): LockHolder | undefined {
   const lock = lockOf(path);
   const owner = readOwner(lock);
@@ -91,7 +91,7 @@ function create(lock: string, owner: string): boolean {
   }
 }
 
-/** Returns the text of a lock, which is empty for a moment after its creation. Undefined if it has just been released. */
+/** Returns the text of a lock, which is empty for a moment after its creation, or undefined if it has just been released. */
 function readOwner(lock: string): string | undefined {
   try {
     return readFileSync(lock, 'utf8').slice(0, 1000);
@@ -127,7 +127,7 @@ function isHere(space: string | undefined, host: string | undefined): boolean {
 
 /**
  * Returns the namespace of the ids of processes. Containers may have the same host name and share a folder, and still each has a
- * process 1. Undefined if the system is not Linux. @see pid_namespaces(7)
+ * process 1. Returns undefined if the system is not Linux. @see pid_namespaces(7)
  */
 function processSpace(): string | undefined {
   try {
@@ -153,7 +153,7 @@ function isAbandoned(lock: string, owner: string): boolean {
 
 /**
  * Reads the start time of a process in ticks since boot, which tells apart processes that reuse an id. Empty for a process
- * that has ended and is not reaped. Undefined if the system is not Linux. @see proc(5)
+ * that has ended and is not reaped. Returns undefined if the system is not Linux. @see proc(5)
  */
 function startOf(id: number): string | undefined {
   try {

@@ -5,7 +5,7 @@ import { systemCode, systemReason } from './system-error.ts';
 
 export interface OutputStream {
   readonly isTerminal: boolean;
-  /** Width in columns now; undefined if the stream is not a terminal or the terminal does not say. */
+  /** The width in columns now, if the stream is a terminal that states it. */
   readonly width: number | undefined;
   /**
    * Resolves when the bytes have been handed over.

@@ -18,7 +18,7 @@ const reasons: Readonly<Record<string, { readonly [A in Activity]?: string }>> =
   ETIMEDOUT: { connection: 'connecting timed out' },
 };
 
-/** Returns the code of a system error, such as `ENOENT`. Undefined for any other error. */
+/** Returns the code of a system error, such as `ENOENT`, or undefined for any other error. */
 export function systemCode(error: unknown): string | undefined {
   return (error as NodeJS.ErrnoException).code;
 }

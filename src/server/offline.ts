@@ -60,7 +60,7 @@ class SharedStore {
   current = new Store();
   private readonly file: string;
   private readonly lockWaitMs: number | undefined;
-  /** The version of the file, and the revision of the store that it holds; undefined if the file must be read again. */
+  /** The version of the file, and the revision of the store that it holds. Without them, the file must be read again. */
   private saved: { readonly version: string; readonly revision: number } | undefined;
   /** True if changes are answered before they are saved. */
   private isDeferred = false;

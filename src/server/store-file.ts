@@ -58,7 +58,7 @@ export function versionOf(file: string): string {
 }
 
 /**
- * Reads the store of a file; undefined if the file does not exist. It reads synchronously, because loading the promises of
+ * Reads the store of a file. Returns undefined if the file does not exist. It reads synchronously, because loading the promises of
  * node:fs takes longer than reading a small file.
  *
  * @throws InputError if the file cannot be read or does not hold a store; the file stays as it is.

@@ -60,7 +60,7 @@ export class ResponseCollector {
   }
 }
 
-/** Returns the content encoding of a body. Undefined if the body is plain. */
+/** Returns the content encoding of a body, or undefined if the body is plain. */
 export function encodingOf(headers: HttpHeaders): string | undefined {
   const encoding = headerValue(headers, 'content-encoding')?.trim().toLowerCase();
   return encoding === '' || encoding === 'identity' ? undefined : encoding;
