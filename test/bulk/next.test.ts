@@ -196,6 +196,22 @@ test('a reading that the service asks to wait for comes no earlier', () => {
   expect(next(state, { kind: 'not-read', error }, usual)[1]).toMatchObject({ kind: 'read', waitMs: 9000 });
 });
 
+test('a refusal of an earlier session stays in doubt, whatever a reading shows', () => {
+  const state = initialState({ id: 7n, intent: add, planned: planned(5, 10), doubt: 'sent-twice' });
+  const [, step] = next(state, { kind: 'read', now: 7, reading: { record } }, usual);
+  expect(step).toMatchObject({ kind: 'end', outcome: { kind: 'unknown' } });
+});
+
+test('a row that was refused with 409 is not sent again with the same tag', () => {
+  const reading = { record, etag: '"a"' };
+  const write: JudgedWrite = { verdict: 'conflict', attempt: { response: { status: 409 } } as Attempt };
+  const row = initialState({ id: 7n, intent: set, planned: planned(5, 10) });
+  const state: State = { ...row, reading, lastWrite: write, doubt: 'sent-twice', attempts: 1 };
+  expect(next(state, { kind: 'read', now: 5, reading }, usual)[1]).toMatchObject({ kind: 'end' });
+  const other = { ...reading, etag: '"b"' };
+  expect(next(state, { kind: 'read', now: 5, reading: other }, usual)[1]).toMatchObject({ kind: 'write' });
+});
+
 const set: Intent = { kind: 'set', value: 10, expected: 5 };
 const add: Intent = { kind: 'add', change: 5 };
 const remove: Intent = { kind: 'remove', expected: 5 };

@@ -2,8 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { builtInContract } from '../../src/api/contract.ts';
 import { operations } from '../../src/api/operations.ts';
 import { isFieldMetBy } from '../../src/api/record-values.ts';
-import { judgeSuccess } from '../../src/client/judge-write.ts';
+import { judgeFailure, judgeSuccess } from '../../src/client/judge-write.ts';
 import { createSecrets } from '../../src/process/secrets.ts';
+import { StoppedError } from '../../src/process/signals.ts';
 
 const service = { contract: builtInContract, baseUrl: 'http://shop.example', secrets: createSecrets() };
 
@@ -28,6 +29,15 @@ test('the answer of a delete that has only the id of an order shows nothing', ()
     verdict: 'unclear',
     reason: { message: 'the answer is not the deleted record' },
   });
+});
+
+test('a write that was stopped before it was sent is not in doubt', () => {
+  const error = new StoppedError();
+  const request = { method: 'PUT', url: `${service.baseUrl}/pets/1`, headers: {} };
+  const judgeStopped = (isSent: boolean) =>
+    judgeFailure(error, { request, isSent, error, number: 1, elapsedMs: 1 });
+  expect(() => judgeStopped(false)).toThrow(error);
+  expect(judgeStopped(true)).toMatchObject({ verdict: 'stopped', reason: { code: 'interrupted' } });
 });
 
 describe('the answer of an update', () => {
