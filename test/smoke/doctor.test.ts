@@ -99,15 +99,6 @@ test.each(wrongAnswers)(
   },
 );
 
-test('a state folder that cannot be made is a warning, and one that is missing is not', async () => {
-  const env = { PETSTORE_STATE_DIR: join(folder, 'file/state'), PETSTORE_OFFLINE_STORE: ':memory:' };
-  expect((await examine('--offline', env)).states.config).toBe('pass');
-  writeFileSync(join(folder, 'file'), '');
-  const { code, findings } = await examine('--offline', env);
-  const reason = containing('file/state: not a directory');
-  expect({ code, config: findings.config }).toMatchObject({ code: 0, config: { state: 'warn', reason } });
-});
-
 test('a hint follows the reason in a table, and is a member of its own as data', async () => {
   const { stdout } = await runCli('doctor --base-url http://127.0.0.1:1');
   expect(stdout).toMatch(/^check +state +reason\n/);

@@ -1,5 +1,4 @@
-import { accessSync, constants, existsSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { existsSync } from 'node:fs';
 import { builtInContract, type Contract } from '../../api/contract.ts';
 import { operations } from '../../api/operations.ts';
 import {
@@ -20,15 +19,13 @@ import { connectForChecks } from '../../connect.ts';
 import type { Context } from '../../context.ts';
 import type { View } from '../../output/columns.ts';
 import type { Output } from '../../output/printer.ts';
-import { systemCode, systemReason } from '../../process/system-error.ts';
 
 export const doctor = action({
   wrongSettings: 'ignore',
   description:
-    'Checks the config with the token and the binding, and the folder of the state. The checks of `petstore smoke` then say ' +
-    'whether the service can be reached: DNS, connection, TLS, and an answer of its API. Exits 0 if nothing failed, 2 for ' +
-    'the config, 4 for the token or if the service refuses it, 6 if the service cannot be reached, 7 if something other ' +
-    'than its API answers.',
+    'Checks the config with the token and the binding. The checks of `petstore smoke` then say whether the service can be ' +
+    'reached: DNS, connection, TLS, and an answer of its API. Exits 0 if nothing failed, 2 for the config, 4 for the token ' +
+    'or if the service refuses it, 6 if the service cannot be reached, 7 if something other than its API answers.',
   examples: ['petstore doctor', 'petstore doctor --profile staging', 'petstore doctor --offline -o json'],
   prepare: (context) => ({ view, run: () => runDoctor(context) }),
 });
@@ -78,8 +75,7 @@ async function examineConfig(context: Context): Promise<{ service?: Service; fin
   try {
     if (problems[0]) throw problems[0];
     const service = await connectForChecks(context);
-    const { configFile, stateDir } = resolvePaths(io);
-    const denial = whyNotWritable(stateDir);
+    const { configFile } = resolvePaths(io);
     const contract = await context.contract();
     const count = `${contract.operations.size} of ${Object.keys(operations).length} operations`;
     const findings = [
@@ -89,9 +85,6 @@ async function examineConfig(context: Context): Promise<{ service?: Service; fin
       tokenFinding(settings, contract),
       pass(contract === builtInContract ? 'not bound to a description' : `bound to a description, ${count}`),
       ...warnings.map((warning) => warn(warning)),
-      ...(denial
-        ? [warn(`state folder ${stateDir}: ${denial}`, { hint: 'PETSTORE_STATE_DIR names another folder' })]
-        : []),
       ...(!offline && isProxyIgnored(io.env)
         ? [warn('ALL_PROXY is not read, so no proxy is used', { hint: 'set HTTPS_PROXY or HTTP_PROXY' })]
         : []),
@@ -99,18 +92,6 @@ async function examineConfig(context: Context): Promise<{ service?: Service; fin
     return { service, findings };
   } catch (error) {
     return { findings: [{ ...findingOfError(error), state: 'fail' }] };
-  }
-}
-
-/** Says why a folder, or the nearest one above it, cannot be written. Returns undefined if it can. */
-function whyNotWritable(folder: string): string | undefined {
-  try {
-    // With the dot, a file is an error too.
-    accessSync(`${folder}/.`, constants.W_OK);
-    return undefined;
-  } catch (error) {
-    const parent = dirname(folder);
-    return systemCode(error) === 'ENOENT' && parent !== folder ? whyNotWritable(parent) : systemReason(error);
   }
 }
 
