@@ -1,4 +1,4 @@
-import { type Noun, nouns, referenceFields } from '../api/nouns.ts';
+import { type Noun, nouns } from '../api/nouns.ts';
 import type { Fields, ServiceRecord } from '../api/record-values.ts';
 import { readRecord } from '../client/read-record.ts';
 import { checkFilters } from '../client/whole-list.ts';
@@ -61,23 +61,10 @@ async function readList(access: Access, query: ListQuery): ReturnType<PreparedCo
       if (page.value.length > 0) content = 'any';
       yield withNames(access, page.value, nameById);
     }
-    if (content === undefined) await checkNamedRecords(access, where);
     content ??= 'none';
   }
   const exitCode = () => (content !== undefined && content === failIf ? exitCodes.differs : exitCodes.done);
   return { pages: pagesWithFirst(), limit, exitCode };
-}
-
-/** Checks the ids that the filters of an empty list name. @throws CliError `not-found` if a record does not exist. */
-async function checkNamedRecords({ client }: Access, where: Fields): Promise<void> {
-  for (const [field, id] of Object.entries(where)) {
-    const noun = referenceFields[field];
-    if (noun === undefined || typeof id !== 'bigint') continue;
-    await readRecord(client, noun, id).catch((error: unknown) => {
-      // If the record cannot be read, the list is still right.
-      if (error instanceof CliError && error.kind === 'not-found') throw error;
-    });
-  }
 }
 
 /** Reads the records of a list that meet all conditions, page by page. */

@@ -48,20 +48,6 @@ test.each<[string, string, (record: Fields) => boolean]>([
   expect(some).not.toEqual(all);
 });
 
-test('a list without records says so if the record that its filter names does not exist', async () => {
-  const empty = await runCli('--offline orders list --pet 25 --fail-if none -o json');
-  expect(empty).toMatchObject({ code: 8, stdout: '[]\n' });
-  for (const [line, name] of [
-    ['pets list --category 99', 'category 99'],
-    ['orders list --pet 99 -o csv --fail-if none', 'pet 99'],
-  ] as const)
-    expect(await runCli(`--offline ${line}`)).toMatchObject({
-      code: 5,
-      stdout: '',
-      stderr: expect.stringMatching(new RegExp(`^error: ${name} does not exist`)),
-    });
-});
-
 test('list applies --limit after --sort, and after a filter of its own', async () => {
   expect((await list('--sort -id --limit 2 -o ids')).stdout).toBe('25\n24\n');
   const named = await list('--name L --limit 2 -o csv --fields name');
