@@ -5,10 +5,10 @@ import { connect as connectTls, type TLSSocket } from 'node:tls';
 import { bareHost } from '../api/http.ts';
 import { hintOf } from '../client/call-error.ts';
 import { type SocketOptions, socketTarget } from '../client/transport/node-http.ts';
-import { transportError } from '../client/transport/response.ts';
+import { transportError, unansweredError } from '../client/transport/response.ts';
 import { createTlsContext } from '../client/transport/tls.ts';
 import { type Cancellation, withinLimits } from '../process/deadline.ts';
-import { type CliError, exitCodes, unansweredError } from '../process/errors.ts';
+import { type CliError, exitCodes } from '../process/errors.ts';
 import { counted, dayOf, durationText } from '../process/text.ts';
 import { type CheckContext, type Finding, fail, pass, skip, warn } from './check.ts';
 

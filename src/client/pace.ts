@@ -79,7 +79,7 @@ export interface StopReason {
 /** The longest Retry-After, in milliseconds. A longer one stops the run. */
 export const maxRetryWaitMs = 120_000;
 
-/** After this number of attempts in a row without an answer of the service, one request at a time probes it. */
+/** After this number of attempts in a row without an answer of the service, only single requests go out, as probes. */
 const maxUnanswered = 20;
 /** The number of probes before the run stops. */
 const probeCount = 10;

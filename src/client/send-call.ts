@@ -1,6 +1,6 @@
 import { type HttpRequest, type HttpResponse, headerValue, isRead, requestIdOf } from '../api/http.ts';
 import { monotonicMs, sleep, withinLimits } from '../process/deadline.ts';
-import { CliError, InterruptedError, unansweredError } from '../process/errors.ts';
+import { CliError, InterruptedError } from '../process/errors.ts';
 import { maskUrl } from '../process/secrets.ts';
 import { secondsText } from '../process/text.ts';
 import { type Attempt, isRetried, mayHaveBeenApplied, statusRule } from './answer-table.ts';
@@ -8,6 +8,7 @@ import type { Call } from './call.ts';
 import { callDetails, callError } from './call-error.ts';
 import { authorOf } from './error-body.ts';
 import { delayOfRetry, maxRetryWaitMs, retryAfter } from './pace.ts';
+import { unansweredError } from './transport/response.ts';
 
 /** What came of a call, with its attempts. */
 export type SentCall = { readonly attempts: readonly Attempt[] } & (

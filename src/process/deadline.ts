@@ -17,7 +17,7 @@ export interface Cancellation {
 }
 
 /** The limits of a piece of work: a time, signals, or both. */
-export interface Limits {
+interface Limits {
   /** The time limit in milliseconds. */
   readonly limitMs?: number;
   /** Makes the error of work that takes longer. */

@@ -196,15 +196,6 @@ export class InputError extends UsageError {
   }
 }
 
-/** Makes the error of a request without a valid answer: exit 6, or exit 1 for a redirect that is not followed. @param why a clause. */
-export function unansweredError(
-  reason: UnavailableReason,
-  why: string,
-  details: Omit<ErrorDetails, 'reason'> = {},
-): CliError {
-  return new CliError(reason === 'redirect' ? 'failed' : 'unavailable', why, { ...details, reason });
-}
-
 /** A command on many records failed for some of them (exit 3), or for all of them for one reason (exit code of that reason). */
 export class ManyError extends CliError {
   readonly errors: readonly CliError[];

@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import type { Attempt } from '../../src/client/answer-table.ts';
 import { Pace, type StopReason } from '../../src/client/pace.ts';
-import { unansweredError } from '../../src/process/errors.ts';
+import { unansweredError } from '../../src/client/transport/response.ts';
 import { Stop, StoppedError } from '../../src/process/signals.ts';
 
 function attempt(status: number, more: Partial<Attempt> = {}): Attempt {

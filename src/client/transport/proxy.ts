@@ -1,6 +1,6 @@
 import { bareHost, isLoopbackHost, portOf } from '../../api/http.ts';
-import { type CliError, InputError, unansweredError } from '../../process/errors.ts';
-import { transportError } from './response.ts';
+import { type CliError, InputError } from '../../process/errors.ts';
+import { transportError, unansweredError } from './response.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -1,5 +1,5 @@
 import { type HttpHeaders, type HttpResponse, headerValue } from '../../api/http.ts';
-import { CliError, type UnavailableReason, unansweredError } from '../../process/errors.ts';
+import { CliError, type ErrorDetails, type UnavailableReason } from '../../process/errors.ts';
 import { systemCode, systemReason } from '../../process/system-error.ts';
 import { bytesText, shorten } from '../../process/text.ts';
 
@@ -80,6 +80,15 @@ function readHeaders(raw: readonly (string | Buffer)[]): HttpHeaders {
 
 function latin1(text: string | Buffer = ''): string {
   return typeof text === 'string' ? text : text.toString('latin1');
+}
+
+/** Makes the error of a request without a valid answer: exit 6, or exit 1 for a redirect that is not followed. @param why a clause. */
+export function unansweredError(
+  reason: UnavailableReason,
+  why: string,
+  details: Omit<ErrorDetails, 'reason'> = {},
+): CliError {
+  return new CliError(reason === 'redirect' ? 'failed' : 'unavailable', why, { ...details, reason });
 }
 
 /**
