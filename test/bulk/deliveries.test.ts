@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { type RunList, runsOfDelivery } from '../../src/bulk/list-runs.ts';
 import { stockShop } from '../helpers/stock-desk.ts';
 import { refusal, stockServer, trouble } from '../helpers/stock-server.ts';
 import { answering, counts, file, healed, type Scene, stories } from './story.ts';
@@ -274,5 +275,21 @@ test.each([
     // A run that sets counts does not ask what was booked.
     shop.write('stock.csv', 'petId,quantity\n1,9\n');
     expect((await shop.run('inventory apply stock.csv --yes')).code).toBe(0);
+  },
+);
+
+test.each(['shop.localhost', '127.0.0.2'])(
+  'a journal of version 3 stops it at %s, which was localhost',
+  (host) => {
+    const old = {
+      target: 'http://localhost:4010',
+      delivery: 'LS-1',
+      writtenBy: 'petstore 3',
+      path: 'r1.jsonl',
+    };
+    const list = { runs: [], unreadable: [old] } as unknown as RunList;
+    const runsAt = (name: string, number: string) => runsOfDelivery(list, `http://${name}:4010`, number);
+    expect(() => runsAt(host, 'LS-1')).toThrow('petstore 3');
+    expect([...runsAt(host, 'LS-2'), ...runsAt('shop.example', 'LS-1')]).toEqual([]);
   },
 );
