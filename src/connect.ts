@@ -2,14 +2,13 @@ import { version } from '../package.json';
 import { builtInContract, describeLifecycle } from './api/contract.ts';
 import { isEmbedded, type Transport } from './api/http.ts';
 import type { OperationId } from './api/nouns.ts';
-import type { Service } from './checks/check.ts';
 import type { CallLimits, ClientEvent, ClientOptions } from './client/call.ts';
 import { type Client, createClient } from './client/client.ts';
 import { type Header, parseHeaderFlag, rejectInsecure, toHeaders } from './client/headers.ts';
 import { traceOf } from './client/shown-calls.ts';
 import { findProxy } from './client/transport/proxy.ts';
 import type { TlsFiles } from './client/transport/tls.ts';
-import { chooseTokenHeader, decideTokenUse, tokenHeaderValue } from './config/credential.ts';
+import { decideTokenUse, tokenHeaderValue } from './config/credential.ts';
 import { resolvePaths } from './config/paths.ts';
 import { addressOf, type ClientUse, type Context, followUpCommand } from './context.ts';
 import { UsageError } from './process/errors.ts';
@@ -194,7 +193,7 @@ async function openTransport(
 }
 
 /** Reads and checks the certificates and the key in the settings and, for https, the certificates of SSL_CERT_FILE. */
-async function openTlsFiles(context: Context, baseUrl: string): Promise<TlsFiles> {
+export async function openTlsFiles(context: Context, baseUrl: string): Promise<TlsFiles> {
   const { settings, io } = context;
   const { SSL_CERT_FILE: roots } = io.env;
   const tlsFile = (key: 'ca-cert' | 'client-cert' | 'client-key') => {
@@ -209,23 +208,4 @@ async function openTlsFiles(context: Context, baseUrl: string): Promise<TlsFiles
   };
   if (Object.values(files).every((file) => file === undefined)) return {};
   return (await import('./client/transport/tls.ts')).readTlsFiles(files);
-}
-
-/** Opens the service for checks. @throws UsageError if nothing says which service, or a setting is wrong. */
-export async function connectForChecks(context: Context, strict = false): Promise<Service> {
-  const { settings, secrets, io } = context;
-  const client = await context.client('checks');
-  const { baseUrl } = client;
-  const proxy = findProxy(new URL(baseUrl), io.env);
-  const whyNoSocket = isEmbedded(baseUrl)
-    ? 'the embedded store has no socket'
-    : proxy && `requests go through the proxy ${proxy.label}`;
-  return {
-    client,
-    socket: whyNoSocket ?? { baseUrl, tls: await openTlsFiles(context, baseUrl), env: io.env },
-    mask: secrets.mask,
-    strict,
-    sendsEtags: settings.get('etags'),
-    tokenHeader: chooseTokenHeader(settings, client.contract.tokenHeader),
-  };
 }
