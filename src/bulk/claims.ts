@@ -50,12 +50,12 @@ export async function claimsOn({ list, run, undone }: SessionRuns, rows: readonl
 }
 
 /**
- * Returns the number of the plan that sent an uncertain row, or that wrote what an undo sets back. If another run has planned the
- * record later, it has a claim on the row. Undefined for any other row.
+ * Returns the number of the plan that sent an uncertain row last, or that wrote what an undo sets back. If another run has planned
+ * the record later, it has a claim on the row. Undefined for any other row.
  */
 function findBasePlan(row: RunRow, undoneRows: ReadonlyMap<number, RunRow>): number | undefined {
-  if (row.doubt) return row.sentByPlan;
-  return row.intent.kind === 'add' ? undefined : undoneRows.get(row.line)?.sentByPlan;
+  if (row.doubt) return row.lastPlan;
+  return row.intent.kind === 'add' ? undefined : undoneRows.get(row.line)?.lastPlan;
 }
 
 /** Returns the claim of a run that has booked the row for the same delivery. */

@@ -32,8 +32,6 @@ export interface Run {
 export interface RunRow extends Row {
   /** The line of the input, from 1. In an undo that of the row that it takes back. */
   readonly line: number;
-  /** The number of the plan whose write is sent. An uncertain row keeps the plan that first sent it. 0 before the first plan. */
-  sentByPlan: number;
   /** The number of the last plan that the row was in, to be written. 0 before the first. */
   lastPlan: number;
   /** The value that the last plan has read for an uncertain row, which keeps the `before` of the plan that sent it. */
@@ -62,7 +60,6 @@ export function newRow<Id extends RunRow['id'], RowIntent extends Intent>({
     planned: undefined,
     doubt: undefined,
     outcome: undefined,
-    sentByPlan: 0,
     lastPlan: 0,
   };
 }
@@ -88,10 +85,9 @@ export function applyPlan(row: RunRow, { planned, outcome, now }: RowPlan): void
   if (outcome) setOutcome(row, outcome);
 }
 
-/** Returns a row of a later plan, which has the numbers of the plans before it. */
+/** Returns a row of a later plan, which may leave it out of what is written. */
 export function planAgain(earlier: RunRow, row: RunRow): RunRow {
-  const { sentByPlan, lastPlan } = earlier;
-  return Object.assign(earlier, row, { sentByPlan, lastPlan });
+  return Object.assign(earlier, row, { lastPlan: earlier.lastPlan });
 }
 
 /** Gives a row its outcome. Only an unknown row stays in doubt. */
@@ -141,9 +137,7 @@ export function applyEvent(run: Run, event: RunChange): void {
     case 'plan-end':
       for (const row of event.rows) {
         run.marked.delete(row.line);
-        if (row.outcome) continue;
-        if (!row.doubt) row.sentByPlan = event.number;
-        row.lastPlan = event.number;
+        if (!row.outcome) row.lastPlan = event.number;
       }
       run.planNumber = event.number;
       run.end = undefined;
