@@ -20,6 +20,7 @@ import type { Row } from './writes/rows.ts';
 /**
  * The use of a client. `records`: single records over node:http, which loads fast. `bulk`: many requests over undici, which is
  * faster then. `checks`: as `records`, but with short limits, and without notes because the user has not named the operations.
+ * Through a proxy all of them use undici.
  */
 export type ClientUse = 'records' | 'bulk' | 'checks';
 

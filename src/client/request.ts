@@ -53,7 +53,7 @@ export function toRequest(
   const ownHeaders = toParameterHeaders(operation, input);
   if (body) ownHeaders['content-type'] = body.mediaType;
   if (isFresh) ownHeaders['cache-control'] = 'no-cache';
-  // Not a spread with further members, which takes V8 ten times as long.
+  // A spread of two objects would take V8 ten times as long.
   const headers = withHeaderChanges(Object.assign({}, base.headers, ownHeaders), input.headers);
   return body ? { method, url, headers, body: printJson(input.body) } : { method, url, headers };
 }
