@@ -61,7 +61,7 @@ const actions: Readonly<Record<RunHeader['kind'], string>> = {
  * Carries out a session of a run: plans, and then asks, writes and reports, or prints the plan. A diff exits 8 if a row is to be
  * written or cannot be written, and a dry run exits 3 if a row cannot be written.
  *
- * @param lock the lock of the target. Undefined if nothing is written.
+ * @param lock the lock of the target; undefined if nothing is written.
  * @throws UsageError if the service lacks the operations, a guard stops the plan, or the user says no.
  */
 export async function carryOut(

@@ -12,7 +12,7 @@ export type RunChoice =
   | {
       readonly kind: 'nothing';
       readonly info: RunInfo | undefined;
-      /** The last other run that has something left to do. Undefined if the run was chosen by its id. */
+      /** The last other run that has something left to do; undefined if the run was chosen by its id. */
       readonly other?: RunInfo | undefined;
     };
 
@@ -91,7 +91,7 @@ function namedOrLastRun(
   );
 }
 
-/** The error that says why a run must not be resumed. Undefined if it may be resumed. */
+/** The error that says why a run must not be resumed, or undefined if it may be resumed. */
 function resumeRefusal(list: RunList, info: RunInfo): UsageError | undefined {
   const { id, header, undo, state, planNumber } = info;
   if (undo)

@@ -51,7 +51,7 @@ export async function claimsOn({ list, run, undone }: SessionRuns, rows: readonl
 
 /**
  * Returns the number of the plan that sent an uncertain row last, or that wrote what an undo sets back. If another run has planned
- * the record later, it has a claim on the row. Undefined for any other row.
+ * the record later, it has a claim on the row; undefined for any other row.
  */
 function findBasePlan(row: RunRow, undoneRows: ReadonlyMap<number, RunRow>): number | undefined {
   if (row.doubt) return row.lastPlan;

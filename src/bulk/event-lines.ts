@@ -104,7 +104,7 @@ function withNulls(part: Intent | Planned | Outcome['made']): object | undefined
 }
 
 /**
- * Reads a line. Undefined if it does not fit, or names a row that is not planned.
+ * Reads a line, or undefined if it does not fit, or names a row that is not planned.
  *
  * @param rowsByLine the planned rows.
  */

@@ -24,7 +24,7 @@ export class Journal {
   readonly path: string;
   private readonly run: Run;
   private readonly file: number;
-  /** Why a line was lost. Undefined if none was. */
+  /** Why a line was lost; undefined if none was. */
   error: CliError | undefined;
 
   /**

@@ -54,7 +54,7 @@ interface KeeperOptions {
   readonly progress: Progress;
   /** The number of failed and unknown rows at which the run stops. */
   readonly maxErrors: number;
-  /** Saves the embedded store. Undefined for any other service. */
+  /** Saves the embedded store; undefined for any other service. */
   readonly saveStore: (() => Promise<void>) | undefined;
 }
 

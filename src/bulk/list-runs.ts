@@ -192,7 +192,7 @@ export async function readRunIds(folder: string): Promise<string[]> {
   return numbers.sort((a, b) => b - a).map((number) => `r${number}`);
 }
 
-/** Reads the facts of a run. Undefined if it has no complete plan. @throws CliError if its journal cannot be read. */
+/** Reads the facts of a run, or undefined if it has no complete plan. @throws CliError if its journal cannot be read. */
 async function readRunInfo(
   path: string,
   isRunning: boolean,
@@ -217,7 +217,7 @@ function stateOf(totals: RunTotals, undo: RunInfo | undefined): RunInfo['state']
   return unfinishedCount(totals) === 0 ? 'finished' : 'stopped';
 }
 
-/** Reads the last line alone. Undefined if it does not end a session. @throws CliError `usage` if the file cannot be read. */
+/** Reads the last line alone, or undefined if it does not end a session. @throws CliError `usage` if the file cannot be read. */
 function readEnd(path: string): SessionEnd | undefined {
   const tail = Buffer.alloc(1024);
   let length = 0;

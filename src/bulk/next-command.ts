@@ -11,7 +11,7 @@ export type NextCommand =
   /** A person says what happened to a row. `row` is its name, as `rowName` makes it. */
   | { readonly kind: 'settle'; readonly run: string; readonly row: string };
 
-/** Finds the command for a run whose rows are known. Undefined if the run is finished. */
+/** Finds the command for a run whose rows are known, or undefined if the run is finished. */
 export function findNextCommand({ id = '', header, rows }: Run): NextCommand | undefined {
   const unfinished = rows.filter((row) => isForSession(row) || isForPerson(row));
   if (unfinished.length === 0) return undefined;

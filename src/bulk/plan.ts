@@ -154,7 +154,7 @@ export function nowOf(row: RunRow): Value | undefined {
   return row.now === undefined ? row.planned?.before : row.now;
 }
 
-/** The change of a count by a row. Undefined for fields of records, and for a row that no plan writes. */
+/** The change of a count by a row, or undefined for fields of records, and for a row that no plan writes. */
 export function changeOf(row: RunRow): number | undefined {
   return row.planned && changeBetween(nowOf(row) ?? null, row.planned.after);
 }
@@ -162,7 +162,7 @@ export function changeOf(row: RunRow): number | undefined {
 /** Fewer rows than this may all go to 0. */
 const minRowsForZeroGuard = 10;
 
-/** The error that names the guard of a command that a plan breaks, and the value that breaks it. Undefined if it breaks none. */
+/** The error that names the guard of a command that a plan breaks, and the value that breaks it, or undefined if it breaks none. */
 export function brokenGuard(
   { header }: Run,
   { changes }: Plan,

@@ -120,10 +120,10 @@ function toHead(path: string, text: string): JournalHead {
 
 /** What the first line of an unreadable journal tells. */
 export interface UnreadableHead {
-  /** Undefined if nobody can tell. */
+  /** It is undefined if nobody can tell. */
   readonly target?: string;
   readonly delivery?: string;
-  /** The version of petstore that finishes the run. Undefined if the journal is damaged. */
+  /** The version of petstore that finishes the run; undefined if the journal is damaged. */
   readonly writtenBy?: string;
 }
 

@@ -93,7 +93,7 @@ export async function reportOutput(context: Context, report: Report): Promise<Ou
   return { documents: [json], text: summaryText(report, await context.style('stdout')), ...ending };
 }
 
-/** The command to type after a session. Undefined if nothing is left to do. */
+/** The command to type after a session, or undefined if nothing is left to do. */
 function commandAfter({ run, unwritten }: Report): NextCommand | undefined {
   if (unwritten?.what === 'journal') return undefined;
   if (unwritten?.what === 'rejects') return { ...goOnCommand(run), needsRejects: true };
@@ -102,7 +102,7 @@ function commandAfter({ run, unwritten }: Report): NextCommand | undefined {
 
 const noJournalHint = 'look at the records: without its journal the run cannot go on, and it books nothing';
 
-/** Says what the user can do next. Undefined if there is nothing to do. */
+/** Says what the user can do next, or undefined if there is nothing to do. */
 function hintOf(
   context: Context,
   { run, stop, rejects, unwritten }: Report,

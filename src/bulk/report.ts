@@ -57,8 +57,8 @@ export function toRunJson({
 /**
  * A report as one JSON object: the facts of the run, and those of the session.
  *
- * @param commands.next the line to type to go on with the run. Undefined if it is finished.
- * @param commands.undo the line that takes it back. Undefined if it wrote no row, or cannot be undone.
+ * @param commands.next the line to type to go on with the run; undefined if it is finished.
+ * @param commands.undo the line that takes it back; undefined if it wrote no row, or cannot be undone.
  */
 export function toReportJson(
   report: Report,
@@ -106,7 +106,7 @@ function firstFailure({ line, id, outcome }: RunRow, state: 'failed' | 'unknown'
   return { kind, state, count: 1, example: { line, id, message, requestId } };
 }
 
-/** The error that ends a session, or that tells again how a run has ended. Undefined if every row is as the file says. */
+/** The error that ends a session, or that tells again how a run has ended, or undefined if every row is as the file says. */
 export function runError(
   { header, counts }: Pick<RunInfo, 'header' | 'counts'>,
   stop?: StopReason | undefined,

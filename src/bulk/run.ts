@@ -10,17 +10,17 @@ export interface Run {
   readonly header: RunHeader;
   readonly rows: readonly RunRow[];
   readonly invalid: readonly Issue[];
-  /** The id, such as `r7`. Undefined before its journal begins. */
+  /** The id, such as `r7`; undefined before its journal begins. */
   id?: string | undefined;
   /** RFC 3339. */
   started?: string | undefined;
-  /** The length of its journal in bytes, without an incomplete plan or line at the end. Undefined before it is read. */
+  /** The length of its journal in bytes, without an incomplete plan or line at the end; undefined before it is read. */
   bytes?: number | undefined;
   /** The number of the last plan among all plans on the target. 0 before the first. */
   planNumber: number;
-  /** The end of the last session. Undefined if it was killed or is going on. */
+  /** The end of the last session; undefined if it was killed or is going on. */
   end?: SessionEnd | undefined;
-  /** The lines of the rows that were rejects when a session ended: these are written. Undefined before the first end. */
+  /** The lines of the rows that were rejects when a session ended: these are written; undefined before the first end. */
   rejectedLines?: ReadonlySet<number> | undefined;
   /** The last file of rejects. */
   rejectsFile?: string | undefined;
@@ -38,7 +38,7 @@ export interface RunRow extends Row {
   now?: Value | undefined;
   /** The count of the inventory entry that is deleted with a pet. */
   stock?: JsonValue | undefined;
-  /** The text of its record as it was read, or of all records that are added up in it. Undefined in an undo. */
+  /** The text of its record as it was read, or of all records that are added up in it; undefined in an undo. */
   readonly text?: string | readonly string[] | undefined;
 }
 
@@ -69,7 +69,7 @@ export function rowName({ id, line }: Pick<RunRow, 'id' | 'line'>): string {
   return id === undefined ? `line:${line}` : `${id}`;
 }
 
-/** Returns the id of the record of a row. Undefined for a create whose id neither an answer nor a person has given. */
+/** Returns the id of the record of a row, or undefined for a create whose id neither an answer nor a person has given. */
 export function idOfRow({ id, outcome }: Pick<Row, 'id' | 'outcome'>): bigint | undefined {
   return id ?? outcome?.made?.id;
 }

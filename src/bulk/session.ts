@@ -22,7 +22,7 @@ export interface SessionRuns {
 export interface Session extends SessionRuns {
   readonly client: Client;
   readonly port: RecordPort;
-  /** Reads the inventory entries that go with the pets that are deleted. Undefined for any other run. */
+  /** Reads the inventory entries that go with the pets that are deleted; undefined for any other run. */
   readonly stocks: RecordPort | undefined;
   /** True if a row that finds no record creates it. */
   readonly mayCreate: boolean;

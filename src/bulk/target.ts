@@ -64,7 +64,7 @@ interface Holder {
   readonly shard: Shard | null;
   /** The input as the user named it. */
   readonly name: string;
-  /** The id of the run. Undefined before the run begins. */
+  /** The id of the run; undefined before the run begins. */
   readonly run?: string | undefined;
 }
 
@@ -136,7 +136,7 @@ export async function findHolders(folder: string): Promise<LiveHolder[]> {
   });
 }
 
-/** Reads the file beside a lock. Undefined if its process has ended meanwhile. */
+/** Reads the file beside a lock, or undefined if its process has ended meanwhile. */
 function readHolder(path: string): Holder | undefined {
   try {
     return JSON.parse(readFileSync(path, 'utf8')) as Holder;

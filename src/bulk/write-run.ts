@@ -98,7 +98,7 @@ type RejectsFile = Omit<FileName, 'name'> & { readonly name?: string | undefined
 /**
  * Writes the rejects of a session, those that no earlier session has written, and then its end into the journal.
  *
- * @returns the name of the file, with a number if the name was in use. Undefined if there are no rejects.
+ * @returns the name of the file, with a number if the name was in use, or undefined if there are no rejects.
  * @throws CliError `failed`. If the rejects cannot be written, the journal gets no end, and a resume writes them.
  */
 export function writeEnd(

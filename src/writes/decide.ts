@@ -65,7 +65,7 @@ export function decide(
   }
 }
 
-/** Returns the value that a record must have so that a row is written. Undefined if any value will do. */
+/** Returns the value that a record must have so that a row is written, or undefined if any value will do. */
 export function wantedValue(intent: Intent): Value | undefined {
   if (intent.kind === 'create') return undefined;
   return intent.kind === 'remove' ? (intent.created ?? intent.expected) : intent.expected;

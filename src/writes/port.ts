@@ -13,7 +13,7 @@ import type { Intent, Planned, Row } from './rows.ts';
 
 /** A reading of one record. */
 export interface Reading extends Pick<FetchedRecord, 'etag' | 'age'> {
-  /** Undefined if the service itself says that there is no such record. */
+  /** It is undefined if the service itself says that there is no such record. */
   readonly record: ServiceRecord | undefined;
   /** The error that says that there is no such record. */
   readonly missing?: CliError | undefined;
@@ -31,7 +31,7 @@ export interface RecordPort extends Abilities {
   /**
    * Makes the request that writes a value.
    *
-   * @param now the last reading of the record. Undefined if nobody has read it: then only a create has a condition.
+   * @param now the last reading of the record; undefined if nobody has read it: then only a create has a condition.
    * @throws CliError if a record that it needs cannot be read.
    */
   toWrite(

@@ -74,12 +74,12 @@ export type Outcome = Readonly<v.InferOutput<typeof outcomeSchema>>;
 
 /** One record to write: what is asked for, and what is known about it. */
 export interface Row {
-  /** Undefined if the row creates a record. */
+  /** It is undefined if the row creates a record. */
   readonly id?: bigint | undefined;
   readonly intent: Intent;
-  /** The planned write. An uncertain row keeps the write that was first sent. Undefined if no plan writes the row. */
+  /** The planned write, or undefined if no plan writes the row. An uncertain row keeps the write that was first sent. */
   planned?: Planned | undefined;
-  /** Undefined if the row was certainly not written, or its outcome is certain. */
+  /** It is undefined if the row was certainly not written, or its outcome is certain. */
   doubt?: Doubt | undefined;
   outcome?: Outcome | undefined;
 }
