@@ -16,14 +16,18 @@ export interface ServiceRecord<Members = JsonObject> {
 export type Fields = Readonly<Record<string, JsonValue | undefined>>;
 
 /** The part of a record that a write reads and changes: a count, some fields, or the whole record. Null if there is no record. */
-export type Value = number | bigint | Fields | null;
+export type RecordValue = number | bigint | Fields | null;
 
 /**
  * Returns true if the actual value is as expected. Fields that only the actual value has do not count.
  *
  * @param writeOnly the fields that no answer has. They need not be there.
  */
-export function isMetBy(expected: Value, actual: Value, writeOnly?: ReadonlySet<string>): boolean {
+export function isMetBy(
+  expected: RecordValue,
+  actual: RecordValue,
+  writeOnly?: ReadonlySet<string>,
+): boolean {
   if (isFields(expected) && isFields(actual))
     return differencesOf(expected, actual).every(({ name }) => writeOnly?.has(name));
   return !isFields(expected) && !isFields(actual) && isFieldMetBy(expected, actual);
@@ -44,12 +48,12 @@ export function differencesOf(expected: Fields, actual: Fields): Difference[] {
   });
 }
 
-export function isFields(value: Value): value is Fields {
+export function isFields(value: RecordValue): value is Fields {
   return typeof value === 'object' && value !== null;
 }
 
 /** Describes a value in a message: `12`, `no record`, `name "Rex", status "sold"`. */
-export function describeValue(value: Value): string {
+export function describeValue(value: RecordValue): string {
   if (value === null) return 'no record';
   if (!isFields(value)) return String(value);
   const fields = Object.entries(value).map(([name, field]) =>
@@ -59,7 +63,7 @@ export function describeValue(value: Value): string {
 }
 
 /** Describes the part of a value that differs from another value. */
-export function describeDifference(value: Value, other: Value): string {
+export function describeDifference(value: RecordValue, other: RecordValue): string {
   if (!isFields(value) || !isFields(other)) return describeValue(value);
   const differences = [...differencesOf(value, other), ...differencesOf(other, value)];
   return describeValue(Object.fromEntries(differences.map(({ name }) => [name, value[name]])));
@@ -79,19 +83,19 @@ export function fieldsOf(record: JsonObject, names: Iterable<string>): Fields {
 }
 
 /** Returns the change of a count, where no record counts as 0, or undefined for fields of records. */
-export function changeBetween(before: Value, after: Value): number | undefined {
+export function changeBetween(before: RecordValue, after: RecordValue): number | undefined {
   if (isFields(before) || isFields(after)) return undefined;
   return Number(after ?? 0) - Number(before ?? 0);
 }
 
 /** Converts fields to JSON. JSON has no undefined, so a field that the record does not have is null. */
-export function toJsonValue(value: Value): JsonValue {
+export function toJsonValue(value: RecordValue): JsonValue {
   if (!isFields(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, field ?? null]));
 }
 
 /** Reads a value from its JSON form. A count becomes a number if a number can hold it. @see toJsonValue */
-export function fromJsonValue(json: JsonValue): Value {
+export function fromJsonValue(json: JsonValue): RecordValue {
   if (isJsonObject(json))
     return Object.fromEntries(Object.entries(json).map(([name, field]) => [name, field ?? undefined]));
   if (typeof json === 'bigint') return json <= Number.MAX_SAFE_INTEGER ? Number(json) : json;

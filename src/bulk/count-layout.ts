@@ -1,4 +1,4 @@
-import type { Fields, Value } from '../api/record-values.ts';
+import type { Fields, RecordValue } from '../api/record-values.ts';
 import type { InputField } from '../input/field-columns.ts';
 import { type NumberNotation, parseFileChange, parseFileCount, parseFileId } from '../input/numbers.ts';
 import type { InputRecord, RowLayout } from '../input/read-records.ts';
@@ -55,7 +55,7 @@ function setTo(value: number): CountIntent {
 /** @throws ValueError that names the column. */
 function toCountRow(record: InputRecord, notation: NumberNotation, isChange: boolean): CountRow {
   const { line, text, values, columns } = record;
-  const readField = <Value>(field: string, read: (value: JsonValue, notation: NumberNotation) => Value) => {
+  const readField = <Parsed>(field: string, read: (value: JsonValue, notation: NumberNotation) => Parsed) => {
     const value = values[field] ?? '';
     return parseAt(columns[field] ?? field, value, () => read(value, notation));
   };
@@ -86,6 +86,6 @@ function addUp(first: CountRow, second: CountRow): CountRow {
   return { ...first, intent: summed, text: [first.text ?? [], second.text ?? []].flat() };
 }
 
-function countOf(intent: CountIntent): Value {
+function countOf(intent: CountIntent): RecordValue {
   return intent.kind === 'add' ? intent.change : intent.value;
 }

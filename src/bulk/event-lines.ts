@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { toJsonValue, type Value } from '../api/record-values.ts';
+import { type RecordValue, toJsonValue } from '../api/record-values.ts';
 import { type JsonValue, jsonIn, printJson } from '../process/exact-json.ts';
 import {
   doubtSchema,
@@ -97,7 +97,7 @@ function toOutcomeLine(outcome: Outcome | undefined): object | undefined {
 /** JSON has no undefined, so a field that a record lacks becomes null. */
 function withNulls(part: Intent | Planned | Outcome['made']): object | undefined {
   if (!part) return undefined;
-  const members: [string, Value | undefined][] = Object.entries(part);
+  const members: [string, RecordValue | undefined][] = Object.entries(part);
   const line: Record<string, unknown> = {};
   for (const [name, member] of members) line[name] = member && toJsonValue(member);
   return line;

@@ -1,4 +1,4 @@
-import { changeBetween, type Value } from '../api/record-values.ts';
+import { changeBetween, type RecordValue } from '../api/record-values.ts';
 import { indexOfId } from '../api/values.ts';
 import { forEachConcurrently } from '../process/deadline.ts';
 import { CliError, UsageError } from '../process/errors.ts';
@@ -46,7 +46,7 @@ export async function planRun(session: Session): Promise<Plan> {
   const rows = run.rows.filter(isForSession);
   const claims = await claimsOn(session, rows);
   const toRead: RunRow[] = [];
-  const planByValue = (row: RunRow, now: Value) => applyPlan(row, planOf(row, now, mayCreate, port));
+  const planByValue = (row: RunRow, now: RecordValue) => applyPlan(row, planOf(row, now, mayCreate, port));
   for (const row of rows) {
     const outcome = claims.get(row);
     if (outcome) applyPlan(row, { planned: row.doubt && row.planned, outcome });
@@ -134,7 +134,7 @@ function isChange({ outcome }: Row): boolean {
 }
 
 /** Plans a row by the value of its record. An uncertain row keeps the write that was sent. */
-function planOf(row: RunRow, now: Value, mayCreate: boolean, port: RecordPort): RowPlan {
+function planOf(row: RunRow, now: RecordValue, mayCreate: boolean, port: RecordPort): RowPlan {
   const { intent, doubt, outcome } = row;
   // A removal that was not sent yet expects what its plan has shown. A row that failed is planned anew.
   const earlier = doubt || !outcome ? row.planned : undefined;
@@ -150,7 +150,7 @@ function isCutListError(error: unknown): boolean {
 }
 
 /** What a row would replace, as the last plan has read it: `before`, unless that is of an earlier plan. */
-export function nowOf(row: RunRow): Value | undefined {
+export function nowOf(row: RunRow): RecordValue | undefined {
   return row.now === undefined ? row.planned?.before : row.now;
 }
 

@@ -1,5 +1,5 @@
 import { type NounName, nouns } from '../api/nouns.ts';
-import { differencesOf, fieldText, isFields, toJsonValue, type Value } from '../api/record-values.ts';
+import { differencesOf, fieldText, isFields, type RecordValue, toJsonValue } from '../api/record-values.ts';
 import { type Column, pickColumns, type View } from '../output/columns.ts';
 import { inPages, type Output, type Printer } from '../output/printer.ts';
 import { counted, groupDigits, sanitize } from '../process/text.ts';
@@ -54,7 +54,7 @@ export function createRowView(noun: NounName, isForPeople: boolean, hasReasons =
   const { idField, isCount } = nouns[noun];
   const visibility = hasReasons ? {} : ({ isHidden: true } as const);
   const valueAlign = isCount ? ({ align: 'right' } as const) : {};
-  const printedValue = (value: Value | undefined, other: Value | undefined) => {
+  const printedValue = (value: RecordValue | undefined, other: RecordValue | undefined) => {
     if (value === undefined || !isFields(value)) return value;
     return isForPeople ? differencesText(value, other) : toJsonValue(value);
   };
@@ -85,7 +85,10 @@ export function createRowView(noun: NounName, isForPeople: boolean, hasReasons =
 }
 
 /** Lists the fields of a value that differ from another value: `status sold, name Rex`. */
-function differencesText(value: Exclude<Value, null | number | bigint>, other: Value | undefined): string {
+function differencesText(
+  value: Exclude<RecordValue, null | number | bigint>,
+  other: RecordValue | undefined,
+): string {
   const otherFields = other !== undefined && isFields(other) ? other : {};
   return differencesOf(value, otherFields)
     .map(({ name }) => `${name} ${fieldText(name, value[name])}`)

@@ -1,4 +1,4 @@
-import type { Value } from '../api/record-values.ts';
+import type { RecordValue } from '../api/record-values.ts';
 import type { Issue } from '../input/read-rows.ts';
 import type { JsonValue } from '../process/exact-json.ts';
 import type { Doubt, Intent, Outcome, Planned, Row } from '../writes/rows.ts';
@@ -35,7 +35,7 @@ export interface RunRow extends Row {
   /** The number of the last plan that the row was in, to be written. 0 before the first. */
   lastPlan: number;
   /** The value that the last plan has read for an uncertain row, which keeps the `before` of the plan that sent it. */
-  now?: Value | undefined;
+  now?: RecordValue | undefined;
   /** The count of the inventory entry that is deleted with a pet. */
   stock?: JsonValue | undefined;
   /** The text of its record as it was read, or of all records that are added up in it; undefined in an undo. */

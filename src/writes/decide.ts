@@ -1,4 +1,10 @@
-import { describeDifference, describeValue, isFields, isMetBy, type Value } from '../api/record-values.ts';
+import {
+  describeDifference,
+  describeValue,
+  isFields,
+  isMetBy,
+  type RecordValue,
+} from '../api/record-values.ts';
 import type { ReasonCode } from './reasons.ts';
 import type { Doubt, Intent, Outcome, Planned, Row } from './rows.ts';
 
@@ -34,7 +40,7 @@ const maxCount = BigInt(Number.MAX_SAFE_INTEGER);
  */
 export function decide(
   row: Pick<Row, 'intent' | 'planned' | 'doubt'>,
-  now: Value,
+  now: RecordValue,
   mayCreate: boolean,
   abilities: Pick<Abilities, 'canRemove' | 'createsByPut'>,
 ): Decision {
@@ -66,14 +72,14 @@ export function decide(
 }
 
 /** Returns the value that a record must have so that a row is written, or undefined if any value will do. */
-export function wantedValue(intent: Intent): Value | undefined {
+export function wantedValue(intent: Intent): RecordValue | undefined {
   if (intent.kind === 'create') return undefined;
   return intent.kind === 'remove' ? (intent.created ?? intent.expected) : intent.expected;
 }
 
 function decideAdd(
   { change, expected, created }: Extract<Intent, { kind: 'add' }>,
-  now: Value,
+  now: RecordValue,
   mayCreate: boolean,
   canRemove: boolean,
 ): Decision {
@@ -94,7 +100,7 @@ function decideUncertain(
   intent: Intent,
   planned: Planned,
   doubt: Doubt,
-  now: Value,
+  now: RecordValue,
   createsByPut: boolean,
 ): Decision {
   const { action, before, after } = planned;
@@ -121,27 +127,27 @@ function leaveUnknown(code: ReasonCode, message: string): Outcome {
 }
 
 /** `it was 5 before, 8 was sent, and it is 7 now`. */
-function changed({ before, after }: Planned, now: Value): Outcome {
+function changed({ before, after }: Planned, now: RecordValue): Outcome {
   const [was, sent] = [before, after].map(describeValue);
   const is = now === null ? 'there is no record' : `it is ${describeValue(now)}`;
   return leaveUnknown('changed', `it was ${was} before, ${sent} was sent, and ${is} now`);
 }
 
-function otherThanExpected(expected: Value, now: Value): Outcome {
+function otherThanExpected(expected: RecordValue, now: RecordValue): Outcome {
   const [is, wanted] = [describeDifference(now, expected), describeDifference(expected, now)];
   return fail('changed', `${is} now, not ${wanted} as expected`);
 }
 
-function write(action: Planned['action'], before: Value, after: Value): Decision {
+function write(action: Planned['action'], before: RecordValue, after: RecordValue): Decision {
   return { kind: 'write', planned: { action, before, after } };
 }
 
-function remove(now: Value, canRemove: boolean): Decision {
+function remove(now: RecordValue, canRemove: boolean): Decision {
   if (!canRemove) return fail('no_delete', 'the service offers no way to delete it');
   return write('remove', now, null);
 }
 
-function noEntry(value: Value): Outcome {
+function noEntry(value: RecordValue): Outcome {
   if (isFields(value)) return fail('no_entry', 'there is no such record');
   const message = 'the pet has no inventory entry: check the id, or create the entry with --create-missing';
   return fail('no_entry', message);

@@ -1,4 +1,4 @@
-import { describeValue, isMetBy, type ServiceRecord, type Value } from '../api/record-values.ts';
+import { describeValue, isMetBy, type RecordValue, type ServiceRecord } from '../api/record-values.ts';
 import { isReadingRetried, isTransientError } from '../client/answer-table.ts';
 import type { CallLimits } from '../client/call.ts';
 import { codeOfError, type JudgedWrite } from '../client/judge-write.ts';
@@ -32,7 +32,7 @@ export interface State extends Readonly<Pick<Row, 'id' | 'intent' | 'planned' | 
 
 export type Event =
   | { readonly kind: 'begin' }
-  | { readonly kind: 'read'; readonly reading: Reading; readonly now: Value }
+  | { readonly kind: 'read'; readonly reading: Reading; readonly now: RecordValue }
   /** The record, or something that its write needs, could not be read. */
   | { readonly kind: 'not-read'; readonly error: CliError }
   | { readonly kind: 'sent'; readonly write: JudgedWrite }

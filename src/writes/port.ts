@@ -1,6 +1,12 @@
 import { offeredOperation, writeOnlyFields } from '../api/contract.ts';
 import { type Noun, type NounName, nouns } from '../api/nouns.ts';
-import { differencesOf, fieldsOf, isFields, type ServiceRecord, type Value } from '../api/record-values.ts';
+import {
+  differencesOf,
+  fieldsOf,
+  isFields,
+  type RecordValue,
+  type ServiceRecord,
+} from '../api/record-values.ts';
 import type { CallOptions } from '../client/call.ts';
 import type { Client, FetchedRecord } from '../client/client.ts';
 import type { JudgedWrite } from '../client/judge-write.ts';
@@ -27,7 +33,7 @@ export interface RecordPort extends Abilities {
   list(): AsyncGenerator<readonly ServiceRecord[]>;
   idOf(record: ServiceRecord): bigint;
   /** The part of a record that a row is about: the count, the fields that the row names, or the whole record. */
-  valueOf(intent: Intent, record: ServiceRecord | undefined): Value;
+  valueOf(intent: Intent, record: ServiceRecord | undefined): RecordValue;
   /**
    * Makes the request that writes a value.
    *
@@ -127,7 +133,7 @@ function missingReading(error: unknown): Reading {
 }
 
 /** The fields of a value that differ from what the record has now. */
-function changesOf(after: Value, now: Value, writeOnlyNames: ReadonlySet<string>): object {
+function changesOf(after: RecordValue, now: RecordValue, writeOnlyNames: ReadonlySet<string>): object {
   if (!isFields(after)) return {};
   if (!isFields(now)) return after;
   const different = new Set(differencesOf(after, now).map(({ name }) => name));

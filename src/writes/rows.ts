@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { fromJsonValue, type Value } from '../api/record-values.ts';
+import { fromJsonValue, type RecordValue } from '../api/record-values.ts';
 import { isJsonObject, isNumber, type JsonValue } from '../process/exact-json.ts';
 import { reasonSchema } from './reasons.ts';
 
@@ -16,7 +16,7 @@ export const idSchema = v.pipe(
 /** A value in its JSON form. @see fromJsonValue */
 const value = v.pipe(
   v.custom<JsonValue>((json) => json === null || isNumber(json) || isJsonObject(json)),
-  v.transform((json): Value => fromJsonValue(json)),
+  v.transform((json): RecordValue => fromJsonValue(json)),
 );
 
 export const intentSchema = v.variant('kind', [

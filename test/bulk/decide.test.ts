@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Value } from '../../src/api/record-values.ts';
+import type { RecordValue } from '../../src/api/record-values.ts';
 import { type Abilities, decide } from '../../src/writes/decide.ts';
 import type { Policy } from '../../src/writes/next.ts';
 import type { Intent, Planned, Row } from '../../src/writes/rows.ts';
@@ -10,21 +10,24 @@ const max = Number.MAX_SAFE_INTEGER;
 /** What is known of a row before its record is read. */
 type Known = Pick<Row, 'planned' | 'doubt'>;
 const certain: Known = {};
-const planned = (before: Value, after: Value, action: Planned['action'] = 'set'): Known => ({
+const planned = (before: RecordValue, after: RecordValue, action: Planned['action'] = 'set'): Known => ({
   planned: { action, before, after },
 });
 /** An attempt may have been applied. */
-const sent = (before: Value, after: Value, action: Planned['action'] = 'set'): Known => ({
+const sent = (before: RecordValue, after: RecordValue, action: Planned['action'] = 'set'): Known => ({
   ...planned(before, after, action),
   doubt: 'sent',
 });
 /** Only a refusal that is in doubt came, such as a 412. */
-const refused = (before: Value, after: Value): Known => ({ ...planned(before, after), doubt: 'sent-twice' });
+const refused = (before: RecordValue, after: RecordValue): Known => ({
+  ...planned(before, after),
+  doubt: 'sent-twice',
+});
 
-const set = (value: Value, expected?: Value): Intent => ({ kind: 'set', value, expected });
-const add = (change: number, created?: Value): Intent => ({ kind: 'add', change, created });
-const remove = (expected?: Value): Intent => ({ kind: 'remove', expected });
-const takeBack = (created: Value): Intent => ({ kind: 'remove', created });
+const set = (value: RecordValue, expected?: RecordValue): Intent => ({ kind: 'set', value, expected });
+const add = (change: number, created?: RecordValue): Intent => ({ kind: 'add', change, created });
+const remove = (expected?: RecordValue): Intent => ({ kind: 'remove', expected });
+const takeBack = (created: RecordValue): Intent => ({ kind: 'remove', created });
 const rex = { name: 'Rex', status: 'sold' };
 const mia = { name: 'Mia', status: 'sold' };
 const make: Intent = { kind: 'create', fields: rex };
@@ -40,7 +43,7 @@ type Case = readonly [
   what: string,
   intent: Intent,
   known: Known,
-  now: Value,
+  now: RecordValue,
   becomes: string,
   further?: Partial<Pick<Policy, 'mayCreate'> & Pick<Abilities, 'canRemove' | 'createsByPut'>>,
 ];

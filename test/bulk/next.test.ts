@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Value } from '../../src/api/record-values.ts';
+import type { RecordValue } from '../../src/api/record-values.ts';
 import type { Attempt } from '../../src/client/answer-table.ts';
 import type { JudgedWrite } from '../../src/client/judge-write.ts';
 import { CliError } from '../../src/process/errors.ts';
@@ -10,7 +10,7 @@ import type { Intent, Planned, Row } from '../../src/writes/rows.ts';
 
 type Verdict = JudgedWrite['verdict'];
 /** What a reading may show: no record, before, after, before plus after, and the counts of somebody else. */
-const shown: readonly Value[] = [null, 5, 10, 15, 7];
+const shown: readonly RecordValue[] = [null, 5, 10, 15, 7];
 const record = { fields: {}, original: {} };
 const readings: readonly Event[] = [
   ...shown.map((now): Event => ({ kind: 'read', now, reading: { record } })),
@@ -36,7 +36,7 @@ const answers: readonly Event[] = verdicts.flatMap((verdict) =>
   }),
 );
 
-const planned = (before: Value, after: Value, action: Planned['action'] = 'set'): Planned => ({
+const planned = (before: RecordValue, after: RecordValue, action: Planned['action'] = 'set'): Planned => ({
   before,
   after,
   action,
@@ -215,7 +215,7 @@ test('a row that was refused with 409 is not sent again with the same tag', () =
 const set: Intent = { kind: 'set', value: 10, expected: 5 };
 const add: Intent = { kind: 'add', change: 5 };
 const remove: Intent = { kind: 'remove', expected: 5 };
-const read = (now: Value): Event => ({ kind: 'read', now, reading: { record: undefined } });
+const read = (now: RecordValue): Event => ({ kind: 'read', now, reading: { record: undefined } });
 const unread: Event = { kind: 'not-read', error: new CliError('failed', 'no', { status: 400 }) };
 
 // A gateway may have sent the refused write twice, and its first half may have been applied.

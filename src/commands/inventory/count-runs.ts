@@ -1,4 +1,4 @@
-import type { Value } from '../../api/record-values.ts';
+import type { RecordValue } from '../../api/record-values.ts';
 import { runView, type SessionFlags, type SessionMode, sessionMode } from '../../bulk/carry-out.ts';
 import { type CountRow, countLayout } from '../../bulk/count-layout.ts';
 import { defaultFlags, type RunFlags } from '../../bulk/run-header.ts';
@@ -136,7 +136,7 @@ async function readText(context: Context, { below, ...filter }: EditFilter) {
   names.beginReading('pets');
   const items = await collectFields(client.list('listInventory', {}, { needsWhole: true }));
   const nameById = await names.readNamesById('pets');
-  const counts = new Map<bigint, Value>();
+  const counts = new Map<bigint, RecordValue>();
   const lines = ['petId,name,quantity,expected,status'];
   for (const item of items) {
     const { petId, quantity } = item;
@@ -160,7 +160,7 @@ const layout = countLayout(defaultFlags);
  */
 async function parseEdited(
   text: string,
-  counts: ReadonlyMap<bigint, Value>,
+  counts: ReadonlyMap<bigint, RecordValue>,
 ): Promise<CheckedInput<CountRow> | undefined> {
   async function* bytes() {
     yield Buffer.from(text);
