@@ -48,6 +48,19 @@ export function differencesOf(expected: Fields, actual: Fields): Difference[] {
   });
 }
 
+/**
+ * Returns the fields of a value that differ from what the record has now.
+ *
+ * @param writeOnlyNames the fields that no answer shows. They count as different.
+ */
+export function changesOf(after: RecordValue, now: RecordValue, writeOnlyNames: ReadonlySet<string>): object {
+  if (!isFields(after)) return {};
+  if (!isFields(now)) return after;
+  const different = new Set(differencesOf(after, now).map(({ name }) => name));
+  const changes = Object.entries(after).filter(([name]) => writeOnlyNames.has(name) || different.has(name));
+  return Object.fromEntries(changes);
+}
+
 export function isFields(value: RecordValue): value is Fields {
   return typeof value === 'object' && value !== null;
 }

@@ -1,12 +1,6 @@
 import { offeredOperation, writeOnlyFields } from '../api/contract.ts';
 import { type Noun, type NounName, nouns } from '../api/nouns.ts';
-import {
-  differencesOf,
-  fieldsOf,
-  isFields,
-  type RecordValue,
-  type ServiceRecord,
-} from '../api/record-values.ts';
+import { changesOf, fieldsOf, isFields, type RecordValue, type ServiceRecord } from '../api/record-values.ts';
 import type { CallOptions } from '../client/call.ts';
 import type { Client, FetchedRecord } from '../client/client.ts';
 import type { JudgedWrite } from '../client/judge-write.ts';
@@ -130,15 +124,6 @@ export function createRecordPort(client: Client, name: NounName, options: PortOp
 function missingReading(error: unknown): Reading {
   if (error instanceof CliError && error.kind === 'not-found') return { record: undefined, missing: error };
   throw error;
-}
-
-/** The fields of a value that differ from what the record has now. */
-function changesOf(after: RecordValue, now: RecordValue, writeOnlyNames: ReadonlySet<string>): object {
-  if (!isFields(after)) return {};
-  if (!isFields(now)) return after;
-  const different = new Set(differencesOf(after, now).map(({ name }) => name));
-  const changes = Object.entries(after).filter(([name]) => writeOnlyNames.has(name) || different.has(name));
-  return Object.fromEntries(changes);
 }
 
 /** The names of the fields of a record that a row is about. */
