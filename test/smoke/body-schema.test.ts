@@ -44,6 +44,7 @@ test.each([
   ['{"format":"date-time"}', '"2026-02-30T00:00:00Z"', 'a string of the format date-time'],
   ['{"format":"date-time"}', '"2026-02-28T00:00:00Z"', undefined],
   ['{"enum":["a","b"]}', '"c"', 'one of "a", "b"'],
+  ['{"type":["string","null"],"enum":["a"]}', 'null', undefined],
   ['{"const":1}', '2', '1'],
   ['{"minimum":3}', '2', 'a number of at least 3'],
   ['{"additionalProperties":false}', '{"x":1}', 'absent'],

@@ -135,9 +135,13 @@ test('no text of the service drives a terminal or a CI runner, in any report', a
       withHeaders(withBody(answer, { id: 1, name: [hostile] }), { 'x-request-id': '##[group]' }),
     ),
   });
-  const { stdout, files } = await allReports(evil.url, ['--only', 'op/getCategory']);
+  const flags = ['--only', 'op/getCategory', '--expect', 'GET /categories/1 /name=x'];
+  const { stdout, files } = await allReports(evil.url, flags);
   for (const text of [stdout, ...Object.values(files)])
     expect(text).not.toMatch(/[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e\ud800]|^\s*::error::/mu);
+  // GitHub takes %0A in an annotation for the end of a line.
+  expect(stdout).toMatch(/^::error.* %250A/m);
+  expect(stdout).not.toMatch(/^::error.* %0A/m);
   // JSON is data, which no runner reads.
   for (const text of [stdout, files.junit, files.summary]) expect(text).not.toMatch(/##\w*\[/);
 });
