@@ -6,6 +6,7 @@ import {
   type SendOptions,
   type Transport,
 } from '../api/http.ts';
+import { monotonicMs } from '../process/deadline.ts';
 import { createApp } from './app.ts';
 import { seedStore } from './seed.ts';
 import { Store } from './store.ts';
@@ -21,8 +22,14 @@ import { printStore, readStore, versionOf } from './store-file.ts';
 export async function createOfflineTransport(file: string, lockWaitMs?: number): Promise<Transport> {
   const sharedStore = file === ':memory:' ? undefined : new SharedStore(file, lockWaitMs);
   const send = sharedStore ? await sendToFile(sharedStore) : sendToMemory();
+  let lastPauseMs = monotonicMs();
   return {
     async send(request, options) {
+      // These answers wait for nothing. Without pauses, signals and timers would wait until the last of them.
+      if (monotonicMs() - lastPauseMs > 50) {
+        await new Promise(setImmediate);
+        lastPauseMs = monotonicMs();
+      }
       if (options.cancellation.isCancelled) throw options.cancellation.reason;
       const response = await send(request, options);
       return request.method === 'HEAD' ? { ...response, body: '' } : response;

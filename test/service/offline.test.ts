@@ -67,6 +67,17 @@ test('concurrent writes of several transports are all kept', async () => {
   expect(pets.map(({ id }: { id: number }) => id)).toEqual(Array.from({ length: 105 }, (_, at) => at + 1));
 });
 
+test('timers and signals have their turn while requests are answered', async () => {
+  const transport = await createOfflineTransport(':memory:');
+  let isStopped = false;
+  setTimeout(() => {
+    isStopped = true;
+  }, 1);
+  const endMs = Date.now() + 5000;
+  while (!isStopped && Date.now() < endMs) await sendTo(transport, 'GET', '/pets/1');
+  expect(isStopped).toBe(true);
+});
+
 test('a transport sees later writes of others', async () => {
   const transport = await createOfflineTransport(file);
   await send('POST', '/pets', rex);
