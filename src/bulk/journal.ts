@@ -63,7 +63,7 @@ export class Journal {
   }
 
   /** Appends events and changes the run by them. @throws CliError `failed` if a line was lost; the run is changed. */
-  keep(...events: readonly Extract<RunChange, { kind: 'mark' | 'outcome' | 'end' }>[]): void {
+  keep(events: readonly Extract<RunChange, { kind: 'mark' | 'outcome' | 'end' }>[]): void {
     for (const event of events) applyEvent(this.run, event);
     this.append(events);
   }
@@ -81,8 +81,8 @@ export class Journal {
   }
 
   private append(events: readonly RunEvent[]): void {
-    const bytes = Buffer.from(events.map((event) => `${printEvent(event)}\n`).join(''));
     this.attempt(() => {
+      const bytes = Buffer.from(events.map((event) => `${printEvent(event)}\n`).join(''));
       for (let offset = 0; offset < bytes.length; )
         offset += writeSync(this.file, bytes, offset, bytes.length - offset);
     });
