@@ -1,10 +1,10 @@
 import { basename } from 'node:path';
 import { nouns } from '../api/nouns.ts';
 import type { StopReason } from '../client/pace.ts';
+import { shownCode } from '../client/reasons.ts';
 import { CliError, type ErrorKind } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
 import { counted, groupDigits } from '../process/text.ts';
-import { shownCode } from '../writes/reasons.ts';
 import type { RunInfo } from './list-runs.ts';
 import { type RowCounts, rowCountOf } from './row-state.ts';
 import type { Run, RunRow } from './run.ts';

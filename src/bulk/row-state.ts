@@ -1,4 +1,4 @@
-import { reasonRule } from '../writes/reasons.ts';
+import { reasonRule } from '../client/reasons.ts';
 import type { Row } from '../writes/rows.ts';
 
 /**

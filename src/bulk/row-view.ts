@@ -1,9 +1,9 @@
 import { type NounName, nouns } from '../api/nouns.ts';
 import { differencesOf, fieldText, isFields, type RecordValue, toJsonValue } from '../api/record-values.ts';
+import { shownCode } from '../client/reasons.ts';
 import { type Column, pickColumns, type View } from '../output/columns.ts';
 import { inPages, type Output, type Printer } from '../output/printer.ts';
 import { counted, groupDigits, sanitize } from '../process/text.ts';
-import { shownCode } from '../writes/reasons.ts';
 import type { Row } from '../writes/rows.ts';
 import { changeOf, nowOf, type Plan } from './plan.ts';
 import { type FailureGroup, groupFailures } from './report.ts';

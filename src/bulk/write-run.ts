@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
+import { shownCode } from '../client/reasons.ts';
 import { type Reject, rejectsName, writeRejects } from '../input/rejects.ts';
 import { monotonicMs } from '../process/deadline.ts';
 import { CliError, messageOf } from '../process/errors.ts';
 import type { FileName } from '../process/files.ts';
 import { StoppedError } from '../process/signals.ts';
 import { systemReason } from '../process/system-error.ts';
-import { shownCode } from '../writes/reasons.ts';
 import type { Outcome } from '../writes/rows.ts';
 import { settleAll } from '../writes/settle-all.ts';
 import type { Journal } from './journal.ts';

@@ -3,13 +3,7 @@ import { nouns } from '../api/nouns.ts';
 import { isBound, type Operation } from '../api/operations.ts';
 import { differencesOf, type Fields, type ServiceRecord } from '../api/record-values.ts';
 import { looseResultSchemas } from '../api/schemas.ts';
-import {
-  CliError,
-  type ErrorDetails,
-  InterruptedError,
-  messageOf,
-  type UnavailableReason,
-} from '../process/errors.ts';
+import { CliError, type ErrorDetails, InterruptedError, messageOf } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue, printJson } from '../process/exact-json.ts';
 import type { Mask } from '../process/secrets.ts';
 import { StoppedError } from '../process/signals.ts';
@@ -25,6 +19,7 @@ import {
 import type { ClientOptions } from './call.ts';
 import { messageIn } from './error-body.ts';
 import { otherRecord, parseRecord, readJson } from './read-answer.ts';
+import type { Reason } from './reasons.ts';
 import { contentOf } from './wire.ts';
 
 // Judges one attempt of a write. A status of success is not enough: the response must also show what the user asked for.
@@ -43,41 +38,28 @@ export interface WantedRecord {
   readonly values: Readonly<Record<string, unknown>>;
 }
 
-/** What came of a write. */
-type Verdict =
-  /** A success that shows what was sent, or that of a DELETE. */
-  | 'shown'
-  /** A success without a record. */
-  | 'empty'
-  /** A success that shows another value. */
-  | 'unclear'
-  /** The service does it later. */
-  | 'accepted'
-  /** It was stopped before its answer came. */
-  | 'stopped'
-  | FailureVerdict;
-
 /** One attempt of a write, judged by its answer. */
 export interface JudgedWrite {
-  readonly verdict: Verdict;
+  readonly verdict: /** A success that shows what was sent, or that of a DELETE. */
+    | 'shown'
+    /** A success without a record. */
+    | 'empty'
+    /** A success that shows another value. */
+    | 'unclear'
+    /** The service does it later. */
+    | 'accepted'
+    /** It was stopped before its answer came. */
+    | 'stopped'
+    | FailureVerdict;
   /** The record in the answer. */
   readonly record?: ServiceRecord | undefined;
   /** The id of the new record, from the body or the Location of the answer. */
   readonly id?: bigint | undefined;
-  /** Why the answer does not show the write. */
-  readonly reason?: WriteFault | undefined;
+  /** Why the answer does not show the write. It becomes the reason of a row. */
+  readonly reason?: Pick<Reason, 'code' | 'serviceCode' | 'message'> | undefined;
   readonly error?: CliError | undefined;
   /** The last attempt of the call. */
   readonly attempt: Attempt;
-}
-
-/** Why an answer does not show its write. It becomes the reason of a row. */
-export interface WriteFault {
-  readonly code: 'accepted' | 'other_value' | 'interrupted' | 'rejected' | UnavailableReason;
-  /** The service's own code of a write that it rejected. */
-  readonly serviceCode?: string | undefined;
-  /** A clause. */
-  readonly message: string;
 }
 
 /**
@@ -125,7 +107,7 @@ export function judgeFailure(error: unknown, attempt: Attempt | undefined): Judg
   return { verdict: 'stopped', attempt, reason, error: cliError };
 }
 
-function verdictOf(attempt: Attempt): Verdict {
+function verdictOf(attempt: Attempt): FailureVerdict {
   const { method } = attempt.request;
   const { verdict } = answerRule(attempt);
   if (verdict === 'lost' && !isIdempotent(method)) return 'unrepeatable';
@@ -133,9 +115,7 @@ function verdictOf(attempt: Attempt): Verdict {
 }
 
 /** Returns the code of an error: why there is no valid answer, or that the service rejected the request. */
-export function codeOfError({
-  details: { reason, code },
-}: CliError): Pick<WriteFault, 'code' | 'serviceCode'> {
+export function codeOfError({ details: { reason, code } }: CliError): Pick<Reason, 'code' | 'serviceCode'> {
   return reason ? { code: reason } : { code: 'rejected', serviceCode: code };
 }
 

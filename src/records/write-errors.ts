@@ -1,8 +1,8 @@
 import { describeValue } from '../api/record-values.ts';
 import { attemptDetails } from '../client/judge-write.ts';
+import { type Reason, reasonRule } from '../client/reasons.ts';
 import { lookCommand } from '../context.ts';
 import { CliError, type ErrorDetails, InterruptedError, UsageError } from '../process/errors.ts';
-import { type Reason, reasonRule } from '../writes/reasons.ts';
 import type { Row } from '../writes/rows.ts';
 import type { Settled } from '../writes/settle.ts';
 import type { Access } from './access.ts';

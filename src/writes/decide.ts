@@ -5,7 +5,7 @@ import {
   isMetBy,
   type RecordValue,
 } from '../api/record-values.ts';
-import type { ReasonCode } from './reasons.ts';
+import type { ReasonCode } from '../client/reasons.ts';
 import type { Doubt, Intent, Outcome, Planned, Row } from './rows.ts';
 
 /** What a service can do with the records of a noun, and how. */

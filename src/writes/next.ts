@@ -3,11 +3,11 @@ import { isReadingRetried, isTransientError } from '../client/answer-table.ts';
 import type { CallLimits } from '../client/call.ts';
 import { codeOfError, type JudgedWrite } from '../client/judge-write.ts';
 import { delayOfRetry } from '../client/pace.ts';
+import type { Reason } from '../client/reasons.ts';
 import { CliError, InterruptedError } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
 import { type Abilities, applied, decide, perhapsMade, wantedValue } from './decide.ts';
 import type { Reading } from './port.ts';
-import type { Reason } from './reasons.ts';
 import type { Outcome, Planned, Row } from './rows.ts';
 
 // The rules for one row, as a pure function. `next` takes the state of the row and an event, and returns the next state and the

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { fromJsonValue, type RecordValue } from '../api/record-values.ts';
+import { reasonSchema } from '../client/reasons.ts';
 import { isJsonObject, isNumber, type JsonValue } from '../process/exact-json.ts';
-import { reasonSchema } from './reasons.ts';
 
 // What a row says, and what is known about it. A journal is read with the same schemas, so a member that is added here is kept.
 
