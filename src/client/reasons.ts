@@ -43,6 +43,8 @@ const rules = {
   other_value: { ...forPerson, saysSent: true },
   other_count: { ...forPerson, saysSent: true },
   unread: unanswered,
+  // The service offers no way to read it.
+  unbound: forPerson,
   interrupted: unanswered,
   not_saved: unanswered,
   // There was no valid answer: see `UnavailableReason`.

@@ -297,7 +297,8 @@ function endUnread(state: State, error: CliError): Next {
   const { message } = error;
   if (!state.doubt) return giveUp(state, { ...codeOfError(error), message }, error);
   const clause = `the record could not be read${state.lastWrite ? ' afterwards' : ''}: ${message}`;
-  return giveUp(state, { code: 'unread', message: withClause(state, clause) }, error);
+  const code = error === unboundError ? 'unbound' : 'unread';
+  return giveUp(state, { code, message: withClause(state, clause) }, error);
 }
 
 function endPerhapsMade(state: State): Next {

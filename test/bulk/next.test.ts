@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { RecordValue } from '../../src/api/record-values.ts';
+import { isForPerson } from '../../src/bulk/row-state.ts';
 import type { Attempt } from '../../src/client/answer-table.ts';
 import type { JudgedWrite } from '../../src/client/judge-write.ts';
 import { CliError } from '../../src/process/errors.ts';
@@ -217,6 +218,15 @@ const add: Intent = { kind: 'add', change: 5 };
 const remove: Intent = { kind: 'remove', expected: 5 };
 const read = (now: RecordValue): Event => ({ kind: 'read', now, reading: { record: undefined } });
 const unread: Event = { kind: 'not-read', error: new CliError('failed', 'no', { status: 400 }) };
+
+test('an uncertain row that the service cannot show is for a person, not for a further resume', () => {
+  const row = { id: 7n, intent: add, planned: planned(5, 10), doubt: 'sent' } as const;
+  const situation = { ...usual, abilities: { ...abilities, canReadEach: false } };
+  const [, step] = next(initialState(row), { kind: 'begin' }, situation);
+  const outcome = step.kind === 'end' ? step.outcome : undefined;
+  expect(outcome).toMatchObject({ kind: 'unknown', reason: { code: 'unbound' } });
+  expect(isForPerson({ ...row, outcome })).toBe(true);
+});
 
 // A gateway may have sent the refused write twice, and its first half may have been applied.
 test.each<[Intent, Verdict, last: Event, outcome: string, doubt: string | undefined]>([
