@@ -6,7 +6,7 @@ import { defaultFlags } from '../bulk/run-header.ts';
 import { readCheckedInput, startRun } from '../bulk/start-run.ts';
 import type { Context } from '../context.ts';
 import { type CheckedInput, type Issue, toIssue, withoutInvalid } from '../input/read-rows.ts';
-import type { Output, PreparedCommand } from '../output/printer.ts';
+import type { PreparedCommand } from '../output/printer.ts';
 import { CliError } from '../process/errors.ts';
 import { counted } from '../process/text.ts';
 import { type Access, prepareRecords } from '../records/access.ts';
@@ -27,29 +27,26 @@ interface FileWrite {
 export async function writeFileRecords(
   context: Context,
   noun: Noun,
-  write: FileWrite,
+  { kind, from, fieldTexts, flags }: FileWrite,
 ): Promise<PreparedCommand> {
-  const work = (access: Access) => runFile(access, write);
-  const { run } = await prepareRecords(context, noun, noun.operations[write.kind], work, 'bulk');
+  const write = async (access: Access) => {
+    const extra = extraFields(access, fieldTexts);
+    if (kind !== 'delete') checkOfferedFields(access, extra);
+    const { skipInvalid = false, shard = null } = flags;
+    const runFlags = { ...defaultFlags, skipInvalid, shard };
+    const layout = createRecordLayout(access, kind, extra);
+    const fileInput = await readCheckedInput(context, from, layout, runFlags);
+    const input = await resolveRows(access, fileInput, skipInvalid);
+    for (const warning of input.warnings) await context.printWarning(warning);
+    await noteValues(access, kind, input);
+    const rows = input.rows.map(({ line, id, text, fields }) =>
+      newRow({ line, id, intent: toIntent(kind, fields), text }),
+    );
+    const runInput = { kind, noun: noun.name, input: { ...input, rows }, flags: runFlags };
+    return startRun(context, runInput, flags);
+  };
+  const { run } = await prepareRecords(context, noun, noun.operations[kind], write, 'bulk');
   return { view: runView(context, noun.name), run };
-}
-
-async function runFile(access: Access, { kind, from, fieldTexts, flags }: FileWrite): Promise<Output> {
-  const { context, noun } = access;
-  const extra = extraFields(access, fieldTexts);
-  if (kind !== 'delete') checkOfferedFields(access, extra);
-  const { skipInvalid = false, shard = null } = flags;
-  const runFlags = { ...defaultFlags, skipInvalid, shard };
-  const layout = createRecordLayout(access, kind, extra);
-  const read = await readCheckedInput(context, from, layout, runFlags);
-  const input = await resolveRows(access, read, skipInvalid);
-  for (const warning of input.warnings) await context.printWarning(warning);
-  await noteValues(access, kind, input);
-  const rows = input.rows.map(({ line, id, text, fields }) =>
-    newRow({ line, id, intent: toIntent(kind, fields), text }),
-  );
-  const runInput = { kind, noun: noun.name, input: { ...input, rows }, flags: runFlags };
-  return startRun(context, runInput, flags);
 }
 
 function toIntent(kind: FileWrite['kind'], fields: Fields): Intent {

@@ -9,7 +9,7 @@ import { editAndSend, findEditor } from '../../input/editor.ts';
 import { type ColumnMap, parseColumnMap } from '../../input/field-columns.ts';
 import { type CheckedInput, pickExamples, readRows } from '../../input/read-rows.ts';
 import { quoteCell } from '../../output/data-formats.ts';
-import type { Output, PreparedCommand } from '../../output/printer.ts';
+import type { PreparedCommand } from '../../output/printer.ts';
 import { messageOf, UsageError } from '../../process/errors.ts';
 import { sanitize } from '../../process/text.ts';
 import { toServiceStatuses } from '../../records/body-fields.ts';
@@ -25,26 +25,19 @@ export function applyCounts(
 ): PreparedCommand {
   return {
     view: runView(context, 'inventory', mode),
-    run: () => runCounts(context, path, flags, mode),
+    async run() {
+      // Without a service, this fails before a large input is read.
+      await context.client('bulk');
+      const { settings } = context;
+      const map = toColumnMap(flags.map ?? [settings.get('import-map')].filter((text) => text !== undefined));
+      const runFlags = toRunFlags(flags, map, mode);
+      const input = await readCheckedInput(context, path, countLayout(runFlags), runFlags);
+      checkChanges(input.rows);
+      const { delivery } = flags;
+      const runInput = { kind: 'apply', noun: 'inventory', input, flags: runFlags, delivery } as const;
+      return startRun(context, runInput, flags, mode);
+    },
   };
-}
-
-async function runCounts(
-  context: Context,
-  path: string,
-  flags: ApplyFlags,
-  mode: SessionMode,
-): Promise<Output> {
-  // Without a service, this fails before a large input is read.
-  await context.client('bulk');
-  const { settings } = context;
-  const map = toColumnMap(flags.map ?? [settings.get('import-map')].filter((text) => text !== undefined));
-  const runFlags = toRunFlags(flags, map, mode);
-  const input = await readCheckedInput(context, path, countLayout(runFlags), runFlags);
-  checkChanges(input.rows);
-  const { delivery } = flags;
-  const runInput = { kind: 'apply', noun: 'inventory', input, flags: runFlags, delivery } as const;
-  return startRun(context, runInput, flags, mode);
 }
 
 /**
@@ -105,27 +98,24 @@ const instructions = [
 
 /** Lets the user change counts in an editor, and applies the changed rows. */
 export function editCounts(context: Context, filter: EditFilter, flags: SessionFlags): PreparedCommand {
-  return { view: runView(context, 'inventory'), run: () => runEdit(context, filter, flags) };
-}
-
-async function runEdit(
-  context: Context,
-  filter: EditFilter,
-  flags: SessionFlags,
-): Promise<Output | undefined> {
-  const editor = findEditor(context, 'edit inventory');
-  const { text, counts } = await readText(context, filter);
-  if (counts.size === 0) return { documents: [], text: '', notes: ['no inventory entries to edit'] };
-  return editAndSend(context, {
-    editor,
-    fileName: 'inventory.csv',
-    task: 'edit inventory',
-    usage: instructions,
-    originalText: text,
-    parse: (edited) => parseEdited(edited, counts),
-    send: (input) =>
-      startRun(context, { kind: 'edit', noun: 'inventory', input, flags: defaultFlags }, flags),
-  });
+  return {
+    view: runView(context, 'inventory'),
+    async run() {
+      const editor = findEditor(context, 'edit inventory');
+      const { text, counts } = await readText(context, filter);
+      if (counts.size === 0) return { documents: [], text: '', notes: ['no inventory entries to edit'] };
+      return editAndSend(context, {
+        editor,
+        fileName: 'inventory.csv',
+        task: 'edit inventory',
+        usage: instructions,
+        originalText: text,
+        parse: (edited) => parseEdited(edited, counts),
+        send: (input) =>
+          startRun(context, { kind: 'edit', noun: 'inventory', input, flags: defaultFlags }, flags),
+      });
+    },
+  };
 }
 
 /** Returns the text to edit, and its counts by the ids of the pets. */

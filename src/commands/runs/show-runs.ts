@@ -6,7 +6,7 @@ import { isAppliedOrUncertain, rowStateOf } from '../../bulk/row-state.ts';
 import { createRowView, type PrintedRow, rowTerms, toPrintedRow } from '../../bulk/row-view.ts';
 import { idOfRow, type Run } from '../../bulk/run.ts';
 import type { Context } from '../../context.ts';
-import { inPages, type Output, type PreparedCommand } from '../../output/printer.ts';
+import { inPages, type PreparedCommand } from '../../output/printer.ts';
 import { UsageError } from '../../process/errors.ts';
 import type { JsonObject } from '../../process/exact-json.ts';
 import { Names } from '../../records/names.ts';
@@ -19,21 +19,22 @@ interface RunFilter {
 }
 
 /** Reads the runs that this machine has kept, the newest first. */
-export function findRuns(context: Context, filter: RunFilter): PreparedCommand {
-  const isTable = context.io.stdout.isTerminal && context.printer().content === 'text';
-  const view = isTable ? terminalView : reportView;
-  return { view, run: () => listFound(context, filter) };
-}
-
-async function listFound(context: Context, { limit, pet }: RunFilter): Promise<Output> {
-  const petId =
-    typeof pet === 'string' ? await new Names(context, await context.client()).findId('pets', pet) : pet;
-  const list = await listRuns(context.io);
-  for (const { path, problem, writtenBy } of list.unreadable)
-    await context.printWarning(writtenBy ? `${path}: ${writtenBy} wrote this journal` : problem.message);
-  if (list.runs.length + list.unreadable.length === 0 && context.printer().content === 'text')
-    return { documents: [], text: '', notes: ['no runs yet: `petstore inventory apply` makes one'] };
-  return { pages: [await readRuns(list, petId)], limit };
+export function findRuns(context: Context, { limit, pet }: RunFilter): PreparedCommand {
+  const { content } = context.printer();
+  const isTable = context.io.stdout.isTerminal && content === 'text';
+  return {
+    view: isTable ? terminalView : reportView,
+    async run() {
+      const petId =
+        typeof pet === 'string' ? await new Names(context, await context.client()).findId('pets', pet) : pet;
+      const list = await listRuns(context.io);
+      for (const { path, problem, writtenBy } of list.unreadable)
+        await context.printWarning(writtenBy ? `${path}: ${writtenBy} wrote this journal` : problem.message);
+      if (list.runs.length + list.unreadable.length === 0 && content === 'text')
+        return { documents: [], text: '', notes: ['no runs yet: `petstore inventory apply` makes one'] };
+      return { pages: [await readRuns(list, petId)], limit };
+    },
+  };
 }
 
 /** Returns the runs that wrote a pet, or all runs. They are one page, because the columns have one width only within a page. */
