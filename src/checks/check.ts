@@ -65,7 +65,7 @@ export interface CheckContext extends Service {
   get(path: string, options?: AskOptions): Promise<RawAnswer>;
 }
 
-/** One check. */
+/** A check and its place in the reports. */
 export interface Check {
   /** Stable: `group/name`. */
   readonly id: string;
@@ -115,17 +115,14 @@ export interface Finding {
   readonly exitCode?: ExitCode | undefined;
 }
 
-/** The members of a finding besides its state and reason. */
-export type Details = Partial<Omit<Finding, 'state' | 'reason'>>;
-
 export const pass = createFindingFactory('pass');
 export const flaky = createFindingFactory('flaky');
 export const warn = createFindingFactory('warn');
 export const fail = createFindingFactory('fail');
 export const skip = createFindingFactory('skip');
 
-function createFindingFactory(state: CheckState): (reason: string, details?: Details) => Finding {
-  // The details may be a whole finding, whose state and reason are replaced.
+/** The details may be a whole finding, whose state and reason are replaced. */
+function createFindingFactory(state: CheckState): (reason: string, details?: Partial<Finding>) => Finding {
   return (reason, details) => ({ ...details, state, reason });
 }
 

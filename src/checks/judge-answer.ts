@@ -13,7 +13,6 @@ import { type BodyResult, checkBody } from './body-schema.ts';
 import {
   type CheckAnswer,
   type CheckContext,
-  type Details,
   type Finding,
   FindingError,
   fail,
@@ -36,7 +35,7 @@ export function judge(
   { step, expected }: { readonly step?: string; readonly expected?: string } = {},
 ): string | undefined {
   const { operation, mediaType, json, recordId } = answer;
-  const mismatch = (reason: string, details: Details) =>
+  const mismatch = (reason: string, details: Partial<Finding>) =>
     new FindingError(failOn(answer, step ? `${step}: ${reason}` : reason, details));
   const { success } = operation;
   if (expected === undefined ? !success.includes(answer.status) : !isStatus(answer.status, expected))
@@ -109,13 +108,13 @@ function isWithin(mediaType: string, range: string): boolean {
   return range === '*/*' || range === mediaType || isOfType;
 }
 
-/** Returns the records in the answer of a list, with our field names; empty if the body is not an array. */
+/** Returns the records in the answer of a list, with our field names; none if the body is not an array. */
 export function recordsOf({ operation, json = null }: CheckAnswer): JsonObject[] {
   const records = fromWire(operation, json);
   return Array.isArray(records) ? records.filter(isJsonObject) : [];
 }
 
-/** Returns the record in an answer, with our field names; undefined if the body is not an object. */
+/** Returns the record in an answer, with our field names, or undefined if the body is not an object. */
 export function recordOf({ operation, json = null }: CheckAnswer): JsonObject | undefined {
   const record = fromWire(operation, json);
   return isJsonObject(record) ? record : undefined;
@@ -131,19 +130,19 @@ export function listedIds(answer: CheckAnswer): bigint[] {
     .map(BigInt);
 }
 
-/** Returns the answer to the list of an operation's noun. Undefined if there is no list, or no answer. */
+/** Returns the answer to the list of an operation's noun, or undefined if there is no list, or no answer. */
 export async function askList(context: CheckContext, { noun }: Operation): Promise<CheckAnswer | undefined> {
   const list = context.reads.find((each) => each.isList && each.noun === noun);
   return list && context.ask(list).catch(() => undefined);
 }
 
 /** Returns the request and the answer behind a finding, for the report. */
-export function detailsOf({ method, url, status, headers }: RawAnswer): Details {
+export function detailsOf({ method, url, status, headers }: RawAnswer): Partial<Finding> {
   return { method, url, status, requestId: requestIdOf(headers) };
 }
 
 /** Makes a failure from an answer. `got` is what the body says, unless the details have another value. */
-export function failOn(answer: CheckAnswer, reason: string, details: Details = {}): Finding {
+export function failOn(answer: CheckAnswer, reason: string, details: Partial<Finding>): Finding {
   return fail(reason, {
     ...detailsOf(answer),
     operation: answer.operation,
@@ -162,7 +161,7 @@ export function reachOperation(reads: readonly Operation[]): Operation | undefin
   return reads.find((operation) => idParameter(operation) === undefined) ?? reads[0];
 }
 
-/** Returns the parameter for the id of the record; undefined if the operation takes no id. */
+/** Returns the parameter for the id of the record, or undefined if the operation takes no id. */
 export function idParameter({ parameters }: Operation): Parameter | undefined {
   return parameters.find(({ name }) => name === 'id');
 }

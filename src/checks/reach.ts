@@ -81,7 +81,7 @@ export function checkConnection(context: CheckContext): Promise<Finding> {
  */
 export function checkTls(
   context: CheckContext,
-  judge: (socket: TLSSocket, context: CheckContext) => Finding = () => pass('trusted'),
+  judge: (socket: TLSSocket, context: CheckContext) => Finding,
 ): Promise<Finding> {
   const { host, target } = endpointOf(context);
   const shake = async (cancellation: Cancellation, { tls, env }: SocketOptions) => {
@@ -112,8 +112,8 @@ export function judgeExpiry(socket: TLSSocket): Finding {
   const days = Math.floor((validTo.getTime() - Date.now()) / 86_400_000);
   const reason = `expires on ${dayOf(validTo)}, in ${counted(days, 'day', 'days')}`;
   if (days >= warnDays) return pass(reason);
-  const [judge, leastDays] = days < failDays ? [fail, failDays] : [warn, warnDays];
-  return judge(reason, {
+  const [toFinding, leastDays] = days < failDays ? [fail, failDays] : [warn, warnDays];
+  return toFinding(reason, {
     expected: `at least ${leastDays} days`,
     hint: 'renew the certificate',
     endsWait: true,

@@ -120,7 +120,9 @@ export function codeOfError({ details: { reason, code } }: CliError): Pick<Reaso
 }
 
 /** Returns the request and the answer of a write, for the details of an error. */
-export function attemptDetails(write: JudgedWrite | undefined): Partial<ErrorDetails> {
+export function attemptDetails(
+  write: JudgedWrite | undefined,
+): Partial<Pick<ErrorDetails, 'method' | 'url' | 'status' | 'requestId'>> {
   if (!write) return {};
   const { request, response, requestId } = write.attempt;
   return { method: request.method, url: shownUrl(request.url), status: response?.status, requestId };
