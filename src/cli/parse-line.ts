@@ -99,7 +99,7 @@ function toOption(key: string, { syntax, conflicts = [], key: otherKey, parse }:
   // `--no-header` is a flag of its own, not the opposite of `--header`.
   option.negate = false;
   option.attributeName = () => otherKey ?? key;
-  if (parse) option.preset('').argParser(keepError(parse));
+  if (parse) option.preset('').argParser(returnUsageError(parse));
   return option;
 }
 
@@ -107,13 +107,13 @@ function takeArguments(command: Command, { args = {} }: Action): void {
   command.action(() => {});
   for (const { syntax, parse } of Object.values(args)) {
     const argument = command.createArgument(syntax);
-    if (parse) argument.argParser(keepError(parse));
+    if (parse) argument.argParser(returnUsageError(parse));
     command.addArgument(argument);
   }
 }
 
 /** Makes a parser that returns its error instead of throwing it, because a later word may say how errors are printed. */
-function keepError(parse: (text: string, soFar: unknown) => unknown) {
+function returnUsageError(parse: (text: string, soFar: unknown) => unknown) {
   return (text: string, soFar: unknown): unknown => {
     if (soFar instanceof UsageError) return soFar;
     try {

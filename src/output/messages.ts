@@ -6,7 +6,7 @@ import { plainStyle } from './style.ts';
 
 /**
  * Prints lines for people on stderr. --quiet hides statuses, notices and remarks. If errors are printed as JSON, notices, remarks and
- * warnings are kept for the error object, because stderr may then have only that object. No function rejects: a closed stderr
+ * warnings are held back for the error object, because stderr may then have only that object. No function rejects: a closed stderr
  * changes nothing.
  */
 export interface Notices {
@@ -20,7 +20,7 @@ export interface Notices {
   printRemark(line: string): Promise<void>;
   /** Prints that a list may be cut, or that a part is missing. */
   printWarning(text: string): Promise<void>;
-  /** Removes and returns the kept lines. */
+  /** Removes and returns the lines that are held back. */
   take(): string[];
 }
 
@@ -36,16 +36,16 @@ interface NoticesOptions {
 
 export function createNotices(options: NoticesOptions): Notices {
   const { io, isQuiet, isSilent, hasJsonErrors, showsRemarks } = options;
-  const keptLines: string[] = [];
+  const heldLines: string[] = [];
   const printSummary = async (line: string) => {
     if (!isSilent) await io.stderr.write(`${sanitize(line)}\n`).catch(() => {});
   };
-  const printOrKeep = async (line: string) => {
-    if (hasJsonErrors) keptLines.push(line);
+  const printOrHold = async (line: string) => {
+    if (hasJsonErrors) heldLines.push(line);
     else await printSummary(line);
   };
   const printNotice = async (line: string) => {
-    if (!isQuiet) await printOrKeep(line);
+    if (!isQuiet) await printOrHold(line);
   };
   return {
     async printStatus(line) {
@@ -53,11 +53,11 @@ export function createNotices(options: NoticesOptions): Notices {
     },
     printSummary,
     printNotice,
-    printWarning: (text) => printOrKeep(`warning: ${text}`),
+    printWarning: (text) => printOrHold(`warning: ${text}`),
     async printRemark(line) {
       if (showsRemarks) await printNotice(line);
     },
-    take: () => keptLines.splice(0),
+    take: () => heldLines.splice(0),
   };
 }
 
