@@ -89,7 +89,7 @@ export function canAsk(context: Pick<Context, 'io' | 'flags'>): boolean {
 }
 
 /**
- * Returns a clause that says why no question can be asked; undefined if questions are possible. An answer is never read from a
+ * Returns a clause that says why no question can be asked, or undefined if questions are possible. An answer is never read from a
  * pipe: if a command has read its input from stdin, it reads the answer from the terminal.
  */
 function whyNotAsked({ io, flags }: Pick<Context, 'io' | 'flags'>): string | undefined {

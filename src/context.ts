@@ -49,7 +49,7 @@ export interface Context
   readToken(source: TokenSource): Promise<string>;
   /** Opens the client of the service. @throws UsageError if nothing says which service to call. */
   client(use?: ClientUse): Promise<Client>;
-  /** Opens the prompt; undefined if no question can be asked. @see canAsk */
+  /** Opens the prompt. Returns undefined if no question can be asked. @see canAsk */
   prompt(): Promise<Prompt> | undefined;
   printer(): Printer;
   /** Returns the colours of a stream. --color, the environment and the stream itself decide. */

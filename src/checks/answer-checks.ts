@@ -82,7 +82,7 @@ function judgeFirstAnswer(
   });
 }
 
-/** Returns what a success has instead of a list or a record of the API, a clause. Undefined if it has one of these. */
+/** Returns a clause that says what a success has instead of a list or a record of the API, or undefined if it has one of these. */
 function describeOtherBody(
   { json = null, text, mediaType }: RawAnswer,
   operation: Operation,

@@ -123,7 +123,7 @@ function schemaAt(reference: string, { definitions }: Comparison): JsonValue {
   return target;
 }
 
-/** Returns what the first broken rule for a value itself requires; undefined if the value breaks none. */
+/** Returns what the first broken rule for a value itself requires, or undefined if the value breaks none. */
 function brokenRule(
   schema: JsonObject,
   value: JsonValue,

@@ -58,7 +58,7 @@ export function parseCondition(text: string, flag: string): Condition {
   return { text, path, status, comparisons };
 }
 
-/** Returns the first part of a condition that an answer does not meet, as a failure; undefined if it meets all. */
+/** Returns the first part of a condition that an answer does not meet, as a failure, or undefined if it meets all. */
 export function differenceTo(condition: Condition, answer: ConditionAnswer, mask: Mask): Finding | undefined {
   const { path, status, comparisons } = condition;
   const text = answer.text.trim();
@@ -81,7 +81,7 @@ export function differenceTo(condition: Condition, answer: ConditionAnswer, mask
   return undefined;
 }
 
-/** Returns a part of an answer as text; undefined if the answer does not have it. */
+/** Returns a part of an answer as text, or undefined if the answer does not have it. */
 function partOf({ headers, text, json }: ConditionAnswer, part: string): string | undefined {
   if (part === 'text') return text.trim();
   const [, header] = part.split(/\s+/);

@@ -32,7 +32,7 @@ export interface CheckResult extends Omit<Check, 'run'>, Finding {
   readonly elapsedMs: number;
 }
 
-/** Returns the reason for which checks were stopped, a clause; undefined if they were not. */
+/** Returns a clause that says why checks were stopped, or undefined if they were not. */
 export function stopReasonOf(stopped: AbortSignal): string | undefined {
   return stopped.aborted ? messageOf(stopped.reason) : undefined;
 }

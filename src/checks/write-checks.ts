@@ -220,7 +220,7 @@ async function removeTestRecord(context: CheckContext, created: TestRecord): Pro
   return findings;
 }
 
-/** Returns true if its list shows a record. Undefined if the service has no such list, or if it may be cut. */
+/** Returns true if its list shows a record, or undefined if the service has no such list, or if it may be cut. */
 async function isListed(
   { client }: CheckContext,
   { noun: { nounName, list }, id }: TestRecord,

@@ -121,7 +121,7 @@ export function findHelp(table: WordTable, words: readonly string[]): HelpAnswer
   return findUnknown(table, command, operands) ?? { kind: 'page', name: command.path };
 }
 
-/** Returns the error for an unknown command of a group; undefined if there is none. */
+/** Returns the error for an unknown command of a group, or undefined if there is none. */
 export function findUnknown(
   table: WordTable,
   { path, verbs }: CommandWords,

@@ -109,7 +109,7 @@ type Bracketed<Syntax extends string, Value> = Syntax extends `${string}...${str
     ? Value | undefined
     : Value;
 
-/** Makes an argument. The brackets of its syntax decide the type of its value. */
+/** The brackets in the syntax of an argument decide the type of its value. */
 export function argument<Syntax extends string, Value = string>(
   syntax: Syntax,
   summary: string,

@@ -79,7 +79,7 @@ function contractPath(io: Io, { path }: BindingScope): string {
 }
 
 /**
- * Reads a contract; undefined if the file does not exist.
+ * Reads a contract. Returns undefined if the file does not exist.
  *
  * @throws InputError if it cannot be read or is not a contract.
  */

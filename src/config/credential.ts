@@ -22,8 +22,8 @@ type TokenUse =
   | { readonly kind: 'withheld' | 'insecure'; readonly source: TokenSource; readonly why: string };
 
 /**
- * Decides whether the token is sent to a base URL, before it is read; undefined if there is no token. A token is sent only to the
- * origin that it belongs to.
+ * Decides whether the token is sent to a base URL, before it is read. A token is sent only to the origin that it belongs to. Returns
+ * undefined if there is no token.
  */
 export function decideTokenUse(
   settings: Settings,

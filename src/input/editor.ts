@@ -36,7 +36,7 @@ interface Editing<Value, Result> {
   readonly usage: string;
   readonly originalText: string;
   /**
-   * Parses a text; undefined if there is nothing to send.
+   * Parses a text. Returns undefined if there is nothing to send.
    *
    * @throws an error that says why the text is not valid.
    */
@@ -55,7 +55,7 @@ interface EditorContext extends Pick<Notices, 'printStatus' | 'printNotice'> {
  * Lets the user change a text in an editor, and sends its value. The text is in a file that only its owner may read. If the value
  * is not sent, the file stays, and a message names it.
  *
- * @returns the result of `send`; undefined if there was nothing to send.
+ * @returns the result of `send`, or undefined if there was nothing to send.
  * @throws UsageError if the text is not valid when it is saved for the second time; and the errors of `send`.
  */
 export async function editAndSend<Value, Result extends { readonly error?: Error | undefined } | undefined>(
@@ -90,8 +90,8 @@ export async function editAndSend<Value, Result extends { readonly error?: Error
 }
 
 /**
- * Opens the editor, and once more if the text is not valid, with the reason on top. Returns the value of the text; undefined if it
- * was saved unchanged or empty.
+ * Opens the editor, and once more if the text is not valid, with the reason on top. Returns the value of the text, or undefined if
+ * it was saved unchanged or empty.
  */
 async function editUntilValid<Value>(
   context: EditorContext,

@@ -158,7 +158,7 @@ function parseFieldValue({ name, kind }: Field, value: JsonValue, contract: Cont
   return kind === 'date' ? toServiceDate(parseDate(value), bounds) : value;
 }
 
-/** Returns the statuses of the service in its order; undefined if it lists none, and accepts any word. */
+/** Returns the statuses of the service in its order, or undefined if it lists none, and accepts any word. */
 export function statusesOf(contract: Contract, noun: NounName): readonly string[] | undefined {
   return fieldBounds(contract, noun, 'status')?.enum;
 }

@@ -128,7 +128,7 @@ async function readDetails(
   return details;
 }
 
-/** Describes the inventory entry that is deleted with a pet; empty if there is none. */
+/** Describes the inventory entry that is deleted with a pet, or an empty text if there is none. */
 async function readCompanion({ client, noun }: Access, id: bigint): Promise<string> {
   if (noun.name !== 'pets' || !client.contract.operations.has('getInventory')) return '';
   const entry = await readRecord(client, 'inventory', id).catch(() => undefined);

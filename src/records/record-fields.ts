@@ -31,7 +31,7 @@ export const fieldKinds: Readonly<Record<FieldKind, FieldKindRules>> = {
   truth: { parse: parseTruth },
 };
 
-/** Returns the noun whose names can replace the ids of a noun; undefined if only ids are accepted. */
+/** Returns the noun whose names can replace the ids of a noun, or undefined if only ids are accepted. */
 export function namedNoun({ idName }: Noun): NamedNoun | undefined {
   return referenceFields[idName];
 }

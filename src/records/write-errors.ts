@@ -10,7 +10,7 @@ import type { Access } from './access.ts';
 // The errors of a command with ids.
 
 /**
- * Returns the error of a row that was not written, or may not have been; undefined if it was.
+ * Returns the error of a row that was not written or may not have been, or undefined if it was written.
  *
  * @param interruption the signal that ended the command.
  */

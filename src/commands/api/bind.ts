@@ -210,7 +210,7 @@ function pathnameOf(url: string): string {
   return new URL(url).pathname.replace(/\/$/, '');
 }
 
-/** Returns the error for our operations that several operations of the description fit; undefined if there are none. */
+/** Returns the error for our operations that several operations of the description fit, or undefined if there are none. */
 function tieError(matches: Matches): CliError | undefined {
   const ties = [...matches].flatMap(([id, match]) =>
     match.state === 'ambiguous' ? [{ id, routes: match.operations }] : [],
