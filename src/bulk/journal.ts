@@ -53,7 +53,7 @@ export class Journal {
   }
 
   /** Appends a plan and syncs it: it is on the disk when this returns. @param number its number among all plans on the target. */
-  keepPlan(rows: readonly RunRow[], number: number): void {
+  appendPlan(rows: readonly RunRow[], number: number): void {
     for (let at = 0; at < rows.length; at += linesOfWrite)
       this.append(rows.slice(at, at + linesOfWrite).map((row) => ({ kind: 'plan', row })));
     const end = { kind: 'plan-end', number, rows } as const;
@@ -63,7 +63,7 @@ export class Journal {
   }
 
   /** Appends events and changes the run by them. @throws CliError `failed` if a line was lost; the run is changed. */
-  keep(events: readonly Extract<RunChange, { kind: 'mark' | 'outcome' | 'end' }>[]): void {
+  appendChanges(events: readonly Extract<RunChange, { kind: 'mark' | 'outcome' | 'end' }>[]): void {
     for (const event of events) applyEvent(this.run, event);
     this.append(events);
   }
@@ -111,7 +111,7 @@ export async function openJournal(list: RunList, run: Run, rows: readonly RunRow
   const number = nextPlanNumber(list, run.header.target);
   if (run.id !== undefined) {
     const journal = new Journal(journalPath(folder, run.id), run);
-    journal.keepPlan(rows, number);
+    journal.appendPlan(rows, number);
     return journal;
   }
   const [id, journal] = await withLock(join(folder, 'runs'), async () => {
@@ -123,7 +123,7 @@ export async function openJournal(list: RunList, run: Run, rows: readonly RunRow
   });
   try {
     journal.begin(id);
-    journal.keepPlan(rows, number);
+    journal.appendPlan(rows, number);
     syncPath(folder);
     return journal;
   } catch (error) {

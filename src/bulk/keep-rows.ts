@@ -36,7 +36,7 @@ export function* markBeforeSending(
     }
     from += rows.length;
     try {
-      journal.keep([{ kind: 'mark', rows }]);
+      journal.appendChanges([{ kind: 'mark', rows }]);
       journal.sync();
     } catch (error) {
       stop.stop({ kind: 'partial', message: messageOf(error) });
@@ -86,7 +86,7 @@ export function createRowKeeper(
     try {
       // A row that was certainly not written stays so.
       const isLost = ({ outcome }: (typeof events)[number]) => lost && outcome.kind === 'applied';
-      journal.keep(events.map((event) => (isLost(event) ? { ...event, ...lost } : event)));
+      journal.appendChanges(events.map((event) => (isLost(event) ? { ...event, ...lost } : event)));
     } catch (error) {
       stop.stop({ kind: 'partial', message: messageOf(error) });
     }
@@ -100,7 +100,7 @@ export function createRowKeeper(
   };
   return {
     async mark(row, planned) {
-      journal.keep([{ kind: 'mark', rows: [row], planned }]);
+      journal.appendChanges([{ kind: 'mark', rows: [row], planned }]);
       journal.sync();
     },
     async outcome(row, settled) {

@@ -64,7 +64,7 @@ export async function planRun(session: Session): Promise<Plan> {
 }
 
 /**
- * Reads the records of rows with ids, in whichever way takes fewer requests, and hands each one to `keep` once. Returns the rows
+ * Reads the records of rows with ids, in whichever way takes fewer requests, and hands each one to `take` once. Returns the rows
  * that have no record, as the list says.
  *
  * @throws CliError if a record could not be read.
@@ -73,13 +73,13 @@ async function readAll(
   port: RecordPort,
   toRead: readonly RunRow[],
   concurrency: number,
-  keep: (row: RunRow, reading: Reading) => void,
+  take: (row: RunRow, reading: Reading) => void,
 ): Promise<readonly RunRow[]> {
   // Not a map by id: for a million rows that costs a second and 40 MB.
   const rows = toRead.toSorted((a, b) => (idOf(a) < idOf(b) ? -1 : 1));
   const wasRead = new Uint8Array(rows.length);
   let at = 0;
-  const keepOnce = (id: bigint, reading: Reading) => {
+  const takeOnce = (id: bigint, reading: Reading) => {
     // Most lists are in the order of their ids.
     if (rows[at]?.id !== id) at = indexOfId(rows, id);
     const row = rows[at];
@@ -87,11 +87,11 @@ async function readAll(
     if (row?.id !== id || wasRead[at]) return;
     wasRead[at] = 1;
     at += 1;
-    keep(row, reading);
+    take(row, reading);
   };
   const left = () => rows.filter((_, index) => !wasRead[index]);
   const readList = async () => {
-    for await (const page of port.list()) for (const record of page) keepOnce(port.idOf(record), { record });
+    for await (const page of port.list()) for (const record of page) takeOnce(port.idOf(record), { record });
   };
   if (rows.length > 0 && port.canList && !(port.canReadEach && rows.length < minRowsForList))
     try {
@@ -103,7 +103,7 @@ async function readAll(
   // A list that changes while it is read may skip a record, so what it lacks is read once more before it is called missing.
   if (port.canReadEach)
     await forEachConcurrently(concurrency, left(), async (row) =>
-      keepOnce(idOf(row), await port.read(idOf(row))),
+      takeOnce(idOf(row), await port.read(idOf(row))),
     );
   else if (left().length > 0) await readList();
   return left();

@@ -49,7 +49,7 @@ export async function settleRows(
       );
   }
   const journal = new Journal(journalPath(list.folder, runId), run);
-  journal.keep(outcomes.map(([row, outcome]) => ({ kind: 'outcome', row, outcome })));
+  journal.appendChanges(outcomes.map(([row, outcome]) => ({ kind: 'outcome', row, outcome })));
   journal.sync();
   const remaining = unfinishedCount(rowTotals(run.rows));
   const rejects = remaining === 0 ? writeEnd(run, journal, { folder: context.io.cwd }) : undefined;

@@ -80,7 +80,7 @@ function endSession(
   try {
     for (const row of plan.changes)
       if (row.doubt && !row.outcome)
-        journal.keep([{ kind: 'outcome', row, outcome: interrupted, doubt: row.doubt }]);
+        journal.appendChanges([{ kind: 'outcome', row, outcome: interrupted, doubt: row.doubt }]);
     journal.sync();
     return { rejects: writeEnd(run, journal, file), unwritten: undefined };
   } catch (thrown) {
@@ -125,7 +125,7 @@ export function writeEnd(
   const file = { folder, name: given ?? rejectsName({ name, path: path ?? undefined }, format, folder) };
   const written = rejects.length > 0 ? writeRejects(file, format, columns, rejects) : undefined;
   const end = { ...rowTotals(rows, header), planNumber: run.planNumber, ended: new Date().toISOString() };
-  journal.keep([{ kind: 'end', end: { ...end, rejects: written } }]);
+  journal.appendChanges([{ kind: 'end', end: { ...end, rejects: written } }]);
   journal.sync();
   return written;
 }

@@ -41,7 +41,7 @@ export async function writeRecords(
   const rows = writes.map(({ id, intent }): Row => ({ id, intent }));
   const results = new Map<Row, Settled>();
   const policy = { mayCreate: false, ...client.limits };
-  const keep = {
+  const keeper = {
     mark: async () => {},
     outcome: async (row: Row, settled: Settled) => {
       results.set(row, settled);
@@ -53,7 +53,7 @@ export async function writeRecords(
     port,
     rows,
     { policy, isRun: false, stopped: signal, sends: !flags.dryRun, concurrency },
-    keep,
+    keeper,
   );
   const interruption = signal.reason instanceof InterruptedError ? signal.reason : undefined;
   const errors = rows.flatMap((row) => {

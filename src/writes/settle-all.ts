@@ -16,24 +16,24 @@ export interface RowKeeper<SomeRow extends Row> {
 }
 
 /**
- * Settles rows, several at a time, and passes the result of each to `keep`. No row begins after the stop. No two rows have the
+ * Settles rows, several at a time, and passes the result of each to `keeper`. No row begins after the stop. No two rows have the
  * same record, so there are never two requests for one record at once.
  *
- * @throws what `keep` throws.
+ * @throws what `keeper` throws.
  */
 export async function settleAll<SomeRow extends Row>(
   port: RecordPort,
   rows: Iterable<SomeRow>,
   { concurrency, ...options }: SettleAllOptions,
-  keep: RowKeeper<SomeRow>,
+  keeper: RowKeeper<SomeRow>,
 ): Promise<void> {
   let isConfirmed = false;
   const settleOne = async (row: SomeRow): Promise<Settled> => {
-    const settled = await settle(port, row, options, isConfirmed, (planned) => keep.mark(row, planned));
+    const settled = await settle(port, row, options, isConfirmed, (planned) => keeper.mark(row, planned));
     const { state, outcome } = settled;
     const isReadBack = state.aim === 'confirm' && state.lastWrite?.verdict === 'empty';
     isConfirmed ||= options.isRun && isReadBack && outcome?.kind === 'applied';
-    await keep.outcome(row, settled);
+    await keeper.outcome(row, settled);
     return settled;
   };
   await forEachConcurrently(concurrency, rows, probeFirst(settleOne), options.stopped);

@@ -106,9 +106,9 @@ test('a run that was killed during its plan does not exist, and its id is not gi
 test('a journal takes no line after one that could not be written', () => {
   const run = createRun({ kind: 'apply' } as RunHeader, []);
   const journal = new Journal(join(temporaryFolder(), 'r1.jsonl'), run);
-  const mark = () => journal.keep([{ kind: 'mark', rows: [] }]);
+  const mark = () => journal.appendChanges([{ kind: 'mark', rows: [] }]);
   // More events than a function has arguments.
-  journal.keep(Array.from({ length: 200_000 }, () => ({ kind: 'mark', rows: [] })));
+  journal.appendChanges(Array.from({ length: 200_000 }, () => ({ kind: 'mark', rows: [] })));
   journal.close();
   expect(mark).toThrow('bad file descriptor');
   const { error } = journal;
@@ -164,7 +164,7 @@ test('-q prints plan and summary but no notes, and -o json still prints its docu
 test('new values are on disk before they are sent, and an outcome that is not saved is unknown', async () => {
   const kept: object[] = [];
   const sync = () => kept.push({ kind: 'sync' });
-  const journal = { keep: (events: object[]) => kept.push(...events), sync } as unknown as Journal;
+  const journal = { appendChanges: (events: object[]) => kept.push(...events), sync } as unknown as Journal;
   const stop = new Stop<StopReason>();
   const saveStore = () => Promise.reject(new Error('no space left'));
   const keeper = createRowKeeper(journal, {
