@@ -36,14 +36,14 @@ interface Comparison {
 class LateError extends Error {}
 
 /**
- * Checks a body against a JSON Schema of draft 2020-12, by the keywords that descriptions of answers use. A keyword that is
+ * Compares a body with a JSON Schema of draft 2020-12, by the keywords that descriptions of answers use. A keyword that is
  * not known here allows everything. Integers are compared exactly. Null is allowed for a field that is not required.
  *
  * @param definitions the schemas to which others refer, by the references to them.
  * @param limitMs the time for the comparison.
  * @throws Error if a reference leads nowhere or only to itself.
  */
-export function checkBody(
+export function compareBody(
   schema: JsonObject,
   body: JsonValue,
   definitions: JsonObject = {},

@@ -9,7 +9,7 @@ import { titleOrText } from '../client/error-body.ts';
 import { fromWire, otherRecord } from '../client/read-answer.ts';
 import { CliError, messageOf } from '../process/errors.ts';
 import { isJsonObject, isNumber, type JsonObject, type JsonValue } from '../process/exact-json.ts';
-import { type BodyResult, checkBody } from './body-schema.ts';
+import { type BodyResult, compareBody } from './body-schema.ts';
 import {
   type CheckAnswer,
   type CheckContext,
@@ -96,7 +96,7 @@ function compareWithSchema(
   body: JsonValue,
 ): BodyResult {
   try {
-    return checkBody(schema, body, responses ? definitions : specification);
+    return compareBody(schema, body, responses ? definitions : specification);
   } catch (error) {
     throw new CliError('failed', `the schema of ${id} cannot be used: ${messageOf(error)}`);
   }

@@ -41,11 +41,11 @@ async function judgeOpen(
   socket: Socket,
   event: 'connect' | 'secureConnect',
   cancellation: Cancellation,
-  judge: () => Finding,
+  toFinding: () => Finding,
 ): Promise<Finding> {
   const close = () => socket.on('error', () => {}).destroy();
   cancellation.onCancel(close);
-  return once(socket, event).then(judge).finally(close);
+  return once(socket, event).then(toFinding).finally(close);
 }
 
 /** Returns the host of the service for people, and where its sockets lead. */
@@ -81,12 +81,12 @@ export function checkConnection(context: CheckContext): Promise<Finding> {
  */
 export function checkTls(
   context: CheckContext,
-  judge: (socket: TLSSocket, context: CheckContext) => Finding,
+  judgeSocket: (socket: TLSSocket) => Finding,
 ): Promise<Finding> {
   const { host, target } = endpointOf(context);
   const shake = async (cancellation: Cancellation, { tls, env }: SocketOptions) => {
     const socket = connectTls({ ...target, secureContext: createTlsContext(tls, env) });
-    return judgeOpen(socket, 'secureConnect', cancellation, () => judge(socket, context));
+    return judgeOpen(socket, 'secureConnect', cancellation, () => judgeSocket(socket));
   };
   return probe(context, shake, (error) =>
     fail(error.message, {

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { checkBody } from '../../src/checks/body-schema.ts';
+import { compareBody } from '../../src/checks/body-schema.ts';
 import { type JsonObject, parseJson } from '../../src/process/exact-json.ts';
 
 /** Checks the value in a JSON text. */
-const check = (schema: JsonObject, text: string) => checkBody(schema, parseJson(text));
+const check = (schema: JsonObject, text: string) => compareBody(schema, parseJson(text));
 
 test('the mismatch is the innermost, through references and compositions', () => {
   const definitions = {
@@ -12,7 +12,7 @@ test('the mismatch is the innermost, through references and compositions', () =>
     '#/$defs/Name': { type: 'string' },
   };
   const body = parseJson('[{"a/b ~c":"Rex"},{"a/b ~c":5}]');
-  expect(checkBody({ $ref: '#/$defs/Pets' }, body, definitions).mismatch).toEqual({
+  expect(compareBody({ $ref: '#/$defs/Pets' }, body, definitions).mismatch).toEqual({
     reason: '/1/a~1b ~0c must be a string',
     pointer: '/1/a~1b ~0c',
     expected: 'a string',
@@ -63,13 +63,13 @@ test('a check that takes too long is given up, and nothing is blamed for it', ()
   const inner = { items: schema, type: ['array', 'integer'] };
   const text = `${'['.repeat(60)}"no"${']'.repeat(60)}`;
   const definitions = { '#': schema, '#/x': { items: { $ref: '#' }, type: ['array', 'null'] } };
-  expect(checkBody(inner, parseJson(text), definitions, 50)).toEqual({
+  expect(compareBody(inner, parseJson(text), definitions, 50)).toEqual({
     remark: 'the body could not be checked within 0.05 s',
   });
 });
 
 test.each(['#', '#/nowhere'])('a reference to %s is an error of the schema', ($ref) => {
-  expect(() => checkBody({ $ref }, 1, { '#': { $ref } })).toThrow();
+  expect(() => compareBody({ $ref }, 1, { '#': { $ref } })).toThrow();
 });
 
 test('a time without an offset is a remark', () => {
