@@ -27,7 +27,10 @@ export function answer(
   const table = readTable(dist);
   if (words[0] === '__complete') {
     const offered = offersAt(table, words.slice(words[1] === '--' ? 2 : 1));
-    return { code: 'kind' in offered ? undefined : write(1, printOffers(offered), 0), command: 'complete' };
+    return {
+      code: 'kind' in offered ? undefined : writeAll(1, printOffers(offered), 0),
+      command: 'complete',
+    };
   }
   // Other flags may ask for colours, or for an error in JSON.
   const isPlain = words.every((word) => !word.startsWith('-') || word === '--help' || word === '-h');
@@ -37,13 +40,13 @@ export function answer(
   const name = command.path.replaceAll(' ', '-') || 'other';
   const unknown = findUnknown(table, command, operands);
   if (!isPlain || (command.acts && !unknown)) return { code: undefined, command: name };
-  const code = unknown ? refuse(unknown) : write(2, readPage(dist, command.path, isStyled(2)), 2);
+  const code = unknown ? refuse(unknown) : writeAll(2, readPage(dist, command.path, isStyled(2)), 2);
   return { code, command: name };
 }
 
 function showHelp(table: WordTable, words: readonly string[], dist: string): number | undefined {
   const help = findHelp(table, words);
-  return help.kind === 'page' ? write(1, readPage(dist, help.name, isStyled(1)), 0) : refuse(help);
+  return help.kind === 'page' ? writeAll(1, readPage(dist, help.name, isStyled(1)), 0) : refuse(help);
 }
 
 function refuse({ message, hint }: { readonly message: string; readonly hint: string }): number | undefined {
@@ -52,7 +55,7 @@ function refuse({ message, hint }: { readonly message: string; readonly hint: st
   const isPlain =
     /^[\w .:`'?-]*$/.test(message) && (PETSTORE_TOKEN === '' || !message.includes(PETSTORE_TOKEN));
   if (PETSTORE_OUTPUT || !isPlain || isStyled(2)) return undefined;
-  return write(2, `error: ${message}\nhint: ${hint}\n`, 2);
+  return writeAll(2, `error: ${message}\nhint: ${hint}\n`, 2);
 }
 
 /** Returns true if a stream shows colours. Only a device can be a terminal, and to ask it loads Node's terminals. */
@@ -63,7 +66,7 @@ function isStyled(descriptor: number): boolean {
 }
 
 /** @returns undefined if the stream does not take the text, and the program must say why. */
-function write(descriptor: number, text: string, code: number): number | undefined {
+function writeAll(descriptor: number, text: string, code: number): number | undefined {
   const bytes = Buffer.from(text);
   let written = 0;
   try {

@@ -109,10 +109,10 @@ test.each(readdirSync('src').filter((name) => !name.includes('.')))(
   },
 );
 
-test('no exported name is declared in two files', () => {
+test('no function, and no other exported name, is declared in two files', () => {
   const places = new Map<string, string[]>();
   const declaration =
-    /^export (?:async |abstract )?(?:function\*?|class|const|let|interface|type|enum) ([\w$]+)/gm;
+    /^(?:(?:export )?(?:async )?function\*?|export (?:abstract )?(?:class|const|let|interface|type|enum)) ([\w$]+)/gm;
   for (const file of files)
     for (const [, name = ''] of readFileSync(file, 'utf8').matchAll(declaration))
       places.set(name, [...new Set([...(places.get(name) ?? []), file])]);

@@ -40,7 +40,7 @@ export function toOpenApi(options: OpenApiOptions = {}) {
       { name: 'Store', description: 'Orders and inventory' },
     ],
     paths: toPaths(options),
-    components: { schemas: toSchemas(), headers: toHeaders(), responses: toErrorResponses() },
+    components: { schemas: toSchemas(), headers: headerComponents(), responses: toErrorResponses() },
   };
 }
 
@@ -144,7 +144,7 @@ function toSuccess({ isList, result, isDeprecated }: Operation, status: number) 
       headers: Object.fromEntries(names.map((name) => [name, componentReference('headers', name)])),
     }),
     ...(result && {
-      content: jsonContent(isList ? listSchema(result) : componentReference('schemas', result)),
+      content: jsonMedia(isList ? listSchema(result) : componentReference('schemas', result)),
     }),
   };
 }
@@ -157,15 +157,15 @@ function listSchema(result: ResultName): JsonObject {
 function toErrorResponses() {
   const responses: { [status: string]: ReturnType<typeof toSuccess> } = {};
   for (const [status, description] of Object.entries(errorDescriptions))
-    responses[status] = { description, content: jsonContent(componentReference('schemas', 'Error')) };
+    responses[status] = { description, content: jsonMedia(componentReference('schemas', 'Error')) };
   return responses;
 }
 
-function jsonContent(schema: JsonObject) {
+function jsonMedia(schema: JsonObject) {
   return { 'application/json': { schema } };
 }
 
-function toHeaders() {
+function headerComponents() {
   const entries = Object.entries(headerDescriptions).map(([name, description]) => [
     name,
     { description, schema: { type: 'string' } },

@@ -21,7 +21,7 @@ export function toOperation(
   const { operationObject, pathItem, responses } = from;
   const success = successStatuses(responses);
   const answer = readAnswer(tableOperation, from);
-  const body = readBody(tableOperation, from);
+  const body = requestBodyOf(tableOperation, from);
   return {
     id,
     noun,
@@ -42,7 +42,7 @@ export function toOperation(
     credential: from.credential,
     stability: stabilityOf(operationObject) ?? stabilityOf(pathItem) ?? 'stable',
     isDeprecated: operationObject.deprecated === true,
-    sunset: sunsetOf(operationObject) ?? sunsetOf(pathItem),
+    sunset: sunsetIn(operationObject) ?? sunsetIn(pathItem),
     hidesTryIt: hidesTryIt(root.document, pathItem, operationObject),
     source: 'bound',
     why,
@@ -90,7 +90,7 @@ function takesChangesOnly(
 }
 
 /** Reads the form of the body. By default it is that of the table. */
-function readBody(tableOperation: TableOperation, from: DocumentOperation): RequestBody | undefined {
+function requestBodyOf(tableOperation: TableOperation, from: DocumentOperation): RequestBody | undefined {
   const { noun, method, body } = tableOperation;
   if (!body || !from.body) return body;
   const { mediaType, shape } = from.body;
@@ -183,7 +183,7 @@ function stabilityOf(object: JsonObject): Stability | undefined {
 }
 
 /** Reads the date of the extension `x-deprecated-sunset`, which may have a time. */
-function sunsetOf(object: JsonObject): string | undefined {
+function sunsetIn(object: JsonObject): string | undefined {
   const [date] = /^\d{4}-\d\d-\d\d(?=$|[Tt ])/.exec(String(object['x-deprecated-sunset'])) ?? [];
   return date !== undefined && !Number.isNaN(Date.parse(date)) ? date : undefined;
 }

@@ -73,14 +73,14 @@ interface RecordContent {
  * Finds the record or the list in an answer. Returns undefined if an operation that lists has no list in its answer.
  */
 export function recordsIn(tableOperation: TableOperation, answer: Shape): RecordContent | undefined {
-  return tableOperation.isList ? listIn(tableOperation, answer) : recordIn(tableOperation, answer);
+  return tableOperation.isList ? listContent(tableOperation, answer) : recordIn(tableOperation, answer);
 }
 
 /**
  * Finds the list in an answer: the answer itself, or the only array of records in an object. If none has records of the noun, it
  * is the only array of objects.
  */
-function listIn(tableOperation: TableOperation, answer: Shape): RecordContent | undefined {
+function listContent(tableOperation: TableOperation, answer: Shape): RecordContent | undefined {
   if (answer.kind === 'array') return { envelope: [], shape: answer.items };
   const inner = [...answer.fields].flatMap(([field, shape]) =>
     outerEnvelope.test(field) ? arraysIn(shape, [field]) : [],

@@ -61,7 +61,7 @@ export async function reportOutput(context: Context, report: Report): Promise<Ou
   const next = commandAfter(report);
   const canUndo = canBeUndone(header) && appliedOrUncertain > 0 && unwritten?.what !== 'journal';
   const undo = canUndo ? followUpCommand(context, ['undo', id]) : undefined;
-  const error = runError(info, stop, hintOf(context, report, next));
+  const error = runError(info, stop, reportHint(context, report, next));
   const alone = leftAlone(run).map(rowName);
   const notes = [
     ...(earlier
@@ -103,7 +103,7 @@ function commandAfter({ run, unwritten }: Report): NextCommand | undefined {
 const noJournalHint = 'look at the records: without its journal the run cannot go on, and it books nothing';
 
 /** Says what the user can do next, or undefined if there is nothing to do. */
-function hintOf(
+function reportHint(
   context: Context,
   { run, stop, rejects, unwritten }: Report,
   command: NextCommand | undefined,

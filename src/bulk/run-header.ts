@@ -88,10 +88,10 @@ export function areDisjoint(a: Shard | null, b: Shard | null): boolean {
  * dash.
  */
 export function isSameDelivery(a: string | null = null, b: string): boolean {
-  return a !== null && plainNumber(a) === plainNumber(b);
+  return a !== null && comparableDelivery(a) === comparableDelivery(b);
 }
 
-function plainNumber(delivery: string): string {
+function comparableDelivery(delivery: string): string {
   return delivery
     .normalize('NFKC')
     .toLowerCase()

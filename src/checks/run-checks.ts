@@ -101,12 +101,12 @@ function createCheckContext(service: Service, signal: AbortSignal, attempts: Att
         throw error instanceof UsageError ? new FindingError(skip(error.message)) : error;
       });
       const recordId = recordIdOf(operation, input);
-      return { ...response, ...contentOf(response), method, operation, recordId };
+      return { ...response, ...parsedContent(response), method, operation, recordId };
     },
     async get(path, options = {}) {
       const request = { method: 'GET', path, headers: options.headers };
       const response = await client.send(request, callOptions(options));
-      return { ...response, ...contentOf(response), method: 'GET' };
+      return { ...response, ...parsedContent(response), method: 'GET' };
     },
   };
 }
@@ -117,7 +117,7 @@ function withPageSize(operation: Operation, input: CallInput): CallInput {
   return isRequired ? { ...input, query: { limit: pageSize(operation), ...input.query } } : input;
 }
 
-function contentOf({ headers, body }: RawResponse): Pick<RawAnswer, 'mediaType' | 'text' | 'json'> {
+function parsedContent({ headers, body }: RawResponse): Pick<RawAnswer, 'mediaType' | 'text' | 'json'> {
   const mediaType = withoutParameters(headerValue(headers, 'content-type') ?? '').toLowerCase();
   const text = Buffer.from(body).toString('utf8');
   return { mediaType, text, json: jsonIn(text) };

@@ -79,10 +79,12 @@ interface Cursor extends UnfinishedLine {
 const lookUps: Readonly<Record<LookUpKind, (context: Context, cursor: Cursor) => Promise<readonly Offer[]>>> =
   {
     profile: profileNames,
-    category: async (context, cursor) => namedOffers(await readList(context, 'listCategories'), cursor),
-    pet: async (context, cursor) => namedOffers(await readList(context, 'listPets'), cursor),
+    category: async (context, cursor) => namedOffers(await readAllRecords(context, 'listCategories'), cursor),
+    pet: async (context, cursor) => namedOffers(await readAllRecords(context, 'listPets'), cursor),
     order: async (context) =>
-      orderOffers(...(await Promise.all([readList(context, 'listOrders'), readList(context, 'listPets')]))),
+      orderOffers(
+        ...(await Promise.all([readAllRecords(context, 'listOrders'), readAllRecords(context, 'listPets')])),
+      ),
     run: runs,
     field: fieldNames,
     check: checkNames,
@@ -101,7 +103,10 @@ async function profileNames({ io }: Context): Promise<Offer[]> {
 }
 
 /** Reads a whole list. With a token-command it is empty, because the command may ask the user or take too long. */
-async function readList<K extends ListId>(context: Context, operation: K): Promise<readonly Result<K>[]> {
+async function readAllRecords<K extends ListId>(
+  context: Context,
+  operation: K,
+): Promise<readonly Result<K>[]> {
   if (context.settings.token?.kind === 'command') return [];
   const client = await context.client();
   return collectFields(client.list(operation));

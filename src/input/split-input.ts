@@ -48,23 +48,23 @@ export async function splitInput(
   { name, bytes }: InputFile,
   isColumn: (cell: string) => boolean,
 ): Promise<SplitInput> {
-  const pieces = piecesOf(decodeUtf8(bytes, name));
-  const head = await readHead(pieces);
-  if (head.trim() === '') return { format: undefined, pages: pagesOf([]) };
+  const pieces = wholeLineEnds(decodeUtf8(bytes, name));
+  const head = await takeHead(pieces);
+  if (head.trim() === '') return { format: undefined, pages: eachPage([]) };
   const { kind, delimiter, text } = detectFormat(head, name, isColumn);
   if (kind === 'jsonl')
     return { format: { kind, delimiter }, pages: splitPieces(text, pieces, createLineSplitter()) };
   if (kind === 'csv' && delimiter !== '\t')
     return { format: { kind, delimiter }, pages: splitPieces(text, pieces, new CsvSplitter(delimiter)) };
   const whole = await readText(text, pieces, name);
-  if (kind === 'json') return { format: { kind, delimiter }, pages: pagesOf(splitJson(whole, name)) };
+  if (kind === 'json') return { format: { kind, delimiter }, pages: eachPage(splitJson(whole, name)) };
   const isQuoted = hasQuotedCell(whole);
   const splitter = isQuoted ? new CsvSplitter(delimiter) : createTsvSplitter();
   const format = { kind: isQuoted ? ('csv' as const) : ('tsv' as const), delimiter };
-  return { format, pages: splitPieces('', piecesOf(slicesOf(whole)), splitter) };
+  return { format, pages: splitPieces('', wholeLineEnds(slicesOf(whole)), splitter) };
 }
 
-async function* pagesOf(pages: Iterable<readonly SplitRecord[]>): AsyncGenerator<readonly SplitRecord[]> {
+async function* eachPage(pages: Iterable<readonly SplitRecord[]>): AsyncGenerator<readonly SplitRecord[]> {
   yield* pages;
 }
 
@@ -83,7 +83,7 @@ async function* splitPieces(
 }
 
 /** Yields a text in pieces. No piece ends within a CRLF. */
-async function* piecesOf(text: AsyncIterable<string>): AsyncGenerator<string> {
+async function* wholeLineEnds(text: AsyncIterable<string>): AsyncGenerator<string> {
   let rest = '';
   for await (const chunk of text) {
     const piece = rest + chunk;
@@ -96,7 +96,7 @@ async function* piecesOf(text: AsyncIterable<string>): AsyncGenerator<string> {
 const headLength = 65_536;
 
 /** Reads the first 64 Ki characters, or all if there are fewer. */
-async function readHead(pieces: AsyncGenerator<string>): Promise<string> {
+async function takeHead(pieces: AsyncGenerator<string>): Promise<string> {
   let head = '';
   while (head.length < headLength) {
     const next = await pieces.next();

@@ -63,13 +63,13 @@ async function acquire(lock: string, deadline: number): Promise<() => void> {
     if (holder !== undefined && isAbandoned(lock, holder)) {
       // A second lock and another look, so that a slow process cannot remove the lock of a successor.
       const release = await acquire(`${lock}.lock`, deadline);
-      remove(lock, holder);
+      removeLock(lock, holder);
       release();
     } else if (monotonicMs() >= deadline || (holder && !ownerPattern.test(holder)))
       throw lockError(lock, holder);
     else await sleep(pauseMs * (0.5 + Math.random()));
   }
-  return () => remove(lock, owner);
+  return () => removeLock(lock, owner);
 }
 
 function create(lock: string, owner: string): boolean {
@@ -102,7 +102,7 @@ function readOwner(lock: string): string | undefined {
 }
 
 /** Removes the lock if this owner holds it: a user may have removed it, and another process taken it. */
-function remove(lock: string, owner: string): void {
+function removeLock(lock: string, owner: string): void {
   try {
     if (readOwner(lock) === owner) unlinkSync(lock);
   } catch {

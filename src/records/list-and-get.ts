@@ -38,10 +38,10 @@ interface ListQuery {
  * Lists records. The filters of the service are sent to it. A page is requested when the previous one was printed.
  */
 export function listRecords(context: Context, noun: Noun, query: ListQuery): Promise<PreparedCommand> {
-  return prepareRecords(context, noun, noun.operations.list, (access) => readList(access, query));
+  return prepareRecords(context, noun, noun.operations.list, (access) => readView(access, query));
 }
 
-async function readList(access: Access, query: ListQuery): ReturnType<PreparedCommand['run']> {
+async function readView(access: Access, query: ListQuery): ReturnType<PreparedCommand['run']> {
   const { client, noun } = access;
   const status = toServiceStatuses(client.contract, noun.name, query.status);
   const where: Fields = { ...query.where, status };
@@ -174,7 +174,7 @@ export async function getRecords(
  */
 export async function exportInventory(context: Context, withExpected: boolean): Promise<PreparedCommand> {
   const { view, run } = await prepareRecords(context, nouns.inventory, 'listInventory', (access) =>
-    readList(access, { needsWhole: true }),
+    readView(access, { needsWhole: true }),
   );
   return { view: withExpected ? addExpected(view) : view, run };
 }

@@ -33,7 +33,7 @@ export const handlers: { readonly [K in OperationId]: OperationHandler<K> } = {
   deletePet(store, { id }) {
     if (store.orders.some({ petId: id, complete: false }))
       throw new Refusal('in_use', `pet ${id} has an order that is not complete`);
-    const result = remove(store, 'pets', id);
+    const result = deleteRecord(store, 'pets', id);
     store.inventory.delete(id);
     return result;
   },
@@ -50,7 +50,7 @@ export const handlers: { readonly [K in OperationId]: OperationHandler<K> } = {
   },
   deleteCategory(store, { id }) {
     if (store.pets.some({ categoryId: id })) throw new Refusal('in_use', `category ${id} has pets`);
-    return remove(store, 'categories', id);
+    return deleteRecord(store, 'categories', id);
   },
 
   listOrders: list('orders'),
@@ -66,7 +66,7 @@ export const handlers: { readonly [K in OperationId]: OperationHandler<K> } = {
     if (fields.petId !== undefined) requireRecord(store, 'pets', fields.petId, '/petId');
     return ok(store.orders.put(id, { id, ...fields }));
   },
-  deleteOrder: (store, { id }) => remove(store, 'orders', id),
+  deleteOrder: (store, { id }) => deleteRecord(store, 'orders', id),
 
   listInventory: list('inventory'),
   getInventory: get('inventory'),
@@ -84,7 +84,7 @@ export const handlers: { readonly [K in OperationId]: OperationHandler<K> } = {
     const stored = store.inventory.put(id, { petId: id, quantity, status });
     return isNew ? created(stored) : ok(stored);
   },
-  deleteInventory: (store, { id }) => remove(store, 'inventory', id),
+  deleteInventory: (store, { id }) => deleteRecord(store, 'inventory', id),
 };
 
 function list(noun: NounName) {
@@ -104,7 +104,7 @@ function created(stored: StoredRecord): HandlerResult {
   return { status: 201, stored };
 }
 
-function remove(store: Store, noun: NounName, id: bigint): HandlerResult {
+function deleteRecord(store: Store, noun: NounName, id: bigint): HandlerResult {
   requireRecord(store, noun, id);
   store[noun].delete(id);
   return { status: 204 };

@@ -74,7 +74,7 @@ function parseParameter(name: string, schema: v.GenericSchema, text: string): un
 }
 
 function parseBody(name: BodyName, request: HttpRequest): unknown {
-  const value = readJson(request);
+  const value = jsonBody(request);
   // To valibot an array is an object too, and it would pass a schema whose fields are all optional.
   if (!isJsonObject(value)) throw new Refusal('validation_failed', 'the body must be an object');
   const result = v.safeParse(bodySchemas[name], value);
@@ -84,7 +84,7 @@ function parseBody(name: BodyName, request: HttpRequest): unknown {
 
 const jsonMediaType = /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?;?\s*$/i;
 
-function readJson({ headers, body = '' }: HttpRequest): JsonValue {
+function jsonBody({ headers, body = '' }: HttpRequest): JsonValue {
   const mediaType = headerValue(headers, 'content-type') ?? '';
   if (mediaType !== 'application/json' && !jsonMediaType.test(mediaType))
     throw new Refusal('unsupported_media_type', 'a body must be sent as application/json, in UTF-8');

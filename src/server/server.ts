@@ -88,7 +88,7 @@ export async function listen(app: App, options: ListenOptions): Promise<Listenin
     const { method = '', url = '', headers } = request;
     try {
       // The body is read even if the request is refused: a client that is cut off would not see the answer.
-      const body = isRead(method) ? undefined : await readBody(request);
+      const body = isRead(method) ? undefined : await receiveBody(request);
       guard(headers);
       if (!url.startsWith('/'))
         throw new Refusal('malformed_request', 'the target of a request must begin with /');
@@ -167,7 +167,7 @@ function createGuard(ownName: string, origins: readonly string[]) {
 }
 
 /** Reads the body. Of a body that is too large it keeps only as much as the app needs to see that. */
-function readBody(request: IncomingMessage): Promise<Buffer> {
+function receiveBody(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
   request.on('data', (chunk: Buffer) => {

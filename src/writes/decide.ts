@@ -48,13 +48,13 @@ export function decide(
   if (doubt && planned) return decideUncertain(intent, planned, doubt, now, abilities.createsByPut);
   switch (intent.kind) {
     case 'create':
-      return write('create', now, intent.fields);
+      return toWrite('create', now, intent.fields);
     case 'set': {
       const { value, expected } = intent;
       if (isMetBy(value, now)) return unchanged;
       if (now === null)
-        return mayCreate && expected === undefined ? write('create', now, value) : noEntry(value);
-      if (expected === undefined || isMetBy(expected, now)) return write('set', now, value);
+        return mayCreate && expected === undefined ? toWrite('create', now, value) : noEntry(value);
+      if (expected === undefined || isMetBy(expected, now)) return toWrite('set', now, value);
       return otherThanExpected(expected, now);
     }
     case 'add':
@@ -62,11 +62,11 @@ export function decide(
     case 'remove': {
       const { created, expected } = intent;
       if (now === null)
-        return created === undefined ? fail('no_record', 'there is no such record') : unchanged;
+        return created === undefined ? toFailure('no_record', 'there is no such record') : unchanged;
       const wanted = wantedValue(intent) ?? planned?.before;
       if (wanted !== undefined && !isMetBy(wanted, now)) return otherThanExpected(wanted, now);
       if (expected !== undefined && !isMetBy(now, expected)) return otherThanExpected(expected, now);
-      return remove(now, abilities.canRemove);
+      return toRemoval(now, abilities.canRemove);
     }
   }
 }
@@ -84,16 +84,16 @@ function decideAdd(
   canRemove: boolean,
 ): Decision {
   if (created !== undefined && now === null) return unchanged;
-  if (created !== undefined && isMetBy(created, now)) return remove(now, canRemove);
+  if (created !== undefined && isMetBy(created, now)) return toRemoval(now, canRemove);
   if (expected !== undefined && !isMetBy(expected, now)) return otherThanExpected(expected, now);
   if (change === 0) return unchanged;
   if (now === null && !mayCreate) return noEntry(0);
   const count = BigInt((now ?? 0) as number | bigint);
   const sum = count + BigInt(change);
   const text = `${count} ${change < 0 ? '-' : '+'} ${Math.abs(change)}`;
-  if (sum < 0n) return fail('below_zero', `${text} is below 0`);
-  if (sum > maxCount) return fail('too_large', `${text} is above ${maxCount}`);
-  return write(now === null ? 'create' : 'set', now, Number(sum));
+  if (sum < 0n) return toFailure('below_zero', `${text} is below 0`);
+  if (sum > maxCount) return toFailure('too_large', `${text} is above ${maxCount}`);
+  return toWrite(now === null ? 'create' : 'set', now, Number(sum));
 }
 
 function decideUncertain(
@@ -116,7 +116,7 @@ function decideUncertain(
     return now !== null || createsByPut ? writeAgain : leaveUnknown('perhaps_made', perhapsMade);
   if (now === null) return changed(planned, now);
   const isPlainSet = intent.kind === 'set' && intent.expected === undefined;
-  return isPlainSet ? write('set', before, after) : changed(planned, now);
+  return isPlainSet ? toWrite('set', before, after) : changed(planned, now);
 }
 
 /** The message for a row whose record may have been created. */
@@ -135,24 +135,24 @@ function changed({ before, after }: Planned, now: RecordValue): Outcome {
 
 function otherThanExpected(expected: RecordValue, now: RecordValue): Outcome {
   const [is, wanted] = [describeDifference(now, expected), describeDifference(expected, now)];
-  return fail('changed', `${is} now, not ${wanted} as expected`);
+  return toFailure('changed', `${is} now, not ${wanted} as expected`);
 }
 
-function write(action: Planned['action'], before: RecordValue, after: RecordValue): Decision {
+function toWrite(action: Planned['action'], before: RecordValue, after: RecordValue): Decision {
   return { kind: 'write', planned: { action, before, after } };
 }
 
-function remove(now: RecordValue, canRemove: boolean): Decision {
-  if (!canRemove) return fail('no_delete', 'the service offers no way to delete it');
-  return write('remove', now, null);
+function toRemoval(now: RecordValue, canRemove: boolean): Decision {
+  if (!canRemove) return toFailure('no_delete', 'the service offers no way to delete it');
+  return toWrite('remove', now, null);
 }
 
 function noEntry(value: RecordValue): Outcome {
-  if (isFields(value)) return fail('no_entry', 'there is no such record');
+  if (isFields(value)) return toFailure('no_entry', 'there is no such record');
   const message = 'the pet has no inventory entry: check the id, or create the entry with --create-missing';
-  return fail('no_entry', message);
+  return toFailure('no_entry', message);
 }
 
-function fail(code: ReasonCode, message: string): Outcome {
+function toFailure(code: ReasonCode, message: string): Outcome {
   return { kind: 'failed', reason: { code, message } };
 }

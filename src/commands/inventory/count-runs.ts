@@ -102,7 +102,7 @@ export function editCounts(context: Context, filter: EditFilter, flags: SessionF
     view: runView(context, 'inventory'),
     async run() {
       const editor = findEditor(context, 'edit inventory');
-      const { text, counts } = await readText(context, filter);
+      const { text, counts } = await readEditText(context, filter);
       if (counts.size === 0) return { documents: [], text: '', notes: ['no inventory entries to edit'] };
       return editAndSend(context, {
         editor,
@@ -119,7 +119,7 @@ export function editCounts(context: Context, filter: EditFilter, flags: SessionF
 }
 
 /** Returns the text to edit, and its counts by the ids of the pets. */
-async function readText(context: Context, { below, ...filter }: EditFilter) {
+async function readEditText(context: Context, { below, ...filter }: EditFilter) {
   const client = await context.client();
   const status = toServiceStatuses(client.contract, 'inventory', filter.status);
   const names = new Names(context, client);

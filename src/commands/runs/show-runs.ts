@@ -67,13 +67,13 @@ export async function readOutcomes(context: Context, id: string | undefined): Pr
     async run() {
       const run = await readRun(list, info.id);
       const isRemoved = run.header.kind === 'delete' && content === 'documents';
-      const printed = isRemoved ? removedRecords(run) : printedRows(run);
+      const printed = isRemoved ? removedRecords(run) : rowsOfRun(run);
       return { pages: inPages(printed as Iterable<object>) };
     },
   };
 }
 
-function* printedRows({ header, rows }: Run): Generator<PrintedRow> {
+function* rowsOfRun({ header, rows }: Run): Generator<PrintedRow> {
   for (const row of rows) {
     yield toPrintedRow(header.noun, row, rowStateOf(row));
   }

@@ -61,7 +61,7 @@ export function petstoreCommand(docsOperation: DocsOperation, baseUrl: string): 
     createInventory: ['create', `${petId}`, `${quantity}`],
     updateInventory: ['set', ...ids, `${quantity}`],
   };
-  const words = wordsOf[id] ?? [verb, ...ids, ...(verb === 'delete' ? ['--yes'] : flagsOf(docsOperation))];
+  const words = wordsOf[id] ?? [verb, ...ids, ...(verb === 'delete' ? ['--yes'] : flagTexts(docsOperation))];
   return ['petstore', operations[id].noun, ...words, '--base-url', baseUrl].map(shellWord).join(' ');
 }
 
@@ -87,7 +87,7 @@ function idsOf({ parameters }: DocsOperation): string[] {
 }
 
 /** Returns the flags for the fields of a body: `--ship-date` for `shipDate`, `--pet` for `petId`. */
-function flagsOf({ body }: DocsOperation): string[] {
+function flagTexts({ body }: DocsOperation): string[] {
   return Object.entries(body?.example ?? {}).flatMap(([field, value]) => {
     if (field === 'id') return [];
     if (field === 'complete') return [value === true ? '--complete' : '--no-complete'];
