@@ -17,7 +17,7 @@ import { type CheckContext, type Finding, fail, pass, skip, warn } from './check
 const { unavailable: exitCode } = exitCodes;
 
 /** Does the work of a socket check within the time limit of a call. @param explain turns an error into a finding */
-async function probe(
+async function checkSocket(
   { socket, signal, client }: CheckContext,
   work: (cancellation: Cancellation, options: SocketOptions) => Promise<Finding>,
   explain: (error: CliError) => Finding,
@@ -62,7 +62,7 @@ export function checkDns(context: CheckContext): Promise<Finding> {
     const { address } = await lookup(target.host);
     return pass(`${host} is ${address}`);
   };
-  return probe(context, resolve, ({ message }) => fail(message, { hint, exitCode }));
+  return checkSocket(context, resolve, ({ message }) => fail(message, { hint, exitCode }));
 }
 
 export function checkConnection(context: CheckContext): Promise<Finding> {
@@ -73,7 +73,7 @@ export function checkConnection(context: CheckContext): Promise<Finding> {
     const socket = openSocket(target);
     return judgeOpen(socket, 'connect', cancellation, () => pass(`${endpoint} accepts connections`));
   };
-  return probe(context, connect, ({ message }) => fail(`${endpoint}: ${message}`, { hint, exitCode }));
+  return checkSocket(context, connect, ({ message }) => fail(`${endpoint}: ${message}`, { hint, exitCode }));
 }
 
 /**
@@ -88,7 +88,7 @@ export function checkTls(
     const socket = connectTls({ ...target, secureContext: createTlsContext(tls, env) });
     return judgeOpen(socket, 'secureConnect', cancellation, () => judgeSocket(socket));
   };
-  return probe(context, shake, (error) =>
+  return checkSocket(context, shake, (error) =>
     fail(error.message, {
       expected: `TLS 1.2 or later, and a certificate for ${host} that is trusted`,
       hint: hintOf({ error }),

@@ -79,9 +79,12 @@ export interface StopReason {
 /** The longest Retry-After, in milliseconds. A longer one stops the run. */
 export const maxRetryWaitMs = 120_000;
 
-/** After this number of attempts in a row without an answer of the service, only single requests go out, as probes. */
+/**
+ * After this number of attempts in a row without an answer of the service, the pace sends one request at a time, a probe, to find
+ * out whether the service answers again.
+ */
 const maxUnanswered = 20;
-/** The number of probes before the run stops. */
+/** How many probes go out within the patience of a run. */
 const probeCount = 10;
 
 /** The pace of requests, shared by all workers: a rate, a pause when the service asks for one, and a stop if it no longer answers. */
@@ -123,8 +126,8 @@ export class Pace {
     return undefined;
   }
 
-  /** Notes an attempt that has ended. Call it after each attempt. */
-  observe(attempt: Attempt): void {
+  /** Counts an attempt that has ended. Call it after each attempt. */
+  attemptEnded(attempt: Attempt): void {
     const { response, error, retryAfterMs } = attempt;
     this.inFlight -= 1;
     const status = response?.status;
@@ -173,7 +176,7 @@ export class Pace {
     return this.unanswered >= maxUnanswered;
   }
 
-  /** Takes the next turn by pause and rate, and returns the milliseconds until then. Whoever comes first takes a probe. */
+  /** Takes the next turn by pause and rate, and returns the milliseconds until then. The first caller gets the next probe. */
   private reserveTurn(): number {
     if (this.intervalMs === 0 && this.pausedUntil === 0 && !this.isProbing()) return 0;
     const now = monotonicMs();

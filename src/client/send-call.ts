@@ -40,7 +40,7 @@ export async function sendCall(call: Call): Promise<SentCall> {
       for (const signal of signals) signal.throwIfAborted();
       leftMs -= attempt.elapsedMs;
       client.observe?.({ kind: 'attempt', attempt });
-      pace?.observe(attempt);
+      pace?.attemptEnded(attempt);
       options.afterAttempt?.(attempt);
       const { nextDelayMs, retryAfterMs, response, error } = attempt;
       if (nextDelayMs !== undefined) {

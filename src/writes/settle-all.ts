@@ -36,28 +36,28 @@ export async function settleAll<SomeRow extends Row>(
     await keeper.outcome(row, settled);
     return settled;
   };
-  await forEachConcurrently(concurrency, rows, probeFirst(settleOne), options.stopped);
+  await forEachConcurrently(concurrency, rows, oneCountFirst(settleOne), options.stopped);
 }
 
 /**
  * Settles rows that replace a count one at a time until one of them is applied, because a service that adds instead of setting
  * must not change all of them. Other rows do not wait.
  */
-function probeFirst<SomeRow extends Row>(
+function oneCountFirst<SomeRow extends Row>(
   settleOne: (row: SomeRow) => Promise<Settled>,
 ): (row: SomeRow) => Promise<unknown> {
-  let isProbed = false;
-  let probe: Promise<Settled> | undefined;
+  let isCountApplied = false;
+  let firstCount: Promise<Settled> | undefined;
   return async (row) => {
-    while (!isProbed && probe && replacesCount(row)) await probe.catch(() => {});
+    while (!isCountApplied && firstCount && replacesCount(row)) await firstCount.catch(() => {});
     const settling = settleOne(row);
-    if (isProbed || !replacesCount(row)) return settling;
-    probe = settling;
+    if (isCountApplied || !replacesCount(row)) return settling;
+    firstCount = settling;
     try {
       const { state, outcome } = await settling;
-      isProbed = outcome?.kind === 'applied' && state.lastWrite !== undefined;
+      isCountApplied = outcome?.kind === 'applied' && state.lastWrite !== undefined;
     } finally {
-      probe = undefined;
+      firstCount = undefined;
     }
     return settling;
   };

@@ -16,7 +16,7 @@ function openPace(patienceMs = 0) {
   const answer = (status: number, times = 1, method = 'PUT') => {
     for (let time = 0; time < times; time += 1) {
       void pace.waitForTurn();
-      pace.observe(attempt(status, { request: { method, url: 'http://127.0.0.1/', headers: {} } }));
+      pace.attemptEnded(attempt(status, { request: { method, url: 'http://127.0.0.1/', headers: {} } }));
     }
   };
   return { pace, stop, answer };
@@ -41,7 +41,7 @@ test('a silent service is probed ten times, and then the run stops', async () =>
   answer(502, 20);
   const probe = async () => {
     await pace.waitForTurn();
-    pace.observe(attempt(502));
+    pace.attemptEnded(attempt(502));
   };
   for (let worker = 0; worker < 8; worker += 1)
     void (async () => {
@@ -80,7 +80,7 @@ test('a page of a gateway and a lost connection are no answers of the service', 
       { response: undefined, error },
     ]) {
       void pace.waitForTurn();
-      pace.observe(attempt(0, more));
+      pace.attemptEnded(attempt(0, more));
     }
   expect(stop.reason?.message).toMatch(/^20 attempts .*: the connection was closed/);
 });
@@ -89,7 +89,7 @@ test.each([429, 503])('a %i without Retry-After pauses all requests', async (sta
   const { pace } = openPace();
   void pace.waitForTurn();
   vi.spyOn(Math, 'random').mockReturnValueOnce(0.12);
-  pace.observe(attempt(status));
+  pace.attemptEnded(attempt(status));
   const began = performance.now();
   await Promise.all([pace.waitForTurn(), pace.waitForTurn()]);
   expect(performance.now() - began).toBeGreaterThan(50);
@@ -105,7 +105,7 @@ test('a rate spreads requests over the time', async () => {
 test('a stop ends what waits for its turn', async () => {
   const { pace, stop } = openPace();
   void pace.waitForTurn();
-  pace.observe(attempt(429, { retryAfterMs: 60_000 }));
+  pace.attemptEnded(attempt(429, { retryAfterMs: 60_000 }));
   const turn = pace.waitForTurn();
   stop.stop({ kind: 'interrupted', message: 'stopped' });
   await expect(turn).rejects.toThrow(StoppedError);
