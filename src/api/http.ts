@@ -19,7 +19,7 @@ export interface HttpRequest {
   readonly body?: string | Uint8Array | undefined;
 }
 
-/** A complete response. */
+/** A response as a transport returns it, with its whole body unless `Transport.send` says otherwise. */
 export interface HttpResponse {
   readonly status: number;
   readonly headers: HttpHeaders;

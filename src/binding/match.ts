@@ -31,7 +31,11 @@ export type Matches = ReadonlyMap<OperationId, Match>;
 
 interface Candidate {
   readonly operation: DocumentOperation;
-  /** The highest rank without an obstacle is bound. A rank below 0 is at most reported. */
+  /**
+   * How well the operation fits. The one of the highest rank without an obstacle is bound; one of rank -1 is never bound, but it may
+   * be reported. The three signs of a fit, the strongest first: our operationId counts 4, a path that is the noun alone 2, and
+   * our method 1. So one sign outweighs all weaker signs together.
+   */
   readonly rank: number;
   readonly obstacle?: Obstacle | undefined;
 }
@@ -138,7 +142,6 @@ function toCandidate(
   if (!isPlaced && !isAbout(noun, operation)) return undefined;
   const place = placeOf(tableOperation, operation, form, facts, isPlaced);
   if (!place) return undefined;
-  // Each term outweighs all that follow it.
   const rank = isPlaced
     ? (isNamed ? 4 : 0) + (isNounAlone(noun, form) ? 2 : 0) + (operation.method === method ? 1 : 0)
     : -1;
