@@ -8,7 +8,7 @@ import type { Context } from '../context.ts';
 import { type CheckedInput, type Issue, toIssue, withoutInvalid } from '../input/read-rows.ts';
 import type { PreparedCommand } from '../output/printer.ts';
 import { CliError } from '../process/errors.ts';
-import { counted } from '../process/text.ts';
+import { counted, moreLikeThis } from '../process/text.ts';
 import { type Access, prepareRecords } from '../records/access.ts';
 import { checkOfferedFields, extraFields } from '../records/body-fields.ts';
 import { createRecordLayout, type RecordRow } from '../records/record-layout.ts';
@@ -71,9 +71,8 @@ async function noteValues(
     await context.printNotice(`note: ${kind} does not use ${[...unused].join(', ')} of ${name}`);
   const [first, ...others] = rows.filter(({ nullText }) => nullText !== undefined);
   if (!first) return;
-  const more = others.length === 0 ? '' : ` (and ${others.length} more like this)`;
   await context.printWarning(
-    `${name}:${first.line}: ${first.nullText} is taken as a text${more}; a cell without a value is empty`,
+    `${name}:${first.line}: ${first.nullText} is taken as a text${moreLikeThis(others.length)}; a cell without a value is empty`,
   );
 }
 

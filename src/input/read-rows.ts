@@ -1,6 +1,6 @@
 import { setFlagsFromString } from 'node:v8';
 import { CliError, InputError, ManyError, ValueError } from '../process/errors.ts';
-import { counted } from '../process/text.ts';
+import { counted, moreLikeThis } from '../process/text.ts';
 import type { InputFile } from './input-file.ts';
 import { type InputRow, type RowLayout, readRecords, rowOrError } from './read-records.ts';
 import { type InputFormat, recordPlace } from './split-input.ts';
@@ -204,10 +204,10 @@ export function pickExamples(issues: readonly Issue[]): Issue[] {
     if (kind === conflict) conflicts.add(issue.message);
     group.push(issue);
   }
-  return Array.from(groups.values(), ([first, ...others]) => {
-    const more = others.length === 0 ? '' : ` (and ${others.length} more like this)`;
-    return { ...(first as Issue), message: `${first?.message}${more}` };
-  });
+  return Array.from(groups.values(), ([first, ...others]) => ({
+    ...(first as Issue),
+    message: `${first?.message}${moreLikeThis(others.length)}`,
+  }));
 }
 
 /** Returns the error for an input with invalid rows: an example of each kind, and the number of all. In JSON it has every issue. */

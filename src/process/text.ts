@@ -77,6 +77,11 @@ export function minuteText(text: string): string {
   return localMoment.toISOString().slice(0, 16).replace('T', ' ');
 }
 
+/** Returns what follows an example: ` (and 3 more like this)`, or an empty text if it is the only one. */
+export function moreLikeThis(count: number): string {
+  return count === 0 ? '' : ` (and ${count} more like this)`;
+}
+
 /** A word with `a` or `an` before it. */
 export function withArticle(word: string): string {
   return `${/^[aeiou]/i.test(word) ? 'an' : 'a'} ${word}`;

@@ -105,7 +105,7 @@ interface RecordDetails {
   readonly isMissing?: boolean;
 }
 
-/** Reads the details of each record for the question. Empty if none is asked. */
+/** Reads the details of each record for the question. Returns none if no question is asked. */
 async function readDetails(
   access: Access,
   ids: readonly bigint[],
