@@ -76,7 +76,7 @@ function nameToConfirm(settings: Settings): string {
   return profile?.value ?? (baseUrl === undefined ? '' : new URL(baseUrl).host);
 }
 
-/** Names the service in a question. Empty for the embedded store, because there is only one. */
+/** Names the service in a question. Returns an empty text for the embedded store, because there is only one. */
 function serviceText(settings: Settings): string {
   const { baseUrl, profile } = settings;
   if (baseUrl === undefined) return '';

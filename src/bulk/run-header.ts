@@ -32,18 +32,18 @@ export const headerSchema = object({
   noun: picklist(Object.keys(nouns) as NounName[]),
   /** The name of the service, as `targetOf` makes it. */
   target: text(),
-  /** The profile that was active. Null if there was none. */
+  /** The profile that was active; null if there was none. */
   profile: nullable(text()),
   /** The input as the user named it. An undo has the name of the run that it undoes. */
   name: text(),
-  /** The absolute path of the input. Null for stdin, an edit and an undo. */
+  /** The absolute path of the input; null for stdin, an edit and an undo. */
   file: nullable(text()),
   format: object({ kind: picklist(['csv', 'tsv', 'json', 'jsonl']), delimiter: text() }),
   /** The text of the header of an input that is a table. */
   columns: text(),
   /** The number of the delivery as the user gave it, if it has one. `isSameDelivery` compares numbers. */
   delivery: nullable(text()),
-  /** The id of the run that an undo undoes. Null for any other run. */
+  /** The id of the run that an undo undoes; null for any other run. */
   undoes: nullable(text()),
   flags,
   /** The number of rows of the input, without a header. `invalid` and `skipped` of them are in no plan. */

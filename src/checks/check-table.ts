@@ -18,7 +18,7 @@ import { writeChecks } from './write-checks.ts';
 /** What the checks are made from, and which of them run. */
 export interface Selection {
   readonly contract: Contract;
-  /** Undefined for the embedded store. */
+  /** The base URL of the service; undefined for the embedded store. */
   readonly baseUrl: string | undefined;
   /** Patterns of the ids to run; an empty list selects all checks. */
   readonly only: readonly string[];

@@ -76,7 +76,7 @@ function withAnyQuantity(): JsonObject {
 
 /**
  * Returns the documented response for the status of an answer, from the description that the profile is bound to, or from
- * the operations table. Undefined if the status is not documented.
+ * the operations table. Returns undefined if the status is not documented.
  */
 function documentedResponse({ operation, status }: CheckAnswer): DocumentedResponse | undefined {
   const { responses, success, result, isList } = operation;

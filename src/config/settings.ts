@@ -37,8 +37,8 @@ export interface TokenSource {
 /** The resolved settings of a command. Flags take precedence, then environment, profile, top level of the config, default. */
 export interface Settings {
   /**
-   * The profile that a flag, a variable or the config names; `offline` is built in. Undefined if the config names it and a flag or a
-   * variable sets a base URL of another origin.
+   * The profile that a flag, a variable or the config names; `offline` is built in. It is undefined if the config names it and a
+   * flag or a variable sets a base URL of another origin.
    */
   readonly profile: ProfileChoice | undefined;
   /** The names of all profiles of the config. */
