@@ -37,34 +37,35 @@ interface ListQuery {
 /**
  * Lists records. The filters of the service are sent to it. A page is requested when the previous one was printed.
  */
-export function listRecords(context: Context, noun: Noun, query: ListQuery): Promise<PreparedCommand> {
-  return prepareRecords(context, noun, noun.operations.list, (access) => readView(access, query));
-}
-
-async function readView(access: Access, query: ListQuery): ReturnType<PreparedCommand['run']> {
-  const { client, noun } = access;
-  const status = toServiceStatuses(client.contract, noun.name, query.status);
-  const where: Fields = { ...query.where, status };
-  const { needs, limit, failIf, watch } = query;
-  checkFilters(access.operation, where, needs);
-  const read = () => readPages(access, { ...query, where });
-  if (watch !== undefined) return watchRecords(access, { intervalMs: watch, limit, read });
-  const pages = await read();
-  // The names are read at the same time as the first page, and a failure of the page comes first.
-  beginNames(access, { isList: true });
-  const first = await pages.next();
-  const nameById = await readNames(access);
-  // Undefined until a record is found or the list ends: a reader of stdout that leaves early ends the loop.
-  let content: 'any' | 'none' | undefined;
-  async function* pagesWithFirst() {
-    for (let page = first; !page.done; page = await pages.next()) {
-      if (page.value.length > 0) content = 'any';
-      yield withNames(access, page.value, nameById);
+export function listRecords(
+  context: Context,
+  noun: Noun,
+  query: ListQuery,
+): ReturnType<typeof prepareRecords> {
+  return prepareRecords(context, noun, noun.operations.list, async (access) => {
+    const status = toServiceStatuses(access.client.contract, noun.name, query.status);
+    const where: Fields = { ...query.where, status };
+    const { needs, limit, failIf, watch } = query;
+    checkFilters(access.operation, where, needs);
+    const read = () => readPages(access, { ...query, where });
+    if (watch !== undefined) return watchRecords(access, { intervalMs: watch, limit, read });
+    const pages = await read();
+    // The names are read at the same time as the first page, and a failure of the page comes first.
+    beginNames(access, { isList: true });
+    const first = await pages.next();
+    const nameById = await readNames(access);
+    // Undefined until a record is found or the list ends: a reader of stdout that leaves early ends the loop.
+    let content: 'any' | 'none' | undefined;
+    async function* pagesWithFirst() {
+      for (let page = first; !page.done; page = await pages.next()) {
+        if (page.value.length > 0) content = 'any';
+        yield withNames(access, page.value, nameById);
+      }
+      content ??= 'none';
     }
-    content ??= 'none';
-  }
-  const exitCode = () => (content !== undefined && content === failIf ? exitCodes.differs : exitCodes.done);
-  return { pages: pagesWithFirst(), limit, exitCode };
+    const exitCode = () => (content !== undefined && content === failIf ? exitCodes.differs : exitCodes.done);
+    return { pages: pagesWithFirst(), limit, exitCode };
+  });
 }
 
 /** Reads the records of a list that meet all conditions, page by page. */
@@ -173,9 +174,7 @@ export async function getRecords(
  * @param withExpected adds the count as `expected`, so that `apply` writes a row only if the count has not changed since.
  */
 export async function exportInventory(context: Context, withExpected: boolean): Promise<PreparedCommand> {
-  const { view, run } = await prepareRecords(context, nouns.inventory, 'listInventory', (access) =>
-    readView(access, { needsWhole: true }),
-  );
+  const { view, run } = await listRecords(context, nouns.inventory, { needsWhole: true });
   return { view: withExpected ? addExpected(view) : view, run };
 }
 
