@@ -117,10 +117,10 @@ function labelOf({ noun, fields, parent, id }: Omit<TestRecord, 'id'> & { readon
 
 /** Checks that a reading has each field that was sent, unchanged. The service may add other fields. */
 async function checkShown(context: CheckContext, { noun, id }: TestRecord, sent: JsonObject): Promise<void> {
-  const { record, missing } = await recordPortOf(context, noun).read(id);
+  const { record, notFound } = await recordPortOf(context, noun).read(id);
   if (!record) {
-    const { method, url, status, requestId } = missing?.details ?? {};
-    const reason = missing?.message ?? `${noun.name} ${id} is not there`;
+    const { method, url, status, requestId } = notFound?.details ?? {};
+    const reason = notFound?.message ?? `${noun.name} ${id} is not there`;
     throw new FindingError(fail(`read back: ${reason}`, { method, url, status, requestId }));
   }
   const [difference] = differencesOf(sent, record.fields).filter(

@@ -278,7 +278,7 @@ function endApplied(state: State, record?: ServiceRecord): Next {
 function endDecided(state: State, outcome: Outcome, record: ServiceRecord | undefined): Next {
   const { reason } = outcome;
   if (!reason) return end(state, { outcome, record });
-  const error = outcome.kind === 'failed' ? state.reading?.missing : state.lastWrite?.error;
+  const error = outcome.kind === 'failed' ? state.reading?.notFound : state.lastWrite?.error;
   return end(state, { outcome: { ...outcome, reason: { ...reason, ...factsOf(state) } }, record, error });
 }
 

@@ -16,7 +16,7 @@ export interface Reading extends Pick<FetchedRecord, 'etag' | 'age'> {
   /** It is undefined if the service itself says that there is no such record. */
   readonly record: ServiceRecord | undefined;
   /** The error that says that there is no such record. */
-  readonly missing?: CliError | undefined;
+  readonly notFound?: CliError | undefined;
 }
 
 /** The records of one noun of a service, as the loop reads and writes them. */
@@ -73,11 +73,11 @@ export function createRecordPort(client: Client, name: NounName, options: PortOp
       const reading = { ...options, pace, isFresh: true };
       const toReading = (answer: FetchedRecord): Reading =>
         sendsEtags ? answer : { ...answer, etag: undefined };
-      const found = await readRecord(client, name, id, reading).then(toReading, missingReading);
-      if (!found.missing || found.missing.details.author === 'service') return found;
+      const found = await readRecord(client, name, id, reading).then(toReading, readingOfError);
+      if (!found.notFound || found.notFound.details.author === 'service') return found;
       // An empty 404 may come from a gateway, and a list that changes while it is read may skip a record: a further list decides.
-      if (!port.canList) throw found.missing;
-      return readFromList(client, name, id, { ...reading, needsWhole: true }).then(toReading, missingReading);
+      if (!port.canList) throw found.notFound;
+      return readFromList(client, name, id, { ...reading, needsWhole: true }).then(toReading, readingOfError);
     },
     list: () => client.list(ids.list, {}, { pace, needsWhole: true, isFresh: true }),
     idOf: ({ fields }) => BigInt(fields[noun.idField] as bigint),
@@ -121,8 +121,8 @@ export function createRecordPort(client: Client, name: NounName, options: PortOp
 }
 
 /** @throws the error again if it does not mean that there is no such record. */
-function missingReading(error: unknown): Reading {
-  if (error instanceof CliError && error.kind === 'not-found') return { record: undefined, missing: error };
+function readingOfError(error: unknown): Reading {
+  if (error instanceof CliError && error.kind === 'not-found') return { record: undefined, notFound: error };
   throw error;
 }
 
