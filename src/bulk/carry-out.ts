@@ -134,7 +134,7 @@ async function writeWithProgress(
   const { stop, progress, run } = session;
   const stopBy = (signal: Signal) => {
     const { kind, message } = new InterruptedError(signal);
-    stop.stop({ kind, message });
+    stop.begin({ kind, message });
     void context.printStatus(
       'stopping: waiting up to 10 s for what is under way; a second signal ends at once',
     );

@@ -39,7 +39,7 @@ export function* markBeforeSending(
       journal.appendChanges([{ kind: 'mark', rows }]);
       journal.sync();
     } catch (error) {
-      stop.stop({ kind: 'partial', message: messageOf(error) });
+      stop.begin({ kind: 'partial', message: messageOf(error) });
       return;
     }
     yield* rows;
@@ -75,20 +75,20 @@ export function createRowKeeper(
   const keepWaiting = async () => {
     const events = waiting;
     waiting = [];
-    let lost: { readonly outcome: Outcome; readonly doubt: 'sent' } | undefined;
+    let unsaved: { readonly outcome: Outcome; readonly doubt: 'sent' } | undefined;
     try {
       await saveStore?.();
     } catch (error) {
       const message = `the embedded store could not be saved: ${messageOf(error)}`;
-      stop.stop({ kind: 'partial', message });
-      lost = { outcome: { kind: 'unknown', reason: { code: 'not_saved', message } }, doubt: 'sent' };
+      stop.begin({ kind: 'partial', message });
+      unsaved = { outcome: { kind: 'unknown', reason: { code: 'not_saved', message } }, doubt: 'sent' };
     }
     try {
       // A row that was certainly not written stays so.
-      const isLost = ({ outcome }: (typeof events)[number]) => lost && outcome.kind === 'applied';
-      journal.appendChanges(events.map((event) => (isLost(event) ? { ...event, ...lost } : event)));
+      const isUnsaved = ({ outcome }: (typeof events)[number]) => unsaved && outcome.kind === 'applied';
+      journal.appendChanges(events.map((event) => (isUnsaved(event) ? { ...event, ...unsaved } : event)));
     } catch (error) {
-      stop.stop({ kind: 'partial', message: messageOf(error) });
+      stop.begin({ kind: 'partial', message: messageOf(error) });
     }
   };
   const flush = () => {
@@ -109,7 +109,7 @@ export function createRowKeeper(
       progress.settled += 1;
       if (outcome.kind === 'failed' || outcome.kind === 'unknown') progress[outcome.kind] += 1;
       const why = whyStop(settled, progress, maxErrors);
-      if (why) stop.stop(why);
+      if (why) stop.begin(why);
       const doubt = outcome.kind === 'unknown' ? state.doubt : undefined;
       waiting.push({ kind: 'outcome', row, outcome, doubt });
       timer ??= setTimeout(flush, saveStore ? saveEveryMs : 0);

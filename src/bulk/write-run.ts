@@ -64,7 +64,7 @@ async function writeRows(session: Session, plan: Plan, journal: Journal, maxErro
   } catch (error) {
     // If the journal cannot be written, the run stops and reports what it has done.
     if (!(error instanceof CliError || error instanceof StoppedError)) throw error;
-    if (error instanceof CliError) stop.stop({ kind: 'partial', message: messageOf(error) });
+    if (error instanceof CliError) stop.begin({ kind: 'partial', message: messageOf(error) });
   } finally {
     await keeper.flush();
   }

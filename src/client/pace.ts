@@ -133,7 +133,7 @@ export class Pace {
     const status = response?.status;
     const { word } = statusRule(status);
     if (retryAfterMs !== undefined && retryAfterMs > maxRetryWaitMs)
-      this.stop.stop({
+      this.stop.begin({
         kind: 'unavailable',
         message: `the service answered ${status} and asks to wait ${secondsText(retryAfterMs)}, longer than ${secondsText(maxRetryWaitMs)}`,
       });
@@ -150,7 +150,7 @@ export class Pace {
       this.unanswered += 1;
       this.isWriteLost ||= !isSafe;
       if (this.isProbing() && monotonicMs() - this.unansweredSince >= this.patienceMs)
-        this.stop.stop({
+        this.stop.begin({
           kind: 'unavailable',
           message: `${this.unanswered} attempts in a row got no answer of the service: ${error?.message ?? `the last one was ${status}`}`,
         });

@@ -82,7 +82,7 @@ export class Stop<Reason> {
   readonly abandoned = this.abandonController.signal;
 
   /** @param why the message of the StoppedError, a clause. */
-  stop(reason: Reason, why?: string): void {
+  begin(reason: Reason, why?: string): void {
     if (this.reason) return;
     this.reason = reason;
     setTimeout(() => this.abandon(), graceMs).unref();

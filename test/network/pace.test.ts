@@ -107,6 +107,6 @@ test('a stop ends what waits for its turn', async () => {
   void pace.waitForTurn();
   pace.attemptEnded(attempt(429, { retryAfterMs: 60_000 }));
   const turn = pace.waitForTurn();
-  stop.stop({ kind: 'interrupted', message: 'stopped' });
+  stop.begin({ kind: 'interrupted', message: 'stopped' });
   await expect(turn).rejects.toThrow(StoppedError);
 });
