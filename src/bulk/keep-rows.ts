@@ -112,7 +112,8 @@ export function createRowKeeper(
       if (why) stop.begin(why);
       const doubt = outcome.kind === 'unknown' ? state.doubt : undefined;
       waiting.push({ kind: 'outcome', row, outcome, doubt });
-      timer ??= setTimeout(flush, saveStore ? saveEveryMs : 0);
+      // Creates do not wait for more rows: after a kill only a person can settle them.
+      timer ??= setTimeout(flush, saveStore && row.intent.kind !== 'create' ? saveEveryMs : 0);
     },
     flush,
   };

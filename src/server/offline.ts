@@ -22,14 +22,16 @@ import { printStore, readStore, versionOf } from './store-file.ts';
 export async function createOfflineTransport(file: string, lockWaitMs?: number): Promise<Transport> {
   const sharedStore = file === ':memory:' ? undefined : new SharedStore(file, lockWaitMs);
   const send = sharedStore ? await sendToFile(sharedStore) : sendToMemory();
-  let lastPauseMs = monotonicMs();
+  let pause: Promise<unknown> | undefined;
+  let pausedMs = monotonicMs();
   return {
     async send(request, options) {
-      // These answers wait for nothing. Without pauses, signals and timers would wait until the last of them.
-      if (monotonicMs() - lastPauseMs > 50) {
-        await new Promise(setImmediate);
-        lastPauseMs = monotonicMs();
+      // These answers wait for nothing. Without pauses of all requests, signals and timers would wait until the last of them.
+      if (monotonicMs() - pausedMs > 50) {
+        pause = new Promise(setImmediate);
+        pausedMs = monotonicMs();
       }
+      await pause;
       if (options.cancellation.isCancelled) throw options.cancellation.reason;
       const response = await send(request, options);
       return request.method === 'HEAD' ? { ...response, body: '' } : response;

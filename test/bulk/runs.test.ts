@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { Journal, surplusRuns } from '../../src/bulk/journal.ts';
 import { createRowKeeper } from '../../src/bulk/keep-rows.ts';
 import type { RunInfo } from '../../src/bulk/list-runs.ts';
@@ -181,4 +181,8 @@ test('new values are on disk before they are sent, and an outcome that is not sa
   const outcome = { kind: 'unknown', reason: { code: 'not_saved' } };
   expect(kept).toMatchObject([{ kind: 'outcome', row: { line: 2 }, outcome, doubt: 'sent' }]);
   expect(stop.reason).toMatchObject({ kind: 'partial' });
+  // A create waits for no save a second later.
+  const create = newRow({ line: 3, id: undefined, intent: { kind: 'create', fields: {} }, text: undefined });
+  await keeper.outcome(create, { state: initialState(create), outcome: { kind: 'applied' } });
+  await vi.waitUntil(() => kept.length > 1, { timeout: 500 });
 });
