@@ -34,7 +34,10 @@ interface WriteCall {
 export interface WantedRecord {
   /** Undefined for a create that leaves the id to the service. */
   readonly id: bigint | undefined;
-  /** The fields that the user set, by our names. An undefined value is not compared. Empty for a delete. */
+  /**
+   * The fields that the user set, by our names. Undefined removes a field, or leaves it to the service in a create. Empty for a
+   * delete.
+   */
   readonly values: Readonly<Record<string, unknown>>;
 }
 
@@ -169,21 +172,23 @@ function hasFields(operation: Operation, record: JsonObject): boolean {
   return names.some((name) => name !== nouns[operation.noun].idField && name in record);
 }
 
-/** Lists the fields that differ from what the user set: `name "Rex", not "Rex "`. */
+/** Lists the fields that differ from what the user set: `name "Rex", not "Rex "`. A new record has defaults for the others. */
 function otherValues(
-  { body }: Operation,
+  { id, noun, body }: Operation,
   values: WantedRecord['values'],
   record: JsonObject,
   mask: Mask,
 ): string[] {
   const others = differencesOf(values as Fields, record).filter(
-    ({ name }) => values[name] !== undefined && !body?.fields[name]?.isWriteOnly,
+    ({ name }) =>
+      (values[name] !== undefined || id !== nouns[noun].operations.create) &&
+      !body?.fields[name]?.isWriteOnly,
   );
-  return others.map(({ name, expected, actual }) =>
-    actual === undefined
-      ? `no ${name}`
-      : `${name} ${valueText(actual, mask)}, not ${valueText(expected, mask)}`,
-  );
+  return others.map(({ name, expected, actual }) => {
+    if (actual === undefined) return `no ${name}`;
+    const asked = expected === undefined ? 'which was to be removed' : `not ${valueText(expected, mask)}`;
+    return `${name} ${valueText(actual, mask)}, ${asked}`;
+  });
 }
 
 function valueText(value: JsonValue | undefined, mask: Mask): string {

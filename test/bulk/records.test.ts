@@ -43,6 +43,15 @@ test('writes back no other field than those of the file, whatever somebody chang
   expect(shop.stored.get('/pets/1')).toEqual({ id: 1, name: 'Luna', categoryId: 9, status: 'available' });
 });
 
+test('an undo is unknown if the service keeps a field that it removes', async () => {
+  await using shop = await recordShop({ '/pets': [{ id: 1, name: 'Rex', categoryId: 1 }] });
+  shop.write('pets.csv', 'id,status\n1,sold\n');
+  expect(await shop.report(update)).toMatchObject({ code: 0, applied: 1 });
+  shop.misbehave = ({ method, path }) =>
+    method === 'PUT' ? { status: 200, body: shop.stored.get(path) } : undefined;
+  expect(await shop.report('undo r1 --yes')).toMatchObject({ code: 6, applied: 0, unknown: 1 });
+});
+
 test('undo leaves a record alone that somebody changed since, in the fields of the file', async () => {
   await using shop = await recordShop({ '/pets': pets });
   shop.write('pets.csv', 'id,name\n1,Luna\n2,Rex\n3,Tom\n');
