@@ -107,14 +107,6 @@ export function toJsonValue(value: RecordValue): JsonValue {
   return Object.fromEntries(Object.entries(value).map(([name, field]) => [name, field ?? null]));
 }
 
-/** Reads a value from its JSON form. A count becomes a number if a number can hold it. @see toJsonValue */
-export function fromJsonValue(json: JsonValue): RecordValue {
-  if (isJsonObject(json))
-    return Object.fromEntries(Object.entries(json).map(([name, field]) => [name, field ?? undefined]));
-  if (typeof json === 'bigint') return json <= Number.MAX_SAFE_INTEGER ? Number(json) : json;
-  return json as number | null;
-}
-
 /**
  * Returns true if a field has the expected value. Dates are compared as instants, a day as its first instant in UTC, and numbers by
  * their values; anything else must be equal. Undefined and null are equal. An object may have more fields than the expected

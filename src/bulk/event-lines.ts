@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { type RecordValue, toJsonValue } from '../api/record-values.ts';
+import type { RecordValue } from '../api/record-values.ts';
 import { type JsonValue, jsonIn, printJson } from '../process/exact-json.ts';
 import {
   doubtSchema,
@@ -10,6 +10,7 @@ import {
   outcomeSchema,
   type Planned,
   plannedSchema,
+  toJournalValue,
 } from '../writes/rows.ts';
 import { rowStates } from './row-state.ts';
 import { newRow, type RunEvent, type RunRow } from './run.ts';
@@ -74,13 +75,17 @@ function toLine(event: RunEvent): object {
       return { ...event, journal: journalVersion };
     case 'plan': {
       const { line, id, intent, planned, doubt, outcome, stock, text } = event.row;
-      const parts = { intent: withNulls(intent), planned: withNulls(planned), doubt };
+      const parts = { intent: withJournalValues(intent), planned: withJournalValues(planned), doubt };
       return { kind: 'plan', line, id, ...parts, outcome: toOutcomeLine(outcome), stock, text };
     }
     case 'plan-end':
       return { kind: 'plan-end', number: event.number };
     case 'mark':
-      return { kind: 'mark', rows: event.rows.map(({ line }) => line), planned: withNulls(event.planned) };
+      return {
+        kind: 'mark',
+        rows: event.rows.map(({ line }) => line),
+        planned: withJournalValues(event.planned),
+      };
     case 'outcome': {
       const { row, doubt, outcome } = event;
       return { kind: 'outcome', row: row.line, doubt, outcome: toOutcomeLine(outcome) };
@@ -91,15 +96,14 @@ function toLine(event: RunEvent): object {
 }
 
 function toOutcomeLine(outcome: Outcome | undefined): object | undefined {
-  return outcome?.made ? { ...outcome, made: withNulls(outcome.made) } : outcome;
+  return outcome?.made ? { ...outcome, made: withJournalValues(outcome.made) } : outcome;
 }
 
-/** JSON has no undefined, so a field that a record lacks becomes null. */
-function withNulls(part: Intent | Planned | Outcome['made']): object | undefined {
+function withJournalValues(part: Intent | Planned | Outcome['made']): object | undefined {
   if (!part) return undefined;
   const members: [string, RecordValue | undefined][] = Object.entries(part);
   const line: Record<string, unknown> = {};
-  for (const [name, member] of members) line[name] = member && toJsonValue(member);
+  for (const [name, member] of members) line[name] = member && toJournalValue(member);
   return line;
 }
 

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
-import { fromJsonValue, type RecordValue } from '../api/record-values.ts';
+import { isFields, type RecordValue } from '../api/record-values.ts';
 import { reasonSchema } from '../client/reasons.ts';
-import { isJsonObject, isNumber, type JsonValue } from '../process/exact-json.ts';
+import { isNumber, type JsonValue } from '../process/exact-json.ts';
 
 // What a row says, and what is known about it. A journal is read with the same schemas, so a member that is added here is kept.
 
@@ -13,10 +13,25 @@ export const idSchema = v.pipe(
   v.transform((json) => BigInt(json)),
 );
 
-/** A value in its JSON form. @see fromJsonValue */
+/** Returns the form of a value in a journal. Fields are entries, because JSON has no undefined: `[["name", "Rex"], ["status"]]`. */
+export function toJournalValue(value: RecordValue): JsonValue {
+  if (!isFields(value)) return value;
+  return Object.entries(value).map(([name, field]) => (field === undefined ? [name] : [name, field]));
+}
+
+/** Reads a value of a journal. A count becomes a number if a number can hold it. */
+function fromJournalValue(json: JsonValue): RecordValue {
+  if (Array.isArray(json)) return Object.fromEntries(json as [string, JsonValue?][]);
+  if (typeof json === 'bigint') return json <= Number.MAX_SAFE_INTEGER ? Number(json) : json;
+  return json as number | null;
+}
+
+const isEntry = (json: JsonValue) => Array.isArray(json) && typeof json[0] === 'string';
 const value = v.pipe(
-  v.custom<JsonValue>((json) => json === null || isNumber(json) || isJsonObject(json)),
-  v.transform((json): RecordValue => fromJsonValue(json)),
+  v.custom<JsonValue>(
+    (json) => json === null || isNumber(json) || (Array.isArray(json) && json.every(isEntry)),
+  ),
+  v.transform(fromJournalValue),
 );
 
 export const intentSchema = v.variant('kind', [

@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
+import { parseEvent, printEvent } from '../../src/bulk/event-lines.ts';
 import { Journal, surplusRuns } from '../../src/bulk/journal.ts';
 import { createRowKeeper } from '../../src/bulk/keep-rows.ts';
 import type { RunInfo } from '../../src/bulk/list-runs.ts';
@@ -185,4 +186,16 @@ test('new values are on disk before they are sent, and an outcome that is not sa
   const create = newRow({ line: 3, id: undefined, intent: { kind: 'create', fields: {} }, text: undefined });
   await keeper.outcome(create, { state: initialState(create), outcome: { kind: 'applied' } });
   await vi.waitUntil(() => kept.length > 1, { timeout: 500 });
+});
+
+test('a journal keeps apart a field that is null and one that is missing', () => {
+  const planned = {
+    action: 'set',
+    before: { name: 'Rex', status: undefined },
+    after: { status: null },
+  } as const;
+  const intent = { kind: 'set', value: { status: null } } as const;
+  const row = { ...newRow({ line: 2, id: 7n, intent, text: '' }), planned };
+  const event = parseEvent(printEvent({ kind: 'plan', row }), new Map());
+  expect(event).toMatchObject({ row: { intent, planned } });
 });
