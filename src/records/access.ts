@@ -89,9 +89,10 @@ export function withNames(
 ): readonly NamedRecord[] {
   if (nameById.size === 0) return records;
   const field = noun.reference?.field ?? '';
-  return records.map((record) => ({
-    ...record,
-    referenceName: nameById.get(record.fields[field] as bigint),
+  return records.map(({ fields, original }) => ({
+    fields,
+    original,
+    referenceName: nameById.get(fields[field] as bigint),
   }));
 }
 
