@@ -26,7 +26,7 @@ export async function confirmWrite(
       code: 'confirmation_needed',
     });
   }
-  // Without a name there is no base URL either, and the client reports that.
+  // Without a profile there is no base URL either, and the error of the client says so.
   const isProtected = settings.get('protected') && !settings.offline && name !== '';
   const asksYes = !yes && needsYes;
   if (isProtected && confirm === undefined) {

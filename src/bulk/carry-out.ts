@@ -143,7 +143,7 @@ async function writeWithProgress(
   const activity = {
     label: run.header.kind === 'undo' ? 'undoing' : 'applying',
     unit: 'rows',
-    read: () => ({ done: progress.settled, total, failed: progress.failed }),
+    read: () => ({ done: progress.ended, total, failed: progress.failed }),
   };
   return inTwoSteps(context.interrupts, stop, stopBy, async () => {
     const journal = await openJournal(session.list, run, plan.rows);

@@ -99,7 +99,7 @@ function resumeRefusal(list: RunList, info: RunInfo): UsageError | undefined {
       `resume ${id}: run ${undo.id} ${state === 'undone' ? 'has undone it' : 'has begun to undo it'}`,
       `apply the file again; an undo that has not ended goes on with: petstore undo ${id}`,
     );
-  // A row that sets could replace a value of a later run. A session without rows only writes the end of its journal.
+  // A row that sets could replace a value of a later run. Without rows to settle, the session only writes the end of the journal.
   const { kind, flags } = header;
   const sets = canBeUndone(header) && kind !== 'create' && !flags.relative;
   if (!sets || !isUnfinished(info) || unfinishedCount(info) === 0) return undefined;

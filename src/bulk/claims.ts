@@ -50,8 +50,9 @@ export async function claimsOn({ list, run, undone }: SessionRuns, rows: readonl
 }
 
 /**
- * Returns the number of the plan that sent an uncertain row last, or that wrote what an undo sets back. If another run has planned
- * the record later, it has a claim on the row; undefined for any other row.
+ * Returns the number of the plan that sent an uncertain row last, or that wrote what an undo sets back, or undefined for any other
+ * row. A run that has planned the record later has a claim on the row: plan 4 sent 10, plan 6 of another run wrote 12, so the 12 says
+ * nothing about the 10.
  */
 function findBasePlan(row: RunRow, undoneRows: ReadonlyMap<number, RunRow>): number | undefined {
   if (row.doubt) return row.lastPlan;

@@ -106,7 +106,7 @@ export function createRowKeeper(
     async outcome(row, settled) {
       const { state, outcome } = settled;
       if (!outcome) return;
-      progress.settled += 1;
+      progress.ended += 1;
       if (outcome.kind === 'failed' || outcome.kind === 'unknown') progress[outcome.kind] += 1;
       const why = whyStop(settled, progress, maxErrors);
       if (why) stop.begin(why);

@@ -121,7 +121,7 @@ export function runError(
     ...(states.length > 0 ? [`${states.join(', ')} of ${counted(rowCountOf(counts), 'row', 'rows')}`] : []),
   ];
   const subject = header.kind === 'undo' ? `undo ${header.undoes}` : header.name;
-  // These kinds do not say whether rows were written before, and the counts do.
+  // For these two the counts decide, because rows may have been written before the stop.
   const stopKind = stop?.kind === 'partial' || stop?.kind === 'failed' ? undefined : stop?.kind;
   return new CliError(stopKind ?? kindOf(counts, header.kind === 'undo'), `${subject}: ${facts.join('; ')}`, {
     hint,

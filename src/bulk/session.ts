@@ -11,7 +11,7 @@ import type { Run } from './run.ts';
 
 /** The runs that a session is about. */
 export interface SessionRuns {
-  /** The runs on the target, as listed under its lock. */
+  /** All runs of this user, as listed after the target was locked. A dry run locks nothing. */
   readonly list: RunList;
   readonly run: Run;
   /** Of an undo, the run that it takes back. */
@@ -36,7 +36,7 @@ export interface Session extends SessionRuns {
 export interface Progress {
   recordsRead: number;
   /** The rows that have an outcome, failed and unknown ones included. */
-  settled: number;
+  ended: number;
   failed: number;
   unknown: number;
 }
@@ -61,7 +61,7 @@ export async function createSession(context: Context, runs: SessionRuns): Promis
     mayCreate: flags.createMissing,
     concurrency: settings.get('concurrency'),
     stop,
-    progress: { recordsRead: 0, settled: 0, failed: 0, unknown: 0 },
+    progress: { recordsRead: 0, ended: 0, failed: 0, unknown: 0 },
   };
 }
 

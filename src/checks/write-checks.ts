@@ -1,6 +1,7 @@
 import type { Contract } from '../api/contract.ts';
 import { nouns, type WriteVerb } from '../api/nouns.ts';
 import { differencesOf } from '../api/record-values.ts';
+import type { CallLimits } from '../client/call.ts';
 import { attemptDetails } from '../client/judge-write.ts';
 import { readFromList } from '../client/read-record.ts';
 import { CliError, messageOf, UsageError } from '../process/errors.ts';
@@ -147,10 +148,11 @@ async function writeTestRecord(
   noun: WritableNoun,
   id: bigint | undefined,
   intent: Intent,
+  limits = context.client.limits,
 ): Promise<SettledRecord> {
-  const { signal: stopped, client } = context;
+  const { signal: stopped } = context;
   const port = recordPortOf(context, noun);
-  const policy = { mayCreate: false, ...client.limits };
+  const policy = { mayCreate: false, ...limits };
   const { outcome, ...settled } = await settle(port, { id, intent }, { policy, isRun: false, stopped });
   if (!outcome) throw stopped.reason ?? new StoppedError();
   return { ...settled, outcome };
@@ -177,7 +179,7 @@ function judgeSettled(
     // The body of the answer to a DELETE is not a record.
     if (lastWrite?.verdict === 'unclear' && step !== 'delete')
       return [warn(`${step}: ${lastWrite.reason?.message}`)];
-    return attempts > 1 ? [flaky(`${step}: written in ${attempts} attempts`)] : [];
+    return attempts > 1 ? [flaky(`${step}: the write needed ${attempts} requests`)] : [];
   }
   const details = { status: reason?.status, ...attemptDetails(lastWrite) };
   const answered = details.status === undefined ? '' : `answered ${statusText(details.status)}: `;
@@ -194,11 +196,16 @@ function judgeSettled(
 /**
  * Deletes a test record if it exists.
  *
+ * @param limits of the delete; by default those of the client.
  * @returns warnings about the answer.
  * @throws FindingError if the record may belong to another client, or still exists afterwards. CliError if it cannot be
  * read.
  */
-async function removeTestRecord(context: CheckContext, created: TestRecord): Promise<Finding[]> {
+async function removeTestRecord(
+  context: CheckContext,
+  created: TestRecord,
+  limits?: CallLimits,
+): Promise<Finding[]> {
   const { noun, id, fields, parent } = created;
   const { name, isNamed, list } = noun;
   const foreign = new FindingError(fail(`not deleted, because ${name} ${id} is not certainly ours`));
@@ -207,7 +214,7 @@ async function removeTestRecord(context: CheckContext, created: TestRecord): Pro
     if (!parentFields || parentFields.name !== parent.fields.name) throw foreign;
   }
   const ours = isNamed ? { name: fields.name } : { petId: parent?.id };
-  const settled = await writeTestRecord(context, noun, id, { kind: 'remove', created: ours });
+  const settled = await writeTestRecord(context, noun, id, { kind: 'remove', created: ours }, limits);
   const { kind, reason } = settled.outcome;
   if (kind === 'failed' && reason?.code === 'changed') throw foreign;
   const findings = judgeSettled(context, noun, 'delete', settled);
@@ -242,15 +249,13 @@ const cleanUpRetries = 6;
 /** Deletes the test records. The finding names each record that is left, or may be left because its id is unknown. */
 async function cleanUp(context: CheckContext, leftovers: Leftovers): Promise<Finding> {
   if (leftovers.size === 0) return skip('nothing is left to remove');
-  const { client } = context;
-  const limits = { ...client.limits, retries: cleanUpRetries, retriesUnreachable: true };
-  const patient = { ...context, client: { ...client, limits } };
+  const limits = { ...context.client.limits, retries: cleanUpRetries, retriesUnreachable: true };
   const remaining: string[] = [];
   // The newest come first, because a record may refer to an older one.
   for (const record of [...leftovers].reverse())
     if (typeof record === 'string') remaining.push(record);
     else
-      await removeTestRecord(patient, record).catch((error: unknown) => {
+      await removeTestRecord(context, record, limits).catch((error: unknown) => {
         remaining.push(`${labelOf(record)}: ${messageOf(error)}`);
       });
   if (remaining.length === 0) return pass(`${leftovers.size} removed`);

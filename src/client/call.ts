@@ -5,7 +5,6 @@ import type { Secrets } from '../process/secrets.ts';
 import type { Attempt } from './answer-table.ts';
 import type { Pace, RetryLimits } from './pace.ts';
 
-/** The limits of a call. */
 export interface CallLimits extends RetryLimits {
   /** The deadline of the whole call, retries included, in milliseconds. */
   readonly timeoutMs: number;
@@ -48,7 +47,6 @@ export interface ListMessage {
   readonly text: string;
 }
 
-/** The options of one call. */
 export interface CallOptions {
   /** Makes caches ask the service itself (`Cache-Control: no-cache`). A raw request ignores it. */
   readonly isFresh?: boolean | undefined;

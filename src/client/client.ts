@@ -81,9 +81,9 @@ export interface RawResponse extends HttpResponse {
 export function createClient(options: ClientOptions): Client {
   const { contract, baseUrl, transport, secrets } = options;
   /** @throws UsageError if the contract lacks the operation, or the input lacks something required. */
-  const prepare = (target: OperationRequest, callOptions: CallOptions): OperationCall => {
-    const { input, isUnchecked } = target;
-    const operation = offeredOperation(contract, target.operation);
+  const prepare = (wanted: OperationRequest, callOptions: CallOptions): OperationCall => {
+    const { input, isUnchecked } = wanted;
+    const operation = offeredOperation(contract, wanted.operation);
     const headers = operation.credential === 'none' ? options.openHeaders : options.headers;
     const { isFresh } = callOptions;
     const request = toRequest(operation, input, { baseUrl, headers }, { isFresh, isUnchecked });

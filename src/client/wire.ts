@@ -120,7 +120,7 @@ function isSentBack(
   value: JsonValue | undefined,
 ): boolean {
   const boundName = Object.entries(fields).find(([, field]) => field.wireName === wireName)?.[0];
-  // A field that has one of our names but another meaning has no name among ours.
+  // Our `name` may be bound to `title`, and the service may have a `name` too: that one is none of our fields.
   const name = boundName ?? (Object.hasOwn(fields, wireName) ? '' : wireName);
   if (Object.hasOwn(changes, name)) return false;
   if (method === 'PATCH') return fields[name]?.required === true;

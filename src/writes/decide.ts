@@ -48,13 +48,13 @@ export function decide(
   if (doubt && planned) return decideUncertain(intent, planned, doubt, now, abilities.createsByPut);
   switch (intent.kind) {
     case 'create':
-      return toWrite('create', now, intent.fields);
+      return writeOf('create', now, intent.fields);
     case 'set': {
       const { value, expected } = intent;
       if (isMetBy(value, now)) return unchanged;
       if (now === null)
-        return mayCreate && expected === undefined ? toWrite('create', now, value) : noEntry(value);
-      if (expected === undefined || isMetBy(expected, now)) return toWrite('set', now, value);
+        return mayCreate && expected === undefined ? writeOf('create', now, value) : noEntry(value);
+      if (expected === undefined || isMetBy(expected, now)) return writeOf('set', now, value);
       return otherThanExpected(expected, now);
     }
     case 'add':
@@ -66,7 +66,7 @@ export function decide(
       const wanted = wantedValue(intent) ?? planned?.before;
       if (wanted !== undefined && !isMetBy(wanted, now)) return otherThanExpected(wanted, now);
       if (expected !== undefined && !isMetBy(now, expected)) return otherThanExpected(expected, now);
-      return toRemoval(now, abilities.canRemove);
+      return removalOf(now, abilities.canRemove);
     }
   }
 }
@@ -84,7 +84,7 @@ function decideAdd(
   canRemove: boolean,
 ): Decision {
   if (created !== undefined && now === null) return unchanged;
-  if (created !== undefined && isMetBy(created, now)) return toRemoval(now, canRemove);
+  if (created !== undefined && isMetBy(created, now)) return removalOf(now, canRemove);
   if (expected !== undefined && !isMetBy(expected, now)) return otherThanExpected(expected, now);
   if (change === 0) return unchanged;
   if (now === null && !mayCreate) return noEntry(0);
@@ -93,7 +93,7 @@ function decideAdd(
   const text = `${count} ${change < 0 ? '-' : '+'} ${Math.abs(change)}`;
   if (sum < 0n) return toFailure('below_zero', `${text} is below 0`);
   if (sum > maxCount) return toFailure('too_large', `${text} is above ${maxCount}`);
-  return toWrite(now === null ? 'create' : 'set', now, Number(sum));
+  return writeOf(now === null ? 'create' : 'set', now, Number(sum));
 }
 
 function decideUncertain(
@@ -110,13 +110,13 @@ function decideUncertain(
     if (now === null) return applied;
     return isMetBy(before, now) ? writeAgain : changed(planned, now);
   }
-  // Without a second sending it was not applied, and somebody else has written the count that it would have made.
+  // `+3` from 5 was refused, and the count is 8. Either a gateway sent it twice, or somebody else has counted 8.
   if (isMetBy(after, now)) return intent.kind === 'add' && doubt !== 'sent' ? changed(planned, now) : applied;
   if (isMetBy(before, now))
     return now !== null || createsByPut ? writeAgain : leaveUnknown('perhaps_made', perhapsMade);
   if (now === null) return changed(planned, now);
   const isPlainSet = intent.kind === 'set' && intent.expected === undefined;
-  return isPlainSet ? toWrite('set', before, after) : changed(planned, now);
+  return isPlainSet ? writeOf('set', before, after) : changed(planned, now);
 }
 
 /** The message for a row whose record may have been created. */
@@ -138,13 +138,13 @@ function otherThanExpected(expected: RecordValue, now: RecordValue): Outcome {
   return toFailure('changed', `${is} now, not ${wanted} as expected`);
 }
 
-function toWrite(action: Planned['action'], before: RecordValue, after: RecordValue): Decision {
+function writeOf(action: Planned['action'], before: RecordValue, after: RecordValue): Decision {
   return { kind: 'write', planned: { action, before, after } };
 }
 
-function toRemoval(now: RecordValue, canRemove: boolean): Decision {
+function removalOf(now: RecordValue, canRemove: boolean): Decision {
   if (!canRemove) return toFailure('no_delete', 'the service offers no way to delete it');
-  return toWrite('remove', now, null);
+  return writeOf('remove', now, null);
 }
 
 function noEntry(value: RecordValue): Outcome {

@@ -58,7 +58,7 @@ export interface End {
   readonly error?: CliError | undefined;
 }
 
-/** What a command allows its rows to do. */
+/** How a command settles its rows: the limits of their requests, and what they may do. */
 export interface Policy extends CallLimits {
   /** True if a row that finds no record creates it. */
   readonly mayCreate: boolean;
@@ -138,7 +138,7 @@ function begin(state: State, situation: Situation): Next {
 
 function thenRead(state: State, { abilities }: Situation, waitMs = 0): Next {
   const id = state.id ?? state.lastWrite?.id;
-  // One success is confirmed, and the others like it are trusted then.
+  // To confirm a success a run may read the whole list, because it does so once: the next such success is trusted.
   const canRead = state.aim === 'confirm' ? abilities.canRead : abilities.canReadEach;
   return id === undefined || !canRead
     ? endUnread(state, unboundError)

@@ -63,7 +63,7 @@ function oneCountFirst<SomeRow extends Row>(
   };
 }
 
-/** Returns true unless the count was 0: adding to 0 and setting have the same result. */
+/** Returns true if a row sets a count that is not 0. From 0, a service that adds shows the same result as one that sets. */
 function replacesCount({ planned }: Row): boolean {
   const { action, before = null } = planned ?? {};
   return action === 'set' && typeof before === 'number' && before !== 0;

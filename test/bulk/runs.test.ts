@@ -170,7 +170,7 @@ test('new values are on disk before they are sent, and an outcome that is not sa
   const saveStore = () => Promise.reject(new Error('no space left'));
   const keeper = createRowKeeper(journal, {
     stop,
-    progress: { recordsRead: 0, settled: 0, failed: 0, unknown: 0 },
+    progress: { recordsRead: 0, ended: 0, failed: 0, unknown: 0 },
     maxErrors: 100,
     saveStore,
   });
