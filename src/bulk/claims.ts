@@ -10,7 +10,7 @@ import type { SessionRuns } from './session.ts';
 // run has planned its record since. An undo leaves alone what a later run has written.
 
 /** The outcomes that the rows of a run get because of other runs, whatever their records show. */
-export type Claims = ReadonlyMap<Row, Outcome>;
+type Claims = ReadonlyMap<Row, Outcome>;
 
 /**
  * Finds the claims of other runs on the rows of a session. Reads the journal of each run that can have a claim once.

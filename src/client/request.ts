@@ -130,7 +130,7 @@ function toParameterHeaders({ id, parameters }: Operation, input: CallInput): Re
 }
 
 /** Headers that replace headers of the client. The value undefined removes a header. */
-export type HeaderChanges = Readonly<Record<string, string | readonly string[] | undefined>>;
+type HeaderChanges = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 /** An arbitrary request. */
 export interface RawRequest {

@@ -21,7 +21,7 @@ export function rowError(
   interruption: InterruptedError | undefined,
 ): CliError | undefined {
   const { outcome, error } = settled;
-  if (!outcome) return settled.write ? undefined : interruption;
+  if (!outcome) return settled.request ? undefined : interruption;
   const { kind, reason } = outcome;
   if (!reason || kind === 'applied' || kind === 'unchanged') return undefined;
   if (kind === 'unknown')

@@ -177,8 +177,8 @@ function toPreview(
   options: RecordWriteOptions,
 ): Output {
   const requests = rows.flatMap((row): HttpRequest | [] => {
-    const write = results.get(row)?.write;
-    return write ? client.toRequest(write) : [];
+    const request = results.get(row)?.request;
+    return request ? client.toRequest(request) : [];
   });
   const error = joinErrors(errors, rows.length, noun.plural);
   const isNothing = requests.length === 0 && !error;

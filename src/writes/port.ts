@@ -31,17 +31,17 @@ export interface RecordPort extends Abilities {
   /**
    * Makes the request that writes a value.
    *
-   * @param now the last reading of the record; undefined if nobody has read it: then only a create has a condition.
+   * @param reading the last one of the record; undefined if nobody has read it: then only a create has a condition.
    * @throws CliError if a record that it needs cannot be read.
    */
-  toWrite(
+  toRequest(
     row: Pick<Row, 'id' | 'intent'>,
     planned: Planned,
-    now: Reading | undefined,
+    reading: Reading | undefined,
     options?: CallOptions,
   ): Promise<OperationRequest>;
-  /** Sends a write. @throws StoppedError or InterruptedError if it was certainly not sent. */
-  send(write: OperationRequest, options: Pick<CallOptions, 'retries' | 'spentMs'>): Promise<JudgedWrite>;
+  /** Sends the request of a write. @throws StoppedError or InterruptedError if it was certainly not sent. */
+  send(request: OperationRequest, options: Pick<CallOptions, 'retries' | 'spentMs'>): Promise<JudgedWrite>;
 }
 
 interface PortOptions {
@@ -70,14 +70,17 @@ export function createRecordPort(client: Client, name: NounName, options: PortOp
     createsByPut: isCount && !operations.has(ids.create),
     writeOnly,
     async read(id, options) {
-      const reading = { ...options, pace, isFresh: true };
+      const readOptions = { ...options, pace, isFresh: true };
       const toReading = (answer: FetchedRecord): Reading =>
         sendsEtags ? answer : { ...answer, etag: undefined };
-      const found = await readRecord(client, name, id, reading).then(toReading, readingOfError);
+      const found = await readRecord(client, name, id, readOptions).then(toReading, readingOfError);
       if (!found.notFound || found.notFound.details.author === 'service') return found;
       // An empty 404 may come from a gateway, and a list that changes while it is read may skip a record: a further list decides.
       if (!port.canList) throw found.notFound;
-      return readFromList(client, name, id, { ...reading, needsWhole: true }).then(toReading, readingOfError);
+      return readFromList(client, name, id, { ...readOptions, needsWhole: true }).then(
+        toReading,
+        readingOfError,
+      );
     },
     list: () => client.list(ids.list, {}, { pace, needsWhole: true, isFresh: true }),
     idOf: ({ fields }) => BigInt(fields[noun.idField] as bigint),
@@ -90,9 +93,9 @@ export function createRecordPort(client: Client, name: NounName, options: PortOp
         ? (fields.quantity as number | bigint)
         : fieldsOf(fields, namesIn(intent));
     },
-    async toWrite({ id, intent }, { action, after }, now, options) {
+    async toRequest({ id, intent }, { action, after }, reading, options) {
       if (action === 'remove')
-        return { operation: ids.delete, input: { id, headers: etagCondition(now?.etag) } };
+        return { operation: ids.delete, input: { id, headers: etagCondition(reading?.etag) } };
       if (action === 'create' && !isCount) return { operation: ids.create, input: { body: after } };
       if (action === 'create' && operations.has(ids.create)) {
         const quantity = isFields(after) ? after.quantity : after;
@@ -102,15 +105,15 @@ export function createRecordPort(client: Client, name: NounName, options: PortOp
       offeredOperation(client.contract, ids.update);
       const body = isCount
         ? { quantity: after }
-        : changesOf(after, port.valueOf(intent, now?.record), writeOnly);
-      const before = isCount && !port.readsFirst ? undefined : now?.record;
+        : changesOf(after, port.valueOf(intent, reading?.record), writeOnly);
+      const before = isCount && !port.readsFirst ? undefined : reading?.record;
       return {
         operation: ids.update,
         input: {
           id,
           body,
           before,
-          headers: action === 'create' ? { 'if-none-match': '*' } : etagCondition(now?.etag),
+          headers: action === 'create' ? { 'if-none-match': '*' } : etagCondition(reading?.etag),
         },
       };
     },

@@ -10,7 +10,7 @@ import type { Planned, Row } from './rows.ts';
 export interface Settled extends End {
   readonly state: State;
   /** The request that would come next. Set if the row was only decided. */
-  readonly write?: OperationRequest | undefined;
+  readonly request?: OperationRequest | undefined;
 }
 
 export interface SettleOptions {
@@ -51,7 +51,7 @@ export async function settle(
       return { state, outcome, record, error };
     }
     if (step.kind === 'write' && !sends)
-      return { state, write: await port.toWrite(state, step.planned, state.reading) };
+      return { state, request: await port.toRequest(state, step.planned, state.reading) };
     if (step.kind === 'write' && step.needsMark) await mark?.(step.planned);
     if (step.waitMs > 0) await sleep(step.waitMs, stopped).catch(() => {});
     event = stopped.aborted ? { kind: 'stopped' } : await perform(port, state, step, spentMs);
@@ -69,11 +69,11 @@ async function perform(
   const options = { retries: 0, spentMs };
   try {
     if (step.kind === 'write') {
-      const write = await port.toWrite(state, step.planned, state.reading, options);
-      return { kind: 'sent', write: await port.send(write, options) };
+      const request = await port.toRequest(state, step.planned, state.reading, options);
+      return { kind: 'sent', write: await port.send(request, options) };
     }
-    const now = await port.read(step.id, options);
-    return { kind: 'read', reading: now, now: port.valueOf(state.intent, now.record) };
+    const reading = await port.read(step.id, options);
+    return { kind: 'read', reading, now: port.valueOf(state.intent, reading.record) };
   } catch (error) {
     if (error instanceof StoppedError || error instanceof InterruptedError) return { kind: 'stopped' };
     if (error instanceof CliError) return { kind: 'not-read', error };
