@@ -85,6 +85,7 @@ const unboundError = new CliError('unavailable', 'the service offers no way to r
 });
 const stale = 'the service refuses the tag that its readings give: a cache or a replica may stand between';
 
+/** Returns the state of a row before its first step. A doubt of a refusal becomes one of an earlier session. */
 export function initialState({ id, intent, planned, doubt }: Row): State {
   // All members from the start, because V8 copies such an object faster (`bench/README.md`).
   return {
@@ -102,6 +103,7 @@ export function initialState({ id, intent, planned, doubt }: Row): State {
   };
 }
 
+/** Returns the next state of a row, and the next step, after an event. It sends nothing and reads no clock. */
 export function next(state: State, event: Event, situation: Situation): Next {
   switch (event.kind) {
     case 'begin':
@@ -182,7 +184,7 @@ function afterReading(
   if (decision.kind !== 'write') return endDecided(state, decision, reading.record);
   const { intent, planned, aim } = state;
   if (intent.kind === 'add' && planned && !doubt && !isMetBy(planned.before, now)) {
-    // Somebody else has changed the count meanwhile, such as by a sale. The refusal was counted as a retry, and it was none.
+    // Somebody else has changed the count meanwhile, such as by a sale, so the new write is no retry: it has other values.
     const wentBack = isOutdated(old.lastWrite) && aim === 'decide';
     const retries = wentBack ? state.retries - 1 : state.retries;
     const again = { ...state, retries, otherCounts: state.otherCounts + 1 };
