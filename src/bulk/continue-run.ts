@@ -85,7 +85,7 @@ async function carryOutChoice(
   const doubtful = choice.kind === 'undo' ? (chosen.undone?.rows.filter(isSettledByResume).length ?? 0) : 0;
   if (doubtful > 0)
     await context.printSummary(
-      `note: ${counted(doubtful, 'row', 'rows')} may have been written, and an undo leaves them alone; to settle them first: ${followUpCommand(context, ['resume', choice.info.id])}`,
+      `note: ${counted(doubtful, 'row', 'rows')} may have been written, and an undo leaves such rows alone; to settle them first: ${followUpCommand(context, ['resume', choice.info.id])}`,
     );
   return await carryOut(context, chosen, flags, mode, lock);
 }
