@@ -95,7 +95,7 @@ export function fieldsOf(record: JsonObject, names: Iterable<string>): Fields {
   );
 }
 
-/** Returns the change of a count, where no record counts as 0, or undefined for fields of records. */
+/** Returns the change of a count, or undefined for fields of records. A missing record counts as 0. */
 export function changeBetween(before: RecordValue, after: RecordValue): number | undefined {
   if (isFields(before) || isFields(after)) return undefined;
   return Number(after ?? 0) - Number(before ?? 0);

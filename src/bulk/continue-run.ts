@@ -7,8 +7,8 @@ import { chooseResume, chooseUndo, type RunChoice, readSessionRuns } from './cho
 import { checkProfile, listRuns, type RunList } from './list-runs.ts';
 import { runError, toRunJson } from './report.ts';
 import { reportView } from './report-output.ts';
-import { isAppliedOrUncertain, isForPerson } from './row-state.ts';
-import type { Run, RunRow } from './run.ts';
+import { isAppliedOrUncertain, isSettledByResume } from './row-state.ts';
+import type { Run } from './run.ts';
 import { findTarget, lockTarget, type TargetLock } from './target.ts';
 
 const choices = { resume: chooseResume, undo: chooseUndo };
@@ -80,8 +80,6 @@ async function carryOutChoice(
   if (choice.kind === 'nothing') return nothingOutput(verb, choice, mode);
   const chosen = await readSessionRuns(choice.list, choice);
   if (chosen.undone) await context.printSummary(describeUndone(chosen.undone));
-  const isSettledByResume = (row: RunRow) =>
-    row.doubt !== undefined && row.intent.kind !== 'create' && !isForPerson(row);
   const doubtful = choice.kind === 'undo' ? (chosen.undone?.rows.filter(isSettledByResume).length ?? 0) : 0;
   if (doubtful > 0)
     await context.printSummary(

@@ -68,7 +68,7 @@ interface KeeperOptions {
 export function createRowKeeper(
   journal: Journal,
   { stop, progress, maxErrors, saveStore }: KeeperOptions,
-): RowKeeper<RunRow> & { flush(): Promise<void> } {
+): Required<RowKeeper<RunRow>> & { flush(): Promise<void> } {
   let waiting: Extract<RunChange, { kind: 'outcome' }>[] = [];
   let timer: NodeJS.Timeout | undefined;
   let flushed = Promise.resolve();

@@ -136,7 +136,7 @@ function isChange({ outcome }: Row): boolean {
 /** Plans a row by the value of its record. An uncertain row keeps the write that was sent. */
 function planOf(row: RunRow, now: RecordValue, mayCreate: boolean, port: RecordPort): RowPlan {
   const { intent, doubt, outcome } = row;
-  // A removal expects the record that its earlier plan has shown to the user. The plan of a row that has failed counts no more.
+  // A removal expects the record that its earlier plan has shown to the user. The plan of a row that has failed no longer counts.
   const earlier = doubt || !outcome ? row.planned : undefined;
   const decision = decide({ intent, planned: earlier, doubt }, now, mayCreate, port);
   const isWrite = decision.kind === 'write';

@@ -46,6 +46,11 @@ export function isForPerson({ outcome, intent }: Row): boolean {
   return intent.kind === 'create' || (reason !== undefined && reasonRule(reason.code).isForPerson === true);
 }
 
+/** Returns true if a row is uncertain, and a resume may find out what became of it. */
+export function isSettledByResume(row: Row): boolean {
+  return row.doubt !== undefined && row.intent.kind !== 'create' && !isForPerson(row);
+}
+
 /** The numbers of rows, by their state. */
 export type RowCounts = Record<RowState, number>;
 

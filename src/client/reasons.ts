@@ -80,7 +80,7 @@ export const reasonSchema = v.object({
   requestId: v.optional(v.string()),
   /** True if the same row may succeed later without a change to it. */
   isTransient: v.optional(v.boolean()),
-  /** The run that must be undone before this row can be, or the run of which a person must settle a row first. */
+  /** The run that must be undone before this row can be, or the run in which a person must settle a row first. */
   waitsFor: v.optional(v.object({ run: v.string(), row: v.optional(v.string()) })),
 });
 export type Reason = Readonly<v.InferOutput<typeof reasonSchema>>;

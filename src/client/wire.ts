@@ -120,7 +120,7 @@ function isSentBack(
   value: JsonValue | undefined,
 ): boolean {
   const boundName = Object.entries(fields).find(([, field]) => field.wireName === wireName)?.[0];
-  // Our `name` may be bound to `title`, and the service may have a `name` too: that one is none of our fields.
+  // Our `name` may be bound to `title`, and the service may have a `name` too: that field is not one of ours.
   const name = boundName ?? (Object.hasOwn(fields, wireName) ? '' : wireName);
   if (Object.hasOwn(changes, name)) return false;
   if (method === 'PATCH') return fields[name]?.required === true;

@@ -42,7 +42,6 @@ export async function writeRecords(
   const results = new Map<Row, Settled>();
   const policy = { mayCreate: false, ...client.limits };
   const keeper = {
-    mark: async () => {},
     outcome: async (row: Row, settled: Settled) => {
       results.set(row, settled);
       await reportWrite(access, row, settled, options);

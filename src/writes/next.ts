@@ -184,7 +184,7 @@ function afterReading(
   if (decision.kind !== 'write') return endDecided(state, decision, reading.record);
   const { intent, planned, aim } = state;
   if (intent.kind === 'add' && planned && !doubt && !isMetBy(planned.before, now)) {
-    // Somebody else has changed the count meanwhile, such as by a sale, so the new write is no retry: it has other values.
+    // Somebody else has changed the count meanwhile, such as by a sale, so the write with the new values does not count as a retry.
     const wentBack = isOutdated(old.lastWrite) && aim === 'decide';
     const retries = wentBack ? state.retries - 1 : state.retries;
     const again = { ...state, retries, otherCounts: state.otherCounts + 1 };

@@ -3,7 +3,7 @@ import { isFields, type RecordValue } from '../api/record-values.ts';
 import { reasonSchema } from '../client/reasons.ts';
 import { isNumber, type JsonValue } from '../process/exact-json.ts';
 
-// What a row says, and what is known about it. A journal is read with the same schemas, so a member that is added here is kept.
+// A row, its input and the facts that are known about it. The same schemas read a journal, so it keeps a member that is added here.
 
 const { literal, number, object, optional, picklist } = v;
 
@@ -49,7 +49,7 @@ export const intentSchema = v.variant('kind', [
     kind: literal('remove'),
     /** The whole record that the user was shown. A row that finds another, or a further field, fails. */
     expected: optional(value),
-    /** What this program created. A record that has more is removed too, and one that is gone needs no write. */
+    /** The record as this program created it. It is also removed if it has further fields, and if it is gone, nothing is sent. */
     created: optional(value),
   }),
 ]);

@@ -10,8 +10,8 @@ interface SettleAllOptions extends SettleOptions {
 
 /** Keeps what happens to rows. */
 export interface RowKeeper<SomeRow extends Row> {
-  /** Keeps other values with which a row of a run is written, before they are sent. */
-  mark(row: SomeRow, planned: Planned): Promise<void>;
+  /** Keeps other values with which a row of a run is written, before they are sent. A command without a journal has none. */
+  mark?(row: SomeRow, planned: Planned): Promise<void>;
   outcome(row: SomeRow, settled: Settled): Promise<void>;
 }
 
@@ -29,7 +29,9 @@ export async function settleAll<SomeRow extends Row>(
 ): Promise<void> {
   let isConfirmed = false;
   const settleOne = async (row: SomeRow): Promise<Settled> => {
-    const settled = await settle(port, row, options, isConfirmed, (planned) => keeper.mark(row, planned));
+    const settled = await settle(port, row, options, isConfirmed, async (planned) =>
+      keeper.mark?.(row, planned),
+    );
     const { state, outcome } = settled;
     const isReadBack = state.aim === 'confirm' && state.lastWrite?.verdict === 'empty';
     isConfirmed ||= options.isRun && isReadBack && outcome?.kind === 'applied';
