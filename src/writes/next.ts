@@ -8,7 +8,7 @@ import { CliError, InterruptedError } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
 import { type Abilities, applied, decide, perhapsMade, wantedValue } from './decide.ts';
 import type { Reading } from './port.ts';
-import type { Outcome, Planned, Row } from './rows.ts';
+import type { Doubt, Outcome, Planned, Row } from './rows.ts';
 
 // The rules for one row, as a pure function. `next` takes the state of the row and an event, and returns the next state and the
 // next step. `settle` does the steps: it reads, waits and sends. `decide` compares a reading with the row.
@@ -143,7 +143,7 @@ function thenRead(state: State, { abilities }: Situation, waitMs = 0): Next {
   // To confirm a success a run may read the whole list, because it does so once: the next such success is trusted.
   const canRead = state.aim === 'confirm' ? abilities.canRead : abilities.canReadEach;
   return id === undefined || !canRead
-    ? endUnread(state, unboundError)
+    ? endUnread(state, unboundError, 'unbound')
     : [state, { kind: 'read', id, waitMs }];
 }
 
@@ -165,11 +165,6 @@ function tryAgain(
   if (delayMs === undefined || delayMs >= leftMs) return undefined;
   if (to === 'read' || !state.planned) return thenRead({ ...state, retries }, situation, delayMs);
   return thenWrite({ ...state, retries }, state.planned, false, delayMs);
-}
-
-/** Reads once more, to find out what became of the last attempt. */
-function lookAgain(state: State, situation: Situation): Next {
-  return situation.leftMs > 0 ? thenRead({ ...state, aim: 'look' }, situation) : endAsAnswered(state);
 }
 
 function afterReading(
@@ -211,43 +206,73 @@ function afterNoReading(old: State, error: CliError, situation: Situation): Next
   return (isRepeated ? tryAgain(state, 'read', situation, error) : undefined) ?? endUnread(state, error);
 }
 
+/** A way on after an attempt. */
+type Way =
+  /** Reads the record, to confirm a success. */
+  | 'confirm'
+  /** Waits, reads the record and decides again. */
+  | 'read'
+  /** Reads the record once, to find out what became of the attempt. */
+  | 'look'
+  /** Waits, and sends the same write again. */
+  | 'write';
+
+/**
+ * What follows an attempt that is not certainly applied: the doubt that it leaves, and the ways on. The first way that is open is
+ * taken. If none is, the row ends.
+ */
+const attemptRules: Readonly<
+  Record<JudgedWrite['verdict'], { readonly doubt?: Doubt; readonly ways: readonly Way[] }>
+> = {
+  shown: { ways: [] },
+  empty: { doubt: 'sent', ways: ['confirm'] },
+  unclear: { doubt: 'sent', ways: ['confirm'] },
+  accepted: { doubt: 'sent', ways: [] },
+  lost: { doubt: 'sent', ways: ['read', 'look'] },
+  unrepeatable: { doubt: 'sent', ways: ['look'] },
+  conflict: { doubt: 'sent-twice', ways: ['read', 'look'] },
+  stale: { doubt: 'sent-twice', ways: ['read', 'look'] },
+  missing: { doubt: 'sent-twice', ways: ['look'] },
+  busy: { ways: ['write'] },
+  rejected: { ways: [] },
+  stopped: { doubt: 'sent', ways: [] },
+};
+
 function afterAttempt(old: State, lastWrite: JudgedWrite, situation: Situation): Next {
-  const { verdict, record, error, id } = lastWrite;
-  const state = { ...old, lastWrite, attempts: old.attempts + 1 };
-  const isCreate = state.intent.kind === 'create';
-  const hasId = (state.id ?? id) !== undefined;
-  switch (verdict) {
-    case 'shown':
-      return endApplied(state, record);
-    case 'empty':
-      if (situation.isConfirmed || !hasId) return endApplied(state);
-      return thenRead({ ...uncertain(state), aim: 'confirm' }, situation);
-    case 'unclear':
-      return hasId ? thenRead({ ...uncertain(state), aim: 'confirm' }, situation) : endPerhapsMade(state);
-    case 'accepted':
-      return giveUp(uncertain(state));
-    case 'lost':
-    case 'unrepeatable': {
-      if (isCreate) return endPerhapsMade(state);
-      const sent = uncertain(state);
-      const again = verdict === 'lost' ? tryAgain(sent, 'read', situation, error) : undefined;
-      return again ?? lookAgain(sent, situation);
-    }
-    case 'conflict':
-    case 'stale': {
-      if (isCreate) return endAsAnswered(state);
-      const open = perhapsSentTwice(state);
-      return tryAgain(open, 'read', situation, error) ?? lookAgain(open, situation);
-    }
-    case 'missing':
-      return state.doubt ? endApplied(state) : lookAgain(perhapsSentTwice(state), situation);
-    case 'busy':
-      return tryAgain(state, 'write', situation, error) ?? endAsAnswered(state);
-    case 'rejected':
-      return endAsAnswered(state);
-    case 'stopped':
-      return endStopped(uncertain(state));
+  const { doubt, ways } = attemptRules[lastWrite.verdict];
+  const state = { ...old, doubt: doubtAfter(old, doubt), lastWrite, attempts: old.attempts + 1 };
+  if (isApplied(old, lastWrite, situation)) return endApplied(state, lastWrite.record);
+  for (const way of ways) {
+    const step = tryWay(way, state, situation);
+    if (step) return step;
   }
+  return endAsAnswered(state);
+}
+
+/** Returns true if an attempt is as asked, without a further reading. */
+function isApplied({ id, doubt }: State, { verdict, id: madeId }: JudgedWrite, { isConfirmed }: Situation) {
+  if (verdict === 'empty') return isConfirmed || (id ?? madeId) === undefined;
+  // An earlier DELETE may have been applied, so the record is missing because of it.
+  return verdict === 'shown' || (verdict === 'missing' && doubt !== undefined);
+}
+
+/** Returns the doubt after an attempt. A create that is refused is not made, and is never sent again. */
+function doubtAfter({ intent, doubt }: State, added: Doubt | undefined): Doubt | undefined {
+  if (added === 'sent-twice') return intent.kind === 'create' ? doubt : (doubt ?? added);
+  return added ?? doubt;
+}
+
+/** Takes a way on after an attempt. Returns undefined if it is not open. Only an answer tells the id of a create. */
+function tryWay(way: Way, state: State, situation: Situation): Next | undefined {
+  const { intent, id, lastWrite } = state;
+  if (way === 'write') return tryAgain(state, 'write', situation, lastWrite?.error);
+  if (way === 'confirm')
+    return (id ?? lastWrite?.id) === undefined
+      ? undefined
+      : thenRead({ ...state, aim: 'confirm' }, situation);
+  if (intent.kind === 'create') return undefined;
+  if (way === 'read') return tryAgain(state, 'read', situation, lastWrite?.error);
+  return situation.leftMs > 0 ? thenRead({ ...state, aim: 'look' }, situation) : undefined;
 }
 
 /** Judges a success by the reading after it. */
@@ -286,25 +311,24 @@ function endDecided(state: State, outcome: Outcome, record: ServiceRecord | unde
 
 /** Ends a row with the answer to its last attempt. */
 function endAsAnswered(state: State): Next {
-  const { intent, lastWrite, reading } = state;
-  const isStale =
-    intent.kind !== 'create' &&
-    (!lastWrite || lastWrite.verdict === 'stale' || lastWrite.verdict === 'missing');
-  if (state.doubt || !isStale) return giveUp(state);
+  const { intent, doubt, lastWrite, reading } = state;
+  const verdict = lastWrite?.verdict;
+  if (intent.kind === 'create')
+    return doubt && verdict !== 'accepted' && verdict !== 'stopped'
+      ? giveUp(state, { code: 'perhaps_made', message: withClause(state, perhapsMade) })
+      : giveUp(state);
+  const isStale = !lastWrite || verdict === 'stale' || verdict === 'missing';
+  if (doubt || !isStale) return giveUp(state);
   const age = reading?.age === undefined ? '' : `; the reading is ${reading.age} s old`;
   return giveUp(state, { code: 'stale', message: `${stale}${age}` });
 }
 
-function endUnread(state: State, error: CliError): Next {
+/** Ends a row whose record could not be read. @param code why not, for an uncertain row. */
+function endUnread(state: State, error: CliError, code: 'unread' | 'unbound' = 'unread'): Next {
   const { message } = error;
   if (!state.doubt) return giveUp(state, { ...codeOfError(error), message }, error);
   const clause = `the record could not be read${state.lastWrite ? ' afterwards' : ''}: ${message}`;
-  const code = error === unboundError ? 'unbound' : 'unread';
   return giveUp(state, { code, message: withClause(state, clause) }, error);
-}
-
-function endPerhapsMade(state: State): Next {
-  return giveUp(uncertain(state), { code: 'perhaps_made', message: withClause(state, perhapsMade) });
 }
 
 function endStopped(state: State): Next {
@@ -340,16 +364,6 @@ function end(state: State, { error, ...result }: End): Next {
   const { attempts } = state;
   const isCounted = error && attempts > 1 && !(error instanceof InterruptedError);
   return [state, { kind: 'end', ...result, error: isCounted ? error.with({ attempts }) : error }];
-}
-
-/** Returns the state after an attempt that may have been applied. */
-function uncertain(state: State): State {
-  return { ...state, doubt: 'sent' };
-}
-
-/** Returns the state after a 409, a 412 or a missing record. A gateway may have sent the write twice, so the first one may be applied. */
-function perhapsSentTwice(state: State): State {
-  return state.doubt ? state : { ...state, doubt: 'sent-twice' };
 }
 
 /** Returns true if the service has refused a write because of what the record has. */
