@@ -12,7 +12,13 @@ import { testIf } from '../helpers/tools.ts';
 const mayReplaceNameServers = spawnSync('unshare', ['--mount', 'true']).status === 0;
 const obstacle = mayReplaceNameServers ? undefined : 'needs unshare, and root';
 
-/** A name server at an address of this machine, which asks to be answered. */
+/** An address of this machine that no other run of the tests uses at the same time. */
+function ownAddress(at: number): string {
+  const number = 2 ** 23 + (process.pid % 2 ** 20) * 4 + at;
+  return `127.${number >> 16}.${(number >> 8) & 255}.${number & 255}`;
+}
+
+/** A name server that receives requests and never answers. */
 function nameServer(address: string): Socket & Disposable {
   const socket = createSocket('udp4').bind(53, address);
   return Object.assign(socket, { [Symbol.dispose]: () => socket.close() });
@@ -30,9 +36,9 @@ function start(address: string, ...argv: readonly string[]) {
 }
 
 testIf(obstacle).concurrent.each([
-  ['Ctrl-C', '127.7.7.7', ['pets', 'list', '--base-url', 'http://pets.invalid'], 130],
-  ['--timeout', '127.7.7.6', ['pets', 'list', '--base-url', 'http://pets.invalid', '--timeout', '1s'], 6],
-  ['a Tab', '127.7.7.8', ['__complete', '--', '--base-url', 'http://pets.invalid', 'pets', 'get', ''], 0],
+  ['Ctrl-C', ownAddress(0), ['pets', 'list', '--base-url', 'http://pets.invalid'], 130],
+  ['--timeout', ownAddress(1), ['pets', 'list', '--base-url', 'http://pets.invalid', '--timeout', '1s'], 6],
+  ['a Tab', ownAddress(2), ['__complete', '--', '--base-url', 'http://pets.invalid', 'pets', 'get', ''], 0],
 ])('%s does not wait long for a name server that never answers', async (_, address, argv, code) => {
   using server = nameServer(address);
   const asked = once(server, 'message');

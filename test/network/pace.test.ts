@@ -1,4 +1,4 @@
-import { expect, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import type { Attempt } from '../../src/client/answer-table.ts';
 import { Pace, type StopReason } from '../../src/client/pace.ts';
 import { unansweredError } from '../../src/client/transport/response.ts';
@@ -37,6 +37,7 @@ test('20 attempts in a row without an answer of the service stop the run', () =>
 
 test('a silent service is probed ten times, and then the run stops', async () => {
   vi.useFakeTimers({ toFake: ['hrtime', 'setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
   const { pace, stop, answer } = openPace(5000);
   answer(502, 20);
   const probe = async () => {
@@ -51,7 +52,6 @@ test('a silent service is probed ten times, and then the run stops', async () =>
   expect(stop.reason).toBeUndefined();
   await vi.advanceTimersByTimeAsync(600);
   expect(stop.reason?.message).toMatch(/^31 attempts in a row/);
-  vi.useRealTimers();
 });
 
 test('an answered reading is no sign of life where writes get no answer', () => {
