@@ -15,7 +15,7 @@ import type { Io } from './process/io.ts';
 import type { Secrets } from './process/secrets.ts';
 import type { Interrupts } from './process/signals.ts';
 import { shellWord } from './process/text.ts';
-import type { Row } from './writes/rows.ts';
+import type { Row } from './writes/decide.ts';
 
 /**
  * The use of a client. `records`: single records over node:http, which loads fast. `bulk`: many requests over undici, which is

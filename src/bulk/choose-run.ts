@@ -1,5 +1,5 @@
 import { UsageError } from '../process/errors.ts';
-import type { Intent } from '../writes/rows.ts';
+import type { Intent } from '../writes/decide.ts';
 import { findRun, isUnfinished, type RunInfo, type RunList, readRun, runsOnTarget } from './list-runs.ts';
 import { isAppliedOrUncertain, isForSession, unfinishedCount } from './row-state.ts';
 import { createRun, idOfRow, newRow, type Run, type RunRow } from './run.ts';

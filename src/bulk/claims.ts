@@ -1,5 +1,5 @@
 import { minuteText } from '../process/text.ts';
-import type { Outcome, Row } from '../writes/rows.ts';
+import type { Outcome, Row } from '../writes/decide.ts';
 import { type RunInfo, type RunList, readRun, runsOfDelivery, runsOnTarget } from './list-runs.ts';
 import { isAppliedOrUncertain, rowStateOf } from './row-state.ts';
 import { type Run, type RunRow, rowName } from './run.ts';

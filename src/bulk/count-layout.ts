@@ -4,7 +4,7 @@ import { type NumberNotation, parseFileChange, parseFileCount, parseFileId } fro
 import type { InputRecord, RowLayout } from '../input/read-records.ts';
 import { parseAt, ValueError } from '../process/errors.ts';
 import type { JsonValue } from '../process/exact-json.ts';
-import type { Intent } from '../writes/rows.ts';
+import type { Intent } from '../writes/decide.ts';
 import { newRow, type RunRow } from './run.ts';
 import type { RunFlags } from './run-header.ts';
 

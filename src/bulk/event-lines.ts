@@ -11,7 +11,7 @@ import {
   type Planned,
   plannedSchema,
   toJournalValue,
-} from '../writes/rows.ts';
+} from '../writes/decide.ts';
 import { rowStates } from './row-state.ts';
 import { newRow, type RunEvent, type RunRow } from './run.ts';
 import { headerSchema } from './run-header.ts';

@@ -3,7 +3,7 @@ import type { StopReason } from '../client/pace.ts';
 import { type CliError, messageOf } from '../process/errors.ts';
 import type { Stop } from '../process/signals.ts';
 import { counted } from '../process/text.ts';
-import type { Outcome } from '../writes/rows.ts';
+import type { Outcome } from '../writes/decide.ts';
 import type { Settled } from '../writes/settle.ts';
 import type { RowKeeper } from '../writes/settle-all.ts';
 import type { Journal } from './journal.ts';

@@ -1,5 +1,5 @@
 import { reasonRule } from '../client/reasons.ts';
-import type { Row } from '../writes/rows.ts';
+import type { Row } from '../writes/decide.ts';
 
 /**
  * The states of rows. A row without an outcome is `unprocessed`, or `unsettled` if a killed session may have written it. A

@@ -4,7 +4,7 @@ import { shownCode } from '../client/reasons.ts';
 import { type Column, pickColumns, type View } from '../output/columns.ts';
 import { inPages, type Output, type Printer } from '../output/printer.ts';
 import { counted, groupDigits, sanitize } from '../process/text.ts';
-import type { Row } from '../writes/rows.ts';
+import type { Row } from '../writes/decide.ts';
 import { changeOf, nowOf, type Plan } from './plan.ts';
 import { type FailureGroup, groupFailures } from './report.ts';
 import { rowStateOf } from './row-state.ts';

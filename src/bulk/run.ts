@@ -1,7 +1,7 @@
 import type { RecordValue } from '../api/record-values.ts';
 import type { Issue } from '../input/read-rows.ts';
 import type { JsonValue } from '../process/exact-json.ts';
-import type { Doubt, Intent, Outcome, Planned, Row } from '../writes/rows.ts';
+import type { Doubt, Intent, Outcome, Planned, Row } from '../writes/decide.ts';
 import { isLeft, type RunTotals, rowStateOf } from './row-state.ts';
 import type { RunHeader } from './run-header.ts';
 

@@ -3,7 +3,7 @@ import type { Context } from '../context.ts';
 import type { Output } from '../output/printer.ts';
 import { UsageError } from '../process/errors.ts';
 import { counted } from '../process/text.ts';
-import type { Outcome } from '../writes/rows.ts';
+import type { Outcome } from '../writes/decide.ts';
 import type { SessionFlags } from './carry-out.ts';
 import { Journal } from './journal.ts';
 import { findRun, journalPath, listRuns, readRun } from './list-runs.ts';

@@ -6,7 +6,7 @@ import { CliError, messageOf } from '../process/errors.ts';
 import type { FileName } from '../process/files.ts';
 import { StoppedError } from '../process/signals.ts';
 import { systemReason } from '../process/system-error.ts';
-import type { Outcome } from '../writes/rows.ts';
+import type { Outcome } from '../writes/decide.ts';
 import { settleAll } from '../writes/settle-all.ts';
 import type { Journal } from './journal.ts';
 import { createRowKeeper, markBeforeSending } from './keep-rows.ts';

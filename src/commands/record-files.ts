@@ -12,7 +12,7 @@ import { counted, moreLikeThis } from '../process/text.ts';
 import { type Access, prepareRecords } from '../records/access.ts';
 import { checkOfferedFields, extraFields } from '../records/body-fields.ts';
 import { createRecordLayout, type RecordRow } from '../records/record-layout.ts';
-import type { Intent } from '../writes/rows.ts';
+import type { Intent } from '../writes/decide.ts';
 import type { ApplyFlags } from './shared-flags.ts';
 
 interface FileWrite {

@@ -6,7 +6,7 @@ import type { Context } from '../context.ts';
 import type { Prompt } from '../input/prompt.ts';
 import type { PreparedCommand } from '../output/printer.ts';
 import { UsageError } from '../process/errors.ts';
-import type { Intent } from '../writes/rows.ts';
+import type { Intent } from '../writes/decide.ts';
 import { type Access, prepareRecords } from './access.ts';
 import { type RecordFlags, statusesOf, toBody } from './body-fields.ts';
 import type { Names } from './names.ts';

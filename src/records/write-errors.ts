@@ -3,7 +3,7 @@ import { attemptDetails } from '../client/judge-write.ts';
 import { type Reason, reasonRule } from '../client/reasons.ts';
 import { lookCommand } from '../context.ts';
 import { CliError, type ErrorDetails, InterruptedError, UsageError } from '../process/errors.ts';
-import type { Row } from '../writes/rows.ts';
+import type { Row } from '../writes/decide.ts';
 import type { Settled } from '../writes/settle.ts';
 import type { Access } from './access.ts';
 

@@ -3,8 +3,8 @@ import { differencesOf, fieldsOf, fieldText, type ServiceRecord } from '../api/r
 import { toRequestDocuments } from '../client/shown-calls.ts';
 import type { Output } from '../output/printer.ts';
 import { CliError, InterruptedError } from '../process/errors.ts';
+import type { Row } from '../writes/decide.ts';
 import { createRecordPort } from '../writes/port.ts';
-import type { Row } from '../writes/rows.ts';
 import type { Settled } from '../writes/settle.ts';
 import { settleAll } from '../writes/settle-all.ts';
 import { type Access, joinErrors, readNames, withNames } from './access.ts';

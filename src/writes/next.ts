@@ -6,9 +6,17 @@ import { delayOfRetry } from '../client/pace.ts';
 import type { Reason } from '../client/reasons.ts';
 import { CliError, InterruptedError } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
-import { type Abilities, applied, decide, perhapsMade, wantedValue } from './decide.ts';
-import type { Reading } from './port.ts';
-import type { Doubt, Outcome, Planned, Row } from './rows.ts';
+import {
+  applied,
+  type Doubt,
+  decide,
+  type Outcome,
+  type Planned,
+  perhapsMade,
+  type Row,
+  wantedValue,
+} from './decide.ts';
+import type { Abilities, Reading } from './port.ts';
 
 // The rules for one row, as a pure function. `next` takes the state of the row and an event, and returns the next state and the
 // next step. `settle` does the steps: it reads, waits and sends. `decide` compares a reading with the row.

@@ -8,8 +8,24 @@ import type { Pace } from '../client/pace.ts';
 import { entryInput, readFromList, readRecord } from '../client/read-record.ts';
 import type { OperationRequest } from '../client/request.ts';
 import { CliError } from '../process/errors.ts';
-import { type Abilities, wantedValue } from './decide.ts';
-import type { Intent, Planned, Row } from './rows.ts';
+import { type Intent, type Planned, type Row, wantedValue } from './decide.ts';
+
+/** What a service can do with the records of a noun, and how. */
+export interface Abilities {
+  /** True if all records can be listed. */
+  readonly canList: boolean;
+  /** True if one record can be read by itself or found in the list. */
+  readonly canRead: boolean;
+  /** True if a record can be read for each row. A run does not read the list of counts once more for each of its rows. */
+  readonly canReadEach: boolean;
+  readonly canRemove: boolean;
+  /** True if a record must be read right before it is written, because its other fields are sent with it. */
+  readonly readsFirst: boolean;
+  /** True if PUT creates a missing record, so that a second PUT changes nothing. */
+  readonly createsByPut: boolean;
+  /** The fields that no answer shows. */
+  readonly writeOnly: ReadonlySet<string>;
+}
 
 /** A reading of one record. */
 export interface Reading extends Pick<FetchedRecord, 'etag' | 'age'> {

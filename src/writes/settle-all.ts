@@ -1,6 +1,6 @@
 import { forEachConcurrently } from '../process/deadline.ts';
+import type { Planned, Row } from './decide.ts';
 import type { RecordPort } from './port.ts';
-import type { Planned, Row } from './rows.ts';
 import { type Settled, type SettleOptions, settle } from './settle.ts';
 
 interface SettleAllOptions extends SettleOptions {

@@ -2,9 +2,9 @@ import type { OperationRequest } from '../client/request.ts';
 import { monotonicMs, sleep } from '../process/deadline.ts';
 import { CliError, InterruptedError } from '../process/errors.ts';
 import { StoppedError } from '../process/signals.ts';
+import type { Planned, Row } from './decide.ts';
 import { type End, type Event, initialState, next, type Policy, type State, type Step } from './next.ts';
 import type { RecordPort } from './port.ts';
-import type { Planned, Row } from './rows.ts';
 
 /** The end of a row. It has no outcome if the row was only decided, or stopped before it was sent. */
 export interface Settled extends End {

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { RecordValue } from '../../src/api/record-values.ts';
-import { type Abilities, decide } from '../../src/writes/decide.ts';
+import { decide, type Intent, type Planned, type Row } from '../../src/writes/decide.ts';
 import type { Policy } from '../../src/writes/next.ts';
-import type { Intent, Planned, Row } from '../../src/writes/rows.ts';
 
 // The rules as a table. Each line has what a row says, its state, the value that its record has now, and the decision.
 
@@ -45,7 +44,7 @@ type Case = readonly [
   known: Known,
   now: RecordValue,
   becomes: string,
-  further?: Partial<Pick<Policy, 'mayCreate'> & Pick<Abilities, 'canRemove' | 'createsByPut'>>,
+  further?: Partial<Pick<Policy, 'mayCreate'> & Parameters<typeof decide>[3]>,
 ];
 
 const mayCreate = { mayCreate: true };

@@ -4,8 +4,8 @@ import { isForPerson } from '../../src/bulk/row-state.ts';
 import type { Attempt } from '../../src/client/answer-table.ts';
 import type { JudgedWrite } from '../../src/client/judge-write.ts';
 import { CliError } from '../../src/process/errors.ts';
+import type { Intent, Planned, Row } from '../../src/writes/decide.ts';
 import { type Event, initialState, next, type Situation, type State } from '../../src/writes/next.ts';
-import type { Intent, Planned, Row } from '../../src/writes/rows.ts';
 
 // All histories of one row: every state that `next` reaches meets every event that can follow, and none may break a rule.
 
