@@ -1,29 +1,38 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { type Run, type RunOptions, runCli } from './run-cli.ts';
+import { join } from 'node:path';
+import { type Line, type Run, type RunOptions, runCli } from './run-cli.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
-/** A config file for one test, in a folder that does not exist yet. */
+/** A config file for one test, in a folder of its own. */
 export interface ConfigFolder {
+  readonly folder: string;
   readonly path: string;
+  /** The environment of a command with this config. */
+  readonly env: { readonly PETSTORE_CONFIG_DIR: string };
   /** Writes the file: a text as it is, any other value as JSON. */
   write(content: unknown, mode?: number): void;
   /** Reads the file as JSON. */
   read(): unknown;
   /** Runs a command line with this config. */
-  run(line: string, env?: Readonly<Record<string, string>>, options?: RunOptions): Promise<Run>;
+  run(line: Line, env?: Readonly<Record<string, string>>, options?: RunOptions): Promise<Run>;
 }
 
-export function openConfig(): ConfigFolder {
-  const path = join(temporaryFolder(), 'config', 'config.json');
-  return {
+/** Opens a config with this content. Without content, neither the file nor its folder exists yet. */
+export function openConfig(content?: unknown): ConfigFolder {
+  const folder = join(temporaryFolder(), 'config');
+  const path = join(folder, 'config.json');
+  const configEnv = { PETSTORE_CONFIG_DIR: folder };
+  const config: ConfigFolder = {
+    folder,
     path,
+    env: configEnv,
     write(content, mode = 0o600) {
-      mkdirSync(dirname(path), { recursive: true });
+      mkdirSync(folder, { recursive: true });
       writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content), { mode });
     },
     read: () => JSON.parse(readFileSync(path, 'utf8')),
-    run: (line, env = {}, options = {}) =>
-      runCli(line.split(' '), { ...options, env: { PETSTORE_CONFIG_DIR: dirname(path), ...env } }),
+    run: (line, env = {}, options = {}) => runCli(line, { ...options, env: { ...configEnv, ...env } }),
   };
+  if (content !== undefined) config.write(content);
+  return config;
 }

@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { main } from '../../src/main.ts';
 import { CliError, OutputClosedError } from '../../src/process/errors.ts';
+import { openConfig } from '../helpers/config-folder.ts';
 import { recordingServer } from '../helpers/recording-server.ts';
-import { fakeIo, runCli } from '../helpers/run-cli.ts';
+import { fakeIo } from '../helpers/run-cli.ts';
 import { openShop } from '../helpers/shop.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
@@ -35,10 +36,9 @@ test.each(writes)(
       if (method === 'DELETE') return { status: 204 };
       return { status: method === 'POST' ? 201 : 200, body: { ...record, ...JSON.parse(body || '{}') } };
     });
-    const folder = temporaryFolder();
     const profiles = { prod: { 'base-url': server.url, protected: true } };
-    writeFileSync(join(folder, 'config.json'), JSON.stringify({ profile: 'prod', profiles }));
-    const run = (flags: string) => runCli(`${line}${flags}`, { env: { PETSTORE_CONFIG_DIR: folder } });
+    const config = openConfig({ profile: 'prod', profiles });
+    const run = (flags: string) => config.run(`${line}${flags}`);
     const writeMethods = () => server.seen.map(({ method }) => method).filter((name) => name !== 'GET');
 
     expect(await run(' --confirm prod --fields colour')).toMatchObject({ code: 2, stdout: '' });

@@ -1,26 +1,24 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:https';
 import { join } from 'node:path';
 import type { TLSSocket } from 'node:tls';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { makeCertificate } from '../helpers/certificate.ts';
+import { type ConfigFolder, openConfig } from '../helpers/config-folder.ts';
 import { warehouse } from '../helpers/descriptions.ts';
 import { listenHere } from '../helpers/listen.ts';
 import { type RecordingServer, recordingServer } from '../helpers/recording-server.ts';
-import { runCli } from '../helpers/run-cli.ts';
-import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 let service: RecordingServer;
 let other: RecordingServer;
-let folder = '';
+let config: ConfigFolder;
 
 beforeEach(async () => {
   const answer = ({ method }: { readonly method: string }) =>
     method === 'GET' ? { body: [] } : { status: 201, body: { id: 1, name: 'Dogs' } };
   service = await recordingServer({ '/openapi': warehouse }, answer);
   other = await recordingServer({}, answer);
-  folder = join(temporaryFolder(), 'config');
-  mkdirSync(folder);
+  config = openConfig();
 });
 
 afterEach(async () => {
@@ -51,15 +49,19 @@ describe('an address of another origin takes nothing from the active profile:', 
   ])('%s', async (_, words, section) => {
     configure(section);
     for (const { flags, env, names } of ways(other.url))
-      expect([flags, env, (await run([...words, ...flags], env)).code]).toEqual([flags, env, names ? 2 : 0]);
+      expect([flags, env, (await config.run([...words, ...flags], env)).code]).toEqual([
+        flags,
+        env,
+        names ? 2 : 0,
+      ]);
     expect(other.calls()).not.toEqual([]);
   });
 
   test('its binding', async () => {
     configure({});
-    await run(['api', 'bind', `${service.url}/openapi`]);
+    await config.run(['api', 'bind', `${service.url}/openapi`]);
     for (const { flags, env, names } of ways(other.url)) {
-      const { stdout } = await run(['api', 'operations', '-o', 'json', ...flags], env);
+      const { stdout } = await config.run(['api', 'operations', '-o', 'json', ...flags], env);
       expect([names, stdout.includes('"path":"/pets"')]).toEqual([names, true]);
     }
   });
@@ -68,8 +70,8 @@ describe('an address of another origin takes nothing from the active profile:', 
 test('an address of the origin of the active profile takes all of it', async () => {
   configure({ protected: true, 'token-command': 'echo s3cret' });
   for (const { flags, env } of ways(`${service.url}/v2`)) {
-    expect(await run([...create, ...flags], env)).toMatchObject({ code: 2 });
-    expect(await run(['pets', 'list', ...flags], env)).toMatchObject({ code: 0 });
+    expect(await config.run([...create, ...flags], env)).toMatchObject({ code: 2 });
+    expect(await config.run(['pets', 'list', ...flags], env)).toMatchObject({ code: 0 });
   }
   expect(service.seen.length).toBeGreaterThan(0);
   for (const { headers } of service.seen) expect(headers.authorization).toBe('Bearer s3cret');
@@ -77,8 +79,9 @@ test('an address of the origin of the active profile takes all of it', async () 
 
 test('a client certificate is shown to the origin of its profile alone', async () => {
   const { cert, key } = await makeCertificate(9);
+  configure({});
   for (const [name, pem] of Object.entries({ 'cert.pem': cert, 'key.pem': key }))
-    writeFileSync(join(folder, name), pem, { mode: 0o600 });
+    writeFileSync(join(config.folder, name), pem, { mode: 0o600 });
   const hasCertificate: boolean[] = [];
   const options = { cert, key, requestCert: true, rejectUnauthorized: false };
   const server = createServer(options, (request, response) => {
@@ -91,7 +94,7 @@ test('a client certificate is shown to the origin of its profile alone', async (
     const tls = { 'ca-cert': 'cert.pem', 'client-cert': 'cert.pem', 'client-key': 'key.pem' };
     for (const baseUrl of [url, service.url]) {
       configure({ ...tls, 'base-url': baseUrl });
-      const bound = await run(['api', 'bind', `${url}/openapi`]);
+      const bound = await config.run(['api', 'bind', `${url}/openapi`]);
       expect(bound).toMatchObject({ code: 0 });
     }
     expect(hasCertificate).toEqual([true, false]);
@@ -100,18 +103,7 @@ test('a client certificate is shown to the origin of its profile alone', async (
   }
 });
 
-test('neither a base URL nor --offline is an error that names the three ways out', async () => {
-  const { code, stderr } = await runCli(['pets', 'list']);
-  expect(code).toBe(2);
-  for (const way of ['--base-url', 'profile create', '--offline']) expect(stderr).toContain(way);
-});
-
 /** A config whose active profile, prod, belongs to `service`. */
 function configure(section: Readonly<Record<string, unknown>>): void {
-  const config = { profile: 'prod', profiles: { prod: { 'base-url': service.url, ...section } } };
-  writeFileSync(join(folder, 'config.json'), JSON.stringify(config), { mode: 0o600 });
-}
-
-function run(argv: readonly string[], env: Readonly<Record<string, string>> = {}) {
-  return runCli([...argv], { env: { PETSTORE_CONFIG_DIR: folder, ...env } });
+  config.write({ profile: 'prod', profiles: { prod: { 'base-url': service.url, ...section } } });
 }

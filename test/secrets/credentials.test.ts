@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { readToken } from '../../src/config/read-token.ts';
 import { originOfToken } from '../../src/config/settings.ts';
+import { openConfig } from '../helpers/config-folder.ts';
 import { recordingServer } from '../helpers/recording-server.ts';
-import { fakeIo, runAt, runCli } from '../helpers/run-cli.ts';
+import { fakeIo, runAt } from '../helpers/run-cli.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 type Env = Readonly<Record<string, string>>;
@@ -22,11 +23,8 @@ interface ShowOptions {
 
 /** A write that is shown and not sent, with this config: the headers that carry a token, and what is on stderr. */
 async function show(config: object, { env, flags = '', isAtTerminal = false }: ShowOptions = {}) {
-  const folder = temporaryFolder();
-  writeFileSync(join(folder, 'config.json'), JSON.stringify(config), { mode: 0o600 });
   const words = `categories create --name x --dry-run ${flags}`.trimEnd();
-  const places = { env: { PETSTORE_CONFIG_DIR: folder, ...env } };
-  const run = await runCli(words, { ...places, terminals: isAtTerminal ? ['stderr'] : [] });
+  const run = await openConfig(config).run(words, env, { terminals: isAtTerminal ? ['stderr'] : [] });
   return { ...run, isSent: /: \*\*\*$/m.test(run.stdout) };
 }
 
@@ -74,12 +72,9 @@ describe('the token', () => {
     const env = { PETSTORE_TOKEN_FILE: file('from-file') };
     expect(await sent({ ...env, ...token })).toMatchObject({ value: 'Bearer s3cret' });
     await using server = await recordingServer({}, () => ({ body: [] }));
-    const folder = temporaryFolder();
     const p = { 'base-url': server.url, 'token-command': 'echo from-profile' };
-    const config = { profile: 'p', profiles: { p }, 'token-file': '/nonexistent/token' };
-    writeFileSync(join(folder, 'config.json'), JSON.stringify(config), { mode: 0o600 });
-    for (const more of [{}, env])
-      await runCli('categories list', { env: { PETSTORE_CONFIG_DIR: folder, ...more } });
+    const config = openConfig({ profile: 'p', profiles: { p }, 'token-file': '/nonexistent/token' });
+    for (const more of [{}, env]) await config.run('categories list', more);
     const values = server.seen.map(({ headers }) => headers.authorization);
     expect([...new Set(values)]).toEqual(['Bearer from-profile', 'Bearer from-file']);
   });
@@ -160,19 +155,17 @@ describe('a token that belongs to one origin', () => {
   test('is named if the service asks for a token, and with -v, but not at every call of a script', async () => {
     let status = 200;
     await using server = await recordingServer({}, () => ({ status, body: [] }));
-    const folder = temporaryFolder();
-    writeFileSync(join(folder, 'config.json'), JSON.stringify(active({})), { mode: 0o600 });
-    const env = { ...token, PETSTORE_CONFIG_DIR: folder };
+    const run = (line: string) => openConfig(active({})).run(line, token);
     const list = `pets list --base-url ${server.url}`;
     const why = `PETSTORE_TOKEN is not sent to ${server.url}: it is meant for https://shop.example`;
-    expect(await runCli(list, { env })).toMatchObject({ code: 0, stderr: '' });
-    expect((await runCli(`${list} -o json`, { env })).stderr).toBe('');
-    expect((await runCli(`${list} -v`, { env })).stderr).toContain(`warning: ${why}`);
+    expect(await run(list)).toMatchObject({ code: 0, stderr: '' });
+    expect((await run(`${list} -o json`)).stderr).toBe('');
+    expect((await run(`${list} -v`)).stderr).toContain(`warning: ${why}`);
     status = 401;
-    const refused = await runCli(list, { env });
+    const refused = await run(list);
     expect(refused).toMatchObject({ code: 4, stderr: expect.stringContaining(`hint: ${why}`) });
     expect(refused.stderr.match(/is not sent/g)).toHaveLength(1);
-    const { error } = JSON.parse((await runCli(`${list} -o json`, { env })).stderr);
+    const { error } = JSON.parse((await run(`${list} -o json`)).stderr);
     expect(error).toMatchObject({ kind: 'auth', hint: expect.stringContaining(why) });
   });
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { boundTo, configured, type Description, smoke, smokeOf } from './run.ts';
+import { openConfig } from '../helpers/config-folder.ts';
+import { boundTo, type Description, smoke, smokeOf } from './run.ts';
 import {
   type Change,
   changing,
@@ -146,7 +147,7 @@ describe.concurrent('what a description says, and what it does not', () => {
     const run = await smoke(service.url, flags, { env });
     expect(run.ids('fail')).toEqual([]);
     expect(run.check('write/category').result).toBe('pass');
-    const unbound = await smoke(service.url, flags, { env: configured({}) });
+    const unbound = await smoke(service.url, flags, { env: openConfig({}).env });
     expect(unbound.check('write/category').reason).toMatch(/^create: .*no description/);
   });
 

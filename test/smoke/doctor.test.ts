@@ -1,6 +1,5 @@
-import { chmodSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
+import { openConfig } from '../helpers/config-folder.ts';
 import { type Reply, recordingServer } from '../helpers/recording-server.ts';
 import { type RunOptions, runCli } from '../helpers/run-cli.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
@@ -33,11 +32,6 @@ async function examine(words: string, env: RunOptions['env'] = {}) {
 
 const healthy = () => recordingServer({ '/pets': [] });
 const containing = (text: string) => expect.stringContaining(text);
-
-function writeConfig(config: unknown, mode = 0o600): void {
-  writeFileSync(join(folder, 'config.json'), JSON.stringify(config));
-  chmodSync(join(folder, 'config.json'), mode);
-}
 
 test('the embedded store passes without network checks, each after those that it needs', async () => {
   const { code, states } = await examine('--offline');
@@ -155,8 +149,7 @@ test.each<
     {},
   ],
 ])('%s is a failure of the config, and nothing is sent', async (_, code, reason, words, env, config) => {
-  writeConfig(config);
-  const run = await examine(words, env);
+  const run = await examine(words, { ...openConfig(config).env, ...env });
   expect(run.code).toBe(code);
   expect(run.findings.config).toMatchObject({ state: 'fail', reason: containing(reason) });
   expect(run.findings['reach/http']).toMatchObject({ state: 'skip', reason: 'config failed' });

@@ -1,11 +1,9 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { SaxesParser } from 'saxes';
 import { toOpenApi } from '../../src/api/openapi.ts';
 import type { JsonObject } from '../../src/process/exact-json.ts';
+import { openConfig } from '../helpers/config-folder.ts';
 import type { Seen } from '../helpers/recording-server.ts';
 import { type RunOptions, runCli } from '../helpers/run-cli.ts';
-import { temporaryFolder } from '../helpers/temporary-folder.ts';
 import { type Change, startService } from './service.ts';
 
 /** A check in the JSON report: the fields that tests look at. */
@@ -77,19 +75,10 @@ export async function boundTo(
 ): Promise<Record<string, string>> {
   const document = JSON.parse(JSON.stringify(toOpenApi({ serverUrl: url }))) as Description;
   change(document);
-  const env = configured({ 'base-url': url });
-  const file = join(env.PETSTORE_CONFIG_DIR, 'openapi.json');
-  writeFileSync(file, JSON.stringify(document));
-  const { code, stderr } = await runCli(['api', 'bind', file], { env });
+  const { env, run } = openConfig({ 'base-url': url });
+  const { code, stderr } = await run('api bind -', {}, { stdin: JSON.stringify(document) });
   if (code !== 0) throw new Error(stderr);
   return env;
-}
-
-/** Writes a config file into a new folder. @returns the environment for it. */
-export function configured(config: unknown): { PETSTORE_CONFIG_DIR: string } {
-  const folder = temporaryFolder();
-  writeFileSync(join(folder, 'config.json'), JSON.stringify(config), { mode: 0o600 });
-  return { PETSTORE_CONFIG_DIR: folder };
 }
 
 /** Adds a security scheme to a description, and requires it for every operation. */

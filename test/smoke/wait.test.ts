@@ -2,8 +2,9 @@ import { setTimeout } from 'node:timers/promises';
 import { describe, expect, test, vi } from 'vitest';
 import type { HttpResponse } from '../../src/api/http.ts';
 import { main } from '../../src/main.ts';
+import { openConfig } from '../helpers/config-folder.ts';
 import { fakeIo, runCli } from '../helpers/run-cli.ts';
-import { boundTo, configured, smoke, smokeOf } from './run.ts';
+import { boundTo, smoke, smokeOf } from './run.ts';
 import {
   asPage,
   type Change,
@@ -164,7 +165,7 @@ describe.concurrent('how an answer is judged', () => {
   test('the reason for a refused X-Api-Key says that a token was sent', async () => {
     await using service = await startService({ spoil: refusing(403) });
     const token = { PETSTORE_TOKEN: 'wrong-token', PETSTORE_BASE_URL: service.url };
-    const env = { ...configured({ 'auth-header': 'X-Api-Key' }), ...token };
+    const env = { ...openConfig({ 'auth-header': 'X-Api-Key' }).env, ...token };
     const { stdout, code } = await runCli(['smoke'], { env });
     expect(code).toBe(4);
     expect(stdout).toContain('; the token of PETSTORE_TOKEN was sent in the header X-Api-Key');

@@ -5,10 +5,11 @@ import { main } from '../../src/main.ts';
 import type { Signal } from '../../src/process/errors.ts';
 import type { JsonObject } from '../../src/process/exact-json.ts';
 import type { Store } from '../../src/server/store.ts';
+import { openConfig } from '../helpers/config-folder.ts';
 import type { Seen } from '../helpers/recording-server.ts';
-import { fakeIo, runCli } from '../helpers/run-cli.ts';
+import { fakeIo } from '../helpers/run-cli.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
-import { boundTo, configured, type Description, smoke } from './run.ts';
+import { boundTo, type Description, smoke } from './run.ts';
 import {
   type Change,
   changing,
@@ -242,11 +243,11 @@ test('the cleanup tries again to remove a record if the service fails for a whil
 
 test('a protected profile refuses --write without its name, and nothing is sent', async () => {
   await using service = await startService();
-  const env = configured({ profiles: { live: { 'base-url': service.url, protected: true } } });
-  const refused = await runCli('smoke --profile live --write', { env });
+  const config = openConfig({ profiles: { live: { 'base-url': service.url, protected: true } } });
+  const refused = await config.run('smoke --profile live --write');
   expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('--confirm live') });
   expect(service.seen).toEqual([]);
-  expect((await runCli('smoke --profile live --write --confirm live', { env })).code).toBe(0);
+  expect((await config.run('smoke --profile live --write --confirm live')).code).toBe(0);
 });
 
 describe.concurrent('a signal', () => {

@@ -1,13 +1,14 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { type ConfigFolder, openConfig } from '../helpers/config-folder.ts';
 import { listenHere } from '../helpers/listen.ts';
 import { recordingServer } from '../helpers/recording-server.ts';
 import { runCli } from '../helpers/run-cli.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
-let folder = '';
+let config: ConfigFolder;
 
 // Loading the program for the first time takes longer than a Tab waits.
 beforeAll(async () => {
@@ -16,20 +17,17 @@ beforeAll(async () => {
 });
 
 beforeEach(() => {
-  folder = temporaryFolder();
+  config = openConfig();
 });
 
 /** The lines that the program offers in the place of the last word. */
 async function complete(line: string): Promise<string[]> {
-  const env = { PETSTORE_CONFIG_DIR: folder, PETSTORE_STATE_DIR: folder };
-  const { stdout } = await runCli(`__complete -- ${line}`, { env });
+  const { stdout } = await config.run(`__complete -- ${line}`);
   return stdout.trimEnd().split('\n');
 }
 
-const offered = (words: readonly string[], env: Readonly<Record<string, string>> = {}) =>
-  runCli(['__complete', '--', ...words, 'pets', 'list', '--category', ''], {
-    env: { PETSTORE_CONFIG_DIR: folder, PETSTORE_STATE_DIR: folder, ...env },
-  });
+const offered = (...words: readonly string[]) =>
+  config.run(['__complete', '--', ...words, 'pets', 'list', '--category', '']);
 
 const none = { code: 0, stdout: '', stderr: '' };
 const named = (...names: readonly string[]) => names.map((name, at) => ({ id: at + 1, name }));
@@ -49,7 +47,7 @@ test.each([
   ['runs --dry', ['']],
   ['inventory --dry', ['--dry-run\tprint the request and send nothing']],
 ])('petstore %s<Tab> offers %j', async (line, offers) => {
-  writeFileSync(join(folder, 'config.json'), JSON.stringify({ profiles: { shop: {} } }), { mode: 0o600 });
+  config.write({ profiles: { shop: {} } });
   expect(await complete(line)).toEqual(offers);
 });
 
@@ -72,7 +70,7 @@ test.each([
   ['reads as something else has its id', ['5', 'cats', 'Cats', '-y'], '1\t5\n2\tcats\n3\tCats\n4\t-y\n'],
 ])('a category whose name %s', { retry: 3 }, async (_, names, stdout) => {
   await using server = await recordingServer({}, () => ({ body: named(...names) }));
-  expect(await offered(['--base-url', server.url])).toMatchObject({ stdout });
+  expect(await offered('--base-url', server.url)).toMatchObject({ stdout });
 });
 
 test('the script of each shell is printed', async () => {
@@ -84,13 +82,12 @@ test('the script of each shell is printed', async () => {
 
 test('a Tab runs no token-command, and offers no values of the service then', async () => {
   await using server = await recordingServer({}, () => ({ body: named('Dogs') }));
-  const config = { 'base-url': server.url, 'token-command': `touch ${join(folder, 'asked')}` };
-  writeFileSync(join(folder, 'config.json'), JSON.stringify(config), { mode: 0o600 });
-  expect(await offered([])).toEqual(none);
-  const env = { PETSTORE_CONFIG_DIR: folder, PETSTORE_STATE_DIR: folder };
-  expect((await runCli('__complete -- undo --dry-run --fields pet', { env })).stdout).toMatch(/^petId/);
+  const asked = join(temporaryFolder(), 'asked');
+  config.write({ 'base-url': server.url, 'token-command': `touch ${asked}` });
+  expect(await offered()).toEqual(none);
+  expect(await complete('undo --dry-run --fields pet')).toEqual(['petId']);
   expect(server.calls()).toEqual([]);
-  expect(existsSync(join(folder, 'asked'))).toBe(false);
+  expect(existsSync(asked)).toBe(false);
 });
 
 test('a Tab prints nothing for a missing profile or service, and does not wait for a silent one', async () => {
@@ -98,6 +95,6 @@ test('a Tab prints nothing for a missing profile or service, and does not wait f
   const port = await listenHere(server);
   onTestFinished(() => void server.close());
   for (const url of ['http://127.0.0.1:1', '::', `http://127.0.0.1:${port}`])
-    expect(await offered(['--base-url', url])).toEqual(none);
-  expect(await offered(['--profile', 'nobody'])).toEqual(none);
+    expect(await offered('--base-url', url)).toEqual(none);
+  expect(await offered('--profile', 'nobody')).toEqual(none);
 });

@@ -1,10 +1,8 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { openConfig } from '../helpers/config-folder.ts';
 import { type Answers, runTyping } from '../helpers/person.ts';
 import { type RecordingServer, recordingServer } from '../helpers/recording-server.ts';
 import { type RunOptions, runCli } from '../helpers/run-cli.ts';
-import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 const entry = { petId: 5, quantity: 1, status: 'sold' };
 
@@ -17,10 +15,8 @@ function service(): Promise<RecordingServer> {
 
 /** The environment of a user whose profile `prod` is protected, and whose profile `staging` is not. */
 function withProfiles({ url }: RecordingServer, defaults: object = {}): RunOptions {
-  const folder = temporaryFolder();
   const profiles = { prod: { 'base-url': url, protected: true }, staging: { 'base-url': url } };
-  writeFileSync(join(folder, 'config.json'), JSON.stringify({ ...defaults, profiles }));
-  return { env: { PETSTORE_CONFIG_DIR: folder } };
+  return { env: openConfig({ ...defaults, profiles }).env };
 }
 
 test.each([
