@@ -223,14 +223,18 @@ export const cases: readonly Case[] = [
   ...invalid.map(([what, body, says]) => list(`answers ${what}`, mode.answersJson(body), says)),
   list(
     'answers bytes that are not UTF-8',
-    mode.answersBytes(json, Buffer.from('["\xff"]', 'latin1')),
+    mode.answers({ headers: json, body: Buffer.from('["\xff"]', 'latin1') }),
     /not UTF-8/,
   ),
   list('answers without end', mode.always(mode.endless(200)), /longer than 32 MiB/, {
     spoilsProcess: true,
     timeoutMs: 20_000,
   }),
-  list('answers compressed, unasked', mode.answersBytes(gzip, gzipSync('[]')), /encoded as gzip, and none/),
+  list(
+    'answers compressed, unasked',
+    mode.answers({ headers: gzip, body: gzipSync('[]') }),
+    /encoded as gzip, and none/,
+  ),
   list(
     'answers an error compressed',
     mode.answers({ status: 422, headers: gzip, body: gzipSync('{"message":"x"}') }),

@@ -61,9 +61,16 @@ test.each<Row>([
   ),
   ...['request-id', 'x-request-id', 'x-correlation-id', 'traceparent'].map(
     (name): Row => [
-      'inventory set 1 5',
-      { status: 409, headers: { [name]: 'abc-1' } },
-      { requestId: 'abc-1' },
+      'inventory get 7',
+      { status: 404, headers: { [name]: 'abc-1' }, body: { ...refused, code: 'not_found', status: 404 } },
+      {
+        kind: 'not-found',
+        code: 'not_found',
+        requestId: 'abc-1',
+        method: 'GET',
+        attempts: 1,
+        retryable: false,
+      },
       '',
     ],
   ),

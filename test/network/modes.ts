@@ -137,10 +137,6 @@ export function answersJson(body: unknown, more: Answer = {}): Script {
   return always((exchange) => answerJson(exchange, body, more));
 }
 
-export function answersBytes(headers: Readonly<Record<string, string>>, body: string | Buffer): Script {
-  return answers({ headers, body });
-}
-
 export function status(code: number): Script {
   return always(statusAct(code));
 }
@@ -212,14 +208,9 @@ export function unasked(baseUrl: string, env: Readonly<Record<string, string>> =
   return async () => ({ baseUrl, env, watched: await misbehave({}) });
 }
 
-/** A server that redirects everything. */
-function redirector(location: string): Promise<MisbehavingServer> {
-  return misbehave(always(movedTo(302, location)));
-}
-
 export async function redirectElsewhere(): Promise<Setup> {
   const watched = await misbehave(always(wellBehaved));
-  const from = await redirector(`${watched.url}/x`);
+  const from = await misbehave(always(movedTo(302, `${watched.url}/x`)));
   return { baseUrl: from.url, watched, others: [from] };
 }
 

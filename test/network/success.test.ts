@@ -132,12 +132,10 @@ describe('a write that the service answers with another value', () => {
     expect(JSON.parse(run.stderr).error).toMatchObject({ applied: 'unknown', retryable: false });
   });
 
-  test.each<[string, object]>([['orders update 1 --ship-date 2027-01-01T11:00:00+01:00', order]])(
-    'in another spelling only has succeeded: %s',
-    async (line, body) => {
-      expect(await against({ body }, line)).toMatchObject({ code: 0 });
-    },
-  );
+  test('in another spelling only has succeeded', async () => {
+    const run = await against({ body: order }, 'orders update 1 --ship-date 2027-01-01T11:00:00+01:00');
+    expect(run).toMatchObject({ code: 0 });
+  });
 });
 
 describe('a create that is answered', () => {

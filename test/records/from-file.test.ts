@@ -84,6 +84,7 @@ const two = (id: number | string) => `[{"name":"a","categoryId":1},{"name":"b","
 test.each([
   ['pets create', 'name,colour\nRex,red\n', "stdin:1: column 'colour': pets have no such field"],
   ['pets create', 'name,category\nRex\n', 'stdin:2: categoryId is required'],
+  ['pets create', '[{"name":"Rex","category":null}]', 'categoryId is required'],
   ['pets create', '[{"name":"a","categoryId":1}', 'stdin: not valid JSON: it ends too early'],
   ['pets create', '{"name":"a","Name":"b"}', "duplicate column 'Name'"],
   ['pets create', '{"name":"a","categoryId":1,"chip":"A-12"}', "column 'chip': pets have no such field"],

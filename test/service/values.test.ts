@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { bindTo } from '../helpers/bound.ts';
 import { recordingServer } from '../helpers/recording-server.ts';
-import { runCli } from '../helpers/run-cli.ts';
 
 // The values of a field are the description's: a text stays text, a word is one of its enumeration, a day has no time.
 
@@ -225,18 +224,6 @@ test('a filter may spell statuses in another way, and without an enumeration any
   expect(free.stored.pets?.[0]).toMatchObject({ status: 'awake' });
 });
 
-test('without a binding the words are those of the specification', async () => {
-  for (const line of [
-    'pets list --status gone',
-    'inventory list --status gone',
-    'pets create --name A --category 1 --status gone',
-  ])
-    expect(await runCli(`--offline ${line}`)).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining("--status 'gone': must be one of available, pending, sold"),
-    });
-});
-
 test('a date field takes a day, and a date-time field an instant', async () => {
   const day = { shipDate: { ...text, format: 'date' } };
   await using days = await serve({}, {}, { order: day });
@@ -279,13 +266,6 @@ test.each([false, true])(
     expect(await done('pets list --fields id,name -o csv')).toBe('id,name\n1,Luna\n2,Max\n');
   },
 );
-
-test('a category that is null in a file is no name', async () => {
-  const run = await runCli('--offline pets create --from - --yes', {
-    stdin: '[{"name":"Rex","category":null}]',
-  });
-  expect(run).toMatchObject({ code: 2, stderr: expect.stringContaining('categoryId is required') });
-});
 
 test('the error of missing fields names their flags, which take the type of the field', async () => {
   await using service = await serve({ code: text, count: integer, tags: {} });

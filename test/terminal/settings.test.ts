@@ -138,7 +138,6 @@ describe('a wrong setting', () => {
     [{ retries: [1] }, 'retries in <path>: must be text, a number, true or false'],
     [{ profile: 'p', profiles: { p: { rate: -1 } } }, "rate in profile p '-1': must be a number"],
     [{ profile: 'gone' }, "<path>: there is no profile 'gone'"],
-    ['{"a', '<path>: it is not valid JSON'],
     ['{"profiles": {"a": 1}}', '<path>: '],
   ])('in the file, %j, ends a command with 2 and is a warning of explain', async (content, message) => {
     config.write(content);
