@@ -124,15 +124,22 @@ test.each([
   expect(server.seen).toEqual([]);
 });
 
-test('unknown categories are invalid rows: all are named before any write, or skipped', async () => {
+const unknownCategories = 'id,category\n1,Cats\n2,Dragons\n3,Unicorns\n';
+
+test('unknown categories are invalid rows, and all are named before any write', async () => {
   const shop = openShop();
-  const stdin = 'id,category\n1,Cats\n2,Dragons\n3,Unicorns\n';
+  const stdin = unknownCategories;
   const run = await shop.run('pets update --from -', { stdin });
   expect(run).toMatchObject({ code: 2, stdout: '' });
   expect(run.stderr).toContain("error: stdin:3: category 'Dragons': no category has this name");
   expect(run.stderr).toContain("error: stdin:4: category 'Unicorns': no category has this name");
   expect(run.stderr).toContain('error: stdin: 2 rows are invalid; nothing was sent');
   expect(await shop.json('pets get 1')).toMatchObject({ categoryId: 1 });
+});
+
+test('--skip-invalid skips rows with an unknown category, and writes the others', async () => {
+  const shop = openShop();
+  const stdin = unknownCategories;
   const skipping = await shop.run('pets update --from - --skip-invalid --yes -o json', { stdin });
   expect(skipping.code).toBe(3);
   expect(JSON.parse(skipping.stdout)).toMatchObject({ applied: 1, invalid: 2, rows: 3 });

@@ -28,32 +28,45 @@ const writes = [
 ] as const;
 const record = { id: 1, petId: 1, name: 'Rex', categoryId: 1, status: 'sold', quantity: 1 };
 
-test.each(writes)(
-  'one %s for %s: fields are checked first, a dry run shows it, a protected profile must be named',
-  async (method, line) => {
-    await using server = await recordingServer({}, ({ method, path, body }) => {
-      if (method === 'GET' && path === '/categories') return { body: [] };
-      if (method === 'DELETE') return { status: 204 };
-      return { status: method === 'POST' ? 201 : 200, body: { ...record, ...JSON.parse(body || '{}') } };
-    });
-    const profiles = { prod: { 'base-url': server.url, protected: true } };
-    const config = openConfig({ profile: 'prod', profiles });
-    const run = (flags: string) => config.run(`${line}${flags}`);
-    const writeMethods = () => server.seen.map(({ method }) => method).filter((name) => name !== 'GET');
+/** A service that answers every write well, and the config of a user for whom it is protected as `prod`. */
+async function protectedService() {
+  const server = await recordingServer({}, ({ method, path, body }) => {
+    if (method === 'GET' && path === '/categories') return { body: [] };
+    if (method === 'DELETE') return { status: 204 };
+    return { status: method === 'POST' ? 201 : 200, body: { ...record, ...JSON.parse(body || '{}') } };
+  });
+  const { run } = openConfig({
+    profile: 'prod',
+    profiles: { prod: { 'base-url': server.url, protected: true } },
+  });
+  const written = () => server.seen.map(({ method }) => method).filter((method) => method !== 'GET');
+  return { ...server, run, written };
+}
 
-    expect(await run(' --confirm prod --fields colour')).toMatchObject({ code: 2, stdout: '' });
-    expect(server.seen).toEqual([]);
-    const dryRun = await run(' --dry-run -o json');
-    expect(dryRun.code).toBe(0);
-    expect(JSON.parse(dryRun.stdout)).toMatchObject({ method, url: expect.stringContaining(server.url) });
-    const unnamed = await run(' -o json');
-    expect(unnamed).toMatchObject({ code: 2, stdout: '' });
-    expect(JSON.parse(unnamed.stderr)).toMatchObject({ error: { code: 'confirmation_needed' } });
-    expect(writeMethods()).toEqual([]);
-    expect(await run(' --confirm prod')).toMatchObject({ code: 0 });
-    expect(writeMethods()).toEqual([method]);
-  },
-);
+test.each(writes)('%s for %s: a wrong field of --fields is refused before any request', async (_, line) => {
+  await using service = await protectedService();
+  const run = await service.run(`${line} --confirm prod --fields colour`);
+  expect(run).toMatchObject({ code: 2, stdout: '' });
+  expect(service.seen).toEqual([]);
+});
+
+test.each(writes)('%s for %s: a dry run shows the write and does not send it', async (method, line) => {
+  await using service = await protectedService();
+  const { code, stdout } = await service.run(`${line} --dry-run -o json`);
+  expect(code).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject({ method, url: expect.stringContaining(service.url) });
+  expect(service.written()).toEqual([]);
+});
+
+test.each(writes)('%s for %s: a protected profile must be named', async (method, line) => {
+  await using service = await protectedService();
+  const unnamed = await service.run(`${line} -o json`);
+  expect(unnamed).toMatchObject({ code: 2, stdout: '' });
+  expect(JSON.parse(unnamed.stderr)).toMatchObject({ error: { code: 'confirmation_needed' } });
+  expect(service.written()).toEqual([]);
+  expect(await service.run(`${line} --confirm prod`)).toMatchObject({ code: 0 });
+  expect(service.written()).toEqual([method]);
+});
 
 const full = new CliError('failed', 'write to stdout: no space left on device');
 const error = `error: ${full.message}\n`;

@@ -162,48 +162,60 @@ test('the table of a list that is fed back unchanged changes nothing', async () 
 const words = ['AVAILABLE', 'RESERVED', 'SOLD'];
 const status = { ...text, enum: words };
 
-test('flags, filters, files, questions and the overview take the statuses of the description', async () => {
-  await using service = await serve({ status }, { status: 'SOLD' }, { filter: status });
-  const { run, done } = await bindTo(service);
-  for (const word of ['sold', 'SOLD', 'Sold'])
-    expect(await done(`pets list --status ${word} -o ids`)).toBe('1\n');
-  expect(service.calls().filter((call) => call.includes('status='))).toEqual(
-    Array(3).fill('GET /pets?status=SOLD'),
-  );
-  await done('pets update 1 --status reserved');
-  expect(service.stored.pets?.[0]).toMatchObject({ status: 'RESERVED' });
-  await done('pets update --from - --yes', 'id,status\n1,Available\n');
-  expect(service.stored.pets?.[0]).toMatchObject({ status: 'AVAILABLE' });
-  await done('pets update --from - --yes', '[{"id":1,"status":"sold"}]');
-  await done('pets create --name Rex --status reserved');
-  expect(service.stored.pets?.map((pet) => pet.status)).toEqual(['SOLD', 'RESERVED']);
-  expect(JSON.parse(await done('overview -o json')).pets).toEqual([
+/** A bound service with one pet that is sold, whose statuses are `words`. */
+async function withStatuses() {
+  const service = await serve({ status }, { status: 'SOLD' }, { filter: status });
+  const statuses = () => service.stored.pets?.map((pet) => pet.status);
+  return {
+    ...(await bindTo(service)),
+    service,
+    statuses,
+    [Symbol.asyncDispose]: service[Symbol.asyncDispose],
+  };
+}
+
+test.each(['sold', 'SOLD', 'Sold'])('--status %s filters by a status of the description', async (word) => {
+  await using shop = await withStatuses();
+  expect(await shop.done(`pets list --status ${word} -o ids`)).toBe('1\n');
+  expect(shop.service.calls()).toEqual(['GET /pets?status=SOLD']);
+});
+
+test('flags and files write the statuses of the description', async () => {
+  await using shop = await withStatuses();
+  await shop.done('pets update 1 --status reserved');
+  expect(shop.statuses()).toEqual(['RESERVED']);
+  await shop.done('pets update --from - --yes', 'id,status\n1,Available\n');
+  expect(shop.statuses()).toEqual(['AVAILABLE']);
+  await shop.done('pets update --from - --yes', '[{"id":1,"status":"sold"}]');
+  await shop.done('pets create --name Rex --status reserved');
+  expect(shop.statuses()).toEqual(['SOLD', 'RESERVED']);
+});
+
+test('the overview and completions have the statuses of the description', async () => {
+  await using shop = await withStatuses();
+  expect(JSON.parse(await shop.done('overview -o json')).pets).toEqual([
     { status: 'AVAILABLE', total: 0 },
-    { status: 'RESERVED', total: 1 },
+    { status: 'RESERVED', total: 0 },
     { status: 'SOLD', total: 1 },
   ]);
   // A completion gives up after 300 ms, which the first load of its modules may take.
-  const complete = (...stderr: string[]) =>
-    expect.poll(() => done(['__complete', '--', ...stderr]), { timeout: 20_000 });
-  await complete('pets', 'list', '--status', '').toBe('AVAILABLE\nRESERVED\nSOLD\n');
-  await complete('pets', 'update', '1', '--status', 'r').toBe('RESERVED\n');
-  service.seen.length = 0;
-  for (const line of [
-    'pets list --status pending',
-    'pets update 1 --status pending',
-    'pets create --name Rex --status pending',
-  ]) {
-    const refused = await run(line);
-    expect([line, refused.code, refused.stderr]).toEqual([
-      line,
-      2,
-      expect.stringContaining("--status 'pending': must be one of AVAILABLE, RESERVED, SOLD"),
-    ]);
-  }
-  expect((await run('pets update --from - --yes', 'id,status\n1,pending\n')).stderr).toContain(
-    'must be one of AVAILABLE, RESERVED, SOLD',
-  );
-  expect(service.calls()).toEqual([]);
+  const complete = (line: string) =>
+    expect.poll(() => shop.done(['__complete', '--', ...line.split(' ')]), { timeout: 20_000 });
+  await complete('pets list --status ').toBe('AVAILABLE\nRESERVED\nSOLD\n');
+  await complete('pets update 1 --status r').toBe('RESERVED\n');
+});
+
+test.each([
+  ['pets list --status pending', ''],
+  ['pets update 1 --status pending', ''],
+  ['pets create --name Rex --status pending', ''],
+  ['pets update --from - --yes', 'id,status\n1,pending\n'],
+])('%s %j has a status that the description lacks, and is refused', async (line, stdin) => {
+  await using shop = await withStatuses();
+  const refused = await shop.run(line, stdin);
+  expect(refused.code).toBe(2);
+  expect(refused.stderr).toContain("status 'pending': must be one of AVAILABLE, RESERVED, SOLD");
+  expect(shop.service.calls()).toEqual([]);
 });
 
 test('a filter may spell statuses in another way, and without an enumeration any word is one', async () => {
