@@ -54,23 +54,6 @@ GET /api/categories/{id}/ -> Category = getCategory
 PATCH /api/categories/{id}/ Category -> Category = updateCategory
 DELETE /api/categories/{id}/ = deleteCategory
 
-# Spring pages
-PetDto: id# name status
-PetRequest: name status
-GET /api/v1/pets -> {content: PetDto[], totalElements#, last?} = listPets
-POST /api/v1/pets PetRequest -> PetDto = createPet
-GET /api/v1/pets/{id} -> PetDto = getPet
-PUT /api/v1/pets/{id} PetRequest -> PetDto = updatePet
-DELETE /api/v1/pets/{id} = deletePet
-GET /api/v1/pets/search -> {content: PetDto[]}
-
-# HAL
-Order: id# pet_id# quantity# ship_date complete?
-GET /orders -> {_embedded: {orders: Order[]}} = listOrders
-GET /orders/{id} -> Order = getOrder
-DELETE /orders/{id} = deleteOrder
-GET /orders/search/findByName -> {_embedded: {orders: Order[]}}
-
 # JSON:API, whose ids are texts in an envelope of attributes
 PetResource: type id attributes[]
 GET /pets -> {data: PetResource[]}
@@ -105,22 +88,11 @@ GET /pets/{petId:uuid} -> Pet
 PUT /pets/{petId:uuid} Pet -> Pet
 DELETE /pets/{petId:uuid}
 
-# ids of a document store
-Pet: _id name status
-GET /pets -> Pet[]
-POST /pets Pet -> Pet
-DELETE /pets/{id:string}
-
 # text ids in the path of integer records
 Pet: id# name status
 GET /pets -> Pet[] = listPets
 GET /pets/{petId:string} -> Pet = getPet
 DELETE /pets/{petId:string} = deletePet
-
-# text ids without any schema
-GET /pets/{petId:string}
-DELETE /pets/{petId:string}
-GET /orders = listOrders
 
 # petID and pet-id
 Pet: id# name status
@@ -166,12 +138,6 @@ PUT /pets Pet -> Pet
 GET /pets/{petId} -> Pet
 DELETE /pets/{petId}
 
-# pets with an id and a chip number, by id
-Pet: id# chipNumber# name
-GET /pets -> Pet[] = listPets
-GET /pets/{chipNumber} -> Pet
-DELETE /pets/{id} = deletePet
-
 # orders of which some are below others
 Order: id# petId# quantity#
 Item: id# orderId# petId# quantity#
@@ -180,14 +146,6 @@ GET /orders/{orderId} -> Order = getOrder
 GET /orders/{orderId}/items -> Item[]
 DELETE /orders/{orderId}/items/{itemId}
 POST /orders/{orderId}/cancel
-
-# orders that are checked out and validated
-Order: id# petId# quantity#
-GET /orders -> Order[] = listOrders
-POST /orders Order -> Order = createOrder
-POST /orders/validate Order
-POST /checkout Order -> Order
-POST /quotes Order
 
 # entries with an id of their own
 Entry: id# petId# quantity#
@@ -234,13 +192,6 @@ GET /inventory -> Stock[]
 PUT /inventory/{sku:string} Count -> Stock
 DELETE /inventory/{sku:string}
 
-# products with an id
-Stock: productId# quantity#
-GET /inventory -> Stock[]
-GET /inventory/{productId} -> Stock
-PUT /inventory/{productId} Stock
-DELETE /inventory/{productId}
-
 # stock that is moved
 Entry: petId# quantity#
 Move: quantity# reason
@@ -272,23 +223,6 @@ PUT /inventory Entry -> Entry = updateInventory
 Entry: petId# quantity#
 GET /api/inventory/{page} -> Entry[]
 GET /api/inventory/search -> Entry[]
-
-# an entry below its pet
-Pet: id# name
-Entry: petId# quantity#
-Count: quantity#
-GET /pets -> Pet[] = listPets
-GET /pets/{petId}/inventory -> Entry
-PUT /pets/{petId}/inventory Count -> Entry
-DELETE /pets/{petId}/inventory
-
-# stock under another word
-InventoryItem: petId# quantity# status
-InventoryUpdate: quantity#
-GET /stock -> InventoryItem[]
-PUT /stock/{petId} InventoryUpdate -> InventoryItem
-DELETE /stock/{petId}
-GET /pets = listPets
 
 # animals with our schema
 Pet: id# name status
@@ -333,25 +267,12 @@ GET /admin/pets -> Pet[]
 DELETE /admin/pets/{id}
 DELETE /pets/{id} = deletePet
 
-# an archive alone
-Pet: id# name status
-GET /orders = listOrders
-GET /archive/pets/{id} -> Pet
-DELETE /archive/pets/{id}
-
 # lists of some pets
 Pet: id# name status
 GET /pets/lost -> Pet[]
 GET /pets/popular -> Pet[]
 GET /pets/mine -> Pet[]
 POST /pets Pet -> Pet = createPet
-
-# stores that each have pets
-Pet: id# name status
-GET /stores/{storeId}/pets -> Pet[]
-POST /stores/{storeId}/pets Pet -> Pet
-DELETE /stores/{storeId}/pets/{petId}
-GET /orders = listOrders
 
 # actions below a pet
 Pet: id# name status
@@ -376,12 +297,6 @@ GET /pets -> Pet[] = listPets
 POST /pets form
 PUT /pets/{id} form
 PATCH /pets/{id} json-patch
-
-# an envelope by the noun
-Pet: id# name status
-GET /pets -> {pets: Pet[], count#} = listPets
-GET /pets/{id} -> {pet: Pet} = getPet
-POST /pets Pet -> {pet: Pet} = createPet
 
 # an envelope with a message
 Pet: id# name status
@@ -421,12 +336,6 @@ GET /pets -> Pet[] ?tenant
 DELETE /pets/{id} ?tenant
 GET /pets/{id} -> Pet = getPet
 
-# orders without a list
-Order: id# petId# quantity# complete?
-POST /v1/orders Order -> Order = createOrder
-GET /v1/orders/{orderId} -> Order = getOrder
-DELETE /v1/orders/{orderId} = deleteOrder
-
 # records alone below a prefix
 Pet: id# name status
 GET /api/pets/{petId} -> Pet
@@ -449,11 +358,6 @@ GET /pets/{petId} -> Pet (getPet) = getPet
 GET /store/orders -> Order[] (listOrders) = listOrders
 GET /inventory -> InventoryItem[] (listInventory) = listInventory
 PATCH /inventory/{petId} InventoryUpdate -> InventoryItem (updateInventory) = updateInventory
-
-# a category below the pets
-SubCategory: id# name
-GET /pets = listPets
-POST /pet/category SubCategory -> SubCategory (doCategoryStuff)
 
 # near misses
 Pet: id# name categoryId# status
