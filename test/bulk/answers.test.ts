@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { runCli } from '../helpers/run-cli.ts';
-import { type StockDesk, stockShop } from '../helpers/stock-desk.ts';
 import { refusal, shelves, toCsv, trouble } from '../helpers/stock-server.ts';
+import { stockShop, type Workspace } from '../helpers/stock-shop.ts';
 
 // A write is applied if its answer shows it, or a reading afterwards; it failed only if the service itself has refused it.
 
@@ -169,14 +169,16 @@ test.each([
 
 /** Binds the service's description without some of its operations; returns the environment of that profile. */
 async function bindWithout(
-  desk: StockDesk,
+  workspace: Workspace,
   ...operations: readonly (readonly [method: string, path: string])[]
 ) {
-  const env = { PETSTORE_CONFIG_DIR: join(desk.folder, 'config') };
+  const env = { PETSTORE_CONFIG_DIR: join(workspace.folder, 'config') };
   const spec = JSON.parse((await runCli('api spec -o json')).stdout);
   for (const [method, path] of operations) delete spec.paths[path][method];
-  desk.write('service.json', JSON.stringify(spec));
-  await runCli(['api', 'bind', join(desk.folder, 'service.json')], { env: { ...desk.env, ...env } });
+  workspace.write('service.json', JSON.stringify(spec));
+  await runCli(['api', 'bind', join(workspace.folder, 'service.json')], {
+    env: { ...workspace.env, ...env },
+  });
   return env;
 }
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { stockShop } from '../helpers/stock-desk.ts';
 import { shelves, toCsv } from '../helpers/stock-server.ts';
+import { stockShop } from '../helpers/stock-shop.ts';
 
 const apply = 'inventory apply stock.csv --yes';
 

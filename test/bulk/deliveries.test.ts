@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { type RunList, runsOfDelivery } from '../../src/bulk/list-runs.ts';
-import { stockShop } from '../helpers/stock-desk.ts';
 import { refusal, stockServer, trouble } from '../helpers/stock-server.ts';
+import { stockShop } from '../helpers/stock-shop.ts';
 import { answering, counts, file, healed, type Scene, stories } from './story.ts';
 
 // A delivery adds to counts, so booking it twice is wrong.

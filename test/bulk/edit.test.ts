@@ -1,12 +1,12 @@
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { type StockDesk, stockShop } from '../helpers/stock-desk.ts';
 import { shelves } from '../helpers/stock-server.ts';
+import { stockShop, type Workspace } from '../helpers/stock-shop.ts';
 
 /** Makes an editor that runs the shell commands on the file. */
-function editorOf(desk: StockDesk, commands: string): Record<string, string> {
-  const path = join(desk.folder, 'editor.sh');
+function editorOf(workspace: Workspace, commands: string): Record<string, string> {
+  const path = join(workspace.folder, 'editor.sh');
   writeFileSync(path, `#!/bin/sh\n${commands}\n`);
   chmodSync(path, 0o700);
   return { EDITOR: path };

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test, vi } from 'vitest';
 import { nodeBinary, outcomeOf, startCli } from '../helpers/spawn-cli.ts';
-import { stockShop } from '../helpers/stock-desk.ts';
 import { type StockServer, shelves, toCsv } from '../helpers/stock-server.ts';
+import { stockShop } from '../helpers/stock-shop.ts';
 
 // These tests need a process of their own, for signals, kills, pipes and a full disk.
 

@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { stockDesk, stockShop } from '../helpers/stock-desk.ts';
 import { shelves, toCsv } from '../helpers/stock-server.ts';
+import { openWorkspace, stockShop } from '../helpers/stock-shop.ts';
 
 test('exports counts that can be applied again, as CSV whatever PETSTORE_OUTPUT says', async () => {
   await using shop = await stockShop(shelves(2500, (petId) => petId % 100));
@@ -93,10 +93,10 @@ test('--map can be set for a profile, in one text', async () => {
 });
 
 test('applies and undoes on the embedded store, which is another target after a reset', async () => {
-  const desk = stockDesk({ url: '' });
-  const env = { PETSTORE_OFFLINE_STORE: join(desk.folder, 'store.json'), PETSTORE_BASE_URL: '' };
-  desk.write('stock.csv', toCsv(shelves(25, 77)));
-  desk.write('d.csv', 'petId,change\n1,+1\n');
+  const workspace = openWorkspace({ url: '' });
+  const env = { PETSTORE_OFFLINE_STORE: join(workspace.folder, 'store.json'), PETSTORE_BASE_URL: '' };
+  workspace.write('stock.csv', toCsv(shelves(25, 77)));
+  workspace.write('d.csv', 'petId,change\n1,+1\n');
   const deliver = 'inventory apply d.csv --relative --delivery LS-1 --yes --offline';
   for (const [words, expected] of [
     ['inventory apply stock.csv --yes --offline', { applied: 25, undo: 'petstore undo r1 --offline' }],
@@ -104,9 +104,9 @@ test('applies and undoes on the embedded store, which is another target after a 
     [deliver, { applied: 1 }],
     [deliver, { booked: 1 }],
   ] as const)
-    expect(await desk.report(words, { env })).toMatchObject({ code: 0, ...expected });
-  expect((await desk.run('offline reset --yes', { env })).code).toBe(0);
-  expect(await desk.report(deliver, { env })).toMatchObject({ code: 0, applied: 1 });
+    expect(await workspace.report(words, { env })).toMatchObject({ code: 0, ...expected });
+  expect((await workspace.run('offline reset --yes', { env })).code).toBe(0);
+  expect(await workspace.report(deliver, { env })).toMatchObject({ code: 0, applied: 1 });
 });
 
 test('a protected profile asks for its name', async () => {

@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { stockShop } from '../helpers/stock-desk.ts';
 import { refusal, toCsv, trouble } from '../helpers/stock-server.ts';
+import { stockShop } from '../helpers/stock-shop.ts';
 
 const apply = 'inventory apply stock.csv --yes';
 const notes = '_line,_state,_status,_code,_message';

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { main } from '../../src/main.ts';
 import { fakeIo } from '../helpers/run-cli.ts';
-import { stockShop } from '../helpers/stock-desk.ts';
 import {
   holdWrites,
   type StockServer,
@@ -12,6 +11,7 @@ import {
   toCsv,
   trouble,
 } from '../helpers/stock-server.ts';
+import { stockShop } from '../helpers/stock-shop.ts';
 import { answering, counts, healed, setting, stories } from './story.ts';
 
 /** Resolves when this number of writes has reached the server. */

@@ -10,8 +10,8 @@ import type { RunHeader } from '../../src/bulk/run-header.ts';
 import type { StopReason } from '../../src/client/pace.ts';
 import { Stop } from '../../src/process/signals.ts';
 import { initialState } from '../../src/writes/next.ts';
-import { stockShop } from '../helpers/stock-desk.ts';
 import { shelves, toCsv, trouble } from '../helpers/stock-server.ts';
+import { stockShop } from '../helpers/stock-shop.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 /** A service, and a run of 6 rows that stopped after 3. */

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { type StockDesk, stockShop } from '../helpers/stock-desk.ts';
 import { type Counts, type StockServer, trouble } from '../helpers/stock-server.ts';
+import { stockShop, type Workspace } from '../helpers/stock-shop.ts';
 
 /** A service, and a person with files at work on it. */
-export type Shop = StockServer & StockDesk;
+export type Shop = StockServer & Workspace;
 
 /**
  * What happens, in its order: a command with its exit code and the counts of its report, as in `3: applied 1, unknown 1`,

@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { targetOf } from '../../src/bulk/target.ts';
 import { runCli } from '../helpers/run-cli.ts';
-import { stockShop } from '../helpers/stock-desk.ts';
 import { toCsv } from '../helpers/stock-server.ts';
+import { stockShop } from '../helpers/stock-shop.ts';
 
 test.each([
   ['http://localhost:4010/v1', true],

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
-import { stockShop } from '../helpers/stock-desk.ts';
 import { shelves, toCsv } from '../helpers/stock-server.ts';
+import { stockShop } from '../helpers/stock-shop.ts';
 import { ctrlC, plainText, startInTerminal } from '../helpers/terminal.ts';
 import { testWith } from '../helpers/tools.ts';
 

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { stockShop } from '../helpers/stock-desk.ts';
 import { type Counts, shelves, toCsv, trouble } from '../helpers/stock-server.ts';
+import { stockShop } from '../helpers/stock-shop.ts';
 import { answering, counts, healed, type Scene, setting, stories } from './story.ts';
 
 const apply = 'inventory apply stock.csv --yes';

@@ -23,6 +23,6 @@ export async function listPages(
 }
 
 /** Lists these pets, and returns stdout. */
-export async function listed(pets: readonly object[], flags = '', options?: RunOptions): Promise<string> {
+export async function printPets(pets: readonly object[], flags = '', options?: RunOptions): Promise<string> {
   return (await listPages([pets], flags, options)).stdout;
 }

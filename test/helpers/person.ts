@@ -1,10 +1,14 @@
 import { PassThrough } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, vi } from 'vitest';
 import { main } from '../../src/main.ts';
 import { type FakeIo, fakeIo, type Run, type RunOptions } from './run-cli.ts';
 
-/** Creates a process with a person at its terminal, and the keyboard of that person. */
-export function seated(options: RunOptions = {}): { readonly io: FakeIo; readonly keyboard: PassThrough } {
+/** Creates a process whose stdin is a terminal, and the keyboard of that terminal. */
+export function withKeyboard(options: RunOptions = {}): {
+  readonly io: FakeIo;
+  readonly keyboard: PassThrough;
+} {
   const keyboard = new PassThrough();
   const io = fakeIo({ ...options, terminals: ['stdin', 'stderr'] });
   return {
@@ -22,20 +26,12 @@ export async function runTyping(
   answers: Answers,
   options: RunOptions = {},
 ): Promise<Run> {
-  const { io, keyboard } = seated(options);
+  const { io, keyboard } = withKeyboard(options);
   const ended = main(argv, io);
   for (const [text, keys] of answers) {
-    await until(() => io.written('stderr').includes(text), text);
+    await vi.waitFor(() => expect(io.written('stderr')).toContain(text), { timeout: 5000, interval: 10 });
     await sleep(20);
     keyboard.write(keys);
   }
   return { code: await ended, stdout: io.written('stdout'), stderr: io.written('stderr') };
-}
-
-async function until(test: () => boolean, text: string): Promise<void> {
-  for (let waited = 0; waited < 5000; waited += 10) {
-    if (test()) return;
-    await sleep(10);
-  }
-  throw new Error(`'${text}' was never shown`);
 }

@@ -1,5 +1,5 @@
 import { type Reaction, type RecordingServer, type Reply, recordingServer } from './recording-server.ts';
-import { type StockDesk, stockDesk } from './stock-desk.ts';
+import { openWorkspace, type Workspace } from './stock-shop.ts';
 
 export type Entry = Record<string, unknown> & { id?: number; petId?: number };
 
@@ -11,8 +11,8 @@ export interface RecordRequest {
   perform(): Reply;
 }
 
-/** A service of records with strong ETags, and a person at work on it. */
-export interface RecordShop extends StockDesk, RecordingServer {
+/** A service of records with strong ETags, and a folder for it. */
+export interface RecordShop extends Workspace, RecordingServer {
   /** By path, as in `/pets/1`. */
   readonly stored: Map<string, Entry>;
   readonly writes: string[];
@@ -79,7 +79,7 @@ export async function recordShop(records: Readonly<Record<string, readonly Entry
     if (status !== undefined) return refusal(status);
     return shop.misbehave?.({ method, path, headers, perform }) ?? perform();
   });
-  return Object.assign(shop, stockDesk(server), server, {
+  return Object.assign(shop, openWorkspace(server), server, {
     field: (path: string, name: string) => stored.get(path)?.[name],
   });
 }

@@ -7,8 +7,8 @@ import { temporaryFolder } from './temporary-folder.ts';
 interface Shop {
   readonly file: string;
   run(line: Line, options?: RunOptions): Promise<Run>;
-  /** Runs a command that must succeed, as words or as a line, and returns its JSON. */
-  json(...argv: string[]): Promise<unknown>;
+  /** Runs a command that must succeed, and returns its JSON. */
+  json(line: Line): Promise<unknown>;
   /** @see runTyping */
   typing(line: Line, answers: Answers): Promise<Run>;
 }
@@ -23,12 +23,10 @@ export function openShop(): Shop {
   return {
     file,
     run: (line, options) => runCli(['--offline', ...wordsOf(line)], inStore(options)),
-    async json(...argv) {
-      const { code, stdout, stderr } = await runCli(
-        ['--offline', ...(argv.length === 1 ? argv.join().split(' ') : argv), '-o', 'json'],
-        inStore(),
-      );
-      if (code !== 0) throw new Error(`${argv.join(' ')}: exit ${code}: ${stderr}`);
+    async json(line) {
+      const argv = ['--offline', ...wordsOf(line), '-o', 'json'];
+      const { code, stdout, stderr } = await runCli(argv, inStore());
+      if (code !== 0) throw new Error(`${line}: exit ${code}: ${stderr}`);
       return JSON.parse(stdout);
     },
     typing: (line, answers) => runTyping(['--offline', ...wordsOf(line)], answers, inStore()),

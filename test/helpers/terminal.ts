@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { vi } from 'vitest';
 import { cliPath, nodeBinary } from './spawn-cli.ts';
 
 /** The built program in a real terminal, and a person at its keyboard. */
@@ -21,7 +21,6 @@ interface TerminalOptions {
 }
 
 export const ctrlC = '\x03';
-const longestWaitMs = 10_000;
 
 /** Starts the program in a pseudo-terminal, which `script` of util-linux, or of BSD, opens. */
 export function startInTerminal(
@@ -52,16 +51,12 @@ export function startInTerminal(
     ended,
     press: (keys) => void child.stdin.write(keys),
     async until(text) {
-      for (let waited = 0; waited < longestWaitMs; waited += 5) {
-        const at = drawn.indexOf(text, searchFrom);
-        if (at !== -1) {
-          searchFrom = at + text.length;
-          return;
-        }
-        await sleep(5);
-      }
-      child.kill();
-      throw new Error(`'${text}' was never drawn; this was:\n${drawn}`);
+      const isDrawn = () => drawn.includes(text, searchFrom);
+      await vi.waitUntil(isDrawn, { timeout: 10_000, interval: 5 }).catch(() => {
+        child.kill();
+        throw new Error(`'${text}' was never drawn; this was:\n${drawn}`);
+      });
+      searchFrom = drawn.indexOf(text, searchFrom) + text.length;
     },
   };
 }

@@ -4,8 +4,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { topicNames } from '../../src/cli/command-words.ts';
 import { commandsOf } from '../../src/cli/verb.ts';
 import { program } from '../../src/commands/index.ts';
-import { openDesk } from '../helpers/desk.ts';
 import { runCli } from '../helpers/run-cli.ts';
+import { openShell } from '../helpers/shell.ts';
 import { testWith } from '../helpers/tools.ts';
 
 const readme = readFileSync('README.md', 'utf8');
@@ -35,21 +35,21 @@ const isInstallation = ({ line }: Example) => line.startsWith('npm install');
 const isFile = ({ line }: Example) => line.startsWith('cat ');
 
 describe('in a terminal, from the first line of the README to the last', () => {
-  let desk: Awaited<ReturnType<typeof openDesk>>;
-  const asRun = (line: string) => line.replaceAll('http://127.0.0.1:4010', desk.url);
+  let shell: Awaited<ReturnType<typeof openShell>>;
+  const asRun = (line: string) => line.replaceAll('http://127.0.0.1:4010', shell.url);
   beforeAll(async () => {
-    desk = await openDesk();
+    shell = await openShell();
     for (const { line, output } of examples.filter(isFile))
-      desk.write(line.slice('cat '.length), `${output}\n`);
+      shell.write(line.slice('cat '.length), `${output}\n`);
   });
-  afterAll(() => desk[Symbol.asyncDispose]());
+  afterAll(() => shell[Symbol.asyncDispose]());
 
   testWith('bash', 'script', 'jq').each(
     examples.filter((example) => !isInstallation(example) && !isFile(example)),
   )(
     '$line',
     async ({ line, code, output }) => {
-      const run = await desk.run(asRun(line), { isTerminal: true, env: { EDITOR: 'true' } });
+      const run = await shell.run(asRun(line), { isTerminal: true, env: { EDITOR: 'true' } });
       expect(run.code, run.output).toBe(code);
       if (output !== undefined) expect(undated(run.output.trimEnd())).toBe(undated(output));
     },

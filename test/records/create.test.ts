@@ -28,7 +28,7 @@ test.each([
   const [noun = ''] = create.split(' ');
   expect(await shop.json(create)).toEqual(created);
   let record: object = created;
-  expect(await shop.json(noun, 'get', `${created.id}`)).toEqual(record);
+  expect(await shop.json(`${noun} get ${created.id}`)).toEqual(record);
   for (const [change, fields] of changes) {
     record = { ...record, ...fields };
     expect(await shop.json(change)).toEqual(record);

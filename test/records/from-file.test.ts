@@ -251,7 +251,7 @@ test('each record of a file is created by one shard, by its line', async () => {
   const stdin = `name,category\n${Array.from({ length: 12 }, (_, at) => `shard ${at},1\n`).join('')}`;
   for (const shard of ['1/3', '2/3', '3/3'])
     expect((await shop.run(`pets create --from - --shard ${shard} --yes`, { stdin })).code).toBe(0);
-  const pets = (await shop.json('pets', 'list', '--name', 'shard')) as { name: string }[];
+  const pets = (await shop.json('pets list --name shard')) as { name: string }[];
   const lines = pets.map(({ name }) => `${name},1`).sort();
   expect(lines).toEqual(stdin.trimEnd().split('\n').slice(1).sort());
 });

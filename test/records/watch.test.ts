@@ -1,5 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { main } from '../../src/main.ts';
 import { type Reply, recordingServer } from '../helpers/recording-server.ts';
 import { fakeIo, runAt } from '../helpers/run-cli.ts';
@@ -17,8 +16,7 @@ async function watch(answers: readonly Reply[], until: string) {
   });
   const io = fakeIo({ terminals: ['stdout', 'stderr'], env: { NO_COLOR: '1' } });
   const ended = main(['pets', 'list', '--watch', '1s', '--retries', '0', '--base-url', server.url], io);
-  for (let elapsedMs = 0; !io.written('stdout').includes(until) && elapsedMs < 9000; elapsedMs += 20)
-    await sleep(20);
+  await vi.waitUntil(() => io.written('stdout').includes(until), { timeout: 9000 });
   io.raise('SIGINT');
   const code = await ended;
   return { code, stderr: io.written('stderr'), screens: io.written('stdout').split('\x1b[2J\x1b[H') };

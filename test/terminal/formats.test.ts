@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { main } from '../../src/main.ts';
 import { printJson } from '../../src/process/exact-json.ts';
-import { listed, listPages, mia, rex, terminal } from '../helpers/list-pets.ts';
+import { listPages, mia, printPets, rex, terminal } from '../helpers/list-pets.ts';
 import { recordingServer } from '../helpers/recording-server.ts';
 import { fakeIo, runAt } from '../helpers/run-cli.ts';
 
@@ -34,7 +34,7 @@ test.each(formats)('%s prints a list of several pages and an empty one, with exa
   const flags = `-o ${format}`;
   const stdout = head + one + two + end;
   expect(await listPages([[rex], [], [mia]], flags)).toEqual({ code: 0, stdout, stderr: '' });
-  expect(await listed([], flags)).toBe(format === 'yaml' ? '[]\n' : head + end);
+  expect(await printPets([], flags)).toBe(format === 'yaml' ? '[]\n' : head + end);
 });
 
 test.each(formats)('%s prints one record', async (format, head, one) => {
@@ -45,9 +45,9 @@ test.each(formats)('%s prints one record', async (format, head, one) => {
 
 test.each(formats)('%s prints the columns of --fields, and no header with --no-header', async (...row) => {
   const [format, , one, , , picked] = row;
-  expect(await listed([rex], `--fields categoryId,name -o ${format}`)).toBe(picked);
+  expect(await printPets([rex], `--fields categoryId,name -o ${format}`)).toBe(picked);
   const bare = { table: '1  Rex  7  available\n', json: `[${rexJson}]\n` }[format as string] ?? one;
-  expect(await listed([rex], `--no-header -o ${format}`)).toBe(bare);
+  expect(await printPets([rex], `--no-header -o ${format}`)).toBe(bare);
 });
 
 test.each(formats)('%s is written page by page, and does not look whole if it breaks off', async (...row) => {
@@ -71,7 +71,7 @@ test('JSON is indented on a terminal, and a picked field that a record lacks is 
   const indented =
     '[\n  {\n    "id": 1,\n    "status": "available"\n  },\n  {\n    "id": 2,\n    "status": null\n  }\n]\n';
   const pets = [rex, { id: 2n, name: 'Max', categoryId: 1n }];
-  expect(await listed(pets, '--json --fields id,status', terminal)).toBe(indented);
+  expect(await printPets(pets, '--json --fields id,status', terminal)).toBe(indented);
 });
 
 const orders = [
@@ -121,7 +121,7 @@ test.each([
   ['csv', "'a", "'a"],
   ['ids', 'a\nb', 'a\\x0ab'],
 ])('%s writes %j as %j', async (format, name, text) => {
-  expect(await listed([{ ...rex, name }], `-o ${format} --fields name --no-header`)).toBe(`${text}\n`);
+  expect(await printPets([{ ...rex, name }], `-o ${format} --fields name --no-header`)).toBe(`${text}\n`);
 });
 
 test.each(['table', 'csv', 'tsv', 'yaml', 'ids'])(
@@ -132,11 +132,11 @@ test.each(['table', 'csv', 'tsv', 'yaml', 'ids'])(
     const inYaml = 'a\\e[2Jb\\0\\a\\u007f\\u009b\\u202e\\ud800';
     const shown = format === 'yaml' ? inYaml : escaped;
     const flags = `-o ${format} --fields name --color never`;
-    expect(await listed([{ ...rex, name }], flags, terminal)).toContain(shown);
+    expect(await printPets([{ ...rex, name }], flags, terminal)).toContain(shown);
     const joined = 'می\u200cخواهم \u202e\u2067';
     const data = { table: shown, yaml: 'a\\e[2Jb\\0\\a\\u007f\\u009b\u202e\\ud800' }[format];
     const pets = [name, joined].map((each) => ({ ...rex, name: each }));
-    const stdout = await listed(pets, flags);
+    const stdout = await printPets(pets, flags);
     // UTF-8 has no bytes for half of a pair.
     expect(stdout).toContain(data ?? name.replace('\ud800', '\\ud800'));
     if (format !== 'table') expect(stdout).toContain(joined);
@@ -154,5 +154,5 @@ test.each(
   }),
 )('a name that is nothing but %s, very many of them, is shown in linear time', async (_, name) => {
   for (const options of [{}, terminal])
-    expect(await listed([{ ...rex, name }], '--fields id,name', options)).toContain('id');
+    expect(await printPets([{ ...rex, name }], '--fields id,name', options)).toContain('id');
 });

@@ -3,10 +3,10 @@ import { expect, test } from 'vitest';
 import { createPrompt } from '../../src/input/prompt.ts';
 import { plainStyle } from '../../src/output/style.ts';
 import { UsageError } from '../../src/process/errors.ts';
-import { seated } from '../helpers/person.ts';
+import { withKeyboard } from '../helpers/person.ts';
 
-async function sit() {
-  const { io, keyboard } = seated();
+async function openPrompt() {
+  const { io, keyboard } = withKeyboard();
   const prompt = await createPrompt(io, { signal: new AbortController().signal, style: plainStyle });
   const type = async (keys: string) => {
     await sleep(20);
@@ -16,14 +16,14 @@ async function sit() {
 }
 
 test('Ctrl-D ends a question instead of leaving it open', async () => {
-  const { prompt, type } = await sit();
+  const { prompt, type } = await openPrompt();
   const answer = prompt.select('Category', [{ name: 'Dogs', value: 1n }]);
   await type('\x04');
   await expect(answer).rejects.toThrow(UsageError);
 });
 
 test('foreign text in questions and choices becomes visible escapes', async () => {
-  const { prompt, type, io } = await sit();
+  const { prompt, type, io } = await openPrompt();
   const answer = prompt.select('Where is \x1b[2J?', [{ name: 'here\x07', value: 1 }]);
   await type('\r');
   await answer;

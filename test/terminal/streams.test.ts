@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { openStreams } from '../../src/output/streams.ts';
 import { createSecrets } from '../../src/process/secrets.ts';
 import { breakRunnerCommands } from '../../src/process/text.ts';
-import { listed, rex } from '../helpers/list-pets.ts';
+import { printPets, rex } from '../helpers/list-pets.ts';
 import { fakeIo, runCli } from '../helpers/run-cli.ts';
 
 const names = ['::error::x', 'a\n::set-output name=x::y', '##[group]x', '##vso[a.b]', 'section_start:1:x'];
@@ -12,9 +12,9 @@ test.each(['GITHUB_ACTIONS', 'GITLAB_CI', 'TF_BUILD'])(
   'with %s a runner obeys nothing in a table or on stderr',
   async (runner) => {
     const env = { [runner]: 'true' };
-    const shown = await listed(pets, '--fields name', { env });
+    const shown = await printPets(pets, '--fields name', { env });
     expect(shown).not.toMatch(/^\s*(::|section_start:)|##\[|##vso\[/m);
-    expect(await listed(pets, '--fields name')).toContain('##[group]x');
+    expect(await printPets(pets, '--fields name')).toContain('##[group]x');
     const { stderr } = await runCli(['pets', 'get', '##[group]x', '--offline'], { env });
     expect(stderr).toContain('##\\u005bgroup]x');
   },
@@ -24,7 +24,9 @@ test.each(['json', 'jsonl', 'csv', 'tsv', 'yaml', 'ids'])(
   '%s is the same data in a CI job',
   async (format) => {
     const flags = `--fields name -o ${format}`;
-    expect(await listed(pets, flags, { env: { GITHUB_ACTIONS: 'true' } })).toBe(await listed(pets, flags));
+    expect(await printPets(pets, flags, { env: { GITHUB_ACTIONS: 'true' } })).toBe(
+      await printPets(pets, flags),
+    );
   },
 );
 

@@ -1,11 +1,11 @@
 import stringWidth from 'fast-string-width';
 import { expect, test } from 'vitest';
-import { listed, listPages, mia, rex, terminal } from '../helpers/list-pets.ts';
+import { listPages, mia, printPets, rex, terminal } from '../helpers/list-pets.ts';
 
 const shown = '--color never --fields id,name,status';
 
 function drawn(pets: readonly object[], columns = 80): Promise<string> {
-  return listed(pets, shown, { ...terminal, columns });
+  return printPets(pets, shown, { ...terminal, columns });
 }
 
 test('a terminal gets a frame, ids to the right', async () => {
@@ -25,24 +25,24 @@ test('an empty table is its header; without a header it has none', async () => {
     "id  name  status
     "
   `);
-  expect(await listed([rex], `${shown} --no-header`, terminal)).toMatchInlineSnapshot(`
+  expect(await printPets([rex], `${shown} --no-header`, terminal)).toMatchInlineSnapshot(`
     "┌───┬─────┬───────────┐
     │ 1 │ Rex │ available │
     └───┴─────┴───────────┘
     "
   `);
-  expect(await listed([], `${shown} --no-header`, terminal)).toBe('');
+  expect(await printPets([], `${shown} --no-header`, terminal)).toBe('');
 });
 
 test('the header is bold and a status has its colour; in a pipe only with --color always', async () => {
   const pets = ['available', 'pending', 'sold'].map((status) => ({ ...rex, status }));
-  for (const stdout of [await listed(pets, '', terminal), await listed(pets, '--color always')]) {
+  for (const stdout of [await printPets(pets, '', terminal), await printPets(pets, '--color always')]) {
     expect(stdout).toMatch(/\x1b\[1m.*name.*\x1b\[22m/);
     expect(stdout).toContain('\x1b[32mavailable\x1b[39m');
     expect(stdout).toContain('\x1b[33mpending\x1b[39m');
     expect(stdout).toContain('\x1b[2msold\x1b[22m');
   }
-  expect(await listed(pets)).not.toContain('\x1b');
+  expect(await printPets(pets)).not.toContain('\x1b');
 });
 
 const family = '\u{1f468}\u200d\u{1f469}\u200d\u{1f467}';
@@ -103,7 +103,7 @@ test('a longer list is aligned columns, printed before its last page has arrived
 test('a piped table has the same columns, two spaces apart, and no space at the end of a line', async () => {
   const { status: _, ...cat } = { ...rex, id: 2n, name: '猫' };
   const long = { ...mia, name: 'x'.repeat(99) };
-  expect(await listed([rex, cat, long], '--fields id,name,status')).toBe(
+  expect(await printPets([rex, cat, long], '--fields id,name,status')).toBe(
     [
       `                 id  name${' '.repeat(97)}status`,
       `                  1  Rex${' '.repeat(98)}available`,

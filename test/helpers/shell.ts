@@ -10,8 +10,8 @@ import { cliPath, nodeBinary } from './spawn-cli.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 import { plainText } from './terminal.ts';
 
-/** A place to try the examples of a page: a folder, a deployment of the service, and a shell that knows `petstore`. */
-interface Desk extends AsyncDisposable {
+/** Bash in a folder of its own, where `petstore` is on the path, and a deployment of the service. */
+interface Shell extends AsyncDisposable {
   readonly folder: string;
   /** The address of the deployment, which runs `commit`. */
   readonly url: string;
@@ -28,14 +28,14 @@ interface RunOptions {
 
 export const commit = '4f2a9c1';
 
-export async function openDesk(): Promise<Desk> {
+export async function openShell(): Promise<Shell> {
   const folder = temporaryFolder();
   mkdirSync(join(folder, 'bin'));
   writeFileSync(join(folder, 'bin/petstore'), `#!/bin/sh\nexec '${nodeBinary}' '${cliPath}' "$@"\n`, {
     mode: 0o755,
   });
   const deployment = await deploy();
-  const desk: Desk = {
+  const shell: Shell = {
     folder,
     url: deployment.url,
     write: (name, text) => writeFileSync(join(folder, name), text),
@@ -67,7 +67,7 @@ export async function openDesk(): Promise<Desk> {
     },
     [Symbol.asyncDispose]: () => deployment.close(),
   };
-  return desk;
+  return shell;
 }
 
 /** Removes erased lines: how often a live line is drawn and erased depends on the load of the machine. */

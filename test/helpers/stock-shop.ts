@@ -4,8 +4,8 @@ import { type Line, type Run, type RunOptions, runCli, wordsOf } from './run-cli
 import { type Counts, type StockServer, stockServer } from './stock-server.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
-/** A person with a folder of files, at work on one service. */
-export interface StockDesk {
+/** A folder of files, in which commands run against one service. */
+export interface Workspace {
   readonly folder: string;
   readonly env: Readonly<Record<string, string>>;
   write(name: string, text: string): void;
@@ -34,7 +34,7 @@ interface Report extends Record<string, unknown> {
     | undefined;
 }
 
-export function stockDesk(server: Pick<StockServer, 'url'>): StockDesk {
+export function openWorkspace(server: Pick<StockServer, 'url'>): Workspace {
   const folder = temporaryFolder();
   const env = { PETSTORE_STATE_DIR: join(folder, 'state'), PETSTORE_BASE_URL: server.url };
   const run = (line: Line, options: RunOptions = {}) =>
@@ -67,13 +67,13 @@ function parseJson(text: string): Record<string, unknown> | undefined {
   }
 }
 
-/** Starts a service with these counts, for a person with a folder of these files. */
+/** Starts a service with these counts, and opens a folder of these files for it. */
 export async function stockShop(
   counts: Counts,
   files: Readonly<Record<string, string>> = {},
-): Promise<StockServer & StockDesk> {
+): Promise<StockServer & Workspace> {
   const server = await stockServer(counts);
-  const shop = Object.assign(server, stockDesk(server));
+  const shop = Object.assign(server, openWorkspace(server));
   for (const [name, text] of Object.entries(files)) shop.write(name, text);
   return shop;
 }
