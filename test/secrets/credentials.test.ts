@@ -3,7 +3,6 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { readToken } from '../../src/config/read-token.ts';
-import { originOfToken } from '../../src/config/settings.ts';
 import { openConfig } from '../helpers/config-folder.ts';
 import { recordingServer } from '../helpers/recording-server.ts';
 import { fakeIo, runAt } from '../helpers/run-cli.ts';
@@ -110,25 +109,32 @@ describe('a token that cannot be read is an error that names its source, and sho
   });
 });
 
-const urls = {
-  flag: { source: 'flag', value: 'https://flag.example/v1' },
-  variable: { source: 'environment', value: 'https://variable.example' },
-  profile: { source: 'profile', value: 'https://profile.example' },
-  top: { source: 'config', value: 'https://top.example' },
-} as const;
+const variable = { PETSTORE_BASE_URL: 'https://variable.example' };
+const inProfile = { 'base-url': 'https://profile.example' };
+const atTop = { 'base-url': 'https://top.example' };
+const command = { 'token-command': 'echo s3cret' };
 
-test.each([
-  ['environment', [urls.flag, urls.variable, urls.profile, urls.top], 'https://variable.example'],
-  ['environment', [urls.flag, urls.profile, urls.top], 'https://profile.example'],
-  ['environment', [urls.flag, urls.top], 'https://top.example'],
-  ['environment', [urls.flag], 'https://flag.example'],
-  ['profile', [urls.flag, urls.variable, urls.profile, urls.top], 'https://profile.example'],
-  ['profile', [urls.variable], 'https://variable.example'],
-  ['config', [urls.variable, urls.profile, urls.top], 'https://top.example'],
-  ['config', [urls.flag, urls.profile], 'https://profile.example'],
-  ['config', [], undefined],
-] as const)('a token of the %s, with the base URLs %j, belongs to %j', (source, baseUrls, origin) => {
-  expect(originOfToken(source, baseUrls)).toBe(origin);
+test.each<readonly [what: string, env: Env, profile: object, top: object, origin: string]>([
+  ['the environment', { ...token, ...variable }, inProfile, atTop, 'https://variable.example'],
+  ['the environment', token, inProfile, atTop, 'https://profile.example'],
+  ['the environment', token, {}, atTop, 'https://top.example'],
+  ['a profile', variable, { ...inProfile, ...command }, atTop, 'https://profile.example'],
+  ['a profile', variable, command, {}, 'https://variable.example'],
+  ['the top level', variable, inProfile, { ...atTop, ...command }, 'https://top.example'],
+  ['the top level', {}, inProfile, command, 'https://profile.example'],
+])('a token of %s, with %j, the profile %j and the top level %j, belongs to %s', async (...row) => {
+  const [, env, profile, others, origin] = row;
+  const config = { profile: 'p', profiles: { p: profile }, ...others };
+  const flags = '--base-url https://flag.example --profile p';
+  const { isSent, stderr } = await show(config, { env, flags, isAtTerminal: true });
+  expect(isSent).toBe(false);
+  expect(stderr).toContain(`is not sent to https://flag.example: it is meant for ${origin}`);
+});
+
+test('a token of the environment belongs to the address of the command if no other is set', async () => {
+  expect(await show({}, { env: token, flags: '--base-url https://flag.example' })).toMatchObject({
+    isSent: true,
+  });
 });
 
 describe('a token that belongs to one origin', () => {

@@ -108,16 +108,6 @@ GET /orders/{id} -> PurchaseOrder
 PUT /orders/{id} PurchaseOrder
 DELETE /orders/{id}
 
-# orders whose pet has another name
-Order: id# pet# user# quantity# complete?
-Pet: id# name
-GET /pets -> Pet[] = listPets
-GET /orders -> Order[]
-POST /orders Order -> Order
-GET /orders/{id} -> Order
-PUT /orders/{id} Order -> Order
-DELETE /orders/{id}
-
 # an archive beside the shop, though it has our operationId
 Pet: id# name status
 GET /pets -> Pet[] = listPets

@@ -44,15 +44,6 @@ test.each<[what: string, Shape, queries: readonly string[]]>([
   expect([...new Set(sent)].sort()).toEqual(queries);
 });
 
-test('an operation stays unbound if a required parameter has no role', async () => {
-  const limits = [inQuery('limit', integer), inQuery('size', text, { required: true })];
-  await using service = await shapedService({ parameters: limits });
-  const { run } = await bindTo(service);
-  const refused = await run('pets list');
-  expect(refused).toMatchObject({ code: 2, stdout: '' });
-  expect(refused.stderr).toContain('it needs the query parameter size, which petstore has no value for');
-});
-
 test('no page beyond the largest number of the description is requested', async () => {
   const parameters = [inQuery('page', { ...integer, minimum: 1, maximum: 2 }), inQuery('size', integer)];
   await using service = await shapedService({ parameters, page: pagesOfTwo });

@@ -33,19 +33,11 @@ test.each(['version', '--version', '--version -o json', '--quiet --version', '--
 );
 
 test.each([
-  ['petz', 'did you mean pets?'],
-  ['pets lst', 'did you mean list?'],
-  ['list', 'see `petstore --help`'],
-  ['profile rename shop', 'see `petstore profile --help`'],
-  ['runs r7', 'see `petstore runs --help`'],
-])('petstore %s: %s', async (words, hint) => {
-  const run = await runCli(words);
-  expect(run).toMatchObject({ code: 2, stdout: '' });
-  expect(run.stderr).toMatch(/^error: petstore.*: unknown command '.*'$/m);
-  expect(run.stderr).toContain(`hint: ${hint}\n`);
-});
-
-test.each([
+  ['petz', "unknown command 'petz'\nhint: did you mean pets?\n"],
+  ['pets lst', "unknown command 'lst'\nhint: did you mean list?\n"],
+  ['list', "unknown command 'list'\nhint: see `petstore --help`\n"],
+  ['profile rename shop', "unknown command 'rename'\nhint: see `petstore profile --help`\n"],
+  ['runs r7', "unknown command 'r7'\nhint: see `petstore runs --help`\n"],
   ['pet get', "pets get: missing required argument 'id or name'\nhint: see `petstore pets get --help`"],
   ['help zebra', "unknown command 'zebra'\nhint: see `petstore --help`"],
   ['pest --help', "unknown command 'pest'\nhint: did you mean pet?"],
