@@ -37,7 +37,7 @@ export async function findTarget(context: Context): Promise<string> {
  *
  * @param baseUrl the base URL of the client, with the base path of a binding.
  */
-export function targetOf(baseUrl: string): string {
+function targetOf(baseUrl: string): string {
   if (!URL.canParse(baseUrl)) return baseUrl;
   // `URL` has already lower-cased the host and dropped a default port.
   const { protocol, hostname, port, pathname } = new URL(baseUrl);
