@@ -227,15 +227,19 @@ test('an earlier run on a record does not hold up a row, even if the row is plan
 });
 
 test.each([
-  ['its header', ['LS-1', 'LS-2'], (text: string) => text.replace(/^\{/, '{{')],
+  ['in its header', ['LS-1', 'LS-2'], (text: string) => text.replace(/^\{/, '{{')],
   ['everything', ['LS-1', 'LS-2'], () => 'garbage'],
   ['all after some letters', ['LS-1', 'LS-2'], (text: string) => `${text.slice(0, 60)}${'\0'.repeat(99)}`],
-  ['the target is missing', ['LS-1', 'LS-2'], (text: string) => text.replace(/"target":"[^"]*",/, '')],
-  ['the rows are no number', ['LS-1'], (text: string) => text.replace('"rows":2', '"rows":"2"')],
+  ['a missing target', ['LS-1', 'LS-2'], (text: string) => text.replace(/"target":"[^"]*",/, '')],
+  [
+    'a count of rows that is not a number',
+    ['LS-1'],
+    (text: string) => text.replace('"rows":2', '"rows":"2"'),
+  ],
   // Rows of another delivery rest on no outcome of this one.
-  ['an outcome', ['LS-1'], (text: string) => text.replace('"kind":"applied"', '"kind":applied')],
+  ['in an outcome', ['LS-1'], (text: string) => text.replace('"kind":"applied"', '"kind":applied')],
 ] as const)(
-  'a journal of which %s is damaged stops the deliveries %s, and is named',
+  'a journal with damage (%s) stops the deliveries %s, and is named',
   async (_, numbers, damage) => {
     await using shop = await stockShop([5, 5], delivery('1,+1 2,+2'));
     await shop.report(deliver);

@@ -31,7 +31,7 @@ async function shopOf(rows: number, ms = 0) {
 
 const apply = ['inventory', 'apply', 'stock.csv', '--yes'];
 
-/** Applies the file in a process of which no file can grow beyond so many KiB. */
+/** Applies the file in a process whose files cannot grow beyond so many KiB. */
 function applyOnFullDisk({ folder, env }: Awaited<ReturnType<typeof shopOf>>, limitKiB: number) {
   const words = ['bin/petstore.js', 'inventory', 'apply', `${folder}/stock.csv`, '--yes'];
   // ulimit of POSIX counts blocks of 512 bytes.

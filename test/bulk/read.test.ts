@@ -290,7 +290,7 @@ test('people read one problem of each kind with its number, programs read all', 
   expect(errors.at(-1)?.details.line).toBe(334);
 });
 
-test('counts what is left out, and says why', async () => {
+test('counts the rows that are left out, and says why', async () => {
   const input = await read('petId,quantity\n1,2\n1,2\n3,x\n4,5\n4,6\n');
   expect(rowsOf(input)).toBe('1=2');
   expect(input).toMatchObject({ skipped: 1, invalid: [{ line: 4 }, { line: 5 }, { line: 6 }] });

@@ -113,7 +113,7 @@ test('a delete that failed for a passing reason is planned anew, with what its r
   expect(JSON.parse((await shop.run('runs show r1 -o json')).stdout)).toMatchObject([{ name: 'Luna' }]);
 });
 
-test('an undo that has begun removes a record once a person has told its id', async () => {
+test('an undo that has begun removes a record once a person has given its id', async () => {
   await using shop = await recordShop({ '/pets': pets, '/categories': [{ id: 1, name: 'dogs' }] });
   shop.write('new.csv', 'name,category\nLuna,dogs\nRex,dogs\n');
   let made = 0;
@@ -132,7 +132,7 @@ test('an undo that has begun removes a record once a person has told its id', as
   expect(shop.stored.size).toBe(pets.length + 1);
 });
 
-test('an undo names a record whose id no answer told, and goes on with the id of a person', async () => {
+test('an undo names a record whose id no answer gave, and goes on with the id that a person gives', async () => {
   await using shop = await recordShop({ '/pets': pets });
   shop.write('new.csv', 'name,category\nRex,1\nTom,1\n');
   shop.misbehave = ({ method, perform }) => {

@@ -95,7 +95,7 @@ test('an invalid row of a killed session is written beside the input, wherever t
   expect(shop.read('stock.rejects.2.csv')).toMatch(/^note,petId,quantity,_line,.*\nc,x,1,2,invalid,/);
 });
 
-test('tells rows apart that begin on one line', async () => {
+test('distinguishes rows that begin on one line', async () => {
   const rows = ['{"petId":1,"quantity":6}', '{"petId":2,"quantity":"x"}', '{"petId":9,"quantity":3}'];
   await using shop = await stockShop([5, 5], { 'a.json': `[${rows.join(',')},{"petId":3,"quantity":""}]` });
   expect(await shop.report('inventory apply a.json --yes --skip-invalid')).toMatchObject({

@@ -93,7 +93,7 @@ export function errorOf(stderr: string): Record<string, unknown> | undefined {
   return last?.error;
 }
 
-/** Undefined if the text is no JSON. */
+/** Undefined if the text is not JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -102,7 +102,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** The states of rows of which a person may say what happened. */
+/** The states of the rows that a person may settle. */
 export const openStates: readonly string[] = ['unknown', 'unprocessed', 'unsettled'];
 
 /** The states of rows in a report: those that are as the file says, and the others. */

@@ -79,7 +79,7 @@ function admit(name: string, [file, second]: readonly unknown[]): void {
   const path = pathOf(name === 'rename' ? second : file);
   if (!path.startsWith(process.folder)) return;
   if (process.isDead) throw Object.assign(new Error('the process is dead'), { code: 'EIO' });
-  // Whoever reads a journal without its end syncs it, and is no part of its run.
+  // A process that reads a journal without its end syncs it, and is not part of its run.
   if (name !== 'fsync') process.touched.add(path);
   process.operations += 1;
   const { operations, dieAt, fullAt, tornShare } = process;

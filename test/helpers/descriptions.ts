@@ -130,7 +130,7 @@ const item = {
 const json = (schema: unknown) => ({ content: { 'application/json': { schema } } });
 const ok = (schema: unknown) => ({ '200': { description: 'ok', ...json(schema) } });
 
-/** all that the specification states, and nothing more. */
+/** Only the parts that the specification states. */
 export const sparse = {
   openapi: '3.0.0',
   info: { title: 'Pet Store', version: '1.0.0' },

@@ -68,7 +68,7 @@ export async function recordShop(records: Readonly<Record<string, readonly Entry
         stored.delete(path);
         return { status: 204 };
       }
-      // What identifies an entry, and the status of a count, are no part of the body.
+      // The body has neither the ids of an entry nor the status of a count.
       const { id, petId, status } = entry;
       const kept = id === undefined ? { petId, status } : { id };
       const after: Entry = { ...JSON.parse(body), ...kept };

@@ -66,7 +66,7 @@ export function outcomeOf(child: ChildProcess, started = performance.now()): Pro
   });
 }
 
-/** Waits until the program handles SIGHUP, as /proc of Linux tells. Before that, a signal ends it. */
+/** Waits until the program handles SIGHUP, as /proc of Linux shows. Before that, a signal ends it. */
 export function handlesSignals({ pid }: ChildProcess): Promise<boolean> {
   const caughtSignals = () =>
     /SigCgt:\s*([0-9a-f]+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? '0';

@@ -13,7 +13,7 @@ const { stdout: page } = await runCli(['help', 'ci']);
 
 let shell: Awaited<ReturnType<typeof openShell>>;
 let env: Readonly<Record<string, string>>;
-/** The counts of the service, and those of the file of 25 rows, of which two differ. */
+/** The counts of the service, and those of the file: two of its 25 rows differ. */
 let before: string;
 let wanted: string;
 
@@ -35,7 +35,7 @@ beforeEach(() => {
   for (const left of ['out', 'state']) rmSync(join(shell.folder, left), { recursive: true, force: true });
 });
 
-/** What a runner of GitHub does with `${{ … }}`. */
+/** Replaces `${{ … }}` as a runner of GitHub does. */
 function expanded(line: string, values: Readonly<Record<string, string>>): string {
   return line.replace(/\$\{\{ (.*?) \}\}/g, (_, name: string) => values[name] ?? '');
 }

@@ -106,7 +106,7 @@ const oddRefusals: readonly (readonly [
   ],
 ];
 
-/** Bodies that are no list of inventory entries. */
+/** Bodies that are not lists of inventory entries. */
 const invalid: readonly (readonly [what: string, body: string, says: RegExp])[] = [
   ['text that is not JSON', '[{"petId":1', /not valid JSON/],
   ['JSON 101 deep', `${'['.repeat(101)}${']'.repeat(101)}`, /nested deeper than 100/],

@@ -88,7 +88,7 @@ describe.concurrent('a write', () => {
 });
 
 describe('an interrupted write', () => {
-  /** What is on stderr of a command that is interrupted some time after its server sees it. */
+  /** Returns the stderr of a command that is interrupted some time after its server sees it. */
   async function interrupt(line: string, act: Act, { ms = 20, scheme = 'http' } = {}) {
     const io = fakeIo();
     const raise = () => {

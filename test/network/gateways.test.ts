@@ -105,7 +105,7 @@ test('a 403 page in answer to the first write of a run stops the run', async () 
   expect(server.requests.filter(({ method }) => method === 'PUT')).toHaveLength(1);
 });
 
-describe('a failure that has a remedy gets it as a hint:', () => {
+describe('a failure that has a remedy has it in its hint:', () => {
   const loginPage = { status: 401, headers: { ...html, 'www-authenticate': 'Basic realm="shop"' } };
   const bad = (body: string) => ({ status: 400, headers: html, body });
   const linkTo = (url: string): Answer => ({

@@ -55,7 +55,7 @@ the specification
   {"code":"x","message":"name is required","status":422} -> name is required`;
 
 test.each(Array.from(answers.matchAll(/^(\S.*)\n +(.*?)\s+-> (.*)$/gm), ([, ...cells]) => cells))(
-  'a message has what is wrong: %s',
+  'a message lists the faults of the input: %s',
   (_, body = '', message) => {
     expect(messageIn(JSON.parse(body))).toBe(message);
   },

@@ -54,7 +54,7 @@ test('a silent service is probed ten times, and then the run stops', async () =>
   expect(stop.reason?.message).toMatch(/^31 attempts in a row/);
 });
 
-test('an answered reading is no sign of life where writes get no answer', () => {
+test('an answered reading does not count where writes get no answer', () => {
   const { stop, answer } = openPace();
   for (let row = 0; row < 19; row += 1) {
     answer(502);

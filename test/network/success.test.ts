@@ -86,13 +86,16 @@ test.each([remove, 'inventory set 1 5', 'categories create --name x'])(
   },
 );
 
-test.each([202, 206, 207, 299, 300, 304, 306])('a read that is answered %i is no success', async (status) => {
-  // A list may be answered in parts.
-  const line = status === 206 ? 'pets get 1' : 'pets list';
-  expect(await against({ status, body: [] }, line)).toMatchObject({ code: 6, stdout: '' });
-  const raw = await against({ status, body: [] }, 'api request GET /x');
-  expect(raw.code).toBe(status === 304 ? 0 : 6);
-});
+test.each([202, 206, 207, 299, 300, 304, 306])(
+  'a read that is answered %i has not succeeded',
+  async (status) => {
+    // A list may be answered in parts.
+    const line = status === 206 ? 'pets get 1' : 'pets list';
+    expect(await against({ status, body: [] }, line)).toMatchObject({ code: 6, stdout: '' });
+    const raw = await against({ status, body: [] }, 'api request GET /x');
+    expect(raw.code).toBe(status === 304 ? 0 : 6);
+  },
+);
 
 describe('a write that the service answers with another value', () => {
   const order = { id: 1, petId: 1, quantity: 2, shipDate: '2027-01-01T10:00:00Z', complete: false };
@@ -105,7 +108,7 @@ describe('a write that the service answers with another value', () => {
     ['orders update 1 --ship-date 2027-01-02', order, 'shipDate "2027-01-01T10:00:00Z", not "2027-01-02'],
     ['inventory set 1 10', item, '10 was sent, and it is 0 now'],
   ])(
-    '%s may have been applied if the record has it too, and both values are told',
+    '%s may have been applied if the record has it too, and the error names both values',
     async (line, body, values) => {
       const run = await against({ body }, `${line} -o json`);
       expect(run).toMatchObject({ code: 6, stdout: '' });

@@ -99,7 +99,7 @@ test('the file of SSL_CERT_FILE is trusted, and named if it cannot be used', asy
   }
 });
 
-test('a client certificate without its key is told plainly, and without a connection', async () => {
+test('a client certificate without its key is an error before any connection', async () => {
   const [{ cert }, { key }] = [await makeCertificate(30), await makeCertificate(30)];
   for (const file of [fileOf(cert), fileOf(`${cert}\n${key}`)]) {
     const run = await list('https://127.0.0.1:9', { PETSTORE_CLIENT_CERT: file });
@@ -109,7 +109,7 @@ test('a client certificate without its key is told plainly, and without a connec
 });
 
 test.each(['TLSv1.2', 'TLSv1.3'] as const)(
-  'a service that wants a client certificate over %s is told with a hint',
+  'a service that wants a client certificate over %s gives an error with a hint',
   async (version) => {
     const certificate = await makeCertificate(30);
     const asking = { requestCert: true, rejectUnauthorized: true, ca: certificate.cert };

@@ -43,7 +43,7 @@ test('the question names only the pets that exist', async () => {
   expect(await shop.json('pets list')).toHaveLength(24);
 });
 
-test('delete leaves what is in use, and names each of several', async () => {
+test('delete leaves records that are in use, and names each', async () => {
   const shop = openShop();
   const pet = await shop.run('pets delete 4 -y -o json');
   expect(pet).toMatchObject({ code: 1, stdout: '' });

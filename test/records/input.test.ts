@@ -114,7 +114,7 @@ test.each<[string, Uint8Array, message: string, hint: RegExp]>([
   ['a', Buffer.from('a,b\r\n3,caf\xe9\r\n', 'latin1'), 'a: not UTF-8 at byte 11', /-f WINDOWS-1252/],
   ['a.gz', Buffer.from([0x1f, 0x8b, 8, 0]), 'a.gz: is compressed by gzip', /unpack it/],
   ['a.xlsx', Buffer.from('PK\x03\x04'), 'a.xlsx: is a workbook or another ZIP archive', /CSV UTF-8/],
-])('%s is refused, because it is no text', async (name, bytes, message, hint) => {
+])('%s is refused, because it is not text', async (name, bytes, message, hint) => {
   const details = { hint: expect.stringMatching(hint) };
   await expect(read(bytes, { name })).rejects.toMatchObject({ message, details });
 });

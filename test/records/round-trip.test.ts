@@ -16,7 +16,7 @@ import { temporaryFolder } from '../helpers/temporary-folder.ts';
 const seed = Number(process.env.PETSTORE_TEST_SEED ?? 1);
 const int64Max = 9223372036854775807n;
 
-/** What formats, spreadsheets, databases and programs take for something else. */
+/** Texts that formats, spreadsheets, databases or programs take for something else. */
 const pieces = [
   ...`a Z é e\u0301 猫 ペット א ½ ٣ 😀 👩\u200d👩\u200d👧 👍🏽 می\u200cخواهم क्\u200dष`.split(' '),
   ..."007 12E4 1.0 1,234 -5 +49 0x1f 1e3 12,50 1:30 2027-01-01 .inf _line id << =1+1 '=x ''=x :red".split(

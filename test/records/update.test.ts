@@ -60,7 +60,7 @@ test('a 412 to the tag of a fresh reading names the cache, and the tag is not le
   expect(tags).toEqual(['"v1"', '"v1"']);
 });
 
-test('what is only sent back is not compared with the answer', async () => {
+test('a field that is only sent back is not compared with the answer', async () => {
   let version = 1;
   await using server = await recordingServer({}, ({ method, body }) => {
     if (method === 'PUT') version += 1;

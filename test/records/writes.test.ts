@@ -139,7 +139,7 @@ test('a full disk after a run hides neither its rejects nor its error', async ()
   });
 });
 
-test('Ctrl-C ends writes of several records at once, and what is open is told', async () => {
+test('Ctrl-C ends the writes of several records, and the errors name the open ones', async () => {
   const io = fakeIo();
   await using silent = await recordingServer({}, ({ method, path }) => {
     if (method === 'GET') return { body: { ...record, id: Number(path.split('/').at(-1)) } };

@@ -19,7 +19,7 @@ const answers: Readonly<Record<string, Reply>> = {
   'a success that is an error': { body: { code: 'c', message: token, status: 409 } },
   'a success that is a long error': { body: { error: { message: long(200) } } },
   'a page': { body: long(200), headers: { 'content-type': 'text/html' } },
-  'text that is no JSON': { body: `{"a":${token}`, headers: { 'content-type': 'application/json' } },
+  'text that is not JSON': { body: `{"a":${token}`, headers: { 'content-type': 'application/json' } },
   'another value': { body: { petId: 1, quantity: token, status: 'sold' } },
   'a long other value': { body: { petId: 1, quantity: long(100), status: 'sold' } },
   'another status': { body: { petId: 1, quantity: 5, status: long(100) } },

@@ -25,7 +25,7 @@ const spoils: readonly Spoil[] = [
 const possible = isRoot ? spoils : spoils.slice(0, 2);
 
 describe.each(possible)('a config that %s', (_, spoil, says) => {
-  test('is exit 2 for every command that calls a service, and none of it is used', async () => {
+  test('ends every command that calls a service with 2, and none of it is used', async () => {
     await using server = await recordingServer({});
     const { path, mark, run } = markingConfig(server.url);
     spoil(path);

@@ -22,7 +22,7 @@ test('a secret is masked plain, percent-encoded and as base64', () => {
   }
 });
 
-test('the password of a proxy is masked, also in what is sent for it', () => {
+test('the password of a proxy is masked, also in the header that is sent', () => {
   for (const name of ['HTTP_PROXY', 'https_proxy']) {
     const secrets = createSecrets({ [name]: 'http://me:p%40ss%2Fwort@proxy.example:3128' });
     const basic = Buffer.from('me:p@ss/wort').toString('base64');
@@ -30,13 +30,13 @@ test('the password of a proxy is masked, also in what is sent for it', () => {
   }
 });
 
-test('a secret within another is masked too, and a text that is too short is not a secret', () => {
+test('a secret within another is masked too, and a text that is too short is not masked', () => {
   const secrets = createSecrets();
   for (const secret of ['s3cret', 's3cret-word', '1', '']) secrets.add(secret);
   expect(secrets.mask('s3cret-word s3cret {"id":1}')).toBe('*** *** {"id":1}');
 });
 
-test('a URL is shown without userinfo, also one that a service has made to take long', () => {
+test('a URL is shown without its user name and password, in linear time', () => {
   expect(maskUrl('https://me:pw@shop.example/pets?limit=2')).toBe('https://***@shop.example/pets?limit=2');
   expect(maskUrl('http://shop.example/a@b?mail=a@b')).toBe('http://shop.example/a@b?mail=a@b');
   expect(maskUrl('http://me:p@ss@shop.example/')).toBe('http://***@shop.example/');

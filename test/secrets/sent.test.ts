@@ -15,7 +15,7 @@ test('a token is masked whatever the header and the word before it', async () =>
   expect(run.stderr).not.toContain('s3cret');
 });
 
-test('a warning of Node tells that verification is off, even with --quiet', async () => {
+test('a warning of Node says that verification is off, even with --quiet', async () => {
   await using server = await recordingServer({}, () => ({ body: [] }), { tls: await makeCertificate(3) });
   const run = await spawnCli(['inventory', 'list', '--quiet', '--base-url', server.url], {
     env: { NODE_TLS_REJECT_UNAUTHORIZED: '0' },

@@ -311,7 +311,7 @@ test('an order whose pet has another name is unbound, and its --map line binds a
   expect(await done('orders get 7 -o csv')).toContain('7,2,1,,false');
 });
 
-test('a DELETE whose description has no responses succeeds by any 2xx, and its body is no record', async () => {
+test('a DELETE whose description has no responses succeeds by any 2xx, and its body is not read as a record', async () => {
   for (const reply of [
     { body: { deleted: true } },
     { status: 201 },

@@ -48,7 +48,7 @@ describe.each(Object.entries(cut))('a list that is cut by %s', (_, shape) => {
     expect((await run('pets list --limit 2 -o ids')).stderr).not.toContain('listPets');
   });
 
-  test('is no answer to --fail-if', async () => {
+  test('cannot answer --fail-if', async () => {
     await using service = await shapedService(shape);
     const { run } = await bindTo(service);
     for (const condition of ['none --name nobody', 'any']) {

@@ -26,7 +26,7 @@ function describeField(openapi: string, field: object, schemas: object = {}) {
   };
 }
 
-/** What smoke says of a list with one pet. */
+/** Returns the verdict of smoke on a list with one pet. */
 async function judge(description: object, pet: object) {
   await using service = await recordingServer({ '/pets': [{ id: 1, name: 'Luna', ...pet }] });
   const bound = await bindTo(service, description);

@@ -85,7 +85,7 @@ describe('tls', () => {
     ['nobody trusts', 90, 'elsewhere.example', false, /self-signed certificate$/],
     ['is for another host', 90, 'elsewhere.example', true, /Hostname\/IP does not match/],
   ])(
-    'a certificate that %s fails once, at once, and nothing is sent',
+    'a certificate that %s fails one check without a wait, and nothing is sent',
     async (_, days, host, isTrusted, reason) => {
       const { service, trusting } = await secured(await makeCertificate(days, host));
       await using __ = service;

@@ -204,7 +204,7 @@ test('-o json prints JSON on stdout, and the report for people on stderr without
 });
 
 /**
- * What two schemas both take, by element: its attributes, of which those with `!` are required, and its children, in order.
+ * What two schemas both take, by element: its attributes, required ones with `!`, and its children, in order.
  * The schemas are that of Jenkins' xUnit plugin (junit-10.xsd), and that of Maven Surefire (surefire-test-report-3.0.xsd).
  * Surefire's has no timestamp, but what reads its reports knows it.
  */

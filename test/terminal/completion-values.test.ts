@@ -20,7 +20,7 @@ beforeEach(() => {
   config = openConfig();
 });
 
-/** The lines that the program offers in the place of the last word. */
+/** Returns the lines that the program offers for the last word. */
 async function complete(line: string): Promise<string[]> {
   const { stdout } = await config.run(`__complete -- ${line}`);
   return stdout.trimEnd().split('\n');

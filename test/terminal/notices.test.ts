@@ -10,7 +10,7 @@ test.each([
   ['in a pipe with -v', ['-v'], {}, true],
   ['with -v and --quiet', ['-v', '-q'], {}, false],
 ] as const)(
-  '%s a command tells once of a deprecated operation and its end, or never',
+  '%s a command says once that an operation is deprecated and when it ends, or never',
   async (_, words, options, isShown) => {
     const headers = { deprecation: '@1767225600', sunset: 'Tue, 01 Jan 2030 00:00:00 GMT' };
     const body = { id: 1, name: 'Bella', categoryId: 1, status: 'sold' };

@@ -116,7 +116,7 @@ describe('a wrong setting', () => {
     'config explain',
     'profile list',
     'serve --port 0 -- true',
-  ])('or a file that is none leaves %s working', async (line) => {
+  ])('or a file that is not a config leaves %s working', async (line) => {
     config.write('{ this is no config');
     const { code, stderr } = await config.run(line, { PETSTORE_TIMEOUT: 'soon' });
     expect(code).toBe(0);

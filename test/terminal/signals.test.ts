@@ -50,7 +50,7 @@ test.concurrent.each([
   },
 );
 
-test.concurrent('Ctrl-C ends the parsing of a long description with what a shell calls 130', async () => {
+test.concurrent('Ctrl-C ends the parsing of a long description with exit code 130', async () => {
   const folder = temporaryFolder();
   const file = join(folder, 'long.yaml');
   const keys = Array.from({ length: 1_200_000 }, (_, at) => `  key${at}: value\n`).join('');
