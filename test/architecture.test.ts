@@ -63,7 +63,7 @@ test('a noun never imports another command', () => {
 });
 
 test('no files import each other in a cycle, not even types', () => {
-  expect(cyclesOf(local(imports))).toEqual([]);
+  expect(filesInCycles(local(imports))).toEqual([]);
 });
 
 test('each package has its owner, and a heavy one is loaded where it is used', () => {
@@ -164,32 +164,16 @@ function across(partOf: (file: string) => string | undefined): string[] {
     .map(show);
 }
 
-/** The groups of files that reach each other by imports: strongly connected components, by Tarjan's algorithm. */
-function cyclesOf(all: readonly Import[]): string[][] {
-  const targets = new Map(files.map((file) => [file, all.filter((each) => each.file === file)]));
-  const order = new Map<string, number>();
-  const stack: string[] = [];
-  const cycles: string[][] = [];
-
-  /** @returns the lowest place in the order that the file reaches. */
-  function visit(file: string): number {
-    const place = order.size;
-    order.set(file, place);
-    stack.push(file);
-    let lowest = place;
-    for (const { target } of targets.get(file) ?? []) {
-      if (!order.has(target)) lowest = Math.min(lowest, visit(target));
-      else if (stack.includes(target)) lowest = Math.min(lowest, order.get(target) ?? place);
-    }
-    if (lowest === place) {
-      const component = stack.splice(stack.indexOf(file));
-      if (component.length > 1) cycles.push(component);
-    }
-    return lowest;
+/** The files that are left when files without an import of the others, or that none of them imports, are removed again and again. */
+function filesInCycles(all: readonly Import[]): string[] {
+  let left = files;
+  for (;;) {
+    const between = all.filter(({ file, target }) => left.includes(file) && left.includes(target));
+    const [importing, imported] = [between.map(({ file }) => file), between.map(({ target }) => target)];
+    const kept = left.filter((file) => importing.includes(file) && imported.includes(file));
+    if (kept.length === left.length) return kept;
+    left = kept;
   }
-
-  for (const file of targets.keys()) if (!order.has(file)) visit(file);
-  return cycles;
 }
 
 function layerOf(file: string): number {

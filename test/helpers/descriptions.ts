@@ -1,4 +1,4 @@
-/** Descriptions of services unlike the one of the table: other paths, methods, names, versions and gaps. */
+/** Descriptions of services unlike the one of the table: other paths, methods, names and gaps. */
 
 /** OpenAPI 3.0 in YAML: other paths with our operationIds, PATCH for updates, ids of other names. */
 export const warehouse = `
@@ -28,12 +28,9 @@ paths:
     parameters:
       - { name: pet_id, in: path, required: true, schema: { type: integer, format: int64, minimum: 1 } }
     get:
-      deprecated: true
-      x-deprecated-sunset: 2030-06-30
       operationId: getPet
       responses:
         '200': { description: ok, content: { application/json: { schema: { $ref: '#/components/schemas/Pet' } } } }
-        4XX: { description: no, content: { application/json: { schema: { $ref: '#/components/schemas/Error' } } } }
     patch:
       operationId: updatePet
       requestBody:
@@ -69,13 +66,10 @@ paths:
   /stock/{pet_id}:
     put:
       operationId: updateInventory
-      x-stability: beta
       parameters: [ { name: pet_id, in: path, required: true, schema: { type: integer } } ]
       requestBody: { content: { application/json: { schema: { $ref: '#/components/schemas/InventoryUpdate' } } } }
       responses:
         '200': { description: ok, content: { application/json: { schema: { $ref: '#/components/schemas/InventoryItem' } } } }
-  /health:
-    get: { responses: { '200': { description: ok } } }
 components:
   securitySchemes:
     key: { type: apiKey, in: header, name: X-Api-Key }
@@ -88,7 +82,6 @@ components:
         name: { type: string, minLength: 2, maxLength: 40 }
         categoryId: { type: integer, format: int64, minimum: 1, maximum: 9223372036854775807 }
         status: { $ref: '#/components/schemas/PetStatus' }
-        friends: { type: array, items: { $ref: '#/components/schemas/Pet' } }
     Pet:
       allOf:
         - $ref: '#/components/schemas/NewPet'
@@ -112,10 +105,6 @@ components:
         petId: { type: integer, format: int64 }
         quantity: { type: integer }
         status: { $ref: '#/components/schemas/PetStatus' }
-    Error:
-      type: object
-      required: [code, message, status]
-      properties: { code: { type: string }, message: { type: string }, status: { type: integer } }
 `;
 
 const item = {

@@ -7,7 +7,7 @@ import { testWith } from '../helpers/tools.ts';
 // A bound service gets requests at its own paths, by its own methods and with the fields that it requires. It
 // gets no request that it would refuse. The shapes of lists and records are in adapting.test.ts.
 
-const rex = { id: 7, name: 'Rex', categoryId: 1, status: 'available', friends: [] };
+const rex = { id: 7, name: 'Rex', categoryId: 1, status: 'available' };
 
 /** The service of the description `warehouse`. */
 const warehouseServer = (headers = {}) =>
