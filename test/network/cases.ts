@@ -109,8 +109,6 @@ const oddRefusals: readonly (readonly [
 /** Bodies that are not lists of inventory entries. */
 const invalid: readonly (readonly [what: string, body: string, says: RegExp])[] = [
   ['text that is not JSON', '[{"petId":1', /not valid JSON/],
-  ['JSON 101 deep', `${'['.repeat(101)}${']'.repeat(101)}`, /nested deeper than 100/],
-  ['a number that is not finite', '[{"petId":1,"quantity":1e400,"status":"sold"}]', /not finite/],
   ['another shape', '[{"petId":"one","quantity":1,"status":"sold"}]', /\/0\/petId must be an integer/],
   ['an object in place of a list', '{}', /not a list of InventoryItem/],
   ['nothing', '', /no body/],

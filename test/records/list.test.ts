@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { recordingServer } from '../helpers/recording-server.ts';
 import { runAt, runCli } from '../helpers/run-cli.ts';
 import { openShop } from '../helpers/shop.ts';
@@ -56,17 +56,22 @@ test('list applies --limit after --sort, and after a filter of its own', async (
   expect(low.stdout.trim().split('\n')).toHaveLength(2);
 });
 
-const day = (offset: number) => new Date(Date.now() + offset * 86_400_000).toISOString().slice(0, 10);
+/** Makes it the last minute of a day for the rest of the test. */
+function setToday(day: string): void {
+  vi.useFakeTimers({ toFake: ['Date'], now: new Date(`${day}T23:59:00Z`) });
+  onTestFinished(() => void vi.useRealTimers());
+}
 
 test.each([
-  ['today', 0],
-  ['tomorrow', 1],
-  ['+3d', 3],
-  ['+1w', 7],
-  [day(-1), -1],
-])('--ship-date %s is the first moment of a day in UTC', async (text, offset) => {
+  ['today', '2027-02-28'],
+  ['tomorrow', '2027-03-01'],
+  ['+3d', '2027-03-03'],
+  ['+1w', '2027-03-07'],
+  ['2027-02-27', '2027-02-27'],
+])('--ship-date %s is the first moment of a day in UTC', async (text, day) => {
+  setToday('2027-02-28');
   const run = await runCli(`--offline orders create --pet 3 --ship-date ${text} --dry-run -o json`);
-  expect(JSON.parse(run.stdout).body).toEqual({ petId: 3, shipDate: `${day(offset)}T00:00:00Z` });
+  expect(JSON.parse(run.stdout).body).toEqual({ petId: 3, shipDate: `${day}T00:00:00Z` });
 });
 
 test.each([
@@ -74,11 +79,12 @@ test.each([
   ['--due-before tomorrow', '1\n3\n'],
   ['--due-before +2w', '1\n3\n4\n'],
 ])('orders list %s has the open orders that ship before a day', async (flags, ids) => {
+  setToday('2027-02-28');
   const orders = [
-    { id: 1, shipDate: `${day(-1)}T23:59:59Z` },
-    { id: 2, shipDate: `${day(-1)}T00:00:00Z`, complete: true },
-    { id: 3, shipDate: `${day(0)}T00:00:00Z` },
-    { id: 4, shipDate: `${day(3)}T00:00:00Z` },
+    { id: 1, shipDate: '2027-02-27T23:59:59Z' },
+    { id: 2, shipDate: '2027-02-27T00:00:00Z', complete: true },
+    { id: 3, shipDate: '2027-02-28T00:00:00Z' },
+    { id: 4, shipDate: '2027-03-03T00:00:00Z' },
     { id: 5 },
   ];
   await using server = await recordingServer({ '/store/orders': orders });
