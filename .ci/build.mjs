@@ -1,5 +1,5 @@
-// Builds dist: a bundle of the program with commander and valibot, a bundle of each further package, which the program loads
-// when it needs the package, the table of commands, and the licences of the bundled packages.
+// Builds dist: a bundle of the program with commander, conf and valibot, a bundle of each further package, which the program
+// loads when it needs the package, the table of commands, and the licences of the bundled packages.
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { appendFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -9,8 +9,8 @@ import { build } from 'esbuild';
 import { leanConf } from './lean-conf.mjs';
 
 const outdir = 'dist';
-/** The packages that most commands load. They are part of the bundle of the program. */
-const packagesInside = ['commander', 'valibot'];
+/** The packages that most commands load. They are part of the bundle of the program, and so of its code cache. */
+const packagesInside = ['commander', 'conf', 'valibot'];
 // The package gives Node its CommonJS form, whose names a bundled `import()` would not see.
 const alias = { yaml: resolve('node_modules/yaml/browser/index.js') };
 const common = {
@@ -50,13 +50,14 @@ const packagesApart = {
   name: 'a bundle for each package',
   setup({ onResolve, onLoad }) {
     onResolve({ filter: /^[@a-z]/ }, ({ path, kind, importer }) => {
+      if (/node_modules[\\/]conf[\\/]/.test(importer)) return undefined;
       // commander loads child_process at once, for subcommands that are other programs. This program has none.
       if (path === 'node:child_process' && importer.includes('commander')) return { path, namespace: 'none' };
       if (kind === 'entry-point' || path.startsWith('node:') || packagesInside.includes(path))
         return undefined;
       const file = `${path.replace('@', '').replaceAll('/', '-').replace(/\.js$/, '')}.js`;
       packages.set(file, alias[path] ?? path);
-      return { path: `./${file}`, external: true };
+      return { path: `../dist/${file}`, external: true };
     });
     onLoad({ filter: /.*/, namespace: 'none' }, () => ({ contents: 'module.exports = {};' }));
     // These import parts of a package: all of it would take longer to load.
@@ -64,7 +65,7 @@ const packagesApart = {
       if (kind === 'entry-point') return undefined;
       const file = `${basename(path, '.ts')}.js`;
       packages.set(file, resolve(resolveDir, path));
-      return { path: `./${file}`, external: true };
+      return { path: `../dist/${file}`, external: true };
     });
   },
 };
@@ -74,7 +75,7 @@ await mkdir(outdir, { recursive: true });
 const results = [
   await build({
     ...common,
-    plugins: [rawText, packagesApart],
+    plugins: [rawText, leanConf, packagesApart],
     entryPoints: ['src/bin.ts'],
     outfile: join(outdir, 'petstore.js'),
     // bin/petstore.js runs it as a function.
