@@ -7,7 +7,7 @@ import type { FileName } from '../process/files.ts';
 import { StoppedError } from '../process/signals.ts';
 import { systemReason } from '../process/system-error.ts';
 import type { Outcome } from '../writes/decide.ts';
-import { settleAll } from '../writes/settle-all.ts';
+import { settleAll } from '../writes/settle.ts';
 import type { Journal } from './journal.ts';
 import { createRowKeeper, markBeforeSending } from './keep-rows.ts';
 import { toRunInfo } from './list-runs.ts';

@@ -5,8 +5,7 @@ import type { Output } from '../output/printer.ts';
 import { CliError, InterruptedError } from '../process/errors.ts';
 import type { Row } from '../writes/decide.ts';
 import { createRecordPort } from '../writes/port.ts';
-import type { Settled } from '../writes/settle.ts';
-import { settleAll } from '../writes/settle-all.ts';
+import { type Settled, settleAll } from '../writes/settle.ts';
 import { type Access, joinErrors, readNames, withNames } from './access.ts';
 import { rowError } from './write-errors.ts';
 

@@ -270,7 +270,7 @@ function doubtAfter({ intent, doubt }: State, added: Doubt | undefined): Doubt |
   return added ?? doubt;
 }
 
-/** Takes a way on after an attempt. Returns undefined if it is not open. Only an answer tells the id of a create. */
+/** Takes a way on after an attempt. Returns undefined if it is not open: the id of a create is only in its answer. */
 function tryWay(way: Way, state: State, situation: Situation): Next | undefined {
   const { intent, id, lastWrite } = state;
   if (way === 'write') return tryAgain(state, 'write', situation, lastWrite?.error);
