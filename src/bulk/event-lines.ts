@@ -22,44 +22,47 @@ import { headerSchema } from './run-header.ts';
 /** The version of the format. A journal of another version is not read. */
 export const journalVersion = 9;
 
-const { array, number, object, optional, string: text } = v;
-
 /** The lines of a journal. A line that does not fit is damaged. */
 const lineSchema = v.variant('kind', [
-  object({ kind: v.literal('begin'), run: text(), started: text(), header: headerSchema }),
-  object({
+  v.object({ kind: v.literal('begin'), run: v.string(), started: v.string(), header: headerSchema }),
+  v.object({
     kind: v.literal('invalid'),
-    issue: object({
-      line: number(),
-      text: text(),
-      message: text(),
-      kind: optional(text()),
-      hint: optional(text()),
+    issue: v.object({
+      line: v.number(),
+      text: v.string(),
+      message: v.string(),
+      kind: v.optional(v.string()),
+      hint: v.optional(v.string()),
     }),
   }),
-  object({
+  v.object({
     kind: v.literal('plan'),
-    line: number(),
-    id: optional(idSchema),
+    line: v.number(),
+    id: v.optional(idSchema),
     intent: intentSchema,
-    planned: optional(plannedSchema),
-    doubt: optional(doubtSchema),
-    outcome: optional(outcomeSchema),
-    stock: optional(v.custom<JsonValue>(() => true)),
-    text: optional(v.union([text(), array(text())])),
+    planned: v.optional(plannedSchema),
+    doubt: v.optional(doubtSchema),
+    outcome: v.optional(outcomeSchema),
+    stock: v.optional(v.custom<JsonValue>(() => true)),
+    text: v.optional(v.union([v.string(), v.array(v.string())])),
   }),
-  object({ kind: v.literal('plan-end'), number: number() }),
-  object({ kind: v.literal('mark'), rows: array(number()), planned: optional(plannedSchema) }),
-  object({ kind: v.literal('outcome'), row: number(), doubt: optional(doubtSchema), outcome: outcomeSchema }),
-  object({
+  v.object({ kind: v.literal('plan-end'), number: v.number() }),
+  v.object({ kind: v.literal('mark'), rows: v.array(v.number()), planned: v.optional(plannedSchema) }),
+  v.object({
+    kind: v.literal('outcome'),
+    row: v.number(),
+    doubt: v.optional(doubtSchema),
+    outcome: outcomeSchema,
+  }),
+  v.object({
     kind: v.literal('end'),
-    end: object({
-      counts: object(v.entriesFromList(rowStates, number())),
-      left: number(),
-      appliedOrUncertain: number(),
-      planNumber: number(),
-      ended: text(),
-      rejects: optional(text()),
+    end: v.object({
+      counts: v.object(v.entriesFromList(rowStates, v.number())),
+      left: v.number(),
+      appliedOrUncertain: v.number(),
+      planNumber: v.number(),
+      ended: v.string(),
+      rejects: v.optional(v.string()),
     }),
   }),
 ]);

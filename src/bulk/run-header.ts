@@ -3,53 +3,51 @@ import { type NounName, nouns } from '../api/nouns.ts';
 import { decimalMarks, thousandsSeparators } from '../input/numbers.ts';
 import { hashOf } from '../process/text.ts';
 
-const { boolean: truth, nullable, number, object, picklist, string: text } = v;
-
 /** One of `count` parts of a file. Every pet is in exactly one part. */
-const shard = object({ index: number(), count: number() });
+const shard = v.object({ index: v.number(), count: v.number() });
 
 /** The flags that decide how a run reads its input and what it writes. A resumed run keeps them. */
-const flags = object({
+const flags = v.object({
   /** The columns of the input by field, if they have names of their own. */
-  map: v.record(text(), text()),
-  thousands: nullable(picklist(thousandsSeparators)),
-  decimal: nullable(picklist(decimalMarks)),
+  map: v.record(v.string(), v.string()),
+  thousands: v.nullable(v.picklist(thousandsSeparators)),
+  decimal: v.nullable(v.picklist(decimalMarks)),
   /** True if several rows of one pet are added up. */
-  sum: truth(),
-  skipInvalid: truth(),
-  shard: nullable(shard),
+  sum: v.boolean(),
+  skipInvalid: v.boolean(),
+  shard: v.nullable(shard),
   /** True if rows add to counts instead of setting them. */
-  relative: truth(),
+  relative: v.boolean(),
   /** True if rows that were booked before are booked again. Only with `relative`. */
-  again: truth(),
-  createMissing: truth(),
+  again: v.boolean(),
+  createMissing: v.boolean(),
 });
 
 /** The facts of a run. They are the first line of its journal. */
-export const headerSchema = object({
+export const headerSchema = v.object({
   /** What the run does. An `edit` sets counts, as an `apply` does. */
-  kind: picklist(['apply', 'edit', 'create', 'update', 'delete', 'undo']),
-  noun: picklist(Object.keys(nouns) as NounName[]),
+  kind: v.picklist(['apply', 'edit', 'create', 'update', 'delete', 'undo']),
+  noun: v.picklist(Object.keys(nouns) as NounName[]),
   /** The name of the service, as `targetOf` makes it. */
-  target: text(),
+  target: v.string(),
   /** The profile that was active; null if there was none. */
-  profile: nullable(text()),
+  profile: v.nullable(v.string()),
   /** The input as the user named it. An undo has the name of the run that it undoes. */
-  name: text(),
+  name: v.string(),
   /** The absolute path of the input; null for stdin, an edit and an undo. */
-  file: nullable(text()),
-  format: object({ kind: picklist(['csv', 'tsv', 'json', 'jsonl']), delimiter: text() }),
+  file: v.nullable(v.string()),
+  format: v.object({ kind: v.picklist(['csv', 'tsv', 'json', 'jsonl']), delimiter: v.string() }),
   /** The text of the header of an input that is a table. */
-  columns: text(),
+  columns: v.string(),
   /** The number of the delivery as the user gave it, if it has one. `isSameDelivery` compares numbers. */
-  delivery: nullable(text()),
+  delivery: v.nullable(v.string()),
   /** The id of the run that an undo undoes; null for any other run. */
-  undoes: nullable(text()),
+  undoes: v.nullable(v.string()),
   flags,
   /** The number of rows of the input, without a header. `invalid` and `skipped` of them are in no plan. */
-  rows: number(),
-  invalid: number(),
-  skipped: number(),
+  rows: v.number(),
+  invalid: v.number(),
+  skipped: v.number(),
 });
 
 export type Shard = v.InferOutput<typeof shard>;

@@ -12,8 +12,6 @@ import { isNumber, type JsonValue } from '../process/exact-json.ts';
 // A row, and what the value of its record means for it. The schemas of a row also read a journal, so it keeps a member that is
 // added here.
 
-const { literal, number, object, optional, picklist } = v;
-
 /** An id in JSON. */
 export const idSchema = v.pipe(
   v.custom<number | bigint>(isNumber),
@@ -42,28 +40,28 @@ const value = v.pipe(
 );
 
 export const intentSchema = v.variant('kind', [
-  object({ kind: literal('create'), fields: value }),
-  object({ kind: literal('set'), value, expected: optional(value) }),
-  object({
-    kind: literal('add'),
-    change: number(),
+  v.object({ kind: v.literal('create'), fields: value }),
+  v.object({ kind: v.literal('set'), value, expected: v.optional(value) }),
+  v.object({
+    kind: v.literal('add'),
+    change: v.number(),
     /** The count that the input expects. A row that finds another fails. */
-    expected: optional(value),
+    expected: v.optional(value),
     /** In an undo, the count with which the run created the entry: an entry that still has it is removed. */
-    created: optional(value),
+    created: v.optional(value),
   }),
-  object({
-    kind: literal('remove'),
+  v.object({
+    kind: v.literal('remove'),
     /** The whole record that the user was shown. A row that finds another, or a further field, fails. */
-    expected: optional(value),
+    expected: v.optional(value),
     /** The record as this program created it. It is also removed if it has further fields, and if it is gone, nothing is sent. */
-    created: optional(value),
+    created: v.optional(value),
   }),
 ]);
 
 /** The write that a plan has chosen for a row. */
-export const plannedSchema = object({
-  action: picklist(['create', 'set', 'remove']),
+export const plannedSchema = v.object({
+  action: v.picklist(['create', 'set', 'remove']),
   /** The value of the record when the row was last planned while it was certain. */
   before: value,
   after: value,
@@ -78,14 +76,14 @@ export const plannedSchema = object({
  * - `sent-twice-before`: an earlier session ended with that doubt. Meanwhile somebody may have replaced the value, so a reading does
  *   not end it.
  */
-export const doubtSchema = picklist(['sent', 'sent-twice', 'sent-twice-before']);
+export const doubtSchema = v.picklist(['sent', 'sent-twice', 'sent-twice-before']);
 
 /** What became of a row. An unknown row may have been written. A failed row certainly was not. */
-export const outcomeSchema = object({
-  kind: picklist(['applied', 'unchanged', 'failed', 'unknown']),
-  reason: optional(reasonSchema),
+export const outcomeSchema = v.object({
+  kind: v.picklist(['applied', 'unchanged', 'failed', 'unknown']),
+  reason: v.optional(reasonSchema),
   /** The record that a row has created: its id, if it is known, and the values that the answer showed, else those that were sent. */
-  made: optional(object({ id: optional(idSchema), value })),
+  made: v.optional(v.object({ id: v.optional(idSchema), value })),
 });
 
 /** What a row asks for. */
