@@ -37,7 +37,8 @@ class LateError extends Error {}
 
 /**
  * Compares a body with a JSON Schema of draft 2020-12, by the keywords that descriptions of answers use. A keyword that is
- * not known here allows everything. Integers are compared exactly. Null is allowed for a field that is not required.
+ * not known here allows everything. Integers are compared exactly. Null is allowed for a field that is not required. No library
+ * does this: `@cfworker/json-schema` throws at a bigint, refuses that null and has no time limit.
  *
  * @param definitions the schemas to which others refer, by the references to them.
  * @param limitMs the time for the comparison.
