@@ -20,7 +20,7 @@ import {
   planPages,
   rowTerms,
 } from './row-view.ts';
-import type { RunHeader } from './run-header.ts';
+import type { RunHeader } from './run.ts';
 import { createSession, type Session, type SessionRuns } from './session.ts';
 import type { TargetLock } from './target.ts';
 import { writeRun } from './write-run.ts';

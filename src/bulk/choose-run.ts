@@ -1,9 +1,8 @@
 import { UsageError } from '../process/errors.ts';
 import type { Intent } from '../writes/decide.ts';
 import { findRun, isUnfinished, type RunInfo, type RunList, readRun, runsOnTarget } from './list-runs.ts';
-import { isAppliedOrUncertain, isForSession, unfinishedCount } from './row-state.ts';
-import { createRun, idOfRow, newRow, type Run, type RunRow } from './run.ts';
-import { areDisjoint, canBeUndone, defaultFlags } from './run-header.ts';
+import { idOfRow, isAppliedOrUncertain, isForSession, newRow, type RunRow, unfinishedCount } from './row.ts';
+import { areDisjoint, canBeUndone, createRun, defaultFlags, type Run } from './run.ts';
 import type { SessionRuns } from './session.ts';
 
 /** The choice of `resume` or `undo`: a run and what to do with it. `nothing` if nothing is left to do, or there is no run. */

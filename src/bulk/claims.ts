@@ -1,9 +1,8 @@
 import { minuteText } from '../process/text.ts';
 import type { Outcome, Row } from '../writes/decide.ts';
 import { type RunInfo, type RunList, readRun, runsOfDelivery, runsOnTarget } from './list-runs.ts';
-import { isAppliedOrUncertain, rowStateOf } from './row-state.ts';
-import { type Run, type RunRow, rowName } from './run.ts';
-import { canBeUndone } from './run-header.ts';
+import { isAppliedOrUncertain, type RunRow, rowName, rowStateOf } from './row.ts';
+import { canBeUndone, type Run } from './run.ts';
 import type { SessionRuns } from './session.ts';
 
 // What other runs on the target mean for the rows of a run. A delivery is booked once. An uncertain row stays unknown if another

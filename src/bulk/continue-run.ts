@@ -7,7 +7,7 @@ import { chooseResume, chooseUndo, type RunChoice, readSessionRuns } from './cho
 import { checkProfile, listRuns, type RunList } from './list-runs.ts';
 import { runError, toRunJson } from './report.ts';
 import { reportView } from './report-output.ts';
-import { isAppliedOrUncertain, isSettledByResume } from './row-state.ts';
+import { isAppliedOrUncertain, isSettledByResume } from './row.ts';
 import type { Run } from './run.ts';
 import { findTarget, lockTarget, type TargetLock } from './target.ts';
 

@@ -5,8 +5,8 @@ import type { InputRecord, RowLayout } from '../input/read-records.ts';
 import { parseAt, ValueError } from '../process/errors.ts';
 import type { JsonValue } from '../process/exact-json.ts';
 import type { Intent } from '../writes/decide.ts';
-import { newRow, type RunRow } from './run.ts';
-import type { RunFlags } from './run-header.ts';
+import { newRow, type RunRow } from './row.ts';
+import type { RunFlags } from './run.ts';
 
 /** A row of a file of counts: it sets the count of a pet, or adds to it. */
 export type CountRow = RunRow & { readonly id: bigint; readonly intent: CountIntent };

@@ -12,9 +12,8 @@ import {
   plannedSchema,
   toJournalValue,
 } from '../writes/decide.ts';
-import { rowStates } from './row-state.ts';
-import { newRow, type RunEvent, type RunRow } from './run.ts';
-import { headerSchema } from './run-header.ts';
+import { newRow, type RunRow, rowStates } from './row.ts';
+import { headerSchema, type RunEvent } from './run.ts';
 
 // An event is one line of JSON, and its member `kind` says which event it is: see `RunEvent`. A row is named by its line of the
 // input, in its run and in the undo of its run.

@@ -14,7 +14,8 @@ import {
   type RunList,
   readRunIds,
 } from './list-runs.ts';
-import { applyEvent, type Run, type RunChange, type RunEvent, type RunRow } from './run.ts';
+import type { RunRow } from './row.ts';
+import { applyEvent, type Run, type RunChange, type RunEvent } from './run.ts';
 
 /** The lines of a plan that are written together. */
 const linesOfWrite = 1000;

@@ -6,7 +6,8 @@ import { counted } from '../process/text.ts';
 import type { Outcome } from '../writes/decide.ts';
 import type { RowKeeper, Settled } from '../writes/settle.ts';
 import type { Journal } from './journal.ts';
-import type { RunChange, RunRow } from './run.ts';
+import type { RunRow } from './row.ts';
+import type { RunChange } from './run.ts';
 import type { Progress } from './session.ts';
 
 /**

@@ -7,9 +7,8 @@ import type { Io } from '../process/io.ts';
 import { fileError, isMissing } from '../process/system-error.ts';
 import { parseEvent } from './event-lines.ts';
 import { readHead, readJournal, readUnreadableHead, type UnreadableHead } from './read-journal.ts';
-import { type RunTotals, rowTotals, unfinishedCount } from './row-state.ts';
-import type { Run, SessionEnd } from './run.ts';
-import { isSameDelivery, type RunHeader } from './run-header.ts';
+import { type RunTotals, rowTotals, unfinishedCount } from './row.ts';
+import { isSameDelivery, type Run, type RunHeader, type SessionEnd } from './run.ts';
 import { findHolders, runFolderOf } from './target.ts';
 
 /** A run that has begun. */

@@ -5,8 +5,8 @@ import { CliError, UsageError } from '../process/errors.ts';
 import { decide, type Row } from '../writes/decide.ts';
 import type { Reading, RecordPort } from '../writes/port.ts';
 import { claimsOn } from './claims.ts';
-import { isForSession } from './row-state.ts';
-import { applyPlan, type RowPlan, type Run, type RunRow } from './run.ts';
+import { applyPlan, isForSession, type RowPlan, type RunRow } from './row.ts';
+import type { Run } from './run.ts';
 import type { Session } from './session.ts';
 
 /** A number of rows, or a percentage of the rows of a run. */

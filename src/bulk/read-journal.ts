@@ -6,8 +6,8 @@ import { isJsonObject, jsonIn, valueIn } from '../process/exact-json.ts';
 import { fileError } from '../process/system-error.ts';
 import { syncPath } from '../process/write-file-sync.ts';
 import { journalVersion, parseEvent } from './event-lines.ts';
-import { applyEvent, createRun, planAgain, type Run, type RunRow } from './run.ts';
-import type { RunHeader } from './run-header.ts';
+import { planAgain, type RunRow } from './row.ts';
+import { applyEvent, createRun, type Run, type RunHeader } from './run.ts';
 
 /**
  * Reads a journal, without an incomplete line or plan at its end. If the last session was killed, syncs the journal first,

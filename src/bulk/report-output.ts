@@ -8,16 +8,18 @@ import { counted, groupDigits, joinFirst, sanitize, shorten } from '../process/t
 import {
   findNextCommand,
   goOnCommand,
+  groupFailures,
   type NextCommand,
   nextHint,
   nextLine,
+  type Report,
   rejectsLine,
-} from './next-command.ts';
-import { groupFailures, type Report, runError, toReportJson } from './report.ts';
-import { isForPerson, rowCountOf, rowStateOf, rowStates } from './row-state.ts';
+  runError,
+  toReportJson,
+} from './report.ts';
+import { idOfRow, isForPerson, type RunRow, rowCountOf, rowName, rowStateOf, rowStates } from './row.ts';
 import { describeExample, rowTerms } from './row-view.ts';
-import { idOfRow, type Run, type RunRow, rowName } from './run.ts';
-import { canBeUndone } from './run-header.ts';
+import { canBeUndone, type Run } from './run.ts';
 
 const shownColumns: readonly Column<JsonObject>[] = [
   { name: 'id', value: ({ id }) => id },

@@ -7,9 +7,8 @@ import { counted, groupDigits, sanitize } from '../process/text.ts';
 import type { Row } from '../writes/decide.ts';
 import { changeOf, nowOf, type Plan } from './plan.ts';
 import { type FailureGroup, groupFailures } from './report.ts';
-import { rowStateOf } from './row-state.ts';
-import { idOfRow, type Run, type RunRow } from './run.ts';
-import type { RunHeader } from './run-header.ts';
+import { idOfRow, type RunRow, rowStateOf } from './row.ts';
+import type { Run, RunHeader } from './run.ts';
 
 /** The words for one value and for several values of a noun, and for the record of a row. */
 export function rowTerms(name: NounName): { singular: string; plural: string; record: string } {

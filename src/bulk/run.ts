@@ -1,9 +1,105 @@
-import type { RecordValue } from '../api/record-values.ts';
+import * as v from 'valibot';
+import { type NounName, nouns } from '../api/nouns.ts';
+import { decimalMarks, thousandsSeparators } from '../input/numbers.ts';
 import type { Issue } from '../input/read-rows.ts';
-import type { JsonValue } from '../process/exact-json.ts';
-import type { Doubt, Intent, Outcome, Planned, Row } from '../writes/decide.ts';
-import { isLeft, type RunTotals, rowStateOf } from './row-state.ts';
-import type { RunHeader } from './run-header.ts';
+import { hashOf } from '../process/text.ts';
+import type { Doubt, Outcome, Planned, Row } from '../writes/decide.ts';
+import { isLeft, type RunRow, type RunTotals, rowStateOf, setOutcome } from './row.ts';
+
+/** One of `count` parts of a file. Every pet is in exactly one part. */
+const shard = v.object({ index: v.number(), count: v.number() });
+
+/** The flags that decide how a run reads its input and what it writes. A resumed run keeps them. */
+const flags = v.object({
+  /** The columns of the input by field, if they have names of their own. */
+  map: v.record(v.string(), v.string()),
+  thousands: v.nullable(v.picklist(thousandsSeparators)),
+  decimal: v.nullable(v.picklist(decimalMarks)),
+  /** True if several rows of one pet are added up. */
+  sum: v.boolean(),
+  skipInvalid: v.boolean(),
+  shard: v.nullable(shard),
+  /** True if rows add to counts instead of setting them. */
+  relative: v.boolean(),
+  /** True if rows that were booked before are booked again. Only with `relative`. */
+  again: v.boolean(),
+  createMissing: v.boolean(),
+});
+
+/** The facts of a run. They are the first line of its journal. */
+export const headerSchema = v.object({
+  /** What the run does. An `edit` sets counts, as an `apply` does. */
+  kind: v.picklist(['apply', 'edit', 'create', 'update', 'delete', 'undo']),
+  noun: v.picklist(Object.keys(nouns) as NounName[]),
+  /** The name of the service, as `targetOf` makes it. */
+  target: v.string(),
+  /** The profile that was active; null if there was none. */
+  profile: v.nullable(v.string()),
+  /** The input as the user named it. An undo has the name of the run that it undoes. */
+  name: v.string(),
+  /** The absolute path of the input; null for stdin, an edit and an undo. */
+  file: v.nullable(v.string()),
+  format: v.object({ kind: v.picklist(['csv', 'tsv', 'json', 'jsonl']), delimiter: v.string() }),
+  /** The text of the header of an input that is a table. */
+  columns: v.string(),
+  /** The number of the delivery as the user gave it, if it has one. `isSameDelivery` compares numbers. */
+  delivery: v.nullable(v.string()),
+  /** The id of the run that an undo undoes; null for any other run. */
+  undoes: v.nullable(v.string()),
+  flags,
+  /** The number of rows of the input, without a header. `invalid` and `skipped` of them are in no plan. */
+  rows: v.number(),
+  invalid: v.number(),
+  skipped: v.number(),
+});
+
+export type Shard = v.InferOutput<typeof shard>;
+export type RunFlags = v.InferOutput<typeof flags>;
+export type RunHeader = v.InferOutput<typeof headerSchema>;
+
+export const defaultFlags: RunFlags = {
+  map: {},
+  thousands: null,
+  decimal: null,
+  sum: false,
+  skipInvalid: false,
+  shard: null,
+  relative: false,
+  again: false,
+  createMissing: false,
+};
+
+/** Returns the index of the shard of an id: the hash of its decimal digits, modulo `count`. It is the same on every machine. */
+export function shardOf(id: bigint, count: number): number {
+  return hashOf(String(id)) % count;
+}
+
+/** Returns true if `undo` takes back what a run of this kind writes: a removal leaves nothing to set back. */
+export function canBeUndone({ kind }: Pick<RunHeader, 'kind'>): boolean {
+  return kind !== 'undo' && kind !== 'delete';
+}
+
+/** Returns true if two shards share no pet: they are different parts of the same number of parts. */
+export function areDisjoint(a: Shard | null, b: Shard | null): boolean {
+  return a !== null && b !== null && a.count === b.count && a.index !== b.index;
+}
+
+/**
+ * Returns true if two delivery numbers differ only in form: in NFKC, case, outer spaces, invisible characters, or the kind of
+ * dash.
+ */
+export function isSameDelivery(a: string | null = null, b: string): boolean {
+  return a !== null && comparableDelivery(a) === comparableDelivery(b);
+}
+
+function comparableDelivery(delivery: string): string {
+  return delivery
+    .normalize('NFKC')
+    .toLowerCase()
+    .replace(/\p{Dash}/gu, '-')
+    .replace(/\p{Default_Ignorable_Code_Point}/gu, '')
+    .trim();
+}
 
 /** The facts of a run, its rows and what became of them. */
 export interface Run {
@@ -26,74 +122,6 @@ export interface Run {
   rejectsFile?: string | undefined;
   /** The lines of the rows that may have gone out, and have no outcome yet. */
   readonly marked: Set<number>;
-}
-
-/** A row of a run, with the numbers of plans on its target. */
-export interface RunRow extends Row {
-  /** The line of the input, from 1. In an undo that of the row that it takes back. */
-  readonly line: number;
-  /** The number of the last plan that the row was in, to be written. 0 before the first. */
-  lastPlan: number;
-  /** The value that the last plan has read for an uncertain row, which keeps the `before` of the plan that sent it. */
-  now?: RecordValue | undefined;
-  /** The count of the inventory entry that is deleted with a pet. */
-  stock?: JsonValue | undefined;
-  /** The text of its record as it was read, or of all records that are added up in it; undefined in an undo. */
-  readonly text?: string | readonly string[] | undefined;
-}
-
-/** Makes a row that no plan has seen. */
-export function newRow<Id extends RunRow['id'], RowIntent extends Intent>({
-  line,
-  id,
-  intent,
-  text,
-}: Pick<RunRow, 'line' | 'text'> & { readonly id: Id; readonly intent: RowIntent }): RunRow & {
-  readonly id: Id;
-  readonly intent: RowIntent;
-} {
-  return {
-    line,
-    id,
-    intent,
-    text,
-    planned: undefined,
-    doubt: undefined,
-    outcome: undefined,
-    lastPlan: 0,
-  };
-}
-
-/** The name of a row for people: the id of its record, or `line:7` of the input. */
-export function rowName({ id, line }: Pick<RunRow, 'id' | 'line'>): string {
-  return id === undefined ? `line:${line}` : `${id}`;
-}
-
-/** Returns the id of the record of a row, or undefined for a create whose id neither an answer nor a person has given. */
-export function idOfRow({ id, outcome }: Pick<Row, 'id' | 'outcome'>): bigint | undefined {
-  return id ?? outcome?.made?.id;
-}
-
-/** What a plan makes of a row: its write, or its outcome. Only an uncertain row has `now`, and keeps its write beside an outcome. */
-export type RowPlan = Pick<RunRow, 'planned' | 'outcome' | 'now'>;
-
-/** Changes a row by a plan, before the plan is kept: a copy of each row would take 100 MB for a million rows. */
-export function applyPlan(row: RunRow, { planned, outcome, now }: RowPlan): void {
-  row.planned = planned;
-  row.now = now;
-  row.outcome = undefined;
-  if (outcome) setOutcome(row, outcome);
-}
-
-/** Returns a row of a later plan, which may leave it out of what is written. */
-export function planAgain(earlier: RunRow, row: RunRow): RunRow {
-  return Object.assign(earlier, row, { lastPlan: earlier.lastPlan });
-}
-
-/** Gives a row its outcome. Only an unknown row stays in doubt. */
-function setOutcome(row: Row, outcome: Outcome, doubt = row.doubt): void {
-  row.outcome = outcome;
-  row.doubt = outcome.kind === 'unknown' ? doubt : undefined;
 }
 
 /** What happens to a run, in the order of its journal. */

@@ -7,9 +7,9 @@ import type { Outcome } from '../writes/decide.ts';
 import type { SessionFlags } from './carry-out.ts';
 import { Journal } from './journal.ts';
 import { findRun, journalPath, listRuns, readRun } from './list-runs.ts';
-import { nextHint } from './next-command.ts';
-import { isLeft, rowStateOf, rowTotals, unfinishedCount } from './row-state.ts';
-import { idOfRow, type Run, type RunRow, rowName } from './run.ts';
+import { nextHint } from './report.ts';
+import { idOfRow, isLeft, type RunRow, rowName, rowStateOf, rowTotals, unfinishedCount } from './row.ts';
+import type { Run } from './run.ts';
 import { lockTarget } from './target.ts';
 import { writeEnd } from './write-run.ts';
 

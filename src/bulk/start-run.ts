@@ -15,11 +15,9 @@ import {
   type RunList,
   runsOfDelivery,
 } from './list-runs.ts';
-import { findNextCommand, goOnCommand, nextHint } from './next-command.ts';
-import { toRunJson } from './report.ts';
-import { rowTotals } from './row-state.ts';
-import { createRun, type Run, type RunRow } from './run.ts';
-import { areDisjoint, type RunFlags, type RunHeader, shardOf } from './run-header.ts';
+import { findNextCommand, goOnCommand, nextHint, toRunJson } from './report.ts';
+import { type RunRow, rowTotals } from './row.ts';
+import { areDisjoint, createRun, type Run, type RunFlags, type RunHeader, shardOf } from './run.ts';
 import { findTarget, lockTarget } from './target.ts';
 
 /** The parts of which a run is made. */

@@ -10,7 +10,7 @@ import { CliError } from '../process/errors.ts';
 import { ensureFolder, realFile, writeFileAtomic } from '../process/files.ts';
 import type { Io } from '../process/io.ts';
 import { holderOf, type LockHolder, takeLock, withLock } from '../process/lock.ts';
-import { areDisjoint, type RunHeader, type Shard } from './run-header.ts';
+import { areDisjoint, type RunHeader, type Shard } from './run.ts';
 
 /** The folder of the journals and locks of this user. It has a file for each run: `r7.jsonl`. */
 export function runFolderOf(io: Io): string {

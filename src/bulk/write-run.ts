@@ -13,7 +13,7 @@ import { createRowKeeper, markBeforeSending } from './keep-rows.ts';
 import { toRunInfo } from './list-runs.ts';
 import type { Plan } from './plan.ts';
 import type { Report } from './report.ts';
-import { rowStateOf, rowTotals } from './row-state.ts';
+import { rowStateOf, rowTotals } from './row.ts';
 import { isReject, type Run } from './run.ts';
 import type { Session } from './session.ts';
 

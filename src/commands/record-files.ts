@@ -1,8 +1,8 @@
 import type { Noun, WriteVerb } from '../api/nouns.ts';
 import type { Fields } from '../api/record-values.ts';
 import { runView } from '../bulk/carry-out.ts';
-import { newRow } from '../bulk/run.ts';
-import { defaultFlags } from '../bulk/run-header.ts';
+import { newRow } from '../bulk/row.ts';
+import { defaultFlags } from '../bulk/run.ts';
 import { readCheckedInput, startRun } from '../bulk/start-run.ts';
 import type { Context } from '../context.ts';
 import { type CheckedInput, type Issue, toIssue, withoutInvalid } from '../input/read-rows.ts';

@@ -1,6 +1,6 @@
 import { type NamedNoun, nouns } from '../api/nouns.ts';
 import type { RowLimit } from '../bulk/plan.ts';
-import type { Shard } from '../bulk/run-header.ts';
+import type { Shard } from '../bulk/run.ts';
 import type { NamedRow } from '../bulk/settle-rows.ts';
 import { choice, type Flag, flag, type ValuesOf, value, values } from '../cli/flag.ts';
 import { keyFlag } from '../cli/global-flags.ts';

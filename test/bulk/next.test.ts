@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { RecordValue } from '../../src/api/record-values.ts';
-import { isForPerson } from '../../src/bulk/row-state.ts';
+import { isForPerson } from '../../src/bulk/row.ts';
 import type { Attempt } from '../../src/client/answer-table.ts';
 import type { JudgedWrite } from '../../src/client/judge-write.ts';
 import { CliError } from '../../src/process/errors.ts';

@@ -1,7 +1,7 @@
 import type { RecordValue } from '../../api/record-values.ts';
 import { runView, type SessionFlags, type SessionMode, sessionMode } from '../../bulk/carry-out.ts';
 import { type CountRow, countLayout } from '../../bulk/count-layout.ts';
-import { defaultFlags, type RunFlags } from '../../bulk/run-header.ts';
+import { defaultFlags, type RunFlags } from '../../bulk/run.ts';
 import { readCheckedInput, startRun } from '../../bulk/start-run.ts';
 import { collectFields } from '../../client/whole-list.ts';
 import type { Context } from '../../context.ts';

@@ -1,5 +1,75 @@
+import type { RecordValue } from '../api/record-values.ts';
 import { reasonRule } from '../client/reasons.ts';
-import type { Row } from '../writes/decide.ts';
+import type { JsonValue } from '../process/exact-json.ts';
+import type { Intent, Outcome, Row } from '../writes/decide.ts';
+
+/** A row of a run, with the numbers of plans on its target. */
+export interface RunRow extends Row {
+  /** The line of the input, from 1. In an undo that of the row that it takes back. */
+  readonly line: number;
+  /** The number of the last plan that the row was in, to be written. 0 before the first. */
+  lastPlan: number;
+  /** The value that the last plan has read for an uncertain row, which keeps the `before` of the plan that sent it. */
+  now?: RecordValue | undefined;
+  /** The count of the inventory entry that is deleted with a pet. */
+  stock?: JsonValue | undefined;
+  /** The text of its record as it was read, or of all records that are added up in it; undefined in an undo. */
+  readonly text?: string | readonly string[] | undefined;
+}
+
+/** Makes a row that no plan has seen. */
+export function newRow<Id extends RunRow['id'], RowIntent extends Intent>({
+  line,
+  id,
+  intent,
+  text,
+}: Pick<RunRow, 'line' | 'text'> & { readonly id: Id; readonly intent: RowIntent }): RunRow & {
+  readonly id: Id;
+  readonly intent: RowIntent;
+} {
+  return {
+    line,
+    id,
+    intent,
+    text,
+    planned: undefined,
+    doubt: undefined,
+    outcome: undefined,
+    lastPlan: 0,
+  };
+}
+
+/** The name of a row for people: the id of its record, or `line:7` of the input. */
+export function rowName({ id, line }: Pick<RunRow, 'id' | 'line'>): string {
+  return id === undefined ? `line:${line}` : `${id}`;
+}
+
+/** Returns the id of the record of a row, or undefined for a create whose id neither an answer nor a person has given. */
+export function idOfRow({ id, outcome }: Pick<Row, 'id' | 'outcome'>): bigint | undefined {
+  return id ?? outcome?.made?.id;
+}
+
+/** What a plan makes of a row: its write, or its outcome. Only an uncertain row has `now`, and keeps its write beside an outcome. */
+export type RowPlan = Pick<RunRow, 'planned' | 'outcome' | 'now'>;
+
+/** Changes a row by a plan, before the plan is kept: a copy of each row would take 100 MB for a million rows. */
+export function applyPlan(row: RunRow, { planned, outcome, now }: RowPlan): void {
+  row.planned = planned;
+  row.now = now;
+  row.outcome = undefined;
+  if (outcome) setOutcome(row, outcome);
+}
+
+/** Returns a row of a later plan, which may leave it out of what is written. */
+export function planAgain(earlier: RunRow, row: RunRow): RunRow {
+  return Object.assign(earlier, row, { lastPlan: earlier.lastPlan });
+}
+
+/** Gives a row its outcome. Only an unknown row stays in doubt. */
+export function setOutcome(row: Row, outcome: Outcome, doubt = row.doubt): void {
+  row.outcome = outcome;
+  row.doubt = outcome.kind === 'unknown' ? doubt : undefined;
+}
 
 /**
  * The states of rows. A row without an outcome is `unprocessed`, or `unsettled` if a killed session may have written it. A
