@@ -20,7 +20,7 @@ test.each([200, 201, 204])(
       return { headers: { 'content-type': undefined }, body: '<html>' };
     };
     expect(await shop.report(`${apply} --concurrency 1`)).toMatchObject({ code: 3, applied: 1, unknown: 3 });
-    expect(shop.seen.filter(({ method }) => method === 'GET')).toHaveLength(4 + 4);
+    expect(shop.requests.filter(({ method }) => method === 'GET')).toHaveLength(4 + 4);
     expect(await shop.run('inventory set 2 6 -o json')).toMatchObject({ code: 6, stdout: '' });
   },
 );
@@ -35,7 +35,7 @@ test.each([200, 201, 204])(
       return { status };
     };
     expect(await shop.report(`${apply} --concurrency 1`)).toMatchObject({ code: 0, applied: 3 });
-    expect(shop.seen.filter(({ method }) => method === 'GET')).toHaveLength(3 + 1);
+    expect(shop.requests.filter(({ method }) => method === 'GET')).toHaveLength(3 + 1);
     expect(await shop.run('inventory set 1 7')).toMatchObject({ code: 0 });
   },
 );
@@ -196,7 +196,7 @@ test('sends nothing if the service offers no way to read counts, or none to set 
     const env = await bindWithout(shop, ...operations);
     expect(await shop.run(apply, { env })).toMatchObject({ code: 2, stdout: '' });
   }
-  expect(shop.seen).toEqual([]);
+  expect(shop.requests).toEqual([]);
 });
 
 test('an entry that a PUT creates is made where there is none, and once if its answer is lost', async () => {

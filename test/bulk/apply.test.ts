@@ -40,7 +40,7 @@ test('refuses before any request what it can refuse', async () => {
     `${apply} --rejects nowhere/r.csv`,
   ])
     expect({ words, ...(await shop.run(words)) }).toMatchObject({ words, code: 2, stdout: '' });
-  expect(shop.seen).toEqual([]);
+  expect(shop.requests).toEqual([]);
   const nowhere = await shop.run(apply, { env: { PETSTORE_BASE_URL: '' } });
   expect(nowhere).toMatchObject({ code: 2, stderr: expect.stringContaining('no service') });
 });

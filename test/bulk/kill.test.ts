@@ -47,7 +47,7 @@ test('survives kill -9: a run is resumed to the counts of the file, and its undo
   const before = [...shop.stock];
   /** Kills a command after twenty writes; the next ones get no answer. */
   const kill = async (words: readonly string[]) => {
-    shop.seen.length = 0;
+    shop.requests.length = 0;
     shop.misbehave = ({ method }) =>
       method === 'PUT' && shop.writes().length > 20 ? new Promise(() => {}) : undefined;
     const child = shop.start([...words, '--concurrency', '2']);

@@ -35,7 +35,7 @@ test('resume needs no file, asks again, and writes what is missing', async () =>
   await using shop = await stoppedRun(120);
   expect(shop.first).toMatchObject({ code: 4, rows: 120, applied: 60, failed: 1, unprocessed: 59 });
   shop.write('stock.csv', 'gone');
-  shop.seen.length = 0;
+  shop.requests.length = 0;
   expect((await shop.run('resume')).code).toBe(2);
   const dry = await shop.run('resume --dry-run -o json');
   expect(JSON.parse(dry.stdout)).toHaveLength(60);
@@ -96,7 +96,7 @@ test('a run is resumed on its own target only, and not while an undo names it', 
   const env = { PETSTORE_BASE_URL: elsewhere.url };
   expect((await shop.run('resume r1 --yes', { env })).code).toBe(2);
   expect((await shop.run('resume', { env })).code).toBe(0);
-  expect(elsewhere.seen).toEqual([]);
+  expect(elsewhere.requests).toEqual([]);
   expect((await shop.run('resume r9')).code).toBe(2);
   trouble(shop, (_, __, all) => (all > shop.writes().length ? undefined : 401));
   await shop.report('undo r1 --yes --concurrency 1');
@@ -182,7 +182,7 @@ test('a run with an unreadable line is named, and not resumed', async () => {
   await using shop = await stoppedRun(20);
   const path = shop.journal('r1');
   writeFileSync(path, readFileSync(path, 'utf8').replace('"kind":"applied"', '"kind":applied'));
-  shop.seen.length = 0;
+  shop.requests.length = 0;
   for (const verb of ['resume', 'undo']) {
     const refused = await shop.run(`${verb} r1 --yes`);
     expect(refused.code).not.toBe(0);

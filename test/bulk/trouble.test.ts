@@ -152,10 +152,10 @@ test('pauses all workers for as long as the service asks, without a warning of N
 
 test('keeps to --rate, every request counted, and never sends two at once after a pause', async () => {
   await using shop = await stockShop([], { 'stock.csv': toCsv(shelves(10, 6)) });
-  shop.misbehave = () => (shop.seen.length === 20 ? refusal(429, { 'retry-after': '0' }) : undefined);
+  shop.misbehave = () => (shop.requests.length === 20 ? refusal(429, { 'retry-after': '0' }) : undefined);
   const words = ['inventory', 'apply', 'stock.csv', '--yes', '--rate', '100', '--create-missing'];
   expect(await shop.report(words)).toMatchObject({ code: 0, applied: 10 });
-  const times = shop.seen.map(({ at }) => at);
+  const times = shop.requests.map(({ at }) => at);
   const duration = (times.at(-1) ?? 0) - (times[0] ?? 0);
   // A hundred requests a second. A timer may fire a little early.
   expect(duration).toBeGreaterThan((times.length - 1) * 9);

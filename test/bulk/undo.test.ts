@@ -94,7 +94,7 @@ stories({
 async function appliedShop(before: Counts, wanted: Counts) {
   const shop = await stockShop(before, { 'stock.csv': toCsv(wanted) });
   await shop.report(`${apply} --create-missing`);
-  shop.seen.length = 0;
+  shop.requests.length = 0;
   return shop;
 }
 
@@ -109,7 +109,7 @@ test('undo sets back what the last run wrote, and only that', async () => {
   expect([...shop.stock].filter(([petId, count]) => Number(petId) !== count)).toEqual([['2', 77]]);
   const { stdout } = await shop.run('runs -o csv --no-header --fields id,state');
   expect(stdout).toBe('r2,finished\nr1,undone\n');
-  shop.seen.length = 0;
+  shop.requests.length = 0;
   for (const words of ['undo --yes', 'undo r1 --yes']) expect((await shop.run(words)).code).toBe(0);
   // An undo cannot be undone. The file is applied again instead.
   const undone = await shop.report('undo r2 --yes');

@@ -20,7 +20,7 @@ export interface Bound {
  * @param maps the values of `--map`.
  */
 export async function bindTo(
-  service: { readonly url: string; readonly seen: unknown[] },
+  service: { readonly url: string; readonly requests: unknown[] },
   description?: unknown,
   more: Readonly<Record<string, string>> = {},
   maps: readonly string[] = [],
@@ -39,7 +39,7 @@ export async function bindTo(
   const flags = maps.flatMap((map) => ['--map', map]);
   const binding = await run(['api', 'bind', ...(description === undefined ? [] : ['-']), ...flags], text);
   expect(binding.stderr).toContain('operations bound');
-  service.seen.length = 0;
+  service.requests.length = 0;
   return {
     home,
     env,

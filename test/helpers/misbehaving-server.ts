@@ -3,7 +3,7 @@ import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
 import { listenHere } from './listen.ts';
 
 /** A request, byte for byte as the program sent it. */
-interface ReceivedRequest {
+interface RawRequest {
   readonly method: string;
   /** The target of the request line. */
   readonly target: string;
@@ -17,7 +17,7 @@ interface ReceivedRequest {
 
 /** A request for which the script decides. */
 export interface Exchange {
-  readonly request: ReceivedRequest;
+  readonly request: RawRequest;
   readonly socket: Socket;
   /** 1 for the first request of all. */
   readonly number: number;
@@ -35,7 +35,7 @@ export interface Script {
 export interface MisbehavingServer extends AsyncDisposable {
   readonly url: string;
   readonly port: number;
-  readonly requests: ReceivedRequest[];
+  readonly requests: RawRequest[];
   /** The number of accepted connections. */
   readonly connections: number;
   /** The most connections that were open at one time. */
@@ -44,7 +44,7 @@ export interface MisbehavingServer extends AsyncDisposable {
 
 /** Starts a server on a free port that runs the script for every request, and keeps the requests. */
 export async function misbehave(script: Script, tls?: TlsOptions): Promise<MisbehavingServer> {
-  const requests: ReceivedRequest[] = [];
+  const requests: RawRequest[] = [];
   const open = new Set<Socket>();
   const counts = { connections: 0, mostOpen: 0 };
   const onSocket = (socket: Socket) => {
@@ -116,7 +116,7 @@ export function tunnel({ socket }: Exchange, port: number): void {
 /** Reads requests with a Content-Length off a socket, one after the other. */
 function readRequests(
   socket: Socket,
-  onRequest: (request: Omit<ReceivedRequest, 'connection' | 'atMs'>) => void,
+  onRequest: (request: Omit<RawRequest, 'connection' | 'atMs'>) => void,
 ): void {
   let unread = '';
   socket.on('data', (chunk) => {

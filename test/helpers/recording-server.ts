@@ -10,7 +10,7 @@ import type { TlsOptions } from 'node:tls';
 import { listenHere } from './listen.ts';
 
 /** A request that the server has received. */
-export interface Seen {
+export interface ReceivedRequest {
   readonly method: string;
   /** The path and the query. */
   readonly path: string;
@@ -37,7 +37,7 @@ interface ServerOptions {
 
 export interface RecordingServer extends AsyncDisposable {
   readonly url: string;
-  readonly seen: Seen[];
+  readonly requests: ReceivedRequest[];
   /** Returns the requests as `METHOD path`, without those for documents. */
   calls(): string[];
 }
@@ -48,19 +48,19 @@ export interface RecordingServer extends AsyncDisposable {
  */
 export async function recordingServer(
   documents: Readonly<Record<string, unknown>>,
-  answer: (seen: Seen) => Reaction | Promise<Reaction> = () => ({
+  answer: (request: ReceivedRequest) => Reaction | Promise<Reaction> = () => ({
     status: 404,
     body: { code: 'not_found', message: 'no', status: 404 },
   }),
   { tls, port }: ServerOptions = {},
 ): Promise<RecordingServer> {
-  const seen: Seen[] = [];
+  const requests: ReceivedRequest[] = [];
   const respond = async (request: IncomingMessage, response: ServerResponse) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const { method = '', url: path = '', headers } = request;
     const recorded = { method, path, headers, body: Buffer.concat(chunks).toString() };
-    seen.push(recorded);
+    requests.push(recorded);
     const document = documents[path] ?? documents[pathOf(recorded)];
     const reaction = document === undefined ? await answer(recorded) : { body: document };
     if (reaction === 'reset') request.socket.destroy();
@@ -72,9 +72,9 @@ export async function recordingServer(
   const listeningPort = await listenHere(server, port);
   return {
     url: `${tls ? 'https' : 'http'}://127.0.0.1:${listeningPort}`,
-    seen,
+    requests,
     calls: () =>
-      seen
+      requests
         .filter((request) => !(request.path in documents || pathOf(request) in documents))
         .map(({ method, path }) => `${method} ${path}`),
     async [Symbol.asyncDispose]() {
@@ -84,7 +84,7 @@ export async function recordingServer(
   };
 }
 
-function pathOf({ path }: Seen): string {
+function pathOf({ path }: ReceivedRequest): string {
   return path.split('?', 1)[0] ?? '';
 }
 

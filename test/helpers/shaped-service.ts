@@ -1,4 +1,9 @@
-import { type RecordingServer, type Reply, recordingServer, type Seen } from './recording-server.ts';
+import {
+  type ReceivedRequest,
+  type RecordingServer,
+  type Reply,
+  recordingServer,
+} from './recording-server.ts';
 
 // A small pet store whose records have our fields. A shape says how it writes them in its description, its answers and the
 // bodies of requests. It shares no code with the program.
@@ -81,18 +86,18 @@ interface ShapedService extends RecordingServer {
 export async function shapedService(shape: Shape): Promise<ShapedService> {
   const records = shop();
   const description = describe(shape, records);
-  const server = await recordingServer({ '/openapi.json': description }, (seen) =>
-    answer(shape, records, seen),
+  const server = await recordingServer({ '/openapi.json': description }, (request) =>
+    answer(shape, records, request),
   );
   const writes = () =>
-    server.seen
+    server.requests
       .filter(({ method }) => method !== 'GET')
       .map(({ method, path, body }) => `${method} ${path.split('?')[0]} ${body}`.trimEnd());
   return Object.assign(server, { records, description, writes });
 }
 
-function answer(shape: Shape, all: Record<Noun, Fields[]>, seen: Seen): Reply {
-  const url = new URL(seen.path, 'http://service.test');
+function answer(shape: Shape, all: Record<Noun, Fields[]>, request: ReceivedRequest): Reply {
+  const url = new URL(request.path, 'http://service.test');
   const [, noun = '', id] = url.pathname.split('/');
   const failure = (status: number) => ({ status, body: { code: 'x', message: 'no', status } });
   const records = all[noun as Noun];
@@ -101,8 +106,8 @@ function answer(shape: Shape, all: Record<Noun, Fields[]>, seen: Seen): Reply {
   const key = noun === 'inventory' ? 'petId' : 'id';
   const indexOf = (id: unknown) => records.findIndex((record) => String(record[key]) === String(id));
   const show = (record: Fields, status = 200) => ({ status, body: one(write(record, noun), noun) });
-  const body = seen.body === '' ? {} : read(JSON.parse(seen.body), noun);
-  if (seen.method === 'GET' && id === undefined) {
+  const body = request.body === '' ? {} : read(JSON.parse(request.body), noun);
+  if (request.method === 'GET' && id === undefined) {
     const filtered = records.filter((record) =>
       ['status', 'categoryId', 'petId', 'complete'].every((name) => {
         const value = url.searchParams.get(name);
@@ -114,7 +119,7 @@ function answer(shape: Shape, all: Record<Noun, Fields[]>, seen: Seen): Reply {
     const list = shape.list?.(printed, noun, url, filtered) ?? printed;
     return { status: 200, headers: shape.headers?.(filtered, url) ?? {}, body: list };
   }
-  if (seen.method === 'POST') {
+  if (request.method === 'POST') {
     const record = noun === 'inventory' ? body : { id: records.length + 1, ...body };
     records.push(record);
     const location = `/${noun}/${record[key]}`;
@@ -122,12 +127,12 @@ function answer(shape: Shape, all: Record<Noun, Fields[]>, seen: Seen): Reply {
   }
   const index = indexOf(id ?? body[key]);
   if (index === -1) return failure(404);
-  if (seen.method === 'DELETE') {
+  if (request.method === 'DELETE') {
     records.splice(index, 1);
     return { status: 204 };
   }
   // A PUT replaces the record, so a field that it leaves out is gone.
-  if (seen.method === 'PUT') records[index] = { [key]: records[index]?.[key] ?? 0, ...body };
+  if (request.method === 'PUT') records[index] = { [key]: records[index]?.[key] ?? 0, ...body };
   return show(records[index] ?? {});
 }
 

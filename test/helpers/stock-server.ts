@@ -1,7 +1,7 @@
-import { type Reaction, type Reply, recordingServer, type Seen } from './recording-server.ts';
+import { type Reaction, type ReceivedRequest, type Reply, recordingServer } from './recording-server.ts';
 
 /** A request that the server has received. */
-interface StockRequest extends Seen {
+interface StockRequest extends ReceivedRequest {
   /** Undefined for the list. */
   readonly petId: string | undefined;
   readonly quantity: number | undefined;
@@ -16,7 +16,7 @@ export interface StockServer extends AsyncDisposable {
   readonly url: string;
   /** Counts by pet. */
   readonly stock: Map<string, number>;
-  readonly seen: StockRequest[];
+  readonly requests: StockRequest[];
   /** The most requests for the same pet that were open at the same time. */
   mostForOnePet: number;
   /** The most requests that were open at the same time. */
@@ -44,7 +44,7 @@ export async function stockServer(counts: Counts): Promise<StockServer> {
   const server = await recordingServer({}, async (recorded) => {
     const request = toRequest(recorded);
     const { petId } = request;
-    self.seen.push(request);
+    self.requests.push(request);
     open.push(petId);
     self.mostAtOnce = Math.max(self.mostAtOnce, open.length);
     if (petId !== undefined)
@@ -56,13 +56,13 @@ export async function stockServer(counts: Counts): Promise<StockServer> {
   const self: StockServer = {
     url: server.url,
     stock,
-    seen: [],
+    requests: [],
     mostForOnePet: 0,
     mostAtOnce: 0,
     misbehave: undefined,
     sendsETags: false,
     etagOf: (petId) => `"${stock.get(petId)}"`,
-    writes: () => self.seen.filter(({ method }) => method !== 'GET'),
+    writes: () => self.requests.filter(({ method }) => method !== 'GET'),
     [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
   };
   return self;
@@ -134,10 +134,10 @@ export function toCsv(rows: Counts): string {
     .join('')}`;
 }
 
-function toRequest(seen: Seen): StockRequest {
-  const petId = /^\/store\/inventory\/(\d+)$/.exec(seen.path)?.[1];
-  const { quantity } = seen.body === '' ? {} : JSON.parse(seen.body);
-  return { ...seen, petId, quantity, at: performance.now() };
+function toRequest(received: ReceivedRequest): StockRequest {
+  const petId = /^\/store\/inventory\/(\d+)$/.exec(received.path)?.[1];
+  const { quantity } = received.body === '' ? {} : JSON.parse(received.body);
+  return { ...received, petId, quantity, at: performance.now() };
 }
 
 /** Answers as a healthy service does. */

@@ -1,7 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { Validator } from '@cfworker/json-schema';
 import { parse } from 'yaml';
-import { type RecordingServer, type Reply, recordingServer, type Seen } from './recording-server.ts';
+import {
+  type ReceivedRequest,
+  type RecordingServer,
+  type Reply,
+  recordingServer,
+} from './recording-server.ts';
 
 // A service that an OpenAPI document describes. It validates every request and every answer with the document, and keeps its
 // records in memory. It shares no code with the program.
@@ -54,10 +59,10 @@ export async function validatingService(file: string): Promise<ValidatingService
       );
   };
 
-  const answer = (seen: Seen): Reply => {
-    const { pathname, searchParams } = new URL(seen.path, 'http://service.test');
-    const call = `${seen.method} ${seen.path}`;
-    const match = findOperation(document, seen.method, pathname);
+  const answer = (request: ReceivedRequest): Reply => {
+    const { pathname, searchParams } = new URL(request.path, 'http://service.test');
+    const call = `${request.method} ${request.path}`;
+    const match = findOperation(document, request.method, pathname);
     if (!match) {
       violations.push(`${call}: no such operation`);
       return { status: 404 };
@@ -65,7 +70,11 @@ export async function validatingService(file: string): Promise<ValidatingService
     const { operation, template, ids } = match;
     for (const { name, in: location, required, schema } of operation.parameters ?? []) {
       const value =
-        location === 'path' ? ids[name] : location === 'query' ? searchParams.get(name) : seen.headers[name];
+        location === 'path'
+          ? ids[name]
+          : location === 'query'
+            ? searchParams.get(name)
+            : request.headers[name];
       if (value === null || value === undefined) {
         if (required) violations.push(`${call}: ${name} is required`);
       } else check(`${call} ${name}`, schema, schema.type === 'integer' ? Number(value) : value);
@@ -73,13 +82,13 @@ export async function validatingService(file: string): Promise<ValidatingService
     for (const name of searchParams.keys())
       if (!operation.parameters?.some((each) => each.name === name))
         violations.push(`${call}: unknown parameter ${name}`);
-    const body = seen.body === '' ? undefined : JSON.parse(seen.body);
+    const body = request.body === '' ? undefined : JSON.parse(request.body);
     const media = operation.requestBody?.content?.['application/json'];
     if (body !== undefined && !media) violations.push(`${call}: takes no body`);
     if (body === undefined && media) violations.push(`${call}: a body is required`);
     if (media) check(`${call} body`, media.schema, body);
     const reply = carryOut(collections, {
-      method: seen.method,
+      method: request.method,
       template,
       id: Number(Object.values(ids)[0]),
       body,

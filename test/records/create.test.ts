@@ -90,7 +90,7 @@ test('a dry run shows the request as on the wire, its credential masked, and sen
   expect(stdout).toMatch(/^POST \S*\/pets\n/);
   expect(stdout).toContain('authorization: ***\n');
   expect(stdout.endsWith('\n\n{\n  "name": "Rex",\n  "categoryId": 1\n}\n')).toBe(true);
-  expect(server.seen).toEqual([]);
+  expect(server.requests).toEqual([]);
 });
 
 test('loses none of four pets that are created at the same time on one store', async () => {
@@ -109,5 +109,5 @@ test('a create that may have been made is sent once, and says how to look for it
   const run = await runAt(server, ['pets', 'create', '--name', 'Cy', '--category', '1']);
   expect(run).toMatchObject({ code: 6, stdout: '' });
   expect(run.stderr).toContain('do not run it again before you have looked: petstore pets list --name Cy');
-  expect(server.seen.map(({ method }) => method)).toEqual(['POST']);
+  expect(server.requests.map(({ method }) => method)).toEqual(['POST']);
 });

@@ -32,13 +32,13 @@ function keptText(message: string): string {
 
 test('edits a record as YAML, sends it, says what changed, and removes the file', async () => {
   const shop = openShop();
-  const seen = join(folder, 'seen');
-  const env = editor(`echo "$1" > ${seen}; sed -i 's/Bella/Bellissima/' "$1"`);
+  const named = join(folder, 'named');
+  const env = editor(`echo "$1" > ${named}; sed -i 's/Bella/Bellissima/' "$1"`);
   const run = await shop.run('pets edit bella -o json', { env, terminals: ['stderr'] });
   expect(run).toMatchObject({ code: 0 });
   expect(run.stderr).toContain('pet 1: name Bella -> Bellissima\n');
   expect(JSON.parse(run.stdout)).toMatchObject({ id: 1, name: 'Bellissima' });
-  expect(existsSync(readFileSync(seen, 'utf8').trim())).toBe(false);
+  expect(existsSync(readFileSync(named, 'utf8').trim())).toBe(false);
 });
 
 test.each([
@@ -112,7 +112,7 @@ test.each([
   expect(run).toMatchObject({ code: 1, stdout: '' });
   expect(run.stderr).toContain('order 1 was changed in the meantime');
   expect(keptText(run.stderr)).toContain('petId: 3');
-  expect(server.seen.filter(({ method }) => method === 'PUT')).toEqual([]);
+  expect(server.requests.filter(({ method }) => method === 'PUT')).toEqual([]);
 });
 
 test.each([

@@ -121,7 +121,7 @@ test.each([
   const run = await runAt(server, `${line} --from -`, { stdin });
   expect(run).toMatchObject({ code: 2, stdout: '' });
   expect(run.stderr).toContain(message);
-  expect(server.seen).toEqual([]);
+  expect(server.requests).toEqual([]);
 });
 
 const unknownCategories = 'id,category\n1,Cats\n2,Dragons\n3,Unicorns\n';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type Reply, recordingServer, type Seen } from '../helpers/recording-server.ts';
+import { type ReceivedRequest, type Reply, recordingServer } from '../helpers/recording-server.ts';
 import { runAt, runCli } from '../helpers/run-cli.ts';
 
 const get = (words: string) => runCli(`--offline pets get ${words}`);
@@ -43,10 +43,10 @@ const gone: Reply[] = [
   { status: 404, headers: { 'content-type': 'text/html' }, body: '<h1>Not Found</h1>' },
   { status: 405 },
 ];
-const unlessList = (reply: Reply) => (seen: Seen) => {
-  if (seen.path.startsWith('/pets/') && seen.method === 'GET') return reply;
-  if (seen.method === 'POST') return { body: seen.body };
-  return { body: seen.path.includes('?') ? [rex] : rex };
+const unlessList = (reply: Reply) => (request: ReceivedRequest) => {
+  if (request.path.startsWith('/pets/') && request.method === 'GET') return reply;
+  if (request.method === 'POST') return { body: request.body };
+  return { body: request.path.includes('?') ? [rex] : rex };
 };
 
 test.each(gone)(

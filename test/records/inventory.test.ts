@@ -37,5 +37,5 @@ test('a count beyond a double is never rounded by an adjustment', async () => {
   await using server = await recordingServer({}, () => ({ body }));
   const run = await runAt(server, 'inventory adjust 4 -1');
   expect(run).toMatchObject({ code: 2, stdout: '' });
-  expect(server.seen.map(({ method }) => method)).toEqual(['GET']);
+  expect(server.requests.map(({ method }) => method)).toEqual(['GET']);
 });

@@ -46,7 +46,7 @@ test.each([
   async (line, stderr) => {
     await using server = await service();
     expect(await runAt(server, line)).toEqual({ code: 2, stdout: '', stderr });
-    expect(server.seen.every(({ method }) => method === 'GET')).toBe(true);
+    expect(server.requests.every(({ method }) => method === 'GET')).toBe(true);
   },
 );
 

@@ -43,7 +43,7 @@ test('the overview is the state of the shop as data, from one read of every list
       { id: 1, petId: 1, name: 'Luna', quantity: 1, overdue: false },
     ],
   });
-  expect(server.seen).toHaveLength(3);
+  expect(server.requests).toHaveLength(3);
 });
 
 test('overview prints three tables, and nothing raw', async () => {

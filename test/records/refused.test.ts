@@ -75,5 +75,5 @@ test.each(wrong)('%j is refused with exit 2, and nothing is sent', async (line, 
   const run = await runAt(server, line, { stdin: 'y\n' });
   expect(run).toMatchObject({ code: 2, stdout: '' });
   expect(run.stderr).toContain(message);
-  expect(server.seen).toEqual([]);
+  expect(server.requests).toEqual([]);
 });

@@ -13,7 +13,7 @@ function petService(headers: Record<string, string> = {}): Promise<RecordingServ
   });
 }
 
-const putOf = ({ seen }: RecordingServer) => seen.find(({ method }) => method === 'PUT');
+const putOf = ({ requests }: RecordingServer) => requests.find(({ method }) => method === 'PUT');
 
 test('update sends unknown fields back unchanged, and the ETag as If-Match if there is one', async () => {
   await using tagged = await petService({ etag: '"v7"' });
@@ -56,7 +56,9 @@ test('a 412 to the tag of a fresh reading names the cache, and the tag is not le
     message: expect.stringMatching(/a cache .* may stand between; the reading is 41 s old/),
     hint: expect.stringMatching(/^(?!.*etags).*help gateways/),
   });
-  const tags = server.seen.filter(({ method }) => method === 'PUT').map(({ headers }) => headers['if-match']);
+  const tags = server.requests
+    .filter(({ method }) => method === 'PUT')
+    .map(({ headers }) => headers['if-match']);
   expect(tags).toEqual(['"v1"', '"v1"']);
 });
 

@@ -41,5 +41,5 @@ test('on a dumb terminal --watch is a usage error, and sends nothing', async () 
   const run = await runAt(server, 'pets list --watch', { terminals: ['stdout'], env: { TERM: 'dumb' } });
   expect(run).toMatchObject({ code: 2, stdout: '' });
   expect(run.stderr).toMatch(/^error: --watch: .*\nhint: run the command in a loop/);
-  expect(server.seen).toEqual([]);
+  expect(server.requests).toEqual([]);
 });

@@ -39,7 +39,7 @@ async function protectedService() {
     profile: 'prod',
     profiles: { prod: { 'base-url': server.url, protected: true } },
   });
-  const written = () => server.seen.map(({ method }) => method).filter((method) => method !== 'GET');
+  const written = () => server.requests.map(({ method }) => method).filter((method) => method !== 'GET');
   return { ...server, run, written };
 }
 
@@ -47,7 +47,7 @@ test.each(writes)('%s for %s: a wrong field of --fields is refused before any re
   await using service = await protectedService();
   const run = await service.run(`${line} --confirm prod --fields colour`);
   expect(run).toMatchObject({ code: 2, stdout: '' });
-  expect(service.seen).toEqual([]);
+  expect(service.requests).toEqual([]);
 });
 
 test.each(writes)('%s for %s: a dry run shows the write and does not send it', async (method, line) => {

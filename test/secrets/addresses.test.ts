@@ -73,8 +73,8 @@ test('an address of the origin of the active profile takes all of it', async () 
     expect(await config.run([...create, ...flags], env)).toMatchObject({ code: 2 });
     expect(await config.run(['pets', 'list', ...flags], env)).toMatchObject({ code: 0 });
   }
-  expect(service.seen.length).toBeGreaterThan(0);
-  for (const { headers } of service.seen) expect(headers.authorization).toBe('Bearer s3cret');
+  expect(service.requests.length).toBeGreaterThan(0);
+  for (const { headers } of service.requests) expect(headers.authorization).toBe('Bearer s3cret');
 });
 
 test('a client certificate is shown to the origin of its profile alone', async () => {

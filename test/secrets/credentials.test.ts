@@ -41,7 +41,7 @@ describe('the token', () => {
   async function sent(env: Env, header = 'authorization') {
     await using server = await recordingServer({}, () => ({ body: [] }));
     const run = await runAt(server, 'categories list', { env });
-    return { ...run, value: server.seen[0]?.headers[header] };
+    return { ...run, value: server.requests[0]?.headers[header] };
   }
 
   test.each<readonly [env: Env, header: string, value: string]>([
@@ -74,7 +74,7 @@ describe('the token', () => {
     const p = { 'base-url': server.url, 'token-command': 'echo from-profile' };
     const config = openConfig({ profile: 'p', profiles: { p }, 'token-file': '/nonexistent/token' });
     for (const more of [{}, env]) await config.run('categories list', more);
-    const values = server.seen.map(({ headers }) => headers.authorization);
+    const values = server.requests.map(({ headers }) => headers.authorization);
     expect([...new Set(values)]).toEqual(['Bearer from-profile', 'Bearer from-file']);
   });
 });
@@ -223,7 +223,7 @@ test('a token command runs once for a command that reads records and writes many
   const command = { PETSTORE_TOKEN_COMMAND: `sh -c 'echo run >> ${folder}/started; echo s3cret'` };
   const env = { ...command, PETSTORE_STATE_DIR: folder, EDITOR: editor };
   const run = await runAt(server, ['inventory', 'edit', '--yes'], { env });
-  expect(server.seen.map(({ method }) => method)).toContain('PUT');
+  expect(server.requests.map(({ method }) => method)).toContain('PUT');
   expect(run.code).toBe(0);
   expect(readFileSync(join(folder, 'started'), 'utf8')).toBe('run\n');
 });

@@ -32,7 +32,7 @@ describe.each(possible)('a config that %s', (_, spoil, says) => {
     const stderr = expect.stringMatching(says);
     for (const line of ['pets list', `pets list --base-url ${server.url}`, 'smoke', 'pets delete 1'])
       expect(await run(line)).toMatchObject({ code: 2, stdout: '', stderr });
-    expect(server.seen).toEqual([]);
+    expect(server.requests).toEqual([]);
     expect(existsSync(mark)).toBe(false);
   });
 

@@ -10,7 +10,7 @@ test('a token is masked whatever the header and the word before it', async () =>
   await using server = await recordingServer({}, () => ({ status: 422, body: { message: 'no s3cret' } }));
   const header = { PETSTORE_AUTH_HEADER: 'X-Request-Id', PETSTORE_AUTH_SCHEME: 'Api.Key' };
   const run = await runAt(server, 'inventory set 1 5 -vv', { env: { ...header, PETSTORE_TOKEN: 's3cret' } });
-  expect(server.seen[0]?.headers['x-request-id']).toBe('Api.Key s3cret');
+  expect(server.requests[0]?.headers['x-request-id']).toBe('Api.Key s3cret');
   expect(run.stderr).toContain('no ***');
   expect(run.stderr).not.toContain('s3cret');
 });
@@ -27,7 +27,7 @@ test('a warning of Node says that verification is off, even with --quiet', async
 test('every request names the program and the media type it accepts, and asks for no compression', async () => {
   await using server = await recordingServer({}, () => ({ body: [] }));
   await runAt(server, ['inventory', 'list', '-H', 'X-Trace: 7']);
-  const { headers } = server.seen[0]!;
+  const { headers } = server.requests[0]!;
   expect(headers).toMatchObject({ accept: 'application/json', 'x-trace': '7' });
   expect(headers['user-agent']).toMatch(/^petstore\/\d+\.\d+\.\d+/);
   expect(headers).not.toHaveProperty('accept-encoding');

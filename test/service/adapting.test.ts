@@ -208,7 +208,7 @@ describe.each(scenes)('a service with %s', (_, shape) => {
     await using shop = await open(shape);
     const dry = await shop.done('inventory set 1 7 --dry-run -o json');
     await shop.done('inventory set 1 7');
-    expect(JSON.parse(dry).body).toEqual(JSON.parse(shop.service.seen.at(-1)?.body ?? ''));
+    expect(JSON.parse(dry).body).toEqual(JSON.parse(shop.service.requests.at(-1)?.body ?? ''));
     expect(shop.service.records.inventory[0]).toMatchObject({ petId: 1, quantity: 7, status: 'sold' });
   });
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { bindTo } from '../helpers/bound.ts';
 import { ambiguous, warehouse } from '../helpers/descriptions.ts';
-import { type RecordingServer, recordingServer, type Seen } from '../helpers/recording-server.ts';
+import { type ReceivedRequest, type RecordingServer, recordingServer } from '../helpers/recording-server.ts';
 import { testWith } from '../helpers/tools.ts';
 
 // A bound service gets requests at its own paths, by its own methods and with the fields that it requires. It
@@ -11,7 +11,7 @@ const rex = { id: 7, name: 'Rex', categoryId: 1, status: 'available' };
 
 /** The service of the description `warehouse`. */
 const warehouseServer = (headers = {}) =>
-  recordingServer({}, ({ method, path, body }: Seen) => {
+  recordingServer({}, ({ method, path, body }: ReceivedRequest) => {
     if (path.startsWith('/kinds')) return { body: [{ id: 1, name: 'Dogs' }] };
     if (path.startsWith('/stock/'))
       return { body: `{"petId":${path.slice(7)},"quantity":5,"status":"sold"}` };
@@ -22,8 +22,8 @@ const warehouseServer = (headers = {}) =>
   });
 
 /** Returns the bodies of the requests with a method. */
-function bodies({ seen }: RecordingServer, method: string): string[] {
-  return seen.filter((request) => request.method === method).map(({ body }) => body);
+function bodies({ requests }: RecordingServer, method: string): string[] {
+  return requests.filter((request) => request.method === method).map(({ body }) => body);
 }
 
 test('a service is called with its own paths, methods, names and constant parameters', async () => {
@@ -37,7 +37,7 @@ test('a service is called with its own paths, methods, names and constant parame
     'page_size=50',
     'pet_status=available',
   ]);
-  service.seen.length = 0;
+  service.requests.length = 0;
   await done('pets update 7 --status sold');
   await done('inventory set 9007199254740993 5');
   await done('pets delete 7 --yes');
@@ -48,8 +48,8 @@ test('a service is called with its own paths, methods, names and constant parame
     'GET /animals/7',
     'DELETE /animals/7',
   ]);
-  const [patch] = service.seen.filter(({ method }) => method === 'PATCH');
-  const [put] = service.seen.filter(({ method }) => method === 'PUT');
+  const [patch] = service.requests.filter(({ method }) => method === 'PATCH');
+  const [put] = service.requests.filter(({ method }) => method === 'PUT');
   expect(patch?.body).toBe('{"status":"sold"}');
   expect(patch?.headers['content-type']).toBe('application/merge-patch+json');
   expect(put?.body).toBe('{"quantity":5}');
@@ -150,7 +150,9 @@ test('a service that requires If-Match gets the ETag of the record as it was rea
   const paths = { '/inventory/{petId}': { get: { responses }, put } };
   const { run } = await bindTo(service, document(paths));
   await run('inventory adjust 1 +1');
-  expect(service.seen.find(({ method }) => method === 'PUT')?.headers).toMatchObject({ 'if-match': '"7"' });
+  expect(service.requests.find(({ method }) => method === 'PUT')?.headers).toMatchObject({
+    'if-match': '"7"',
+  });
 });
 
 test('a service that requires the id in the body too gets the id in the body', async () => {
@@ -299,7 +301,7 @@ test('an order whose pet has another name is unbound, and its --map line binds a
     expect([line, refused.code, refused.stdout]).toEqual([line, 2, '']);
     expect(refused.stderr).toContain('if it is called pet, add --map orders.petId=pet');
   }
-  expect(service.seen).toEqual([]);
+  expect(service.requests).toEqual([]);
   const { done } = await bindTo(service, paths, {}, ['orders.petId=pet']);
   await done('orders create --pet 2 --quantity 4 --no-complete --field user=3');
   expect(JSON.parse(bodies(service, 'POST')[0] ?? '')).toEqual({

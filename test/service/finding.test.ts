@@ -52,7 +52,7 @@ test('an address that redirects to a login leads to its description without the 
   }));
   const { code, stderr } = await bind(server.url);
   expect([code, stderr]).toEqual([0, expect.stringContaining(`${server.url}/v3/api-docs`)]);
-  expect(login.seen).toEqual([]);
+  expect(login.requests).toEqual([]);
 });
 
 test.each<[address: string, calls: readonly string[]]>([
@@ -91,7 +91,7 @@ describe('a document from a URL', () => {
     await run(`api bind ${url} --profile near`);
     await run(`api bind ${url} --base-url http://127.0.0.1:9 --with-token`);
     await run(`api bind ${url} --profile near --with-token`);
-    const sent = docs.seen.map(({ headers }) => headers.authorization);
+    const sent = docs.requests.map(({ headers }) => headers.authorization);
     const bearer = 'Bearer secret';
     expect(sent).toEqual([bearer, undefined, bearer, bearer]);
   });
@@ -105,7 +105,7 @@ describe('a document from a URL', () => {
         await runCli(['api', 'bind', url, '--base-url', base, '-H', 'X-Api-Key: key-of-shop', ...more], {
           env,
         });
-    const sent = docs.seen.map(({ headers }) => headers['x-api-key']);
+    const sent = docs.requests.map(({ headers }) => headers['x-api-key']);
     expect(sent).toEqual([undefined, undefined, 'key-of-shop', 'key-of-shop']);
   });
 
@@ -117,6 +117,6 @@ describe('a document from a URL', () => {
     expect(run).toMatchObject({ code: 2, stdout: '' });
     expect(run.stderr).toContain('must not carry a user name or password');
     expect(run.stderr).not.toMatch(/p4ssw0rd|me:/);
-    expect(docs.seen).toEqual([]);
+    expect(docs.requests).toEqual([]);
   });
 });

@@ -288,7 +288,7 @@ test('a field that the records lack is an empty column, and its flags are a usag
   const { run, done } = await bindTo(service);
   expect(await done('pets list --limit 1 -o csv')).toBe('id,name,category,status\n1,Pet1,,\n');
   expect(await done('orders get 1 -o csv')).toBe('id,pet,quantity,shipDate,complete\n1,1,1,,false\n');
-  service.seen.length = 0;
+  service.requests.length = 0;
   for (const line of [
     'pets list --status sold',
     'pets list --category Dogs',
@@ -301,7 +301,7 @@ test('a field that the records lack is an empty column, and its flags are a usag
     'pets create --name Rex --field weight=3',
   ])
     expect({ line, ...(await run(line)) }).toMatchObject({ line, code: 2, stdout: '' });
-  expect(service.seen).toEqual([]);
+  expect(service.requests).toEqual([]);
   await done('pets create --name Rex');
 });
 
@@ -318,6 +318,6 @@ test.each<
     return { body: ids.map(pet), headers: { link: `</pets?page=${next}>; rel="next"` } };
   });
   const { code, stderr } = await runAt(server, 'pets list -o ids --retries 0');
-  expect([code, server.seen.length]).toEqual([6, requests]);
+  expect([code, server.requests.length]).toEqual([6, requests]);
   expect(stderr).toContain(why);
 });

@@ -46,7 +46,7 @@ test("Swagger's Petstore: pets can be created, listed, read, updated and deleted
   const refused = await run('pets create --name Rex');
   expect(refused).toMatchObject({ code: 2, stdout: '' });
   expect(refused.stderr).toContain('--field photoUrls=<value>');
-  expect(store.service.seen).toEqual([]);
+  expect(store.service.requests).toEqual([]);
 
   const rex = { name: 'Rex', category: { name: 'Dogs' }, status: 'available', photoUrls: [], id: 1 };
   const flags = '--name Rex --category Dogs --status available --field photoUrls=[]';
@@ -130,7 +130,7 @@ test('petstore-expanded of the OpenAPI examples: pets can be created, listed, re
     expect({ line, ...refused }).toMatchObject({ line, code: 2, stdout: '' });
     expect(refused.stderr).toContain(why);
   }
-  expect(store.service.seen).toEqual([]);
+  expect(store.service.requests).toEqual([]);
 
   const rex = { name: 'Rex', tag: 'dog', id: 1 };
   expect(await data('pets create --name Rex --field tag=dog')).toEqual(rex);

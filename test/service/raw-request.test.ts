@@ -7,7 +7,7 @@ import { type Reply, recordingServer } from '../helpers/recording-server.ts';
 import { fakeIo, type RunOptions, runCli } from '../helpers/run-cli.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
-/** Runs `api request` against a service that always gives the same response. `seen` has its requests. */
+/** Runs `api request` against a service that always gives the same response. `requests` has its requests. */
 async function send(
   argv: readonly string[],
   reply: Reply = { body: { ok: true } },
@@ -16,14 +16,14 @@ async function send(
   await using server = await recordingServer({}, () => reply);
   const target = ['--base-url', `${server.url}/v1`, '--retries', '0'];
   const run = await runCli(['api', 'request', ...argv, ...target], options);
-  return { ...run, seen: server.seen };
+  return { ...run, requests: server.requests };
 }
 
 describe('the request', () => {
   test('goes below the base URL, fields of a GET in its query', async () => {
     const run = await send(['get', '/pets?a=1', '-f', 'status=sold', '-f', 'name=R & B']);
     expect(run).toMatchObject({ code: 0, stdout: '{"ok":true}', stderr: '' });
-    expect(run.seen).toMatchObject([{ method: 'GET', path: '/v1/pets?a=1&status=sold&name=R+%26+B' }]);
+    expect(run.requests).toMatchObject([{ method: 'GET', path: '/v1/pets?a=1&status=sold&name=R+%26+B' }]);
   });
 
   test('has its fields as JSON: true, null and numbers as such, and all else as text', async () => {
@@ -34,8 +34,8 @@ describe('the request', () => {
       'note=null and void',
       'tags:=["a"]',
     ];
-    const { seen } = await send(['POST', '/pets', ...fields.flatMap((field) => ['-f', field])]);
-    expect(seen[0]).toMatchObject({
+    const { requests } = await send(['POST', '/pets', ...fields.flatMap((field) => ['-f', field])]);
+    expect(requests[0]).toMatchObject({
       body: '{"name":"007","categoryId":9007199254740993,"vip":true,"note":"null and void","tags":["a"]}',
       headers: { 'content-type': 'application/json' },
     });
@@ -44,27 +44,27 @@ describe('the request', () => {
   test('has the bytes of a file or of stdin as its body, and its fields in the query', async () => {
     const path = join(temporaryFolder(), 'body');
     await writeFile(path, ' {"a": 1}\n');
-    const { seen } = await send(['PUT', '/x', '--input', path, '-f', 'q=1']);
-    expect(seen[0]).toMatchObject({ path: '/v1/x?q=1', body: ' {"a": 1}\n' });
+    const { requests } = await send(['PUT', '/x', '--input', path, '-f', 'q=1']);
+    expect(requests[0]).toMatchObject({ path: '/v1/x?q=1', body: ' {"a": 1}\n' });
     const csv = ['--input', '-', '-H', 'Content-Type: text/csv'];
     const piped = await send(['POST', '/x', ...csv], {}, { stdin: 'a,b\n' });
-    expect(piped.seen[0]).toMatchObject({ body: 'a,b\n', headers: { 'content-type': 'text/csv' } });
+    expect(piped.requests[0]).toMatchObject({ body: 'a,b\n', headers: { 'content-type': 'text/csv' } });
     const deletion = await send(['DELETE', '/x', '--input', '-'], {}, { stdin: '{"a":"é"}' });
-    expect(deletion.seen[0]).toMatchObject({ body: '{"a":"é"}', headers: { 'content-length': '10' } });
+    expect(deletion.requests[0]).toMatchObject({ body: '{"a":"é"}', headers: { 'content-length': '10' } });
   });
 
   test('carries the credential, and only to the service', async () => {
     const env = { PETSTORE_TOKEN: 'secret' };
-    const { seen } = await send(['GET', '/pets'], {}, { env });
-    expect(seen[0]?.headers.authorization).toBe('Bearer secret');
+    const { requests } = await send(['GET', '/pets'], {}, { env });
+    expect(requests[0]?.headers.authorization).toBe('Bearer secret');
     const other = await send(['GET', 'http://127.0.0.1:9/pets'], {}, { env });
-    expect(other).toMatchObject({ code: 2, stdout: '', seen: [] });
+    expect(other).toMatchObject({ code: 2, stdout: '', requests: [] });
   });
 
   test('is shown and not sent with --dry-run', async () => {
-    const { stdout, seen } = await send(['POST', '/pets', '-f', 'name=Rex', '--dry-run', '-o', 'json']);
+    const { stdout, requests } = await send(['POST', '/pets', '-f', 'name=Rex', '--dry-run', '-o', 'json']);
     expect(JSON.parse(stdout)).toMatchObject({ method: 'POST', body: { name: 'Rex' } });
-    expect(seen).toEqual([]);
+    expect(requests).toEqual([]);
   });
 
   test.each([
@@ -78,7 +78,7 @@ describe('the request', () => {
     ['GET /pets -o yaml', '--output yaml: api request prints the body as it came'],
   ])('is not sent for %s', async (line, why) => {
     const run = await send(line.split(' '));
-    expect(run).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(why), seen: [] });
+    expect(run).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(why), requests: [] });
   });
 });
 

@@ -36,7 +36,7 @@ async function secured(document: object) {
     body: path.startsWith('/pets/') ? rex : [],
   }));
   const bound = await bindTo(server, undefined, { PETSTORE_TOKEN: token });
-  server.seen.length = 0;
+  server.requests.length = 0;
   return { server, ...bound, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
 }
 
@@ -53,9 +53,9 @@ test.each<[what: string, security: readonly Way[], sent: object]>([
   const { run, server } = service;
   await run('pets list');
   await run('pets delete 1 --yes');
-  expect(server.seen.length).toBeGreaterThan(1);
+  expect(server.requests.length).toBeGreaterThan(1);
   const names = ['authorization', 'x-key', 'cookie'] as const;
-  for (const { headers } of server.seen)
+  for (const { headers } of server.requests)
     expect(
       Object.fromEntries(names.flatMap((name) => (headers[name] ? [[name, headers[name]]] : []))),
     ).toEqual(sent);
@@ -64,7 +64,10 @@ test.each<[what: string, security: readonly Way[], sent: object]>([
 test('an operation whose security is empty gets no token', async () => {
   await using service = await secured(describe([{ bearer: [] }], { getPet: [] }));
   for (const line of ['pets get 1', 'orders list']) await service.run(line);
-  const sent = service.server.seen.map(({ path, headers }) => [path.split('?')[0], headers.authorization]);
+  const sent = service.server.requests.map(({ path, headers }) => [
+    path.split('?')[0],
+    headers.authorization,
+  ]);
   expect(sent).toContainEqual(['/pets/1', undefined]);
   expect(sent).toContainEqual(['/store/orders', `Bearer ${token}`]);
 });

@@ -101,7 +101,7 @@ test.each(cases)(
     const quoted = `"${cell.replaceAll('"', '""')}"`;
     await done('pets update --from - --yes', `id,sku\n1,${quoted}\n`);
     const member = JSON.stringify({ sku: sent }).slice(1, -1);
-    const lastPut = () => service.seen.findLast(({ method }) => method === 'PUT')?.body;
+    const lastPut = () => service.requests.findLast(({ method }) => method === 'PUT')?.body;
     expect(lastPut()).toContain(member);
     service.stored.pets = [{ id: 1, name: 'Luna', ...(old === undefined ? {} : { sku: old }) }];
     await done(['pets', 'update', '1', '--field', `sku=${cell}`]);

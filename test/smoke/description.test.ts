@@ -127,7 +127,7 @@ describe.concurrent('what a description says, and what it does not', () => {
   ])('an unused id that is %s is followed by 2147483647', async (_, spoil, result, reason) => {
     const run = await smokeOf(spoil, ['--only', 'error']);
     expect(run.check('error/not-found')).toMatchObject({ result, reason });
-    expect(run.seen.map(({ path }) => path)).toContain('/categories/2147483647');
+    expect(run.requests.map(({ path }) => path)).toContain('/categories/2147483647');
   });
 
   /** Marks the description of a category as written only, and requires it. */

@@ -53,7 +53,7 @@ test('a service that answers passes with one request, and the source of its toke
   const inOrder = { 'reach/dns': 'pass', 'reach/connect': 'pass', 'reach/http': 'pass' };
   expect({ code, ...states }).toMatchObject({ code: 0, ...inOrder });
   expect(findings['reach/http']?.reason).toBe('listPets answered 200 OK');
-  expect(server.seen.map(({ method, path }) => `${method} ${path}`)).toEqual(['GET /pets']);
+  expect(server.requests.map(({ method, path }) => `${method} ${path}`)).toEqual(['GET /pets']);
 });
 
 const refusal = (status: number): Reply => ({ status, body: { code: 'x', message: 'no', status } });

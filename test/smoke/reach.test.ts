@@ -98,7 +98,7 @@ describe('tls', () => {
       expect(skipped.code).toBe(6);
       expect(skipped.ids('fail')).toEqual(['reach/http']);
       expect(run.stderr + skipped.stderr).not.toContain('waiting');
-      expect(service.seen).toEqual([]);
+      expect(service.requests).toEqual([]);
     },
   );
 

@@ -168,13 +168,13 @@ test.each([
   [['--expect', 'POST /pets 201'], 'only GET is sent'],
   [['-o', 'csv'], '-o csv: smoke prints a report for people'],
 ])('%j is refused before anything is sent', async (flags, message) => {
-  const before = service.seen.length;
+  const before = service.requests.length;
   expect(await run(flags)).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(message) });
-  expect(service.seen.length).toBe(before);
+  expect(service.requests.length).toBe(before);
 });
 
 test('globs select by id and by group; reach always runs; --dry-run lists them and sends nothing', async () => {
-  const before = service.seen.length;
+  const before = service.requests.length;
   const ids = async (...flags: string[]) => {
     const { stdout } = await run(['--dry-run', '--no-header', ...flags]);
     const [dns, connect, http, ...others] = Array.from(stdout.matchAll(/^\S+/gm), String);
@@ -187,7 +187,7 @@ test('globs select by id and by group; reach always runs; --dry-run lists them a
   const two = ['op/getOrder', 'error/not-found'];
   expect(await ids('--only', 'op/get?rder', '--only', 'error/not-found')).toEqual(two);
   expect(await ids('--only', 'op/getPet', '--expect', 'GET /pets 200')).toEqual([pet, 'expect/1']);
-  expect(service.seen.length).toBe(before);
+  expect(service.requests.length).toBe(before);
   const { stdout } = await run(['--dry-run', '--write', '--no-header']);
   expect(stdout).toMatch(/^write\/category +createCategory +stable$/m);
 });

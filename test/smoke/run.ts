@@ -2,7 +2,7 @@ import { SaxesParser } from 'saxes';
 import { toOpenApi } from '../../src/api/openapi.ts';
 import type { JsonObject } from '../../src/process/exact-json.ts';
 import { openConfig } from '../helpers/config-folder.ts';
-import type { Seen } from '../helpers/recording-server.ts';
+import type { ReceivedRequest } from '../helpers/recording-server.ts';
 import { type RunOptions, runCli } from '../helpers/run-cli.ts';
 import { type Change, startService } from './service.ts';
 
@@ -50,9 +50,9 @@ export async function smoke(
 export async function smokeOf(
   spoil: Change,
   flags: readonly string[],
-): Promise<SmokeRun & { readonly seen: readonly Seen[] }> {
+): Promise<SmokeRun & { readonly requests: readonly ReceivedRequest[] }> {
   await using service = await startService({ spoil });
-  return { ...(await smoke(service.url, flags)), seen: service.seen };
+  return { ...(await smoke(service.url, flags)), requests: service.requests };
 }
 
 /** The description of the local server, as tests change it. */

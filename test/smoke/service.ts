@@ -5,17 +5,17 @@ import { seedStore } from '../../src/server/seed.ts';
 import type { Store } from '../../src/server/store.ts';
 import {
   type Reaction,
+  type ReceivedRequest,
   type RecordingServer,
   recordingServer,
-  type Seen,
 } from '../helpers/recording-server.ts';
 
 /** Changes the correct answer, breaks the connection, or never answers. */
-export type Change = (answer: HttpResponse, request: Seen) => Reaction | Promise<Reaction>;
+export type Change = (answer: HttpResponse, request: ReceivedRequest) => Reaction | Promise<Reaction>;
 
 export interface ServiceOptions {
   /** Returns the status with which a request is refused before it has an effect; undefined if it is not refused. */
-  refuse?(request: Seen): number | undefined;
+  refuse?(request: ReceivedRequest): number | undefined;
   readonly spoil?: Change;
   readonly tls?: TlsOptions;
   readonly store?: Store;

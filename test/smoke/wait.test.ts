@@ -61,7 +61,7 @@ describe.concurrent('the wait for a service', () => {
     const run = await smokeOf(spoil, ['--wait', '30s', '--retries', '0', ...only]);
     expect(run.code).toBe(0);
     expect(run.stderr).toContain('waiting');
-    expect(run.seen.filter(({ method }) => method === 'POST')).toHaveLength(1);
+    expect(run.requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
   });
 
   test('nothing is written if the read checks never pass', async () => {
@@ -69,7 +69,7 @@ describe.concurrent('the wait for a service', () => {
     expect(never.code).toBe(7);
     const reason = 'op/listOrders failed';
     expect(never.check('write/pet')).toMatchObject({ result: 'skip', reason });
-    expect(new Set(never.seen.map(({ method }) => method))).toEqual(new Set(['GET']));
+    expect(new Set(never.requests.map(({ method }) => method))).toEqual(new Set(['GET']));
   });
 
   test.each([401, 403])('%i ends the wait at once, with exit code 4', async (status) => {
@@ -96,7 +96,7 @@ describe.concurrent('the wait for a deployment', () => {
 
   test('each look has a new connection: 10 before the checks, 10 after them', async () => {
     const run = await smokeOf(showing('new'), [...waitForNew, '--only', 'op/listPets']);
-    const isLook = run.seen.map(({ headers }) => headers.connection === 'close');
+    const isLook = run.requests.map(({ headers }) => headers.connection === 'close');
     expect(isLook.filter(Boolean)).toHaveLength(20);
     expect(isLook.slice(isLook.lastIndexOf(false) + 1)).toHaveLength(10);
   });
@@ -149,7 +149,7 @@ describe.concurrent('how an answer is judged', () => {
     const flags = ['--strict', '--only', 'expect', '--expect', 'GET /sick 503 /status=DOWN'];
     const run = await smokeOf(on('/sick', sick), flags);
     expect(run.code).toBe(0);
-    expect(run.seen.filter(({ path }) => path === '/sick')).toHaveLength(1);
+    expect(run.requests.filter(({ path }) => path === '/sick')).toHaveLength(1);
   });
 
   test.each([
@@ -181,7 +181,7 @@ describe.concurrent('limits of time', () => {
   test('--timeout limits one call, so a check of many slow calls passes', async () => {
     const run = await smokeOf(late(60), ['--write', '--timeout', '2s', '--only', 'write/*']);
     expect(run.code).toBe(0);
-    expect(run.seen.length * 60).toBeGreaterThan(2000);
+    expect(run.requests.length * 60).toBeGreaterThan(2000);
   });
 
   test('--max-time stops the checks, skips the checks that have not begun, and fails', async () => {

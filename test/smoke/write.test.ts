@@ -6,7 +6,7 @@ import type { Signal } from '../../src/process/errors.ts';
 import type { JsonObject } from '../../src/process/exact-json.ts';
 import type { Store } from '../../src/server/store.ts';
 import { openConfig } from '../helpers/config-folder.ts';
-import type { Seen } from '../helpers/recording-server.ts';
+import type { ReceivedRequest } from '../helpers/recording-server.ts';
 import { fakeIo } from '../helpers/run-cli.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 import { boundTo, type Description, smoke } from './run.ts';
@@ -30,10 +30,10 @@ async function write(options: ServiceOptions, only = 'write/*', flags: readonly 
   await using service = await startService(options);
   const before = counts(service.store);
   const run = await smoke(service.url, ['--write', '--only', only, ...flags]);
-  const changed = service.seen
+  const changed = service.requests
     .filter(({ method }) => method === 'DELETE' || method === 'PUT')
     .map(({ path }) => path);
-  return { ...run, seen: service.seen, changed, leavesNothing: counts(service.store) === before };
+  return { ...run, requests: service.requests, changed, leavesNothing: counts(service.store) === before };
 }
 
 const paths = {
@@ -49,7 +49,7 @@ test('the checks of each noun pass, name their records with a new UUIDv7, and le
   const reason = 'created, read, updated, read, deleted, gone';
   for (const name of Object.keys(paths))
     expect(run.check(`write/${name}`)).toMatchObject({ result: 'pass', reason });
-  const posts = run.seen.filter(({ method, path }) => method === 'POST' && path === '/pets');
+  const posts = run.requests.filter(({ method, path }) => method === 'POST' && path === '/pets');
   expect(posts).toHaveLength(3);
   for (const { body } of posts)
     expect(JSON.parse(body).name).toMatch(
@@ -62,7 +62,7 @@ test('without --write only GET reaches the service', async () => {
   const run = await smoke(service.url, ['--expect', 'GET /pets', '--wait', '5s']);
   expect(run.code).toBe(0);
   expect(run.checks.some(({ id }) => id.startsWith('write/'))).toBe(false);
-  expect(new Set(service.seen.map(({ method }) => method))).toEqual(new Set(['GET']));
+  expect(new Set(service.requests.map(({ method }) => method))).toEqual(new Set(['GET']));
 });
 
 type WriteFault = readonly [
@@ -95,7 +95,7 @@ describe.concurrent('a fault of a write fails the command, and no other record i
     writeFaults.map((fault) => [name, path, ...fault] as const),
   );
   test.for(cases)('%s at %s: %s', async ([name, path, reason, method, change, leaves]) => {
-    const isHit = (request: Seen) => request.method === method && request.path.startsWith(path);
+    const isHit = (request: ReceivedRequest) => request.method === method && request.path.startsWith(path);
     const options: ServiceOptions =
       typeof change === 'number'
         ? { refuse: (request) => (isHit(request) ? change : undefined) }
@@ -190,7 +190,7 @@ async function bound(change: (document: Description) => void) {
   await using service = await startService();
   const env = await boundTo(service.url, change);
   const run = await smoke(service.url, ['--write', '--only', 'write'], { env });
-  return { ...run, posts: service.seen.filter(({ method }) => method === 'POST') };
+  return { ...run, posts: service.requests.filter(({ method }) => method === 'POST') };
 }
 
 const requiring =
@@ -246,7 +246,7 @@ test('a protected profile refuses --write without its name, and nothing is sent'
   const config = openConfig({ profiles: { live: { 'base-url': service.url, protected: true } } });
   const refused = await config.run('smoke --profile live --write');
   expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('--confirm live') });
-  expect(service.seen).toEqual([]);
+  expect(service.requests).toEqual([]);
   expect((await config.run('smoke --profile live --write --confirm live')).code).toBe(0);
 });
 

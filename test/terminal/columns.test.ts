@@ -38,7 +38,7 @@ test.each(printing)(
       code: 2,
       stderr: expect.stringContaining("--fields: no field 'colour'; "),
     });
-    expect(server.seen).toEqual([]);
+    expect(server.requests).toEqual([]);
   },
 );
 
@@ -48,5 +48,5 @@ test.each(silent)('%j takes no --sort, because it prints no columns', async (lin
   await using server = await recordingServer({});
   const { code, stderr } = await runAt(server, `${line.replace(' -- ', ' ')} --sort name`);
   expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringMatching('no columns|too many') });
-  expect(server.seen).toEqual([]);
+  expect(server.requests).toEqual([]);
 });

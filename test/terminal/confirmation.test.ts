@@ -50,7 +50,7 @@ test.each([
   await using server = await service();
   const stderr = `error: ${message}`;
   expect(await runCli(line, withProfiles(server))).toEqual({ code: 2, stdout: '', stderr });
-  expect(server.seen.every(({ method }) => method === 'GET')).toBe(true);
+  expect(server.requests.every(({ method }) => method === 'GET')).toBe(true);
 });
 
 test.each<[string, Answers, number]>([

@@ -56,15 +56,15 @@ test.each(formats)('%s is written page by page, and does not look whole if it br
   expect(await listPages([[rex], undefined], flags)).toMatchObject({ code: 1, stdout: head + one });
   expect(await listPages([undefined], flags, terminal)).toMatchObject({ code: 1, stdout: '' });
   const io = fakeIo();
-  let seen = '';
+  let printed = '';
   await using server = await recordingServer({ '/categories': [] }, ({ path }) => {
     const isFirst = !path.includes('after');
-    if (!isFirst) seen = io.written('stdout');
+    if (!isFirst) printed = io.written('stdout');
     const link = { link: '</pets?after=1>; rel="next"' };
     return isFirst ? { body: printJson([rex]), headers: link } : { body: printJson([mia]) };
   });
   expect(await main(['pets', 'list', ...flags.split(' '), '--base-url', server.url], io)).toBe(0);
-  expect(seen).toBe(head + one);
+  expect(printed).toBe(head + one);
 });
 
 test('JSON is indented on a terminal, and a picked field that a record lacks is null', async () => {
