@@ -16,7 +16,7 @@ export interface Shape {
   /** Makes the body of a list. */
   list?(records: Fields[], noun: string, url: URL, all: Fields[]): unknown;
   /** Makes the body of one record. */
-  one?(record: Fields, noun: string): unknown;
+  wrap?(record: Fields, noun: string): unknown;
   /** Turns a record into the form of the service. `read` turns it back. */
   write?(record: Fields, noun: string): Fields;
   read?(record: Fields, noun: string): Fields;
@@ -102,10 +102,10 @@ function answer(shape: Shape, all: Record<Noun, Fields[]>, request: ReceivedRequ
   const failure = (status: number) => ({ status, body: { code: 'x', message: 'no', status } });
   const records = all[noun as Noun];
   if (!records) return failure(404);
-  const { write = (record) => record, read = (record) => record, one = (record) => record } = shape;
+  const { write = (record) => record, read = (record) => record, wrap = (record) => record } = shape;
   const key = noun === 'inventory' ? 'petId' : 'id';
   const indexOf = (id: unknown) => records.findIndex((record) => String(record[key]) === String(id));
-  const show = (record: Fields, status = 200) => ({ status, body: one(write(record, noun), noun) });
+  const show = (record: Fields, status = 200) => ({ status, body: wrap(write(record, noun), noun) });
   const body = request.body === '' ? {} : read(JSON.parse(request.body), noun);
   if (request.method === 'GET' && id === undefined) {
     const filtered = records.filter((record) =>
@@ -139,7 +139,7 @@ function answer(shape: Shape, all: Record<Noun, Fields[]>, request: ReceivedRequ
 function describe(shape: Shape, all: Record<Noun, Fields[]>): object {
   const {
     write = (record) => record,
-    one = (record) => record,
+    wrap = (record) => record,
     list = (records: Fields[]) => records,
   } = shape;
   const json = (schema: object) => ({ content: { 'application/json': { schema } } });
@@ -160,7 +160,7 @@ function describe(shape: Shape, all: Record<Noun, Fields[]>): object {
       [status]: { description: 'ok', ...json(schema) },
     });
     const mark = { $ref: '#mark' } as unknown as Fields;
-    const single = withMark(one(mark, noun), ref);
+    const single = withMark(wrap(mark, noun), ref);
     const headers = Object.fromEntries(
       (shape.documented ?? []).map((each) => [each, { schema: { type: 'string' } }]),
     );

@@ -380,9 +380,9 @@ export async function runCases(
   play: Play,
 ): Promise<ReadonlyMap<Case, Result>> {
   const results = new Map<Case, Result>();
-  const left = [...cases];
+  const queue = [...cases];
   const work = async () => {
-    for (let testCase = left.shift(); testCase; testCase = left.shift())
+    for (let testCase = queue.shift(); testCase; testCase = queue.shift())
       results.set(testCase, await runCase(testCase, play));
   };
   await Promise.all(Array.from({ length: atATime }, work));

@@ -37,7 +37,7 @@ test('get exits with the code of the failure if all failed for the same reason',
   expect(JSON.parse(single.stderr).error).toMatchObject({ kind: 'not-found', ...service });
 });
 
-const gone: Reply[] = [
+const goneReplies: Reply[] = [
   { status: 410, body: { code: 'gone', message: 'use listPets', status: 410 } },
   { status: 404 },
   { status: 404, headers: { 'content-type': 'text/html' }, body: '<h1>Not Found</h1>' },
@@ -49,7 +49,7 @@ const unlessList = (reply: Reply) => (request: ReceivedRequest) => {
   return { body: request.path.includes('?') ? [rex] : rex };
 };
 
-test.each(gone)(
+test.each(goneReplies)(
   'get finds the pet through the list if the endpoint answers %j, and says so',
   async (reply) => {
     await using server = await recordingServer({}, unlessList(reply));

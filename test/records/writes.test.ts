@@ -86,10 +86,10 @@ async function runBroken(line: string, store: string, broken: Broken) {
   writeFileSync(join(cwd, 'gone.csv'), 'id\n1\n99\n');
   const env = { PETSTORE_OFFLINE_STORE: store, PETSTORE_STATE_DIR: join(cwd, 'state') };
   const io = fakeIo({ cwd, env });
-  let left = broken.after ?? 0;
+  let writesBefore = broken.after ?? 0;
   const stdout = async (data: string | Uint8Array) => {
-    if (broken.stdout && left === 0) throw broken.stdout;
-    left -= 1;
+    if (broken.stdout && writesBefore === 0) throw broken.stdout;
+    writesBefore -= 1;
     await io.stdout.write(data);
   };
   const stderr = async (data: string | Uint8Array) => {

@@ -55,9 +55,9 @@ const shapes: Record<string, Shape> = {
   'lists in _embedded': {
     list: (records, noun) => ({ _embedded: { [noun]: records }, _links: { self: { href: '/' } } }),
   },
-  'records in data': { list: (data) => ({ data }), one: (data) => ({ data }) },
+  'records in data': { list: (data) => ({ data }), wrap: (data) => ({ data }) },
   'records in a field called like the noun': {
-    one: (record, noun) => ({
+    wrap: (record, noun) => ({
       [noun === 'inventory' ? noun : noun.replace(/ies$/, 'y').replace(/s$/, '')]: record,
     }),
   },

@@ -94,12 +94,12 @@ function makeScene(seed: number): Scene {
   // `/pets/{petId}` without a word about a pet is that of the specification.
   const isDescribed = random() < 0.8 || (noun === 'pets' && key === 'petId');
   const json = (schema: JsonObject) => ({ content: { 'application/json': { schema } } });
-  const one = isDescribed ? ref : pick([{}, { type: 'object' }]);
-  const many: JsonObject = { type: 'array', items: one };
+  const recordSchema = isDescribed ? ref : pick([{}, { type: 'object' }]);
+  const listSchema: JsonObject = { type: 'array', items: recordSchema };
   const list = pick<JsonObject>([
-    many,
-    { type: 'object', properties: { data: many } },
-    { type: 'object', properties: { items: many, total: { type: 'integer' } } },
+    listSchema,
+    { type: 'object', properties: { data: listSchema } },
+    { type: 'object', properties: { items: listSchema, total: { type: 'integer' } } },
   ]);
   const queries = ['status', 'id', key, 'force', 'notify'].filter(() => random() < 0.2);
   const parameters = [
@@ -121,8 +121,9 @@ function makeScene(seed: number): Scene {
     })),
   ];
   const answers =
-    random() < 0.5 ? { 200: { description: 'ok', ...json(one) } } : { 204: { description: 'done' } };
-  const body = noun === 'inventory' ? { type: 'object', properties: { quantity: { type: 'integer' } } } : one;
+    random() < 0.5 ? { 200: { description: 'ok', ...json(recordSchema) } } : { 204: { description: 'done' } };
+  const body =
+    noun === 'inventory' ? { type: 'object', properties: { quantity: { type: 'integer' } } } : recordSchema;
   const operationId =
     random() < 0.3
       ? { operationId: pick(['update', 'set_it', 'replaceRecord', 'adjustStock', 'updateInventory']) }
@@ -130,13 +131,15 @@ function makeScene(seed: number): Scene {
   const update = { ...operationId, requestBody: json(body), responses: answers };
   const collection = {
     ...(random() < 0.8 && { get: { responses: { 200: { description: 'ok', ...json(list) } } } }),
-    ...(random() < 0.5 && { post: { requestBody: json(one), responses: { 201: { description: 'made' } } } }),
+    ...(random() < 0.5 && {
+      post: { requestBody: json(recordSchema), responses: { 201: { description: 'made' } } },
+    }),
     ...(random() < 0.2 && { put: { requestBody: json(ref), responses: answers } }),
     ...(random() < 0.2 && { patch: { requestBody: json(ref), responses: answers } }),
   };
-  const record2 = {
+  const item = {
     parameters,
-    ...(random() < 0.6 && { get: { responses: { 200: { description: 'ok', ...json(one) } } } }),
+    ...(random() < 0.6 && { get: { responses: { 200: { description: 'ok', ...json(recordSchema) } } } }),
     [pick(['put', 'put', 'patch'])]: update,
     delete: { responses: { 204: { description: 'gone' } } },
   };
@@ -144,7 +147,7 @@ function makeScene(seed: number): Scene {
   const description = {
     openapi: '3.0.3',
     info: { title: 'x', version: '1' },
-    paths: { [`${prefix}/${word}`]: collection, [`${prefix}${place}/${word}/{${parameter}}`]: record2 },
+    paths: { [`${prefix}/${word}`]: collection, [`${prefix}${place}/${word}/{${parameter}}`]: item },
     components: { schemas: { [schemaName]: record } },
   };
   return { noun, fields, key, description, parameter };

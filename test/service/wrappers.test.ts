@@ -103,13 +103,13 @@ test('with --trust-proxy links, description and page name the gateway, without i
     'x-forwarded-prefix': prefix,
   });
   const gateway = placed('https', 'shop.example.com', '/api/shop/');
-  const own = '<own/pets?limit=2&after=2>; rel="next"';
+  const nextLink = '<own/pets?limit=2&after=2>; rel="next"';
   expect(await linksOf(trusting, gateway)).toEqual([
     '<https://shop.example.com/api/shop/pets?limit=2&after=2>; rel="next"',
     '/api/shop/categories/7',
   ]);
-  expect(await linksOf(trusting, placed('javascript', 'a b', 'x'))).toEqual([own, '/categories/8']);
-  expect(await linksOf(plain, gateway)).toEqual([own, '/categories/7']);
+  expect(await linksOf(trusting, placed('javascript', 'a b', 'x'))).toEqual([nextLink, '/categories/8']);
+  expect(await linksOf(plain, gateway)).toEqual([nextLink, '/categories/7']);
   const textOf = async (path: string) => (await fetch(trusting.url + path, { headers: gateway })).text();
   expect(JSON.parse(await textOf('/openapi.json')).servers).toEqual([{ url: '/api/shop/' }]);
   const page = await textOf('/docs');

@@ -35,8 +35,8 @@ describe.concurrent('what a description says, and what it does not', () => {
     expect(run.code).toBe(0);
     const reason = 'the header X-Shop is required: give it with --header (listOrders)';
     expect(run.check('op/listOrders')).toMatchObject({ result: 'skip', reason });
-    const given = await smoke(service.url, ['--only', 'op', '-H', 'X-Shop: 7'], { env });
-    expect(given.check('op/listOrders').result).toBe('pass');
+    const withHeader = await smoke(service.url, ['--only', 'op', '-H', 'X-Shop: 7'], { env });
+    expect(withHeader.check('op/listOrders').result).toBe('pass');
   });
 
   const deprecation = '@1735689600';

@@ -226,12 +226,12 @@ const time = /^\d{1,3}(,?\d{3})*(\.\d{1,3})?$/;
 /** Finds what breaks the rules, each with the element. */
 function faultsOf({ name, attributes, children }: XmlElement): string[] {
   const [rules = '', childNames = ''] = junitSchema[name] ?? [];
-  const known = rules.split(' ').map((rule) => rule.replace('!', ''));
+  const allowed = rules.split(' ').map((rule) => rule.replace('!', ''));
   const required = rules.split(' ').flatMap((rule) => (rule.endsWith('!') ? rule.slice(0, -1) : []));
   const order = children.map((child) => childNames.split(' ').indexOf(child));
   return [
     ...(name in junitSchema ? [] : [`<${name}> is not allowed`]),
-    ...Object.keys(attributes).flatMap((key) => (known.includes(key) ? [] : [`${name} has ${key}`])),
+    ...Object.keys(attributes).flatMap((key) => (allowed.includes(key) ? [] : [`${name} has ${key}`])),
     ...required.flatMap((key) => (key in attributes ? [] : [`${name} lacks ${key}`])),
     ...(time.test(attributes.time ?? '0') ? [] : [`${name}: ${attributes.time}`]),
     ...(order.includes(-1) ? [`${name} has another child`] : []),

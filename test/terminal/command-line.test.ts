@@ -81,8 +81,8 @@ test('help may follow flags, show is get, and inventory add is adjust', async ()
 });
 
 test('the last of several formats counts, for errors too', async () => {
-  const one = '--offline --limit 1'.split(' ');
-  const list = async (...words: string[]) => (await runCli([...words, ...one])).stdout;
+  const flags = '--offline --limit 1'.split(' ');
+  const list = async (...words: string[]) => (await runCli([...words, ...flags])).stdout;
   expect(await list('pets', 'list', '-o', 'csv', '--json')).toMatch(/^\[/);
   expect(await list('pets', 'list', '--json', '-o', 'csv')).toMatch(/^id,/);
   expect(await list('-o', 'csv', 'pets', 'list', '--json')).toMatch(/^\[/);

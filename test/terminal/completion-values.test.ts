@@ -30,7 +30,7 @@ const offered = (...words: readonly string[]) =>
   config.run(['__complete', '--', ...words, 'pets', 'list', '--category', '']);
 
 const none = { code: 0, stdout: '', stderr: '' };
-const named = (...names: readonly string[]) => names.map((name, at) => ({ id: at + 1, name }));
+const categories = (...names: readonly string[]) => names.map((name, at) => ({ id: at + 1, name }));
 
 test.each([
   ['pets list --fields ', ['id', 'name', 'category', 'status', 'categoryId']],
@@ -69,7 +69,7 @@ test.each([
   ['cannot be shown or typed is not offered', ['Dogs', 'a\nb', '\x1b[31m', 'Zo\u00eb'], 'Dogs\nZoë\n'],
   ['reads as something else has its id', ['5', 'cats', 'Cats', '-y'], '1\t5\n2\tcats\n3\tCats\n4\t-y\n'],
 ])('a category whose name %s', { retry: 3 }, async (_, names, stdout) => {
-  await using server = await recordingServer({}, () => ({ body: named(...names) }));
+  await using server = await recordingServer({}, () => ({ body: categories(...names) }));
   expect(await offered('--base-url', server.url)).toMatchObject({ stdout });
 });
 
@@ -81,13 +81,13 @@ test('the script of each shell is printed', async () => {
 });
 
 test('a Tab runs no token-command, and offers no values of the service then', async () => {
-  await using server = await recordingServer({}, () => ({ body: named('Dogs') }));
-  const asked = join(temporaryFolder(), 'asked');
-  config.write({ 'base-url': server.url, 'token-command': `touch ${asked}` });
+  await using server = await recordingServer({}, () => ({ body: categories('Dogs') }));
+  const mark = join(temporaryFolder(), 'mark');
+  config.write({ 'base-url': server.url, 'token-command': `touch ${mark}` });
   expect(await offered()).toEqual(none);
   expect(await complete('undo --dry-run --fields pet')).toEqual(['petId']);
   expect(server.calls()).toEqual([]);
-  expect(existsSync(asked)).toBe(false);
+  expect(existsSync(mark)).toBe(false);
 });
 
 test('a Tab prints nothing for a missing profile or service, and does not wait for a silent one', async () => {

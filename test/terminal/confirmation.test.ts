@@ -62,8 +62,8 @@ test.each<[string, Answers, number]>([
 ])('%s asks for a yes, or only for the name if the profile is protected', async (line, answers, code) => {
   await using server = await service();
   const here = (text: string) => text.replace('<url>', server.url);
-  const asked = answers.map(([question, keys]) => [here(question), keys] as const);
-  const run = await runTyping(here(line).split(' '), asked, { ...withProfiles(server), columns: 200 });
+  const dialogue = answers.map(([question, keys]) => [here(question), keys] as const);
+  const run = await runTyping(here(line).split(' '), dialogue, { ...withProfiles(server), columns: 200 });
   expect(run).toMatchObject({ code, stdout: '' });
   expect(server.calls().includes('DELETE /pets/5')).toBe(code === 0);
 });

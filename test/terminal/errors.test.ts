@@ -7,10 +7,10 @@ import { runAt, runCli } from '../helpers/run-cli.ts';
 import { cliPath } from '../helpers/spawn-cli.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
-const gone = { status: 404, body: { status: 404, code: 'not_found', message: 'pet 7 does not exist' } };
+const notFound = { status: 404, body: { status: 404, code: 'not_found', message: 'pet 7 does not exist' } };
 
 test('an error says what is wrong, then names the request, and gives a hint on another line', async () => {
-  await using server = await recordingServer({}, () => gone);
+  await using server = await recordingServer({}, () => notFound);
   const { code, stderr } = await runAt(server, 'inventory get 7');
   const request = `GET ${server.url}/store/inventory/7: 404 not_found`;
   expect([code, stderr.split('\n')[0]]).toEqual([5, `error: pet 7 does not exist (${request})`]);
@@ -29,7 +29,10 @@ test('a failure that several records share names each of them, with one hint', a
 
 test('foreign text in an error becomes visible escapes', async () => {
   const message = 'bad \x1b[2J\nname\u202e';
-  await using server = await recordingServer({}, () => ({ status: 422, body: { ...gone.body, message } }));
+  await using server = await recordingServer({}, () => ({
+    status: 422,
+    body: { ...notFound.body, message },
+  }));
   expect((await runAt(server, 'orders get 1')).stderr).toContain('bad \\x1b[2J name\\u202e (GET');
   expect((await runAt(server, 'orders get 1 --json')).stderr).toContain('"bad \\u001b[2J name\\u202e"');
 });
@@ -60,9 +63,9 @@ test.each(['pets edit 1 --offline', 'serve --port 0 -- true'])(
       process.allowedNodeEnvironmentFlags.has(name),
     );
     const flags = [flag, '--allow-fs-read=*', '--allow-fs-write=*', '--allow-net'];
-    const own = flags.filter((name) => process.allowedNodeEnvironmentFlags.has(name.split('=')[0] ?? ''));
+    const options = flags.filter((name) => process.allowedNodeEnvironmentFlags.has(name.split('=')[0] ?? ''));
     const env = { EDITOR: 'true', PETSTORE_OFFLINE_STORE: ':memory:', HOME: temporaryFolder() };
-    const { stderr } = spawnSync(process.execPath, [...own, cliPath, ...line.split(' ')], { env });
+    const { stderr } = spawnSync(process.execPath, [...options, cliPath, ...line.split(' ')], { env });
     const message = 'error: the permissions of this Node do not allow it: it needs --allow-child-process';
     expect(String(stderr)).toContain(message);
   },

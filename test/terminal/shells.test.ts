@@ -18,10 +18,10 @@ let program: Server;
 /** Runs the program in this process for the words that `petstore` of the shells sends: their count, then each, with NULs. */
 function answerShells(env: Readonly<Record<string, string>>): Server {
   return createServer((socket) => {
-    let asked = '';
+    let received = '';
     socket.setEncoding('utf8').on('data', async (text: string) => {
-      asked += text;
-      const [count, ...words] = asked.split('\0').slice(0, -1);
+      received += text;
+      const [count, ...words] = received.split('\0').slice(0, -1);
       if (words.length === Number(count)) socket.end((await runCli(words, { env })).stdout);
     });
   });
@@ -76,8 +76,8 @@ describe.each(['bash', 'fish'] as const)('%s', (shell) => {
     async () => {
       const offers = await offersOf[shell](offered.map(([line]) => line));
       for (const [at, [line, words, only]] of offered.entries()) {
-        const found = offers[at]?.toSorted();
-        expect(found, line).toEqual(only ? words : expect.arrayContaining([...words]));
+        const offer = offers[at]?.toSorted();
+        expect(offer, line).toEqual(only ? words : expect.arrayContaining([...words]));
       }
     },
   );

@@ -2,10 +2,10 @@ import stringWidth from 'fast-string-width';
 import { expect, test } from 'vitest';
 import { listPages, mia, printPets, rex, terminal } from '../helpers/list-pets.ts';
 
-const shown = '--color never --fields id,name,status';
+const flags = '--color never --fields id,name,status';
 
 function drawn(pets: readonly object[], columns = 80): Promise<string> {
-  return printPets(pets, shown, { ...terminal, columns });
+  return printPets(pets, flags, { ...terminal, columns });
 }
 
 test('a terminal gets a frame, ids to the right', async () => {
@@ -25,13 +25,13 @@ test('an empty table is its header; without a header it has none', async () => {
     "id  name  status
     "
   `);
-  expect(await printPets([rex], `${shown} --no-header`, terminal)).toMatchInlineSnapshot(`
+  expect(await printPets([rex], `${flags} --no-header`, terminal)).toMatchInlineSnapshot(`
     "┌───┬─────┬───────────┐
     │ 1 │ Rex │ available │
     └───┴─────┴───────────┘
     "
   `);
-  expect(await printPets([], `${shown} --no-header`, terminal)).toBe('');
+  expect(await printPets([], `${flags} --no-header`, terminal)).toBe('');
 });
 
 test('the header is bold and a status has its colour; in a pipe only with --color always', async () => {
@@ -79,7 +79,7 @@ function page(from: number, name = 'Rex'): object[] {
 }
 
 test('up to 300 records of any pages are one frame', async () => {
-  const { stdout } = await listPages([page(1), page(1001, 'Maximilian')], shown, terminal);
+  const { stdout } = await listPages([page(1), page(1001, 'Maximilian')], flags, terminal);
   const lines = stdout.split('\n');
   expect(lines).toHaveLength(300 + 5);
   expect([...lines.slice(0, 4), ...lines.slice(-3)].join('\n')).toMatchInlineSnapshot(`
@@ -95,7 +95,7 @@ test('up to 300 records of any pages are one frame', async () => {
 
 test('a longer list is aligned columns, printed before its last page has arrived', async () => {
   const pages = [page(1), page(201), page(401), undefined];
-  const { code, stdout } = await listPages(pages, shown, terminal);
+  const { code, stdout } = await listPages(pages, flags, terminal);
   expect({ code, lines: stdout.trimEnd().split('\n').length }).toEqual({ code: 1, lines: 451 });
   expect(stdout).toMatch(/^ id {2}name {2}status\n {2}1 {2}Rex {3}available\n/);
 });
