@@ -69,7 +69,7 @@ export function callError<Thrown>(call: Call, attempts: Attempts, thrown: Thrown
   const { kind, message, details } = thrown;
   const { reason, status = attempts.at(-1)?.response?.status } = details;
   if (reason === undefined) return thrown;
-  const hint = details.hint ?? hintOf({ call, error: thrown });
+  const hint = hintOf({ call, error: thrown });
   const rule = answerRule({ isSent: true, error: thrown });
   const why = call.client.secrets.mask(message);
   return makeError(call, attempts, kind, why, { reason, status, hint, cause: thrown }, rule);
@@ -127,9 +127,10 @@ interface Failure {
   readonly kind?: ErrorKind | undefined;
 }
 
-/** Returns what the user can do about a failure, one sentence. */
+/** Returns what the user can do about a failure, one sentence. An error may have brought its own hint. */
 export function hintOf({ call, error, response, author, kind }: Failure): string | undefined {
-  const { reason, cause, status: errorStatus } = error?.details ?? {};
+  const { reason, cause, hint: ownHint, status: errorStatus } = error?.details ?? {};
+  if (ownHint !== undefined) return ownHint;
   const facts: Facts = {
     client: call?.client,
     request: call?.request,
@@ -138,7 +139,7 @@ export function hintOf({ call, error, response, author, kind }: Failure): string
     kind,
     reason,
     isClosed: reason === 'reset' && errorStatus === undefined,
-    words: `${cause instanceof Error ? `${systemCode(cause)} ${cause.message} ` : ''}${error?.message ?? ''}`,
+    causeText: cause instanceof Error ? `${systemCode(cause)} ${cause.message}` : '',
     sent: (name) => headerValue(call?.request.headers ?? {}, name) ?? '',
     answered: (name) => headerValue(response?.headers ?? {}, name) ?? '',
   };
@@ -157,8 +158,8 @@ interface Facts extends Pick<Failure, 'author' | 'kind'> {
   readonly reason?: UnavailableReason | undefined;
   /** True if the connection was closed before an answer. */
   readonly isClosed: boolean;
-  /** The message of the error, after the code and the message of its cause in Node or OpenSSL. */
-  readonly words: string;
+  /** The code and the message of the error of Node or OpenSSL, or an empty text. */
+  readonly causeText: string;
   /** Returns a header of the request, or an empty text. */
   sent(name: string): string;
   /** Returns a header of the answer, or an empty text. */
@@ -170,23 +171,19 @@ const largeHeaderBytes = 4000;
 
 /** The hints, each after its condition. The first one counts, so certificates, tokens and caches come before the guesses. */
 const hints: readonly ((facts: Facts) => string | false | undefined)[] = [
-  ({ words }) =>
-    /CERT_(NOT_YET_VALID|HAS_EXPIRED)/.test(words) &&
+  ({ causeText }) =>
+    /CERT_(NOT_YET_VALID|HAS_EXPIRED)/.test(causeText) &&
     `the clock here says ${new Date().toISOString().slice(0, 16)}Z: is it right?`,
-  ({ words }) =>
-    /SELF_SIGNED|UNABLE_TO_(GET_ISSUER|VERIFY)/.test(words) &&
+  ({ causeText }) =>
+    /SELF_SIGNED|UNABLE_TO_(GET_ISSUER|VERIFY)/.test(causeText) &&
     'if you trust its authority, name it in the setting ca-cert (PETSTORE_CA_CERT=<file>)',
-  ({ words }) =>
+  ({ causeText }) =>
     /alert[ _](certificate[ _](required|unknown)|handshake[ _]failure|bad[ _]certificate|unknown[ _]ca)/i.test(
-      words,
+      causeText,
     ) &&
     'if the service wants a client certificate, name one in the setting client-cert (PETSTORE_CLIENT_CERT=<file>)',
-  ({ words }) => /the port speaks TLS/.test(words) && 'begin the base URL with https://',
-  ({ words }) =>
-    /wrong version number|packet length too long/.test(words) && 'is the base URL http:// instead?',
-  ({ words }) =>
-    /with text\/html, not JSON/.test(words) &&
-    'does the base URL lead to the service, and not to a web page?',
+  ({ causeText }) =>
+    /wrong version number|packet length too long/.test(causeText) && 'is the base URL http:// instead?',
   // tinyproxy answers 401 in place of 407 to a wrong password.
   ({ client, status, author }) =>
     status === 401 &&

@@ -75,7 +75,10 @@ export function readJson({ status, headers, body }: HttpResponse, mask: Mask): J
   const type = headerValue(headers, 'content-type');
   if (!isJsonType(type)) {
     const what = type ? withoutParameters(type) : 'no content type';
-    throw invalidResponse(`the answer is ${status} with ${what}, not JSON: ${beginningOf(body, mask)}`);
+    const isPage = what.toLowerCase() === 'text/html';
+    const hint = isPage ? 'does the base URL lead to the service, and not to a web page?' : undefined;
+    const beginning = beginningOf(body, mask);
+    throw invalidResponse(`the answer is ${status} with ${what}, not JSON: ${beginning}`, { hint });
   }
   if (typeof body !== 'string' && !isUtf8(body)) throw invalidResponse('the body is not UTF-8');
   try {

@@ -118,7 +118,10 @@ export function transportError(error: Error, status?: number): CliError {
   const reason = reasons.find(([codes]) => codes.test(code))?.[1] ?? 'reset';
   const details = { status, cause: root };
   const protocol = reason === 'invalid-response' ? protocolOf(root) : undefined;
-  if (protocol === 'TLS') return unansweredError('tls', 'the port speaks TLS, not plain http', details);
+  if (protocol === 'TLS') {
+    const hint = 'begin the base URL with https://';
+    return unansweredError('tls', 'the port speaks TLS, not plain http', { ...details, hint });
+  }
   if (protocol === 'HTTP/2' || /no[ _]application[ _]protocol/i.test(`${code} ${root.message}`))
     return unansweredError(reason, 'the service speaks only HTTP/2', details);
   if (reason === 'reset') {
