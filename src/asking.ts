@@ -1,6 +1,6 @@
 import { offlineProfile } from './config/file.ts';
 import type { Settings } from './config/settings.ts';
-import type { Context } from './context.ts';
+import { type Context, whyNotAsked } from './context.ts';
 import type { Prompt } from './input/prompt.ts';
 import { UsageError } from './process/errors.ts';
 
@@ -81,22 +81,4 @@ function serviceText(settings: Settings): string {
   const { baseUrl, profile } = settings;
   if (baseUrl === undefined) return '';
   return profile ? ` on ${profile.value} (${baseUrl})` : ` on ${baseUrl}`;
-}
-
-/** Returns true if questions are possible. */
-export function canAsk(context: Pick<Context, 'io' | 'flags'>): boolean {
-  return whyNotAsked(context) === undefined;
-}
-
-/**
- * Returns a clause that says why no question can be asked, or undefined if questions are possible. An answer is never read from a
- * pipe: if a command has read its input from stdin, it reads the answer from the terminal.
- */
-function whyNotAsked({ io, flags }: Pick<Context, 'io' | 'flags'>): string | undefined {
-  const hasKeyboard =
-    io.stdin.isTerminal || (io.stdin.isRead && io.stderr.isTerminal && io.keyboard() !== undefined);
-  if (!hasKeyboard || !io.stderr.isTerminal) return 'there is no terminal';
-  if (io.env.TERM === 'dumb') return 'TERM is dumb';
-  if (io.env.CI) return 'CI is set';
-  return flags.noInput ? '--no-input is given' : undefined;
 }

@@ -9,7 +9,7 @@ import { traceOf } from './client/shown-calls.ts';
 import { findProxy } from './client/transport/proxy.ts';
 import type { TlsFiles } from './client/transport/tls.ts';
 import { decideTokenUse, tokenHeaderValue } from './config/credential.ts';
-import { resolvePaths } from './config/paths.ts';
+import { resolvePaths } from './config/file.ts';
 import { addressOf, type ClientUse, type Context, followUpCommand } from './context.ts';
 import { UsageError } from './process/errors.ts';
 import type { Secrets } from './process/secrets.ts';

@@ -2,7 +2,7 @@ import type { Contract } from './api/contract.ts';
 import { embeddedOrigin } from './api/http.ts';
 import type { Noun } from './api/nouns.ts';
 import { isFields } from './api/record-values.ts';
-import type { GlobalFlags } from './cli/global-flags.ts';
+import type { GlobalFlags } from './cli/flag.ts';
 import type { Client } from './client/client.ts';
 import type { Settings, TokenSource } from './config/settings.ts';
 import type { Prompt } from './input/prompt.ts';
@@ -24,8 +24,9 @@ import type { Row } from './writes/decide.ts';
  */
 export type ClientUse = 'records' | 'bulk' | 'checks';
 
-/** The parts of a context that exist before the command line is read. */
-export interface Runtime {
+/** Everything that a command works with. Parts that take time to open are opened once, on their first use. */
+export interface Context
+  extends Pick<Notices, 'printStatus' | 'printSummary' | 'printNotice' | 'printWarning' | 'printRemark'> {
   /** The streams and the environment; its streams are safe to write to. */
   readonly io: Io;
   /** Texts that must never be shown or written. The streams of `io` mask them. */
@@ -33,12 +34,6 @@ export interface Runtime {
   readonly interrupts: Interrupts;
   /** Shows the progress of work that takes long. */
   readonly liveLine: LiveLine;
-}
-
-/** Everything that a command works with. Parts that take time to open are opened once, on their first use. */
-export interface Context
-  extends Runtime,
-    Pick<Notices, 'printStatus' | 'printSummary' | 'printNotice' | 'printWarning' | 'printRemark'> {
   readonly flags: GlobalFlags;
   readonly settings: Settings;
   /** True if --quiet or the settings hide notes and progress. */
@@ -54,6 +49,24 @@ export interface Context
   printer(): Printer;
   /** Returns the colours of a stream. --color, the environment and the stream itself decide. */
   style(stream: 'stdout' | 'stderr'): Promise<Style>;
+}
+
+/** Returns true if questions are possible. */
+export function canAsk(context: Pick<Context, 'io' | 'flags'>): boolean {
+  return whyNotAsked(context) === undefined;
+}
+
+/**
+ * Returns a clause that says why no question can be asked, or undefined if questions are possible. An answer is never read from a
+ * pipe: if a command has read its input from stdin, it reads the answer from the terminal.
+ */
+export function whyNotAsked({ io, flags }: Pick<Context, 'io' | 'flags'>): string | undefined {
+  const hasKeyboard =
+    io.stdin.isTerminal || (io.stdin.isRead && io.stderr.isTerminal && io.keyboard() !== undefined);
+  if (!hasKeyboard || !io.stderr.isTerminal) return 'there is no terminal';
+  if (io.env.TERM === 'dumb') return 'TERM is dumb';
+  if (io.env.CI) return 'CI is set';
+  return flags.noInput ? '--no-input is given' : undefined;
 }
 
 /**

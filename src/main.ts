@@ -1,13 +1,16 @@
+import { builtInContract, type Contract } from './api/contract.ts';
 import { emptyConfigFile, readConfigFile } from './config/file.ts';
-import { resolveSettings } from './config/settings.ts';
-import type { Context } from './context.ts';
-import { openContext, openRuntime } from './open-context.ts';
+import { resolveSettings, type Settings, type TokenSource } from './config/settings.ts';
+import { type ClientUse, type Context, canAsk } from './context.ts';
 import { createNotices, errorJson, errorText, type Notices } from './output/messages.ts';
-import { formats } from './output/printer.ts';
-import { eraseLine } from './output/streams.ts';
+import { createPrinter, formats } from './output/printer.ts';
+import { eraseLine, openStreams } from './output/streams.ts';
+import { createStyle } from './output/style.ts';
 import { withinLimits } from './process/deadline.ts';
 import { CliError, exitCodes, messageOf, OutputClosedError } from './process/errors.ts';
 import type { Io } from './process/io.ts';
+import { createSecrets } from './process/secrets.ts';
+import { createInterrupts } from './process/signals.ts';
 import { sanitize } from './process/text.ts';
 
 /**
@@ -16,16 +19,18 @@ import { sanitize } from './process/text.ts';
  * @param argv the words after `petstore`.
  */
 export async function main(argv: readonly string[], processIo: Io): Promise<number> {
-  const runtime = openRuntime(processIo);
+  // Before anything else, because an error may quote the token, which the streams mask.
+  const secrets = createSecrets(processIo.env);
+  const { io, liveLine } = openStreams(processIo, secrets);
+  const interrupts = createInterrupts(io);
   const [{ readCommandLine }, { program }] = await Promise.all([
     import('./cli/dispatch.ts'),
     import('./commands/index.ts'),
   ]);
   const commandLine = await readCommandLine(argv, program);
   const { flags, name, usesConfig } = commandLine;
-  const file = usesConfig ? await readConfigFile(runtime.io) : emptyConfigFile(runtime.io);
-  const settings = resolveSettings(runtime.io, flags, file);
-  const { interrupts, io } = runtime;
+  const file = usesConfig ? await readConfigFile(io) : emptyConfigFile(io);
+  const settings = resolveSettings(io, flags, file);
   const { hasJsonErrors } = formats[settings.get('output')];
   const notices = createNotices({
     io,
@@ -34,7 +39,7 @@ export async function main(argv: readonly string[], processIo: Io): Promise<numb
     hasJsonErrors,
     showsRemarks: (flags.verbose ?? 0) > 0 || (io.stderr.isTerminal && !io.env.CI),
   });
-  const context = openContext(runtime, { flags, settings, notices });
+  const context = openContext({ io, secrets, liveLine, interrupts, flags, settings }, notices);
   const running = commandLine.run(context);
   try {
     const exitCode = await withinLimits({ signals: [interrupts.signal] }, () => running);
@@ -47,8 +52,66 @@ export async function main(argv: readonly string[], processIo: Io): Promise<numb
     return await report(error, context, { notices, hasJsonErrors });
   } finally {
     interrupts.release();
-    runtime.liveLine.close();
+    liveLine.close();
   }
+}
+
+type ContextParts = Pick<Context, 'io' | 'secrets' | 'liveLine' | 'interrupts' | 'flags' | 'settings'>;
+
+/** Makes the context of a command. */
+function openContext(parts: ContextParts, notices: Notices): Context {
+  const { io, interrupts, flags, settings } = parts;
+  const openClient = memoizeByFirst(async (use: ClientUse) => {
+    const { connect } = await import('./connect.ts');
+    return connect(context, use);
+  });
+  const openPrompt = memoizeByFirst(async () => {
+    const { createPrompt } = await import('./input/prompt.ts');
+    return createPrompt(io, { signal: interrupts.signal, style: await context.style('stderr') });
+  });
+  const context: Context = {
+    ...parts,
+    ...notices,
+    quiet: settings.get('quiet'),
+    contract: memoizeByFirst(() => readContract(io, settings)),
+    readToken: memoizeByFirst((source) => readTokenOf(parts, source)),
+    client: (use = 'records') => openClient(use),
+    prompt: () => (canAsk(context) ? openPrompt() : undefined),
+    style: memoizeByFirst((stream) => createStyle(io[stream], io.env, settings.get('color'))),
+    printer: () =>
+      createPrinter(io, {
+        format: settings.get('output'),
+        fields: flags.fields,
+        sort: flags.sort,
+        header: !flags.noHeader,
+        color: settings.get('color'),
+      }),
+  };
+  return context;
+}
+
+/** Reads the contract that is bound to the profile or the origin. Without one, and for the embedded store, returns the built-in one. */
+async function readContract(io: Io, settings: Settings): Promise<Contract> {
+  const { baseUrl } = settings;
+  if (baseUrl === undefined) return builtInContract;
+  const { readBoundContract } = await import('./config/contract-file.ts');
+  return readBoundContract(io, new URL(baseUrl).origin, settings) ?? builtInContract;
+}
+
+async function readTokenOf({ io, interrupts, settings }: ContextParts, source: TokenSource) {
+  const { readToken } = await import('./config/read-token.ts');
+  return readToken(source, { io, signal: interrupts.signal, timeoutMs: settings.get('timeout') });
+}
+
+/** Wraps a function so that it runs once for each value of its first argument; later calls return the same result. */
+function memoizeByFirst<Args extends readonly unknown[], Value>(
+  make: (...args: Args) => Value,
+): (...args: Args) => Value {
+  const results = new Map<unknown, Value>();
+  return (...args) => {
+    if (!results.has(args[0])) results.set(args[0], make(...args));
+    return results.get(args[0]) as Value;
+  };
 }
 
 /** How long the work of an interrupted command may take to end, in milliseconds. */

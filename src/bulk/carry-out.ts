@@ -1,6 +1,6 @@
 import type { NounName } from '../api/nouns.ts';
-import { canAsk, confirmWrite } from '../asking.ts';
-import type { Context } from '../context.ts';
+import { confirmWrite } from '../asking.ts';
+import { type Context, canAsk } from '../context.ts';
 import type { View } from '../output/columns.ts';
 import type { Output } from '../output/printer.ts';
 import { withProgress } from '../output/streams.ts';

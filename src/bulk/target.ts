@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { bareHost } from '../api/http.ts';
-import { resolvePaths } from '../config/paths.ts';
+import { resolvePaths } from '../config/file.ts';
 import { addressOf, type Context } from '../context.ts';
 import { monotonicMs, sleep } from '../process/deadline.ts';
 import { CliError } from '../process/errors.ts';

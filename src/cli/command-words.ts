@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { closestWord } from '../process/text.ts';
-import { nameOf } from './flag.ts';
 
 // The build writes the help pages, and a table of the commands, flags and fixed values. This file answers from the table: which help
 // page a line asks for, which command is unknown, and what the Tab key offers.
@@ -252,4 +251,9 @@ function openFlag(flags: readonly WordSlot[], word: string): WordSlot | undefine
 
 function takesValue(syntax: string): boolean {
   return /[<[]/.test(syntax);
+}
+
+/** Returns the name in a syntax: `--output` in `-o, --output <format>`, `id or name` in `<id or name...>`. */
+export function nameOf({ syntax }: Pick<WordSlot, 'syntax'>): string {
+  return /--[\w-]+/.exec(syntax)?.[0] ?? syntax.slice(1, -1).replace('...', '');
 }

@@ -4,9 +4,8 @@ import { checkColumns, type View } from '../output/columns.ts';
 import type { Output, PreparedCommand } from '../output/printer.ts';
 import { plainStyle } from '../output/style.ts';
 import { exitCodes, OutputClosedError, UsageError } from '../process/errors.ts';
-import { asksForHelp, findHelp, readPage, readTable, type WordTable } from './command-words.ts';
-import { nameOf } from './flag.ts';
-import { type GlobalFlags, writeFlags } from './global-flags.ts';
+import { asksForHelp, findHelp, nameOf, readPage, readTable, type WordTable } from './command-words.ts';
+import { type GlobalFlags, writeFlags } from './flag.ts';
 import { type ParsedLine, parseLine } from './parse-line.ts';
 import { type Action, actionOf, commandName, flagsOf, isGroup, type Program, type Values } from './verb.ts';
 

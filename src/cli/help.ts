@@ -9,8 +9,7 @@ import {
   type WordSlot,
   type WordTable,
 } from './command-words.ts';
-import { type Flag, meaningOf } from './flag.ts';
-import { globalFlags, writeFlags } from './global-flags.ts';
+import { type Flag, globalFlags, meaningOf, writeFlags } from './flag.ts';
 import {
   type Action,
   actionOf,

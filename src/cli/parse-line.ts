@@ -1,7 +1,6 @@
 import { Command, CommanderError, Option } from 'commander';
 import { UsageError } from '../process/errors.ts';
-import type { Flag } from './flag.ts';
-import type { GlobalFlags } from './global-flags.ts';
+import type { Flag, GlobalFlags } from './flag.ts';
 import {
   type Action,
   actionOf,

@@ -1,7 +1,6 @@
 import type { Context } from '../context.ts';
 import type { Output, OutputFormat, PreparedCommand } from '../output/printer.ts';
-import type { Argument, Flag, ValuesOf } from './flag.ts';
-import { globalFlags, writeFlags } from './global-flags.ts';
+import { type Argument, type Flag, globalFlags, type ValuesOf, writeFlags } from './flag.ts';
 
 /** A command in a list of commands. */
 export interface CommandEntry {

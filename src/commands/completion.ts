@@ -89,7 +89,7 @@ const lookUps: Readonly<Record<LookUpKind, (context: Context, cursor: Cursor) =>
     field: fieldNames,
     check: checkNames,
     status: async (context, { path: [noun] }) => {
-      const { statusesOf } = await import('../records/body-fields.ts');
+      const { statusesOf } = await import('../records/record-fields.ts');
       return toOffers(statusesOf(await context.contract(), noun === 'inventory' ? noun : 'pets') ?? []);
     },
   };

@@ -1,8 +1,7 @@
 import { version } from '../../package.json';
 import { topicNames } from '../cli/command-words.ts';
 import { printHelp } from '../cli/dispatch.ts';
-import { argument } from '../cli/flag.ts';
-import { programFlags } from '../cli/global-flags.ts';
+import { argument, programFlags } from '../cli/flag.ts';
 import { action, type Program } from '../cli/verb.ts';
 
 /** `petstore version`, and `petstore --version` with other flags. bin/petstore.js answers the latter alone. */

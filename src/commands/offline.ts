@@ -8,7 +8,7 @@ import { value } from '../cli/flag.ts';
 import { type Group, verb } from '../cli/verb.ts';
 import type { Client } from '../client/client.ts';
 import { collectFields } from '../client/whole-list.ts';
-import { resolvePaths } from '../config/paths.ts';
+import { resolvePaths } from '../config/file.ts';
 import type { Context } from '../context.ts';
 import { InputError, UsageError } from '../process/errors.ts';
 import { fileError } from '../process/system-error.ts';

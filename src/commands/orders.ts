@@ -3,8 +3,7 @@ import type { RecordOf } from '../api/schemas.ts';
 import { argument, flag, value } from '../cli/flag.ts';
 import { type Group, verb } from '../cli/verb.ts';
 import { parseId } from '../input/numbers.ts';
-import { parseMoment } from '../records/parse-values.ts';
-import { isDueBefore, isOverdue } from '../records/record-fields.ts';
+import { isDueBefore, isOverdue, parseMoment } from '../records/record-fields.ts';
 import { recordVerbs } from './record-verbs.ts';
 import { listFlags, referenceFlag } from './shared-flags.ts';
 

@@ -12,8 +12,7 @@ import type { Column } from '../output/columns.ts';
 import { errorSentence } from '../output/messages.ts';
 import { CliError, UsageError } from '../process/errors.ts';
 import { caseless, groupDigits } from '../process/text.ts';
-import { statusesOf } from '../records/body-fields.ts';
-import { isOverdue } from '../records/record-fields.ts';
+import { isOverdue, statusesOf } from '../records/record-fields.ts';
 
 export const overview = action({
   description:

@@ -2,7 +2,7 @@ import { nouns } from '../api/nouns.ts';
 import { value } from '../cli/flag.ts';
 import { type Group, verb } from '../cli/verb.ts';
 import { caseless } from '../process/text.ts';
-import { parseText } from '../records/parse-values.ts';
+import { parseText } from '../records/record-fields.ts';
 import { recordVerbs } from './record-verbs.ts';
 import { listFlags, referenceFlag, statusesFlag } from './shared-flags.ts';
 

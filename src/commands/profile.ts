@@ -1,6 +1,5 @@
 import { confirmDestruction } from '../asking.ts';
-import { argument } from '../cli/flag.ts';
-import { keyFlag } from '../cli/global-flags.ts';
+import { argument, keyFlag } from '../cli/flag.ts';
 import { type Group, verb } from '../cli/verb.ts';
 import { bindingScope, removeContract } from '../config/contract-file.ts';
 import {

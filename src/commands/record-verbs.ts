@@ -1,5 +1,6 @@
 import { type Field, type Noun, referenceFields, type WriteVerb } from '../api/nouns.ts';
-import { argument, type Flag, flag, nameOf, value, values } from '../cli/flag.ts';
+import { nameOf } from '../cli/command-words.ts';
+import { argument, type Flag, flag, value, values } from '../cli/flag.ts';
 import { verb } from '../cli/verb.ts';
 import type { Context } from '../context.ts';
 import { parseId } from '../input/numbers.ts';
@@ -7,8 +8,15 @@ import type { PreparedCommand } from '../output/printer.ts';
 import { UsageError } from '../process/errors.ts';
 import { withArticle } from '../process/text.ts';
 import type { RecordFlags } from '../records/body-fields.ts';
-import { type IdOrName, parseIdOrName, parseText } from '../records/parse-values.ts';
-import { columnOf, fieldKinds, flagOf, namedNoun } from '../records/record-fields.ts';
+import {
+  columnOf,
+  fieldKinds,
+  flagOf,
+  type IdOrName,
+  namedNoun,
+  parseIdOrName,
+  parseText,
+} from '../records/record-fields.ts';
 import { type ApplyFlags, fileFlags, referenceFlag } from './shared-flags.ts';
 
 /** The values of the arguments and flags of create, update and delete. */

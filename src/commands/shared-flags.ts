@@ -2,12 +2,11 @@ import { type NamedNoun, nouns } from '../api/nouns.ts';
 import type { RowLimit } from '../bulk/plan.ts';
 import type { Shard } from '../bulk/run.ts';
 import type { NamedRow } from '../bulk/settle-rows.ts';
-import { choice, type Flag, flag, type ValuesOf, value, values } from '../cli/flag.ts';
-import { keyFlag } from '../cli/global-flags.ts';
+import { choice, type Flag, flag, keyFlag, type ValuesOf, value, values } from '../cli/flag.ts';
 import { parseDuration } from '../config/keys.ts';
 import { decimalMarks, parseInteger, parseQuantity, thousandsSeparators } from '../input/numbers.ts';
 import { UsageError, ValueError } from '../process/errors.ts';
-import { parseIdOrName, parseText } from '../records/parse-values.ts';
+import { parseIdOrName, parseText } from '../records/record-fields.ts';
 
 /** Parses the id of a run: `r7`, or `7`. */
 export const parseRunId = (text: string) => (/^\d+$/.test(text) ? `r${text}` : text);

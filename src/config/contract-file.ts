@@ -7,8 +7,7 @@ import { parseJson, printJson } from '../process/exact-json.ts';
 import type { Io } from '../process/io.ts';
 import { fileError, isMissing, systemReason } from '../process/system-error.ts';
 import { shellWord } from '../process/text.ts';
-import { readTrusted } from './file.ts';
-import { resolvePaths } from './paths.ts';
+import { readTrusted, resolvePaths } from './file.ts';
 import type { Settings } from './settings.ts';
 
 /** The contract that `api bind` made of a service's own description. */

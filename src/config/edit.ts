@@ -3,9 +3,8 @@ import { messageOf, UsageError } from '../process/errors.ts';
 import type { JsonObject, JsonValue } from '../process/exact-json.ts';
 import type { Io } from '../process/io.ts';
 import { fileError } from '../process/system-error.ts';
-import { offlineProfile, openStore, readConfigFile, unknownProfileError } from './file.ts';
+import { offlineProfile, openStore, readConfigFile, resolvePaths, unknownProfileError } from './file.ts';
 import { keyRules, parseName, parseSetting, type SettingKey } from './keys.ts';
-import { resolvePaths } from './paths.ts';
 
 /** The content of the config file while it is changed. */
 interface ConfigDraft {

@@ -2,7 +2,7 @@ import { dirname, join, resolve } from 'node:path';
 import { colorVariable } from '../output/style.ts';
 import { InputError, type UsageCode, UsageError } from '../process/errors.ts';
 import type { Io } from '../process/io.ts';
-import type { ConfigFile } from './file.ts';
+import { type ConfigFile, homeFolder } from './file.ts';
 import {
   type KeyFlags,
   keyRules,
@@ -12,7 +12,6 @@ import {
   settingKeys,
   variableName,
 } from './keys.ts';
-import { homeFolder } from './paths.ts';
 
 /** The settings of the command line. */
 export interface SettingFlags extends KeyFlags {

@@ -1,5 +1,5 @@
 import type { Fields } from '../api/record-values.ts';
-import { withoutGuard } from '../output/data-formats.ts';
+import { withoutGuard } from '../output/formats.ts';
 import { CliError, InputError, quoteValue, ValueError } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-json.ts';
 import { type ColumnRules, type FieldNames, findFields, isColumn } from './field-columns.ts';

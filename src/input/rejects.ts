@@ -1,5 +1,5 @@
 import { extname, resolve } from 'node:path';
-import { quoteCell, tsvCell, withGuard } from '../output/data-formats.ts';
+import { quoteCell, tsvCell, withGuard } from '../output/formats.ts';
 import { CliError } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, printJson } from '../process/exact-json.ts';
 import { type FileName, writeNewFile } from '../process/files.ts';

@@ -5,15 +5,17 @@ import { type Column, cellText, compareBy, pickColumns, pickFields, type View } 
 import {
   type Print,
   type PrintJob,
+  piecesOf,
+  printAligned,
   printCsv,
+  printFramed,
   printIds,
   printJsonDocument,
   printJsonLines,
   printTsv,
   printYaml,
-} from './data-formats.ts';
+} from './formats.ts';
 import { type ColorMode, createStyle } from './style.ts';
-import { piecesOf, printAligned, printFramed } from './table.ts';
 
 interface PrinterOptions {
   readonly format: OutputFormat;

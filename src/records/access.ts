@@ -10,8 +10,7 @@ import { forEachConcurrently } from '../process/deadline.ts';
 import { CliError, InterruptedError, ManyError, UsageError } from '../process/errors.ts';
 import { caseless, countCaseless } from '../process/text.ts';
 import { Names } from './names.ts';
-import { isIdText } from './parse-values.ts';
-import { createView, type NamedRecord } from './record-fields.ts';
+import { createView, isIdText, type NamedRecord } from './record-fields.ts';
 
 /** Access of a verb to the records of a noun. */
 export interface Access {

@@ -1,5 +1,5 @@
 import { type Contract, fieldBounds, takesField } from '../api/contract.ts';
-import type { Field, Noun, NounName } from '../api/nouns.ts';
+import type { Field, Noun } from '../api/nouns.ts';
 import type { Operation } from '../api/operations.ts';
 import { type Fields, isCategoryField } from '../api/record-values.ts';
 import type { Bounds } from '../api/schemas.ts';
@@ -7,8 +7,17 @@ import { parseFileCount, parseFileId } from '../input/numbers.ts';
 import { messageOf, parseAt, UsageError, ValueError } from '../process/errors.ts';
 import { isJsonObject, type JsonValue, parseJson } from '../process/exact-json.ts';
 import type { Access } from './access.ts';
-import { isIdText, parseDate, parseTruth, parseTyped, toServiceDate, toServiceWord } from './parse-values.ts';
-import { columnOf, findField, flagOf } from './record-fields.ts';
+import {
+  columnOf,
+  findField,
+  flagOf,
+  isIdText,
+  parseDate,
+  parseTruth,
+  parseTyped,
+  toServiceDate,
+  toServiceWord,
+} from './record-fields.ts';
 
 /** The flags of a create or an update. */
 export interface RecordFlags {
@@ -156,19 +165,4 @@ function parseFieldValue({ name, kind }: Field, value: JsonValue, contract: Cont
   const bounds = fieldBounds(contract, noun.name, name);
   if (kind === 'status') return toServiceWord(value, bounds?.enum);
   return kind === 'date' ? toServiceDate(parseDate(value), bounds) : value;
-}
-
-/** Returns the statuses of the service in its order, or undefined if it lists none, and accepts any word. */
-export function statusesOf(contract: Contract, noun: NounName): readonly string[] | undefined {
-  return fieldBounds(contract, noun, 'status')?.enum;
-}
-
-/** Returns statuses of the command line in the spelling of the service. @throws UsageError for an unknown status. */
-export function toServiceStatuses(
-  contract: Contract,
-  noun: NounName,
-  words: readonly string[] | undefined,
-): string[] | undefined {
-  const choices = statusesOf(contract, noun);
-  return words?.map((word) => parseAt('--status', word, () => toServiceWord(word, choices)));
 }

@@ -1,17 +1,25 @@
 import { lackingFields, takesField } from '../api/contract.ts';
 import { type Field, type Noun, nouns } from '../api/nouns.ts';
 import { type Fields, isCategoryField } from '../api/record-values.ts';
-import { canAsk, confirmWrite } from '../asking.ts';
-import type { Context } from '../context.ts';
+import { confirmWrite } from '../asking.ts';
+import { type Context, canAsk } from '../context.ts';
 import type { Prompt } from '../input/prompt.ts';
 import type { PreparedCommand } from '../output/printer.ts';
 import { UsageError } from '../process/errors.ts';
 import type { Intent } from '../writes/decide.ts';
 import { type Access, prepareRecords } from './access.ts';
-import { type RecordFlags, statusesOf, toBody } from './body-fields.ts';
+import { type RecordFlags, toBody } from './body-fields.ts';
 import type { Names } from './names.ts';
-import type { IdOrName } from './parse-values.ts';
-import { columnOf, fieldKinds, findField, flagOf, nameAll, namedNoun } from './record-fields.ts';
+import {
+  columnOf,
+  fieldKinds,
+  findField,
+  flagOf,
+  type IdOrName,
+  nameAll,
+  namedNoun,
+  statusesOf,
+} from './record-fields.ts';
 import { writeRecords } from './write-records.ts';
 
 /** Creates a record from flags. */

@@ -1,9 +1,9 @@
 import { lackingFields, takesField } from '../api/contract.ts';
 import { type Noun, nouns } from '../api/nouns.ts';
 import type { Fields, ServiceRecord } from '../api/record-values.ts';
-import { canAsk, confirmWrite } from '../asking.ts';
+import { confirmWrite } from '../asking.ts';
 import { readRecord } from '../client/read-record.ts';
-import type { Context } from '../context.ts';
+import { type Context, canAsk } from '../context.ts';
 import { editAndSend, findEditor } from '../input/editor.ts';
 import type { PreparedCommand } from '../output/printer.ts';
 import { CliError, UsageError } from '../process/errors.ts';
@@ -11,8 +11,7 @@ import { isJsonObject, type JsonObject, printJson } from '../process/exact-json.
 import { loadYaml } from '../process/exact-yaml.ts';
 import { type Access, prepareRecords, readEach } from './access.ts';
 import { parseFields } from './body-fields.ts';
-import type { IdOrName } from './parse-values.ts';
-import { nameAll, namedNoun } from './record-fields.ts';
+import { type IdOrName, nameAll, namedNoun } from './record-fields.ts';
 import { writeRecords } from './write-records.ts';
 
 /** Reads a record, lets the user change it as YAML in an editor, and writes the saved text back. */

@@ -11,10 +11,8 @@ import { CliError, exitCodes, InterruptedError, UsageError } from '../process/er
 import type { JsonObject } from '../process/exact-json.ts';
 import { sanitize, secondsText } from '../process/text.ts';
 import { type Access, beginNames, prepareRecords, readEach, readNames, withNames } from './access.ts';
-import { toServiceStatuses } from './body-fields.ts';
 import { Names } from './names.ts';
-import type { IdOrName } from './parse-values.ts';
-import { type NamedRecord, namedNoun } from './record-fields.ts';
+import { type IdOrName, type NamedRecord, namedNoun, toServiceStatuses } from './record-fields.ts';
 
 interface ListQuery {
   /** Only records with one of these statuses are listed. */

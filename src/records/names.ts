@@ -7,8 +7,7 @@ import { type Context, followUpCommand } from '../context.ts';
 import { CliError, InterruptedError, messageOf, UsageError } from '../process/errors.ts';
 import { isJsonObject } from '../process/exact-json.ts';
 import { caseless, groupDigits, joinFirst } from '../process/text.ts';
-import type { IdOrName } from './parse-values.ts';
-import { maxListedIds } from './record-fields.ts';
+import { type IdOrName, maxListedIds } from './record-fields.ts';
 
 interface PetOrCategory {
   readonly id: bigint;

@@ -9,8 +9,7 @@ import type { JsonObject, JsonValue } from '../process/exact-json.ts';
 import type { Access } from './access.ts';
 import { parseFields, typeOfField } from './body-fields.ts';
 import { isName } from './names.ts';
-import { parseTyped } from './parse-values.ts';
-import { columnOf } from './record-fields.ts';
+import { columnOf, parseTyped } from './record-fields.ts';
 
 /** A record of a file. */
 export interface RecordRow extends InputRow {

@@ -13,7 +13,7 @@ import { reachChecks } from '../../checks/check-table.ts';
 import { exitCodeOf, resultOf, runChecks, skippedResult } from '../../checks/run-checks.ts';
 import { action } from '../../cli/verb.ts';
 import { decideTokenUse } from '../../config/credential.ts';
-import { resolvePaths } from '../../config/paths.ts';
+import { resolvePaths } from '../../config/file.ts';
 import type { Settings } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
 import type { View } from '../../output/columns.ts';

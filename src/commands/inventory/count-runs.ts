@@ -8,12 +8,12 @@ import type { Context } from '../../context.ts';
 import { editAndSend, findEditor } from '../../input/editor.ts';
 import { type ColumnMap, parseColumnMap } from '../../input/field-columns.ts';
 import { type CheckedInput, pickExamples, readRows } from '../../input/read-rows.ts';
-import { quoteCell } from '../../output/data-formats.ts';
+import { quoteCell } from '../../output/formats.ts';
 import type { PreparedCommand } from '../../output/printer.ts';
 import { messageOf, UsageError } from '../../process/errors.ts';
 import { sanitize } from '../../process/text.ts';
-import { toServiceStatuses } from '../../records/body-fields.ts';
 import { Names } from '../../records/names.ts';
+import { toServiceStatuses } from '../../records/record-fields.ts';
 import type { ApplyFlags } from '../shared-flags.ts';
 
 /** Applies a file of counts. A diff only prints the changes, and exits 8 if there are any. */

@@ -2,7 +2,7 @@ import { nouns } from '../../api/nouns.ts';
 import { argument, flag, value } from '../../cli/flag.ts';
 import { type Group, verb } from '../../cli/verb.ts';
 import { parseChange, parseQuantity } from '../../input/numbers.ts';
-import { parseIdOrName } from '../../records/parse-values.ts';
+import { parseIdOrName } from '../../records/record-fields.ts';
 import { applyFlags, diffFlags, listFlags, resumeFlags, statusesFlag } from '../shared-flags.ts';
 
 const { inventory } = nouns;

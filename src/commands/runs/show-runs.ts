@@ -10,7 +10,7 @@ import { inPages, type PreparedCommand } from '../../output/printer.ts';
 import { UsageError } from '../../process/errors.ts';
 import type { JsonObject } from '../../process/exact-json.ts';
 import { Names } from '../../records/names.ts';
-import type { IdOrName } from '../../records/parse-values.ts';
+import type { IdOrName } from '../../records/record-fields.ts';
 
 interface RunFilter {
   readonly limit?: number | undefined;
