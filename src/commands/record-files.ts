@@ -1,18 +1,16 @@
+import { offeredOperation } from '../api/contract.ts';
 import type { Noun, WriteVerb } from '../api/nouns.ts';
-import type { Fields } from '../api/record-values.ts';
 import { runView } from '../bulk/carry-out.ts';
 import { newRow } from '../bulk/row.ts';
 import { defaultFlags } from '../bulk/run.ts';
 import { readCheckedInput, startRun } from '../bulk/start-run.ts';
 import type { Context } from '../context.ts';
-import { type CheckedInput, type Issue, toIssue, withoutInvalid } from '../input/read-rows.ts';
+import type { CheckedInput } from '../input/read-rows.ts';
 import type { PreparedCommand } from '../output/printer.ts';
-import { CliError } from '../process/errors.ts';
 import { counted, moreLikeThis } from '../process/text.ts';
-import { type Access, prepareRecords } from '../records/access.ts';
+import { type Access, openAccess } from '../records/access.ts';
 import { checkOfferedFields, extraFields } from '../records/body-fields.ts';
-import { createRecordLayout, type RecordRow } from '../records/record-layout.ts';
-import type { Intent } from '../writes/decide.ts';
+import { createRecordLayout, type RecordRow, resolveNames, toIntent } from '../records/record-layout.ts';
 import type { ApplyFlags } from './shared-flags.ts';
 
 interface FileWrite {
@@ -29,36 +27,30 @@ export async function writeFileRecords(
   noun: Noun,
   { kind, from, fieldTexts, flags }: FileWrite,
 ): Promise<PreparedCommand> {
-  const write = async (access: Access) => {
+  const operation = offeredOperation(await context.contract(), noun.operations[kind]);
+  const run = async () => {
+    const access = await openAccess(context, noun, operation, 'bulk');
     const extra = extraFields(access, fieldTexts);
     if (kind !== 'delete') checkOfferedFields(access, extra);
     const { skipInvalid = false, shard = null } = flags;
     const runFlags = { ...defaultFlags, skipInvalid, shard };
     const layout = createRecordLayout(access, kind, extra);
     const fileInput = await readCheckedInput(context, from, layout, runFlags);
-    const input = await resolveRows(access, fileInput, skipInvalid);
+    const input = await resolveNames(access, fileInput, skipInvalid);
     for (const warning of input.warnings) await context.printWarning(warning);
     await noteValues(access, kind, input);
     const rows = input.rows.map(({ line, id, text, fields }) =>
       newRow({ line, id, intent: toIntent(kind, fields), text }),
     );
-    const runInput = { kind, noun: noun.name, input: { ...input, rows }, flags: runFlags };
-    return startRun(context, runInput, flags);
+    return startRun(context, { kind, noun: noun.name, input: { ...input, rows }, flags: runFlags }, flags);
   };
-  const { run } = await prepareRecords(context, noun, noun.operations[kind], write, 'bulk');
   return { view: runView(context, noun.name), run };
-}
-
-function toIntent(kind: FileWrite['kind'], fields: Fields): Intent {
-  if (kind === 'delete') return { kind: 'remove' };
-  const value = Object.fromEntries(Object.entries(fields).filter(([, field]) => field !== undefined));
-  return kind === 'create' ? { kind: 'create', fields: value } : { kind: 'set', value };
 }
 
 /** Prints which values of a file are not used, and which texts may stand for a missing value. */
 async function noteValues(
   { context, noun }: Access,
-  kind: FileWrite['kind'],
+  kind: WriteVerb,
   { file: { name }, rows }: CheckedInput<RecordRow>,
 ): Promise<void> {
   const withId = kind === 'create' ? rows.filter(({ hasId }) => hasId) : [];
@@ -74,27 +66,4 @@ async function noteValues(
   await context.printWarning(
     `${name}:${first.line}: ${first.nullText} is taken as a text${moreLikeThis(others.length)}; a cell without a value is empty`,
   );
-}
-
-/**
- * Replaces the names of categories in the rows of a file by their ids. A row with a name that no category has, or several have, is
- * invalid.
- */
-async function resolveRows(
-  { names }: Access,
-  input: CheckedInput<RecordRow>,
-  skipInvalid: boolean,
-): Promise<CheckedInput<RecordRow>> {
-  const rows: RecordRow[] = [];
-  const issues: Issue[] = [];
-  for (const row of input.rows) {
-    try {
-      rows.push({ ...row, fields: await names.resolve(row.fields) });
-    } catch (error) {
-      if (!(error instanceof CliError) || (error.kind !== 'not-found' && error.kind !== 'usage')) throw error;
-      rows.push(row);
-      issues.push(toIssue(error, row.line, String(row.text)));
-    }
-  }
-  return withoutInvalid({ ...input, rows }, issues, skipInvalid);
 }

@@ -10,7 +10,15 @@ import { sleep, withinLimits } from '../process/deadline.ts';
 import { CliError, exitCodes, InterruptedError, UsageError } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
 import { sanitize, secondsText } from '../process/text.ts';
-import { type Access, beginNames, prepareRecords, readEach, readNames, withNames } from './access.ts';
+import {
+  type Access,
+  beginNames,
+  type PrintAccess,
+  prepareRecords,
+  readEach,
+  readNames,
+  withNames,
+} from './access.ts';
 import { Names } from './names.ts';
 import { type IdOrName, type NamedRecord, namedNoun, toServiceStatuses } from './record-fields.ts';
 
@@ -98,7 +106,7 @@ const clearScreen = '\x1b[2J\x1b[H';
  *
  * @throws UsageError if stdout is not a terminal, or the format is not a table.
  */
-async function watchRecords(access: Access, options: WatchOptions): Promise<number> {
+async function watchRecords(access: PrintAccess, options: WatchOptions): Promise<number> {
   const { context } = access;
   const { io } = context;
   if (context.printer().content !== 'text' || !io.stdout.isTerminal || io.env.TERM === 'dumb')
@@ -118,7 +126,7 @@ async function watchRecords(access: Access, options: WatchOptions): Promise<numb
   }
 }
 
-async function printOnce(access: Access, { intervalMs, limit, read }: WatchOptions): Promise<void> {
+async function printOnce(access: PrintAccess, { intervalMs, limit, read }: WatchOptions): Promise<void> {
   const { context, client, noun } = access;
   const { io, settings } = context;
   const { bold, red } = await context.style('stdout');

@@ -4,8 +4,10 @@ import type { Fields } from '../api/record-values.ts';
 import { type ColumnRules, stockColumn } from '../input/field-columns.ts';
 import { parseFileId } from '../input/numbers.ts';
 import type { InputRecord, InputRow, RowLayout } from '../input/read-records.ts';
-import { parseAt, ValueError } from '../process/errors.ts';
+import { type CheckedInput, type Issue, toIssue, withoutInvalid } from '../input/read-rows.ts';
+import { CliError, parseAt, ValueError } from '../process/errors.ts';
 import type { JsonObject, JsonValue } from '../process/exact-json.ts';
+import type { Intent } from '../writes/decide.ts';
 import type { Access } from './access.ts';
 import { parseFields, typeOfField } from './body-fields.ts';
 import { isName } from './names.ts';
@@ -133,4 +135,34 @@ function toFields(
   const withIds = Object.entries(checked).map(([name, value]) => [name, isName(name, value) ? 0n : value]);
   if (isNew) client.toRequest({ operation: operation.id, input: { body: Object.fromEntries(withIds) } });
   return checked;
+}
+
+/**
+ * Replaces the names of categories in the rows of a file by their ids. A row with a name that no category has, or several have, is
+ * invalid.
+ */
+export async function resolveNames(
+  { names }: Access,
+  input: CheckedInput<RecordRow>,
+  skipInvalid: boolean,
+): Promise<CheckedInput<RecordRow>> {
+  const rows: RecordRow[] = [];
+  const issues: Issue[] = [];
+  for (const row of input.rows) {
+    try {
+      rows.push({ ...row, fields: await names.resolve(row.fields) });
+    } catch (error) {
+      if (!(error instanceof CliError) || (error.kind !== 'not-found' && error.kind !== 'usage')) throw error;
+      rows.push(row);
+      issues.push(toIssue(error, row.line, String(row.text)));
+    }
+  }
+  return withoutInvalid({ ...input, rows }, issues, skipInvalid);
+}
+
+/** Returns what a run does with a record of a file. */
+export function toIntent(kind: WriteVerb, fields: Fields): Intent {
+  if (kind === 'delete') return { kind: 'remove' };
+  const value = Object.fromEntries(Object.entries(fields).filter(([, field]) => field !== undefined));
+  return kind === 'create' ? { kind: 'create', fields: value } : { kind: 'set', value };
 }

@@ -6,7 +6,7 @@ import { CliError, InterruptedError } from '../process/errors.ts';
 import type { Row } from '../writes/decide.ts';
 import { createRecordPort } from '../writes/port.ts';
 import { type Settled, settleAll } from '../writes/settle.ts';
-import { type Access, joinErrors, readNames, withNames } from './access.ts';
+import { type Access, joinErrors, type PrintAccess, readNames, withNames } from './access.ts';
 import { rowError } from './write-errors.ts';
 
 // A command with ids settles its rows like a run, but without a journal: their outcomes are printed. A dry run is the same, but sends
@@ -29,7 +29,7 @@ interface Ending {
 
 /** Sends the writes and returns their records; with --dry-run returns the requests. */
 export async function writeRecords(
-  access: Access,
+  access: PrintAccess,
   writes: readonly Pick<Row, 'id' | 'intent'>[],
   options: RecordWriteOptions,
 ): Promise<Output> {
@@ -98,7 +98,7 @@ async function reportWrite(
 }
 
 /** Returns the output: the records, in the order of the command line, and the error of the failed writes. */
-async function toOutput(access: Access, ending: Ending, options: RecordWriteOptions): Promise<Output> {
+async function toOutput(access: PrintAccess, ending: Ending, options: RecordWriteOptions): Promise<Output> {
   const { noun } = access;
   const { rows } = ending;
   const records = rows.map((row) => writtenRecord(ending, row)).filter((record) => record !== undefined);

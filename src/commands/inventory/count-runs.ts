@@ -1,13 +1,12 @@
 import type { RecordValue } from '../../api/record-values.ts';
 import { runView, type SessionFlags, type SessionMode, sessionMode } from '../../bulk/carry-out.ts';
-import { type CountRow, countLayout } from '../../bulk/count-layout.ts';
+import { checkChanges, countLayout, parseEdited } from '../../bulk/count-layout.ts';
 import { defaultFlags, type RunFlags } from '../../bulk/run.ts';
 import { readCheckedInput, startRun } from '../../bulk/start-run.ts';
 import { collectFields } from '../../client/whole-list.ts';
 import type { Context } from '../../context.ts';
 import { editAndSend, findEditor } from '../../input/editor.ts';
 import { type ColumnMap, parseColumnMap } from '../../input/field-columns.ts';
-import { type CheckedInput, pickExamples, readRows } from '../../input/read-rows.ts';
 import { quoteCell } from '../../output/formats.ts';
 import type { PreparedCommand } from '../../output/printer.ts';
 import { messageOf, UsageError } from '../../process/errors.ts';
@@ -59,21 +58,6 @@ function toRunFlags(flags: ApplyFlags, map: RunFlags['map'], mode: SessionMode):
       'give --delivery with the number of the note that came with it, or a date',
     );
   return { map, thousands, decimal, sum, skipInvalid, shard, relative: isRelative, again, createMissing };
-}
-
-/** With fewer rows than this, equal numbers may be chance. */
-const minRowsOfExport = 10;
-
-/** @throws UsageError if a file of changes is an export of counts: to add it would double them. */
-function checkChanges(rows: readonly CountRow[]): void {
-  const doubling = rows.filter(
-    ({ intent }) => intent.kind === 'add' && intent.change !== 0 && intent.change === intent.expected,
-  ).length;
-  if (doubling < minRowsOfExport || doubling * 2 <= rows.length) return;
-  throw new UsageError(
-    `${doubling} of ${rows.length} rows add the very count that they expect, as an export of counts does; nothing was sent`,
-    { hint: 'without --relative they are counts; for changes leave out the column expected', code: 'guard' },
-  );
 }
 
 /** @throws UsageError. */
@@ -138,33 +122,4 @@ async function readEditText(context: Context, { below, ...filter }: EditFilter) 
     lines.push(`${petId},"${name}",${quantity},${quantity},${itemStatus}`);
   }
   return { text: `${lines.join('\n')}\n`, counts };
-}
-
-const layout = countLayout(defaultFlags);
-
-/**
- * Parses the edited text and keeps the changed rows. Each row expects the count that the editor showed. Returns undefined if no row
- * was changed.
- *
- * @throws UsageError with the texts of the invalid rows instead of their line numbers, which the comments on top shift.
- */
-async function parseEdited(
-  text: string,
-  counts: ReadonlyMap<bigint, RecordValue>,
-): Promise<CheckedInput<CountRow> | undefined> {
-  async function* bytes() {
-    yield Buffer.from(text);
-  }
-  const inputFile = { name: 'edit', path: undefined, bytes: bytes() };
-  const input = await readRows(inputFile, layout, { skipInvalid: true });
-  const lines = text.split('\n');
-  const faults = pickExamples(input.invalid).map(({ line, message }) => `${lines[line - 1]}: ${message}`);
-  if (faults.length > 0) throw new UsageError(faults.join('\n'));
-  const rows = input.rows.flatMap((row): CountRow[] => {
-    const { id, intent } = row;
-    const count = counts.get(id);
-    if (intent.kind !== 'set' || intent.value === count) return [];
-    return [{ ...row, intent: { ...intent, expected: intent.expected ?? count } }];
-  });
-  return rows.length === 0 ? undefined : { ...input, rows, skipped: 0 };
 }
