@@ -1,5 +1,6 @@
 import { changeBetween, type RecordValue } from '../api/record-values.ts';
 import { indexOfId } from '../api/values.ts';
+import { CutListError } from '../client/whole-list.ts';
 import { forEachConcurrently } from '../process/deadline.ts';
 import { CliError, UsageError } from '../process/errors.ts';
 import { decide, type Row } from '../writes/decide.ts';
@@ -97,7 +98,7 @@ async function readAll(
       await readList();
     } catch (error) {
       // The records are read one by one instead.
-      if (!port.canReadEach || !isCutListError(error)) throw error;
+      if (!port.canReadEach || !(error instanceof CutListError)) throw error;
     }
   // A list that changes while it is read may skip a record, so what it lacks is read once more before it is called missing.
   if (port.canReadEach)
@@ -141,11 +142,6 @@ function planOf(row: RunRow, now: RecordValue, mayCreate: boolean, port: RecordP
   const isWrite = decision.kind === 'write';
   if (doubt) return { planned: earlier, now, outcome: isWrite ? undefined : decision };
   return isWrite ? { planned: decision.planned } : { outcome: decision };
-}
-
-/** Returns true if an error says that a list may end before its last record. */
-function isCutListError(error: unknown): boolean {
-  return error instanceof UsageError && error.details.code === 'unbound';
 }
 
 /** What a row would replace, as the last plan has read it: `before`, unless that is of an earlier plan. */

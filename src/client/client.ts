@@ -46,7 +46,7 @@ export interface Client extends Pick<ClientOptions, 'contract' | 'baseUrl' | 'cr
   /**
    * Reads a list to its end, page by page. A page is requested when the caller asks for it. See whole-list.ts.
    *
-   * @throws UsageError for a filter that cannot be applied, and for a list that may be cut if `needsWhole` is set.
+   * @throws UsageError for a filter that cannot be applied; CutListError if `needsWhole` is set and the list may be cut.
    */
   list<K extends ListId>(id: K, filters?: Filters, options?: ListOptions): AsyncGenerator<ListRecord<K>[]>;
   /** Sends a request and returns the response, also one with an error status. @throws as `read`, but not because of a response. */

@@ -20,6 +20,17 @@ export interface ListOptions extends CallOptions {
   readonly needsWhole?: boolean | undefined;
 }
 
+/** A list may end before its last record, and the caller needs every record. */
+export class CutListError extends UsageError {
+  /** @param why a clause. */
+  constructor(why: string, { id }: Operation) {
+    super(`the list may be cut, and this needs every record: ${why} (${id})`, {
+      hint: 'ask the owner of the service for a list that can be read to its end',
+      code: 'unbound',
+    });
+  }
+}
+
 /** Opens a list with these parameters. @throws UsageError if they break the contract. */
 type OpenList = (query: Filters) => PageSource;
 
@@ -28,8 +39,8 @@ type OpenList = (query: Filters) => PageSource;
  * applied here.
  *
  * @param notify tells the user how the list ends.
- * @throws UsageError for a filter that neither the service nor this function can apply, and for a list that may be cut if
- *   `needsWhole` is set. CliError for a list that does not end.
+ * @throws UsageError for a filter that neither the service nor this function can apply. CutListError if `needsWhole` is set and
+ *   the list may be cut. CliError for a list that does not end.
  */
 export async function* readList(
   operation: Operation,
@@ -55,11 +66,7 @@ export async function* readList(
   }
   const { mayBeCut, note } = page.value;
   if (note !== undefined) notify({ kind: 'note', text: `${note}: the list ends here (${id})` });
-  if (mayBeCut !== undefined && options.needsWhole)
-    throw new UsageError(`the list may be cut, and this needs every record: ${mayBeCut} (${id})`, {
-      hint: 'ask the owner of the service for a list that can be read to its end',
-      code: 'unbound',
-    });
+  if (mayBeCut !== undefined && options.needsWhole) throw new CutListError(mayBeCut, operation);
   if (mayBeCut !== undefined)
     notify({ kind: 'warning', text: `there may be more records: ${mayBeCut} (${id})` });
   yield* heldPages;
