@@ -1,4 +1,4 @@
-import { statusRule } from '../client/answer-table.ts';
+import { isDeniedStatus } from '../client/answer-table.ts';
 import type { StopReason } from '../client/pace.ts';
 import { type CliError, messageOf } from '../process/errors.ts';
 import type { Stop } from '../process/signals.ts';
@@ -147,5 +147,5 @@ function whyAllFail({ message, kind, details: { hint, status, reason } }: CliErr
   if (reason === 'tls') return { kind, message: `TLS failed: ${message}`, hint };
   if (reason === 'redirect') return { kind, message: `the service redirects writes: ${message}`, hint };
   // If the credential is not enough for one row, it is not enough for any.
-  return statusRule(status).word === 'denied' ? { kind, message, hint } : undefined;
+  return isDeniedStatus(status) ? { kind, message, hint } : undefined;
 }

@@ -1,6 +1,6 @@
 import { nouns } from '../api/nouns.ts';
 import type { Operation } from '../api/operations.ts';
-import { statusRule } from '../client/answer-table.ts';
+import { isDeniedStatus, isMissingStatus } from '../client/answer-table.ts';
 import { titleOrText } from '../client/error-body.ts';
 import { fromWire } from '../client/read-answer.ts';
 import { describeHeader } from '../config/credential.ts';
@@ -71,14 +71,13 @@ function judgeFirstAnswer(
   const otherBody = isSuccess ? describeOtherBody(answer, operation) : error && `: ${error.message}`;
   if (isSuccess && otherBody === undefined) return pass(clause, detailsOf(answer));
   const redirect = isRedirected ? `, redirected to ${url}` : '';
-  const { kind } = statusRule(status, 'service');
-  const isElsewhere = isSuccess || isRedirected || kind === 'not-found';
+  const isElsewhere = isSuccess || isRedirected || isMissingStatus(status);
   return fail(`${clause}${otherBody ?? ''}${redirect}; ${tokenClause(context)}`, {
     ...detailsOf(answer),
     got: titleOrText(answer.text),
     hint: isElsewhere ? otherHint : error?.details.hint,
     exitCode: error?.kind === 'auth' ? auth : status >= 500 ? unavailable : checkFailed,
-    endsWait: kind === 'auth',
+    endsWait: isDeniedStatus(status),
   });
 }
 
@@ -195,8 +194,8 @@ export async function checkAuth(context: CheckContext): Promise<Finding> {
   const headers = { [context.tokenHeader.name.toLowerCase()]: undefined };
   const answers: CheckAnswer[] = [];
   for (const operation of operations) {
-    const answer = await context.ask(operation, undefined, { isFinalStatus: isAuthRefusal, headers });
-    if (isDeclared ? !isAuthRefusal(answer.status) : answer.status < 400) answers.push(answer);
+    const answer = await context.ask(operation, undefined, { isFinalStatus: isDeniedStatus, headers });
+    if (isDeclared ? !isDeniedStatus(answer.status) : answer.status < 400) answers.push(answer);
   }
   // A failure of a stable operation is the gravest.
   const gravest = answers.find(({ operation }) => operation.stability === 'stable') ?? answers[0];
@@ -205,8 +204,4 @@ export async function checkAuth(context: CheckContext): Promise<Finding> {
   const reason = `answered ${statusText(gravest.status)} without a credential: ${ids}`;
   if (isDeclared) return failOn(gravest, reason, { expected: '401 or 403' });
   return warn(`${reason}, and the description declares no security`, detailsOf(gravest));
-}
-
-function isAuthRefusal(status: number): boolean {
-  return statusRule(status).word === 'denied';
 }

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import type { Operation, TokenHeader } from '../api/operations.ts';
-import { type AnswerRule, statusRule } from '../client/answer-table.ts';
+import { isOutageStatus } from '../client/answer-table.ts';
 import type { CallOptions } from '../client/call.ts';
 import type { Client, RawResponse } from '../client/client.ts';
 import type { CallInput, OperationRequest } from '../client/request.ts';
@@ -162,9 +162,7 @@ export function statusText(status: number): string {
   return `${status} ${STATUS_CODES[status] ?? ''}`.trim();
 }
 
-const temporaryWords: readonly AnswerRule['word'][] = ['too-many', 'overloaded', 'no-service'];
-
 /** Returns true if a check asks again after a status: the service is overloaded, or a gateway does not reach it. */
 export function isTemporary(status: number): boolean {
-  return temporaryWords.includes(statusRule(status).word);
+  return status === 429 || isOutageStatus(status);
 }

@@ -4,7 +4,7 @@ import { nouns } from '../api/nouns.ts';
 import type { Operation, Parameter } from '../api/operations.ts';
 import { isFieldMetBy } from '../api/record-values.ts';
 import { int64Max } from '../api/values.ts';
-import { isMissingStatus, statusRule } from '../client/answer-table.ts';
+import { isMissingStatus } from '../client/answer-table.ts';
 import { faultOfNext } from '../client/page-walk.ts';
 import { type JsonValue, printJson } from '../process/exact-json.ts';
 import { counted, dayOf, withArticle } from '../process/text.ts';
@@ -46,7 +46,7 @@ export async function checkGet(context: CheckContext, operation: Operation): Pro
   if (!list || id === undefined)
     return skip(`no list shows ${withArticle(nouns[operation.noun].idName)} that ${operation.id} takes`);
   const answer = await context.ask(operation, { id });
-  if (statusRule(answer.status).word === 'gone' && operation.isDeprecated && passedSunset(answer, new Date()))
+  if (answer.status === 410 && operation.isDeprecated && passedSunset(answer, new Date()))
     return warn('gone, as its sunset announced', detailsOf(answer));
   const finding = isMissingStatus(answer.status)
     ? skip(`${list.operation.id} shows ${id}, which is not there`)

@@ -45,25 +45,6 @@ export type FailureVerdict =
   | 'rejected';
 
 export interface AnswerRule {
-  /** The meaning of the status, no matter who sent it. Only a status that a caller treats in a way of its own has one. */
-  readonly word?:
-    | 'success'
-    /** The service does it later. */
-    | 'accepted'
-    | 'redirect'
-    /** The credential is not enough. */
-    | 'denied'
-    | 'not-found'
-    /** Not found, and for good. */
-    | 'gone'
-    /** The address does not support the method. */
-    | 'no-method'
-    | 'too-many'
-    /** The service is overloaded, or a gateway cannot reach it. */
-    | 'overloaded'
-    /** A gateway got no valid answer from the service. */
-    | 'no-service'
-    | undefined;
   readonly verdict: FailureVerdict;
   /** True if the same request may succeed later. */
   readonly isTransient: boolean;
@@ -73,7 +54,7 @@ export interface AnswerRule {
 
 const rejected: AnswerRule = { verdict: 'rejected', isTransient: false, kind: 'failed' };
 const unsent: AnswerRule = { verdict: 'rejected', isTransient: true, kind: 'unavailable' };
-const denied: AnswerRule = { word: 'denied', verdict: 'rejected', isTransient: true, kind: 'auth' };
+const denied: AnswerRule = { verdict: 'rejected', isTransient: true, kind: 'auth' };
 const missing: AnswerRule = { verdict: 'missing', isTransient: false, kind: 'not-found' };
 const busy: AnswerRule = { verdict: 'busy', isTransient: true, kind: 'unavailable' };
 const lost: AnswerRule = { verdict: 'lost', isTransient: true, kind: 'unavailable' };
@@ -81,28 +62,21 @@ const lost: AnswerRule = { verdict: 'lost', isTransient: true, kind: 'unavailabl
 const unrepeatable: AnswerRule = { verdict: 'unrepeatable', isTransient: true, kind: 'unavailable' };
 
 /**
- * What each status means. A 5xx may come from a gateway after the service has applied the write, even one with Retry-After.
+ * What a status means that is not a success. Any other 4xx is `rejected`, any other 5xx is `lost`, and the rest is `unrepeatable`.
+ * A 5xx may come from a gateway after the service has applied the write, even one with Retry-After.
  */
 const rows: readonly (readonly [statuses: readonly number[], rule: AnswerRule])[] = [
-  [[200, 201, 203, 204, 205], { ...unrepeatable, word: 'success' }],
-  [[202], { ...unrepeatable, word: 'accepted' }],
-  [[301, 302, 303], { ...unrepeatable, word: 'redirect' }],
-  [[307, 308], { ...rejected, word: 'redirect' }],
+  [[307, 308], rejected],
   [[401, 403], denied],
-  [[404], { ...missing, word: 'not-found' }],
-  [[405], { ...rejected, word: 'no-method' }],
+  [[404, 410], missing],
   // Rails and Spring choose the format of the answer only after the write. A gateway answers
   // 499 if a request was cancelled, and its write may be done by then.
   [[406, 499], { ...rejected, verdict: 'unrepeatable' }],
   [[408], lost],
   [[409], { ...rejected, verdict: 'conflict' }],
-  [[410], { ...missing, word: 'gone' }],
   [[412], { ...rejected, verdict: 'stale', isTransient: true }],
-  [[425], busy],
-  [[429], { ...busy, word: 'too-many' }],
+  [[425, 429], busy],
   [[501, 505], { ...rejected, kind: 'unavailable' }],
-  [[502, 504], { ...lost, word: 'no-service' }],
-  [[503], { ...lost, word: 'overloaded' }],
 ];
 const statusRules: ReadonlyMap<number | undefined, AnswerRule> = new Map(
   rows.flatMap(([statuses, rule]) => statuses.map((status) => [status, rule] as const)),
@@ -132,24 +106,32 @@ export function answerRule({
   return isRepeatable ? busy : unsent;
 }
 
-/** Returns what a status means. @param author who sent it. Callers that need the word alone leave it out. */
+/** Returns what a status means. @param author who sent it. */
 export function statusRule(status: number | undefined, author?: Author): AnswerRule {
   const rule = statusRules.get(status);
-  if (gatewayStatuses.has(status) && author !== 'service') return { ...unrepeatable, word: rule?.word };
+  if (gatewayStatuses.has(status) && author !== 'service') return unrepeatable;
   if (rule) return rule;
   return status === undefined || status < 400 ? unrepeatable : status >= 500 ? lost : rejected;
 }
 
 /** Returns true if a status means success. 202 does so only for a write. */
 export function isSuccess(method: string, status: number): boolean {
-  const { word } = statusRule(status);
-  return word === 'success' || (word === 'accepted' && !isSafeMethod(method));
+  return [200, 201, 203, 204, 205].includes(status) || (status === 202 && !isSafeMethod(method));
 }
 
 /** Returns true if a status says that what the address names does not exist. */
 export function isMissingStatus(status: number | undefined): boolean {
-  const { word } = statusRule(status);
-  return word === 'not-found' || word === 'gone';
+  return status === 404 || status === 410;
+}
+
+/** Returns true if a status says that the credential is not enough. */
+export function isDeniedStatus(status: number | undefined): boolean {
+  return status === 401 || status === 403;
+}
+
+/** Returns true if a gateway may have answered because the service is overloaded, or does not answer it. */
+export function isOutageStatus(status: number | undefined): boolean {
+  return status === 502 || status === 503 || status === 504;
 }
 
 /**

@@ -12,6 +12,7 @@ import {
   type AnswerRule,
   type Attempt,
   answerRule,
+  isDeniedStatus,
   isIdempotent,
   isMissingStatus,
   isSuccess,
@@ -48,7 +49,7 @@ function errorKindOf({ operation, request }: Call, status: number, author: Autho
   // A service answers 200 for an empty list, so the address is wrong.
   if (isMissing && operation?.isList) return 'unavailable';
   // Services answer so without a body when they refuse a token, or have no such record.
-  const isUsual = isMissing ? isSafeMethod(request.method) : statusRule(status).word === 'denied';
+  const isUsual = isMissing ? isSafeMethod(request.method) : isDeniedStatus(status);
   return statusRule(status, author === 'unknown' && isUsual ? 'service' : author).kind;
 }
 

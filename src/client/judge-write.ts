@@ -14,7 +14,6 @@ import {
   type FailureVerdict,
   isIdempotent,
   mayHaveBeenApplied,
-  statusRule,
 } from './answer-table.ts';
 import type { ClientOptions } from './call.ts';
 import { messageIn } from './error-body.ts';
@@ -83,7 +82,7 @@ export function judgeSuccess(
   const isDelete = method === 'DELETE';
   // A description without responses of a DELETE allows any success.
   const isAnySuccess = isDelete && isBound(operation) && Object.keys(responses).length === 0;
-  if (statusRule(response.status).word === 'accepted' && !isAnySuccess) {
+  if (response.status === 202 && !isAnySuccess) {
     const reason = { code: 'accepted', message: 'the service has not done it yet' } as const;
     return { verdict: 'accepted', attempt, record, id, reason };
   }
@@ -139,7 +138,7 @@ function readWrite(
   mask: Mask,
 ): Pick<JudgedWrite, 'record' | 'id'> & { readonly fault?: string | undefined } {
   const { status } = response;
-  if (statusRule(status).word === 'accepted') return {};
+  if (status === 202) return {};
   const isDelete = operation.method === 'DELETE';
   if (isDelete && status !== 200 && !operation.success.includes(status))
     return { fault: `the service answered ${status} to a DELETE` };

@@ -3,7 +3,7 @@ import { monotonicMs, sleep } from '../process/deadline.ts';
 import { CliError, type ErrorKind } from '../process/errors.ts';
 import { type Stop, StoppedError } from '../process/signals.ts';
 import { secondsText } from '../process/text.ts';
-import { type Attempt, statusRule } from './answer-table.ts';
+import { type Attempt, isOutageStatus } from './answer-table.ts';
 
 // When a request is sent: the retries of a call and those of a row, whose record is read between two attempts, and the pace of a run.
 
@@ -131,13 +131,12 @@ export class Pace {
     const { response, error, retryAfterMs } = attempt;
     this.inFlight -= 1;
     const status = response?.status;
-    const { word } = statusRule(status);
     if (retryAfterMs !== undefined && retryAfterMs > maxRetryWaitMs)
       this.stop.begin({
         kind: 'unavailable',
         message: `the service answered ${status} and asks to wait ${secondsText(retryAfterMs)}, longer than ${secondsText(maxRetryWaitMs)}`,
       });
-    const pauseMs = retryAfterMs ?? (word === 'too-many' || word === 'overloaded' ? retryDelay(1) : 0);
+    const pauseMs = retryAfterMs ?? (status === 429 || status === 503 ? retryDelay(1) : 0);
     if (pauseMs > 0) this.pausedUntil = Math.max(this.pausedUntil, monotonicMs() + pauseMs);
     // A service may answer readings although its writes get no answer: a reading between two writes is not a sign of life.
     const isSafe = isSafeMethod(attempt.request.method);
@@ -198,6 +197,5 @@ export class Pace {
 
 /** Returns true if the service itself has answered, and not a gateway that has no way to it. */
 function isOfService({ response, author }: Attempt): boolean {
-  const { word } = statusRule(response?.status);
-  return response !== undefined && word !== 'overloaded' && word !== 'no-service' && author !== 'gateway';
+  return response !== undefined && !isOutageStatus(response.status) && author !== 'gateway';
 }

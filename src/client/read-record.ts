@@ -6,7 +6,6 @@ import { defaultStatus } from '../api/values.ts';
 import { CliError } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
 import { caseless } from '../process/text.ts';
-import { statusRule } from './answer-table.ts';
 import type { CallOptions } from './call.ts';
 import type { Client, FetchedRecord } from './client.ts';
 import type { CallInput } from './request.ts';
@@ -46,8 +45,7 @@ export async function readRecord<Members = JsonObject>(
 function isWithdrawn(error: unknown): error is CliError {
   if (!(error instanceof CliError)) return false;
   const { status, code } = error.details;
-  const { word } = statusRule(status);
-  return word === 'gone' || ((word === 'not-found' || word === 'no-method') && code === undefined);
+  return status === 410 || ((status === 404 || status === 405) && code === undefined);
 }
 
 /** Finds a record in the list of its noun. @throws CliError `not-found` if the list does not have it. */

@@ -3,7 +3,7 @@ import { monotonicMs, sleep, withinLimits } from '../process/deadline.ts';
 import { CliError, InterruptedError } from '../process/errors.ts';
 import { maskUrl } from '../process/secrets.ts';
 import { secondsText } from '../process/text.ts';
-import { type Attempt, isRetried, mayHaveBeenApplied, statusRule } from './answer-table.ts';
+import { type Attempt, isRetried, mayHaveBeenApplied } from './answer-table.ts';
 import type { Call } from './call.ts';
 import { callDetails, callError } from './call-error.ts';
 import { authorOf } from './error-body.ts';
@@ -79,7 +79,7 @@ async function tryOnce(
   for (let redirects = 0; ; redirects += 1) {
     const limitMs = leftMs - (monotonicMs() - startMs);
     const { isSent, response, error } = await sendOnce(client, request, limitMs, signals);
-    const isRedirect = response && statusRule(response.status).word === 'redirect';
+    const isRedirect = response && redirectStatuses.includes(response.status);
     const next = isRedirect ? followRedirect(request, response, redirects) : undefined;
     const elapsedMs = monotonicMs() - startMs;
     const requestId = response && requestIdOf(response.headers);
@@ -152,6 +152,7 @@ function nextAttempt(
   return { whyNoRetry: `no time for another attempt is left of ${deadline}` };
 }
 
+const redirectStatuses: readonly number[] = [301, 302, 303, 307, 308];
 const maxRedirects = 5;
 
 /**

@@ -6,7 +6,7 @@ import {
   parseDocument,
   readDescription,
 } from '../../binding/description.ts';
-import { statusRule } from '../../client/answer-table.ts';
+import { isDeniedStatus } from '../../client/answer-table.ts';
 import type { RawResponse } from '../../client/client.ts';
 import { connectToDocuments } from '../../connect.ts';
 import type { Context } from '../../context.ts';
@@ -95,7 +95,7 @@ async function findDescription(context: Context, location: string, withToken: bo
       await context.printStatus(`found the description at ${url}`);
       return await readDescription({ url, label: url, document });
     }
-    wantsCredential ||= typeof response !== 'string' && statusRule(response.status).word === 'denied';
+    wantsCredential ||= typeof response !== 'string' && isDeniedStatus(response.status);
     failures.push(`${url} (${document})`);
   }
   throw new UsageError(
