@@ -4,6 +4,7 @@ import { checkColumns, type View } from '../output/columns.ts';
 import type { Output, PreparedCommand } from '../output/printer.ts';
 import { plainStyle } from '../output/style.ts';
 import { exitCodes, OutputClosedError, UsageError } from '../process/errors.ts';
+import { closestWord } from '../process/text.ts';
 import { asksForHelp, findHelp, nameOf, readPage, readTable, type WordTable } from './command-words.ts';
 import { type GlobalFlags, writeFlags } from './flag.ts';
 import { type ParsedLine, parseLine } from './parse-line.ts';
@@ -145,23 +146,29 @@ async function printOutput(
   return typeof exitCode === 'function' ? exitCode() : exitCode;
 }
 
+/** Flags that switch off a question or a guard. They are not suggested for a typo. */
+const guardedFlags = ['--yes', '--again'];
+
 /** Turns an error of commander into ours. */
 function wordsError({ io }: Context, { path, problem }: ParsedLine, argv: readonly string[]): UsageError {
   const name = commandName(path);
-  const [sentence = '', suggestion] = (problem?.message ?? '')
-    .replace('error: ', '')
-    // The value of an unknown flag may be a token.
-    .replace(/^(unknown option '[^=]*=).*'/s, "$1…'")
-    .split(/\n\(Did you mean (.*)\)$/);
-  const [, flagName] = /^unknown option '(--[\w-]+)/.exec(sentence) ?? [];
-  const owner = flagName && findOwner(readTable(join(io.packageDir, 'dist')), flagName, argv, path.join(' '));
-  if (owner)
-    return new UsageError(
-      `${name}: ${sentence}`,
-      `it belongs behind the command: petstore ${owner} ${flagName}`,
-    );
-  const hint = suggestion === undefined ? `see \`${name} --help\`` : `did you mean ${suggestion}`;
-  return new UsageError(`${name}: ${sentence}`, hint);
+  const message = (problem?.message ?? '').replace('error: ', '');
+  const seeHelp = `see \`${name} --help\``;
+  if (problem?.code !== 'commander.unknownOption') return new UsageError(`${name}: ${message}`, seeHelp);
+  const [word = ''] = /(?<=').*(?=')/s.exec(message) ?? [];
+  const [flagName = '', ...values] = word.split('=');
+  // The value of an unknown flag may be a token.
+  const sentence = `${name}: unknown option '${flagName}${values.length > 0 ? '=…' : ''}'`;
+  const table = readTable(join(io.packageDir, 'dist'));
+  const receiver = path.join(' ');
+  const owner = findOwner(table, flagName, argv, receiver);
+  if (owner) return new UsageError(sentence, `it belongs behind the command: petstore ${owner} ${flagName}`);
+  const names = [...(table.commands[receiver]?.flags ?? []), ...table.flags].map(nameOf);
+  const near = closestWord(
+    flagName,
+    names.filter((each) => !guardedFlags.includes(each)),
+  );
+  return new UsageError(sentence, near === undefined ? seeHelp : `did you mean ${near}?`);
 }
 
 /** Finds the command of the line that has a flag. Returns undefined if it is the command that got the flag. */

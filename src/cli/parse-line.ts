@@ -33,6 +33,7 @@ export async function parseLine(program: Program, words: readonly string[]): Pro
   // The program prints errors and help. To find out how wide stderr is, commander would load all of node:net.
   root
     .exitOverride()
+    .showSuggestionAfterError(false)
     .configureHelp({ formatHelp: () => '' })
     .configureOutput({
       writeErr: () => {},
@@ -89,12 +90,8 @@ function mayHaveFlags(command: Action | Group, words: readonly string[]): boolea
   return !names.includes(words[0] ?? '') && words.some((word) => word.startsWith('-'));
 }
 
-/** Flags that switch off a question or a guard. They are not suggested for a typo. */
-const guardedFlags: readonly string[] = ['yes', 'again'];
-
 function toOption(key: string, { syntax, conflicts = [], key: otherKey, parse }: Flag): Option {
-  // Commander does not suggest a hidden option.
-  const option = new Option(syntax).conflicts([...conflicts]).hideHelp(guardedFlags.includes(key));
+  const option = new Option(syntax).conflicts([...conflicts]);
   // `--no-header` is a flag of its own, not the opposite of `--header`.
   option.negate = false;
   option.attributeName = () => otherKey ?? key;
