@@ -26,15 +26,16 @@ export async function connect(context: Context, use: ClientUse): Promise<Client>
     headerFlags: flags.headers ?? [],
     token,
   });
+  const service = { baseUrl, contract, ...headers };
+  if (!settings.offline) {
+    const transport = await openTransport(context, baseUrl, await openTlsFiles(context, baseUrl), use);
+    return openClient(context, { ...service, transport }, use);
+  }
   // The wait for the lock ends before the deadline, so that the error names the holder of the lock.
   const lockWaitMs = settings.get('timeout') * 0.9;
-  const transport = settings.offline
-    ? await (await import('./server/offline.ts')).createOfflineTransport(
-        resolvePaths(io).offlineStore,
-        lockWaitMs,
-      )
-    : await openTransport(context, baseUrl, await openTlsFiles(context, baseUrl), use);
-  return openClient(context, { baseUrl, contract, ...headers, transport }, use);
+  const { createOfflineTransport } = await import('./server/offline.ts');
+  const transport = await createOfflineTransport(resolvePaths(io).offlineStore, lockWaitMs);
+  return openClient(context, { ...service, transport, deferSaves: transport.deferSaves }, use);
 }
 
 /**
@@ -65,7 +66,7 @@ type ClientHeaders = Pick<ClientOptions, 'headers' | 'openHeaders' | 'credential
 
 async function openClient(
   context: Context,
-  service: ClientHeaders & Pick<ClientOptions, 'baseUrl' | 'contract' | 'transport'>,
+  service: ClientHeaders & Pick<ClientOptions, 'baseUrl' | 'contract' | 'transport' | 'deferSaves'>,
   use: ClientUse,
 ): Promise<Client> {
   const { settings } = context;

@@ -145,13 +145,6 @@ export interface Transport {
   send(request: HttpRequest, options: SendOptions): Promise<HttpResponse>;
   /** The forward proxy that passes the requests on and may answer them itself, without a password. */
   readonly forwardProxy?: string | undefined;
-  /**
-   * Lets a store in a file answer changes before it saves them. The caller must call the returned function at
-   * the end.
-   *
-   * @returns a function that saves the changes that were answered before its call.
-   */
-  deferSaves?(): () => Promise<void>;
 }
 
 /** Returns the id by which the operators of the service can find a request, or undefined if the service sent none. */

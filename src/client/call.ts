@@ -26,6 +26,11 @@ export interface ClientOptions {
   /** The command line of `doctor`, for hints. */
   readonly doctor: string;
   readonly transport: Transport;
+  /**
+   * Lets the embedded store answer changes before it saves them. The caller must call the returned function at the end: it saves the
+   * changes that were answered before its call.
+   */
+  readonly deferSaves?: (() => () => Promise<void>) | undefined;
   readonly limits: CallLimits;
   /** Aborted when the command is interrupted. */
   readonly signal: AbortSignal;

@@ -1,5 +1,5 @@
 import { offeredOperation } from '../api/contract.ts';
-import { type HttpRequest, type HttpResponse, headerValue, type Transport } from '../api/http.ts';
+import { type HttpRequest, type HttpResponse, headerValue } from '../api/http.ts';
 import type { OperationId } from '../api/nouns.ts';
 import type { ListId, Operation, Result } from '../api/operations.ts';
 import type { ServiceRecord } from '../api/record-values.ts';
@@ -26,7 +26,8 @@ import { type Filters, type ListOptions, readList } from './whole-list.ts';
 /** A record of a list: its fields by their types, and those that the service adds. */
 type ListRecord<K extends ListId> = ServiceRecord<Result<K> & JsonObject>;
 
-export interface Client extends Pick<ClientOptions, 'contract' | 'baseUrl' | 'credentialSource' | 'limits'> {
+export interface Client
+  extends Pick<ClientOptions, 'contract' | 'baseUrl' | 'credentialSource' | 'limits' | 'deferSaves'> {
   /** Sends a message about a list to the observer, each text once. */
   notify(message: ListMessage): void;
   /**
@@ -53,8 +54,6 @@ export interface Client extends Pick<ClientOptions, 'contract' | 'baseUrl' | 'cr
   send(request: OperationRequest | RawRequest, options?: CallOptions): Promise<RawResponse>;
   /** Returns the request that `send` would send, without its credential. */
   toRequest(request: OperationRequest | RawRequest): HttpRequest;
-  /** See `Transport.deferSaves`. */
-  readonly deferSaves: Transport['deferSaves'];
 }
 
 /** A record that was read and checked. */
@@ -79,7 +78,7 @@ export interface RawResponse extends HttpResponse {
 
 /** Creates the client of one service. */
 export function createClient(options: ClientOptions): Client {
-  const { contract, baseUrl, transport, secrets } = options;
+  const { contract, baseUrl, secrets } = options;
   /** @throws UsageError if the contract lacks the operation, or the input lacks something required. */
   const prepare = (wanted: OperationRequest, callOptions: CallOptions): OperationCall => {
     const { input, isUnchecked } = wanted;
@@ -133,7 +132,7 @@ export function createClient(options: ClientOptions): Client {
       const { headers, ...others } = prepareAny(request, {}).request;
       return { ...others, headers: secrets.maskHeaders(headers) };
     },
-    deferSaves: transport.deferSaves,
+    deferSaves: options.deferSaves,
   };
 }
 

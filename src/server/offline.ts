@@ -12,6 +12,11 @@ import { seedStore } from './seed.ts';
 import { Store } from './store.ts';
 import { printStore, readStore, versionOf } from './store-file.ts';
 
+interface OfflineTransport extends Transport {
+  /** Answers changes before they are saved from now on. Undefined without a file. @returns a function that saves them. */
+  readonly deferSaves: (() => () => Promise<void>) | undefined;
+}
+
 /**
  * Creates a transport to the embedded store. Its requests go to the app of the local server, in this process.
  *
@@ -19,7 +24,7 @@ import { printStore, readStore, versionOf } from './store-file.ts';
  * @param lockWaitMs the longest wait for another process that holds the file.
  * @throws InputError if the file does not hold a store; the file stays as it is.
  */
-export async function createOfflineTransport(file: string, lockWaitMs?: number): Promise<Transport> {
+export async function createOfflineTransport(file: string, lockWaitMs?: number): Promise<OfflineTransport> {
   const sharedStore = file === ':memory:' ? undefined : new SharedStore(file, lockWaitMs);
   const send = sharedStore ? await sendToFile(sharedStore) : sendToMemory();
   let pause: Promise<unknown> | undefined;
@@ -36,7 +41,7 @@ export async function createOfflineTransport(file: string, lockWaitMs?: number):
       const response = await send(request, options);
       return request.method === 'HEAD' ? { ...response, body: '' } : response;
     },
-    ...(sharedStore && { deferSaves: () => sharedStore.deferSaves() }),
+    deferSaves: sharedStore && (() => sharedStore.deferSaves()),
   };
 }
 
