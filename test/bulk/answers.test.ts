@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { refusal } from '../helpers/recording-server.ts';
 import { runCli } from '../helpers/run-cli.ts';
-import { refusal, shelves, toCsv, trouble } from '../helpers/stock-server.ts';
+import { shelves, toCsv, trouble } from '../helpers/stock-server.ts';
 import { stockShop, type Workspace } from '../helpers/stock-shop.ts';
 
 // A write is applied if its answer shows it, or a reading afterwards; it failed only if the service itself has refused it.

@@ -1,7 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { type RunList, runsOfDelivery } from '../../src/bulk/list-runs.ts';
-import { refusal, stockServer, trouble } from '../helpers/stock-server.ts';
+import { refusal } from '../helpers/recording-server.ts';
+import { stockServer, trouble } from '../helpers/stock-server.ts';
 import { stockShop } from '../helpers/stock-shop.ts';
 import { answering, counts, file, healed, type Scene, stories } from './story.ts';
 

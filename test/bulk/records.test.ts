@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { type Entry, recordShop } from '../helpers/record-shop.ts';
+import { refusal } from '../helpers/recording-server.ts';
 
 // `update --from` is a run, for pets, categories and orders: it plans, asks, writes what differs, and is undone.
 
@@ -34,7 +35,7 @@ test.each([
 test('writes back no other field than those of the file, whatever somebody changes meanwhile', async () => {
   await using shop = await recordShop({ '/pets': pets });
   shop.write('pets.csv', 'id,name\n1,Luna\n2,Rex\n');
-  shop.before = (method, path) => {
+  shop.misbehave = ({ method, path }) => {
     const pet = shop.stored.get(path);
     if (method === 'PUT' && pet?.categoryId === 1) shop.stored.set(path, { ...pet, categoryId: 9 });
     return undefined;
@@ -66,9 +67,9 @@ test('undo leaves a record alone that somebody changed since, in the fields of t
 test('stops, is resumed without the file, and keeps rejects with the columns of the file', async () => {
   await using shop = await recordShop({ '/pets': pets });
   shop.write('pets.csv', 'id,name\n1,Luna\n2,Rex\n3,Tom\n9,Nobody\n');
-  shop.before = (method, path) => (method === 'PUT' && path !== '/pets/1' ? 401 : undefined);
+  shop.misbehave = ({ method, path }) => (method === 'PUT' && path !== '/pets/1' ? refusal(401) : undefined);
   expect(await shop.report(`${update} --concurrency 1`)).toMatchObject({ code: 4, applied: 1 });
-  shop.before = () => undefined;
+  shop.misbehave = undefined;
   shop.write('pets.csv', 'gone');
   expect(await shop.report('resume --yes')).toMatchObject({ code: 3, applied: 3, failed: 1 });
   const rejects = shop.files().filter((name) => name.includes('.rejects'));
@@ -78,9 +79,9 @@ test('stops, is resumed without the file, and keeps rejects with the columns of 
 test('runs of records and of counts do not keep each other from a resume or an undo', async () => {
   await using shop = await recordShop({ '/pets': pets, '/store/inventory': [] });
   shop.write('pets.csv', 'id,name\n1,Luna\n2,Rex\n');
-  shop.before = (method, path) => (method === 'PUT' && path === '/pets/2' ? 401 : undefined);
+  shop.misbehave = ({ method, path }) => (method === 'PUT' && path === '/pets/2' ? refusal(401) : undefined);
   expect((await shop.report(`${update} --concurrency 1`)).code).toBe(4);
-  shop.before = () => undefined;
+  shop.misbehave = undefined;
   shop.stored.set('/store/inventory/1', { id: 1, petId: 1, quantity: 5, status: 'sold' });
   shop.write('stock.csv', 'petId,quantity\n1,6\n');
   await shop.report('inventory apply stock.csv --yes');
@@ -94,7 +95,8 @@ test('runs of records and of counts do not keep each other from a resume or an u
 test('what a delete removed is printed as records that create takes, and nothing that it left', async () => {
   await using shop = await recordShop({ '/pets': pets });
   shop.write('gone.csv', 'id\n1\n2\n');
-  shop.before = (method, place) => (method === 'DELETE' && place === '/pets/2' ? 409 : undefined);
+  shop.misbehave = ({ method, path }) =>
+    method === 'DELETE' && path === '/pets/2' ? refusal(409) : undefined;
   expect(await shop.report('pets delete --from gone.csv --yes')).toMatchObject({ applied: 1, failed: 1 });
   const { stdout } = await shop.run('runs show r1 -o json');
   expect(JSON.parse(stdout)).toEqual([pets[0]]);
@@ -105,9 +107,9 @@ test('what a delete removed is printed as records that create takes, and nothing
 test('a delete that failed for a passing reason is planned anew, with what its record has then', async () => {
   await using shop = await recordShop({ '/pets': pets });
   shop.write('gone.csv', 'id\n1\n');
-  shop.before = (method) => (method === 'DELETE' ? 429 : undefined);
+  shop.misbehave = ({ method }) => (method === 'DELETE' ? refusal(429) : undefined);
   expect(await shop.report('pets delete --from gone.csv --yes --retries 0')).toMatchObject({ failed: 1 });
-  shop.before = () => undefined;
+  shop.misbehave = undefined;
   shop.stored.set('/pets/1', { ...pets[0], name: 'Luna' });
   expect(await shop.report('resume --yes')).toMatchObject({ code: 0, applied: 1 });
   expect(JSON.parse((await shop.run('runs show r1 -o json')).stdout)).toMatchObject([{ name: 'Luna' }]);
@@ -165,9 +167,9 @@ test('an undo of a create leaves no row to a later run that deleted its record',
 test('a create is resumed after a later run, because it replaces nothing', async () => {
   await using shop = await recordShop({ '/pets': pets });
   shop.write('new.csv', 'name,category\nRex,1\nLuna,1\n');
-  shop.before = (method) => (method === 'POST' ? 429 : undefined);
+  shop.misbehave = ({ method }) => (method === 'POST' ? refusal(429) : undefined);
   expect(await shop.report('pets create --from new.csv --yes --retries 0')).toMatchObject({ failed: 2 });
-  shop.before = () => undefined;
+  shop.misbehave = undefined;
   shop.write('pets.csv', 'id,name\n1,Luna\n');
   expect(await shop.report(update)).toMatchObject({ applied: 1 });
   expect(await shop.report('resume r1 --yes')).toMatchObject({ code: 0, applied: 2 });
@@ -176,10 +178,10 @@ test('a create is resumed after a later run, because it replaces nothing', async
 test('a delete that is resumed leaves a record that has changed since its plan', async () => {
   await using shop = await recordShop({ '/pets': pets });
   shop.write('gone.csv', 'id\n1\n2\n');
-  shop.before = (method) => (method === 'DELETE' ? 401 : undefined);
+  shop.misbehave = ({ method }) => (method === 'DELETE' ? refusal(401) : undefined);
   const stopped = await shop.report('pets delete --from gone.csv --yes --concurrency 1');
   expect(stopped).toMatchObject({ code: 4, failed: 1, unprocessed: 1 });
-  shop.before = () => undefined;
+  shop.misbehave = undefined;
   shop.stored.set('/pets/2', { ...shop.stored.get('/pets/2'), name: 'Rex' });
   expect(await shop.report('resume --yes')).toMatchObject({ code: 3, applied: 1, failed: 1 });
   expect(shop.field('/pets/2', 'name')).toBe('Rex');
@@ -188,7 +190,7 @@ test('a delete that is resumed leaves a record that has changed since its plan',
 test('a person names a row by its id or its line', async () => {
   await using shop = await recordShop({ '/pets': pets });
   shop.write('pets.csv', 'id,name\n1,Luna\n2,Rex\n');
-  shop.before = (method) => (method === 'PUT' ? 429 : undefined);
+  shop.misbehave = ({ method }) => (method === 'PUT' ? refusal(429) : undefined);
   expect(await shop.report(`${update} --retries 0`)).toMatchObject({ failed: 2 });
   expect(await shop.report('runs settle r1 line:2 2 --as failed')).toMatchObject({ code: 0 });
 });

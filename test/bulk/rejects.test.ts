@@ -1,7 +1,8 @@
 import { existsSync, mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { refusal, toCsv, trouble } from '../helpers/stock-server.ts';
+import { refusal } from '../helpers/recording-server.ts';
+import { toCsv, trouble } from '../helpers/stock-server.ts';
 import { stockShop } from '../helpers/stock-shop.ts';
 
 const apply = 'inventory apply stock.csv --yes';

@@ -1,5 +1,6 @@
 import { expect, test, vi } from 'vitest';
-import { refusal, type StockServer, shelves, toCsv, trouble } from '../helpers/stock-server.ts';
+import { refusal } from '../helpers/recording-server.ts';
+import { type StockServer, shelves, toCsv, trouble } from '../helpers/stock-server.ts';
 import { stockShop } from '../helpers/stock-shop.ts';
 
 // The reasons that stop a run, and its pace.

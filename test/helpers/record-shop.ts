@@ -1,4 +1,10 @@
-import { type Reaction, type RecordingServer, type Reply, recordingServer } from './recording-server.ts';
+import {
+  type Reaction,
+  type RecordingServer,
+  type Reply,
+  recordingServer,
+  refusal,
+} from './recording-server.ts';
 import { openWorkspace, type Workspace } from './stock-shop.ts';
 
 export type Entry = Record<string, unknown> & { id?: number; petId?: number };
@@ -16,8 +22,6 @@ export interface RecordShop extends Workspace, RecordingServer {
   /** By path, as in `/pets/1`. */
   readonly stored: Map<string, Entry>;
   readonly writes: string[];
-  /** Is called before each request is served; returns a status to answer instead. */
-  before: (method: string, path: string) => number | undefined;
   /** Reacts to a request in place of the service; undefined leaves it to the service. */
   misbehave: ((request: RecordRequest) => Reaction | undefined) | undefined;
   field(path: string, name: string): unknown;
@@ -36,7 +40,6 @@ export async function recordShop(records: Readonly<Record<string, readonly Entry
   const shop = {
     stored,
     writes: [] as string[],
-    before: (() => undefined) as RecordShop['before'],
     misbehave: undefined as RecordShop['misbehave'],
   };
   const etagOf = (entry: Entry) => `"${Buffer.from(JSON.stringify(entry)).toString('base64')}"`;
@@ -47,10 +50,6 @@ export async function recordShop(records: Readonly<Record<string, readonly Entry
     stored.set(place, made);
     return { status: 201, body: made, headers: { location: place, etag: etagOf(made) } };
   };
-  const refusal = (status: number): Reply => ({
-    status,
-    body: { code: `no_${status}`, message: 'no', status },
-  });
   const server = await recordingServer({}, ({ method, path: target, headers, body }) => {
     const path = target.replace(/\?.*/, '');
     if (method !== 'GET') shop.writes.push(path);
@@ -75,8 +74,6 @@ export async function recordShop(records: Readonly<Record<string, readonly Entry
       stored.set(path, after);
       return { body: after, headers: { etag: etagOf(after) } };
     };
-    const status = shop.before(method, path);
-    if (status !== undefined) return refusal(status);
     return shop.misbehave?.({ method, path, headers, perform }) ?? perform();
   });
   return Object.assign(shop, openWorkspace(server), server, {

@@ -26,6 +26,11 @@ export interface Reply {
   readonly body?: unknown;
 }
 
+/** An error of the service itself: its body is that of the specification. */
+export function refusal(status: number, headers: Reply['headers'] = {}): Reply {
+  return { status, headers, body: { code: 'no', message: 'it says no', status } };
+}
+
 /** An answer, a broken connection, or no answer at all. */
 export type Reaction = Reply | 'reset' | 'hang';
 
@@ -48,10 +53,7 @@ export interface RecordingServer extends AsyncDisposable {
  */
 export async function recordingServer(
   documents: Readonly<Record<string, unknown>>,
-  answer: (request: ReceivedRequest) => Reaction | Promise<Reaction> = () => ({
-    status: 404,
-    body: { code: 'not_found', message: 'no', status: 404 },
-  }),
+  answer: (request: ReceivedRequest) => Reaction | Promise<Reaction> = () => refusal(404),
   { tls, port }: ServerOptions = {},
 ): Promise<RecordingServer> {
   const requests: ReceivedRequest[] = [];

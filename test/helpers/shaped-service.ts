@@ -3,6 +3,7 @@ import {
   type RecordingServer,
   type Reply,
   recordingServer,
+  refusal,
 } from './recording-server.ts';
 
 // A small pet store whose records have our fields. A shape says how it writes them in its description, its answers and the
@@ -99,9 +100,8 @@ export async function shapedService(shape: Shape): Promise<ShapedService> {
 function answer(shape: Shape, all: Record<Noun, Fields[]>, request: ReceivedRequest): Reply {
   const url = new URL(request.path, 'http://service.test');
   const [, noun = '', id] = url.pathname.split('/');
-  const failure = (status: number) => ({ status, body: { code: 'x', message: 'no', status } });
   const records = all[noun as Noun];
-  if (!records) return failure(404);
+  if (!records) return refusal(404);
   const { write = (record) => record, read = (record) => record, wrap = (record) => record } = shape;
   const key = noun === 'inventory' ? 'petId' : 'id';
   const indexOf = (id: unknown) => records.findIndex((record) => String(record[key]) === String(id));
@@ -126,7 +126,7 @@ function answer(shape: Shape, all: Record<Noun, Fields[]>, request: ReceivedRequ
     return shape.isSilent ? { status: 201, headers: { location } } : show(record, 201);
   }
   const index = indexOf(id ?? body[key]);
-  if (index === -1) return failure(404);
+  if (index === -1) return refusal(404);
   if (request.method === 'DELETE') {
     records.splice(index, 1);
     return { status: 204 };

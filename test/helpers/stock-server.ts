@@ -1,4 +1,10 @@
-import { type Reaction, type ReceivedRequest, type Reply, recordingServer } from './recording-server.ts';
+import {
+  type Reaction,
+  type ReceivedRequest,
+  type Reply,
+  recordingServer,
+  refusal,
+} from './recording-server.ts';
 
 /** A request that the server has received. */
 interface StockRequest extends ReceivedRequest {
@@ -66,11 +72,6 @@ export async function stockServer(counts: Counts): Promise<StockServer> {
     [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
   };
   return self;
-}
-
-/** The refusal of the service itself. */
-export function refusal(status: number, headers: Readonly<Record<string, string>> = {}): Reply {
-  return { status, headers, body: { code: 'no', message: 'it says no', status } };
 }
 
 /** The failure of a write: the status of its answer, a connection that is closed, or no answer. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type Reply, recordingServer } from '../helpers/recording-server.ts';
+import { type Reply, recordingServer, refusal } from '../helpers/recording-server.ts';
 import { type Line, runAt, wordsOf } from '../helpers/run-cli.ts';
 
 const entry = { petId: 1, quantity: 3, status: 'sold' };
@@ -33,7 +33,6 @@ async function between(write: Reply, reading: Reply, line: Line) {
   return { ...run, calls: server.calls() };
 }
 
-const missing = { status: 404, body: { code: 'not_found', message: 'no', status: 404 } };
 const html = { 'content-type': 'text/html' };
 const page = '<html><title>Sign in</title></html>';
 const remove = 'pets delete 1 --yes';
@@ -60,7 +59,7 @@ describe('a delete', () => {
     ['200 and JSON cut short', cutShort],
   ])('that is answered with %s has succeeded only if a reading shows that', async (_, reply) => {
     const calls = ['GET /pets/1', 'DELETE /pets/1', 'GET /pets/1'];
-    expect(await between(reply, missing, remove)).toMatchObject({ code: 0, calls });
+    expect(await between(reply, refusal(404), remove)).toMatchObject({ code: 0, calls });
     for (const reading of [{ body: luna }, { status: 500 }]) {
       const run = await between(reply, reading, remove);
       expect(run).toMatchObject({ code: 6, stderr: expect.stringContaining('may or may not have been') });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { bindTo } from '../helpers/bound.ts';
 import { runTyping } from '../helpers/person.ts';
-import { recordingServer } from '../helpers/recording-server.ts';
+import { recordingServer, refusal } from '../helpers/recording-server.ts';
 import { runAt } from '../helpers/run-cli.ts';
 import { openShop } from '../helpers/shop.ts';
 
@@ -75,7 +75,7 @@ test('a pet that has got a field since the question is not deleted', async () =>
   const shown = { id: 1, name: 'Rex', categoryId: 1 };
   let readings = 0;
   await using server = await recordingServer({}, ({ path }) => {
-    if (path !== '/pets/1') return { status: 404, body: { code: 'not_found', message: 'no', status: 404 } };
+    if (path !== '/pets/1') return refusal(404);
     readings += 1;
     return { body: readings === 1 ? shown : { ...shown, status: 'pending' } };
   });

@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { recordingServer } from '../helpers/recording-server.ts';
+import { recordingServer, refusal } from '../helpers/recording-server.ts';
 import { runAt, runCli } from '../helpers/run-cli.ts';
 import { openShop } from '../helpers/shop.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
@@ -102,7 +102,7 @@ test.each([
 ])('%s, overwrites nothing if the record has changed in the meantime', async (_, hasTags) => {
   let reads = 0;
   await using server = await recordingServer({}, ({ method }) => {
-    if (method === 'PUT') return { status: 412, body: { code: 'changed', message: 'no', status: 412 } };
+    if (method === 'PUT') return refusal(412);
     reads += 1;
     const headers = hasTags ? { etag: `"${reads}"` } : {};
     return { headers, body: { id: 1, petId: 2, quantity: reads } };

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { recordingServer } from '../helpers/recording-server.ts';
+import { recordingServer, refusal } from '../helpers/recording-server.ts';
 import { runAt, runCli } from '../helpers/run-cli.ts';
 import { openShop } from '../helpers/shop.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
@@ -206,7 +206,7 @@ test('what was certainly not done goes to a file that creates the rest, and noth
   await using failing = await recordingServer({}, ({ method, body }) => {
     if (method === 'GET') return { body: { id: 7, name: 'Other', categoryId: 1 } };
     const { name } = JSON.parse(body);
-    if (name === 'bad') return { status: 422, body: { code: 'no_name', message: 'no', status: 422 } };
+    if (name === 'bad') return refusal(422);
     if (name === 'lost') return { status: 502 };
     return { status: 201, body: { id: 7, name: name === 'other' ? 'Other' : name, categoryId: 1 } };
   });
@@ -217,7 +217,7 @@ test('what was certainly not done goes to a file that creates the rest, and noth
   expect(JSON.parse(run.stdout)).toMatchObject({ applied: 1, failed: 1, unknown: 2 });
   const rejects = readFileSync(join(cwd, 'new.rejects.csv'), 'utf8');
   expect(rejects).toMatch(
-    /^name,category,_line,_state,_status,_code,_message\nbad,1,3,failed,422,no_name,no\n$/,
+    /^name,category,_line,_state,_status,_code,_message\nbad,1,3,failed,422,no,it says no\n$/,
   );
   const again = await shop.run('pets create --from new.rejects.csv --yes -o json', { cwd });
   expect(JSON.parse(again.stdout)).toMatchObject({ rows: 1, applied: 1 });

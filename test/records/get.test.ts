@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type ReceivedRequest, type Reply, recordingServer } from '../helpers/recording-server.ts';
+import { type ReceivedRequest, type Reply, recordingServer, refusal } from '../helpers/recording-server.ts';
 import { runAt, runCli } from '../helpers/run-cli.ts';
 
 const get = (words: string) => runCli(`--offline pets get ${words}`);
@@ -38,7 +38,7 @@ test('get exits with the code of the failure if all failed for the same reason',
 });
 
 const goneReplies: Reply[] = [
-  { status: 410, body: { code: 'gone', message: 'use listPets', status: 410 } },
+  refusal(410),
   { status: 404 },
   { status: 404, headers: { 'content-type': 'text/html' }, body: '<h1>Not Found</h1>' },
   { status: 405 },
@@ -85,7 +85,7 @@ test.each([
 });
 
 test.each([
-  [{ status: 404, body: { code: 'not_found', message: 'pet 3 does not exist', status: 404 } }, 5],
+  [refusal(404), 5],
   [{ status: 400 }, 1],
 ])('an answer of %j does not mean that getPet is gone', async (reply, code) => {
   await using server = await recordingServer({}, () => reply);

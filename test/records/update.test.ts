@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type RecordingServer, recordingServer } from '../helpers/recording-server.ts';
+import { type RecordingServer, recordingServer, refusal } from '../helpers/recording-server.ts';
 import { runAt } from '../helpers/run-cli.ts';
 import { openShop } from '../helpers/shop.ts';
 
@@ -46,9 +46,8 @@ test('update changes several records at once, and tries all of them', async () =
 });
 
 test('a 412 to the tag of a fresh reading names the cache, and the tag is not left out', async () => {
-  const refused = { status: 412, body: { code: 'precondition_failed', message: 'changed', status: 412 } };
   await using server = await recordingServer({}, ({ method }) =>
-    method === 'PUT' ? refused : { headers: { etag: '"v1"', age: '41' }, body: rex },
+    method === 'PUT' ? refusal(412) : { headers: { etag: '"v1"', age: '41' }, body: rex },
   );
   const run = await runAt(server, 'pets update 3 --name x --retries 1 -o json');
   expect(run).toMatchObject({ code: 1, stdout: '' });

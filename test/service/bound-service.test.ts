@@ -1,7 +1,12 @@
 import { expect, test } from 'vitest';
 import { bindTo } from '../helpers/bound.ts';
 import { ambiguous, warehouse } from '../helpers/descriptions.ts';
-import { type ReceivedRequest, type RecordingServer, recordingServer } from '../helpers/recording-server.ts';
+import {
+  type ReceivedRequest,
+  type RecordingServer,
+  recordingServer,
+  refusal,
+} from '../helpers/recording-server.ts';
 import { testWith } from '../helpers/tools.ts';
 
 // A bound service gets requests at its own paths, by its own methods and with the fields that it requires. It
@@ -262,7 +267,7 @@ test('a new entry has no status if the service does not take it, in a bulk run e
     if (method === 'POST') entries.set(`/inventory/${JSON.parse(body).petId}`, body);
     if (method === 'POST') return { status: 201 };
     const found = entries.get(path);
-    return found ? { body: found } : { status: 404, body: { code: 'not_found', message: 'no', status: 404 } };
+    return found ? { body: found } : refusal(404);
   });
   const entry = json(record({ petId: integer, quantity: integer }));
   const write = { requestBody: entry, responses: { 201: {} } };
@@ -324,7 +329,7 @@ test('a DELETE whose description has no responses succeeds by any 2xx, and its b
   ]) {
     const gone = new Set<string>();
     await using service = await recordingServer({}, ({ method, path }) => {
-      if (gone.has(path)) return { status: 404, body: { code: 'x', message: 'no', status: 404 } };
+      if (gone.has(path)) return refusal(404);
       if (method === 'DELETE') gone.add(path);
       return method === 'DELETE' ? reply : { body: rex };
     });

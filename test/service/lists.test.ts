@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { bindTo } from '../helpers/bound.ts';
-import { type Reply, recordingServer } from '../helpers/recording-server.ts';
+import { type Reply, recordingServer, refusal } from '../helpers/recording-server.ts';
 import { runAt } from '../helpers/run-cli.ts';
 import { inQuery, pagesOfTwo, type Shape, shapedService } from '../helpers/shaped-service.ts';
 
@@ -185,7 +185,7 @@ test('a page that is shorter than was asked for is not the last, with a page num
 test.each<[answer: string, behind: Reply, hasTotal: boolean, note: string]>([
   ...[204, 400, 404, 416].map((status): [string, Reply, boolean, string] => [
     String(status),
-    status === 204 ? { status } : { status, body: { code: 'x', message: 'no such page', status } },
+    status === 204 ? { status } : refusal(status),
     false,
     '',
   ]),

@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from 'vitest';
 import { openConfig } from '../helpers/config-folder.ts';
-import { type Reply, recordingServer } from '../helpers/recording-server.ts';
+import { type Reply, recordingServer, refusal } from '../helpers/recording-server.ts';
 import { type RunOptions, runCli } from '../helpers/run-cli.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 import { boundTo } from './run.ts';
@@ -56,18 +56,16 @@ test('a service that answers passes with one request, and the source of its toke
   expect(server.requests.map(({ method, path }) => `${method} ${path}`)).toEqual(['GET /pets']);
 });
 
-const refusal = (status: number): Reply => ({ status, body: { code: 'x', message: 'no', status } });
-
 /** Services that answer everything in one way, which is not that of the API. */
 const wrongAnswers: readonly (readonly [title: string, reply: Reply, code: number, reason: RegExp])[] = [
-  ['401', refusal(401), 4, /^listPets answered 401 Unauthorized: no; no token was sent$/],
+  ['401', refusal(401), 4, /^listPets answered 401 Unauthorized: it says no; no token was sent$/],
   [
     '403 of a gateway',
     { status: 403, headers: { 'content-type': 'text/html' }, body: '<p>hi' },
     7,
     /403 Forbidden/,
   ],
-  ['421', refusal(421), 7, /^listPets answered 421 Misdirected Request: no; no token was sent$/],
+  ['421', refusal(421), 7, /^listPets answered 421 Misdirected Request: it says no; no token was sent$/],
   ['500', refusal(500), 6, /500/],
   ['204', { status: 204 }, 7, /^listPets answered 204 No Content with no body, not a list of pets; no token/],
   ['{"hello":1}', { body: { hello: 1 } }, 7, /200 OK with application\/json, not a list of pets; no token/],
