@@ -4,14 +4,19 @@ import { type Context, canAsk } from '../context.ts';
 import type { View } from '../output/columns.ts';
 import type { Output } from '../output/printer.ts';
 import { withProgress } from '../output/streams.ts';
-import { CliError, exitCodes, InterruptedError, type Signal } from '../process/errors.ts';
+import { monotonicMs } from '../process/deadline.ts';
+import { CliError, exitCodes, InterruptedError, messageOf, type Signal } from '../process/errors.ts';
 import { checkFolder } from '../process/files.ts';
-import { inTwoSteps } from '../process/signals.ts';
+import { inTwoSteps, StoppedError } from '../process/signals.ts';
 import { counted } from '../process/text.ts';
-import { openJournal } from './journal.ts';
+import { settleAll } from '../writes/settle.ts';
+import { type Journal, openJournal } from './journal.ts';
+import { createRowKeeper, endSession, markBeforeSending } from './keep-rows.ts';
+import { toRunInfo } from './list-runs.ts';
 import { brokenGuard, type Guards, type Plan, planRun } from './plan.ts';
 import type { Report } from './report.ts';
 import { reportOutput, reportView } from './report-output.ts';
+import { type RunRow, rowStateOf } from './row.ts';
 import {
   countProblems,
   createRowView,
@@ -23,7 +28,6 @@ import {
 import type { RunHeader } from './run.ts';
 import { createSession, type Session, type SessionRuns } from './session.ts';
 import type { TargetLock } from './target.ts';
-import { writeRun } from './write-run.ts';
 
 /** The flags of a session. A resume takes them too. */
 export interface SessionFlags extends Guards {
@@ -99,7 +103,7 @@ export async function carryOut(
     const what = `${actions[kind]} ${counted(plan.changes.length, singular, plural)}`;
     await confirmWrite(context, { what, needsYes: true });
   }
-  return reportOutput(context, await writeWithProgress(context, session, plan, flags, lock));
+  return reportOutput(context, await writePlan(context, session, plan, flags, lock));
 }
 
 /** Reads the records and plans. @throws CliError also if the run had to stop, such as for a service that gives no answer. */
@@ -121,17 +125,18 @@ async function planWithProgress(context: Context, session: Session): Promise<Pla
 }
 
 /**
- * Writes a plan and shows the progress. After the first signal the run waits for requests in flight, and after the second
- * signal it abandons them. Then it writes journal and rejects.
+ * Writes the rows of a plan with its progress, then the rejects, then the end of the session. After the first signal the run waits
+ * for requests in flight, and after the second signal it abandons them. Then it writes rejects and journal.
  */
-async function writeWithProgress(
+async function writePlan(
   context: Context,
   session: Session,
   plan: Plan,
-  { rejects, maxErrors }: SessionFlags,
+  { rejects, maxErrors = 100 }: SessionFlags,
   lock: TargetLock | undefined,
 ): Promise<Report> {
   const { stop, progress, run } = session;
+  const { rejectsFile, rejectedLines } = run;
   const stopBy = (signal: Signal) => {
     const { kind, message } = new InterruptedError(signal);
     stop.begin({ kind, message });
@@ -148,8 +153,33 @@ async function writeWithProgress(
   return inTwoSteps(context.interrupts, stop, stopBy, async () => {
     const journal = await openJournal(session.list, run, plan.rows);
     if (run.id !== undefined) lock?.nameRun(run.id);
-    const options = { maxErrors, name: rejects, folder: context.io.cwd };
-    const write = () => writeRun(session, plan, journal, options);
-    return total > 0 ? withProgress(context, activity, write) : write();
+    const startedMs = monotonicMs();
+    if (total > 0) await withProgress(context, activity, () => writeRows(session, plan, journal, maxErrors));
+    const seconds = Math.round(monotonicMs() - startedMs) / 1000;
+    const ending = endSession(run, plan, journal, { name: rejects, folder: context.io.cwd });
+    const isFailing = (row: RunRow) => rejectedLines?.has(row.line) && rowStateOf(row) === 'failed';
+    const earlier =
+      rejectsFile === undefined
+        ? undefined
+        : { file: rejectsFile, failing: run.rows.filter(isFailing).length };
+    return { info: toRunInfo(run), run, seconds, stop: stop.reason, earlier, ...ending };
   });
+}
+
+/** Writes the rows of a plan. Returns when all are settled, or the run has stopped. */
+async function writeRows(session: Session, plan: Plan, journal: Journal, maxErrors: number): Promise<void> {
+  const { stop, port, concurrency, mayCreate, progress, client } = session;
+  const policy = { mayCreate, ...client.limits };
+  const saveStore = client.deferSaves?.();
+  const keeper = createRowKeeper(journal, { stop, progress, maxErrors, saveStore });
+  try {
+    const marked = markBeforeSending(plan.changes, journal, stop, concurrency);
+    await settleAll(port, marked, { policy, isRun: true, stopped: stop.stopped, concurrency }, keeper);
+  } catch (error) {
+    // If the journal cannot be written, the run stops and reports what it has done.
+    if (!(error instanceof CliError || error instanceof StoppedError)) throw error;
+    if (error instanceof CliError) stop.begin({ kind: 'partial', message: messageOf(error) });
+  } finally {
+    await keeper.flush();
+  }
 }

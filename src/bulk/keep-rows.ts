@@ -1,13 +1,20 @@
+import { existsSync } from 'node:fs';
 import { isDeniedStatus } from '../client/answer-table.ts';
 import type { StopReason } from '../client/pace.ts';
-import { type CliError, messageOf } from '../process/errors.ts';
+import { shownCode } from '../client/reasons.ts';
+import { type Reject, rejectsName, writeRejects } from '../input/rejects.ts';
+import { CliError, messageOf } from '../process/errors.ts';
+import type { FileName } from '../process/files.ts';
 import type { Stop } from '../process/signals.ts';
+import { systemReason } from '../process/system-error.ts';
 import { counted } from '../process/text.ts';
 import type { Outcome } from '../writes/decide.ts';
 import type { RowKeeper, Settled } from '../writes/settle.ts';
 import type { Journal } from './journal.ts';
-import type { RunRow } from './row.ts';
-import type { RunChange } from './run.ts';
+import type { Plan } from './plan.ts';
+import type { Report } from './report.ts';
+import { type RunRow, rowTotals } from './row.ts';
+import { isReject, type Run, type RunChange } from './run.ts';
 import type { Progress } from './session.ts';
 
 /**
@@ -149,3 +156,71 @@ function whyAllFail({ message, kind, details: { hint, status, reason } }: CliErr
   // If the credential is not enough for one row, it is not enough for any.
   return isDeniedStatus(status) ? { kind, message, hint } : undefined;
 }
+
+/** Writes the rejects of the session, and then its end into the journal. */
+export function endSession(
+  run: Run,
+  plan: Plan,
+  journal: Journal,
+  file: RejectsFile,
+): Pick<Report, 'rejects' | 'unwritten'> {
+  try {
+    for (const row of plan.changes)
+      if (row.doubt && !row.outcome)
+        journal.appendChanges([{ kind: 'outcome', row, outcome: interrupted, doubt: row.doubt }]);
+    journal.sync();
+    return { rejects: writeEnd(run, journal, file), unwritten: undefined };
+  } catch (thrown) {
+    const error = thrown instanceof CliError ? thrown : new CliError('failed', systemReason(thrown));
+    const what = error !== journal.error ? 'rejects' : existsSync(journal.path) ? 'end' : 'journal';
+    return { rejects: undefined, unwritten: { what, error } };
+  } finally {
+    journal.close();
+  }
+}
+
+/** Where rejects go. Without a name they go beside the input: see `rejectsName`. */
+type RejectsFile = Omit<FileName, 'name'> & { readonly name?: string | undefined };
+
+/**
+ * Writes the rejects of a session, those that no earlier session has written, and then its end into the journal.
+ *
+ * @returns the name of the file, with a number if the name was in use, or undefined if there are no rejects.
+ * @throws CliError `failed`. If the rejects cannot be written, the journal gets no end, and a resume writes them.
+ */
+export function writeEnd(
+  run: Run,
+  journal: Journal,
+  { folder, name: given }: RejectsFile,
+): string | undefined {
+  const { header, rows, invalid, rejectedLines } = run;
+  const { format, columns, name, file: path } = header;
+  const rejects: Reject[] = rejectedLines
+    ? []
+    : invalid.map(({ line, text, message }) => ({
+        line,
+        text,
+        state: 'invalid',
+        reason: { code: 'invalid', message },
+      }));
+  for (const row of rows) {
+    const { outcome, line, text = '' } = row;
+    if (!isReject(run, row) || rejectedLines?.has(line)) continue;
+    const reason = outcome?.reason;
+    rejects.push({ line, text, state: 'failed', reason: reason && { ...reason, code: shownCode(reason) } });
+  }
+  const file = { folder, name: given ?? rejectsName({ name, path: path ?? undefined }, format, folder) };
+  const written = rejects.length > 0 ? writeRejects(file, format, columns, rejects) : undefined;
+  const end = { ...rowTotals(rows, header), planNumber: run.planNumber, ended: new Date().toISOString() };
+  journal.appendChanges([{ kind: 'end', end: { ...end, rejects: written } }]);
+  journal.sync();
+  return written;
+}
+
+const interrupted: Outcome = {
+  kind: 'unknown',
+  reason: {
+    code: 'interrupted',
+    message: 'it may have been sent before, and the run stopped before its record was read',
+  },
+};

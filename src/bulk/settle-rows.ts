@@ -6,12 +6,12 @@ import { counted } from '../process/text.ts';
 import type { Outcome } from '../writes/decide.ts';
 import type { SessionFlags } from './carry-out.ts';
 import { Journal } from './journal.ts';
+import { writeEnd } from './keep-rows.ts';
 import { findRun, journalPath, listRuns, readRun } from './list-runs.ts';
 import { nextHint } from './report.ts';
 import { idOfRow, isLeft, type RunRow, rowName, rowStateOf, rowTotals, unfinishedCount } from './row.ts';
 import type { Run } from './run.ts';
 import { lockTarget } from './target.ts';
-import { writeEnd } from './write-run.ts';
 
 /** A row as the user names it: by the id of its record, or as `line:7`, with the id of the record that it created. */
 export interface NamedRow {
