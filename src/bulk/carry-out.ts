@@ -78,7 +78,7 @@ export async function carryOut(
   const { io } = context;
   const { run } = runs;
   const { kind, noun } = run.header;
-  if (run.id !== undefined) lock?.nameRun(run.id);
+  lock?.nameRun(run);
   if (flags.rejects !== undefined) checkFolder({ name: flags.rejects, folder: io.cwd }, '--rejects');
   const session = await createSession(context, runs);
   const plan = await planWithProgress(context, session);
@@ -152,7 +152,7 @@ async function writePlan(
   };
   return inTwoSteps(context.interrupts, stop, stopBy, async () => {
     const journal = await openJournal(session.list, run, plan.rows);
-    if (run.id !== undefined) lock?.nameRun(run.id);
+    lock?.nameRun(run);
     const startedMs = monotonicMs();
     if (total > 0) await withProgress(context, activity, () => writeRows(session, plan, journal, maxErrors));
     const seconds = Math.round(monotonicMs() - startedMs) / 1000;

@@ -3,16 +3,24 @@ import type { Output, PreparedCommand } from '../output/printer.ts';
 import { UsageError } from '../process/errors.ts';
 import { counted, groupDigits, minuteText } from '../process/text.ts';
 import { carryOut, runView, type SessionFlags, type SessionMode, sessionMode } from './carry-out.ts';
-import { chooseResume, chooseUndo, type RunChoice, readSessionRuns } from './choose-run.ts';
-import { checkProfile, listRuns, type RunList } from './list-runs.ts';
+import {
+  checkProfile,
+  findRun,
+  isUnfinished,
+  listRuns,
+  type RunInfo,
+  type RunList,
+  readHeader,
+  runsOnTarget,
+} from './list-runs.ts';
 import { runError, toRunJson } from './report.ts';
 import { reportView } from './report-output.ts';
-import { isAppliedOrUncertain, isSettledByResume } from './row.ts';
-import type { Run } from './run.ts';
+import { isAppliedOrUncertain, isForSession, isSettledByResume, unfinishedCount } from './row.ts';
+import { areDisjoint, canBeUndone, defaultFlags, type Run } from './run.ts';
+import { readForUndo, readSessionRuns, type SessionRuns } from './session.ts';
 import { findTarget, lockTarget, type TargetLock } from './target.ts';
 
-const choices = { resume: chooseResume, undo: chooseUndo };
-type SessionVerb = keyof typeof choices;
+type SessionVerb = 'resume' | 'undo';
 
 /**
  * Prepares `resume` or `undo`. A dry run prints a plan, whose columns are those of the noun of the run, so it chooses the run at
@@ -26,66 +34,173 @@ export async function prepareSession(
   runId: string | undefined,
   flags: SessionFlags,
 ): Promise<PreparedCommand> {
+  const target = await findTarget(context);
   if (sessionMode(context) === 'write')
-    return { view: reportView, run: () => writeChosen(context, verb, runId, flags) };
-  const choice = await chooseRun(context, verb, runId);
-  const noun = choice.info?.header.noun ?? 'inventory';
-  return { view: runView(context, noun), run: () => carryOutChoice(context, verb, choice, flags) };
+    return {
+      view: reportView,
+      async run() {
+        // A shard can only be named.
+        const header =
+          runId === undefined ? { name: verb, flags: defaultFlags } : await readHeader(context.io, runId);
+        await using lock = await lockTarget(context, { ...header, target }, flags);
+        return await carryOutChoice(
+          context,
+          verb,
+          await chooseRun(context, target, verb, runId),
+          flags,
+          lock,
+        );
+      },
+    };
+  const choice = await chooseRun(context, target, verb, runId);
+  const { header } = (choice.kind === 'session' ? choice.runs.run : choice.info) ?? {};
+  return {
+    view: runView(context, header?.noun ?? 'inventory'),
+    run: () => carryOutChoice(context, verb, choice, flags),
+  };
 }
 
-type ListedChoice = RunChoice & { readonly list: RunList };
+/** The runs of the next session, or `nothing` if nothing is left to do, or there is no run. */
+type Choice =
+  | { readonly kind: 'session'; readonly runs: SessionRuns }
+  | {
+      readonly kind: 'nothing';
+      readonly info: RunInfo | undefined;
+      /** The last other run that has something left to do; undefined if the run was chosen by its id. */
+      readonly other?: RunInfo | undefined;
+    };
 
-/** Chooses the run with this id, or else the last run on the target. @throws UsageError if it is of another target or profile. */
+/**
+ * Chooses the run with this id, or else the last run on the target, whether it wrote or not, so that `undo` takes back no earlier
+ * run by mistake.
+ *
+ * @throws UsageError if the run is of another target or profile, or cannot go on; CliError `usage` if its journal cannot be read.
+ */
 async function chooseRun(
   context: Context,
+  target: string,
   verb: SessionVerb,
   runId: string | undefined,
-): Promise<ListedChoice> {
-  const target = await findTarget(context);
+): Promise<Choice> {
   const list = await listRuns(context.io);
-  const choice = await choices[verb](list, target, runId);
-  const { info } = choice;
-  if (info && info.header.target !== target)
-    throw new UsageError(
-      `run ${info.id} wrote to ${info.header.target}, and this command goes to another service`,
-      info.header.profile === null
-        ? 'give --base-url or --offline as for that run'
-        : `give --profile ${info.header.profile}`,
+  const onTarget = runsOnTarget(list, target);
+  const info = runId === undefined ? lastRun(onTarget, verb) : findRun(list, runId);
+  if (!info) return { kind: 'nothing', info };
+  if (info.header.target !== target) throw otherTargetError(context, info);
+  checkProfile(info, context.settings);
+  const runs = await (verb === 'resume' ? readResumed(list, info) : readUndo(list, info, runId));
+  if (runs) return { kind: 'session', runs };
+  const canGoOn = (run: RunInfo) =>
+    verb === 'resume'
+      ? isUnfinished(run) && !resumeRefusal(list, run)
+      : run.appliedOrUncertain > 0 && canBeUndone(run.header) && !run.undo;
+  const other = runId === undefined ? onTarget.find((run) => run !== info && canGoOn(run)) : undefined;
+  return { kind: 'nothing', info: verb === 'undo' ? (info.undo ?? info) : info, other };
+}
+
+/** @throws UsageError if the last run is a shard: the others belong to it. */
+function lastRun([last]: readonly RunInfo[], verb: SessionVerb): RunInfo | undefined {
+  const shard = last?.header.flags.shard;
+  if (!last || !shard) return last;
+  throw new UsageError(
+    `${verb}: the last run, ${last.id}, is shard ${shard.index}/${shard.count} of ${last.header.name}`,
+    `name it, and the runs of the other shards: petstore ${verb} ${last.id}; \`petstore runs\` lists them`,
+  );
+}
+
+function otherTargetError({ settings }: Context, { id, header: { target, profile } }: RunInfo): UsageError {
+  const [baseUrl, tenant] = target.split(' tenant ');
+  const address = target.startsWith('offline:')
+    ? 'that run had --offline'
+    : `that run had the base URL ${baseUrl}, and ${tenant === undefined ? 'no tenant' : `the tenant ${tenant}`}`;
+  return new UsageError(
+    `run ${id} wrote to ${target}, and this command goes to another service`,
+    profile === null || profile === settings.profile?.value ? address : `give --profile ${profile}`,
+  );
+}
+
+/** Reads the run of a resume, or returns undefined if nothing is left to do. @throws UsageError if it must not be resumed. */
+async function readResumed(list: RunList, info: RunInfo): Promise<SessionRuns | undefined> {
+  const refusal = resumeRefusal(list, info);
+  if (refusal) throw refusal;
+  return isUnfinished(info) ? await readSessionRuns(list, info) : undefined;
+}
+
+/** The error that says why a run must not be resumed, or undefined if it may be resumed. */
+function resumeRefusal(list: RunList, info: RunInfo): UsageError | undefined {
+  const { id, header, undo, state, planNumber } = info;
+  if (undo)
+    return new UsageError(
+      `resume ${id}: run ${undo.id} ${state === 'undone' ? 'has undone it' : 'has begun to undo it'}`,
+      `apply the file again; an undo that has not ended goes on with: petstore undo ${id}`,
     );
-  if (info) checkProfile(info, context.settings);
-  return { ...choice, list };
+  // A row that sets could replace a value of a later run. Without rows to settle, the session only writes the end of the journal.
+  const { kind, flags } = header;
+  const sets = canBeUndone(header) && kind !== 'create' && !flags.relative;
+  if (!sets || !isUnfinished(info) || unfinishedCount(info) === 0) return undefined;
+  const later = runsOnTarget(list, header.target).find(
+    (run) =>
+      run.planNumber > planNumber &&
+      run.header.noun === header.noun &&
+      !areDisjoint(run.header.flags.shard, flags.shard),
+  );
+  if (!later) return undefined;
+  return new UsageError(
+    `resume ${id}: run ${later.id} (${later.header.name}) has come after it, and its values must not be replaced`,
+    'apply the file again if it is still right',
+  );
 }
 
-async function writeChosen(
-  context: Context,
-  verb: SessionVerb,
+/**
+ * Makes the undo of a run, or reads the undo that has begun, or returns undefined if nothing is left to do.
+ *
+ * @throws UsageError if the run cannot be undone.
+ */
+async function readUndo(
+  list: RunList,
+  info: RunInfo,
   runId: string | undefined,
-  flags: SessionFlags,
-): Promise<Output> {
-  const choice = await chooseRun(context, verb, runId);
-  if (choice.kind === 'nothing') return await carryOutChoice(context, verb, choice, flags);
-  await using lock = await lockTarget(context, choice.info.header, flags);
-  // Before the lock was taken, another process may have continued the run, or begun to undo it.
-  return await carryOutChoice(context, verb, await chooseRun(context, verb, runId), flags, lock);
+): Promise<SessionRuns | undefined> {
+  const { id, header, state } = info;
+  if (header.kind === 'undo' && runId !== undefined && state === 'finished')
+    throw new UsageError(
+      `undo ${id}: it is an undo itself, of run ${header.undoes}, and is not undone`,
+      `apply the file of run ${header.undoes} again`,
+    );
+  if (header.kind === 'delete')
+    throw new UsageError(
+      `undo ${id}: it removed records, which cannot be undone`,
+      `its records are in \`petstore runs show ${id} -o json\`, which ${header.noun} create --from takes${header.noun === 'pets' ? '; _quantity is the count of each' : ''}`,
+    );
+  const undo = header.kind === 'undo' ? info : info.undo;
+  if (!undo)
+    return info.appliedOrUncertain > 0 || isUnfinished(info) ? await readForUndo(list, info) : undefined;
+  if (isUnfinished(undo)) return await readSessionRuns(list, undo);
+  if (!list.runs.some((run) => run.id === undo.header.undoes)) return undefined;
+  // Rows that it left alone can be taken back if a person has settled them in their run since, or if the reason has passed.
+  const runs = await readSessionRuns(list, undo);
+  return runs.run.rows.some(isForSession) ? runs : undefined;
 }
 
+/** Carries out the session, or says that nothing is left to do. */
 async function carryOutChoice(
   context: Context,
   verb: SessionVerb,
-  choice: ListedChoice,
+  choice: Choice,
   flags: SessionFlags,
   lock?: TargetLock,
 ): Promise<Output> {
   const mode = sessionMode(context);
   if (choice.kind === 'nothing') return nothingOutput(verb, choice, mode);
-  const chosen = await readSessionRuns(choice.list, choice);
-  if (chosen.undone) await context.printSummary(describeUndone(chosen.undone));
-  const doubtful = choice.kind === 'undo' ? (chosen.undone?.rows.filter(isSettledByResume).length ?? 0) : 0;
-  if (doubtful > 0)
+  const { run, undone } = choice.runs;
+  if (undone) await context.printSummary(describeUndone(undone));
+  const isNewUndo = run.id === undefined;
+  const doubtful = isNewUndo ? (undone?.rows.filter(isSettledByResume) ?? []) : [];
+  if (doubtful.length > 0)
     await context.printSummary(
-      `note: ${counted(doubtful, 'row', 'rows')} may have been written, and an undo leaves such rows alone; to settle them first: ${followUpCommand(context, ['resume', choice.info.id])}`,
+      `note: ${counted(doubtful.length, 'row', 'rows')} may have been written, and an undo leaves such rows alone; to settle them first: ${followUpCommand(context, ['resume', undone?.id ?? ''])}`,
     );
-  return await carryOut(context, chosen, flags, mode, lock);
+  return await carryOut(context, choice.runs, flags, mode, lock);
 }
 
 /** Says which run is undone. */
@@ -99,7 +214,7 @@ function describeUndone({ id, started = '', header, rows }: Run): string {
 /** Says that nothing is left to do. The exit code is that of the run. */
 function nothingOutput(
   verb: SessionVerb,
-  { info, other }: Extract<RunChoice, { kind: 'nothing' }>,
+  { info, other }: Extract<Choice, { kind: 'nothing' }>,
   mode: SessionMode,
 ): Output {
   if (!info) {

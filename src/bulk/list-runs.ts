@@ -131,6 +131,13 @@ export function findRun({ runs, unreadable }: RunList, id: string): RunInfo {
   throw unreadable.find((run) => run.id === id)?.problem ?? noRunError(id);
 }
 
+/** Reads the facts of one run. @throws as `findRun`. */
+export async function readHeader(io: Io, id: string): Promise<RunHeader> {
+  const folder = runFolderOf(io);
+  if (!(await readRunIds(folder)).includes(id)) throw noRunError(id);
+  return (await readHead(journalPath(folder, id))).header;
+}
+
 /**
  * Checks that no run is used from another profile, one that still exists: the two may be different services behind one address.
  *

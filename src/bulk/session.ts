@@ -5,9 +5,11 @@ import { Pace, type StopReason } from '../client/pace.ts';
 import type { Context } from '../context.ts';
 import { UsageError } from '../process/errors.ts';
 import { Stop } from '../process/signals.ts';
+import type { Intent } from '../writes/decide.ts';
 import { createRecordPort, type RecordPort } from '../writes/port.ts';
-import type { RunList } from './list-runs.ts';
-import type { Run } from './run.ts';
+import { type RunInfo, type RunList, readRun } from './list-runs.ts';
+import { idOfRow, isAppliedOrUncertain, newRow, type RunRow } from './row.ts';
+import { createRun, defaultFlags, type Run } from './run.ts';
 
 /** The runs that a session is about. */
 export interface SessionRuns {
@@ -16,6 +18,72 @@ export interface SessionRuns {
   readonly run: Run;
   /** Of an undo, the run that it takes back. */
   readonly undone?: Run | undefined;
+}
+
+/** Reads a run that goes on. An undo first gets the rows of its run that were applied since. @throws as `readRun`. */
+export async function readSessionRuns(list: RunList, { id, header }: RunInfo): Promise<SessionRuns> {
+  const run = await readRun(list, id);
+  if (header.undoes === null) return { list, run };
+  const undone = await readRun(list, header.undoes);
+  return { list, run: extendUndo(run, undone), undone };
+}
+
+/** Reads a run, and makes its undo. @throws as `readRun`. */
+export async function readForUndo(list: RunList, { id }: RunInfo): Promise<SessionRuns> {
+  const undone = await readRun(list, id);
+  return { list, run: createUndoRun(undone), undone };
+}
+
+/**
+ * Makes the undo of a run. A row that was set is set back if its record is still as the run left it. A row that added gets
+ * the opposite change. A record that the run created is removed if it is as created. Rows that may have been written are
+ * rows of the undo too, so that it names them.
+ */
+function createUndoRun({ id, header, rows: writtenRows }: Run): Run {
+  const rows = writtenRows.filter(isAppliedOrUncertain).map(createUndoRow);
+  return createRun(
+    {
+      ...header,
+      kind: 'undo',
+      undoes: id ?? null,
+      file: null,
+      delivery: null,
+      // The undo writes only records of the same shard.
+      flags: { ...defaultFlags, shard: header.flags.shard },
+      rows: rows.length,
+      invalid: 0,
+      skipped: 0,
+    },
+    rows,
+  );
+}
+
+/**
+ * Adds to an undo the rows of its run that a person has since settled as applied, and the ids of records they created. Rows that
+ * it could not take back are tried again, unless nobody knows yet what became of them in their run.
+ */
+function extendUndo(undo: Run, undone: Run): Run {
+  const earlierRows = new Map(undo.rows.map((row) => [row.line, row]));
+  const rows = undone.rows.flatMap((row) => {
+    const earlier = earlierRows.get(row.line);
+    if (!earlier) return isAppliedOrUncertain(row) ? createUndoRow(row) : [];
+    const isTriedAgain = earlier.outcome?.kind === 'failed' && !row.doubt;
+    return isTriedAgain ? createUndoRow(row) : earlier;
+  });
+  return { ...undo, rows };
+}
+
+function createUndoRow(row: RunRow): RunRow {
+  return newRow({ line: row.line, id: idOfRow(row), intent: oppositeOf(row) });
+}
+
+function oppositeOf(row: RunRow): Intent {
+  const { intent, planned, outcome } = row;
+  const { action = 'set', before = null, after = null } = planned ?? {};
+  if (intent.kind === 'add')
+    return { kind: 'add', change: -intent.change, created: action === 'create' ? after : undefined };
+  if (action === 'create') return { kind: 'remove', created: outcome?.made?.value ?? after };
+  return { kind: 'set', value: before, expected: after };
 }
 
 /** What a session of a run works with. */

@@ -7,7 +7,7 @@ import type { Outcome } from '../writes/decide.ts';
 import type { SessionFlags } from './carry-out.ts';
 import { Journal } from './journal.ts';
 import { writeEnd } from './keep-rows.ts';
-import { findRun, journalPath, listRuns, readRun } from './list-runs.ts';
+import { journalPath, listRuns, readHeader, readRun } from './list-runs.ts';
 import { nextHint } from './report.ts';
 import { idOfRow, isLeft, type RunRow, rowName, rowStateOf, rowTotals, unfinishedCount } from './row.ts';
 import type { Run } from './run.ts';
@@ -30,11 +30,10 @@ export async function settleRows(
   as: 'applied' | 'failed',
   flags: Pick<SessionFlags, 'lockWait'>,
 ): Promise<Output> {
-  const { header } = findRun(await listRuns(context.io), runId);
-  await using lock = await lockTarget(context, header, flags);
-  lock.nameRun(runId);
+  await using lock = await lockTarget(context, await readHeader(context.io, runId), flags);
   const list = await listRuns(context.io);
   const run = await readRun(list, runId);
+  lock.nameRun(run);
   const outcomes = names.map((name) => toOutcome(run, name, as));
   const { undoes } = run.header;
   if (undoes !== null && list.runs.some(({ id }) => id === undoes)) {

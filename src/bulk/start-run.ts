@@ -6,7 +6,6 @@ import { type CheckedInput, readRows } from '../input/read-rows.ts';
 import type { Output } from '../output/printer.ts';
 import { UsageError } from '../process/errors.ts';
 import { carryOut, type SessionFlags, sessionMode } from './carry-out.ts';
-import { readSessionRuns } from './choose-run.ts';
 import {
   checkProfile,
   findOfOtherTenant,
@@ -18,6 +17,7 @@ import {
 import { findNextCommand, goOnCommand, nextHint, toRunJson } from './report.ts';
 import { type RunRow, rowTotals } from './row.ts';
 import { areDisjoint, createRun, type Run, type RunFlags, type RunHeader, shardOf } from './run.ts';
+import { readSessionRuns } from './session.ts';
 import { findTarget, lockTarget } from './target.ts';
 
 /** The parts of which a run is made. */
@@ -108,7 +108,7 @@ async function checkDelivery(context: Context, list: RunList, { header }: Run): 
   for (const info of flags.again ? [] : runs) {
     const last = info.undo ?? info;
     if (!isUnfinished(last) || areDisjoint(info.header.flags.shard, flags.shard)) continue;
-    const { run } = await readSessionRuns(list, { kind: 'resume', info: last });
+    const { run } = await readSessionRuns(list, last);
     throw new UsageError(`delivery ${delivery}: its run ${last.id} is not finished; nothing was sent`, {
       hint: nextHint(context, findNextCommand(run) ?? goOnCommand(last)),
       code: 'unfinished_delivery',

@@ -10,7 +10,7 @@ import { CliError } from '../process/errors.ts';
 import { ensureFolder, realFile, writeFileAtomic } from '../process/files.ts';
 import type { Io } from '../process/io.ts';
 import { holderOf, type LockHolder, takeLock, withLock } from '../process/lock.ts';
-import { areDisjoint, type RunHeader, type Shard } from './run.ts';
+import { areDisjoint, type Run, type RunHeader, type Shard } from './run.ts';
 
 /** The folder of the journals and locks of this user. It has a file for each run: `r7.jsonl`. */
 export function runFolderOf(io: Io): string {
@@ -70,8 +70,8 @@ interface Holder {
 
 /** The lock of this process on a target. It is released at the end of its scope. */
 export interface TargetLock extends AsyncDisposable {
-  /** Tells other processes the id of the run. */
-  nameRun(run: string): void;
+  /** Tells other processes which run holds the lock. */
+  nameRun(run: Pick<Run, 'id' | 'header'>): void;
 }
 
 /**
@@ -88,8 +88,8 @@ export async function lockTarget(
   ensureFolder(folder, 'PETSTORE_STATE_DIR names another folder for what a run does');
   const gate = join(folder, `target-${createHash('sha256').update(target).digest('hex').slice(0, 12)}`);
   const path = `${gate}.${shard ? `${shard.index}-of-${shard.count}` : 'whole'}`;
-  const writeHolder = (run?: string) =>
-    writeFileAtomic(`${path}.json`, JSON.stringify({ target, shard, name, run } satisfies Holder));
+  const writeHolder = (holder: Pick<Holder, 'name' | 'run'>) =>
+    writeFileAtomic(`${path}.json`, JSON.stringify({ target, shard, ...holder } satisfies Holder));
   // While this process holds the lock of the gate, no other process can take a lock on the target.
   const lockOrFindHolder = () =>
     withLock(gate, async () => {
@@ -97,7 +97,7 @@ export async function lockTarget(
       const holder = holders.find((each) => each.target === target && !areDisjoint(shard, each.shard));
       if (holder) return holder;
       const unlock = await takeLock(path);
-      writeHolder();
+      writeHolder({ name });
       return unlock;
     });
   const endMs = monotonicMs() + lockWait;
@@ -105,7 +105,7 @@ export async function lockTarget(
     const result = await lockOrFindHolder();
     if (typeof result === 'function')
       return {
-        nameRun: writeHolder,
+        nameRun: ({ id, header }) => writeHolder({ name: header.name, run: id }),
         async [Symbol.asyncDispose]() {
           await rm(`${path}.json`, { force: true }).catch(() => {});
           result();

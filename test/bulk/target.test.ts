@@ -34,10 +34,16 @@ test.each([
   expect(stderr).toMatch(isSame ? /^run r1 is finished: / : /^there is no run on this target: /);
 });
 
-test('the base path of a binding belongs to the target', async () => {
+test('the base path of a binding belongs to the target, and resume names the base URL of the run', async () => {
   const env = { PETSTORE_CONFIG_DIR: join(shop.folder, 'config') };
   const spec = JSON.parse((await runCli('api spec -o json')).stdout);
   shop.write('service.json', JSON.stringify({ ...spec, servers: [{ url: '/v1' }] }));
   expect((await shop.run('api bind service.json', { env })).code).toBe(0);
   expect((await shop.run('resume', { env })).stderr).toMatch(/^run r1 is finished: /);
+  shop.write('service.json', JSON.stringify({ ...spec, servers: [{ url: '/v2' }] }));
+  expect((await shop.run('api bind service.json', { env })).code).toBe(0);
+  const moved = await shop.run('resume r1', { env });
+  const url = `http://localhost:${new URL(shop.url).port}`;
+  expect(moved.stderr).toContain(`that run had the base URL ${url}/v1, and no tenant`);
+  expect((await shop.run(`resume r1 --base-url ${url}/v1`, { env })).stderr).toMatch(/^run r1 is finished: /);
 });
