@@ -40,10 +40,11 @@ function runProgram(command) {
   script.runInThisContext()(require, module, dist);
 }
 
-/** Each command runs other functions, and a cache has only those of the run that wrote it. */
+/** Each command runs other functions, offline too, and a cache has only those of the run that wrote it. */
 function cacheFile(command) {
   const folder = cacheFolder();
-  return folder && join(folder, `${command}-${process.versions.v8}-${process.arch}.cache`);
+  const place = words.includes('--offline') ? '-offline' : '';
+  return folder && join(folder, `${command}${place}-${process.versions.v8}-${process.arch}.cache`);
 }
 
 /** Each user has caches of their own: beside the bundle if they own it, else in their cache folder. */

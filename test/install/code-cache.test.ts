@@ -47,11 +47,16 @@ test('a run leaves a cache for the next of its kind, which uses it and does the 
   await run(list, { NODE_OPTIONS: '--stack-trace-limit=5' });
   await run('pets lsit');
   expect(writtenAt()).toBe(written);
-  for (const line of ['config get output', 'config get timeout', '-o json --offline pets list'])
+  for (const line of [
+    'config get output',
+    'config get timeout',
+    '-o json --offline pets list',
+    '--offline pets get 3',
+  ])
     await run(line);
   // A value never names one.
   const names = caches().map((path) => /([\w-]+?)-\d/.exec(basename(path))?.[1]);
-  expect(names.toSorted()).toEqual(['config-get', 'pets-list']);
+  expect(names.toSorted()).toEqual(['config-get', 'pets-get-offline', 'pets-list-offline']);
 });
 
 test('a cache that is cut short or of another version is replaced', async () => {
