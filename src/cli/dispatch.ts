@@ -7,8 +7,17 @@ import { exitCodes, OutputClosedError, UsageError } from '../process/errors.ts';
 import { closestWord } from '../process/text.ts';
 import { asksForHelp, findHelp, nameOf, readPage, readTable, type WordTable } from './command-words.ts';
 import { type GlobalFlags, writeFlags } from './flag.ts';
-import { type ParsedLine, parseLine } from './parse-line.ts';
-import { type Action, actionOf, commandName, flagsOf, isGroup, type Program, type Values } from './verb.ts';
+import { parseLine } from './parse-line.ts';
+import {
+  type Action,
+  actionOf,
+  commandName,
+  flagsOf,
+  isGroup,
+  type ParsedLine,
+  type Program,
+  type Values,
+} from './verb.ts';
 
 /** A command line that has been read and not yet run. */
 interface CommandLine {
@@ -27,8 +36,7 @@ export async function readCommandLine(argv: readonly string[], program: Program)
     const words = argv.slice(argv[1] === '--' ? 2 : 1);
     // The flags before the cursor select the service and the columns whose values are offered.
     const line = await parseLine(program, words.slice(0, -1));
-    const run = (context: Context) =>
-      program.complete({ ...line, words }, context).then(() => exitCodes.done);
+    const run = (context: Context) => program.complete(context, line, words).then(() => exitCodes.done);
     return { flags: line.flags, name: '', usesConfig: true, run };
   }
   const line = await parseLine(program, argv);

@@ -1,4 +1,4 @@
-import { Command, Help, Option } from 'commander';
+import { Help, Option, Command as Parser } from 'commander';
 import { formats } from '../output/printer.ts';
 import {
   type CommandWords,
@@ -14,23 +14,22 @@ import {
   type Action,
   actionOf,
   type Block,
-  type CommandEntry,
-  type CommandNode,
+  type Command,
   commandFlags,
   commandName,
-  commandsOf,
   flagsOf,
   type Group,
   isGroup,
-  type Program,
+  loadCommand,
+  type ParsedLine,
 } from './verb.ts';
 
 /** Makes the files of help and completion, by their names. Only the build and its test call it. @param bold styles a title. */
 export async function makeHelpFiles(
-  program: Program,
+  program: Command,
   bold: (text: string) => string,
 ): Promise<Readonly<Record<string, string>>> {
-  const nodes: CommandNode[] = [{ path: [], entry: program, command: program }];
+  const nodes: CommandNode[] = [];
   for await (const node of commandsOf(program)) nodes.push(node);
   const topics = await readTopics();
   const pages = (style: (text: string) => string) => [
@@ -45,13 +44,26 @@ export async function makeHelpFiles(
   };
 }
 
+/** A command, and its names from the first level on, without aliases; none for the program itself. */
+type CommandNode = Pick<ParsedLine, 'path' | 'command'>;
+
+/** Lists a command and every command below it. */
+export async function* commandsOf(
+  command: Command,
+  path: readonly string[] = [],
+): AsyncGenerator<CommandNode> {
+  yield { path, command };
+  for (const entry of isGroup(command) ? command.verbs : [])
+    yield* commandsOf(await loadCommand(entry), [...path, entry.name]);
+}
+
 function makeTable(nodes: readonly CommandNode[]): WordTable {
-  const commands = nodes.map(({ path, entry, command }): [string, CommandWords] => {
+  const commands = nodes.map(({ path, command }): [string, CommandWords] => {
     const action = actionOf(command);
     const words = {
       path: path.join(' '),
-      aliases: entry.aliases ?? [],
-      summary: entry.summary,
+      aliases: command.aliases ?? [],
+      summary: command.summary,
       verbs: isGroup(command) ? command.verbs.map(({ name }) => name) : [],
       acts: action !== undefined,
       args: Object.values(action?.args ?? {}).map(toSlot),
@@ -83,13 +95,10 @@ function toSlot({
  *
  * @param styleTitle makes a title such as `Usage:` bold.
  */
-function commandHelpText(
-  { path, entry, command }: CommandNode,
-  styleTitle: (title: string) => string,
-): string {
-  const page = new Command(entry.name)
+function commandHelpText({ path, command }: CommandNode, styleTitle: (title: string) => string): string {
+  const page = new Parser(command.name)
     .usage(usageOf(path, command))
-    .description(descriptionOf(entry, command).map(blockText).join('\n\n'))
+    .description(descriptionOf(command).map(blockText).join('\n\n'))
     .commandsGroup(path.length === 0 ? 'Commands:' : 'Verbs:')
     .helpOption(false)
     .helpCommand(false);
@@ -104,7 +113,7 @@ function commandHelpText(
   const help = Object.assign(new Help(), {
     helpWidth,
     commandUsage: () => page.usage(),
-    subcommandTerm: (verb: Command) => [verb.name(), ...verb.aliases()].join(', '),
+    subcommandTerm: (verb: Parser) => [verb.name(), ...verb.aliases()].join(', '),
     styleTitle,
   });
   const examples = [styleTitle('Examples:'), ...command.examples].join('\n  ');
@@ -116,8 +125,8 @@ function flagsToShow(command: Action | Group): Flag[] {
   return Object.values(commandFlags(command)).filter(({ topic }) => topic === undefined);
 }
 
-function descriptionOf({ summary }: CommandEntry, command: Action | Group): readonly Block[] {
-  return [isGroup(command) ? summary : (command.description ?? summary)].flat();
+function descriptionOf(command: Command): readonly Block[] {
+  return [(isGroup(command) ? undefined : command.description) ?? command.summary].flat();
 }
 
 /** Returns the usage of a command, such as `petstore pets get [flags] <id or name...>`. */

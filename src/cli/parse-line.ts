@@ -1,34 +1,24 @@
-import { Command, CommanderError, Option } from 'commander';
+import { CommanderError, Option, Command as Parser } from 'commander';
 import { UsageError } from '../process/errors.ts';
-import type { Flag, GlobalFlags } from './flag.ts';
+import type { Flag } from './flag.ts';
 import {
   type Action,
   actionOf,
-  type CommandNode,
   flagsOf,
   type Group,
   isGroup,
   loadCommand,
+  type ParsedLine,
   type Program,
-  type Values,
 } from './verb.ts';
-
-/** A command line as commander has read it. */
-export interface ParsedLine extends CommandNode {
-  readonly flags: GlobalFlags;
-  /** The values of the flags and arguments by their keys. A wrong value is replaced by its error. */
-  readonly values: Values;
-  /** The error of commander. The other members then hold what was read before it, for help and for completion. */
-  readonly problem?: CommanderError | undefined;
-}
 
 /**
  * Parses a command line with commander. Only the commands on the line are loaded, each when commander reaches it. Every level takes
  * the global flags, so that they can be anywhere.
  */
 export async function parseLine(program: Program, words: readonly string[]): Promise<ParsedLine> {
-  const root = new Command(program.name);
-  let position: CommandNode = { path: [], entry: program, command: program };
+  const root = new Parser(program.name);
+  let position: Pick<ParsedLine, 'path' | 'command'> = { path: [], command: program };
   let innermost = root;
   // The program prints errors and help. To find out how wide stderr is, commander would load all of node:net.
   root
@@ -42,28 +32,27 @@ export async function parseLine(program: Program, words: readonly string[]): Pro
       getErrHasColors: () => false,
     });
 
-  function enter(command: Command, next: CommandNode, rest: readonly string[]): void {
+  function enter(parser: Parser, next: typeof position, rest: readonly string[]): void {
     position = next;
-    innermost = command;
-    command.helpOption(false).helpCommand(false).enablePositionalOptions();
-    for (const [key, value] of Object.entries(command.parent?.opts() ?? {}))
-      command.setOptionValue(key, value);
+    innermost = parser;
+    parser.helpOption(false).helpCommand(false).enablePositionalOptions();
+    for (const [key, value] of Object.entries(parser.parent?.opts() ?? {})) parser.setOptionValue(key, value);
     for (const [key, flag] of Object.entries(mayHaveFlags(next.command, rest) ? flagsOf(next.command) : {}))
-      command.addOption(toOption(key, flag));
+      parser.addOption(toOption(key, flag));
     const action = actionOf(next.command);
-    if (action) takeArguments(command, action);
-    if (isGroup(next.command)) addVerbs(command, next.command);
+    if (action) takeArguments(parser, action);
+    if (isGroup(next.command)) addVerbs(parser, next.command);
   }
 
-  function addVerbs(parent: Command, group: Group): void {
+  function addVerbs(parser: Parser, group: Group): void {
     // Commander takes a millisecond for a long list of verbs. An unknown word is found in the table of commands.
     for (const { name, aliases = [] } of group.verbs)
-      if ([name, ...aliases].some((word) => words.includes(word))) parent.command(name).aliases(aliases);
-    parent.hook('preSubcommand', async ({ args }, subcommand) => {
+      if ([name, ...aliases].some((word) => words.includes(word))) parser.command(name).aliases(aliases);
+    parser.hook('preSubcommand', async ({ args }, subcommand) => {
       const entry = group.verbs.find(({ name }) => name === subcommand.name());
       if (!entry) return;
       const command = await loadCommand(entry);
-      enter(subcommand, { path: [...position.path, entry.name], entry, command }, args.slice(1));
+      enter(subcommand, { path: [...position.path, entry.name], command }, args.slice(1));
     });
   }
 
@@ -99,12 +88,12 @@ function toOption(key: string, { syntax, conflicts = [], key: otherKey, parse }:
   return option;
 }
 
-function takeArguments(command: Command, { args = {} }: Action): void {
-  command.action(() => {});
+function takeArguments(parser: Parser, { args = {} }: Action): void {
+  parser.action(() => {});
   for (const { syntax, parse } of Object.values(args)) {
-    const argument = command.createArgument(syntax);
+    const argument = parser.createArgument(syntax);
     if (parse) argument.argParser(returnUsageError(parse));
-    command.addArgument(argument);
+    parser.addArgument(argument);
   }
 }
 

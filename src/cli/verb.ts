@@ -1,9 +1,16 @@
 import type { Context } from '../context.ts';
 import type { Output, OutputFormat, PreparedCommand } from '../output/printer.ts';
-import { type Argument, type Flag, globalFlags, type ValuesOf, writeFlags } from './flag.ts';
+import {
+  type Argument,
+  type Flag,
+  type GlobalFlags,
+  globalFlags,
+  type ValuesOf,
+  writeFlags,
+} from './flag.ts';
 
-/** A command in a list of commands. */
-export interface CommandEntry {
+/** The name of a command and its line in a list. */
+interface CommandEntry {
   readonly name: string;
   readonly aliases?: readonly string[];
   /** One line, an imperative, without a full stop. */
@@ -53,54 +60,41 @@ type Work<CommandValues> =
 /** The values of flags and arguments, by their keys. */
 export type Values = Readonly<Record<string, unknown>>;
 
-type Verb = CommandEntry & Action;
-
 /** A command that contains other commands. */
 export interface Group {
   readonly examples: readonly string[];
-  readonly verbs: readonly Command[];
+  readonly verbs: readonly (Command | Unloaded)[];
   /** The flags of a line without a verb, such as `petstore --version`. By default those of `alone`. */
   readonly flags?: Readonly<Record<string, Flag>>;
   /** The command that runs if the line has no verb. */
   readonly alone?: Action;
 }
 
-/** A command in a group. The code of a top-level command is loaded when it is used. */
-type Command = Verb | (CommandEntry & Group) | (CommandEntry & { load(): Promise<Action | Group> });
+export type Command = CommandEntry & (Action | Group);
+
+/** A top-level command. Its code is loaded when it is used. */
+type Unloaded = CommandEntry & { load(): Promise<Action | Group> };
 
 /** The group of the top-level commands: see `src/commands/index.ts`. */
 export interface Program extends CommandEntry, Group {
   /** Prints the possible completions of the last word. */
-  complete(line: UnfinishedLine, context: Context): Promise<void>;
+  complete(context: Context, line: ParsedLine, words: readonly string[]): Promise<void>;
 }
 
-/** A command line that is being typed. */
-export interface UnfinishedLine extends CommandNode {
-  /** The words of the line without their quotes. The last one may be incomplete. */
-  readonly words: readonly string[];
-  /** The values of the flags and arguments before the last word. */
-  readonly values: Values;
-}
-
-export async function loadCommand(command: Command): Promise<Action | Group> {
-  return 'load' in command ? command.load() : command;
-}
-
-/** A command in the tree of commands. */
-export interface CommandNode {
+/** A command line as commander has read it. */
+export interface ParsedLine {
   /** The names from the first level on, without aliases: `['pets', 'list']`; empty for the program itself. */
   readonly path: readonly string[];
-  readonly entry: CommandEntry;
-  readonly command: Action | Group;
+  readonly command: Command;
+  readonly flags: GlobalFlags;
+  /** The values of the flags and arguments by their keys. A wrong value is replaced by its error. */
+  readonly values: Values;
+  /** The error of commander. The other members then hold what was read before it, for help and for completion. */
+  readonly problem: { readonly code: string; readonly message: string } | undefined;
 }
 
-/** Lists every command below a group; a group comes before its own commands. */
-export async function* commandsOf(group: Group, path: readonly string[] = []): AsyncGenerator<CommandNode> {
-  for (const entry of group.verbs) {
-    const node = { path: [...path, entry.name], entry, command: await loadCommand(entry) };
-    yield node;
-    if (isGroup(node.command)) yield* commandsOf(node.command, node.path);
-  }
+export async function loadCommand(command: Command | Unloaded): Promise<Command> {
+  return 'load' in command ? { ...command, ...(await command.load()) } : command;
 }
 
 type Definition<Details, Args extends Record<string, Argument>, Flags extends Record<string, Flag>> = Omit<
@@ -114,8 +108,8 @@ type None = {};
 /** Defines a verb. The types of its values follow from its arguments and flags. */
 export function verb<Args extends Record<string, Argument> = None, Flags extends Record<string, Flag> = None>(
   definition: Definition<CommandEntry & ActionDetails, Args, Flags>,
-): Verb {
-  return definition as Verb;
+): CommandEntry & Action {
+  return definition as CommandEntry & Action;
 }
 
 /** Defines a top-level command without verbs. Its name is in `src/commands/index.ts`. */
@@ -140,7 +134,7 @@ export function isGroup(command: object): command is Group {
  */
 export function flagsOf(command: Action | Group): Record<string, Flag> {
   // A top-level command may write; loading it to find out would take too long.
-  const mayWrite = (verb: Command) => 'load' in verb || ('write' in verb && verb.write);
+  const mayWrite = (verb: Command | Unloaded) => 'load' in verb || ('write' in verb && verb.write);
   const hasWrites = isGroup(command) && command.verbs.some(mayWrite);
   return { ...commandFlags(command), ...globalFlags, ...(hasWrites && writeFlags) };
 }

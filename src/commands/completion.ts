@@ -4,7 +4,7 @@ import type { ListId, Result } from '../api/operations.ts';
 import type { RecordOf } from '../api/schemas.ts';
 import { type Offer, offersAt, printOffers, readTable, withPrefix } from '../cli/command-words.ts';
 import { argument, type LookUpKind } from '../cli/flag.ts';
-import { action, isGroup, type UnfinishedLine } from '../cli/verb.ts';
+import { action, isGroup, type ParsedLine } from '../cli/verb.ts';
 import { collectFields } from '../client/whole-list.ts';
 import { offlineProfile, readConfigFile } from '../config/file.ts';
 import type { Context } from '../context.ts';
@@ -49,15 +49,18 @@ export const completion = action({
 const patienceMs = 300;
 
 /**
- * Prints the possible completions of a command line, one a line: the word, and after a tab its description. The line `:file`
- * asks the shell for file names. It offers only words that begin like the current word.
+ * Prints the possible completions of the last word, one a line: the word, and after a tab its description. The line `:file` asks the
+ * shell for file names. It offers only words that begin like the last word.
+ *
+ * @param line the words before the last one, as commander has read them.
+ * @param words the words without their quotes. The last one may be incomplete.
  */
-export async function complete(line: UnfinishedLine, context: Context): Promise<void> {
+export async function complete(context: Context, line: ParsedLine, words: readonly string[]): Promise<void> {
   const { io } = context;
-  const offered = offersAt(readTable(join(io.packageDir, 'dist')), line.words);
+  const offered = offersAt(readTable(join(io.packageDir, 'dist')), words);
   if (!('kind' in offered)) return io.stdout.write(printOffers(offered));
   const { kind, stem } = offered;
-  const current = line.words.at(-1) ?? '';
+  const current = words.at(-1) ?? '';
   const cursor = { ...line, prefix: current.slice(stem.length) };
   // A completion reports no errors. It offers what it gets in time.
   const values = await withinLimits({ limitMs: patienceMs }, async () =>
@@ -70,7 +73,7 @@ export async function complete(line: UnfinishedLine, context: Context): Promise<
   await io.stdout.write(printOffers(withPrefix(offers, stem, current)));
 }
 
-interface Cursor extends UnfinishedLine {
+interface Cursor extends ParsedLine {
   /** The typed part of the value at the cursor. */
   readonly prefix: string;
 }

@@ -32,7 +32,7 @@ export const program: Program = {
     'petstore inventory apply stock.csv',
   ],
   flags: programFlags,
-  complete: async (line, context) => (await import('./completion.ts')).complete(line, context),
+  complete: async (...args) => (await import('./completion.ts')).complete(...args),
   verbs: [
     {
       name: 'pets',

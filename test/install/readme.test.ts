@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { topicNames } from '../../src/cli/command-words.ts';
-import { commandsOf } from '../../src/cli/verb.ts';
+import { commandsOf } from '../../src/cli/help.ts';
 import { program } from '../../src/commands/index.ts';
 import { runCli } from '../helpers/run-cli.ts';
 import { openShell } from '../helpers/shell.ts';

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { type CommandNode, commandsOf, isGroup } from '../../src/cli/verb.ts';
+import { commandsOf } from '../../src/cli/help.ts';
+import { type Command, isGroup } from '../../src/cli/verb.ts';
 import { program } from '../../src/commands/index.ts';
 import { recordingServer } from '../helpers/recording-server.ts';
 import { runAt } from '../helpers/run-cli.ts';
@@ -8,11 +9,10 @@ import { runAt } from '../helpers/run-cli.ts';
 const dependent = ['runs show', 'undo', 'profile show', 'offline pull'];
 
 /** The first example of each command that is one plain line, without the name of the program. */
-async function plainExamples(isWanted: (node: CommandNode) => boolean): Promise<string[]> {
+async function plainExamples(isWanted: (command: Command) => boolean): Promise<string[]> {
   const lines: string[] = [];
-  for await (const node of commandsOf(program)) {
-    const { command, path } = node;
-    if (isGroup(command) || dependent.includes(path.join(' ')) || !isWanted(node)) continue;
+  for await (const { command, path } of commandsOf(program)) {
+    if (isGroup(command) || dependent.includes(path.join(' ')) || !isWanted(command)) continue;
     const words = `petstore ${path.join(' ')}`;
     const example = command.examples.find((text) => text.startsWith(words) && !/["'|>]/.test(text));
     if (example !== undefined) lines.push(example.slice('petstore '.length));
@@ -20,7 +20,7 @@ async function plainExamples(isWanted: (node: CommandNode) => boolean): Promise<
   return lines;
 }
 
-const hasView = ({ command }: CommandNode) => 'prepare' in command;
+const hasView = (command: Command) => 'prepare' in command;
 
 const printing = (await plainExamples(hasView)).map((line) =>
   line.startsWith('smoke') ? `${line} --dry-run` : line,

@@ -2,8 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { topicNames } from '../../src/cli/command-words.ts';
-import { makeHelpFiles } from '../../src/cli/help.ts';
-import { commandsOf } from '../../src/cli/verb.ts';
+import { commandsOf, makeHelpFiles } from '../../src/cli/help.ts';
 import { program } from '../../src/commands/index.ts';
 import { formats } from '../../src/output/printer.ts';
 import { createStyle } from '../../src/output/style.ts';
@@ -11,7 +10,7 @@ import { exitCodes } from '../../src/process/errors.ts';
 import { fakeIo, type RunOptions, runCli } from '../helpers/run-cli.ts';
 import { spawnCli } from '../helpers/spawn-cli.ts';
 
-const paths: (readonly string[])[] = [[]];
+const paths: (readonly string[])[] = [];
 for await (const { path } of commandsOf(program)) paths.push(path);
 
 /** Commands with so many flags, keys or verbs that their help needs more lines; that of help is the whole list. */
