@@ -1,12 +1,6 @@
-import { type HttpResponse, headerValue, isSafeMethod, shownUrl } from '../api/http.ts';
+import { type HttpRequest, type HttpResponse, headerValue, isSafeMethod, shownUrl } from '../api/http.ts';
 import { nouns } from '../api/nouns.ts';
-import {
-  type Author,
-  CliError,
-  type ErrorDetails,
-  type ErrorKind,
-  type UnavailableReason,
-} from '../process/errors.ts';
+import { type Author, CliError, type ErrorDetails, type ErrorKind } from '../process/errors.ts';
 import { systemCode } from '../process/system-error.ts';
 import {
   type AnswerRule,
@@ -129,134 +123,128 @@ interface Failure {
 }
 
 /** Returns what the user can do about a failure, one sentence. An error may have brought its own hint. */
-export function hintOf({ call, error, response, author, kind }: Failure): string | undefined {
-  const { reason, cause, hint: ownHint, status: errorStatus } = error?.details ?? {};
+export function hintOf(failure: Failure): string | undefined {
+  const ownHint = failure.error?.details.hint;
   if (ownHint !== undefined) return ownHint;
-  const facts: Facts = {
-    client: call?.client,
-    request: call?.request,
-    status: response?.status,
-    author,
-    kind,
-    reason,
-    isClosed: reason === 'reset' && errorStatus === undefined,
-    causeText: cause instanceof Error ? `${systemCode(cause)} ${cause.message}` : '',
-    sent: (name) => headerValue(call?.request.headers ?? {}, name) ?? '',
-    answered: (name) => headerValue(response?.headers ?? {}, name) ?? '',
-  };
   for (const hint of hints) {
-    const text = hint(facts);
+    const text = hint(failure);
     if (text) return text;
   }
   return undefined;
 }
 
-/** What the hints read of a failure. */
-interface Facts extends Pick<Failure, 'author' | 'kind'> {
-  readonly client?: Call['client'] | undefined;
-  readonly request?: Call['request'] | undefined;
-  readonly status?: number | undefined;
-  readonly reason?: UnavailableReason | undefined;
-  /** True if the connection was closed before an answer. */
-  readonly isClosed: boolean;
-  /** The code and the message of the error of Node or OpenSSL, or an empty text. */
-  readonly causeText: string;
-  /** Returns a header of the request, or an empty text. */
-  sent(name: string): string;
-  /** Returns a header of the answer, or an empty text. */
-  answered(name: string): string;
+/** Returns the code and the message of the error of Node or OpenSSL, or an empty text. */
+function systemText({ error }: Failure): string {
+  const { cause } = error?.details ?? {};
+  return cause instanceof Error ? `${systemCode(cause)} ${cause.message}` : '';
+}
+
+/** Returns true if the connection was closed before an answer. */
+function isClosed({ error }: Failure): boolean {
+  return error?.details.reason === 'reset' && error.details.status === undefined;
+}
+
+/** Returns true if nothing shows that the service has the address at all. */
+function isAddressMissing({ response, kind }: Failure): boolean {
+  return isMissingStatus(response?.status) && kind === 'unavailable';
+}
+
+/** Returns a header of the request or the answer, or an empty text. */
+function headerOf(message: HttpRequest | HttpResponse | undefined, name: string): string {
+  return headerValue(message?.headers ?? {}, name) ?? '';
 }
 
 /** Many gateways take 8 KB of headers. */
 const largeHeaderBytes = 4000;
 
 /** The hints, each after its condition. The first one counts, so certificates, tokens and caches come before the guesses. */
-const hints: readonly ((facts: Facts) => string | false | undefined)[] = [
-  ({ causeText }) =>
-    /CERT_(NOT_YET_VALID|HAS_EXPIRED)/.test(causeText) &&
+const hints: readonly ((failure: Failure) => string | false | undefined)[] = [
+  (failure) =>
+    /CERT_(NOT_YET_VALID|HAS_EXPIRED)/.test(systemText(failure)) &&
     `the clock here says ${new Date().toISOString().slice(0, 16)}Z: is it right?`,
-  ({ causeText }) =>
-    /SELF_SIGNED|UNABLE_TO_(GET_ISSUER|VERIFY)/.test(causeText) &&
+  (failure) =>
+    /SELF_SIGNED|UNABLE_TO_(GET_ISSUER|VERIFY)/.test(systemText(failure)) &&
     'if you trust its authority, name it in the setting ca-cert (PETSTORE_CA_CERT=<file>)',
-  ({ causeText }) =>
+  (failure) =>
     /alert[ _](certificate[ _](required|unknown)|handshake[ _]failure|bad[ _]certificate|unknown[ _]ca)/i.test(
-      causeText,
+      systemText(failure),
     ) &&
     'if the service wants a client certificate, name one in the setting client-cert (PETSTORE_CLIENT_CERT=<file>)',
-  ({ causeText }) =>
-    /wrong version number|packet length too long/.test(causeText) && 'is the base URL http:// instead?',
+  (failure) =>
+    /wrong version number|packet length too long/.test(systemText(failure)) &&
+    'is the base URL http:// instead?',
   // tinyproxy answers 401 in place of 407 to a wrong password.
-  ({ client, status, author }) =>
-    status === 401 &&
+  ({ call, response, author }) =>
+    response?.status === 401 &&
     author !== 'service' &&
-    client?.transport.forwardProxy?.includes('@') &&
+    call?.client.transport.forwardProxy?.includes('@') &&
     'are the user name and password of the proxy right?',
   // Basic is the only scheme that the 401 names, and the request used another or none. See RFC 9110, 11.6.1.
-  ({ status, sent, answered }) =>
-    status === 401 &&
-    /^\s*basic\b(?!.*\bbearer\b)/is.test(answered('www-authenticate')) &&
-    !/^basic\b/i.test(sent('authorization')) &&
+  ({ call, response }) =>
+    response?.status === 401 &&
+    /^\s*basic\b(?!.*\bbearer\b)/is.test(headerOf(response, 'www-authenticate')) &&
+    !/^basic\b/i.test(headerOf(call?.request, 'authorization')) &&
     'it wants a user name and a password: set auth-scheme to Basic (PETSTORE_AUTH_SCHEME=Basic), and give user:password as the token',
-  ({ client, kind }) =>
+  ({ call, kind }) =>
     kind === 'auth' &&
-    client?.credentialSource === undefined &&
-    (client?.whyNoCredential ??
+    call?.client.credentialSource === undefined &&
+    (call?.client.whyNoCredential ??
       'give a token: PETSTORE_TOKEN together with PETSTORE_BASE_URL, or token-file in the profile of this service'),
-  ({ client, kind, sent }) => {
-    const prefix = /^\S+ ("|'|bearer |basic |authorization(?=:))/i.exec(sent('authorization'))?.[1];
+  ({ call, kind }) => {
+    const credential = headerOf(call?.request, 'authorization');
+    const prefix = /^\S+ ("|'|bearer |basic |authorization(?=:))/i.exec(credential)?.[1];
     return (
       kind === 'auth' &&
       prefix !== undefined &&
-      `the token of ${client?.credentialSource} begins with ${prefix.trim()}: leave that out`
+      `the token of ${call?.client.credentialSource} begins with ${prefix.trim()}: leave that out`
     );
   },
-  ({ client, kind, status }) =>
+  ({ call, kind, response }) =>
     kind === 'auth' &&
-    (status === 401
-      ? `is the token of ${client?.credentialSource} that of this service, and still valid?`
-      : `the token of ${client?.credentialSource} may not do this`),
-  ({ status, answered }) =>
-    status === 412 &&
-    answered('age') !== '' &&
-    `a cache in front of the service has answered (Age: ${answered('age')}): it must pass on requests with If-Match`,
-  ({ client, request, status, isClosed, sent }) => {
-    const [largest] = Object.keys(request?.headers ?? {})
-      .map((name) => ({ name, bytes: Buffer.byteLength(sent(name)) }))
+    (response?.status === 401
+      ? `is the token of ${call?.client.credentialSource} that of this service, and still valid?`
+      : `the token of ${call?.client.credentialSource} may not do this`),
+  ({ response }) => {
+    const age = headerOf(response, 'age');
+    return (
+      response?.status === 412 &&
+      age !== '' &&
+      `a cache in front of the service has answered (Age: ${age}): it must pass on requests with If-Match`
+    );
+  },
+  ({ call, response, ...failure }) => {
+    const [largest] = Object.keys(call?.request.headers ?? {})
+      .map((name) => ({ name, bytes: Buffer.byteLength(headerOf(call?.request, name)) }))
       .sort((a, b) => b.bytes - a.bytes);
-    const isPossible = status === 400 || status === 431 || isClosed;
+    const isPossible = response?.status === 400 || response?.status === 431 || isClosed(failure);
     if (!isPossible || !largest || largest.bytes < largeHeaderBytes) return undefined;
     const { name, bytes } = largest;
-    const isToken = client?.credentialSource !== undefined && name === 'authorization';
-    const header = isToken ? `the header with the token of ${client.credentialSource}` : `the header ${name}`;
+    const source = name === 'authorization' ? call?.client.credentialSource : undefined;
+    const header = source === undefined ? `the header ${name}` : `the header with the token of ${source}`;
     return `${header} has ${bytes} bytes, and many gateways allow 8 KB of headers`;
   },
   // A gateway answers plain http on a port of TLS with 400, or closes the connection.
-  ({ request, status, author, isClosed }) =>
-    ((status === 400 && author === 'gateway') || isClosed) &&
-    request?.url.startsWith('http:') &&
+  ({ call, response, author, ...failure }) =>
+    ((response?.status === 400 && author === 'gateway') || isClosed(failure)) &&
+    call?.request.url.startsWith('http:') &&
     'if the port speaks TLS, begin the base URL with https://',
-  ({ request, status, author }) =>
-    (status === 403 || status === 405) &&
+  ({ call, response, author }) =>
+    (response?.status === 403 || response?.status === 405) &&
     author === 'gateway' &&
-    `a gateway in front of the service may refuse ${request?.method}: look at the paths, methods and bodies that its rules allow`,
-  ({ reason }) => reason === 'timeout' && 'allow more time with --timeout',
-  ({ client, reason }) =>
-    client &&
-    reason === 'connection-refused' &&
-    `is the service running, and the base URL right? \`${client.doctor}\` looks at each step`,
-  ({ client, ...facts }) =>
-    client &&
-    isAddressMissing(facts) &&
-    client.contract.basePath !== '' &&
-    client.baseUrl.endsWith(client.contract.basePath) &&
-    `the description says that its operations lie below ${client.contract.basePath}; if they do not, bind again with --base-path /`,
-  ({ client, reason, ...facts }) =>
-    client &&
-    (isAddressMissing(facts) || reason === 'dns') &&
-    `is the base URL right? \`${client.doctor}\` looks at each step`,
+    `a gateway in front of the service may refuse ${call?.request.method}: look at the paths, methods and bodies that its rules allow`,
+  ({ error }) => error?.details.reason === 'timeout' && 'allow more time with --timeout',
+  ({ call, error }) =>
+    call &&
+    error?.details.reason === 'connection-refused' &&
+    `is the service running, and the base URL right? \`${call.client.doctor}\` looks at each step`,
+  ({ call, ...failure }) =>
+    call &&
+    isAddressMissing(failure) &&
+    call.client.contract.basePath !== '' &&
+    call.client.baseUrl.endsWith(call.client.contract.basePath) &&
+    `the description says that its operations lie below ${call.client.contract.basePath}; if they do not, bind again with --base-path /`,
+  ({ call, error, ...failure }) =>
+    call &&
+    (isAddressMissing(failure) || error?.details.reason === 'dns') &&
+    `is the base URL right? \`${call.client.doctor}\` looks at each step`,
 ];
-
-/** Returns true if nothing shows that the service has the address at all. */
-function isAddressMissing({ status, kind }: Pick<Facts, 'status' | 'kind'>): boolean {
-  return isMissingStatus(status) && kind === 'unavailable';
-}
