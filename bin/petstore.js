@@ -21,7 +21,7 @@ if (words.length === 1 && words[0] === '--version') {
 
 /** Finds a command of the line that has a code cache, such as `pets-list`. The table of all commands takes longer to read. */
 function cachedCommand() {
-  if (words.some((word) => word === 'help' || word === '--help' || word === '-h')) return undefined;
+  if (words.some((word) => /^(__complete|help|--help|-h)$/.test(word))) return undefined;
   const pairs = words.slice(1).map((word, at) => `${words[at]}-${word}`);
   return pairs.find((pair) => /^[a-z-]+$/.test(pair) && fs.existsSync(cacheFile(pair)));
 }

@@ -59,6 +59,13 @@ test('a run leaves a cache for the next of its kind, which uses it and does the 
   expect(names.toSorted()).toEqual(['config-get', 'pets-get-offline', 'pets-list-offline']);
 });
 
+test('help and completion do without the program even for a command that has a cache', async () => {
+  await run('config get output');
+  fs.rmSync(join(folder, 'dist/petstore.js'));
+  for (const line of ['config get -h', 'config get --help', 'help config get', '__complete -- config get --'])
+    expect(await run(line)).toMatchObject({ code: 0, stderr: '' });
+});
+
 test('a cache that is cut short or of another version is replaced', async () => {
   const whole = await run(list);
   const [path = ''] = caches();
