@@ -128,7 +128,7 @@ PUT /pets Pet -> Pet
 GET /pets/{petId} -> Pet
 DELETE /pets/{petId}
 
-# orders of which some are below others
+# orders with records below them
 Order: id# petId# quantity#
 Item: id# orderId# petId# quantity#
 GET /orders -> Order[] = listOrders
@@ -170,7 +170,7 @@ GET /inventory -> InventoryItem[] = listInventory
 PUT /inventory/{id} InventoryUpdate -> InventoryItem
 DELETE /inventory/{id}
 
-# entries by {id}, of which nothing is known
+# entries by {id}, without a schema
 PUT /inventory/{id}
 DELETE /inventory/{id}
 GET /orders = listOrders
@@ -192,11 +192,6 @@ POST /inventory/{petId}/reserve Move
 POST /inventory/inbound Move
 POST /inventory/outbound Move
 POST /inventory/transfer Move
-
-# a PATCH that says that it sets
-Entry: petId# quantity#
-GET /inventory -> Entry[] = listInventory
-PATCH /inventory/{petId} Entry -> Entry (update_inventory_item)
 
 # a PUT of a delta
 Entry: petId# quantity#
@@ -238,11 +233,6 @@ GET /categories -> Category[] = listCategories
 GET /categories/{name:string} -> Category
 DELETE /categories/{name:string}
 
-# a category that is a text
-NewAnimal: name category!
-POST /pets NewAnimal
-GET /orders = listOrders
-
 # two versions at once
 Pet: id# name status
 GET /v1/pets -> Pet[]
@@ -256,13 +246,6 @@ GET /pets -> Pet[] = listPets
 GET /admin/pets -> Pet[]
 DELETE /admin/pets/{id}
 DELETE /pets/{id} = deletePet
-
-# lists of some pets
-Pet: id# name status
-GET /pets/lost -> Pet[]
-GET /pets/popular -> Pet[]
-GET /pets/mine -> Pet[]
-POST /pets Pet -> Pet = createPet
 
 # actions below a pet
 Pet: id# name status
@@ -410,7 +393,7 @@ InventoryUpdate: quantity:integer,how_many_more_there_are
 GET /inventory -> InventoryItem[] = listInventory
 PUT /inventory/{petId} InventoryUpdate -> InventoryItem ! updateInventory: it says more, and so may not set the count
 
-# a count that is set, whatever the words for it
+# a count that is set, by its description
 InventoryItem: petId# quantity#
 InventoryUpdate: quantity:integer,The_new_count.
 GET /inventory -> InventoryItem[] = listInventory
