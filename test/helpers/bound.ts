@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { type Line, type Run, runCli } from './run-cli.ts';
+import { type Runner, runnerWith } from './run-cli.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 export interface Bound {
@@ -7,9 +7,9 @@ export interface Bound {
   readonly home: string;
   readonly env: Readonly<Record<string, string>>;
   /** Runs a command against the service, without retries. */
-  run(line: Line, stdin?: string): Promise<Run>;
+  readonly run: Runner;
   /** Runs a command that must succeed, and returns its stdout. */
-  done(line: Line, stdin?: string): Promise<string>;
+  done(...run: Parameters<Runner>): Promise<string>;
 }
 
 /**
@@ -34,18 +34,19 @@ export async function bindTo(
     PETSTORE_RETRIES: '0',
     ...more,
   };
-  const run: Bound['run'] = (line, stdin = '') => runCli(line, { env, stdin });
+  const run = runnerWith({ env });
   const text = typeof description === 'string' ? description : JSON.stringify(description ?? '');
   const flags = maps.flatMap((map) => ['--map', map]);
-  const binding = await run(['api', 'bind', ...(description === undefined ? [] : ['-']), ...flags], text);
+  const source = description === undefined ? [] : ['-'];
+  const binding = await run(['api', 'bind', ...source, ...flags], { stdin: text });
   expect(binding.stderr).toContain('operations bound');
   service.requests.length = 0;
   return {
     home,
     env,
     run,
-    async done(line, stdin) {
-      const { code, stdout, stderr } = await run(line, stdin);
+    async done(line, options) {
+      const { code, stdout, stderr } = await run(line, options);
       expect({ line, code, stderr: code === 0 ? '' : stderr }).toEqual({ line, code: 0, stderr: '' });
       return stdout;
     },

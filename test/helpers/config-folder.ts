@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Line, type Run, type RunOptions, runCli } from './run-cli.ts';
+import { type Runner, runnerWith } from './run-cli.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 /** A config file for one test, in a folder of its own. */
@@ -14,24 +14,24 @@ export interface ConfigFolder {
   /** Reads the file as JSON. */
   read(): unknown;
   /** Runs a command line with this config. */
-  run(line: Line, env?: Readonly<Record<string, string>>, options?: RunOptions): Promise<Run>;
+  readonly run: Runner;
 }
 
 /** Opens a config with this content. Without content, neither the file nor its folder exists yet. */
 export function openConfig(content?: unknown): ConfigFolder {
   const folder = join(temporaryFolder(), 'config');
   const path = join(folder, 'config.json');
-  const configEnv = { PETSTORE_CONFIG_DIR: folder };
+  const env = { PETSTORE_CONFIG_DIR: folder };
   const config: ConfigFolder = {
     folder,
     path,
-    env: configEnv,
+    env,
     write(content, mode = 0o600) {
       mkdirSync(folder, { recursive: true });
       writeFileSync(path, typeof content === 'string' ? content : JSON.stringify(content), { mode });
     },
     read: () => JSON.parse(readFileSync(path, 'utf8')),
-    run: (line, env = {}, options = {}) => runCli(line, { ...options, env: { ...configEnv, ...env } }),
+    run: runnerWith({ env }),
   };
   if (content !== undefined) config.write(content);
   return config;

@@ -36,6 +36,14 @@ export function runAt({ url }: { readonly url: string }, line: Line, options?: R
   return runCli([...wordsOf(line), '--base-url', url], options);
 }
 
+export type Runner = (line: Line, options?: RunOptions) => Promise<Run>;
+
+/** Returns a function that runs the program with these options and, for each line, further ones. */
+export function runnerWith(shared: RunOptions): Runner {
+  return (line, options = {}) =>
+    runCli(line, { ...shared, ...options, env: { ...shared.env, ...options.env } });
+}
+
 /** Runs the whole program in this process, with streams that the test reads. */
 export async function runCli(line: Line, options: RunOptions = {}): Promise<Run> {
   const io = fakeIo(options);

@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import { type Answers, runTyping } from './person.ts';
-import { type Line, type Run, type RunOptions, runCli, wordsOf } from './run-cli.ts';
+import { type Line, type Run, type Runner, runnerWith, wordsOf } from './run-cli.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 /** An embedded store in a new file, which stays from command to command. */
 interface Shop {
   readonly file: string;
-  run(line: Line, options?: RunOptions): Promise<Run>;
+  readonly run: Runner;
   /** Runs a command that must succeed, and returns its JSON. */
   json(line: Line): Promise<unknown>;
   /** @see runTyping */
@@ -16,19 +16,17 @@ interface Shop {
 export function openShop(): Shop {
   const folder = temporaryFolder();
   const file = join(folder, 'store.json');
-  const inStore = (options: RunOptions = {}) => ({
-    ...options,
-    env: { PETSTORE_OFFLINE_STORE: file, PETSTORE_STATE_DIR: join(folder, 'state'), ...options.env },
-  });
+  const env = { PETSTORE_OFFLINE_STORE: file, PETSTORE_STATE_DIR: join(folder, 'state') };
+  const runInStore = runnerWith({ env });
+  const run: Runner = (line, options) => runInStore(['--offline', ...wordsOf(line)], options);
   return {
     file,
-    run: (line, options) => runCli(['--offline', ...wordsOf(line)], inStore(options)),
+    run,
     async json(line) {
-      const argv = ['--offline', ...wordsOf(line), '-o', 'json'];
-      const { code, stdout, stderr } = await runCli(argv, inStore());
+      const { code, stdout, stderr } = await run([...wordsOf(line), '-o', 'json']);
       if (code !== 0) throw new Error(`${line}: exit ${code}: ${stderr}`);
       return JSON.parse(stdout);
     },
-    typing: (line, answers) => runTyping(['--offline', ...wordsOf(line)], answers, inStore()),
+    typing: (line, answers) => runTyping(['--offline', ...wordsOf(line)], answers, { env }),
   };
 }

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Line, type Run, type RunOptions, runCli, wordsOf } from './run-cli.ts';
+import { type Line, type Runner, type RunOptions, runnerWith, wordsOf } from './run-cli.ts';
 import { type Counts, type StockServer, stockServer } from './stock-server.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
@@ -14,7 +14,7 @@ export interface Workspace {
   /** Returns the path of the journal of a run. @param run the id, as in a summary. */
   journal(run: unknown): string;
   /** Runs `petstore <line>` in the folder. */
-  run(line: Line, options?: RunOptions): Promise<Run>;
+  readonly run: Runner;
   /** Runs `petstore <line> -o json`, and returns its summary and its error. */
   report(line: Line, options?: RunOptions): Promise<Report>;
   /** Returns the states of the rows of a run, by the id of their record. */
@@ -37,8 +37,7 @@ interface Report extends Record<string, unknown> {
 export function openWorkspace(server: Pick<StockServer, 'url'>): Workspace {
   const folder = temporaryFolder();
   const env = { PETSTORE_STATE_DIR: join(folder, 'state'), PETSTORE_BASE_URL: server.url };
-  const run = (line: Line, options: RunOptions = {}) =>
-    runCli(wordsOf(line), { cwd: folder, ...options, env: { ...env, ...options.env } });
+  const run = runnerWith({ cwd: folder, env });
   return {
     folder,
     env,

@@ -49,7 +49,7 @@ describe('an address of another origin takes nothing from the active profile:', 
   ])('%s', async (_, words, section) => {
     configure(section);
     for (const { flags, env, names } of ways(other.url))
-      expect([flags, env, (await config.run([...words, ...flags], env)).code]).toEqual([
+      expect([flags, env, (await config.run([...words, ...flags], { env })).code]).toEqual([
         flags,
         env,
         names ? 2 : 0,
@@ -61,7 +61,7 @@ describe('an address of another origin takes nothing from the active profile:', 
     configure({});
     await config.run(['api', 'bind', `${service.url}/openapi`]);
     for (const { flags, env, names } of ways(other.url)) {
-      const { stdout } = await config.run(['api', 'operations', '-o', 'json', ...flags], env);
+      const { stdout } = await config.run(['api', 'operations', '-o', 'json', ...flags], { env });
       expect([names, stdout.includes('"path":"/pets"')]).toEqual([names, true]);
     }
   });
@@ -70,8 +70,8 @@ describe('an address of another origin takes nothing from the active profile:', 
 test('an address of the origin of the active profile takes all of it', async () => {
   configure({ protected: true, 'token-command': 'echo s3cret' });
   for (const { flags, env } of ways(`${service.url}/v2`)) {
-    expect(await config.run([...create, ...flags], env)).toMatchObject({ code: 2 });
-    expect(await config.run(['pets', 'list', ...flags], env)).toMatchObject({ code: 0 });
+    expect(await config.run([...create, ...flags], { env })).toMatchObject({ code: 2 });
+    expect(await config.run(['pets', 'list', ...flags], { env })).toMatchObject({ code: 0 });
   }
   expect(service.requests.length).toBeGreaterThan(0);
   for (const { headers } of service.requests) expect(headers.authorization).toBe('Bearer s3cret');

@@ -21,9 +21,9 @@ interface ShowOptions {
 }
 
 /** A write that is shown and not sent, with this config: the headers that carry a token, and what is on stderr. */
-async function show(config: object, { env, flags = '', isAtTerminal = false }: ShowOptions = {}) {
+async function show(config: object, { env = {}, flags = '', isAtTerminal = false }: ShowOptions = {}) {
   const words = `categories create --name x --dry-run ${flags}`.trimEnd();
-  const run = await openConfig(config).run(words, env, { terminals: isAtTerminal ? ['stderr'] : [] });
+  const run = await openConfig(config).run(words, { env, terminals: isAtTerminal ? ['stderr'] : [] });
   return { ...run, isSent: /: \*\*\*$/m.test(run.stdout) };
 }
 
@@ -73,7 +73,7 @@ describe('the token', () => {
     await using server = await recordingServer({}, () => ({ body: [] }));
     const p = { 'base-url': server.url, 'token-command': 'echo from-profile' };
     const config = openConfig({ profile: 'p', profiles: { p }, 'token-file': '/nonexistent/token' });
-    for (const more of [{}, env]) await config.run('categories list', more);
+    for (const more of [{}, env]) await config.run('categories list', { env: more });
     const values = server.requests.map(({ headers }) => headers.authorization);
     expect([...new Set(values)]).toEqual(['Bearer from-profile', 'Bearer from-file']);
   });
@@ -161,7 +161,7 @@ describe('a token that belongs to one origin', () => {
   test('is named if the service asks for a token, and with -v, but not at every call of a script', async () => {
     let status = 200;
     await using server = await recordingServer({}, () => ({ status, body: [] }));
-    const run = (line: string) => openConfig(active({})).run(line, token);
+    const run = (line: string) => openConfig(active({})).run(line, { env: token });
     const list = `pets list --base-url ${server.url}`;
     const why = `PETSTORE_TOKEN is not sent to ${server.url}: it is meant for https://shop.example`;
     expect(await run(list)).toMatchObject({ code: 0, stderr: '' });

@@ -191,7 +191,7 @@ describe.each(scenes)('a service with %s', (_, shape) => {
     expect(withoutHead(await done('inventory export'))).toEqual(
       [1, 2, 3, 4, 5].map((id) => `${id},${id}0,sold`),
     );
-    await done('inventory apply - --yes', 'petId,quantity\n1,11\n2,20\n3,33\n');
+    await done('inventory apply - --yes', { stdin: 'petId,quantity\n1,11\n2,20\n3,33\n' });
     expect(service.records.inventory.map(({ quantity }) => quantity)).toEqual([11, 20, 33, 40, 50]);
     expect(service.writes().map((line) => line.split(' ')[0])).toEqual(['PUT', 'PUT']);
   });
@@ -216,7 +216,7 @@ describe.each(scenes)('a service with %s', (_, shape) => {
     await using shop = await open(shape);
     const { service, done } = shop;
     await done('pets create --name Rex --category Dogs --status sold');
-    await done('pets create --from - --yes', 'name,category\nTom,cats\n');
+    await done('pets create --from - --yes', { stdin: 'name,category\nTom,cats\n' });
     await done('pets update 2 --name Max --category Cats');
     await done('pets delete 4 --yes');
     await done('orders update 1 --quantity 9');

@@ -122,7 +122,7 @@ test.each([
       : { status: 201, body: { ...rex, id: 1, categoryId: 2 } },
   );
   const paths = { '/categories': { get: list }, '/pets': { post: { requestBody, responses: {} } } };
-  await (await bindTo(service, document(paths))).done(line, stdin);
+  await (await bindTo(service, document(paths))).done(line, { stdin });
   expect(bodies(service, 'POST')).toEqual([sent]);
 });
 
@@ -184,7 +184,7 @@ test('a PATCH of a count has the fields that its body requires, as they were rea
   const maps = ['updateInventory=PATCH /inventory/{petId}'];
   const { done } = await bindTo(service, document({ '/inventory/{petId}': path }), {}, maps);
   await done('inventory set 7 4');
-  await done('inventory apply - --yes', 'petId,quantity\n7,6\n');
+  await done('inventory apply - --yes', { stdin: 'petId,quantity\n7,6\n' });
   expect(bodies(service, 'PATCH').map((body) => JSON.parse(body))).toEqual([
     { petId: 7, status: 'sold', quantity: 4 },
     { petId: 7, status: 'sold', quantity: 6 },
@@ -203,7 +203,7 @@ test('a create leaves out an id that its schema requires, and --field gives one'
     document({ '/pets': { post: { requestBody: pet, responses: { 201: pet } } } }),
   );
   expect(await done('pets create --name Rex -o ids')).toBe('7\n');
-  expect(await done('pets create --from - --yes -o ids', 'id,name\n7,Mia\n')).toBe('8\n');
+  expect(await done('pets create --from - --yes -o ids', { stdin: 'id,name\n7,Mia\n' })).toBe('8\n');
   await done('pets create --name Tom --field id=9007199254740993');
   expect(bodies(service, 'POST')).toEqual([
     '{"name":"Rex"}',
@@ -280,7 +280,7 @@ test('a new entry has no status if the service does not take it, in a bulk run e
   };
   const { done } = await bindTo(service, document(paths));
   await done('inventory create 3 4');
-  await done('inventory apply - --yes --create-missing', 'petId,quantity\n7,5\n');
+  await done('inventory apply - --yes --create-missing', { stdin: 'petId,quantity\n7,5\n' });
   expect(bodies(service, 'POST')).toEqual(['{"petId":3,"quantity":4}', '{"petId":7,"quantity":5}']);
 });
 
@@ -386,7 +386,7 @@ test('every command that sets counts prints the --map line of an unbound update'
   const { run } = await bindTo(service, document({ '/inventory/{petId}': path }));
   const file = 'petId,quantity\n1,5\n';
   for (const line of ['set 1 5', 'adjust 1 +1', 'diff -', 'apply - --yes', 'apply - --dry-run'])
-    expect(await run(`inventory ${line}`, file)).toMatchObject({
+    expect(await run(`inventory ${line}`, { stdin: file })).toMatchObject({
       code: 2,
       stderr: expect.stringContaining("--map updateInventory='PATCH /inventory/{petId}'"),
     });

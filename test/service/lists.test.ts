@@ -83,7 +83,7 @@ describe.each(Object.entries(cut))('a list that is cut by %s', (_, shape) => {
   test('does not stop an apply, which reads each entry', async () => {
     await using service = await shapedService(shape);
     const { done } = await bindTo(service);
-    await done('inventory apply - --yes', 'petId,quantity\n5,51\n');
+    await done('inventory apply - --yes', { stdin: 'petId,quantity\n5,51\n' });
     expect(service.records.inventory[4]?.quantity).toBe(51);
   });
 });

@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { type Bound, bindTo } from '../helpers/bound.ts';
+import type { RunOptions } from '../helpers/run-cli.ts';
 import { validatingService } from '../helpers/validating-service.ts';
 
 // Public descriptions, with services that validate every request and every response with the description
@@ -18,7 +19,7 @@ async function open(file: string, ...maps: string[]) {
 
 /** Returns the JSON output of commands, which must succeed. */
 function dataOf({ done }: Bound) {
-  return async (line: string, stdin?: string) => JSON.parse(await done(`${line} -o json`, stdin));
+  return async (line: string, options?: RunOptions) => JSON.parse(await done(`${line} -o json`, options));
 }
 
 /** The bound operations, `METHOD path` by id. */
@@ -80,13 +81,13 @@ test("Swagger's Petstore: pets can be created and updated from files, orders too
     { name: 'Rex', photoUrls: [], category: { id: 3, name: 'Dogs' }, status: 'available' },
     { name: 'Mia', photoUrls: ['https://example.com/mia.png'], status: 'available' },
   ];
-  await done('pets create --from - --yes --concurrency 1', JSON.stringify(pets));
+  await done('pets create --from - --yes --concurrency 1', { stdin: JSON.stringify(pets) });
   for (const [at, pet] of pets.entries())
     expect(await data(`pets get ${at + 1}`)).toEqual({ ...pet, id: at + 1 });
   const tom = '[{"name":"Tom","status":"available"}]';
-  await done('pets create --from - --yes --field photoUrls=[]', tom);
+  await done('pets create --from - --yes --field photoUrls=[]', { stdin: tom });
   expect(await data('pets get 3')).toEqual({ name: 'Tom', status: 'available', photoUrls: [], id: 3 });
-  await data('pets update --from - --yes', '[{"id":2,"name":"Maya"}]');
+  await data('pets update --from - --yes', { stdin: '[{"id":2,"name":"Maya"}]' });
   expect(await data('pets get 2')).toEqual({ ...pets[1], id: 2, name: 'Maya' });
 
   const placed = { petId: 1, quantity: 2, complete: true, status: 'placed', id: 1 };

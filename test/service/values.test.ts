@@ -99,7 +99,7 @@ test.each(cases)(
     await using service = await serve({ sku: schema }, old === undefined ? {} : { sku: old });
     const { done } = await bindTo(service);
     const quoted = `"${cell.replaceAll('"', '""')}"`;
-    await done('pets update --from - --yes', `id,sku\n1,${quoted}\n`);
+    await done('pets update --from - --yes', { stdin: `id,sku\n1,${quoted}\n` });
     const member = JSON.stringify({ sku: sent }).slice(1, -1);
     const lastPut = () => service.requests.findLast(({ method }) => method === 'PUT')?.body;
     expect(lastPut()).toContain(member);
@@ -152,10 +152,9 @@ test('the table of a list that is fed back unchanged changes nothing', async () 
   await using service = await serve(schemas, fields);
   const { done } = await bindTo(service);
   const csv = await done(`pets list --fields id,name,${Object.keys(fields).join()} -o csv`);
-  expect(await done('pets update --from - --yes', csv)).toContain('nothing to do');
-  expect(await done('orders update --from - --yes', await done('orders list -o csv'))).toContain(
-    'nothing to do',
-  );
+  expect(await done('pets update --from - --yes', { stdin: csv })).toContain('nothing to do');
+  const orders = await done('orders list -o csv');
+  expect(await done('orders update --from - --yes', { stdin: orders })).toContain('nothing to do');
   expect(service.calls().filter((call) => !call.startsWith('GET'))).toEqual([]);
 });
 
@@ -184,9 +183,9 @@ test('flags and files write the statuses of the description', async () => {
   await using shop = await withStatuses();
   await shop.done('pets update 1 --status reserved');
   expect(shop.statuses()).toEqual(['RESERVED']);
-  await shop.done('pets update --from - --yes', 'id,status\n1,Available\n');
+  await shop.done('pets update --from - --yes', { stdin: 'id,status\n1,Available\n' });
   expect(shop.statuses()).toEqual(['AVAILABLE']);
-  await shop.done('pets update --from - --yes', '[{"id":1,"status":"sold"}]');
+  await shop.done('pets update --from - --yes', { stdin: '[{"id":1,"status":"sold"}]' });
   await shop.done('pets create --name Rex --status reserved');
   expect(shop.statuses()).toEqual(['SOLD', 'RESERVED']);
 });
@@ -212,7 +211,7 @@ test.each([
   ['pets update --from - --yes', 'id,status\n1,pending\n'],
 ])('%s %j has a status that the description lacks, and is refused', async (line, stdin) => {
   await using shop = await withStatuses();
-  const refused = await shop.run(line, stdin);
+  const refused = await shop.run(line, { stdin });
   expect(refused.code).toBe(2);
   expect(refused.stderr).toContain("status 'pending': must be one of AVAILABLE, RESERVED, SOLD");
   expect(shop.service.calls()).toEqual([]);
@@ -247,10 +246,11 @@ test('a date field takes a day, and a date-time field an instant', async () => {
     code: 2,
     stderr: expect.stringContaining('must be a day such as 2027-01-15'),
   });
-  await done('orders update --from - --yes', 'id,shipDate\n1,2027-04-01\n');
+  await done('orders update --from - --yes', { stdin: 'id,shipDate\n1,2027-04-01\n' });
   expect(days.stored.orders?.[0]).toMatchObject({ shipDate: '2027-04-01' });
   expect(
-    (await run('orders update --from - --yes', '[{"id":1,"shipDate":"2027-04-01T00:00:00Z"}]')).code,
+    (await run('orders update --from - --yes', { stdin: '[{"id":1,"shipDate":"2027-04-01T00:00:00Z"}]' }))
+      .code,
   ).toBe(2);
 
   await using instants = await serve({}, {}, { order: { shipDate: { ...text, format: 'date-time' } } });
@@ -272,7 +272,9 @@ test.each([false, true])(
     await done('pets create --name Rex --field pin=abcd');
     await done('pets update 1 --field pin=efgh');
     expect(service.stored.pets).toMatchObject([{ pin: 'efgh' }, { name: 'Rex', pin: 'abcd' }]);
-    const runs = await done('pets update --from - --yes', 'id,name,pin\n1,Luna,1111\n2,Max,0002\n');
+    const runs = await done('pets update --from - --yes', {
+      stdin: 'id,name,pin\n1,Luna,1111\n2,Max,0002\n',
+    });
     expect(runs).toContain('applied 2 of 2 rows');
     expect(service.stored.pets).toMatchObject([{ pin: '1111' }, { name: 'Max', pin: '0002' }]);
     expect(await done('pets list --fields id,name -o csv')).toBe('id,name\n1,Luna\n2,Max\n');

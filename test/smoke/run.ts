@@ -76,7 +76,7 @@ export async function boundTo(
   const document = JSON.parse(JSON.stringify(toOpenApi({ serverUrl: url }))) as Description;
   change(document);
   const { env, run } = openConfig({ 'base-url': url });
-  const { code, stderr } = await run('api bind -', {}, { stdin: JSON.stringify(document) });
+  const { code, stderr } = await run('api bind -', { stdin: JSON.stringify(document) });
   if (code !== 0) throw new Error(stderr);
   return env;
 }

@@ -10,7 +10,8 @@ beforeEach(() => {
   config = openConfig();
 });
 
-const run = (words: string, env?: Readonly<Record<string, string>>) => config.run(`config ${words}`, env);
+const run = (words: string, env: Readonly<Record<string, string>> = {}) =>
+  config.run(`config ${words}`, { env });
 
 test('a value can be set, read and unset', async () => {
   expect(await run('set timeout 5s')).toEqual({ code: 0, stdout: '', stderr: 'timeout is 5s\n' });

@@ -7,7 +7,8 @@ beforeEach(() => {
   config = openConfig();
 });
 
-const run = (words: string, env?: Readonly<Record<string, string>>) => config.run(`profile ${words}`, env);
+const run = (words: string, env: Readonly<Record<string, string>> = {}) =>
+  config.run(`profile ${words}`, { env });
 const profiles = { a: { 'base-url': 'http://a', protected: true }, b: { 'base-url': 'http://b' } };
 
 test('the first profile becomes the active one, the second does not until it is used', async () => {

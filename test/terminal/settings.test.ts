@@ -13,7 +13,7 @@ beforeEach(() => {
 
 /** Value and origin of each setting, by key, as `config explain` shows them. */
 async function explain(flags = '', env: Env = {}): Promise<Record<string, unknown>> {
-  const { stdout } = await config.run(`config explain -o json ${flags}`.trimEnd(), env);
+  const { stdout } = await config.run(`config explain -o json ${flags}`.trimEnd(), { env });
   const rows: { key: string; value: unknown; origin: unknown }[] = JSON.parse(stdout);
   return Object.fromEntries(rows.map(({ key, value, origin }) => [key, [value, origin]]));
 }
@@ -118,7 +118,7 @@ describe('a wrong setting', () => {
     'serve --port 0 -- true',
   ])('or a file that is not a config leaves %s working', async (line) => {
     config.write('{ this is no config');
-    const { code, stderr } = await config.run(line, { PETSTORE_TIMEOUT: 'soon' });
+    const { code, stderr } = await config.run(line, { env: { PETSTORE_TIMEOUT: 'soon' } });
     expect(code).toBe(0);
     // Help, the version and completion scripts do not open it.
     if (/help|version|bash/.test(line)) expect(stderr).toBe('');
@@ -130,7 +130,10 @@ describe('a wrong setting', () => {
     ['pets list', { PETSTORE_BASE_URL: 'http://a', PETSTORE_PROFILE: 'offline' }, contradict],
     ['pets list', { PETSTORE_PROFILE: 'gone' }, "PETSTORE_PROFILE: there is no profile 'gone'"],
   ])('of the environment ends %s with 2 and is named with its value: %j', async (line, env, message) => {
-    expect(await config.run(line, env)).toMatchObject({ code: 2, stderr: expect.stringContaining(message) });
+    expect(await config.run(line, { env })).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining(message),
+    });
   });
 
   test.each([
@@ -195,7 +198,9 @@ test.each<readonly [flags: string, env: Env, content: object, offline: readonly 
 describe('the folders', () => {
   const places = async (env: Env) => {
     const unnamed = { PETSTORE_CONFIG_DIR: '', PETSTORE_STATE_DIR: '', PETSTORE_OFFLINE_STORE: '' };
-    const rows = JSON.parse((await config.run('config path -o json', { ...unnamed, ...env })).stdout);
+    const rows = JSON.parse(
+      (await config.run('config path -o json', { env: { ...unnamed, ...env } })).stdout,
+    );
     return rows.map((row: { readonly path: string }) => row.path);
   };
 
