@@ -64,9 +64,7 @@ async function requirePrompt(context: Context, what: string, why: string, flags:
 }
 
 function declinedError(what: string): UsageError {
-  // The question has named the records.
-  const action = what.replace(/: \d.*$/s, '');
-  return new UsageError(`${action}: not confirmed, nothing was written`, { code: 'declined' });
+  return new UsageError(`not confirmed, nothing was written: ${what}`, { code: 'declined' });
 }
 
 /** Returns the name to type: the profile, or the host of the base URL if there is no profile. */

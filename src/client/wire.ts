@@ -119,15 +119,16 @@ function isSentBack(
   wireName: string,
   value: JsonValue | undefined,
 ): boolean {
-  const boundName = Object.entries(fields).find(([, field]) => field.wireName === wireName)?.[0];
+  const name = Object.keys(fields).find((each) => fields[each]?.wireName === wireName) ?? wireName;
   // Our `name` may be bound to `title`, and the service may have a `name` too: that field is not one of ours.
-  const name = boundName ?? (Object.hasOwn(fields, wireName) ? '' : wireName);
+  const isHomonym = Object.hasOwn(fields, name) && fields[name]?.wireName !== wireName;
+  if (isHomonym) return method !== 'PATCH' && !readOnlyNames.includes(wireName);
   if (Object.hasOwn(changes, name)) return false;
   if (method === 'PATCH') return fields[name]?.required === true;
   if (readOnlyNames.includes(wireName)) return false;
   const { body, records } = operations[id];
   if (body && Object.hasOwn(body.fields, name) && value === null) return false;
-  if (Object.hasOwn(fields, name || wireName)) return true;
+  if (Object.hasOwn(fields, name)) return true;
   // A count has a body of its own. The body has further fields of the entry only if the description lists
   // them.
   return !nouns[noun].isCount && !isClosed && !Object.hasOwn(records.names, name);

@@ -29,7 +29,7 @@ test.each([
   const question = 'Delete 2 pets: 1 (Bella, with its inventory entry: ';
   const run = await shop.typing('pets delete 1 2 -q', [[question, keys]]);
   expect(run).toMatchObject({ code, stdout: '' });
-  if (code === 2) expect(run.stderr).toContain(' delete 2 pets: not confirmed, nothing was written');
+  if (code === 2) expect(run.stderr).toContain(' not confirmed, nothing was written: delete 2 pets: ');
   expect(await shop.json('pets list')).toHaveLength(left);
 });
 
