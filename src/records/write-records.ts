@@ -1,13 +1,21 @@
 import type { HttpRequest } from '../api/http.ts';
-import { differencesOf, fieldsOf, fieldText, type ServiceRecord } from '../api/record-values.ts';
+import {
+  describeValue,
+  differencesOf,
+  fieldsOf,
+  fieldText,
+  type ServiceRecord,
+} from '../api/record-values.ts';
+import { attemptDetails } from '../client/judge-write.ts';
+import { type Reason, reasonRule } from '../client/reasons.ts';
 import { toRequestDocuments } from '../client/shown-calls.ts';
+import { lookCommand } from '../context.ts';
 import type { Output } from '../output/printer.ts';
-import { CliError, InterruptedError } from '../process/errors.ts';
+import { CliError, type ErrorDetails, InterruptedError, UsageError } from '../process/errors.ts';
 import type { Row } from '../writes/decide.ts';
 import { createRecordPort } from '../writes/port.ts';
 import { type Settled, settleAll } from '../writes/settle.ts';
 import { type Access, joinErrors, type PrintAccess, readNames, withNames } from './access.ts';
-import { rowError } from './write-errors.ts';
 
 // A command with ids settles its rows like a run, but without a journal: their outcomes are printed. A dry run is the same, but sends
 // nothing.
@@ -19,12 +27,12 @@ interface RecordWriteOptions {
   report?(row: Row): string;
 }
 
-/** The outcomes of the rows of a command. */
-interface Ending {
-  readonly rows: readonly Row[];
-  readonly results: ReadonlyMap<Row, Settled>;
-  readonly errors: readonly CliError[];
-  readonly interruption: InterruptedError | undefined;
+/** The end of a row of a command. */
+interface RowEnd {
+  readonly row: Row;
+  /** Undefined if a signal ended the command before the row began. */
+  readonly settled: Settled | undefined;
+  readonly error: CliError | undefined;
 }
 
 /** Sends the writes and returns their records; with --dry-run returns the requests. */
@@ -54,20 +62,19 @@ export async function writeRecords(
     keeper,
   );
   const interruption = signal.reason instanceof InterruptedError ? signal.reason : undefined;
-  const errors = rows.flatMap((row) => {
+  const ends = rows.map((row): RowEnd => {
     const settled = results.get(row);
     const error = settled && rowError(access, row, settled, interruption);
-    return error ? (rows.length > 1 ? namedError(access, row, error) : error) : [];
+    return { row, settled, error: error && rows.length > 1 ? namedError(access, row, error) : error };
   });
-  const ending = { rows, results, errors, interruption };
-  return flags.dryRun ? toPreview(access, ending, options) : toOutput(access, ending, options);
+  return flags.dryRun ? toPreview(access, ends, options) : toOutput(access, ends, interruption, options);
 }
 
 /** Names the record in an error, so that several records that fail alike can be told apart. */
-function namedError({ noun }: Access, { id }: Row, error: CliError): CliError {
-  const name = `${noun.singular} ${id}`;
-  const isNamed = id === undefined || error.message.includes(name) || error instanceof InterruptedError;
-  return isNamed ? error : error.with({}, `${name}: ${error.message}`);
+function namedError(access: Access, row: Row, error: CliError): CliError {
+  const name = subjectOf(access, row);
+  const isNamed = error.message.includes(name) || error instanceof InterruptedError;
+  return isNamed || row.id === undefined ? error : error.with({}, `${name}: ${error.message}`);
 }
 
 /** Reports one write: the change on a terminal, or the line of the command. */
@@ -77,14 +84,13 @@ async function reportWrite(
   settled: Settled,
   { report }: RecordWriteOptions,
 ): Promise<void> {
-  const { state, outcome, record } = settled;
-  const { before } = state;
+  const { outcome, record } = settled;
+  const { before } = settled.state;
   if (report) {
     if (outcome?.kind === 'applied') await context.printNotice(report(row));
     return;
   }
-  const isDone = outcome?.kind === 'applied' || outcome?.kind === 'unchanged';
-  if (!isDone || !before || !context.io.stderr.isTerminal || row.intent.kind === 'create') return;
+  if (!isDone(settled) || !before || !context.io.stderr.isTerminal || row.intent.kind === 'create') return;
   const names =
     row.intent.kind === 'set' && typeof row.intent.value === 'object'
       ? Object.keys(row.intent.value ?? {})
@@ -98,90 +104,172 @@ async function reportWrite(
 }
 
 /** Returns the output: the records, in the order of the command line, and the error of the failed writes. */
-async function toOutput(access: PrintAccess, ending: Ending, options: RecordWriteOptions): Promise<Output> {
-  const { noun } = access;
-  const { rows } = ending;
-  const records = rows.map((row) => writtenRecord(ending, row)).filter((record) => record !== undefined);
-  const notes = notesOf(ending, options);
-  const warnings = warningsOf(ending);
-  const error = joinInterrupted(ending, noun.plural);
-  if (records.length === 0) return { documents: [], text: '', notes, warnings, error };
+async function toOutput(
+  access: PrintAccess,
+  ends: readonly RowEnd[],
+  interruption: InterruptedError | undefined,
+  options: RecordWriteOptions,
+): Promise<Output> {
+  const { plural } = access.noun;
+  const records = ends.map(writtenRecord).filter((record) => record !== undefined);
+  const failure =
+    interruption && ends.length > 1
+      ? interruptedFailure(ends, interruption, plural)
+      : { error: joinErrors(errorsOf(ends), ends.length, plural) };
+  const messages = { notes: notesOf(ends, options), ...failure };
+  if (records.length === 0) return { documents: [], text: '', ...messages };
   const named = withNames(access, records, await readNames(access, records));
   const [first] = named;
-  if (!first || options.asList) {
-    const whatIsDone = `${records.length} of ${rows.length} ${noun.plural} were written`;
-    return { pages: [named], notes, warnings, whatIsDone, error };
-  }
-  const whatIsDone = 'the write succeeded, but its record could not be printed';
-  return { record: first, notes, warnings, whatIsDone, error };
+  if (first && !options.asList)
+    return {
+      record: first,
+      ...messages,
+      whatIsDone: 'the write succeeded, but its record could not be printed',
+    };
+  return {
+    pages: [named],
+    ...messages,
+    whatIsDone: `${records.length} of ${ends.length} ${plural} were written`,
+  };
 }
 
-function writtenRecord({ results }: Ending, row: Row): ServiceRecord | undefined {
-  const { outcome, record } = results.get(row) ?? {};
+function errorsOf(ends: readonly RowEnd[]): readonly CliError[] {
+  return ends.flatMap(({ error }) => error ?? []);
+}
+
+function writtenRecord({ row, settled }: RowEnd): ServiceRecord | undefined {
   if (row.intent.kind === 'remove') return undefined;
-  return outcome?.kind === 'applied' || outcome?.kind === 'unchanged' ? record : undefined;
+  return isDone(settled) ? settled?.record : undefined;
 }
 
-function notesOf(ending: Ending, options: RecordWriteOptions): string[] {
-  const { rows, results } = ending;
-  const settled = rows.flatMap((row) => (row.intent.kind === 'remove' ? [] : (results.get(row) ?? [])));
-  const of = (count: number) => (options.asList ? `${count} of these writes` : 'the write');
-  const withoutRecord = settled.filter(({ outcome, record }) => outcome?.kind === 'applied' && !record);
-  const nameless = withoutRecord.filter(
-    ({ outcome }) => outcome?.made && outcome.made.id === undefined,
-  ).length;
+function isDone(settled: Settled | undefined): boolean {
+  const kind = settled?.outcome?.kind;
+  return kind === 'applied' || kind === 'unchanged';
+}
+
+function notesOf(ends: readonly RowEnd[], { asList }: RecordWriteOptions): string[] {
+  const withoutRecord = ends.filter(
+    ({ row, settled }) =>
+      row.intent.kind !== 'remove' && settled?.outcome?.kind === 'applied' && !settled.record,
+  );
+  const nameless = withoutRecord.filter(({ settled }) => {
+    const made = settled?.outcome?.made;
+    return made && made.id === undefined;
+  }).length;
+  const count = withoutRecord.length - nameless;
+  const writes = asList ? `${count} of these writes` : 'the write';
   return [
     ...(nameless > 0 ? ['note: the record was made, and its id is not known: the answer has none'] : []),
-    ...(withoutRecord.length > nameless
-      ? [
-          `note: the service answered ${of(withoutRecord.length - nameless)} without a record, so there is none to print`,
-        ]
+    ...(count > 0
+      ? [`note: the service answered ${writes} without a record, so there is none to print`]
       : []),
   ];
 }
 
-/** Returns the errors of the writes that ended before an interruption, because the user must learn what may have been applied. */
-function warningsOf({ rows, errors, interruption }: Ending): string[] {
-  if (!interruption || rows.length === 1) return [];
-  return errors.map(
-    ({ message, details }) =>
-      `${message}${details.mayBeApplied ? '; it may or may not have been applied' : ''}`,
-  );
-}
-
-/** Joins the errors of a command. If it was interrupted, the error says how many records were written. */
-function joinInterrupted(
-  { rows, results, errors, interruption }: Ending,
+/**
+ * Returns the error of an interrupted command, which says how many records were written, and as warnings the errors of the writes
+ * that ended before, because the user must learn what may have been applied.
+ */
+function interruptedFailure(
+  ends: readonly RowEnd[],
+  { kind, message }: InterruptedError,
   unit: string,
-): CliError | undefined {
-  const [first] = errors;
-  if (!interruption || rows.length === 1) return joinErrors(errors, rows.length, unit);
-  const done = results.size - errors.length;
-  const isUncertain = errors.some(({ details }) => details.mayBeApplied);
-  return new CliError(
-    interruption.kind,
-    `${interruption.message}: ${done} of ${rows.length} ${unit} were written`,
-    {
-      mayBeApplied: isUncertain,
-      hint: first?.details.hint,
-    },
-  );
+): Pick<Output, 'warnings' | 'error'> {
+  const errors = errorsOf(ends);
+  const done = ends.filter(({ settled, error }) => settled && !error).length;
+  const error = new CliError(kind, `${message}: ${done} of ${ends.length} ${unit} were written`, {
+    mayBeApplied: errors.some(({ details }) => details.mayBeApplied),
+    hint: errors[0]?.details.hint,
+  });
+  const doubt = '; it may or may not have been applied';
+  return { error, warnings: errors.map((each) => each.message + (each.details.mayBeApplied ? doubt : '')) };
 }
 
 /** Returns the requests of a dry run, without the credential. */
 function toPreview(
   { client, noun }: Access,
-  { rows, results, errors }: Ending,
-  options: RecordWriteOptions,
+  ends: readonly RowEnd[],
+  { asList }: RecordWriteOptions,
 ): Output {
-  const requests = rows.flatMap((row): HttpRequest | [] => {
-    const request = results.get(row)?.request;
-    return request ? client.toRequest(request) : [];
-  });
-  const error = joinErrors(errors, rows.length, noun.plural);
+  const requests = ends.flatMap(({ settled }): HttpRequest | [] =>
+    settled?.request ? client.toRequest(settled.request) : [],
+  );
+  const error = joinErrors(errorsOf(ends), ends.length, noun.plural);
   const isNothing = requests.length === 0 && !error;
   const notes = isNothing
-    ? [`note: nothing would be sent: ${rows.length === 1 ? 'the record is' : 'the records are'} as asked`]
+    ? [`note: nothing would be sent: ${ends.length === 1 ? 'the record is' : 'the records are'} as asked`]
     : [];
-  return { ...toRequestDocuments(requests), asList: options.asList || isNothing, notes, error };
+  return { ...toRequestDocuments(requests), asList: asList || isNothing, notes, error };
+}
+
+/**
+ * Returns the error of a row that was not written or may not have been, or undefined if it was written.
+ *
+ * @param interruption the signal that ended the command.
+ */
+export function rowError(
+  access: Access,
+  row: Row,
+  settled: Settled,
+  interruption: InterruptedError | undefined,
+): CliError | undefined {
+  const { outcome, error } = settled;
+  if (!outcome) return settled.request ? undefined : interruption;
+  const { kind, reason } = outcome;
+  if (!reason || kind === 'applied' || kind === 'unchanged') return undefined;
+  if (kind === 'unknown')
+    return unknownError(access, row, { ...settled, error: interruption ?? error }, reason);
+  return failedError(access, row, reason, error);
+}
+
+function subjectOf({ noun }: Access, { id }: Row): string {
+  return id === undefined ? noun.singular : `${noun.singular} ${id}`;
+}
+
+/** Returns the error of a row that was certainly not written. */
+function failedError(
+  access: Access,
+  row: Row,
+  { code, message }: Reason,
+  error: CliError | undefined,
+): CliError {
+  const { kind, hint } = reasonRule(code);
+  const subject = subjectOf(access, row);
+  if (kind === 'not-found') return error ?? new CliError(kind, `${subject} does not exist`);
+  if (kind === 'usage') return new UsageError(`the count of pet ${row.id}: ${message}`);
+  if (error && code !== 'stale') return error;
+  const change = code === 'changed' ? ' was changed in the meantime' : '';
+  return new CliError(kind, `${subject}${change}: ${message}`, {
+    ...error?.details,
+    serviceMessage: undefined,
+    hint,
+  });
+}
+
+/** Returns the error of a write that may have been applied: exit 6, or that of the signal. */
+function unknownError(
+  access: Access,
+  row: Row,
+  { error, state: { lastWrite, planned, attempts } }: Settled,
+  { code, message }: Reason,
+): CliError {
+  const isPlainSet = row.intent.kind === 'set' && row.intent.expected === undefined;
+  const lacksSent = row.intent.kind === 'add' && !reasonRule(code).saysSent;
+  const sent = planned && lacksSent ? `; ${describeValue(planned.after)} was sent` : '';
+  const text = `${subjectOf(access, row)}: ${message}${sent}`;
+  const look = lookCommand(access.context, access.noun, row);
+  const details: ErrorDetails = {
+    ...attemptDetails(lastWrite),
+    ...error?.details,
+    attempts,
+    // JSON has the service's message instead of ours only if ours adds nothing.
+    serviceMessage: code === 'rejected' && sent === '' ? error?.details.serviceMessage : undefined,
+    mayBeApplied: true,
+    retryable: isPlainSet && (lastWrite?.error?.details.retryable ?? false),
+    hint: isPlainSet
+      ? (error?.details.hint ?? `look at it: ${look}`)
+      : `do not run it again before you have looked: ${look}`,
+  };
+  if (error instanceof InterruptedError) return new InterruptedError(error.signal, details);
+  return new CliError('unavailable', text, details);
 }
