@@ -17,6 +17,9 @@ type CountIntent = Extract<Intent, { kind: 'set' | 'add' }>;
 const changeColumns = ['change', 'delta'];
 const countColumns = ['quantity', 'qty', 'stock', 'count'];
 
+/** Rows that set the same count below this share their intent. */
+const maxSharedCount = 10_000;
+
 /** Makes the layout of an input of counts, or of changes with `relative`. */
 export function countLayout({ map, relative, sum, ...notation }: RunFlags): RowLayout<CountRow> {
   const field = (name: string, columns: readonly string[], isRequired: boolean): InputField => {
@@ -31,38 +34,39 @@ export function countLayout({ map, relative, sum, ...notation }: RunFlags): RowL
     field('quantity', quantityColumns, true),
     field('expected', ['expected'], false),
   ];
+  // Most counts are small and repeat, so that shared intents save 40 MB for a million rows.
+  const sharedIntents: CountIntent[] = [];
+  const setTo = (value: number): CountIntent => {
+    if (value >= maxSharedCount) return { kind: 'set', value };
+    sharedIntents[value] ??= { kind: 'set', value };
+    return sharedIntents[value];
+  };
+  const toIntent = (count: number): CountIntent => (relative ? { kind: 'add', change: count } : setTo(count));
   return {
     noun: 'pet',
     fields,
     missingHint: 'name the columns with --map petId=<column>,quantity=<column>',
-    toRow: (record) => toCountRow(record, notation, relative),
+    toRow: (record) => toCountRow(record, notation, relative ? parseFileChange : parseFileCount, toIntent),
     mayRepeat: !relative,
     conflictHint: '--sum adds up the rows of a pet',
     ...(sum && { addUp }),
   };
 }
 
-/** Rows that set the same count below this share their intent. */
-const maxSharedCount = 10_000;
-/** Most counts are small and repeat: 40 MB for a million rows. */
-const sharedIntents: CountIntent[] = [];
-
-function setTo(value: number): CountIntent {
-  if (value >= maxSharedCount) return { kind: 'set', value };
-  sharedIntents[value] ??= { kind: 'set', value };
-  return sharedIntents[value];
-}
-
 /** @throws ValueError that names the column. */
-function toCountRow(record: InputRecord, notation: NumberNotation, isChange: boolean): CountRow {
+function toCountRow(
+  record: InputRecord,
+  notation: NumberNotation,
+  parseCount: typeof parseFileChange,
+  toIntent: (count: number) => CountIntent,
+): CountRow {
   const { line, text, values, columns } = record;
   const readField = <Parsed>(field: string, read: (value: JsonValue, notation: NumberNotation) => Parsed) => {
     const value = values[field] ?? '';
     return parseAt(columns[field] ?? field, value, () => read(value, notation));
   };
   const id = readField('petId', parseFileId);
-  const count = readField('quantity', isChange ? parseFileChange : parseFileCount);
-  const plain: CountIntent = isChange ? { kind: 'add', change: count } : setTo(count);
+  const plain = toIntent(readField('quantity', parseCount));
   const intent = hasExpected(values) ? { ...plain, expected: readField('expected', parseFileCount) } : plain;
   return newRow({ line, id, intent, text });
 }
