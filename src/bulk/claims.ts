@@ -41,7 +41,7 @@ export async function claimsOn({ list, run, undone }: SessionRuns, rows: readonl
       if (!other || (takenBack.has(row.id) && !row.doubt)) continue;
       const claim =
         (isBooking ? bookedBy(info, row, other) : undefined) ??
-        (isAfter(other.lastPlan, row) ? laterRun(info, row, other) : undefined);
+        (isAfter(other.planNumber, row) ? laterRun(info, row, other) : undefined);
       if (claim) claims.set(row, claim);
     }
   }
@@ -54,8 +54,8 @@ export async function claimsOn({ list, run, undone }: SessionRuns, rows: readonl
  * nothing about the 10.
  */
 function findBasePlan(row: RunRow, undoneRows: ReadonlyMap<number, RunRow>): number | undefined {
-  if (row.doubt) return row.lastPlan;
-  return row.intent.kind === 'add' ? undefined : undoneRows.get(row.line)?.lastPlan;
+  if (row.doubt) return row.planNumber;
+  return row.intent.kind === 'add' ? undefined : undoneRows.get(row.line)?.planNumber;
 }
 
 /** Returns the claim of a run that has booked the row for the same delivery. */

@@ -15,7 +15,7 @@ import {
 } from './list-runs.ts';
 import { runError, toRunJson } from './report.ts';
 import { reportView } from './report-output.ts';
-import { isAppliedOrUncertain, isForSession, isSettledByResume, unfinishedCount } from './row.ts';
+import { isAppliedOrUncertain, isResumable, needsPerson, unfinishedCount } from './row.ts';
 import { areDisjoint, canBeUndone, defaultFlags, type Run } from './run.ts';
 import { readForUndo, readSessionRuns, type SessionRuns } from './session.ts';
 import { findTarget, lockTarget, type TargetLock } from './target.ts';
@@ -179,7 +179,7 @@ async function readUndo(
   if (!list.runs.some((run) => run.id === undo.header.undoes)) return undefined;
   // Rows that it left alone can be taken back if a person has settled them in their run since, or if the reason has passed.
   const runs = await readSessionRuns(list, undo);
-  return runs.run.rows.some(isForSession) ? runs : undefined;
+  return runs.run.rows.some(isResumable) ? runs : undefined;
 }
 
 /** Carries out the session, or says that nothing is left to do. */
@@ -194,9 +194,11 @@ async function carryOutChoice(
   if (choice.kind === 'nothing') return nothingOutput(verb, choice, mode);
   const { run, undone } = choice.runs;
   if (undone) await context.printSummary(describeUndone(undone));
-  const isNewUndo = run.id === undefined;
-  const doubtful = isNewUndo ? (undone?.rows.filter(isSettledByResume) ?? []) : [];
-  if (doubtful.length > 0)
+  // A resume of the run may find out what became of these rows. An undo that has begun can no longer wait for it.
+  const doubtful = undone?.rows.filter(
+    (row) => row.doubt && row.intent.kind !== 'create' && !needsPerson(row),
+  );
+  if (run.id === undefined && doubtful && doubtful.length > 0)
     await context.printSummary(
       `note: ${counted(doubtful.length, 'row', 'rows')} may have been written, and an undo leaves such rows alone; to settle them first: ${followUpCommand(context, ['resume', undone?.id ?? ''])}`,
     );

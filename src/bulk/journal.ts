@@ -6,14 +6,7 @@ import { withLock } from '../process/lock.ts';
 import { fileError } from '../process/system-error.ts';
 import { syncFile, syncPath } from '../process/write-file-sync.ts';
 import { printEvent } from './event-lines.ts';
-import {
-  isUnfinished,
-  journalPath,
-  nextPlanNumber,
-  type RunInfo,
-  type RunList,
-  readRunIds,
-} from './list-runs.ts';
+import { isUnfinished, journalPath, nextPlanNumber, type RunList, readRunIds } from './list-runs.ts';
 import type { RunRow } from './row.ts';
 import { applyEvent, type Run, type RunChange, type RunEvent } from './run.ts';
 
@@ -102,13 +95,12 @@ export class Journal {
 }
 
 /**
- * Opens the journal of a run, and writes the plan of a session to it. For a new run it first creates the journal, and removes
- * those of `surplusRuns`.
+ * Opens the journal of a run, and writes the plan of a session to it. For a new run it first creates the journal.
  *
  * @throws CliError `failed`: then nothing was sent, and a new run does not exist.
  */
 export async function openJournal(list: RunList, run: Run, rows: readonly RunRow[]): Promise<Journal> {
-  const { folder, runs } = list;
+  const { folder } = list;
   const number = nextPlanNumber(list, run.header.target);
   if (run.id !== undefined) {
     const journal = new Journal(journalPath(folder, run.id), run);
@@ -116,8 +108,7 @@ export async function openJournal(list: RunList, run: Run, rows: readonly RunRow
     return journal;
   }
   const [id, journal] = await withLock(join(folder, 'runs'), async () => {
-    const sizeOf = (id: string) => statSync(journalPath(folder, id), { throwIfNoEntry: false })?.size ?? 0;
-    for (const old of surplusRuns(runs, sizeOf)) await rm(journalPath(folder, old), { force: true });
+    await removeSurplusJournals(list);
     const [last = 'r0'] = await readRunIds(folder);
     const next = `r${Number(last.slice(1)) + 1}`;
     return [next, new Journal(journalPath(folder, next), run)] as const;
@@ -140,22 +131,17 @@ const maxJournalBytes = 2 ** 30;
 const minKeptRuns = 50;
 
 /**
- * Chooses the runs whose journals are removed so that the others fit: the oldest ones that are finished and are not deliveries. The
- * run of an undo that is unfinished stays, because the undo compares its rows with it.
- *
- * @param runs the newest first.
- * @param sizeOf returns the bytes of the journal of a run.
+ * Removes the oldest journals until the others fit, but none of a run that is unfinished or of a delivery. A run whose undo is
+ * unfinished stays, because the undo compares its rows with it.
  */
-export function surplusRuns(runs: readonly RunInfo[], sizeOf: (id: string) => number): string[] {
+async function removeSurplusJournals({ folder, runs }: RunList): Promise<void> {
+  const sizeOf = (id: string) => statSync(journalPath(folder, id), { throwIfNoEntry: false })?.size ?? 0;
   let bytes = runs.reduce((sum, { id }) => sum + sizeOf(id), 0);
   const deliveries = new Set(runs.flatMap(({ id, header }) => (header.delivery === null ? [] : id)));
-  return runs
-    .slice(minKeptRuns)
-    .reverse()
-    .flatMap(({ id, state, undo, header: { undoes } }) => {
-      const isNeeded = isUnfinished(undo ?? { state }) || deliveries.has(undoes ?? id);
-      if (bytes <= maxJournalBytes || isNeeded) return [];
-      bytes -= sizeOf(id);
-      return id;
-    });
+  for (const { id, state, undo, header } of runs.slice(minKeptRuns).reverse()) {
+    const isNeeded = isUnfinished(undo ?? { state }) || deliveries.has(header.undoes ?? id);
+    if (bytes <= maxJournalBytes || isNeeded) continue;
+    bytes -= sizeOf(id);
+    await rm(journalPath(folder, id), { force: true });
+  }
 }

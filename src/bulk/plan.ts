@@ -6,7 +6,7 @@ import { CliError, UsageError } from '../process/errors.ts';
 import { decide, type Row } from '../writes/decide.ts';
 import type { Reading, RecordPort } from '../writes/port.ts';
 import { claimsOn } from './claims.ts';
-import { applyPlan, isForSession, type RowPlan, type RunRow } from './row.ts';
+import { applyPlan, isResumable, type RowPlan, type RunRow } from './row.ts';
 import type { Run } from './run.ts';
 import type { Session } from './session.ts';
 
@@ -43,7 +43,7 @@ const minRowsForList = 100;
  */
 export async function planRun(session: Session): Promise<Plan> {
   const { run, port, stocks, concurrency, progress, mayCreate } = session;
-  const rows = run.rows.filter(isForSession);
+  const rows = run.rows.filter(isResumable);
   const claims = await claimsOn(session, rows);
   const toRead: RunRow[] = [];
   const planByValue = (row: RunRow, now: RecordValue) => applyPlan(row, planOf(row, now, mayCreate, port));

@@ -17,7 +17,7 @@ import {
   runError,
   toReportJson,
 } from './report.ts';
-import { idOfRow, isForPerson, type RunRow, rowCountOf, rowName, rowStateOf, rowStates } from './row.ts';
+import { idOfRow, needsPerson, type RunRow, rowCountOf, rowName, rowStateOf, rowStates } from './row.ts';
 import { describeExample, rowTerms } from './row-view.ts';
 import { canBeUndone, type Run } from './run.ts';
 
@@ -113,7 +113,7 @@ function reportHint(
   const { header, rows } = run;
   if (unwritten?.what === 'journal') return noJournalHint;
   // The next command is about the first of the creates that may have been made.
-  const made = rows.find((row) => row.id === undefined && isForPerson(row));
+  const made = rows.find((row) => row.id === undefined && needsPerson(row));
   const look = made && lookCommand(context, nouns[header.noun], made);
   const next = command && nextHint(context, command, look);
   const isStale = rows.some(({ outcome }) => outcome?.reason?.code === 'stale');

@@ -7,7 +7,7 @@ import { CliError, type ErrorKind } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
 import { counted, flagName, groupDigits } from '../process/text.ts';
 import type { RunInfo } from './list-runs.ts';
-import { isForPerson, isForSession, type RowCounts, type RunRow, rowCountOf, rowName } from './row.ts';
+import { isResumable, needsPerson, type RowCounts, type RunRow, rowCountOf, rowName } from './row.ts';
 import type { Run, RunHeader } from './run.ts';
 
 /** What a session of a run did, and what has become of the run. */
@@ -150,11 +150,11 @@ export type NextCommand =
 
 /** Finds the command for a run whose rows are known, or undefined if the run is finished. */
 export function findNextCommand({ id = '', header, rows }: Run): NextCommand | undefined {
-  const unfinished = rows.filter((row) => isForSession(row) || isForPerson(row));
+  const unfinished = rows.filter((row) => isResumable(row) || needsPerson(row));
   if (unfinished.length === 0) return undefined;
   // Each row may wait for a person or for another run.
   const waiting = unfinished.flatMap((row): NextCommand[] => {
-    if (isForPerson(row)) return [{ kind: 'settle', run: id, row: rowName(row) }];
+    if (needsPerson(row)) return [{ kind: 'settle', run: id, row: rowName(row) }];
     const { run, row: name } = row.outcome?.reason?.waitsFor ?? {};
     if (run === undefined) return [];
     return [name === undefined ? { kind: 'undo', run } : { kind: 'settle', run, row: name }];

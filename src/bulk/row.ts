@@ -8,7 +8,7 @@ export interface RunRow extends Row {
   /** The line of the input, from 1. In an undo that of the row that it takes back. */
   readonly line: number;
   /** The number of the last plan that the row was in, to be written. 0 before the first. */
-  lastPlan: number;
+  planNumber: number;
   /** The value that the last plan has read for an uncertain row, which keeps the `before` of the plan that sent it. */
   now?: RecordValue | undefined;
   /** The count of the inventory entry that is deleted with a pet. */
@@ -35,7 +35,7 @@ export function newRow<Id extends RunRow['id'], RowIntent extends Intent>({
     planned: undefined,
     doubt: undefined,
     outcome: undefined,
-    lastPlan: 0,
+    planNumber: 0,
   };
 }
 
@@ -62,7 +62,7 @@ export function applyPlan(row: RunRow, { planned, outcome, now }: RowPlan): void
 
 /** Returns a row of a later plan, which may leave it out of what is written. */
 export function planAgain(earlier: RunRow, row: RunRow): RunRow {
-  return Object.assign(earlier, row, { lastPlan: earlier.lastPlan });
+  return Object.assign(earlier, row, { planNumber: earlier.planNumber });
 }
 
 /** Gives a row its outcome. Only an unknown row stays in doubt. */
@@ -104,21 +104,16 @@ export function isLeft({ outcome }: Row): boolean {
   return !outcome || (outcome.kind === 'failed' && outcome.reason?.isTransient === true);
 }
 
-/** Returns true if a resume looks at a row: it is left, or unknown. Only a person can settle an unknown create. */
-export function isForSession(row: Row): boolean {
+/** Returns true if `resume` looks at a row: it is left, or unknown and not a create. */
+export function isResumable(row: Row): boolean {
   return isLeft(row) || (row.outcome?.kind === 'unknown' && row.intent.kind !== 'create');
 }
 
-/** Returns true if only a person can say what happened to a row: it is unknown, and a resume could not find out. */
-export function isForPerson({ outcome, intent }: Row): boolean {
+/** Returns true if only a person can say what happened to a row: it is unknown, and `resume` could not find out. */
+export function needsPerson({ outcome, intent }: Row): boolean {
   if (outcome?.kind !== 'unknown') return false;
   const { reason } = outcome;
-  return intent.kind === 'create' || (reason !== undefined && reasonRule(reason.code).isForPerson === true);
-}
-
-/** Returns true if a row is uncertain, and a resume may find out what became of it. */
-export function isSettledByResume(row: Row): boolean {
-  return row.doubt !== undefined && row.intent.kind !== 'create' && !isForPerson(row);
+  return intent.kind === 'create' || (reason !== undefined && reasonRule(reason.code).needsPerson === true);
 }
 
 /** The numbers of rows, by their state. */

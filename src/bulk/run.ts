@@ -165,7 +165,7 @@ export function applyEvent(run: Run, event: RunChange): void {
     case 'plan-end':
       for (const row of event.rows) {
         run.marked.delete(row.line);
-        if (!row.outcome) row.lastPlan = event.number;
+        if (!row.outcome) row.planNumber = event.number;
       }
       run.planNumber = event.number;
       run.end = undefined;

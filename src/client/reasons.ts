@@ -9,13 +9,13 @@ interface ReasonRule {
   /** What the user can do, a sentence. */
   readonly hint?: string;
   /** True if no further reading can settle an unknown row: only a person can tell. */
-  readonly isForPerson?: true;
+  readonly needsPerson?: true;
   /** True if the message says what was sent. */
   readonly saysSent?: true;
 }
 
 const unanswered: ReasonRule = { kind: 'unavailable' };
-const forPerson: ReasonRule = { kind: 'unavailable', isForPerson: true };
+const forPerson: ReasonRule = { kind: 'unavailable', needsPerson: true };
 const settledElsewhere: ReasonRule = { kind: 'partial' };
 
 const rules = {
@@ -25,7 +25,7 @@ const rules = {
   changed: {
     kind: 'failed',
     hint: 'look at it and decide again; nothing was overwritten',
-    isForPerson: true,
+    needsPerson: true,
     saysSent: true,
   },
   below_zero: { kind: 'usage' },

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { RecordValue } from '../../src/api/record-values.ts';
-import { isForPerson } from '../../src/bulk/row.ts';
+import { needsPerson } from '../../src/bulk/row.ts';
 import type { Attempt } from '../../src/client/answer-table.ts';
 import type { JudgedWrite } from '../../src/client/judge-write.ts';
 import { CliError } from '../../src/process/errors.ts';
@@ -225,7 +225,7 @@ test('an uncertain row that the service cannot show is for a person, not for a f
   const [, step] = next(initialState(row), { kind: 'begin' }, situation);
   const outcome = step.kind === 'end' ? step.outcome : undefined;
   expect(outcome).toMatchObject({ kind: 'unknown', reason: { code: 'unbound' } });
-  expect(isForPerson({ ...row, outcome })).toBe(true);
+  expect(needsPerson({ ...row, outcome })).toBe(true);
 });
 
 // A gateway may have sent the refused write twice, and its first half may have been applied.
