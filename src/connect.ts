@@ -2,13 +2,14 @@ import { version } from '../package.json';
 import { builtInContract, describeLifecycle } from './api/contract.ts';
 import { isEmbedded, type Transport } from './api/http.ts';
 import type { OperationId } from './api/nouns.ts';
+import type { Service } from './checks/check.ts';
 import type { CallLimits, ClientEvent, ClientOptions } from './client/call.ts';
 import { type Client, createClient } from './client/client.ts';
 import { type Header, parseHeaderFlag, rejectInsecure, toHeaders } from './client/headers.ts';
 import { traceOf } from './client/shown-calls.ts';
 import { findProxy } from './client/transport/proxy.ts';
 import type { TlsFiles } from './client/transport/tls.ts';
-import { decideTokenUse, tokenHeaderValue } from './config/credential.ts';
+import { chooseTokenHeader, decideTokenUse, tokenHeaderValue } from './config/credential.ts';
 import { resolvePaths } from './config/file.ts';
 import { addressOf, type ClientUse, type Context, followUpCommand } from './context.ts';
 import { UsageError } from './process/errors.ts';
@@ -59,6 +60,25 @@ export async function connectToDocuments(
   const tls = isServiceOrigin ? { ...trust, cert, key } : trust;
   const transport = await openTransport(context, origin, tls, 'records');
   return openClient(context, { baseUrl: origin, contract, ...headers, transport }, 'records');
+}
+
+/** Opens the service for checks. @throws UsageError if nothing says which service, or a setting is wrong. */
+export async function connectForChecks(context: Context, strict = false): Promise<Service> {
+  const { settings, secrets, io } = context;
+  const client = await context.client('checks');
+  const { baseUrl } = client;
+  const proxy = findProxy(new URL(baseUrl), io.env);
+  const whyNoSocket = isEmbedded(baseUrl)
+    ? 'the embedded store has no socket'
+    : proxy && `requests go through the proxy ${proxy.label}`;
+  return {
+    client,
+    socket: whyNoSocket ?? { baseUrl, tls: await openTlsFiles(context, baseUrl), env: io.env },
+    mask: secrets.mask,
+    strict,
+    sendsEtags: settings.get('etags'),
+    tokenHeader: chooseTokenHeader(settings, client.contract.tokenHeader),
+  };
 }
 
 /** The headers of every request, and the source of their credential. */
@@ -194,7 +214,7 @@ async function openTransport(
 }
 
 /** Reads and checks the certificates and the key in the settings and, for https, the certificates of SSL_CERT_FILE. */
-export async function openTlsFiles(context: Context, baseUrl: string): Promise<TlsFiles> {
+async function openTlsFiles(context: Context, baseUrl: string): Promise<TlsFiles> {
   const { settings, io } = context;
   const { SSL_CERT_FILE: roots } = io.env;
   const tlsFile = (key: 'ca-cert' | 'client-cert' | 'client-key') => {

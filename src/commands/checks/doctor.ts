@@ -15,10 +15,10 @@ import { action } from '../../cli/verb.ts';
 import { decideTokenUse } from '../../config/credential.ts';
 import { resolvePaths } from '../../config/file.ts';
 import type { Settings } from '../../config/settings.ts';
+import { connectForChecks } from '../../connect.ts';
 import type { Context } from '../../context.ts';
 import type { View } from '../../output/columns.ts';
 import type { Output } from '../../output/printer.ts';
-import { connectForChecks } from './connect-for-checks.ts';
 
 export const doctor = action({
   wrongSettings: 'ignore',

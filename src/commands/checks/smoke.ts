@@ -9,13 +9,13 @@ import { type SmokeReport, toHumanReport } from '../../checks/smoke-report.ts';
 import { flag, type ValuesOf, value, values, writeFlags } from '../../cli/flag.ts';
 import { action } from '../../cli/verb.ts';
 import { parseDuration } from '../../config/keys.ts';
+import { connectForChecks } from '../../connect.ts';
 import type { Context } from '../../context.ts';
 import { propertyColumns } from '../../output/columns.ts';
 import type { Output } from '../../output/printer.ts';
 import { exitCodes, InterruptedError, OutputClosedError, UsageError } from '../../process/errors.ts';
 import { ensureFolder, writeFileAtomic } from '../../process/files.ts';
 import { fileError } from '../../process/system-error.ts';
-import { connectForChecks } from './connect-for-checks.ts';
 
 const smokeFlags = {
   wait: value('--wait <duration>', 'run the read checks again for up to this long, until they pass', {
