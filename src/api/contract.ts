@@ -30,19 +30,25 @@ export const builtInContract: Contract = {
   definitions: {},
 };
 
+/** The service lacks an operation, a parameter or a field that the command needs. */
+export class UnboundError extends UsageError {
+  constructor(message: string, hint = 'see `petstore api operations`') {
+    super(message, { hint, code: 'unbound' });
+  }
+}
+
 /**
  * Returns an operation of the contract. Commands call this before they send anything.
  *
- * @throws UsageError if the contract lacks the operation.
+ * @throws UnboundError if the contract lacks the operation.
  */
 export function offeredOperation(contract: Contract, id: OperationId): Operation {
   const operation = contract.operations.get(id);
   if (operation) return operation;
   const { summary } = operations[id];
   const action = summary.charAt(0).toLowerCase() + summary.slice(1);
-  throw new UsageError(
+  throw new UnboundError(
     `the service offers no way to ${action}: ${contract.missing.get(id) ?? notDescribed} (${id})`,
-    { hint: 'see `petstore api operations`', code: 'unbound' },
   );
 }
 

@@ -1,9 +1,8 @@
-import { offeredOperation } from '../api/contract.ts';
+import { offeredOperation, UnboundError } from '../api/contract.ts';
 import { nouns } from '../api/nouns.ts';
 import type { Client } from '../client/client.ts';
 import { Pace, type StopReason } from '../client/pace.ts';
 import type { Context } from '../context.ts';
-import { UsageError } from '../process/errors.ts';
 import { Stop } from '../process/signals.ts';
 import type { Intent } from '../writes/decide.ts';
 import { createRecordPort, type RecordPort } from '../writes/port.ts';
@@ -140,8 +139,5 @@ function checkOffers({ contract }: Client, port: RecordPort, { header: { noun, k
   const sets = rows.some(({ intent }) => intent.kind === 'set' || intent.kind === 'add');
   if (kind !== 'undo' || sets) offeredOperation(contract, needed);
   if (kind !== 'create' && !port.canRead)
-    throw new UsageError(`the service offers neither ${get} nor ${list}, so nothing can be planned`, {
-      hint: 'see `petstore api operations`',
-      code: 'unbound',
-    });
+    throw new UnboundError(`the service offers neither ${get} nor ${list}, so nothing can be planned`);
 }

@@ -1,8 +1,7 @@
-import { takesParameter } from '../api/contract.ts';
+import { takesParameter, UnboundError } from '../api/contract.ts';
 import { isBound, type Operation } from '../api/operations.ts';
 import { hasCategory, isCategoryField, type ServiceRecord } from '../api/record-values.ts';
 import { defaultStatus } from '../api/values.ts';
-import { UsageError } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-json.ts';
 import { caseless } from '../process/text.ts';
 import type { CallOptions, ListMessage } from './call.ts';
@@ -21,13 +20,13 @@ export interface ListOptions extends CallOptions {
 }
 
 /** A list may end before its last record, and the caller needs every record. */
-export class CutListError extends UsageError {
+export class CutListError extends UnboundError {
   /** @param why a clause. */
   constructor(why: string, { id }: Operation) {
-    super(`the list may be cut, and this needs every record: ${why} (${id})`, {
-      hint: 'ask the owner of the service for a list that can be read to its end',
-      code: 'unbound',
-    });
+    super(
+      `the list may be cut, and this needs every record: ${why} (${id})`,
+      'ask the owner of the service for a list that can be read to its end',
+    );
   }
 }
 
@@ -39,7 +38,7 @@ type OpenList = (query: Filters) => PageSource;
  * applied here.
  *
  * @param notify tells the user how the list ends.
- * @throws UsageError for a filter that neither the service nor this function can apply. CutListError if `needsWhole` is set and
+ * @throws UnboundError for a filter that neither the service nor this function can apply. CutListError if `needsWhole` is set and
  *   the list may be cut. CliError for a list that does not end.
  */
 export async function* readList(
@@ -151,7 +150,7 @@ function hasField({ records }: Operation, name: string): boolean {
  * Checks that the service or this program can apply each filter.
  *
  * @param needs fields that a further condition reads.
- * @throws UsageError for the first filter that cannot be applied.
+ * @throws UnboundError for the first filter that cannot be applied.
  */
 export function checkFilters(operation: Operation, filters: Filters, needs: readonly string[] = []): void {
   const names = Object.keys(filters).filter((name) => filters[name] !== undefined);
@@ -162,9 +161,8 @@ export function checkFilters(operation: Operation, filters: Filters, needs: read
   ].find((each) => !hasField(operation, each));
   if (name === undefined) return;
   const what = isSeveral(name) && takesParameter(operation, name) ? `several values of ${name}` : name;
-  throw new UsageError(
+  throw new UnboundError(
     `the service cannot filter by ${what}, and its records have no field ${name} (${operation.id})`,
-    { hint: 'see `petstore api operations`', code: 'unbound' },
   );
 }
 

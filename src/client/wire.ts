@@ -1,7 +1,7 @@
 // Translates records and bodies at each call. A bound service may use other field names and envelopes than ours, and no caller of
 // the client sees them.
 
-import { takesField } from '../api/contract.ts';
+import { takesField, UnboundError } from '../api/contract.ts';
 import { fieldsOfKind, nouns } from '../api/nouns.ts';
 import { isBound, type Operation, operations, type RequestBody } from '../api/operations.ts';
 import { categoryFields, categoryParts, isCategoryField, type ServiceRecord } from '../api/record-values.ts';
@@ -142,8 +142,7 @@ function requireTaken(operation: Operation, name: string): void {
   const { id, noun, body } = operation;
   if (takesField(operation, name) || (body?.hasId && name === nouns[noun].idField)) return;
   const isInTable = Object.hasOwn(operations[id].body?.fields ?? {}, name);
-  if (body?.isClosed || isInTable)
-    throw new UsageError(`${id} of the service has no field ${name}`, 'see `petstore api operations`');
+  if (body?.isClosed || isInTable) throw new UnboundError(`${id} of the service has no field ${name}`);
 }
 
 /**

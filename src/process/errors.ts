@@ -119,7 +119,7 @@ export type UsageCode =
   | 'unfinished_delivery'
   /** Another process holds the lock. */
   | 'locked'
-  /** The service has no such operation, or its binding leaves it open. */
+  /** The service lacks an operation, a parameter or a field, or its binding leaves it open; or its list may be cut. */
   | 'unbound'
   /** A secret would go over plain http. */
   | 'insecure'

@@ -1,4 +1,4 @@
-import { type Contract, fieldBounds, takesField } from '../api/contract.ts';
+import { type Contract, fieldBounds, takesField, UnboundError } from '../api/contract.ts';
 import type { Field, Noun } from '../api/nouns.ts';
 import type { Operation } from '../api/operations.ts';
 import { type Fields, isCategoryField } from '../api/record-values.ts';
@@ -101,9 +101,8 @@ export function checkOfferedFields({ operation, noun }: Access, body: Fields): v
       throw new UsageError(`--field 'id=${body.id}': the id of a record cannot be given`);
     if (takesField(operation, name)) continue;
     const field = noun.fields.find((candidate) => candidate.name === name);
-    throw new UsageError(
+    throw new UnboundError(
       `${field ? flagOf(field) : `--field ${name}`}: ${operation.id} of the service has no field ${name}`,
-      'see `petstore api operations`',
     );
   }
 }

@@ -20,6 +20,7 @@ const wrong: readonly (readonly [Line, string])[] = [
     'pets create --name Rex --category 1 --field colour=red',
     'createPet of the service has no field colour\n',
   ],
+  ['pets create --name Rex --category 1 --field colour=red -o json', '"code":"unbound"'],
   ['pets update 3', 'nothing to change\nhint: give one or more of --name, --category, --status\n'],
   ['pets update 1.5 --name x', noId('1.5')],
   ['pets update --status sold', 'update pet: no id is given'],
