@@ -1,4 +1,12 @@
-import { closeSync, writeFileSync as fillFile, fsyncSync, openSync, renameSync, rmSync } from 'node:fs';
+import {
+  closeSync,
+  writeFileSync as fillFile,
+  fsyncSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+} from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { processId } from './io.ts';
 import { systemCode } from './system-error.ts';
@@ -32,6 +40,18 @@ export function writeFileSync(
     throw error;
   }
   syncPath(dirname(path));
+}
+
+/** Removes the temporary files of killed processes that were writing a file. Only for a process that holds the lock of the file. */
+export function removeTemporaryFiles(path: string): void {
+  const [folder, start] = [dirname(path), `.${basename(path)}.`];
+  try {
+    for (const name of readdirSync(folder))
+      if (name.startsWith(start) && /^\d+-[\da-z]+\.tmp$/.test(name.slice(start.length)))
+        rmSync(join(folder, name), { force: true });
+  } catch {
+    // They only take room.
+  }
 }
 
 /** Writes the entries of a folder, or the content of a file, to the disk. Does nothing if the system does not allow it. */
