@@ -6,10 +6,11 @@ import { readRecord } from '../client/read-record.ts';
 import { type Context, canAsk } from '../context.ts';
 import { editAndSend, findEditor } from '../input/editor.ts';
 import type { PreparedCommand } from '../output/printer.ts';
+import { forEachConcurrently } from '../process/deadline.ts';
 import { CliError, UsageError } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, printJson } from '../process/exact-json.ts';
 import { loadYaml } from '../process/exact-yaml.ts';
-import { type Access, prepareRecords, readEach } from './access.ts';
+import { type Access, prepareRecords } from './access.ts';
 import { parseFields } from './body-fields.ts';
 import { type IdOrName, nameAll, namedNoun } from './record-fields.ts';
 import { writeRecords } from './write-records.ts';
@@ -122,8 +123,7 @@ async function readDetails(
       details.set(id, error.kind === 'not-found' ? { isMissing: true } : {});
     }
   };
-  const concurrency = context.settings.get('concurrency');
-  await readEach(ids, read, { unit: noun.plural, concurrency });
+  await forEachConcurrently(context.settings.get('concurrency'), ids, read);
   return details;
 }
 

@@ -6,20 +6,20 @@ import type { Context } from '../context.ts';
 import type { View } from '../output/columns.ts';
 import { errorSentence } from '../output/messages.ts';
 import type { PreparedCommand } from '../output/printer.ts';
-import { sleep, withinLimits } from '../process/deadline.ts';
+import { forEachConcurrently, sleep, withinLimits } from '../process/deadline.ts';
 import { CliError, exitCodes, InterruptedError, UsageError } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
 import { sanitize, secondsText } from '../process/text.ts';
 import {
   type Access,
   beginNames,
+  joinErrors,
+  Names,
   type PrintAccess,
   prepareRecords,
-  readEach,
   readNames,
   withNames,
 } from './access.ts';
-import { Names } from './names.ts';
 import { type IdOrName, type NamedRecord, namedNoun, toServiceStatuses } from './record-fields.ts';
 
 interface ListQuery {
@@ -165,8 +165,18 @@ export async function getRecords(
     const read = async (idOrName: IdOrName) =>
       (await readRecord(client, noun.name, await names.findId(namedNoun(noun), idOrName))).record;
     beginNames(access, { isList: false });
+    const results: (ServiceRecord | CliError)[] = [];
     const concurrency = context.settings.get('concurrency');
-    const { values: records, error } = await readEach(idsOrNames, read, { unit: noun.plural, concurrency });
+    await forEachConcurrently(concurrency, idsOrNames.entries(), async ([index, idOrName]) => {
+      results[index] = await read(idOrName).catch((failure: unknown) => {
+        if (!(failure instanceof CliError)) throw failure;
+        if (failure instanceof InterruptedError || failure instanceof UsageError) throw failure;
+        return failure;
+      });
+    });
+    const errors = results.filter((result) => result instanceof CliError);
+    const records = results.filter((result): result is ServiceRecord => !(result instanceof CliError));
+    const error = joinErrors(errors, results.length, noun.plural);
     if (records.length === 0) throw error;
     const named = withNames(access, records, await readNames(access, records));
     const [first] = named;

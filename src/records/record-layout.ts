@@ -8,9 +8,8 @@ import { type CheckedInput, type Issue, toIssue, withoutInvalid } from '../input
 import { CliError, parseAt, ValueError } from '../process/errors.ts';
 import type { JsonObject, JsonValue } from '../process/exact-json.ts';
 import type { Intent } from '../writes/decide.ts';
-import type { Access } from './access.ts';
+import { type Access, isName } from './access.ts';
 import { parseFields, typeOfField } from './body-fields.ts';
-import { isName } from './names.ts';
 import { columnOf, parseTyped } from './record-fields.ts';
 
 /** A record of a file. */

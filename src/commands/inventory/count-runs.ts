@@ -11,7 +11,7 @@ import { quoteCell } from '../../output/formats.ts';
 import type { PreparedCommand } from '../../output/printer.ts';
 import { messageOf, UsageError } from '../../process/errors.ts';
 import { sanitize } from '../../process/text.ts';
-import { Names } from '../../records/names.ts';
+import { Names } from '../../records/access.ts';
 import { toServiceStatuses } from '../../records/record-fields.ts';
 import type { ApplyFlags } from '../shared-flags.ts';
 

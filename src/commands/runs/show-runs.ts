@@ -9,7 +9,7 @@ import type { Context } from '../../context.ts';
 import { inPages, type PreparedCommand } from '../../output/printer.ts';
 import { UsageError } from '../../process/errors.ts';
 import type { JsonObject } from '../../process/exact-json.ts';
-import { Names } from '../../records/names.ts';
+import { Names } from '../../records/access.ts';
 import type { IdOrName } from '../../records/record-fields.ts';
 
 interface RunFilter {
