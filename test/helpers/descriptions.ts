@@ -1,4 +1,17 @@
-/** Descriptions of services unlike the one of the table: other paths, methods, names and gaps. */
+// Descriptions of services unlike the one of the table: other paths, methods, names and gaps.
+
+/** A body or an answer in JSON. */
+export const json = <Schema>(schema: Schema) => ({ content: { 'application/json': { schema } } });
+
+/** The responses of an operation that answers 200. */
+export const ok = <Schema>(schema: Schema) => ({ 200: { description: 'ok', ...json(schema) } });
+
+/** The schema of a record that has all of these fields. */
+export const record = (properties: object) => ({
+  type: 'object',
+  required: Object.keys(properties),
+  properties,
+});
 
 /** OpenAPI 3.0 in YAML: other paths with our operationIds, PATCH for updates, ids of other names. */
 export const warehouse = `
@@ -107,17 +120,11 @@ components:
         status: { $ref: '#/components/schemas/PetStatus' }
 `;
 
-const item = {
-  type: 'object',
-  required: ['petId', 'quantity', 'status'],
-  properties: {
-    petId: { type: 'integer' },
-    quantity: { type: ['integer', 'null'], exclusiveMinimum: -1 },
-    status: { type: 'string' },
-  },
-};
-const json = (schema: unknown) => ({ content: { 'application/json': { schema } } });
-const ok = (schema: unknown) => ({ '200': { description: 'ok', ...json(schema) } });
+const item = record({
+  petId: { type: 'integer' },
+  quantity: { type: ['integer', 'null'], exclusiveMinimum: -1 },
+  status: { type: 'string' },
+});
 
 /** Only the parts that the specification states. */
 export const sparse = {
@@ -131,12 +138,13 @@ export const sparse = {
   },
 };
 
-const pet = {
-  type: 'object',
-  required: ['id', 'name', 'categoryId'],
-  properties: { id: { type: 'integer' }, name: { type: 'string' }, categoryId: { type: 'integer' } },
-};
-const quantity = { type: 'object', required: ['quantity'], properties: { quantity: { type: 'integer' } } };
+/** The schema of a pet. */
+export const pet = record({
+  id: { type: 'integer' },
+  name: { type: 'string' },
+  categoryId: { type: 'integer' },
+});
+const quantity = record({ quantity: { type: 'integer' } });
 const takesUpdate = {
   requestBody: json({ $ref: '#/components/schemas/InventoryUpdate' }),
   responses: ok({ $ref: '#/components/schemas/InventoryItem' }),

@@ -1,3 +1,4 @@
+import { json } from './descriptions.ts';
 import {
   type ReceivedRequest,
   type RecordingServer,
@@ -142,7 +143,6 @@ function describe(shape: Shape, all: Record<Noun, Fields[]>): object {
     wrap = (record) => record,
     list = (records: Fields[]) => records,
   } = shape;
-  const json = (schema: object) => ({ content: { 'application/json': { schema } } });
   const paths: Record<string, object> = {};
   const schemas: Record<string, object> = {};
   for (const [noun, [example = {}]] of Object.entries(all)) {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { bindTo } from '../helpers/bound.ts';
-import { ambiguous, warehouse } from '../helpers/descriptions.ts';
+import { ambiguous, json, ok, record, warehouse } from '../helpers/descriptions.ts';
 import {
   type ReceivedRequest,
   type RecordingServer,
@@ -101,11 +101,9 @@ test('a pet that cannot be read alone is found in the list, and --map settles a 
   expect(service.calls()).toContain('PATCH /a/inventory/7');
 });
 
-const json = (schema: object) => ({ content: { 'application/json': { schema } } });
 const integer = { type: 'integer' };
 const text = { type: 'string' };
 const id = { name: 'id', in: 'path', required: true, schema: integer };
-const record = (properties: object) => ({ type: 'object', required: Object.keys(properties), properties });
 const document = (paths: object) => ({ openapi: '3.1.0', info: {}, paths });
 
 test.each([
@@ -115,7 +113,7 @@ test.each([
 ])('a new pet has its category as the object that is required: %s from %s %j', async (sent, line, stdin) => {
   const requestBody = json(record({ name: text, category: { ...record({ id: integer }) } }));
   const category = record({ id: integer, name: text });
-  const list = { responses: { 200: json({ type: 'array', items: category }) } };
+  const list = { responses: ok({ type: 'array', items: category }) };
   await using service = await recordingServer({}, ({ path }) =>
     path.startsWith('/categories')
       ? { body: [{ id: 2, name: 'Cats' }] }
@@ -135,7 +133,7 @@ test('a filter is trusted if the records do not show its field', async () => {
     { name: 'status', in: 'query', schema: { ...text, enum: ['available', 'pending', 'sold'] } },
     { name: 'categoryId', in: 'query', schema: integer },
   ];
-  const get = { parameters, responses: { 200: json({ type: 'array', items: pet }) } };
+  const get = { parameters, responses: ok({ type: 'array', items: pet }) };
   const { run, done } = await bindTo(service, document({ '/pets': { get } }));
   expect(await done('pets list --status sold -o ids')).toBe('2\n');
   expect(await done('pets list --category 4 -o ids')).toBe('1\n');

@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
+import { ok, pet } from '../helpers/descriptions.ts';
 import { runCli } from '../helpers/run-cli.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
@@ -12,14 +13,7 @@ beforeEach(() => {
 });
 
 const head = { openapi: '3.1.0', info: { title: 'x', version: '1' } };
-const listOf = (schema: unknown) => ({
-  get: { responses: { 200: { description: 'ok', content: { 'application/json': { schema } } } } },
-});
-const pet = {
-  type: 'object',
-  required: ['id', 'name', 'categoryId'],
-  properties: { id: { type: 'integer' }, name: { type: 'string' }, categoryId: { type: 'integer' } },
-};
+const listOf = (schema: unknown) => ({ get: { responses: ok(schema) } });
 
 /** Writes a document and binds it. `bound` has the operations. */
 async function bind(document: unknown) {

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { JsonObject } from '../../src/process/exact-json.ts';
 import { bindDocument } from '../helpers/corpus.ts';
+import { json, ok } from '../helpers/descriptions.ts';
 import { randomOf } from '../helpers/random.ts';
 
 // No write is ever bound to a record that is not the one named. Random services find their records by a key of their own:
@@ -93,7 +94,6 @@ function makeScene(seed: number): Scene {
   const ref: JsonObject = { $ref: `#/components/schemas/${schemaName}` };
   // `/pets/{petId}` without a word about a pet is that of the specification.
   const isDescribed = random() < 0.8 || (noun === 'pets' && key === 'petId');
-  const json = (schema: JsonObject) => ({ content: { 'application/json': { schema } } });
   const recordSchema = isDescribed ? ref : pick([{}, { type: 'object' }]);
   const listSchema: JsonObject = { type: 'array', items: recordSchema };
   const list = pick<JsonObject>([
@@ -120,8 +120,7 @@ function makeScene(seed: number): Scene {
       schema: { type: pick(['string', 'integer']) },
     })),
   ];
-  const answers =
-    random() < 0.5 ? { 200: { description: 'ok', ...json(recordSchema) } } : { 204: { description: 'done' } };
+  const answers = random() < 0.5 ? ok(recordSchema) : { 204: { description: 'done' } };
   const body =
     noun === 'inventory' ? { type: 'object', properties: { quantity: { type: 'integer' } } } : recordSchema;
   const operationId =
@@ -130,7 +129,7 @@ function makeScene(seed: number): Scene {
       : {};
   const update = { ...operationId, requestBody: json(body), responses: answers };
   const collection = {
-    ...(random() < 0.8 && { get: { responses: { 200: { description: 'ok', ...json(list) } } } }),
+    ...(random() < 0.8 && { get: { responses: ok(list) } }),
     ...(random() < 0.5 && {
       post: { requestBody: json(recordSchema), responses: { 201: { description: 'made' } } },
     }),
@@ -139,7 +138,7 @@ function makeScene(seed: number): Scene {
   };
   const item = {
     parameters,
-    ...(random() < 0.6 && { get: { responses: { 200: { description: 'ok', ...json(recordSchema) } } } }),
+    ...(random() < 0.6 && { get: { responses: ok(recordSchema) } }),
     [pick(['put', 'put', 'patch'])]: update,
     delete: { responses: { 204: { description: 'gone' } } },
   };

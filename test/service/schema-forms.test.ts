@@ -1,18 +1,16 @@
 import { describe, expect, test } from 'vitest';
 import { bindTo } from '../helpers/bound.ts';
+import { ok } from '../helpers/descriptions.ts';
 import { recordingServer } from '../helpers/recording-server.ts';
 
 /** Describes a list of pets with one more field, and other schemas. */
 function describeField(openapi: string, field: object, schemas: object = {}) {
-  const json = (schema: object) => ({
-    200: { description: 'ok', content: { 'application/json': { schema } } },
-  });
   const properties = { id: { type: 'integer' }, name: { type: 'string' }, field };
   return {
     openapi,
     info: { title: 'Pets', version: '1' },
     paths: {
-      '/pets': { get: { responses: json({ type: 'array', items: { $ref: '#/components/schemas/Pet' } }) } },
+      '/pets': { get: { responses: ok({ type: 'array', items: { $ref: '#/components/schemas/Pet' } }) } },
     },
     components: {
       schemas: {

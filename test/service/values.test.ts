@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { bindTo } from '../helpers/bound.ts';
+import { json, ok } from '../helpers/descriptions.ts';
 import { recordingServer } from '../helpers/recording-server.ts';
 
 // The values of a field are the description's: a text stays text, a word is one of its enumeration, a day has no time.
@@ -14,9 +15,7 @@ async function serve(
   records: Fields = {},
   more: { order?: Fields; filter?: Fields; isSilent?: boolean } = {},
 ) {
-  const json = (schema: object) => ({ content: { 'application/json': { schema } } });
   const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
-  const ok = (schema: object) => ({ 200: { description: 'ok', ...json(schema) } });
   const paths: Record<string, object> = {};
   for (const [noun, name] of Object.entries({ pets: 'Pet', orders: 'Order' })) {
     const body = json(ref(name));
