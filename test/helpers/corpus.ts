@@ -8,8 +8,8 @@ import type { JsonObject } from '../../src/process/exact-json.ts';
 //
 // `{id}` is an integer, `{id:string}` and `{id:uuid}` are not. `?shop` is a required query parameter. An answer may be in an
 // envelope: `{data: Pet[]}`. A schema has a line before, `Pet: id# name`, with its fields: `id#` is an integer, `id@` a UUID,
-// `done?` a boolean, `tags[]` a list, `name!` a required text, `category.` an object with an id and a name,
-// `n:integer,description_of_it` has a description; all else is text.
+// `done?` a boolean, `tags[]` a list, `category.` an object with an id and a name, `n:integer,description_of_it` has a
+// description; all else is text. A `!` at the end makes a field required: `name!`, `quantity#!`.
 
 /** The schemas and the operations of a description, one a line. */
 export interface Row {
@@ -38,7 +38,7 @@ export function readCorpus(text: string): Row[] {
 /** Makes the schema of a field: `quantity#`, `n:integer,with_a_description`. */
 function fieldSchema(field: string): [name: string, schema: JsonObject] {
   const [, name = '', kind = '', type, description = ''] =
-    /^([\w-]+)([#@?.!]|\[\])?(?::(\w+),(\S+))?$/.exec(field) ?? [];
+    /^([\w-]+)([#@?.]|\[\])?!?(?::(\w+),(\S+))?$/.exec(field) ?? [];
   const schemas: Record<string, JsonObject> = {
     '#': { type: 'integer' },
     '@': { type: 'string', format: 'uuid' },
@@ -52,7 +52,7 @@ function fieldSchema(field: string): [name: string, schema: JsonObject] {
 
 function recordSchema(fields: string): JsonObject {
   const entries = fields.split(' ').filter(Boolean);
-  const required = entries.filter((field) => field.endsWith('!')).map((field) => field.slice(0, -1));
+  const required = entries.filter((field) => field.endsWith('!')).map((field) => fieldSchema(field)[0]);
   return { type: 'object', properties: Object.fromEntries(entries.map(fieldSchema)), required };
 }
 
@@ -131,6 +131,12 @@ export function describeRow({ kind, schemas, operations }: Row) {
     components: { schemas: Object.fromEntries(named) },
   };
   return { document, expected, reasons };
+}
+
+/** Makes a document of the lines of one row. */
+export function describeLines(...lines: readonly string[]): JsonObject {
+  const [row] = readCorpus(`# service\n${lines.join('\n')}`);
+  return describeRow(row as Row).document;
 }
 
 /** Binds a document as `api bind` does. */

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { bindTo } from '../helpers/bound.ts';
+import { describeLines } from '../helpers/corpus.ts';
 import { ambiguous, json, ok, record, warehouse } from '../helpers/descriptions.ts';
 import {
   type ReceivedRequest,
@@ -159,28 +160,25 @@ test('a service that requires If-Match gets the ETag of the record as it was rea
 });
 
 test('a service that requires the id in the body too gets the id in the body', async () => {
-  const pet = json(record({ id: integer, name: text, categoryId: integer }));
-  const responses = { 200: pet };
   await using service = await recordingServer({}, ({ body }) => ({
     body: { ...rex, ...JSON.parse(body || '{}') },
   }));
-  const path = { parameters: [id], get: { responses }, put: { requestBody: pet, responses } };
-  await (await bindTo(service, document({ '/pets/{id}': path }))).done('pets update 7 --name Max');
+  const record = 'Pet: id#! name! categoryId#!';
+  const description = describeLines(record, 'GET /pets/{id} -> Pet', 'PUT /pets/{id} Pet -> Pet');
+  await (await bindTo(service, description)).done('pets update 7 --name Max');
   expect(JSON.parse(bodies(service, 'PUT')[0] ?? '')).toMatchObject({ id: 7, name: 'Max', categoryId: 1 });
 });
 
 test('a PATCH of a count has the fields that its body requires, as they were read', async () => {
-  const entry = json(record({ petId: integer, quantity: integer, status: text }));
-  const responses = { 200: entry };
   await using service = await recordingServer({}, ({ body }) => ({
     body: { petId: 7, quantity: 5, status: 'sold', ...(body && JSON.parse(body)) },
   }));
-  const path = {
-    get: { responses },
-    patch: { requestBody: entry, responses },
-  };
-  const maps = ['updateInventory=PATCH /inventory/{petId}'];
-  const { done } = await bindTo(service, document({ '/inventory/{petId}': path }), {}, maps);
+  const description = describeLines(
+    'Entry: petId#! quantity#! status!',
+    'GET /inventory/{petId} -> Entry',
+    'PATCH /inventory/{petId} Entry -> Entry',
+  );
+  const { done } = await bindTo(service, description, {}, ['updateInventory=PATCH /inventory/{petId}']);
   await done('inventory set 7 4');
   await done('inventory apply - --yes', { stdin: 'petId,quantity\n7,6\n' });
   expect(bodies(service, 'PATCH').map((body) => JSON.parse(body))).toEqual([
@@ -193,13 +191,9 @@ test('a create leaves out an id that its schema requires, and --field gives one'
   let made = 6;
   await using service = await recordingServer({}, ({ body }) => {
     made += 1;
-    return { status: 201, body: `{"id":${made},${body.slice(1)}` };
+    return { body: `{"id":${made},${body.slice(1)}` };
   });
-  const pet = json(record({ id: integer, name: text }));
-  const { done } = await bindTo(
-    service,
-    document({ '/pets': { post: { requestBody: pet, responses: { 201: pet } } } }),
-  );
+  const { done } = await bindTo(service, describeLines('Pet: id#! name!', 'POST /pets Pet -> Pet'));
   expect(await done('pets create --name Rex -o ids')).toBe('7\n');
   expect(await done('pets create --from - --yes -o ids', { stdin: 'id,name\n7,Mia\n' })).toBe('8\n');
   await done('pets create --name Tom --field id=9007199254740993');
@@ -241,13 +235,9 @@ test('an update sends back a field with one of our names but another meaning as 
   await using service = await recordingServer({}, ({ body }) => ({
     body: body === '' ? { id: 1, title: 'Rex', name: 'tag 7', category: 'x' } : JSON.parse(body),
   }));
-  const pet = json(record({ id: integer, title: text, name: text }));
-  const path = {
-    parameters: [id],
-    get: { responses: { 200: pet } },
-    put: { requestBody: pet, responses: { 200: pet } },
-  };
-  const { done } = await bindTo(service, document({ '/pets/{id}': path }), {}, ['pets.name=title']);
+  const record = 'Pet: id#! title! name!';
+  const description = describeLines(record, 'GET /pets/{id} -> Pet', 'PUT /pets/{id} Pet -> Pet');
+  const { done } = await bindTo(service, description, {}, ['pets.name=title']);
   expect(await done('pets get 1 -o csv')).toBe('id,name,category,status\n1,Rex,x,\n');
   expect(JSON.parse(await done('pets update 1 --name Max -o json'))).toEqual({
     id: 1,
@@ -285,27 +275,25 @@ test('a new entry has no status if the service does not take it, in a bulk run e
 // What the descriptions that web frameworks generate have in common.
 
 test('an order whose pet has another name is unbound, and its --map line binds all of orders', async () => {
-  const order = json(
-    record({ id: integer, user: integer, pet: integer, quantity: integer, complete: { type: 'boolean' } }),
+  await using service = await recordingServer({}, ({ body }) => ({
+    body: { id: 7, user: 3, pet: 2, quantity: 1, complete: false, ...JSON.parse(body || '{}') },
+  }));
+  const description = describeLines(
+    'Order: id#! user#! pet#! quantity#! complete?!',
+    'GET /orders -> Order[]',
+    'POST /orders Order -> Order',
+    'GET /orders/{id} -> Order',
+    'DELETE /orders/{id}',
+    'GET /categories',
   );
-  const list = json({ type: 'array', items: order.content['application/json'].schema });
-  await using service = await recordingServer({}, ({ method, body }) => {
-    const placed = { id: 7, user: 3, pet: 2, quantity: 1, complete: false, ...JSON.parse(body || '{}') };
-    return method === 'POST' ? { status: 201, body: placed } : { body: placed };
-  });
-  const paths = document({
-    '/orders': { get: { responses: { 200: list } }, post: { requestBody: order, responses: { 201: order } } },
-    '/orders/{id}': { parameters: [id], get: { responses: { 200: order } }, delete: { responses: {} } },
-    '/categories': { get: { responses: {} } },
-  });
-  const { run } = await bindTo(service, paths);
+  const { run } = await bindTo(service, description);
   for (const line of ['orders list', 'orders create --quantity 2 --field pet=1', 'orders delete 7 --yes']) {
     const refused = await run(line);
     expect([line, refused.code, refused.stdout]).toEqual([line, 2, '']);
     expect(refused.stderr).toContain('if it is called pet, add --map orders.petId=pet');
   }
   expect(service.requests).toEqual([]);
-  const { done } = await bindTo(service, paths, {}, ['orders.petId=pet']);
+  const { done } = await bindTo(service, description, {}, ['orders.petId=pet']);
   await done('orders create --pet 2 --quantity 4 --no-complete --field user=3');
   expect(JSON.parse(bodies(service, 'POST')[0] ?? '')).toEqual({
     pet: 2,
@@ -375,13 +363,13 @@ test.each([
 );
 
 test('every command that sets counts prints the --map line of an unbound update', async () => {
-  const entry = json(record({ petId: integer, quantity: integer }));
   await using service = await recordingServer({}, () => ({ body: { petId: 1, quantity: 2 } }));
-  const path = {
-    get: { responses: { 200: entry } },
-    patch: { requestBody: entry, responses: { 200: entry } },
-  };
-  const { run } = await bindTo(service, document({ '/inventory/{petId}': path }));
+  const description = describeLines(
+    'Entry: petId#! quantity#!',
+    'GET /inventory/{petId} -> Entry',
+    'PATCH /inventory/{petId} Entry -> Entry',
+  );
+  const { run } = await bindTo(service, description);
   const file = 'petId,quantity\n1,5\n';
   for (const line of ['set 1 5', 'adjust 1 +1', 'diff -', 'apply - --yes', 'apply - --dry-run'])
     expect(await run(`inventory ${line}`, { stdin: file })).toMatchObject({
