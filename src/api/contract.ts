@@ -18,7 +18,7 @@ export interface Contract {
   readonly tokenHeader?: TokenHeader | undefined;
   /** The path, such as `/v1`, that is appended to a base URL without a path of its own. May be empty. */
   readonly basePath: string;
-  /** The schemas to which those of the answers refer, by the references to them. */
+  /** The schemas that the schemas of answers refer to, by reference. */
   readonly definitions: JsonObject;
 }
 

@@ -77,7 +77,7 @@ export function findListSign(
   return all.find(({ link }) => link !== undefined) ?? all[0];
 }
 
-/** Returns true if an answer says that the list has no more records than were read. A plain `count` may be that of the page. */
+/** Returns true if an answer says that the list has no more records than were read. A plain `count` may count the page only. */
 export function statesWhole({ headers, envelope }: ListAnswer, count: number): boolean {
   const fields = [...headerFields(headers), ...fieldsIn(envelope)];
   const isReached = ({ name, value }: PageField) =>

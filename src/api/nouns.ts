@@ -54,7 +54,7 @@ export interface Noun {
   readonly fields: readonly Field[];
   /** The fields that identify this noun: a record of a service's description that lacks one is not of this noun. */
   readonly keyFields: readonly string[];
-  /** True if a write of a record is that of its quantity, which can be set or added to. */
+  /** True if a write changes only the quantity of a record, by a set or an addition. */
   readonly isCount: boolean;
   /** The fields by which its list can be filtered. */
   readonly filters: readonly string[];

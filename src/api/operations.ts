@@ -37,7 +37,7 @@ export interface Operation {
   readonly success: readonly number[];
   /** Error statuses of the table, each with an Error body. */
   readonly errors: readonly number[];
-  /** By status, `4XX` or `default`, from the service's own description. The OpenAPI document has those of the table. */
+  /** By status, `4XX` or `default`, from the service's own description. */
   readonly responses?: Readonly<Record<string, DocumentedResponse>> | undefined;
   /** True if requests carry the token: an operation that is open for all gets `none`. */
   readonly credential: 'required' | 'optional' | 'none';
@@ -57,7 +57,7 @@ export interface Operation {
 export interface TokenHeader {
   /** In lower case if the description names it. */
   readonly name: string;
-  /** The scheme of HTTP authentication, if it is not that of the settings. */
+  /** The scheme of HTTP authentication, if it replaces the scheme in the settings. */
   readonly scheme?: 'Basic' | undefined;
 }
 
@@ -154,7 +154,7 @@ export type Paging =
 export interface DocumentedResponse {
   /** Media types in lower case, without parameters. Empty if there is no body. */
   readonly mediaTypes: readonly string[];
-  /** A JSON Schema of OpenAPI 3.1. Its references are those of the `definitions` of the contract. */
+  /** A JSON Schema of OpenAPI 3.1. Its references lead to the `definitions` of the contract. */
   readonly schema?: JsonObject | undefined;
 }
 
@@ -314,7 +314,7 @@ export const operations = Object.fromEntries(
   operationIds.map((id): [OperationId, Operation] => [id, { ...table[id], id }]),
 ) as Readonly<Record<OperationId, Operation>>;
 
-/** Returns true if an operation is that of a service with its own description, whose names and schemas may differ from ours. */
+/** Returns true if an operation comes from the description of a service, whose names and schemas may differ from ours. */
 export function isBound({ source }: Operation): boolean {
   return source === 'bound';
 }

@@ -172,7 +172,7 @@ function comparedCategories(
     : { expected: expected.name ?? expected.id ?? undefined, actual: name ?? id ?? undefined };
 }
 
-/** Returns true if a record has a category, whatever the case of its name. */
+/** Returns true if a record has a category. The case of its name does not matter. */
 export function hasCategory(record: RecordFields, category: JsonValue): boolean {
   const { expected, actual } = comparedCategories(category, record);
   return caseless(String(expected)) === caseless(String(actual));

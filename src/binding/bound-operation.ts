@@ -55,7 +55,7 @@ function readAnswer(
   { answer, answersNoJson }: DocumentOperation,
 ): Pick<Operation, 'result' | 'records'> {
   const { result, records } = tableOperation;
-  // A description that states no bounds has none, whatever our table says.
+  // If the description states no bounds, the bounds of our table do not apply.
   const unstated = { ...records, bounds: {} };
   if (!result || !answer) return { result: answersNoJson ? undefined : result, records: unstated };
   const { envelope, shape } = recordsIn(tableOperation, answer.shape) ?? { envelope: [], shape: undefined };
@@ -89,7 +89,7 @@ function takesChangesOnly(
   return (isPatch || nouns[noun].isCount) && fields.every(([name]) => /^(quantity|petId)$/.test(name));
 }
 
-/** Reads the form of the body. By default it is that of the table. */
+/** Reads the form of the body. By default it is the form in the table. */
 function requestBodyOf(tableOperation: TableOperation, from: DocumentOperation): RequestBody | undefined {
   const { noun, method, body } = tableOperation;
   if (!body || !from.body) return body;
@@ -167,7 +167,7 @@ function readResponses(responses: JsonObject, root: Description): Record<string,
   return documentedResponses;
 }
 
-/** Returns the schemas to which those of the answers refer, by reference. */
+/** Returns the schemas that the schemas of answers refer to, by reference. */
 export function definitionsOf(operations: readonly Operation[], root: Description): JsonObject {
   const references = operations
     .flatMap(({ responses = {} }) => Object.values(responses))

@@ -198,7 +198,7 @@ export function jsonContent(
 }
 
 /**
- * Lists the parameters, those of the path template first.
+ * Lists the parameters. The parameters of the path template come first.
  *
  * @param stated the parameters of the path item, and then those of the operation, which override them.
  */

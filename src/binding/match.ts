@@ -173,7 +173,7 @@ function schemaNamesOf({ body, answer }: DocumentOperation): readonly string[] {
 }
 
 /**
- * Finds out whether the path of an operation is that of its kind. Returns an obstacle if `--map` can bind it nevertheless, and
+ * Finds out whether an operation has the path of its kind. Returns an obstacle if `--map` can bind it nevertheless, and
  * undefined if the path has another number of ids.
  *
  * @param isPlaced false if its path does not end with the noun.
@@ -227,7 +227,7 @@ function idObstacle(
 ): Obstacle | undefined {
   const { noun } = tableOperation;
   const compact = compactName(idName);
-  // The id of an entry is that of its pet, so `{id}` may be something else.
+  // An entry has the id of its pet, so `{id}` may be another id.
   const { idField, idName: ourIdName } = nouns[noun];
   const names = [idField, ourIdName].map(compactName);
   if (!names.includes(compact) || (idField === 'id' && hasTwoIds(noun, facts))) {

@@ -28,7 +28,7 @@ function addingWordIn(text: string): string | undefined {
   return singularWords(text).find((word) => addingWord.test(word));
 }
 
-/** Finds out why an operation cannot be called as one of the table, whatever its path. */
+/** Finds out why an operation cannot be called as one of the table. Does not look at its path. */
 export function obstacleTo(
   tableOperation: TableOperation,
   operation: DocumentOperation,
@@ -91,7 +91,7 @@ function lackOf(
   const candidates = [...shape.fields].flatMap(([name, { kind }]) => {
     const isSameType =
       isNumberKind(kind) === integerFields.has(field) && kind !== 'array' && kind !== 'object';
-    // An entry's own id is not that of its pet, and a delta is not a count.
+    // An entry's own id is not its pet's id, and a delta is not a count.
     const isOther = name.toLowerCase() === 'id' || addingWordIn(name) !== undefined;
     // Any number of an order, even its total, could otherwise be the id of its pet.
     const isMeant = noun !== 'orders' || mentions(name, 'pets');

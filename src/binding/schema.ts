@@ -58,7 +58,7 @@ export class Shape {
   }
 }
 
-/** Lists the schemas that a value must match: those of references and compositions, then the schema itself. Each occurs once. */
+/** Lists the schemas that a value must match, each once: the referenced and composed schemas, then the schema itself. */
 function partsOf(
   schema: JsonValue | undefined,
   root: Description,

@@ -19,7 +19,7 @@ export interface Security {
   readonly header: TokenHeader | undefined;
   /**
    * Returns whether an operation takes the token, and why it cannot be called if it wants the token elsewhere. An empty `security`
-   * of an operation overrides that of the document.
+   * of an operation overrides the document's.
    */
   of(operation: JsonObject): { readonly credential: Operation['credential']; readonly why?: string };
 }

@@ -92,7 +92,7 @@ const repeatableReasons: ReadonlySet<UnavailableReason | undefined> = new Set<Un
   'dns',
 ]);
 
-/** Returns what the answer to an attempt means, or what it means that there is none. */
+/** Returns the meaning of the answer to an attempt, or of its absence. */
 export function answerRule({
   isSent,
   response,
@@ -106,7 +106,7 @@ export function answerRule({
   return isRepeatable ? busy : unsent;
 }
 
-/** Returns what a status means. @param author who sent it. */
+/** Returns the meaning of a status. @param author who sent it. */
 export function statusRule(status: number | undefined, author?: Author): AnswerRule {
   const rule = statusRules.get(status);
   if (gatewayStatuses.has(status) && author !== 'service') return unrepeatable;

@@ -47,7 +47,7 @@ function errorKindOf({ operation, request }: Call, status: number, author: Autho
   return statusRule(status, author === 'unknown' && isUsual ? 'service' : author).kind;
 }
 
-/** A service may answer with a page in place of an error, although its description does not say so. */
+/** Some services answer a missing record with a page, although their description promises an error. */
 function noRecordClause({ operation, request }: Call): string {
   const id = /\/(\d+)(?:\?.*)?$/.exec(request.url)?.[1];
   if (!operation || operation.isList || id === undefined) return '';
@@ -116,7 +116,7 @@ interface Failure {
   readonly call?: Call | undefined;
   /** Why there is no valid answer. */
   readonly error?: CliError | undefined;
-  /** The answer, if its status is that of an error. */
+  /** The answer, if its status means an error. */
   readonly response?: HttpResponse | undefined;
   readonly author?: Author | undefined;
   readonly kind?: ErrorKind | undefined;
@@ -173,7 +173,7 @@ const hints: readonly ((failure: Failure) => string | false | undefined)[] = [
   (failure) =>
     /wrong version number|packet length too long/.test(systemText(failure)) &&
     'is the base URL http:// instead?',
-  // tinyproxy answers 401 in place of 407 to a wrong password.
+  // tinyproxy answers a wrong password with 401, not 407.
   ({ call, response, author }) =>
     response?.status === 401 &&
     author !== 'service' &&

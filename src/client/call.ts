@@ -57,7 +57,7 @@ export interface CallOptions {
   readonly isFresh?: boolean | undefined;
   /** How much of the deadline earlier calls of the same write have used, in milliseconds. */
   readonly spentMs?: number | undefined;
-  /** The most retries. By default those of the client. */
+  /** The most retries. By default the client's limit. */
   readonly retries?: number | undefined;
   /** True if an answer with this status is not retried. */
   isFinalStatus?(status: number): boolean;

@@ -59,7 +59,7 @@ export interface Client
 /** A record that was read and checked. */
 export interface FetchedRecord<Members = JsonObject> {
   readonly record: ServiceRecord<Members>;
-  /** The strong entity tag. A record of a list has none. */
+  /** The strong entity tag. Undefined for a record of a list. */
   readonly etag?: string | undefined;
   /** How long a cache has kept the answer, in seconds. */
   readonly age?: string | undefined;
@@ -157,7 +157,7 @@ async function sendAndCheck(call: OperationCall): Promise<SentCall> {
   return error ? { error, attempts } : sent;
 }
 
-/** @param id of the record that is read. A list has none. */
+/** @param id of the requested record, undefined for a list. */
 async function fetchAnswer(call: OperationCall, id: bigint | undefined) {
   const { response, error: failure, attempts } = await sendAndCheck(call);
   if (!response) throw failure;

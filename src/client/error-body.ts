@@ -94,7 +94,7 @@ export function messageIn(value: JsonValue | undefined): string | undefined {
   return words === undefined || faults.includes(words) ? faults : `${words.replace(/[.:]$/, '')}: ${faults}`;
 }
 
-/** Lists the faults in a text, in an object that has the fault of one field, or in whatever contains these. */
+/** Lists the faults in a text, in an object about one field, and in lists and objects of these. */
 function faultsIn(value: JsonValue | undefined, field?: string): string[] {
   if (isWords(value)) return [named(field, value)];
   if (Array.isArray(value)) return value.flatMap((item) => faultsIn(item, field));

@@ -42,7 +42,9 @@ export interface WantedRecord {
 
 /** One attempt of a write, judged by its answer. */
 export interface JudgedWrite {
-  readonly verdict: /** A success that shows what was sent, or that of a DELETE. */
+  readonly verdict:
+    | FailureVerdict
+    /** A success that shows what was sent, or the success of a DELETE. */
     | 'shown'
     /** A success without a record. */
     | 'empty'
@@ -51,8 +53,7 @@ export interface JudgedWrite {
     /** The service does it later. */
     | 'accepted'
     /** It was stopped before its answer came. */
-    | 'stopped'
-    | FailureVerdict;
+    | 'stopped';
   /** The record in the answer. */
   readonly record?: ServiceRecord | undefined;
   /** The id of the new record, from the body or the Location of the answer. */
@@ -216,7 +217,7 @@ function locatedId(
   const { origin, pathname } = new URL(location, request.url);
   const base = new URL(baseUrl);
   const { get, create } = nouns[noun].operations;
-  // Without an operation that reads one record, its path is taken to be below that of the create.
+  // Without an operation that reads one record, the record is expected below the path of the create.
   const path = contract.operations.get(get)?.path ?? `${contract.operations.get(create)?.path}/{id}`;
   const [prefix = '', suffix = ''] = (base.pathname.replace(/\/$/, '') + path).split(/\{[^}]*\}/);
   if (origin !== base.origin || !pathname.startsWith(prefix)) return undefined;

@@ -5,7 +5,7 @@ import { type Stop, StoppedError } from '../process/signals.ts';
 import { secondsText } from '../process/text.ts';
 import { type Attempt, isOutageStatus } from './answer-table.ts';
 
-// When a request is sent: the retries of a call and those of a row, whose record is read between two attempts, and the pace of a run.
+// Decides when a request is sent: the retries of a call, the retries of a row, which reads its record in between, and the pace of a run.
 
 export interface RetryLimits {
   /** The most retries. */

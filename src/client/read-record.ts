@@ -15,7 +15,7 @@ import type { ListOptions } from './whole-list.ts';
  * Reads one record. If the service lacks the operation for that, or has withdrawn a deprecated one, it finds the record in
  * the list and notes that.
  *
- * @throws CliError `not-found` if there is no such record; and what `client.read` throws.
+ * @throws CliError `not-found` if the record does not exist, and the errors of `client.read`.
  */
 export async function readRecord<Members = JsonObject>(
   client: Client,

@@ -37,7 +37,7 @@ type OpenList = (query: Filters) => PageSource;
  * Reads a list to its end, page by page. A page is requested when the caller asks for it. A filter that the service lacks is
  * applied here.
  *
- * @param notify tells the user how the list ends.
+ * @param notify gets a message for the user about the end of the list.
  * @throws UnboundError for a filter that neither the service nor this function can apply. CutListError if `needsWhole` is set and
  *   the list may be cut. CliError for a list that does not end.
  */

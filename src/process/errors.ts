@@ -47,7 +47,7 @@ export interface ErrorDetails {
   readonly hint?: string | undefined;
   /** The service's own error code, such as `not_found`; for an error of this program a `UsageCode`. */
   readonly code?: string | undefined;
-  /** The service's own message, if it sent one. JSON output has it in place of the message for people. */
+  /** The service's own message, if it sent one. JSON output has it instead of the message for people. */
   readonly serviceMessage?: string | undefined;
   /** A clause that people read after the message, such as `the service asks to wait 60 s`. */
   readonly addition?: string | undefined;

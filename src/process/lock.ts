@@ -152,7 +152,7 @@ function isAbandoned(lock: string, owner: string): boolean {
 }
 
 /**
- * Reads the start time of a process in ticks since boot, which tells apart processes that reuse an id. Empty for a process
+ * Reads the start time of a process in ticks since boot, which distinguishes processes with the same id. Empty for a process
  * that has ended and is not reaped. Returns undefined if the system is not Linux. @see proc(5)
  */
 function startOf(id: number): string | undefined {

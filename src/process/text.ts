@@ -121,7 +121,7 @@ export function bytesText(bytes: number): string {
   return bytes % 2 ** 20 === 0 ? `${bytes / 2 ** 20} MiB` : `${bytes / 2 ** 10} KiB`;
 }
 
-/** The first characters of a text, with `...` in place of the rest. */
+/** The first characters of a text, with `...` for the rest. */
 export function shorten(text: string, maxLength: number): string {
   return text.length > maxLength ? `${text.slice(0, maxLength)}...` : text;
 }

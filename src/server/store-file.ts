@@ -94,7 +94,7 @@ function readBytes(file: string): Buffer | undefined {
 /**
  * Creates a store from the content of a file.
  *
- * @throws InvalidStore if the content is not that of a store, or its records do not fit together.
+ * @throws InvalidStore if the content is not a store, or its records do not fit together.
  */
 function createStore(content: object): Store {
   const result = v.safeParse(storeSchema, content);
@@ -143,7 +143,7 @@ export type PulledRecords = Readonly<Record<NounName, readonly object[]>>;
  * @throws CliError `failed` if the records break the rules of the local server.
  */
 export function toPulledStore({ inventory, ...lists }: PulledRecords, from: string): Store {
-  // The status of an entry is that of its pet, which may have changed between the two lists.
+  // An entry has the status of its pet, which may have changed between the two lists.
   const items = inventory.map((item) => ({ ...item, status: undefined }));
   const entries = Object.entries({ ...lists, inventory: items });
   try {

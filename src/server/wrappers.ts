@@ -57,7 +57,7 @@ const preflightHeaders: HttpHeaders = {
 
 /**
  * Returns where a client behind a gateway sees the server, from X-Forwarded-Proto, X-Forwarded-Host and X-Forwarded-Prefix.
- * Read them only behind a gateway, because any other client can set them to what it likes.
+ * Read them only behind a gateway, because any client can set them to any value.
  */
 function forwardedPlace(request: HttpRequest): { readonly origin: string; readonly prefix: string } {
   const forwarded = (name: string, form: RegExp) =>

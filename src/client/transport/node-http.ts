@@ -73,14 +73,14 @@ export function socketTarget(origin: URL) {
   return {
     host: reachableHost(host),
     port: portOf(origin),
-    // Not the name in a Host header of the user: the certificate must be that of the base URL.
+    // Not the name in a Host header of the user: the certificate must name the host of the base URL.
     servername: isIP(host) === 0 ? host : '',
     ALPNProtocols: ['http/1.1'],
   };
 }
 
 /**
- * Returns the host to connect to. Every name below localhost is this machine, whatever a name server says.
+ * Returns the host to connect to. Every name below localhost means this machine, even if a name server disagrees.
  *
  * @see RFC 6761, 6.3
  */

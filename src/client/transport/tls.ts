@@ -6,7 +6,7 @@ import { systemReason } from '../../process/system-error.ts';
 
 /** PEM texts. */
 export interface TlsFiles {
-  /** Trusted authorities in place of those of Node, from SSL_CERT_FILE. */
+  /** Trusted authorities that replace Node's own, from SSL_CERT_FILE. */
   readonly roots?: string | undefined;
   /** Further trusted authorities. */
   readonly ca?: string | undefined;
@@ -15,8 +15,8 @@ export interface TlsFiles {
 }
 
 /**
- * Creates the TLS context with the trusted authorities and the client certificate. Authorities in a context replace those of
- * Node, so the context gets both.
+ * Creates the TLS context with the trusted authorities and the client certificate. The authorities of a context replace Node's
+ * own, so the context gets both.
  *
  * @throws Error of OpenSSL if a text is not PEM, or a key does not match its certificate.
  */

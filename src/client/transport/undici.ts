@@ -60,7 +60,7 @@ async function openDispatcher(
     proxyTunnel: false,
     requestTls,
     proxyTls,
-    // Otherwise errors would not name the proxy, and undici would retry for ever if the proxy drops its connections.
+    // Otherwise errors would not name the proxy, and undici would retry forever if the proxy drops its connections.
     factory: (url, { connect }: { connect: Connector }) =>
       openPool(url, (target, callback) =>
         connect(target, (...[error, socket]) =>

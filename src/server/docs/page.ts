@@ -147,7 +147,7 @@ function renderCall(label: string, line: string): Html {
 `;
 }
 
-/** Renders the form that sends the request, or the reason why the page has none. */
+/** Renders the form that sends the request, or the reason why there is no form. */
 function renderTryIt(docsOperation: DocsOperation, { readOnly }: PageOptions): Html {
   const { document, pathItem, operation, method, path, parameters, body } = docsOperation;
   const id = operation.operationId;
