@@ -100,8 +100,8 @@ function conjoinedSchemas(
   { $ref: reference, allOf }: JsonObject,
   comparison: Comparison,
 ): readonly JsonValue[] {
-  const target = typeof reference === 'string' ? [schemaAt(reference, comparison)] : [];
-  return Array.isArray(allOf) ? [...target, ...allOf] : target;
+  const definition = typeof reference === 'string' ? [schemaAt(reference, comparison)] : [];
+  return Array.isArray(allOf) ? [...definition, ...allOf] : definition;
 }
 
 /** Returns true if any part of a schema says that a field is only written, so that no answer has it. */
@@ -119,9 +119,9 @@ function toMismatch(expected: string, got: JsonValue, pointer: string): Mismatch
 }
 
 function schemaAt(reference: string, { definitions }: Comparison): JsonValue {
-  const target = definitions[reference];
-  if (target === undefined) throw new Error(`${reference} leads nowhere`);
-  return target;
+  const definition = definitions[reference];
+  if (definition === undefined) throw new Error(`${reference} leads nowhere`);
+  return definition;
 }
 
 /** Returns what the first broken rule for a value itself requires, or undefined if the value breaks none. */

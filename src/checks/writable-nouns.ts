@@ -82,12 +82,12 @@ function resolveNoun(
     ...(isEntry && { status: '' }),
     ...fields,
   };
-  const lacking = lackingFields(create, templateFields);
+  const lackingNames = lackingFields(create, templateFields);
   // A value that is made up may name a record of somebody else.
-  const unknown = lacking.find((field) => isEntry || bodyFields[field]?.example === undefined);
+  const unknown = lackingNames.find((field) => isEntry || bodyFields[field]?.example === undefined);
   if (unknown !== undefined)
     return `${create.id} requires ${bodyFields[unknown]?.wireName ?? unknown}, for which its description states no value`;
-  const stated = lacking.map((field) => [field, bodyFields[field]?.example ?? null]);
+  const statedValues = lackingNames.map((field) => [field, bodyFields[field]?.example ?? null]);
   return {
     name,
     nounName,
@@ -95,7 +95,7 @@ function resolveNoun(
     create,
     list,
     parent,
-    fields: { ...takenFields(fields, create), ...Object.fromEntries(stated) },
+    fields: { ...takenFields(fields, create), ...Object.fromEntries(statedValues) },
     change: takenFields(change, update),
   };
 }

@@ -94,8 +94,8 @@ async function runLine(context: Context, line: ParsedLine, argv: readonly string
 
 /** @throws UsageError for a write flag of a command that does not write, and for a wrong value. */
 function checkWords(name: string, action: Action, values: Values): void {
-  const taken = Object.entries(flagsOf(action)).map(([key, flag]) => flag.key ?? key);
-  const misplaced = Object.entries(writeFlags).find(([key]) => key in values && !taken.includes(key));
+  const takenKeys = Object.entries(flagsOf(action)).map(([key, flag]) => flag.key ?? key);
+  const misplaced = Object.entries(writeFlags).find(([key]) => key in values && !takenKeys.includes(key));
   if (misplaced) throw new UsageError(`${name}: unknown option '${nameOf(misplaced[1])}'`);
   const wrongValue = Object.values(values).find((value) => value instanceof UsageError);
   if (wrongValue) throw wrongValue;

@@ -126,7 +126,7 @@ function recordsOrFile(
 ) {
   return async (context: Context, values: WriteValues): Promise<PreparedCommand> => {
     const { ids = [], from, field: fieldTexts } = values;
-    const prepared =
+    const command =
       from === undefined
         ? prepare(context, ids, { fieldTexts, values })
         : (await import('./record-files.ts')).writeFileRecords(context, noun, {
@@ -135,7 +135,7 @@ function recordsOrFile(
             fieldTexts,
             flags: values,
           });
-    const { view, run } = await prepared;
+    const { view, run } = await command;
     return {
       view,
       async run() {

@@ -67,9 +67,13 @@ export function resolveSettings(io: Io, flags: SettingFlags, file: ConfigFile): 
   const isKnown =
     !selection || selection.value === offlineProfile || Object.hasOwn(file.profiles, selection.value);
   // A token belongs to the origin of its profile, even if the command goes to another address. @see originOfToken
-  const all = readSources(inputs, selection?.value);
-  const { profile, offline, contradiction } = chooseProfile(flags, isKnown ? selection : undefined, all);
-  const candidates = profile ? all : readSources(inputs, undefined);
+  const allCandidates = readSources(inputs, selection?.value);
+  const { profile, offline, contradiction } = chooseProfile(
+    flags,
+    isKnown ? selection : undefined,
+    allCandidates,
+  );
+  const candidates = profile ? allCandidates : readSources(inputs, undefined);
   const explain = <Key extends SettingKey>(key: Key) => firstValid(candidates, key);
   const problems = [
     file.problem,
@@ -91,7 +95,7 @@ export function resolveSettings(io: Io, flags: SettingFlags, file: ConfigFile): 
     ],
     offline,
     baseUrl: offline ? undefined : explain('base-url').value,
-    token: findToken(io, all),
+    token: findToken(io, allCandidates),
     get: (key) => explain(key).value,
     explain,
   };

@@ -192,8 +192,8 @@ export const printAligned: Print = async function* (job, pieces) {
     const cells = texts.map((text, at) => {
       const { align, isStatus } = columns[at] ?? {};
       const space = ' '.repeat(Math.max(0, (widths[at] ?? 0) - measure(text)));
-      const painted = isStatus ? paintState(style, text) : text;
-      return align === 'right' ? space + painted : painted + space;
+      const paintedText = isStatus ? paintState(style, text) : text;
+      return align === 'right' ? space + paintedText : paintedText + space;
     });
     return cells.join('  ').replace(/(?<! ) +$/, '');
   };

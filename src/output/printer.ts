@@ -142,10 +142,10 @@ export function createPrinter(io: Io, options: PrinterOptions) {
     columns: readonly Column<Entity>[],
     shape: PrintJob<Entity>['shape'],
     value: (record: Entity) => unknown = (record) => record,
-    target: OutputStream = io.stdout,
+    stream: OutputStream = io.stdout,
   ): Promise<PrintJob<Entity>> {
-    const style = await createStyle(target, io.env, color);
-    return { columns, shape, header, isTerminal: target.isTerminal, width: target.width ?? 80, style, value };
+    const style = await createStyle(stream, io.env, color);
+    return { columns, shape, header, isTerminal: stream.isTerminal, width: stream.width ?? 80, style, value };
   }
 
   async function printPages<Entity>(
@@ -178,8 +178,8 @@ export function createPrinter(io: Io, options: PrinterOptions) {
     view: View<Entity>,
     limit?: number | undefined,
   ): Promise<void> {
-    const sorted = sort === undefined ? pages : sortPages(pages, compareBy(view, sort));
-    await printPages(limit === undefined ? sorted : firstOf(sorted, limit), view, 'list');
+    const sortedPages = sort === undefined ? pages : sortPages(pages, compareBy(view, sort));
+    await printPages(limit === undefined ? sortedPages : firstOf(sortedPages, limit), view, 'list');
   }
 
   async function documents({ documents: values, text, asList }: DocumentsOutput): Promise<void> {

@@ -62,9 +62,9 @@ function createLiveLine({ stderr, env, mask }: Pick<Io, 'stderr' | 'env' | 'mask
         const line = text(width);
         const plain = withoutColor(line);
         // There must be room for the ^C that a terminal shows after the line.
-        const fitting = plain.length < width - 2 ? line : plain.slice(0, width - 3);
-        if (fitting !== visibleText) write(eraseLine + fitting);
-        visibleText = fitting;
+        const fittingLine = plain.length < width - 2 ? line : plain.slice(0, width - 3);
+        if (fittingLine !== visibleText) write(eraseLine + fittingLine);
+        visibleText = fittingLine;
       };
       timer = setInterval(draw, redrawIntervalMs).unref();
     },

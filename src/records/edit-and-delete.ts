@@ -57,12 +57,12 @@ function findChanges(access: Access, old: Fields, record: JsonObject): Fields {
   if (String(record.id ?? '') !== String(old.id ?? ''))
     throw new UsageError(`id must stay ${old.id ?? 'as it is'}`);
   // Null removes one of our fields, like deleting its line.
-  const remaining = Object.fromEntries(
+  const remainingFields = Object.fromEntries(
     Object.entries(record).filter(
       ([name, value]) => value !== null || !noun.fields.some((field) => field.name === name),
     ),
   );
-  const fields = parseFields(access, remaining, lackingFields(operation, remaining));
+  const fields = parseFields(access, remainingFields, lackingFields(operation, remainingFields));
   const changes = Object.entries(fields).filter(([name, value]) => printJson(value) !== printJson(old[name]));
   const unknown = changes.find(([name]) => !Object.hasOwn(old, name) && !takesField(operation, name));
   if (unknown) throw new UsageError(`${unknown[0]}: ${noun.plural} have no such field`);

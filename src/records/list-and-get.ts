@@ -138,8 +138,8 @@ async function printOnce(access: PrintAccess, { intervalMs, limit, read }: Watch
     const store = settings.baseUrl ?? 'the embedded store';
     const title = `${noun.plural} of ${sanitize(store)} at ${clock}, every ${secondsText(intervalMs)}`;
     await io.stdout.write(`${clearScreen}${bold(title)}\n`);
-    const named = pages.map((page) => withNames(access, page, nameById));
-    await context.printer().records(named, access.view, limit);
+    const namedRecords = pages.map((page) => withNames(access, page, nameById));
+    await context.printer().records(namedRecords, access.view, limit);
   } catch (error) {
     if (!(error instanceof CliError) || error.kind === 'usage') throw error;
     await io.stdout.write(`${red(`${clock}: ${sanitize(errorSentence(error))}`)}\n`);
@@ -178,9 +178,9 @@ export async function getRecords(
     const records = results.filter((result): result is ServiceRecord => !(result instanceof CliError));
     const error = joinErrors(errors, results.length, noun.plural);
     if (records.length === 0) throw error;
-    const named = withNames(access, records, await readNames(access, records));
-    const [first] = named;
-    return first && idsOrNames.length === 1 ? { record: first, error } : { pages: [named], error };
+    const namedRecords = withNames(access, records, await readNames(access, records));
+    const [first] = namedRecords;
+    return first && idsOrNames.length === 1 ? { record: first, error } : { pages: [namedRecords], error };
   });
 }
 

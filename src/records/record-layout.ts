@@ -42,12 +42,12 @@ export function createRecordLayout(access: Access, kind: WriteVerb, extra: Field
     mayRepeat: true,
     toRow({ line, values: all, columns, isOfTable, text }) {
       const values = valuesOf(all, isOfTable);
-      const used = Object.fromEntries(Object.entries(values).filter(([name]) => isUsed(name)));
+      const usedValues = Object.fromEntries(Object.entries(values).filter(([name]) => isUsed(name)));
       return {
         line,
         text,
         id: kind === 'create' ? undefined : idFrom(values),
-        fields: hasFields ? toFields(access, { values: used, columns, isOfTable }, extra) : {},
+        fields: hasFields ? toFields(access, { values: usedValues, columns, isOfTable }, extra) : {},
         hasId: values.id !== undefined,
         unused: Object.keys(values).flatMap((name) => (isUsed(name) ? [] : (columns[name] ?? name))),
         nullText: hasFields && isOfTable ? findNullText(values, text) : undefined,
@@ -129,11 +129,14 @@ function toFields(
   }
   for (const [name, value] of Object.entries(extra)) fields[name] ??= value;
   const missing = isNew ? lackingFields(operation, fields) : [];
-  const checked = parseFields(access, fields, missing, columns);
+  const checkedFields = parseFields(access, fields, missing, columns);
   // `toRequest` throws if the body does not fit the contract. The contract wants ids, so that each name becomes 0 here.
-  const withIds = Object.entries(checked).map(([name, value]) => [name, isName(name, value) ? 0n : value]);
+  const withIds = Object.entries(checkedFields).map(([name, value]) => [
+    name,
+    isName(name, value) ? 0n : value,
+  ]);
   if (isNew) client.toRequest({ operation: operation.id, input: { body: Object.fromEntries(withIds) } });
-  return checked;
+  return checkedFields;
 }
 
 /**

@@ -118,8 +118,8 @@ async function toOutput(
       : { error: joinErrors(errorsOf(ends), ends.length, plural) };
   const messages = { notes: notesOf(ends, options), ...failure };
   if (records.length === 0) return { documents: [], text: '', ...messages };
-  const named = withNames(access, records, await readNames(access, records));
-  const [first] = named;
+  const namedRecords = withNames(access, records, await readNames(access, records));
+  const [first] = namedRecords;
   if (first && !options.asList)
     return {
       record: first,
@@ -127,7 +127,7 @@ async function toOutput(
       whatIsDone: 'the write succeeded, but its record could not be printed',
     };
   return {
-    pages: [named],
+    pages: [namedRecords],
     ...messages,
     whatIsDone: `${records.length} of ${ends.length} ${plural} were written`,
   };
