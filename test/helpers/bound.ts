@@ -12,18 +12,21 @@ export interface Bound {
   done(...run: Parameters<Runner>): Promise<string>;
 }
 
+interface BindOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  /** The values of `--map`. */
+  readonly maps?: readonly string[] | undefined;
+}
+
 /**
  * Binds a service in a new configuration, and then forgets the requests that the binding has sent.
  *
- * @param description the description to bind to; without it the service must serve its description.
- * @param more further environment variables.
- * @param maps the values of `--map`.
+ * @param description the description to bind to; undefined if the service serves its own.
  */
 export async function bindTo(
   service: { readonly url: string; readonly requests: unknown[] },
   description?: unknown,
-  more: Readonly<Record<string, string>> = {},
-  maps: readonly string[] = [],
+  { env: furtherEnv = {}, maps = [] }: BindOptions = {},
 ): Promise<Bound> {
   const home = temporaryFolder();
   const env = {
@@ -32,7 +35,7 @@ export async function bindTo(
     PETSTORE_OFFLINE_STORE: `${home}/store.json`,
     PETSTORE_BASE_URL: service.url,
     PETSTORE_RETRIES: '0',
-    ...more,
+    ...furtherEnv,
   };
   const run = runnerWith({ env });
   const text = typeof description === 'string' ? description : JSON.stringify(description ?? '');

@@ -154,7 +154,7 @@ const scenes = Object.entries(shapes).map(([name, shape], at): [string, Shape] =
 /** Starts a service of a shape and binds it. */
 async function open(shape: Shape) {
   const service = await shapedService(shape);
-  const { run, done } = await bindTo(service, undefined, {}, shape.maps);
+  const { run, done } = await bindTo(service, undefined, { maps: shape.maps });
   const lines = async (line: string) => {
     const { code, stdout, stderr } = await run(`${line} -o csv`);
     expect({ line, code, stderr }).toEqual({ line, code: 0, stderr: '' });

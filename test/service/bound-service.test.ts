@@ -178,7 +178,7 @@ test('a PATCH of a count has the fields that its body requires, as they were rea
     'GET /inventory/{petId} -> Entry',
     'PATCH /inventory/{petId} Entry -> Entry',
   );
-  const { done } = await bindTo(service, description, {}, ['updateInventory=PATCH /inventory/{petId}']);
+  const { done } = await bindTo(service, description, { maps: ['updateInventory=PATCH /inventory/{petId}'] });
   await done('inventory set 7 4');
   await done('inventory apply - --yes', { stdin: 'petId,quantity\n7,6\n' });
   expect(bodies(service, 'PATCH').map((body) => JSON.parse(body))).toEqual([
@@ -219,8 +219,8 @@ testWith('sed').each<[mediaType: string, schema: object, sent: string | undefine
     const properties = { name: text, description: schema };
     const requestBody = { content: { [mediaType]: { schema: { type: 'object', properties } } } };
     const path = { parameters: [id], get: { responses }, patch: { requestBody, responses } };
-    const editor = { EDITOR: 'sed -i /description/d' };
-    const { run } = await bindTo(service, document({ '/categories/{id}': path }), editor);
+    const env = { EDITOR: 'sed -i /description/d' };
+    const { run } = await bindTo(service, document({ '/categories/{id}': path }), { env });
     const edited = await run('categories edit 1');
     expect(bodies(service, 'PATCH')).toEqual(sent === undefined ? [] : [sent]);
     expect(edited.code).toBe(sent === undefined ? 2 : 0);
@@ -237,7 +237,7 @@ test('an update sends back a field with one of our names but another meaning as 
   }));
   const record = 'Pet: id#! title! name!';
   const description = describeLines(record, 'GET /pets/{id} -> Pet', 'PUT /pets/{id} Pet -> Pet');
-  const { done } = await bindTo(service, description, {}, ['pets.name=title']);
+  const { done } = await bindTo(service, description, { maps: ['pets.name=title'] });
   expect(await done('pets get 1 -o csv')).toBe('id,name,category,status\n1,Rex,x,\n');
   expect(JSON.parse(await done('pets update 1 --name Max -o json'))).toEqual({
     id: 1,
@@ -293,7 +293,7 @@ test('an order whose pet has another name is unbound, and its --map line binds a
     expect(refused.stderr).toContain('if it is called pet, add --map orders.petId=pet');
   }
   expect(service.requests).toEqual([]);
-  const { done } = await bindTo(service, description, {}, ['orders.petId=pet']);
+  const { done } = await bindTo(service, description, { maps: ['orders.petId=pet'] });
   await done('orders create --pet 2 --quantity 4 --no-complete --field user=3');
   expect(JSON.parse(bodies(service, 'POST')[0] ?? '')).toEqual({
     pet: 2,

@@ -12,7 +12,7 @@ async function open(file: string, ...maps: string[]) {
     expect(service.violations).toEqual([]);
     await service[Symbol.asyncDispose]();
   });
-  const bound = await bindTo(service, undefined, {}, maps);
+  const bound = await bindTo(service, undefined, { maps });
   service.violations.length = 0;
   return { service, ...bound, data: dataOf(bound) };
 }

@@ -35,7 +35,7 @@ async function secured(document: object) {
   const server = await recordingServer({ '/openapi.json': document }, ({ path }) => ({
     body: path.startsWith('/pets/') ? rex : [],
   }));
-  const bound = await bindTo(server, undefined, { PETSTORE_TOKEN: token });
+  const bound = await bindTo(server, undefined, { env: { PETSTORE_TOKEN: token } });
   server.requests.length = 0;
   return { server, ...bound, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
 }
