@@ -52,14 +52,11 @@ export const shownColumns = ['before', 'after', 'state', 'code', 'line'];
 
 /** The rows of `runs show -o tsv`. */
 export function shownRows(text: string): ShownRow[] {
-  return text
-    .trimEnd()
-    .split('\n')
-    .slice(1)
-    .map((line) => {
-      const [id = '', before, after, state = '', code, number] = line.split('\t');
-      return { id, before: numberOf(before), after: numberOf(after), state, code, line: Number(number) };
-    });
+  const [, ...lines] = text.trimEnd().split('\n');
+  return lines.map((line) => {
+    const [id = '', before, after, state = '', code, number] = line.split('\t');
+    return { id, before: numberOf(before), after: numberOf(after), state, code, line: Number(number) };
+  });
 }
 
 /** A count, or the number in the name of a record. */
@@ -75,22 +72,16 @@ export function namedCommand({ error, summary, stderr }: Command): string[] | un
   for (const text of [error?.hint, error?.message, summary?.next, stderr]) {
     const match = pattern.exec(String(text ?? ''));
     // The usual place of rejects is free again.
-    if (match?.[1])
-      return match[1]
-        .replace(/ --rejects '?<file>'?/, '')
-        .trim()
-        .replace(/[.:]$/, '')
-        .split(/\s+/);
+    const typed = match?.[1]?.replace(/ --rejects '?<file>'?/, '').trim();
+    if (typed) return typed.replace(/[.:]$/, '').split(/\s+/);
   }
   return undefined;
 }
 
 /** The error that a command printed as JSON, the last line on stderr. */
 export function errorOf(stderr: string): Record<string, unknown> | undefined {
-  const last = parseJson(stderr.trimEnd().split('\n').at(-1) ?? '') as
-    | { error?: Record<string, unknown> }
-    | undefined;
-  return last?.error;
+  const last = parseJson(stderr.trimEnd().split('\n').at(-1) ?? '');
+  return (last as { error?: Record<string, unknown> } | undefined)?.error;
 }
 
 /** Undefined if the text is not JSON. */

@@ -4,6 +4,18 @@ import { syncBuiltinESMExports } from 'node:module';
 import { dirname, join } from 'node:path';
 import type { Random } from '../helpers/random.ts';
 
+/** What goes wrong with the disk of a process. */
+export interface DiskFaults {
+  /** The operation on files at which the process dies; 0 for none. */
+  readonly dieAt: number;
+  /** The operation from which on the disk is full; 0 for none. */
+  readonly fullAt: number;
+  /** The number of writes that fail until somebody makes space. */
+  readonly fullFor: number;
+  /** The share of the last write that still reaches the disk. */
+  readonly tornShare: number;
+}
+
 /** A run of the program in this process that can die at any of its operations on files. */
 export interface SimulatedProcess {
   /** The folder below which its operations count, and after its death do nothing. */
@@ -12,16 +24,9 @@ export interface SimulatedProcess {
   isDead: boolean;
   /** Operations on files so far: writes, syncs, renames and so on. */
   operations: number;
-  /** The operation at which it dies; 0 for none. */
-  readonly dieAt: number;
-  /** The operation from which on the disk is full for it; 0 for none. */
-  readonly fullAt: number;
-  /** The number of writes that fail until somebody makes space on the disk. */
-  fullFor: number;
-  /** Whether a write has failed because the disk was full. */
-  isFull: boolean;
-  /** The share of the last write that still reaches the disk. */
-  readonly tornShare: number;
+  /** The writes that have failed because the disk was full. */
+  failedWrites: number;
+  readonly disk: DiskFaults;
   /** The files that it wrote to. */
   readonly touched: Set<string>;
   onDeath(): void;
@@ -82,15 +87,13 @@ function admit(name: string, [file, second]: readonly unknown[]): void {
   // A process that reads a journal without its end syncs it, and is not part of its run.
   if (name !== 'fsync') process.touched.add(path);
   process.operations += 1;
-  const { operations, dieAt, fullAt, tornShare } = process;
+  const { operations, failedWrites } = process;
+  const { dieAt, fullAt, fullFor, tornShare } = process.disk;
   const isWrite = writes.includes(name);
-  const isFull = isWrite && fullAt > 0 && operations >= fullAt && process.fullFor > 0;
-  if ((isWrite && operations === dieAt) || (isFull && !process.isFull)) tear(path, second, tornShare);
+  const isFull = isWrite && fullAt > 0 && operations >= fullAt && failedWrites < fullFor;
+  if ((isWrite && operations === dieAt) || (isFull && failedWrites === 0)) tear(path, second, tornShare);
   if (operations === dieAt) die(process);
-  if (isFull) {
-    process.isFull = true;
-    process.fullFor -= 1;
-  }
+  if (isFull) process.failedWrites += 1;
   const code = process.isDead ? 'EIO' : isFull ? 'ENOSPC' : undefined;
   if (code) throw Object.assign(new Error(`${code}: it dies, or there is no space left`), { code });
   const moved = name === 'rename' ? durable.contents.get(String(file)) : undefined;

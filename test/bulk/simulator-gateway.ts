@@ -178,7 +178,7 @@ export class Gateway {
     const facts = { number, command, method, id, url: pathname, query, entry, headers };
     const request = { ...facts, isOfNoun, reading, random };
     if (method !== 'GET') this.writes.push(request);
-    if (method !== 'GET' && this.visitor?.process.isFull) this.unkept += 1;
+    if (method !== 'GET' && this.visitor?.process.failedWrites) this.unkept += 1;
     return request;
   }
 

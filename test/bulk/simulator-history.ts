@@ -1,4 +1,5 @@
 import { type Random, randomOf } from '../helpers/random.ts';
+import type { DiskFaults } from './simulator-disk.ts';
 import { writeFaults } from './simulator-faults.ts';
 import { type FileKind, type InputFile, invalidValue, type Line, mendedValue } from './simulator-files.ts';
 import type { Conduct } from './simulator-gateway.ts';
@@ -13,11 +14,7 @@ export interface Step {
   readonly isMended: boolean;
   readonly words: readonly string[];
   readonly conduct: Conduct;
-  /** The operations on files at which the process dies, and from which on its disk is full; 0 for none. */
-  readonly dieAt: number;
-  readonly fullAt: number;
-  readonly fullFor: number;
-  readonly tornShare: number;
+  readonly disk: DiskFaults;
   /** A power cut at its end, or at its death, takes away what was not synced. */
   readonly losesPower: boolean;
 }
@@ -130,9 +127,7 @@ function createStep(seed: string, plotted: string | undefined, facts: StepFacts)
   const kind = (plottedKind as Step['kind'] | undefined) ?? random.pick(kinds);
   const isById = !['resume', 'undo'].includes(kind) || random.chance(0.5);
   const pick = plottedPick === undefined ? random.below(5) : Number(plottedPick);
-  const trouble = !random.chance(0.35)
-    ? undefined
-    : random.pick(['death', 'death', 'death', 'full'] as const);
+  const trouble = random.chance(0.35) ? random.pick(['death', 'death', 'death', 'full'] as const) : undefined;
   const operation = 1 + random.below(random.pick([6, 20, 20, 40]));
   return {
     kind,
@@ -140,12 +135,14 @@ function createStep(seed: string, plotted: string | undefined, facts: StepFacts)
     isMended: random.chance(0.5),
     words: createWords(kind, facts, random),
     conduct: createConduct(`${seed}:conduct`, facts),
-    dieAt: trouble === 'death' ? operation : 0,
-    // Locks and a plan take about twenty operations.
-    fullAt: trouble === 'full' ? operation + random.pick([0, 20]) : 0,
-    tornShare: random.next(),
+    disk: {
+      dieAt: trouble === 'death' ? operation : 0,
+      // Locks and a plan take about twenty operations.
+      fullAt: trouble === 'full' ? operation + random.pick([0, 20]) : 0,
+      fullFor: random.pick([1, 2, 1_000_000]),
+      tornShare: random.next(),
+    },
     losesPower: random.chance(0.4),
-    fullFor: random.pick([1, 2, 1_000_000]),
   };
 }
 
@@ -153,12 +150,8 @@ export const maxConcurrency = 6;
 
 function createWords(kind: Step['kind'], { shards }: StepFacts, random: Random): string[] {
   if (kind === 'settle') return [];
-  const words = [
-    '--concurrency',
-    String(1 + random.below(maxConcurrency)),
-    '--retries',
-    String(random.below(3)),
-  ];
+  const pace = `--concurrency ${1 + random.below(maxConcurrency)} --retries ${random.below(3)}`;
+  const words = pace.split(' ');
   if (random.chance(0.25)) words.push('--max-errors', String(1 + random.below(3)));
   if (kind !== 'apply') return words;
   words.push(
@@ -186,8 +179,7 @@ function createConduct(seed: string, { isQuiet, pets }: StepFacts): Conduct {
 
 /** A step in which everything works. */
 export function calmStep(kind: Step['kind'], words: readonly string[], seed: string): Step {
-  const faults = { writeFaults: 0, readFaults: 0, only: undefined, edits: 0 };
-  const conduct: Conduct = { seed, ...faults, signals: [] };
-  const facts = { kind, words, conduct, pick: undefined, isMended: true };
-  return { ...facts, dieAt: 0, fullAt: 0, fullFor: 0, tornShare: 0, losesPower: false };
+  const conduct = { seed, writeFaults: 0, readFaults: 0, only: undefined, edits: 0, signals: [] };
+  const disk = { dieAt: 0, fullAt: 0, fullFor: 0, tornShare: 0 };
+  return { kind, words, conduct, disk, pick: undefined, isMended: true, losesPower: false };
 }

@@ -19,8 +19,6 @@ export interface RunRecord {
 /** How often each delivery is in a count, by its number. */
 type Bookings = ReadonlyMap<string, number>;
 
-const done = ['applied', 'unchanged'];
-
 /** Knows who made which change, and how often each delivery is in each version of a record. Checks each change. */
 export class Ledger {
   readonly world: World;
@@ -196,19 +194,16 @@ export class Ledger {
   private checkLater(id: string, from: number, to: number, place: string): void {
     const later = this.runs.find((run) => {
       const begin = Math.min(...run.commands);
-      return !run.undone && begin > from && begin < to && this.hasWritten(run, id);
+      const mayHaveWritten = ['applied', 'unknown'].includes(run.rows.get(id)?.state ?? '');
+      return !run.undone && begin > from && begin < to && mayHaveWritten && !this.isTakenBack(run, id);
     });
     if (later) throw new Violation(`${place}, which ${later.id} has written since`);
   }
 
-  /** Whether a run has written a record, or may have, and nobody has taken that back. */
-  private hasWritten(run: RunRecord, id: string): boolean {
-    return ['applied', 'unknown'].includes(run.rows.get(id)?.state ?? '') && !this.isTakenBack(run, id);
-  }
-
   /** Whether the undo of a run has set back a record. */
   isTakenBack(run: RunRecord, id: string): boolean {
-    return this.runs.some(({ undone, rows }) => undone === run && done.includes(rows.get(id)?.state ?? ''));
+    const undo = this.runs.find(({ undone }) => undone === run);
+    return ['applied', 'unchanged'].includes(undo?.rows.get(id)?.state ?? '');
   }
 }
 

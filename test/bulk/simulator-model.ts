@@ -1,8 +1,17 @@
-import { type Command, type ListedRun, namedCommand, openStates, Violation } from './simulator-command.ts';
+import {
+  type Command,
+  type ListedRun,
+  namedCommand,
+  openStates,
+  type ShownRow,
+  Violation,
+} from './simulator-command.ts';
 import { maxConcurrency, type Step } from './simulator-history.ts';
 import { Ledger, type RunRecord } from './simulator-ledger.ts';
 import { checkReport, checkRows } from './simulator-report.ts';
 import type { World } from './simulator-world.ts';
+
+const finishedStates = ['finished', 'undone'];
 
 /** Types a command. */
 type Take = (kind: Step['kind'], words?: readonly string[]) => Promise<Command | undefined>;
@@ -68,34 +77,34 @@ export class Model {
 
   /** What a person who has looked says about rows of a run. Empty if nothing is open. */
   settleWords({ pick = 0 }: Step): readonly string[] {
-    const runs = this.ledger.runs.filter(({ rows }) =>
-      [...rows.values()].some(({ state }) => openStates.includes(state)),
-    );
+    const isOpen = ({ state }: ShownRow) => openStates.includes(state);
+    const runs = this.ledger.runs.filter(({ rows }) => [...rows.values()].some(isOpen));
     const run = runs[pick % Math.max(1, runs.length)];
     if (!run) return [];
     // Whoever looks has waited long enough.
     this.world.gateway.landLate();
     const isApplied = pick % 2 === 0;
-    return this.wordsOf(run, openStates, isApplied) ?? this.wordsOf(run, openStates, !isApplied) ?? [];
+    return this.wordsOf(run, isApplied) ?? this.wordsOf(run, !isApplied) ?? [];
   }
 
-  /** The command that settles the rows in some states that were applied, or were not. Undefined if there are none. */
-  private wordsOf(run: RunRecord, states: readonly string[], isApplied: boolean) {
+  /** The command that settles the open rows that were applied, or were not. Undefined if there are none. */
+  private wordsOf(run: RunRecord, isApplied: boolean) {
     const names = [...run.rows].flatMap(([key, { state }]) => {
       const made = this.ledger.writesOf(run, key).at(-1);
-      if (!states.includes(state) || (made !== undefined) !== isApplied) return [];
+      if (!openStates.includes(state) || (made !== undefined) !== isApplied) return [];
       return made && run.file.kind === 'creates' && !run.undone ? `${key}=${made.id}` : key;
     });
-    return names.length === 0
-      ? undefined
-      : ['runs', 'settle', run.id, ...names, '--as', isApplied ? 'applied' : 'failed'];
+    if (names.length === 0) return undefined;
+    return ['runs', 'settle', run.id, ...names, '--as', isApplied ? 'applied' : 'failed'];
   }
 
   /** Once all is well: each run that stopped comes to its end by what the program names, and else by what a person says. */
   async finish(take: Take): Promise<void> {
     const [tried, resumed] = [new Set<string>(), new Set<string>()];
     for (let turn = 0; turn < 12; turn += 1) {
-      const listed = (await this.openRuns()).find(({ id }) => !tried.has(id));
+      const listed = (await this.world.runs()).findLast(
+        ({ id, state, undoneBy }) => !finishedStates.includes(state) && !undoneBy && !tried.has(id),
+      );
       if (!listed) break;
       tried.add(listed.id);
       const isUndo = listed.kind === 'undo';
@@ -113,7 +122,7 @@ export class Model {
   /** A person says of every row that is open what happened: then the run is finished. */
   private async close(run: RunRecord, take: Take): Promise<void> {
     for (const isApplied of [true, false]) {
-      const words = this.wordsOf(run, openStates, isApplied);
+      const words = this.wordsOf(run, isApplied);
       const command = words && (await take('settle', words));
       if (words && command?.code !== 0)
         throw new Violation(`a person cannot settle rows: ${command?.stderr}`);
@@ -125,13 +134,7 @@ export class Model {
   }
 
   private isFinished({ id }: RunRecord): boolean {
-    return this.runs.some((run) => run.id === id && ['finished', 'undone'].includes(run.state));
-  }
-
-  private async openRuns(): Promise<ListedRun[]> {
-    const isOpen = ({ state, undoneBy }: ListedRun) =>
-      !['finished', 'undone'].includes(state) && (undoneBy ?? null) === null;
-    return [...(await this.world.runs())].filter(isOpen).reverse();
+    return this.runs.some((run) => run.id === id && finishedStates.includes(run.state));
   }
 
   /** What a run that could go on in a healthy service leaves unknown, nobody can know. */
@@ -158,7 +161,7 @@ export class Model {
       const { id, undone, file } = run;
       const { state, undoneBy } = this.runs.find((each) => each.id === id) ?? {};
       if (!this.isFinished(run)) throw new Violation(`run ${id} can never be finished: it is ${state}`);
-      if (undone || state !== 'finished' || (undoneBy ?? null) !== null) continue;
+      if (undone || state !== 'finished' || undoneBy) continue;
       const keys = rejects.flatMap((each) => (each.file === file ? each.keys : []));
       for (const [key, row] of run.rows)
         if (row.state === 'failed' && !keys.includes(key))

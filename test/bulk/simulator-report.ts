@@ -93,13 +93,15 @@ export function checkRows(
     if (isRefused && ledger.timesBooked(run, key) > 0) fail('its delivery has booked it');
     if (state === 'booked' && !isBooked(ledger, run, key)) fail('its delivery was never booked on it');
     if (state !== 'applied' && state !== 'unchanged') continue;
-    if (isStillDone(ledger, run, key)) fail('it was not taken back');
+    const last = ledger.lastOf(key);
+    if (run.undone && last && (isOf(run.undone, last) || ledger.timesBooked(run, key) > 0))
+      fail('it was not taken back');
     const wanted = targetOf(run, key, row);
     const isMade = run.file.kind === 'creates' && writes.length > 0;
     if (wanted === 'any' || isMade || writes.some(({ after }) => after?.value === wanted)) continue;
     if (!wasShown(ledger, run, row.id, state === 'applied', wanted))
       fail(`${wanted} was neither written nor shown`);
-    const writer = ledger.runOf(ledger.lastOf(key)?.cause?.command);
+    const writer = ledger.runOf(last?.cause?.command);
     if (state === 'applied' && writer && writer !== run) fail(`${writer.id} has written it since`);
     ledger.believe(run, key);
   }
@@ -122,14 +124,11 @@ function wasShown(
   isSent: boolean,
   value: number | undefined,
 ): boolean {
-  const first = gateway.writes.find((request) => commands.has(request.command) && request.id === id);
-  const since = isSent ? (first?.number ?? 0) : 0;
+  const isOwn = (request: { command: number; id: string | undefined }) =>
+    commands.has(request.command) && request.id === id;
+  const since = isSent ? (gateway.writes.find(isOwn)?.number ?? 0) : 0;
   return gateway.service.shown.some(
-    (reading) =>
-      commands.has(reading.command) &&
-      reading.id === id &&
-      reading.entry?.value === value &&
-      reading.at >= since,
+    (reading) => isOwn(reading) && reading.entry?.value === value && reading.at >= since,
   );
 }
 
@@ -155,11 +154,4 @@ function isBooked(ledger: Ledger, run: RunRecord, id: string): boolean {
       !ledger.isTakenBack(other, id) &&
       (other.rows.get(id)?.state === 'applied' || ledger.writesOf(other, id).length > 0),
   );
-}
-
-/** Whether what an undo says it has taken back is still there. */
-function isStillDone(ledger: Ledger, undo: RunRecord, id: string): boolean {
-  const last = ledger.lastOf(id);
-  if (!undo.undone || !last) return false;
-  return isOf(undo.undone, last) || ledger.timesBooked(undo, id) > 0;
 }

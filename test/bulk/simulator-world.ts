@@ -140,7 +140,7 @@ export class World {
   }
 
   private async run(step: Step, words: readonly string[]): Promise<Command> {
-    const { conduct, dieAt, fullAt, fullFor, tornShare } = step;
+    const { conduct, disk } = step;
     const number = this.numbers;
     const path = ['pets', 'inventory'].includes(words[0] ?? '')
       ? words.find((word) => word.endsWith('.csv'))
@@ -149,21 +149,18 @@ export class World {
     const typed = file && path !== undefined ? typedRows(file, this.readFile(path)) : undefined;
     const io = fakeIo({ cwd: this.folder, env: this.env });
     let wasSignalled = false;
-    let died = () => {};
-    const death = new Promise<void>((resolve) => {
-      died = resolve;
+    let onDeath = () => {};
+    const death = new Promise<number>((resolve) => {
+      onDeath = () => resolve(-1);
     });
     const process: SimulatedProcess = {
       folder: this.folder,
       isDead: false,
-      isFull: false,
       operations: 0,
-      dieAt,
-      fullAt,
-      fullFor,
-      tornShare,
+      failedWrites: 0,
+      disk,
       touched: new Set(),
-      onDeath: () => died(),
+      onDeath,
     };
     const raise = () => {
       wasSignalled = true;
@@ -172,8 +169,8 @@ export class World {
     this.gateway.admit({ command: number, process, conduct, raise });
     const plumbing = ['-o', 'json', '-H', `${commandHeader}: ${number}`];
     const ended = running.run(process, () => main([...words, ...plumbing], io));
-    const code = await Promise.race([ended, death.then(() => -1)]);
-    const { isDead, isFull, touched } = process;
+    const code = await Promise.race([ended, death]);
+    const { isDead, failedWrites, touched } = process;
     if (isDead) {
       // Nothing that it does from now on has an effect, and it comes to its end.
       io.raise('SIGINT');
@@ -189,7 +186,7 @@ export class World {
       code,
       wasSignalled,
       hasCrashed: isDead,
-      isFull,
+      isFull: failedWrites > 0,
       stderr: io.written('stderr'),
       summary: isDead ? undefined : (parseJson(io.written('stdout')) as Command['summary']),
       error: isDead ? undefined : errorOf(io.written('stderr')),
@@ -200,7 +197,7 @@ export class World {
     this.commands.push(command);
     const { summary, error } = command;
     this.gateway.trace.push(
-      `${number}: petstore ${words.join(' ')} ${JSON.stringify({ conduct, dieAt, fullAt, fullFor, tornShare })}`,
+      `${number}: petstore ${words.join(' ')} ${JSON.stringify({ conduct, disk })}`,
       isDead ? '   it died' : `   exit ${code} ${JSON.stringify(summary)} ${JSON.stringify(error)}`,
     );
     return command;
