@@ -90,50 +90,79 @@ stories({
   ],
 });
 
-test('a run is resumed on its own target only, and not while an undo names it', async () => {
+test('a run is resumed on its own target only', async () => {
   await using shop = await stoppedRun(4);
   await using elsewhere = await stockServer([1, 1, 1, 1]);
   const env = { PETSTORE_BASE_URL: elsewhere.url };
   expect((await shop.run('resume r1 --yes', { env })).code).toBe(2);
   expect((await shop.run('resume', { env })).code).toBe(0);
   expect(elsewhere.requests).toEqual([]);
-  expect((await shop.run('resume r9')).code).toBe(2);
+  expect((await shop.run('resume r9')).stderr).toMatch(/run r9: no such run/);
+});
+
+test('a run is not resumed once its undo has begun', async () => {
+  await using shop = await stoppedRun(4);
   trouble(shop, (_, __, all) => (all > shop.writes().length ? undefined : 401));
   await shop.report('undo r1 --yes --concurrency 1');
   shop.misbehave = undefined;
-  const refused = await shop.report('resume r1 --yes');
-  expect(refused.code).toBe(2);
-  expect(`${refused.error?.hint} ${refused.error?.message}`).toContain('undo');
+  const { code, error } = await shop.report('resume r1 --yes');
+  expect({ code, message: error?.message }).toEqual({
+    code: 2,
+    message: 'resume r1: run r2 has begun to undo it',
+  });
 });
 
-test('one run at a time for a target: the other one is named, and waited for with --lock-wait', async () => {
-  await using shop = await stockShop(shelves(30, 1), {
-    'stock.csv': toCsv(shelves(30, 2)),
-    'other.csv': toCsv([9]),
-  });
+/** A service to which a run of `stock.csv` writes until `release` is called. */
+async function busyShop() {
+  const files = { 'stock.csv': toCsv(shelves(30, 2)), 'other.csv': toCsv([9]) };
+  const shop = await stockShop(shelves(30, 1), files);
   const release = holdWrites(shop);
   const first = shop.report(apply);
   // Until the first row is seen to be stored, no other goes out.
   await arrivalOf(shop, 1);
-  const refused = await shop.report('inventory apply other.csv --yes');
-  expect(refused).toMatchObject({ code: 6, error: { code: 'locked', retryable: true } });
-  expect(refused.error?.message).toMatch(/stock\.csv.*process \d+/);
-  for (const verb of ['resume', 'undo']) expect((await shop.run(`${verb} --yes`)).code).toBe(6);
-  // A command that only reads takes no lock.
+  return Object.assign(shop, { first, release });
+}
+
+test('one run at a time for a target: another command that writes is told the file and the process', async () => {
+  await using shop = await busyShop();
+  for (const words of [
+    'inventory apply other.csv',
+    'resume',
+    'resume r1',
+    'undo',
+    'runs settle r1 1 --as failed',
+  ]) {
+    const { code, stderr } = await shop.run(`${words} --yes`);
+    expect({ words, code, stderr }).toMatchObject({
+      code: 6,
+      stderr: expect.stringMatching(/stock\.csv, run r1, process \d+/),
+    });
+  }
+  shop.release();
+  expect(await shop.first).toMatchObject({ code: 0, applied: 30 });
+});
+
+test('a command that only reads, and a run on another target, wait for no lock', async () => {
+  await using shop = await busyShop();
+  await using elsewhere = await stockServer([1]);
   expect((await shop.run('inventory diff other.csv')).code).toBe(8);
   expect((await shop.run('inventory apply other.csv --dry-run')).code).toBe(0);
-  await using elsewhere = await stockServer([1]);
   expect((await shop.run(`inventory apply other.csv --yes --base-url ${elsewhere.url}`)).code).toBe(0);
+  shop.release();
+  await shop.first;
+});
+
+test('--lock-wait waits for the other run, until a signal', async () => {
+  await using shop = await busyShop();
   const waiting = shop.report('inventory apply other.csv --yes --lock-wait 20s');
-  // An interrupted wait ends at once.
   const io = fakeIo({ cwd: shop.folder, env: shop.env });
   const interrupted = main([...apply.split(' '), '--lock-wait', '60s'], io);
   await vi.waitUntil(() => io.written('stderr').includes('r1'), { timeout: 20_000 });
   expect(io.written('stderr')).toMatch(/^waiting for .*stock\.csv.*process \d+\n/m);
   io.raise('SIGINT');
   expect(await interrupted).toBe(130);
-  release();
-  expect(await first).toMatchObject({ code: 0, applied: 30 });
+  shop.release();
+  expect(await shop.first).toMatchObject({ code: 0, applied: 30 });
   expect(await waiting).toMatchObject({ code: 0, applied: 1 });
   expect(shop.stock.get('1')).toBe(9);
 });
