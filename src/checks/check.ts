@@ -98,7 +98,7 @@ export interface Finding {
   /** A remedy, one clause. */
   readonly hint?: string | undefined;
   readonly expected?: string | undefined;
-  /** The actual value. A report shows at most 200 bytes of it. */
+  /** The actual value. A report shows at most 200 characters of it. */
   readonly got?: string | undefined;
   /** JSON pointer to the mismatch in the response body. */
   readonly pointer?: string | undefined;

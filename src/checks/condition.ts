@@ -1,7 +1,7 @@
 import { type HttpResponse, headerValue } from '../api/http.ts';
 import { UsageError } from '../process/errors.ts';
 import { type JsonValue, printJson, valueAt } from '../process/exact-json.ts';
-import { excerpt, type Mask } from '../process/secrets.ts';
+import type { Mask } from '../process/secrets.ts';
 import { shorten } from '../process/text.ts';
 import { type Finding, fail, statusText } from './check.ts';
 
@@ -71,7 +71,7 @@ export function differenceTo(condition: Condition, answer: ConditionAnswer, mask
       return fail(`${prefix}the body is not JSON`, { expected: 'JSON', got: text });
     const actual = partOf(answer, part);
     if (holds(operator, value, actual)) continue;
-    const clause = actual === undefined ? 'absent' : excerpt(actual, mask) || 'empty';
+    const clause = actual === undefined ? 'absent' : shorten(mask(actual), 200) || 'empty';
     return fail(`${prefix}${part === 'text' ? 'the text' : part} is ${clause}`, {
       expected: `${part}${operator}${value}`,
       got: actual ?? 'no such value',

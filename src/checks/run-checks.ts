@@ -8,7 +8,7 @@ import { pageSize } from '../client/whole-list.ts';
 import { monotonicMs } from '../process/deadline.ts';
 import { type ExitCode, exitCodes, messageOf, UsageError } from '../process/errors.ts';
 import { jsonIn } from '../process/exact-json.ts';
-import { excerpt } from '../process/secrets.ts';
+import { shorten } from '../process/text.ts';
 import {
   type AskOptions,
   type Check,
@@ -171,7 +171,7 @@ export function skippedResult(check: Omit<Check, 'run'>, reason: string): CheckR
 function toSafe(finding: Finding, mask: Service['mask']): Finding {
   const safe = (value: unknown, name: string): unknown => {
     if (typeof value !== 'string') return value;
-    return name === 'expected' || name === 'got' ? excerpt(value, mask) : mask(shownUrl(value));
+    return name === 'expected' || name === 'got' ? shorten(mask(value), 200) : mask(shownUrl(value));
   };
   const entries = Object.entries(finding).map(([name, value]) => [name, safe(value, name)]);
   return { ...Object.fromEntries(entries), state: finding.state } as Finding;

@@ -12,15 +12,6 @@ export function maskUrl(url: string): string {
 /** Replaces every secret in a text. */
 export type Mask = (text: string) => string;
 
-/** Returns the first 200 bytes of a text. Secrets are masked before the text is cut. */
-export function excerpt(text: string, mask: Mask): string {
-  const masked = mask(text);
-  const bytes = Buffer.from(masked);
-  if (bytes.length <= 200) return masked;
-  const cut = bytes.subarray(0, 200).toString('utf8');
-  return `${cut.replace(/\ufffd+$/, '')}...`;
-}
-
 /** Header values by lower-case name. */
 type HeaderValues = Readonly<Record<string, string | readonly string[]>>;
 
