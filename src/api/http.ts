@@ -140,7 +140,7 @@ export interface Transport {
    * Sends one request and returns the complete response. If the response is an error and its body is
    * truncated or too long, the body is the part that was read.
    *
-   * @throws CliError with a reason. Its message says only what went wrong, without the request.
+   * @throws CliError with `noAnswer`. Its message says only what went wrong, without the request.
    */
   send(request: HttpRequest, options: SendOptions): Promise<HttpResponse>;
   /** The forward proxy that passes the requests on and may answer them itself, without a password. */

@@ -150,9 +150,13 @@ function whyStop(
   return { kind: 'partial', message: `${failures}, as many as --max-errors allows` };
 }
 
-function whyAllFail({ message, kind, details: { hint, status, reason } }: CliError): StopReason | undefined {
-  if (reason === 'tls') return { kind, message: `TLS failed: ${message}`, hint };
-  if (reason === 'redirect') return { kind, message: `the service redirects writes: ${message}`, hint };
+function whyAllFail({
+  message,
+  kind,
+  details: { hint, status, noAnswer },
+}: CliError): StopReason | undefined {
+  if (noAnswer === 'tls') return { kind, message: `TLS failed: ${message}`, hint };
+  if (noAnswer === 'redirect') return { kind, message: `the service redirects writes: ${message}`, hint };
   // If the credential is not enough for one row, it is not enough for any.
   return isDeniedStatus(status) ? { kind, message, hint } : undefined;
 }

@@ -49,7 +49,7 @@ export async function checkHttp(context: CheckContext, expect: readonly Conditio
     if (!(error instanceof CliError)) throw error;
     context.signal.throwIfAborted();
     const finding: Finding = { ...findingOfError(error), state: 'fail', exitCode: unavailable };
-    if (error.details.reason !== 'redirect') return [finding];
+    if (error.details.noAnswer !== 'redirect') return [finding];
     const { reason, hint = otherHint } = finding;
     return [{ ...finding, reason: `${reason}; ${tokenClause(context)}`, hint, exitCode: checkFailed }];
   }

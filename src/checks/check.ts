@@ -149,11 +149,11 @@ export function findingOfError(error: unknown): Finding {
   if (error instanceof InterruptedError) throw error;
   if (error instanceof FindingError) return error.finding;
   if (!(error instanceof CliError)) return { state: 'error', reason: `internal: ${messageOf(error)}` };
-  const { method, url, status, requestId, hint, reason: cause } = error.details;
+  const { method, url, status, requestId, hint, noAnswer } = error.details;
   const { kind, exitCode } = error;
   const reason = errorMessage(error);
   const state = kind === 'unavailable' || status !== undefined ? 'fail' : 'error';
-  const endsWait = cause === 'tls' || undefined;
+  const endsWait = noAnswer === 'tls' || undefined;
   return { state, reason, hint, method, url, status, requestId, exitCode, endsWait };
 }
 

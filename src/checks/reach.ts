@@ -5,7 +5,7 @@ import { connect as connectTls, type TLSSocket } from 'node:tls';
 import { bareHost } from '../api/http.ts';
 import { hintOf } from '../client/call-error.ts';
 import { type SocketOptions, socketTarget } from '../client/transport/node-http.ts';
-import { transportError, unansweredError } from '../client/transport/response.ts';
+import { noAnswerError, transportError } from '../client/transport/response.ts';
 import { createTlsContext } from '../client/transport/tls.ts';
 import { type Cancellation, withinLimits } from '../process/deadline.ts';
 import { type CliError, exitCodes } from '../process/errors.ts';
@@ -24,7 +24,7 @@ async function checkSocket(
 ): Promise<Finding> {
   if (typeof socket === 'string') return skip(socket);
   const { timeoutMs } = client.limits;
-  const timedOut = () => unansweredError('timeout', `no answer within ${durationText(timeoutMs)}`);
+  const timedOut = () => noAnswerError('timeout', `no answer within ${durationText(timeoutMs)}`);
   try {
     // A lookup takes no signal.
     return await withinLimits({ limitMs: timeoutMs, timedOut, signals: [signal] }, (cancellation) =>

@@ -1,5 +1,5 @@
 import { type HttpRequest, type HttpResponse, isSafeMethod } from '../api/http.ts';
-import { type Author, CliError, type ErrorKind, type UnavailableReason } from '../process/errors.ts';
+import { type Author, CliError, type ErrorKind, type NoAnswer } from '../process/errors.ts';
 
 // What an answer means for a write, a retry and an error. Calls, rows, smoke and errors all read this one table.
 
@@ -83,8 +83,8 @@ const statusRules: ReadonlyMap<number | undefined, AnswerRule> = new Map(
 );
 /** Gateways send these too, even after the service has applied the write. */
 const gatewayStatuses: ReadonlySet<number | undefined> = new Set([403, 404, 410]);
-/** The reasons after which a retry may succeed at once. */
-const repeatableReasons: ReadonlySet<UnavailableReason | undefined> = new Set<UnavailableReason>([
+/** The causes after which a retry may succeed at once. */
+const repeatableCauses: ReadonlySet<NoAnswer | undefined> = new Set<NoAnswer>([
   'connection-refused',
   'reset',
   'timeout',
@@ -100,8 +100,8 @@ export function answerRule({
   author,
 }: Pick<Attempt, 'isSent' | 'response' | 'error' | 'author'>): AnswerRule {
   if (response) return statusRule(response.status, author);
-  const { reason, retryable } = error instanceof CliError ? error.details : {};
-  const isRepeatable = retryable !== false && repeatableReasons.has(reason);
+  const { noAnswer, retryable } = error instanceof CliError ? error.details : {};
+  const isRepeatable = retryable !== false && repeatableCauses.has(noAnswer);
   if (isSent) return isRepeatable ? lost : unrepeatable;
   return isRepeatable ? busy : unsent;
 }

@@ -57,17 +57,17 @@ function noRecordClause({ operation, request }: Call): string {
 /**
  * Adds the request, the attempts and a hint to the error of a call without a valid answer.
  *
- * @param thrown a CliError with a `reason`, whose message says only what went wrong. Any other error is returned as it is.
+ * @param thrown a CliError with `noAnswer`, whose message says only what went wrong. Any other error is returned as it is.
  */
 export function callError<Thrown>(call: Call, attempts: Attempts, thrown: Thrown): Thrown | CliError {
   if (!(thrown instanceof CliError)) return thrown;
   const { kind, message, details } = thrown;
-  const { reason, status = attempts.at(-1)?.response?.status } = details;
-  if (reason === undefined) return thrown;
+  const { noAnswer, status = attempts.at(-1)?.response?.status } = details;
+  if (noAnswer === undefined) return thrown;
   const hint = hintOf({ call, error: thrown });
   const rule = answerRule({ isSent: true, error: thrown });
   const why = call.client.secrets.mask(message);
-  return makeError(call, attempts, kind, why, { reason, status, hint, cause: thrown }, rule);
+  return makeError(call, attempts, kind, why, { noAnswer, status, hint, cause: thrown }, rule);
 }
 
 /**
@@ -141,7 +141,7 @@ function systemText({ error }: Failure): string {
 
 /** Returns true if the connection was closed before an answer. */
 function isClosed({ error }: Failure): boolean {
-  return error?.details.reason === 'reset' && error.details.status === undefined;
+  return error?.details.noAnswer === 'reset' && error.details.status === undefined;
 }
 
 /** Returns true if nothing shows that the service has the address at all. */
@@ -232,10 +232,10 @@ const hints: readonly ((failure: Failure) => string | false | undefined)[] = [
     (response?.status === 403 || response?.status === 405) &&
     author === 'gateway' &&
     `a gateway in front of the service may refuse ${call?.request.method}: look at the paths, methods and bodies that its rules allow`,
-  ({ error }) => error?.details.reason === 'timeout' && 'allow more time with --timeout',
+  ({ error }) => error?.details.noAnswer === 'timeout' && 'allow more time with --timeout',
   ({ call, error }) =>
     call &&
-    error?.details.reason === 'connection-refused' &&
+    error?.details.noAnswer === 'connection-refused' &&
     `is the service running, and the base URL right? \`${call.client.doctor}\` looks at each step`,
   ({ call, ...failure }) =>
     call &&
@@ -245,6 +245,6 @@ const hints: readonly ((failure: Failure) => string | false | undefined)[] = [
     `the description says that its operations lie below ${call.client.contract.basePath}; if they do not, bind again with --base-path /`,
   ({ call, error, ...failure }) =>
     call &&
-    (isAddressMissing(failure) || error?.details.reason === 'dns') &&
+    (isAddressMissing(failure) || error?.details.noAnswer === 'dns') &&
     `is the base URL right? \`${call.client.doctor}\` looks at each step`,
 ];

@@ -118,8 +118,8 @@ function verdictOf(attempt: Attempt): FailureVerdict {
 }
 
 /** Returns the code of an error: why there is no valid answer, or that the service rejected the request. */
-export function codeOfError({ details: { reason, code } }: CliError): Pick<Reason, 'code' | 'serviceCode'> {
-  return reason ? { code: reason } : { code: 'rejected', serviceCode: code };
+export function codeOfError({ details: { noAnswer, code } }: CliError): Pick<Reason, 'code' | 'serviceCode'> {
+  return noAnswer ? { code: noAnswer } : { code: 'rejected', serviceCode: code };
 }
 
 /** Returns the request and the answer of a write, for the details of an error. */

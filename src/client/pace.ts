@@ -33,8 +33,8 @@ export function delayOfRetry(
 
 /** Returns true if nobody listens at the address. */
 function isUnreachable(error: Error | undefined): boolean {
-  const reason = error instanceof CliError ? error.details.reason : undefined;
-  return reason === 'connection-refused' || reason === 'dns';
+  const noAnswer = error instanceof CliError ? error.details.noAnswer : undefined;
+  return noAnswer === 'connection-refused' || noAnswer === 'dns';
 }
 
 const firstDelayMs = 500;

@@ -47,7 +47,7 @@ const rules = {
   unbound: forPerson,
   interrupted: unanswered,
   not_saved: unanswered,
-  // There was no valid answer: see `UnavailableReason`.
+  // There was no valid answer: see `NoAnswer`.
   'connection-refused': unanswered,
   dns: unanswered,
   tls: unanswered,

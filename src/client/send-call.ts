@@ -8,7 +8,7 @@ import type { Call } from './call.ts';
 import { callDetails, callError } from './call-error.ts';
 import { authorOf } from './error-body.ts';
 import { delayOfRetry, maxRetryWaitMs, retryAfter } from './pace.ts';
-import { unansweredError } from './transport/response.ts';
+import { noAnswerError } from './transport/response.ts';
 
 /** What came of a call, with its attempts. */
 export type SentCall = { readonly attempts: readonly Attempt[] } & (
@@ -114,7 +114,7 @@ async function sendOnce(
   const onSending = () => {
     isSent = true;
   };
-  const timedOut = () => unansweredError('timeout', `no answer within ${secondsText(limits.timeoutMs)}`);
+  const timedOut = () => noAnswerError('timeout', `no answer within ${secondsText(limits.timeoutMs)}`);
   try {
     const response = await withinLimits({ limitMs, timedOut, signals }, (cancellation) =>
       transport.send(request, { cancellation, onSending }),
@@ -123,7 +123,7 @@ async function sendOnce(
   } catch (thrown) {
     const error = thrown as Error;
     // A proxy that fails has not forwarded the request.
-    const isOfProxy = error instanceof CliError && error.details.reason === 'proxy';
+    const isOfProxy = error instanceof CliError && error.details.noAnswer === 'proxy';
     return { isSent: isSent && !isOfProxy, error };
   }
 }
@@ -165,14 +165,14 @@ function followRedirect(
   redirects: number,
 ): HttpRequest | CliError {
   if (redirects === maxRedirects)
-    return unansweredError('redirect', `the service redirected more than ${maxRedirects} times`);
+    return noAnswerError('redirect', `the service redirected more than ${maxRedirects} times`);
   const location = headerValue(headers, 'location');
   const from = new URL(request.url);
   const to =
     location !== undefined && URL.canParse(location, from.href) ? new URL(location, from) : undefined;
   if (!to || !/^https?:$/.test(to.protocol)) {
     const message = `the service answered ${status}, a redirect that names no target`;
-    return unansweredError('redirect', message, { status });
+    return noAnswerError('redirect', message, { status });
   }
   const isElsewhere = to.origin !== from.origin;
   if (isRead(request.method) && !isElsewhere) {
@@ -182,5 +182,5 @@ function followRedirect(
   const why = isRead(request.method) ? 'another origin is never followed' : 'a write is never redirected';
   const hint = isElsewhere ? `if the service has moved there, give --base-url ${to.origin}` : undefined;
   const message = `the service answered ${status}, a redirect to ${maskUrl(to.href)}; ${why}`;
-  return unansweredError('redirect', message, { status, hint });
+  return noAnswerError('redirect', message, { status, hint });
 }

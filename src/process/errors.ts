@@ -22,8 +22,8 @@ export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 /** The kinds of errors. `done` and `differs` are not errors. */
 export type ErrorKind = Exclude<keyof typeof exitCodes, 'done' | 'differs'>;
 
-/** The reason why there is no valid answer. */
-export type UnavailableReason =
+/** Why there is no valid answer. */
+export type NoAnswer =
   | 'connection-refused'
   | 'dns'
   | 'tls'
@@ -51,8 +51,8 @@ export interface ErrorDetails {
   readonly serviceMessage?: string | undefined;
   /** A clause that people read after the message, such as `the service asks to wait 60 s`. */
   readonly addition?: string | undefined;
-  /** The reason why there is no valid answer, if that is the error. */
-  readonly reason?: UnavailableReason | undefined;
+  /** Why there is no valid answer, if that is the error. */
+  readonly noAnswer?: NoAnswer | undefined;
   /** Undefined if no response has an error status. */
   readonly author?: Author | undefined;
   /** The HTTP status, if there is a response. */

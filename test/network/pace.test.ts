@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import type { Attempt } from '../../src/client/answer-table.ts';
 import { Pace, type StopReason } from '../../src/client/pace.ts';
-import { unansweredError } from '../../src/client/transport/response.ts';
+import { noAnswerError } from '../../src/client/transport/response.ts';
 import { Stop, StoppedError } from '../../src/process/signals.ts';
 
 function attempt(status: number, more: Partial<Attempt> = {}): Attempt {
@@ -73,7 +73,7 @@ test('an answered reading does not count where writes get no answer', () => {
 test('a page of a gateway and a lost connection are no answers of the service', () => {
   const { pace, stop } = openPace();
   const page = { status: 403, headers: { 'content-type': 'text/html' }, body: '<p>no' };
-  const error = unansweredError('reset', 'the connection was closed before an answer came');
+  const error = noAnswerError('reset', 'the connection was closed before an answer came');
   for (let time = 0; time < 10; time += 1)
     for (const more of [
       { response: page, author: 'gateway' as const },

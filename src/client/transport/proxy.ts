@@ -1,6 +1,6 @@
 import { bareHost, isLoopbackHost, portOf } from '../../api/http.ts';
 import { type CliError, InputError } from '../../process/errors.ts';
-import { transportError, unansweredError } from './response.ts';
+import { noAnswerError, transportError } from './response.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -86,12 +86,12 @@ export function proxyFailure({ source, label, authorization }: HttpProxy, error:
       ? `it does not accept the user name and password of ${source}`
       : `it wants a user name and a password: write user:password@ before the host in ${source}`;
     const details = { retryable: status >= 500, hint: status === 407 || status === 401 ? hint : undefined };
-    return unansweredError('proxy', `${name} answered ${status}`, details);
+    return noAnswerError('proxy', `${name} answered ${status}`, details);
   }
   const { message, details } = transportError(error);
-  const { reason } = details;
-  if (reason === 'tls') return unansweredError('tls', `${message}, through ${name}`, { cause: error });
-  if (reason === 'invalid-response')
-    return unansweredError('proxy', `${name} does not answer like an http proxy`, { retryable: false });
-  return unansweredError('proxy', `${name} failed: ${message}`, { cause: error });
+  const { noAnswer } = details;
+  if (noAnswer === 'tls') return noAnswerError('tls', `${message}, through ${name}`, { cause: error });
+  if (noAnswer === 'invalid-response')
+    return noAnswerError('proxy', `${name} does not answer like an http proxy`, { retryable: false });
+  return noAnswerError('proxy', `${name} failed: ${message}`, { cause: error });
 }

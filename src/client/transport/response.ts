@@ -1,5 +1,5 @@
 import { type HttpHeaders, type HttpResponse, headerValue } from '../../api/http.ts';
-import { CliError, type ErrorDetails, type UnavailableReason } from '../../process/errors.ts';
+import { CliError, type ErrorDetails, type NoAnswer } from '../../process/errors.ts';
 import { systemCode, systemReason } from '../../process/system-error.ts';
 import { bytesText, shorten } from '../../process/text.ts';
 
@@ -83,12 +83,12 @@ function latin1(text: string | Buffer = ''): string {
 }
 
 /** Makes the error of a request without a valid answer: exit 6, or exit 1 for a redirect that is not followed. @param why a clause. */
-export function unansweredError(
-  reason: UnavailableReason,
+export function noAnswerError(
+  noAnswer: NoAnswer,
   why: string,
-  details: Omit<ErrorDetails, 'reason'> = {},
+  details: Omit<ErrorDetails, 'noAnswer'> = {},
 ): CliError {
-  return new CliError(reason === 'redirect' ? 'failed' : 'unavailable', why, { ...details, reason });
+  return new CliError(noAnswer === 'redirect' ? 'failed' : 'unavailable', why, { ...details, noAnswer });
 }
 
 /**
@@ -100,7 +100,7 @@ export function invalidResponse(
   why: string,
   details: { readonly status?: number; readonly hint?: string | undefined } = {},
 ): CliError {
-  return unansweredError('invalid-response', why, details);
+  return noAnswerError('invalid-response', why, details);
 }
 
 /**
@@ -115,24 +115,24 @@ export function transportError(error: Error, status?: number): CliError {
     error instanceof AggregateError ? ((error.errors.at(-1) as Error | undefined) ?? error) : error;
   // undici's parser gives some of its errors no code.
   const code = systemCode(root) ?? root.name;
-  const reason = reasons.find(([codes]) => codes.test(code))?.[1] ?? 'reset';
+  const noAnswer = noAnswerByCode.find(([codes]) => codes.test(code))?.[1] ?? 'reset';
   const details = { status, cause: root };
-  const protocol = reason === 'invalid-response' ? protocolOf(root) : undefined;
+  const protocol = noAnswer === 'invalid-response' ? protocolOf(root) : undefined;
   if (protocol === 'TLS') {
     const hint = 'begin the base URL with https://';
-    return unansweredError('tls', 'the port speaks TLS, not plain http', { ...details, hint });
+    return noAnswerError('tls', 'the port speaks TLS, not plain http', { ...details, hint });
   }
   if (protocol === 'HTTP/2' || /no[ _]application[ _]protocol/i.test(`${code} ${root.message}`))
-    return unansweredError(reason, 'the service speaks only HTTP/2', details);
-  if (reason === 'reset') {
+    return noAnswerError(noAnswer, 'the service speaks only HTTP/2', details);
+  if (noAnswer === 'reset') {
     const answer = status === undefined ? 'an' : 'the whole';
-    return unansweredError(reason, `the connection was closed before ${answer} answer came`, details);
+    return noAnswerError(noAnswer, `the connection was closed before ${answer} answer came`, details);
   }
-  return unansweredError(reason, clauseFor(root, code, reason), details);
+  return noAnswerError(noAnswer, clauseFor(root, code, noAnswer), details);
 }
 
 /** The first match decides. Any other code means that the connection broke. */
-const reasons: readonly (readonly [codes: RegExp, reason: UnavailableReason])[] = [
+const noAnswerByCode: readonly (readonly [codes: RegExp, noAnswer: NoAnswer])[] = [
   [/^(ENOTFOUND|EAI_)/, 'dns'],
   [/^(ECONNREFUSED|EHOST|ENET|EADDR|EACCES|EPERM|ERR_ACCESS_DENIED)/, 'connection-refused'],
   [/TIMEDOUT|TIMEOUT/, 'timeout'],
@@ -154,10 +154,10 @@ function protocolOf(error: Error): 'TLS' | 'HTTP/2' | undefined {
   return bytes?.[0] === 0 && bytes[1] === 0 && bytes[3] === 4 ? 'HTTP/2' : undefined;
 }
 
-function clauseFor(error: Error, code: string, reason: UnavailableReason): string {
+function clauseFor(error: Error, code: string, noAnswer: NoAnswer): string {
   if (/OVERFLOW/.test(code)) return 'the headers of the answer are larger than 16 KiB';
-  if (reason === 'invalid-response') return `invalid HTTP response: ${error.message}`;
-  if (reason === 'tls') return `TLS: ${tlsClause(error)}`;
+  if (noAnswer === 'invalid-response') return `invalid HTTP response: ${error.message}`;
+  if (noAnswer === 'tls') return `TLS: ${tlsClause(error)}`;
   const why = systemReason(error, 'connection');
   const { hostname } = error as { hostname?: string };
   if (code === 'EAI_AGAIN') return `the name ${hostname ?? ''} ${why}`;

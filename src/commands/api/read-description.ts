@@ -85,9 +85,9 @@ async function findDescription(context: Context, location: string, withToken: bo
     const response = await client
       .send({ method: 'GET', path: url, headers }, { retries })
       .catch((error: unknown) => {
-        const { reason } = error instanceof CliError ? error.details : {};
+        const { noAnswer } = error instanceof CliError ? error.details : {};
         // A service that cannot be reached has no description anywhere.
-        if (url === href ? reason === 'redirect' : reason !== undefined) return messageOf(error);
+        if (url === href ? noAnswer === 'redirect' : noAnswer !== undefined) return messageOf(error);
         throw error;
       });
     const document = await documentIn(response, url);
