@@ -14,7 +14,6 @@ import { propertyColumns, type View } from '../../output/columns.ts';
 import type { Output, PreparedCommand } from '../../output/printer.ts';
 import { CliError, UsageError } from '../../process/errors.ts';
 import { joinFirst } from '../../process/text.ts';
-import { findOperation } from './list-operations.ts';
 import { readDescriptionAt } from './read-description.ts';
 
 /** The values of the arguments and flags of `api bind`. */
@@ -132,7 +131,7 @@ function parseMaps(values: readonly string[]): Maps {
     const [, name, method = '', path = ''] = /^\s*(\w+)\s*=\s*([A-Za-z]+)\s+(\/\S*)\s*$/.exec(value) ?? [];
     const [, noun = '', field = '', wireName] = /^\s*(\w+)\.(\w+)\s*=\s*(\S.*?)\s*$/.exec(value) ?? [];
     if (name !== undefined)
-      setOnce(operations, findOperation(name, '--map'), { method: method.toUpperCase(), path });
+      setOnce(operations, findNamedOperation(name), { method: method.toUpperCase(), path });
     else if (wireName !== undefined) {
       const nounName = requireNounOfField(noun, field);
       const names = fields.get(nounName) ?? new Map<string, string>();
@@ -145,6 +144,17 @@ function parseMaps(values: readonly string[]): Maps {
       );
   }
   return { operations, fields };
+}
+
+/**
+ * Finds the operation that `--map` names, ignoring case.
+ *
+ * @throws UsageError that lists all names.
+ */
+function findNamedOperation(name: string): OperationId {
+  const id = operationIds.find((operationId) => operationId.toLowerCase() === name.toLowerCase());
+  if (id) return id;
+  throw new UsageError(`--map ${name}: there is no such operation`, `one of ${operationIds.join(', ')}`);
 }
 
 function setOnce<Key extends string, Value>(map: Map<Key, Value>, key: Key, value: Value): void {

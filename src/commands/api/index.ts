@@ -1,8 +1,15 @@
+import { builtInContract, type Contract, notDescribed } from '../../api/contract.ts';
 import { isPath } from '../../api/http.ts';
+import type { OperationId } from '../../api/nouns.ts';
+import { operationIds, operations } from '../../api/operations.ts';
 import { argument, flag, value, values } from '../../cli/flag.ts';
 import { type Group, verb } from '../../cli/verb.ts';
 import { rawMethods } from '../../client/request.ts';
-import { ValueError } from '../../process/errors.ts';
+import type { Context } from '../../context.ts';
+import { propertyColumns, type View } from '../../output/columns.ts';
+import type { Output, PreparedCommand } from '../../output/printer.ts';
+import { UsageError, ValueError } from '../../process/errors.ts';
+import { printJson } from '../../process/exact-json.ts';
 
 /** Parses an absolute path without a query. @throws ValueError. */
 function parseBasePath(text: string): string {
@@ -10,7 +17,7 @@ function parseBasePath(text: string): string {
   throw new ValueError('must be a path such as /v3, or / for none');
 }
 
-const operations = verb({
+const operationsVerb = verb({
   name: 'operations',
   aliases: ['ls'],
   summary: 'List the operations of the service and the source of each',
@@ -22,9 +29,54 @@ const operations = verb({
     'petstore api operations --fields operation,source,why',
   ],
   flags: { all: flag('--all', 'show every column') },
-  prepare: async (context, { all = false }) =>
-    (await import('./list-operations.ts')).listOperations(context, all),
+  prepare: (context, { all = false }) => listOperations(context, all),
 });
+
+const view: View<ReturnType<typeof toOperationRecord>> = {
+  plural: 'operations',
+  columns: [
+    ...propertyColumns(['operation', 'method', 'path', 'stability', 'deprecated']),
+    ...propertyColumns(['tag', 'source', 'sunset', 'tryIt', 'why']).map(
+      (column) => ({ ...column, isHidden: true }) as const,
+    ),
+  ],
+};
+
+/** Lists the state of each operation of the table in the active contract. @param all true to show every column. */
+function listOperations(context: Context, all: boolean): PreparedCommand {
+  const operationView = all
+    ? { ...view, columns: view.columns.map(({ isHidden: _, ...column }) => column) }
+    : view;
+  return {
+    view: operationView,
+    async run() {
+      const contract = await context.contract();
+      return {
+        pages: [operationIds.map((id) => toOperationRecord(id, contract))],
+        notes: [...contract.missing].flatMap(([id, why]) =>
+          why === notDescribed ? [] : `note: ${id}: ${why}`,
+        ),
+      };
+    },
+  };
+}
+
+/** If the service lacks the operation, only its tag and the reason are known. */
+function toOperationRecord(id: OperationId, contract: Contract) {
+  const operation = contract.operations.get(id);
+  return {
+    operation: id,
+    method: operation?.method ?? null,
+    path: operation?.path ?? null,
+    tag: (operation ?? operations[id]).tag,
+    source: operation?.source ?? 'missing',
+    stability: operation?.stability ?? null,
+    deprecated: operation?.isDeprecated ?? null,
+    sunset: operation?.sunset ?? null,
+    tryIt: operation ? !operation.hidesTryIt : null,
+    why: operation?.why ?? contract.missing.get(id),
+  };
+}
 
 const spec = verb({
   name: 'spec',
@@ -32,8 +84,24 @@ const spec = verb({
   description:
     'Prints the OpenAPI 3.0.3 document of the built-in contract, as `petstore serve` answers it: JSON, or YAML with -o yaml.',
   examples: ['petstore api spec > openapi.json', 'petstore api spec -o yaml > openapi.yaml'],
-  run: async (context) => (await import('./list-operations.ts')).readSpec(context),
+  run: readSpec,
 });
+
+/** Returns the OpenAPI document of the built-in contract. */
+async function readSpec(context: Context): Promise<Output> {
+  const { flags, settings, io } = context;
+  const { output = 'json' } = flags;
+  if (output !== 'json' && output !== 'yaml')
+    throw new UsageError(`--output ${output}: an OpenAPI document is json or yaml`);
+  if ((await context.contract()) !== builtInContract)
+    await context.printWarning(
+      'this is the built-in contract, and the service is bound to another description',
+    );
+  const { toOpenApi } = await import('../../api/openapi.ts');
+  const { localSunset } = await import('../../server/app.ts');
+  const document = toOpenApi({ serverUrl: settings.baseUrl, sunset: localSunset });
+  return { documents: [document], text: `${printJson(document, io.stdout.isTerminal ? 2 : 0)}\n` };
+}
 
 const bind = verb({
   name: 'bind',
@@ -118,5 +186,5 @@ export const apiCommands: Group = {
     'petstore api bind https://shop.example --profile staging',
     'petstore api request GET /pets -f status=available',
   ],
-  verbs: [operations, spec, bind, unbind, request],
+  verbs: [operationsVerb, spec, bind, unbind, request],
 };
