@@ -11,7 +11,7 @@ import { inTwoSteps, StoppedError } from '../process/signals.ts';
 import { counted } from '../process/text.ts';
 import { settleAll } from '../writes/settle.ts';
 import { type Journal, openJournal } from './journal.ts';
-import { createRowKeeper, endSession, markBeforeSending } from './keep-rows.ts';
+import { createRowKeeper, endSession, markBeforeSending, type SessionKeeper } from './keep-rows.ts';
 import { toRunInfo } from './list-runs.ts';
 import { brokenGuard, type Guards, type Plan, planRun } from './plan.ts';
 import type { Report } from './report.ts';
@@ -108,18 +108,23 @@ export async function carryOut(
 
 /** Reads the records and plans. @throws CliError also if the run had to stop, such as for a service that gives no answer. */
 async function planWithProgress(context: Context, session: Session): Promise<Plan> {
-  const { stop, run, progress } = session;
+  const { stop, run } = session;
+  let recordsRead = 0;
   const activity = {
     label: `reading ${rowTerms(run.header.noun).plural}`,
     unit: 'records',
-    read: () => ({ done: progress.recordsRead }),
+    read: () => ({ done: recordsRead }),
   };
   try {
-    return await withProgress(context, activity, () => planRun(session));
+    return await withProgress(context, activity, () =>
+      planRun(session, () => {
+        recordsRead += 1;
+      }),
+    );
   } catch (error) {
-    if (!stop.reason) throw error;
+    if (!stop.cause) throw error;
     // The reading failed only because of the stop.
-    const { kind, message, hint } = stop.reason;
+    const { kind, message, hint } = stop.cause;
     throw new CliError(kind, `${run.header.name}: ${message}; nothing was sent`, { hint, retryable: true });
   }
 }
@@ -135,7 +140,7 @@ async function writePlan(
   { rejects, maxErrors = 100 }: SessionFlags,
   lock: TargetLock | undefined,
 ): Promise<Report> {
-  const { stop, progress, run } = session;
+  const { stop, run, client } = session;
   const { rejectsFile, rejectedLines } = run;
   const stopBy = (signal: Signal) => {
     const { kind, message } = new InterruptedError(signal);
@@ -145,16 +150,19 @@ async function writePlan(
     );
   };
   const total = plan.changes.length;
-  const activity = {
-    label: run.header.kind === 'undo' ? 'undoing' : 'applying',
-    unit: 'rows',
-    read: () => ({ done: progress.ended, total, failed: progress.failed }),
-  };
   return inTwoSteps(context.interrupts, stop, stopBy, async () => {
     const journal = await openJournal(session.list, run, plan.rows);
     lock?.nameRun(run);
+    const saveStore = client.deferSaves?.();
+    const keeper = createRowKeeper(journal, { stop, maxErrors, saveStore });
+    const { counts } = keeper;
+    const activity = {
+      label: run.header.kind === 'undo' ? 'undoing' : 'applying',
+      unit: 'rows',
+      read: () => ({ done: counts.ended, total, failed: counts.failed }),
+    };
     const startedMs = monotonicMs();
-    if (total > 0) await withProgress(context, activity, () => writeRows(session, plan, journal, maxErrors));
+    if (total > 0) await withProgress(context, activity, () => writeRows(session, plan, journal, keeper));
     const seconds = Math.round(monotonicMs() - startedMs) / 1000;
     const ending = endSession(run, plan, journal, { name: rejects, folder: context.io.cwd });
     const isFailing = (row: RunRow) => rejectedLines?.has(row.line) && rowStateOf(row) === 'failed';
@@ -162,16 +170,19 @@ async function writePlan(
       rejectsFile === undefined
         ? undefined
         : { file: rejectsFile, failing: run.rows.filter(isFailing).length };
-    return { info: toRunInfo(run), run, seconds, stop: stop.reason, earlier, ...ending };
+    return { info: toRunInfo(run), run, seconds, stop: stop.cause, earlier, ...ending };
   });
 }
 
 /** Writes the rows of a plan. Returns when all are settled, or the run has stopped. */
-async function writeRows(session: Session, plan: Plan, journal: Journal, maxErrors: number): Promise<void> {
-  const { stop, port, concurrency, mayCreate, progress, client } = session;
+async function writeRows(
+  session: Session,
+  plan: Plan,
+  journal: Journal,
+  keeper: SessionKeeper,
+): Promise<void> {
+  const { stop, port, concurrency, mayCreate, client } = session;
   const policy = { mayCreate, ...client.limits };
-  const saveStore = client.deferSaves?.();
-  const keeper = createRowKeeper(journal, { stop, progress, maxErrors, saveStore });
   try {
     const marked = markBeforeSending(plan.changes, journal, stop, concurrency);
     await settleAll(port, marked, { policy, isRun: true, stopped: stop.stopped, concurrency }, keeper);

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { isDeniedStatus } from '../client/answer-table.ts';
-import type { StopReason } from '../client/pace.ts';
+import type { StopCause } from '../client/pace.ts';
 import { shownCode } from '../client/reasons.ts';
 import { type Reject, rejectsName, writeRejects } from '../input/rejects.ts';
 import { CliError, messageOf } from '../process/errors.ts';
@@ -15,7 +15,6 @@ import type { Plan } from './plan.ts';
 import type { Report } from './report.ts';
 import { type RunRow, rowTotals } from './row.ts';
 import { isReject, type Run, type RunChange } from './run.ts';
-import type { Progress } from './session.ts';
 
 /**
  * Yields the rows of a plan, and marks them in the journal before they are sent: after a power cut, a row without a mark was
@@ -24,7 +23,7 @@ import type { Progress } from './session.ts';
 export function* markBeforeSending(
   changes: readonly RunRow[],
   journal: Journal,
-  stop: Stop<StopReason>,
+  stop: Stop<StopCause>,
   concurrency: number,
 ): Generator<RunRow> {
   // A mark waits for the disk, so many rows share one. But a resume must read every marked row without an outcome, and only a
@@ -53,12 +52,19 @@ export function* markBeforeSending(
   }
 }
 
+/** Keeps the rows of a session. */
+export interface SessionKeeper extends Required<RowKeeper<RunRow>> {
+  /** `ended`: all rows that have an outcome. */
+  readonly counts: { readonly ended: number; readonly failed: number; readonly unknown: number };
+  /** Keeps the outcomes that still wait. Call it at the end. */
+  flush(): Promise<void>;
+}
+
 /** How long outcomes wait for a save of the embedded store. */
 const saveEveryMs = 1000;
 
 interface KeeperOptions {
-  readonly stop: Stop<StopReason>;
-  readonly progress: Progress;
+  readonly stop: Stop<StopCause>;
   /** The number of failed and unknown rows at which the run stops. */
   readonly maxErrors: number;
   /** Saves the embedded store; undefined for any other service. */
@@ -69,14 +75,13 @@ interface KeeperOptions {
  * Keeps rows in a journal, and stops the run after a row as `whyStop` says. Outcomes wait a moment, because many lines in one
  * write cost as much as one: the mark of a row is in the journal already, so a resume reads a row whose outcome is lost. If the
  * run writes to the embedded store, they wait until the store is saved. If an outcome cannot be kept, the run stops.
- *
- * @returns also a function that keeps the outcomes that still wait. Call it at the end.
  */
 export function createRowKeeper(
   journal: Journal,
-  { stop, progress, maxErrors, saveStore }: KeeperOptions,
-): Required<RowKeeper<RunRow>> & { flush(): Promise<void> } {
+  { stop, maxErrors, saveStore }: KeeperOptions,
+): SessionKeeper {
   let waiting: Extract<RunChange, { kind: 'outcome' }>[] = [];
+  const counts = { ended: 0, failed: 0, unknown: 0 };
   let timer: NodeJS.Timeout | undefined;
   let flushed = Promise.resolve();
   const keepWaiting = async () => {
@@ -113,27 +118,29 @@ export function createRowKeeper(
     async outcome(row, settled) {
       const { state, outcome } = settled;
       if (!outcome) return;
-      progress.ended += 1;
-      if (outcome.kind === 'failed' || outcome.kind === 'unknown') progress[outcome.kind] += 1;
-      const why = whyStop(settled, progress, maxErrors);
-      if (why) stop.begin(why);
+      counts.ended += 1;
+      if (outcome.kind === 'failed' || outcome.kind === 'unknown') {
+        counts[outcome.kind] += 1;
+        const why = whyStop(settled, counts.failed + counts.unknown, maxErrors);
+        if (why) stop.begin(why);
+      }
       const doubt = outcome.kind === 'unknown' ? state.doubt : undefined;
       waiting.push({ kind: 'outcome', row, outcome, doubt });
       // Creates do not wait for more rows: after a kill only a person can settle them.
       timer ??= setTimeout(flush, saveStore && row.intent.kind !== 'create' ? saveEveryMs : 0);
     },
+    counts,
     flush,
   };
 }
 
-/** Returns why the run stops after a row: the other rows would fail in the same way, or too many have failed. */
-function whyStop(
-  { outcome, error }: Settled,
-  { failed, unknown }: Progress,
-  maxErrors: number,
-): StopReason | undefined {
-  if (outcome?.kind !== 'failed' && outcome?.kind !== 'unknown') return undefined;
-  const { code, message = '' } = outcome.reason ?? {};
+/**
+ * Returns why the run stops after a row that has failed or is unknown: the other rows would fail in the same way, or too many have.
+ *
+ * @param count the number of such rows in this session.
+ */
+function whyStop({ outcome, error }: Settled, count: number, maxErrors: number): StopCause | undefined {
+  const { code, message = '' } = outcome?.reason ?? {};
   if (code === 'other_count')
     return {
       kind: 'unavailable',
@@ -141,20 +148,12 @@ function whyStop(
       hint: 'look at this count, and ask the owner of the service what updateInventory does',
     };
   const fatal = error && whyAllFail(error);
-  if (fatal || failed + unknown < maxErrors) return fatal;
-  const failures = counted(
-    failed + unknown,
-    'row has failed or is unknown',
-    'rows have failed or are unknown',
-  );
+  if (fatal || count < maxErrors) return fatal;
+  const failures = counted(count, 'row has failed or is unknown', 'rows have failed or are unknown');
   return { kind: 'partial', message: `${failures}, as many as --max-errors allows` };
 }
 
-function whyAllFail({
-  message,
-  kind,
-  details: { hint, status, noAnswer },
-}: CliError): StopReason | undefined {
+function whyAllFail({ message, kind, details: { hint, status, noAnswer } }: CliError): StopCause | undefined {
   if (noAnswer === 'tls') return { kind, message: `TLS failed: ${message}`, hint };
   if (noAnswer === 'redirect') return { kind, message: `the service redirects writes: ${message}`, hint };
   // If the credential is not enough for one row, it is not enough for any.

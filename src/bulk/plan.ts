@@ -39,10 +39,11 @@ const minRowsForList = 100;
  * Reads the records of the rows that the session looks at, and gives each row its state: planned, uncertain, or settled if it need
  * not or cannot be written.
  *
+ * @param onRead called after each record.
  * @throws CliError if a record could not be read: there is no partial plan.
  */
-export async function planRun(session: Session): Promise<Plan> {
-  const { run, port, stocks, concurrency, progress, mayCreate } = session;
+export async function planRun(session: Session, onRead: () => void): Promise<Plan> {
+  const { run, port, stocks, concurrency, mayCreate } = session;
   const rows = run.rows.filter(isResumable);
   const claims = await claimsOn(session, rows);
   const toRead: RunRow[] = [];
@@ -55,7 +56,7 @@ export async function planRun(session: Session): Promise<Plan> {
   }
   const missing = await readAll(port, toRead, concurrency, (row, { record }) => {
     planByValue(row, port.valueOf(row.intent, record));
-    progress.recordsRead += 1;
+    onRead();
   });
   for (const row of missing) planByValue(row, null);
   const changes = rows.every(isChange) ? rows : rows.filter(isChange);

@@ -1,7 +1,7 @@
 import { offeredOperation, UnboundError } from '../api/contract.ts';
 import { nouns } from '../api/nouns.ts';
 import type { Client } from '../client/client.ts';
-import { Pace, type StopReason } from '../client/pace.ts';
+import { Pace, type StopCause } from '../client/pace.ts';
 import type { Context } from '../context.ts';
 import { Stop } from '../process/signals.ts';
 import type { Intent } from '../writes/decide.ts';
@@ -95,17 +95,7 @@ export interface Session extends SessionRuns {
   readonly mayCreate: boolean;
   /** The most rows at a time. */
   readonly concurrency: number;
-  readonly stop: Stop<StopReason>;
-  readonly progress: Progress;
-}
-
-/** What a session has done so far, for the live line and for `--max-errors`. */
-export interface Progress {
-  recordsRead: number;
-  /** The rows that have an outcome, failed and unknown ones included. */
-  ended: number;
-  failed: number;
-  unknown: number;
+  readonly stop: Stop<StopCause>;
 }
 
 /** @throws UsageError if the service cannot read or write such values. */
@@ -114,7 +104,7 @@ export async function createSession(context: Context, runs: SessionRuns): Promis
   const { settings } = context;
   const { noun, kind, flags } = run.header;
   const client = await context.client('bulk');
-  const stop = new Stop<StopReason>();
+  const stop = new Stop<StopCause>();
   const pace = new Pace(settings.get('rate') ?? null, stop, settings.get('timeout'));
   const options = { pace, sendsEtags: settings.get('etags') };
   const port = createRecordPort(client, noun, options);
@@ -128,7 +118,6 @@ export async function createSession(context: Context, runs: SessionRuns): Promis
     mayCreate: flags.createMissing,
     concurrency: settings.get('concurrency'),
     stop,
-    progress: { recordsRead: 0, ended: 0, failed: 0, unknown: 0 },
   };
 }
 

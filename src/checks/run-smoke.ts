@@ -54,7 +54,7 @@ export async function runSmoke(
     const reads = await runUntilGreen(selected.reads, service, waitMs, stop.stopped, print);
     const writes = await runWriteChecks(selected, service, reads.find(isRed), stop);
     const ran = [...reads, ...writes];
-    const signal = stop.reason === 'max-time' ? undefined : stop.reason;
+    const signal = stop.cause === 'max-time' ? undefined : stop.cause;
     const failures = failureIfIncomplete(ran, selection, service, stop, signal);
     const { baseUrl } = service.client;
     return {

@@ -66,8 +66,8 @@ export function retryAfter(headers: HttpHeaders, nowMs: number): number | undefi
   return untilMs && Math.max(0, untilMs - (headerDate(headers, 'date') ?? nowMs));
 }
 
-/** The reason why a run stopped before its last row. */
-export interface StopReason {
+/** Why a run stopped before its last row. */
+export interface StopCause {
   /** Determines the exit code. */
   readonly kind: ErrorKind;
   /** A clause without a full stop. */
@@ -90,7 +90,7 @@ const probeCount = 10;
 /** The pace of requests, shared by all workers: a rate, a pause when the service asks for one, and a stop if it no longer answers. */
 export class Pace {
   /** The stop of the run. The pace stops the run if the service asks to wait too long, or does not answer any more. */
-  readonly stop: Stop<StopReason>;
+  readonly stop: Stop<StopCause>;
   private readonly intervalMs: number;
   private inFlight = 0;
   private unanswered = 0;
@@ -105,7 +105,7 @@ export class Pace {
    * @param rate the most requests a second. Each attempt counts. Null for no limit.
    * @param patienceMs how long a service may give no answer before the run stops: a gateway may be away for a moment.
    */
-  constructor(rate: number | null, stop: Stop<StopReason>, patienceMs: number) {
+  constructor(rate: number | null, stop: Stop<StopCause>, patienceMs: number) {
     this.patienceMs = patienceMs;
     this.intervalMs = rate === null ? 0 : 1000 / rate;
     this.stop = stop;
@@ -119,7 +119,7 @@ export class Pace {
    * @throws StoppedError if the run has stopped.
    */
   waitForTurn(): Promise<void> | undefined {
-    if (this.stop.reason) throw new StoppedError();
+    if (this.stop.cause) throw new StoppedError();
     const waitMs = this.reserveTurn();
     if (waitMs > 0) return this.begin(waitMs);
     this.count();
@@ -154,7 +154,7 @@ export class Pace {
           message: `${this.unanswered} attempts in a row got no answer of the service: ${error?.message ?? `the last one was ${status}`}`,
         });
     }
-    if (this.stop.reason) this.abandonIfIdle();
+    if (this.stop.cause) this.abandonIfIdle();
   }
 
   private async begin(firstWaitMs: number): Promise<void> {

@@ -71,9 +71,9 @@ export async function inTwoSteps<Value>(
 export class StoppedError extends Error {}
 
 /** Ends work in two steps: stopped work begins nothing new, and 10 s later it is abandoned: its requests in flight end too. */
-export class Stop<Reason> {
-  /** Why the work was stopped; only the first reason is kept. */
-  reason: Reason | undefined;
+export class Stop<Cause> {
+  /** Why the work was stopped; only the first cause is kept. */
+  cause: Cause | undefined;
   private readonly stopController = new AbortController();
   private readonly abandonController = new AbortController();
   /** Aborted when the work is stopped. */
@@ -82,9 +82,9 @@ export class Stop<Reason> {
   readonly abandoned = this.abandonController.signal;
 
   /** @param why the message of the StoppedError, a clause. */
-  begin(reason: Reason, why?: string): void {
-    if (this.reason) return;
-    this.reason = reason;
+  begin(cause: Cause, why?: string): void {
+    if (this.cause) return;
+    this.cause = cause;
     setTimeout(() => this.abandon(), graceMs).unref();
     this.stopController.abort(new StoppedError(why));
   }

@@ -6,7 +6,7 @@ import { Journal } from '../../src/bulk/journal.ts';
 import { createRowKeeper } from '../../src/bulk/keep-rows.ts';
 import { newRow } from '../../src/bulk/row.ts';
 import { createRun, type RunHeader } from '../../src/bulk/run.ts';
-import type { StopReason } from '../../src/client/pace.ts';
+import type { StopCause } from '../../src/client/pace.ts';
 import { Stop } from '../../src/process/signals.ts';
 import { initialState } from '../../src/writes/next.ts';
 import { shelves, toCsv, trouble } from '../helpers/stock-server.ts';
@@ -177,11 +177,10 @@ test('new values are on disk before they are sent, and an outcome that is not sa
   const kept: object[] = [];
   const sync = () => kept.push({ kind: 'sync' });
   const journal = { appendChanges: (events: object[]) => kept.push(...events), sync } as unknown as Journal;
-  const stop = new Stop<StopReason>();
+  const stop = new Stop<StopCause>();
   const saveStore = () => Promise.reject(new Error('no space left'));
   const keeper = createRowKeeper(journal, {
     stop,
-    progress: { recordsRead: 0, ended: 0, failed: 0, unknown: 0 },
     maxErrors: 100,
     saveStore,
   });
@@ -192,7 +191,7 @@ test('new values are on disk before they are sent, and an outcome that is not sa
   await keeper.flush();
   const outcome = { kind: 'unknown', reason: { code: 'not_saved' } };
   expect(kept).toMatchObject([{ kind: 'outcome', row: { line: 2 }, outcome, doubt: 'sent' }]);
-  expect(stop.reason).toMatchObject({ kind: 'partial' });
+  expect(stop.cause).toMatchObject({ kind: 'partial' });
   // A create waits for no save a second later.
   const create = newRow({ line: 3, id: undefined, intent: { kind: 'create', fields: {} }, text: undefined });
   await keeper.outcome(create, { state: initialState(create), outcome: { kind: 'applied' } });

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import type { Attempt } from '../../src/client/answer-table.ts';
-import { Pace, type StopReason } from '../../src/client/pace.ts';
+import { Pace, type StopCause } from '../../src/client/pace.ts';
 import { noAnswerError } from '../../src/client/transport/response.ts';
 import { Stop, StoppedError } from '../../src/process/signals.ts';
 
@@ -11,7 +11,7 @@ function attempt(status: number, more: Partial<Attempt> = {}): Attempt {
 }
 
 function openPace(patienceMs = 0) {
-  const stop = new Stop<StopReason>();
+  const stop = new Stop<StopCause>();
   const pace = new Pace(null, stop, patienceMs);
   const answer = (status: number, times = 1, method = 'PUT') => {
     for (let time = 0; time < times; time += 1) {
@@ -27,9 +27,9 @@ test('20 attempts in a row without an answer of the service stop the run', () =>
   answer(502, 19);
   answer(404);
   answer(504, 19);
-  expect(stop.reason).toBeUndefined();
+  expect(stop.cause).toBeUndefined();
   answer(503);
-  expect(stop.reason).toMatchObject({
+  expect(stop.cause).toMatchObject({
     kind: 'unavailable',
     message: '20 attempts in a row got no answer of the service: the last one was 503',
   });
@@ -46,12 +46,12 @@ test('a silent service is probed ten times, and then the run stops', async () =>
   };
   for (let worker = 0; worker < 8; worker += 1)
     void (async () => {
-      while (!stop.reason) await probe().catch(() => {});
+      while (!stop.cause) await probe().catch(() => {});
     })();
   await vi.advanceTimersByTimeAsync(4900);
-  expect(stop.reason).toBeUndefined();
+  expect(stop.cause).toBeUndefined();
   await vi.advanceTimersByTimeAsync(600);
-  expect(stop.reason?.message).toMatch(/^31 attempts in a row/);
+  expect(stop.cause?.message).toMatch(/^31 attempts in a row/);
 });
 
 test('an answered reading does not count where writes get no answer', () => {
@@ -65,9 +65,9 @@ test('an answered reading does not count where writes get no answer', () => {
   answer(200, 1, 'GET');
   answer(502, 19);
   answer(200, 1, 'GET');
-  expect(stop.reason).toBeUndefined();
+  expect(stop.cause).toBeUndefined();
   answer(502);
-  expect(stop.reason?.message).toMatch(/^20 attempts/);
+  expect(stop.cause?.message).toMatch(/^20 attempts/);
 });
 
 test('a page of a gateway and a lost connection are no answers of the service', () => {
@@ -82,7 +82,7 @@ test('a page of a gateway and a lost connection are no answers of the service', 
       void pace.waitForTurn();
       pace.attemptEnded(attempt(0, more));
     }
-  expect(stop.reason?.message).toMatch(/^20 attempts .*: the connection was closed/);
+  expect(stop.cause?.message).toMatch(/^20 attempts .*: the connection was closed/);
 });
 
 test.each([429, 503])('a %i without Retry-After pauses all requests', async (status) => {
@@ -96,7 +96,7 @@ test.each([429, 503])('a %i without Retry-After pauses all requests', async (sta
 });
 
 test('a rate spreads requests over the time', async () => {
-  const pace = new Pace(50, new Stop<StopReason>(), 0);
+  const pace = new Pace(50, new Stop<StopCause>(), 0);
   const began = performance.now();
   await Promise.all(Array.from({ length: 5 }, () => pace.waitForTurn()));
   expect(performance.now() - began).toBeGreaterThan(70);

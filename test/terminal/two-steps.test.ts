@@ -19,9 +19,9 @@ function interrupt(...signals: readonly Signal[]) {
 
 test('the first signal stops the work, and the second one abandons it', () => {
   const once = interrupt('SIGINT');
-  expect([once.stop.reason, once.stop.abandoned.aborted]).toEqual(['SIGINT', false]);
+  expect([once.stop.cause, once.stop.abandoned.aborted]).toEqual(['SIGINT', false]);
   const twice = interrupt('SIGINT', 'SIGTERM');
-  expect([twice.stop.reason, twice.stop.abandoned.aborted]).toEqual(['SIGINT', true]);
+  expect([twice.stop.cause, twice.stop.abandoned.aborted]).toEqual(['SIGINT', true]);
 });
 
 test('work that goes on 11 s after a signal, or 1 s after the second one, ends with the command', () => {
