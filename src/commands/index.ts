@@ -60,17 +60,17 @@ export const program: Program = {
     {
       name: 'runs',
       summary: 'List past runs, the newest first, or show one row by row',
-      load: async () => (await import('./runs/index.ts')).runCommands,
+      load: async () => (await import('./runs.ts')).runCommands,
     },
     {
       name: 'resume',
       summary: 'Finish a run that stopped',
-      load: async () => (await import('./runs/resume.ts')).resume,
+      load: async () => (await import('./runs.ts')).resume,
     },
     {
       name: 'undo',
       summary: 'Set back what a run wrote',
-      load: async () => (await import('./runs/resume.ts')).undo,
+      load: async () => (await import('./runs.ts')).undo,
     },
     {
       name: 'overview',

@@ -1,15 +1,11 @@
 import { type NamedNoun, nouns } from '../api/nouns.ts';
 import type { RowLimit } from '../bulk/plan.ts';
 import type { Shard } from '../bulk/run.ts';
-import type { NamedRow } from '../bulk/settle-rows.ts';
 import { choice, type Flag, flag, keyFlag, type ValuesOf, value, values } from '../cli/flag.ts';
 import { parseDuration } from '../config/keys.ts';
 import { decimalMarks, parseInteger, parseQuantity, thousandsSeparators } from '../input/numbers.ts';
 import { UsageError, ValueError } from '../process/errors.ts';
 import { parseIdOrName, parseText } from '../records/record-fields.ts';
-
-/** Parses the id of a run: `r7`, or `7`. */
-export const parseRunId = (text: string) => (/^\d+$/.test(text) ? `r${text}` : text);
 
 /** The flags of every list. */
 export const listFlags = {
@@ -46,17 +42,6 @@ export function statusesFlag(summary: string) {
     offers: 'status',
     isList: true,
   });
-}
-
-/** Parses `42`, `line:7` or `line:7=42`. @throws UsageError. */
-export function parseNamedRow(text: string): NamedRow {
-  const [, id, line, made] = /^(?:(\d{1,19})|line:([1-9]\d{0,14}))(?:=(\d{1,19}))?$/.exec(text) ?? [];
-  if (id === undefined && line === undefined)
-    throw new UsageError(`'${text}': must be the id of a record, or line:<n> of the input, or line:<n>=<id>`);
-  return {
-    name: id === undefined ? `line:${line}` : `${BigInt(id)}`,
-    made: made === undefined ? undefined : BigInt(made),
-  };
 }
 
 /** Flags for reading the input. */

@@ -1,0 +1,196 @@
+import { isFields, toJsonValue } from '../api/record-values.ts';
+import { prepareSession } from '../bulk/continue-run.ts';
+import { findRun, listRuns, type RunList, readRun } from '../bulk/list-runs.ts';
+import { toRunJson } from '../bulk/report.ts';
+import { reportView, terminalView } from '../bulk/report-output.ts';
+import { idOfRow, isAppliedOrUncertain, rowStateOf } from '../bulk/row.ts';
+import { createRowView, type PrintedRow, rowTerms, toPrintedRow } from '../bulk/row-view.ts';
+import type { Run } from '../bulk/run.ts';
+import { type NamedRow, settleRows } from '../bulk/settle-rows.ts';
+import { argument, choice } from '../cli/flag.ts';
+import { action, type Group, verb } from '../cli/verb.ts';
+import type { Context } from '../context.ts';
+import { inPages, type PreparedCommand } from '../output/printer.ts';
+import { UsageError } from '../process/errors.ts';
+import type { JsonObject } from '../process/exact-json.ts';
+import { Names } from '../records/access.ts';
+import type { IdOrName } from '../records/record-fields.ts';
+import { listFlags, referenceFlag, resumeFlags } from './shared-flags.ts';
+
+/** Parses the id of a run: `r7`, or `7`. */
+function parseRunId(text: string): string {
+  return /^\d+$/.test(text) ? `r${text}` : text;
+}
+
+const list = verb({
+  name: 'list',
+  aliases: ['ls'],
+  summary: 'List past runs, the newest first',
+  description:
+    'Lists the runs that this machine has kept: apply, edit, create, update and delete --from, and undo. Commands with ids are not runs.',
+  examples: ['petstore runs', 'petstore runs --pet 42', 'petstore runs -o json --limit 5'],
+  flags: {
+    limit: listFlags.limit,
+    pet: referenceFlag('pets', 'only runs that wrote this pet or its count'),
+  },
+  prepare: findRuns,
+});
+
+/** Reads the runs that this machine has kept, the newest first. */
+function findRuns(
+  context: Context,
+  { limit, pet }: { readonly limit?: number | undefined; readonly pet?: IdOrName | undefined },
+): PreparedCommand {
+  const { content } = context.printer();
+  const isTable = context.io.stdout.isTerminal && content === 'text';
+  return {
+    view: isTable ? terminalView : reportView,
+    async run() {
+      const petId =
+        typeof pet === 'string' ? await new Names(context, await context.client()).findId('pets', pet) : pet;
+      const list = await listRuns(context.io);
+      for (const { path, problem, writtenBy } of list.unreadable)
+        await context.printWarning(writtenBy ? `${path}: ${writtenBy} wrote this journal` : problem.message);
+      if (list.runs.length + list.unreadable.length === 0 && content === 'text')
+        return { documents: [], text: '', notes: ['no runs yet: `petstore inventory apply` makes one'] };
+      return { pages: [await readRuns(list, petId)], limit };
+    },
+  };
+}
+
+/** Returns the runs that wrote a pet, or all runs. They are one page, because the columns have one width only within a page. */
+async function readRuns(list: RunList, petId: bigint | undefined): Promise<JsonObject[]> {
+  if (petId === undefined) return list.runs.map(toRunJson);
+  const runs: JsonObject[] = [];
+  for (const info of list.runs)
+    if (hasWrittenPet(await readRun(list, info.id), petId)) runs.push(toRunJson(info));
+  return runs;
+}
+
+function hasWrittenPet({ rows, header }: Run, petId: bigint): boolean {
+  if (rowTerms(header.noun).record !== 'pet') return false;
+  return rows.some((row) => idOfRow(row) === petId && isAppliedOrUncertain(row));
+}
+
+const show = verb({
+  name: 'show',
+  summary: 'Show what a run did, row by row',
+  examples: ['petstore runs show r7', 'petstore runs show r7 -o jsonl'],
+  args: {
+    run: argument('[run]', 'its id, such as r7 (default: the last run)', {
+      parse: parseRunId,
+      offers: 'run',
+    }),
+  },
+  prepare: (context, { run }) => readOutcomes(context, run),
+});
+
+/**
+ * Prints the outcome of each row of a run, by default of the last run. As data, a run that removed records has these records:
+ * `create --from` takes them.
+ *
+ * @throws UsageError if there is no such run.
+ */
+async function readOutcomes(context: Context, id: string | undefined): Promise<PreparedCommand> {
+  const list = await listRuns(context.io);
+  const info = id === undefined ? list.runs[0] : findRun(list, id);
+  if (!info) throw new UsageError('no runs yet');
+  const { content } = context.printer();
+  return {
+    view: createRowView(info.header.noun, content === 'text'),
+    async run() {
+      const run = await readRun(list, info.id);
+      const isRemoved = run.header.kind === 'delete' && content === 'documents';
+      const printed = isRemoved ? removedRecords(run) : rowsOfRun(run);
+      return { pages: inPages(printed as Iterable<object>) };
+    },
+  };
+}
+
+function* rowsOfRun({ header, rows }: Run): Generator<PrintedRow> {
+  for (const row of rows) {
+    yield toPrintedRow(header.noun, row, rowStateOf(row));
+  }
+}
+
+/** The records that a run has removed, a pet with the count of its entry. */
+function* removedRecords({ rows }: Run): Generator<JsonObject> {
+  for (const row of rows) {
+    const { before = null } = row.planned ?? {};
+    if (rowStateOf(row) !== 'applied' || !isFields(before)) continue;
+    const stock = row.stock === undefined ? {} : { _quantity: row.stock };
+    yield { id: row.id ?? null, ...(toJsonValue(before) as JsonObject), ...stock };
+  }
+}
+
+/** Parses `42`, `line:7` or `line:7=42`. @throws UsageError. */
+function parseNamedRow(text: string): NamedRow {
+  const [, id, line, made] = /^(?:(\d{1,19})|line:([1-9]\d{0,14}))(?:=(\d{1,19}))?$/.exec(text) ?? [];
+  if (id === undefined && line === undefined)
+    throw new UsageError(`'${text}': must be the id of a record, or line:<n> of the input, or line:<n>=<id>`);
+  return {
+    name: id === undefined ? `line:${line}` : `${BigInt(id)}`,
+    made: made === undefined ? undefined : BigInt(made),
+  };
+}
+
+const settle = verb({
+  name: 'settle',
+  summary: 'Say what happened to rows that are unknown',
+  description:
+    'Keeps what a person has found out about rows that are unknown or left, so that the run can be finished and its delivery closed. It sends nothing to the service. A create that was applied needs the id of its record.',
+  examples: [
+    'petstore runs settle r7 42 43 --as applied',
+    'petstore runs settle r7 42 --as failed',
+    'petstore runs settle r9 line:3=17 --as applied',
+  ],
+  args: {
+    run: argument('<run>', 'its id, such as r7', { parse: parseRunId, offers: 'run' }),
+    rows: argument('<row...>', 'ids of records, or line:<n> of the input, or line:<n>=<id>', {
+      label: 'row',
+      parse: parseNamedRow,
+    }),
+  },
+  flags: {
+    as: choice('--as <applied|failed>', 'whether the rows were written', ['applied', 'failed'] as const),
+    lockWait: resumeFlags.lockWait,
+  },
+  run: async (context, { run, rows, as, lockWait }) => {
+    if (as === undefined) throw new UsageError('runs settle: give --as applied or --as failed');
+    return settleRows(context, run, rows, as, { lockWait });
+  },
+});
+
+export const runCommands: Group = {
+  alone: list,
+  examples: ['petstore runs', 'petstore runs show r7'],
+  verbs: [list, show, settle],
+};
+
+export const resume = sessionVerb(
+  'resume',
+  'Continues a run that was stopped or killed: reads the records of the rows that are left, compares them with the plan, asks, and writes what is missing. It needs no file.',
+  ['petstore resume', 'petstore resume r7'],
+);
+
+export const undo = sessionVerb(
+  'undo',
+  'Takes back what a run wrote. It sets back each value that is still as the run left it, adds the opposite of what the run added, so that sales in between stay, and removes records that the run created. It leaves alone and reports what somebody has changed since. An undo that stopped goes on if it is started again. Only runs can be undone, not commands with ids.',
+  ['petstore undo', 'petstore undo r7 --dry-run'],
+);
+
+function sessionVerb(verb: 'resume' | 'undo', description: string, examples: readonly string[]) {
+  return action({
+    description,
+    write: 'run',
+    examples,
+    args: {
+      run: argument('[run]', 'its id, such as r7 (default: the last run on this service)', {
+        parse: parseRunId,
+        offers: 'run',
+      }),
+    },
+    flags: resumeFlags,
+    prepare: (context, { run, ...flags }) => prepareSession(context, verb, run, flags),
+  });
+}
