@@ -91,7 +91,6 @@ const maxOtherCounts = 10;
 const unboundError = new CliError('unavailable', 'the service offers no way to read one record', {
   code: 'unbound',
 });
-const stale = 'the service refuses the tag that its readings give: a cache or a replica may stand between';
 
 /** Returns the state of a row before its first step. A doubt of a refusal becomes one of an earlier session. */
 export function initialState({ id, intent, planned, doubt }: Row): State {
@@ -327,8 +326,13 @@ function endAsAnswered(state: State): Next {
       : giveUp(state);
   const isStale = !lastWrite || verdict === 'stale' || verdict === 'missing';
   if (doubt || !isStale) return giveUp(state);
+  const what =
+    verdict === 'missing'
+      ? 'does not find the record that its readings show'
+      : 'refuses the tag that its readings give';
   const age = reading?.age === undefined ? '' : `; the reading is ${reading.age} s old`;
-  return giveUp(state, { code: 'stale', message: `${stale}${age}` });
+  const message = `the service ${what}: a cache or a replica may stand between${age}`;
+  return giveUp(state, { code: 'stale', message });
 }
 
 /** Ends a row whose record could not be read. @param code why not, for an uncertain row. */
@@ -341,7 +345,7 @@ function endUnread(state: State, error: CliError, code: 'unread' | 'unbound' = '
 
 function endStopped(state: State): Next {
   if (!state.doubt) return end(state, {});
-  const message = state.lastWrite?.reason?.message ?? 'it was stopped before an answer came';
+  const message = state.lastWrite?.reason?.message ?? 'it was stopped before its record was read';
   return giveUp(state, { code: 'interrupted', message });
 }
 

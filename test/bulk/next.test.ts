@@ -250,4 +250,16 @@ test.each<[Intent, Verdict, last: Event, outcome: string, doubt: string | undefi
   const ended = step?.kind === 'end' ? step.outcome : undefined;
   expect([ended?.kind, ended?.reason?.code].filter(Boolean).join(' ')).toBe(outcome);
   expect(state.doubt).toBe(doubt);
+  if (ended?.reason?.code === 'stale')
+    expect(ended.reason.message).toContain(verdict === 'missing' ? 'does not find the record' : 'the tag');
+});
+
+test('a stop after a success without a record does not say that no answer came', () => {
+  const write: JudgedWrite = { verdict: 'empty', attempt: { response: { status: 204 } } as Attempt };
+  let state = initialState({ id: 7n, intent: set, planned: planned(5, 10) });
+  let step: ReturnType<typeof next>[1] | undefined;
+  for (const event of [read(5), { kind: 'sent', write }, { kind: 'stopped' }] as const)
+    [state, step] = next(state, event, usual);
+  const message = 'it was stopped before its record was read';
+  expect(step).toMatchObject({ outcome: { kind: 'unknown', reason: { code: 'interrupted', message } } });
 });
