@@ -83,7 +83,7 @@ async function readTakenBack(list: RunList, { undo }: RunInfo): Promise<Readonly
 }
 
 /**
- * Returns the claim of a later run that has planned the record of a row. Only a person can tell what became of an uncertain row.
+ * Returns the claim of a later run that has planned the record of a row. Only a person can find out what became of an uncertain row.
  * An undo leaves alone a value that the later run has written, or may have written.
  */
 function laterRun({ id, header }: RunInfo, row: Row, other: RunRow): Outcome | undefined {

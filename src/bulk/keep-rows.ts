@@ -194,7 +194,7 @@ type RejectsFile = Omit<FileName, 'name'> & { readonly name?: string | undefined
 export function writeEnd(
   run: Run,
   journal: Journal,
-  { folder, name: given }: RejectsFile,
+  { folder, name: namedFile }: RejectsFile,
 ): string | undefined {
   const { header, rows, invalid, rejectedLines } = run;
   const { format, columns, name, file: path } = header;
@@ -212,7 +212,7 @@ export function writeEnd(
     const reason = outcome?.reason;
     rejects.push({ line, text, state: 'failed', reason: reason && { ...reason, code: shownCode(reason) } });
   }
-  const file = { folder, name: given ?? rejectsName({ name, path: path ?? undefined }, format, folder) };
+  const file = { folder, name: namedFile ?? rejectsName({ name, path: path ?? undefined }, format, folder) };
   const written = rejects.length > 0 ? writeRejects(file, format, columns, rejects) : undefined;
   const end = { ...rowTotals(rows, header), planNumber: run.planNumber, ended: new Date().toISOString() };
   journal.appendChanges([{ kind: 'end', end: { ...end, rejects: written } }]);

@@ -210,7 +210,7 @@ async function readRunInfo(
   return run && { ...toRunInfo(run, undo), ...(isRunning ? { state: 'running' } : {}) };
 }
 
-/** The facts of a run whose rows are known. */
+/** Returns the facts of a run that has been read whole. */
 export function toRunInfo(run: Run, undo?: RunInfo): RunInfo {
   const { id = '', started = '', header, rows, planNumber, end } = run;
   const totals = rowTotals(rows, header);

@@ -118,16 +118,16 @@ function toHead(path: string, text: string): JournalHead {
   return { id, started, header };
 }
 
-/** What the first line of an unreadable journal tells. */
+/** The facts in the first line of an unreadable journal. */
 export interface UnreadableHead {
-  /** It is undefined if nobody can tell. */
+  /** It is undefined if the line is damaged too. */
   readonly target?: string;
   readonly delivery?: string;
-  /** The version of petstore that finishes the run; undefined if the journal is damaged. */
+  /** The version of petstore that can finish the run; undefined if the journal is damaged. */
   readonly writtenBy?: string;
 }
 
-/** Reads what the first line of an unreadable journal tells. Earlier formats had the header in the line itself. */
+/** Reads the facts in the first line of an unreadable journal. Earlier formats had the header in the line itself. */
 export async function readUnreadableHead(path: string): Promise<UnreadableHead> {
   const line = jsonIn(await readFirstLine(path).catch(() => ''));
   if (!isJsonObject(line)) return {};

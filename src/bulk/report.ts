@@ -107,7 +107,7 @@ function firstFailure({ line, id, outcome }: RunRow, state: 'failed' | 'unknown'
   return { kind, state, count: 1, example: { line, id, message, requestId } };
 }
 
-/** The error that ends a session, or that tells again how a run has ended, or undefined if every row is as the file says. */
+/** Returns the error that ends a session, or that repeats how a run has ended, or undefined if every row is as the file says. */
 export function runError(
   { header, counts }: Pick<RunInfo, 'header' | 'counts'>,
   stop?: StopCause | undefined,
@@ -148,7 +148,7 @@ export type NextCommand =
   /** A person says what happened to a row. `row` is its name, as `rowName` makes it. */
   | { readonly kind: 'settle'; readonly run: string; readonly row: string };
 
-/** Finds the command for a run whose rows are known, or undefined if the run is finished. */
+/** Finds the command that goes on with a run, or undefined if the run is finished. */
 export function findNextCommand({ id = '', header, rows }: Run): NextCommand | undefined {
   const unfinished = rows.filter((row) => isResumable(row) || needsPerson(row));
   if (unfinished.length === 0) return undefined;
@@ -183,7 +183,7 @@ export function nextLine(context: Context, next: NextCommand): string {
 }
 
 /**
- * Returns the hint that tells the user to run the command.
+ * Returns a hint with the command.
  *
  * @param look the command that finds the record of the row, if its id is not known.
  */

@@ -22,8 +22,7 @@ export type PrintedRow = ReturnType<typeof toPrintedRow>;
 /**
  * Returns what is printed of a row of a run: in a plan, and among the outcomes. A row that is not written has neither
  * `before` nor `after`. `before` is null if the record does not exist, `after` is null if it will be removed. A row that
- * creates a record has no id. `change` is the difference of two counts; fields have none. `line` is that of the input; in an
- * undo that of the row that is undone.
+ * creates a record has no id. `change` is the difference of two counts; it is undefined for fields.
  */
 export function toPrintedRow(noun: NounName, row: RunRow, state: string) {
   const { outcome, planned, line } = row;

@@ -5,7 +5,7 @@ import type { Intent, Outcome, Row } from '../writes/decide.ts';
 
 /** A row of a run, with the numbers of plans on its target. */
 export interface RunRow extends Row {
-  /** The line of the input, from 1. In an undo that of the row that it takes back. */
+  /** The line of the input, from 1. A row of an undo has the line of the row that it takes back. */
   readonly line: number;
   /** The number of the last plan that the row was in, to be written. 0 before the first. */
   planNumber: number;

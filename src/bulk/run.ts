@@ -11,7 +11,7 @@ const shard = v.object({ index: v.number(), count: v.number() });
 
 /** The flags that decide how a run reads its input and what it writes. A resumed run keeps them. */
 const flags = v.object({
-  /** The columns of the input by field, if they have names of their own. */
+  /** The columns of the input by field, from `--map`. */
   map: v.record(v.string(), v.string()),
   thousands: v.nullable(v.picklist(thousandsSeparators)),
   decimal: v.nullable(v.picklist(decimalMarks)),
@@ -147,7 +147,7 @@ export type RunEvent =
     }
   | { readonly kind: 'end'; readonly end: SessionEnd };
 
-/** The events that change a run. `killed` is in no journal: the last session has not ended, and may have sent what it marked. */
+/** The events that change a run. No journal has `killed`: the last session did not end, and may have sent the rows that it marked. */
 export type RunChange =
   | Extract<RunEvent, { kind: 'begin' | 'plan-end' | 'mark' | 'outcome' | 'end' }>
   | { readonly kind: 'killed' };

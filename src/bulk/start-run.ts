@@ -20,7 +20,7 @@ import { areDisjoint, createRun, type Run, type RunFlags, type RunHeader, shardO
 import { readSessionRuns } from './session.ts';
 import { findTarget, lockTarget } from './target.ts';
 
-/** The parts of which a run is made. */
+/** The parts of a run. */
 interface RunParts {
   readonly kind: RunHeader['kind'];
   readonly noun: NounName;

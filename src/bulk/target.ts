@@ -85,7 +85,7 @@ export async function lockTarget(
   { lockWait = 0 }: { readonly lockWait?: number | undefined },
 ): Promise<TargetLock> {
   const folder = runFolderOf(io);
-  ensureFolder(folder, 'PETSTORE_STATE_DIR names another folder for what a run does');
+  ensureFolder(folder, 'PETSTORE_STATE_DIR names another folder for the journals of runs');
   const gate = join(folder, `target-${createHash('sha256').update(target).digest('hex').slice(0, 12)}`);
   const path = `${gate}.${shard ? `${shard.index}-of-${shard.count}` : 'whole'}`;
   const writeHolder = (holder: Pick<Holder, 'name' | 'run'>) =>
