@@ -124,8 +124,8 @@ async function planWithProgress(context: Context, session: Session): Promise<Pla
   } catch (error) {
     if (!stop.cause) throw error;
     // The reading failed only because of the stop.
-    const { kind, message, hint } = stop.cause;
-    throw new CliError(kind, `${run.header.name}: ${message}; nothing was sent`, { hint, retryable: true });
+    const { message } = stop.cause;
+    throw stop.cause.with({ retryable: true }, `${run.header.name}: ${message}; nothing was sent`);
   }
 }
 
@@ -143,8 +143,7 @@ async function writePlan(
   const { stop, run, client } = session;
   const { rejectsFile, rejectedLines } = run;
   const stopBy = (signal: Signal) => {
-    const { kind, message } = new InterruptedError(signal);
-    stop.begin({ kind, message });
+    stop.begin(new InterruptedError(signal));
     void context.printStatus(
       'stopping: waiting up to 10 s for what is under way; a second signal ends at once',
     );
@@ -189,7 +188,7 @@ async function writeRows(
   } catch (error) {
     // If the journal cannot be written, the run stops and reports what it has done.
     if (!(error instanceof CliError || error instanceof StoppedError)) throw error;
-    if (error instanceof CliError) stop.begin({ kind: 'partial', message: messageOf(error) });
+    if (error instanceof CliError) stop.begin(new CliError('partial', messageOf(error)));
   } finally {
     await keeper.flush();
   }

@@ -1,6 +1,5 @@
 import { existsSync } from 'node:fs';
 import { isDeniedStatus } from '../client/answer-table.ts';
-import type { StopCause } from '../client/pace.ts';
 import { shownCode } from '../client/reasons.ts';
 import { type Reject, rejectsName, writeRejects } from '../input/rejects.ts';
 import { CliError, messageOf } from '../process/errors.ts';
@@ -23,7 +22,7 @@ import { isReject, type Run, type RunChange } from './run.ts';
 export function* markBeforeSending(
   changes: readonly RunRow[],
   journal: Journal,
-  stop: Stop<StopCause>,
+  stop: Stop<CliError>,
   concurrency: number,
 ): Generator<RunRow> {
   // A mark waits for the disk, so many rows share one. But a resume must read every marked row without an outcome, and only a
@@ -45,7 +44,7 @@ export function* markBeforeSending(
       journal.appendChanges([{ kind: 'mark', rows }]);
       journal.sync();
     } catch (error) {
-      stop.begin({ kind: 'partial', message: messageOf(error) });
+      stop.begin(new CliError('partial', messageOf(error)));
       return;
     }
     yield* rows;
@@ -64,7 +63,7 @@ export interface SessionKeeper extends Required<RowKeeper<RunRow>> {
 const saveEveryMs = 1000;
 
 interface KeeperOptions {
-  readonly stop: Stop<StopCause>;
+  readonly stop: Stop<CliError>;
   /** The number of failed and unknown rows at which the run stops. */
   readonly maxErrors: number;
   /** Saves the embedded store; undefined for any other service. */
@@ -92,7 +91,7 @@ export function createRowKeeper(
       await saveStore?.();
     } catch (error) {
       const message = `the embedded store could not be saved: ${messageOf(error)}`;
-      stop.begin({ kind: 'partial', message });
+      stop.begin(new CliError('partial', message));
       unsaved = { outcome: { kind: 'unknown', reason: { code: 'not_saved', message } }, doubt: 'sent' };
     }
     try {
@@ -100,7 +99,7 @@ export function createRowKeeper(
       const isUnsaved = ({ outcome }: (typeof events)[number]) => unsaved && outcome.kind === 'applied';
       journal.appendChanges(events.map((event) => (isUnsaved(event) ? { ...event, ...unsaved } : event)));
     } catch (error) {
-      stop.begin({ kind: 'partial', message: messageOf(error) });
+      stop.begin(new CliError('partial', messageOf(error)));
     }
   };
   const flush = () => {
@@ -139,25 +138,24 @@ export function createRowKeeper(
  *
  * @param count the number of such rows in this session.
  */
-function whyStop({ outcome, error }: Settled, count: number, maxErrors: number): StopCause | undefined {
+function whyStop({ outcome, error }: Settled, count: number, maxErrors: number): CliError | undefined {
   const { code, message = '' } = outcome?.reason ?? {};
   if (code === 'other_count')
-    return {
-      kind: 'unavailable',
-      message,
+    return new CliError('unavailable', message, {
       hint: 'look at this count, and ask the owner of the service what updateInventory does',
-    };
+    });
   const fatal = error && whyAllFail(error);
   if (fatal || count < maxErrors) return fatal;
   const failures = counted(count, 'row has failed or is unknown', 'rows have failed or are unknown');
-  return { kind: 'partial', message: `${failures}, as many as --max-errors allows` };
+  return new CliError('partial', `${failures}, as many as --max-errors allows`);
 }
 
-function whyAllFail({ message, kind, details: { hint, status, noAnswer } }: CliError): StopCause | undefined {
-  if (noAnswer === 'tls') return { kind, message: `TLS failed: ${message}`, hint };
-  if (noAnswer === 'redirect') return { kind, message: `the service redirects writes: ${message}`, hint };
+function whyAllFail(error: CliError): CliError | undefined {
+  const { status, noAnswer } = error.details;
+  if (noAnswer === 'tls') return error.with({}, `TLS failed: ${error.message}`);
+  if (noAnswer === 'redirect') return error.with({}, `the service redirects writes: ${error.message}`);
   // If the credential is not enough for one row, it is not enough for any.
-  return isDeniedStatus(status) ? { kind, message, hint } : undefined;
+  return isDeniedStatus(status) ? error : undefined;
 }
 
 /** Writes the rejects of the session, and then its end into the journal. */

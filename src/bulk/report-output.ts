@@ -117,7 +117,8 @@ function reportHint(
   const look = made && lookCommand(context, nouns[header.noun], made);
   const next = command && nextHint(context, command, look);
   const isStale = rows.some(({ outcome }) => outcome?.reason?.code === 'stale');
-  const first = stop?.hint ?? (isStale ? 'petstore help gateways says what may stand between' : undefined);
+  const first =
+    stop?.details.hint ?? (isStale ? 'petstore help gateways says what may stand between' : undefined);
   if (next && first) return `${first}; then ${next}`;
   const apply = rejects && rejectsLine(context, header, rejects);
   const undo = header.undoes !== null && followUpCommand(context, ['undo', header.undoes]);

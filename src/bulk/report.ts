@@ -1,6 +1,5 @@
 import { basename } from 'node:path';
 import { nouns } from '../api/nouns.ts';
-import type { StopCause } from '../client/pace.ts';
 import { shownCode } from '../client/reasons.ts';
 import { type Context, followUpCommand } from '../context.ts';
 import { CliError, type ErrorKind } from '../process/errors.ts';
@@ -16,7 +15,7 @@ export interface Report {
   readonly run: Run;
   /** The time of the writing of this session. */
   readonly seconds: number;
-  readonly stop: StopCause | undefined;
+  readonly stop: CliError | undefined;
   /** The path of the file of rejects, as the user may type it. */
   readonly rejects: string | undefined;
   /** The file of rejects of an earlier session, and how many of its rows still fail. */
@@ -110,7 +109,7 @@ function firstFailure({ line, id, outcome }: RunRow, state: 'failed' | 'unknown'
 /** Returns the error that ends a session, or that repeats how a run has ended, or undefined if every row is as the file says. */
 export function runError(
   { header, counts }: Pick<RunInfo, 'header' | 'counts'>,
-  stop?: StopCause | undefined,
+  stop?: CliError | undefined,
   hint?: string | undefined,
 ): CliError | undefined {
   const states = (['failed', 'unknown', 'invalid', 'unprocessed', 'unsettled'] as const)

@@ -1,8 +1,9 @@
 import { offeredOperation, UnboundError } from '../api/contract.ts';
 import { nouns } from '../api/nouns.ts';
 import type { Client } from '../client/client.ts';
-import { Pace, type StopCause } from '../client/pace.ts';
+import { Pace } from '../client/pace.ts';
 import type { Context } from '../context.ts';
+import type { CliError } from '../process/errors.ts';
 import { Stop } from '../process/signals.ts';
 import type { Intent } from '../writes/decide.ts';
 import { createRecordPort, type RecordPort } from '../writes/port.ts';
@@ -95,7 +96,7 @@ export interface Session extends SessionRuns {
   readonly mayCreate: boolean;
   /** The most rows at a time. */
   readonly concurrency: number;
-  readonly stop: Stop<StopCause>;
+  readonly stop: Stop<CliError>;
 }
 
 /** @throws UsageError if the service cannot read or write such values. */
@@ -104,8 +105,8 @@ export async function createSession(context: Context, runs: SessionRuns): Promis
   const { settings } = context;
   const { noun, kind, flags } = run.header;
   const client = await context.client('bulk');
-  const stop = new Stop<StopCause>();
-  const pace = new Pace(settings.get('rate') ?? null, stop, settings.get('timeout'));
+  const stop = new Stop<CliError>();
+  const pace = new Pace(settings.get('rate'), stop, settings.get('timeout'));
   const options = { pace, sendsEtags: settings.get('etags') };
   const port = createRecordPort(client, noun, options);
   checkOffers(client, port, run);

@@ -1,6 +1,6 @@
 import { type HttpHeaders, headerDate, headerValue, isSafeMethod } from '../api/http.ts';
 import { monotonicMs, sleep } from '../process/deadline.ts';
-import { CliError, type ErrorKind } from '../process/errors.ts';
+import { CliError } from '../process/errors.ts';
 import { type Stop, StoppedError } from '../process/signals.ts';
 import { secondsText } from '../process/text.ts';
 import { type Attempt, isOutageStatus } from './answer-table.ts';
@@ -66,16 +66,6 @@ export function retryAfter(headers: HttpHeaders, nowMs: number): number | undefi
   return untilMs && Math.max(0, untilMs - (headerDate(headers, 'date') ?? nowMs));
 }
 
-/** Why a run stopped before its last row. */
-export interface StopCause {
-  /** Determines the exit code. */
-  readonly kind: ErrorKind;
-  /** A clause without a full stop. */
-  readonly message: string;
-  /** What the user can do before the run is resumed. */
-  readonly hint?: string | undefined;
-}
-
 /** The longest Retry-After, in milliseconds. A longer one stops the run. */
 export const maxRetryWaitMs = 120_000;
 
@@ -89,8 +79,8 @@ const probeCount = 10;
 
 /** The pace of requests, shared by all workers: a rate, a pause when the service asks for one, and a stop if it no longer answers. */
 export class Pace {
-  /** The stop of the run. The pace stops the run if the service asks to wait too long, or does not answer any more. */
-  readonly stop: Stop<StopCause>;
+  /** The stop of the run, and the error that ends it. The pace stops the run if the service asks to wait too long, or does not answer any more. */
+  readonly stop: Stop<CliError>;
   private readonly intervalMs: number;
   private inFlight = 0;
   private unanswered = 0;
@@ -102,12 +92,12 @@ export class Pace {
   private nextAt = 0;
 
   /**
-   * @param rate the most requests a second. Each attempt counts. Null for no limit.
+   * @param rate the most requests a second. Each attempt counts. Undefined for no limit.
    * @param patienceMs how long a service may give no answer before the run stops: a gateway may be away for a moment.
    */
-  constructor(rate: number | null, stop: Stop<StopCause>, patienceMs: number) {
+  constructor(rate: number | undefined, stop: Stop<CliError>, patienceMs: number) {
     this.patienceMs = patienceMs;
-    this.intervalMs = rate === null ? 0 : 1000 / rate;
+    this.intervalMs = rate === undefined ? 0 : 1000 / rate;
     this.stop = stop;
     stop.stopped.addEventListener('abort', () => this.abandonIfIdle());
   }
@@ -132,10 +122,12 @@ export class Pace {
     this.inFlight -= 1;
     const status = response?.status;
     if (retryAfterMs !== undefined && retryAfterMs > maxRetryWaitMs)
-      this.stop.begin({
-        kind: 'unavailable',
-        message: `the service answered ${status} and asks to wait ${secondsText(retryAfterMs)}, longer than ${secondsText(maxRetryWaitMs)}`,
-      });
+      this.stop.begin(
+        new CliError(
+          'unavailable',
+          `the service answered ${status} and asks to wait ${secondsText(retryAfterMs)}, longer than ${secondsText(maxRetryWaitMs)}`,
+        ),
+      );
     const pauseMs = retryAfterMs ?? (status === 429 || status === 503 ? retryDelay(1) : 0);
     if (pauseMs > 0) this.pausedUntil = Math.max(this.pausedUntil, monotonicMs() + pauseMs);
     // A service may answer readings although its writes get no answer: a reading between two writes is not a sign of life.
@@ -149,10 +141,12 @@ export class Pace {
       this.unanswered += 1;
       this.isWriteLost ||= !isSafe;
       if (this.isProbing() && monotonicMs() - this.unansweredSince >= this.patienceMs)
-        this.stop.begin({
-          kind: 'unavailable',
-          message: `${this.unanswered} attempts in a row got no answer of the service: ${error?.message ?? `the last one was ${status}`}`,
-        });
+        this.stop.begin(
+          new CliError(
+            'unavailable',
+            `${this.unanswered} attempts in a row got no answer of the service: ${error?.message ?? `the last one was ${status}`}`,
+          ),
+        );
     }
     if (this.stop.cause) this.abandonIfIdle();
   }

@@ -6,7 +6,7 @@ import { Journal } from '../../src/bulk/journal.ts';
 import { createRowKeeper } from '../../src/bulk/keep-rows.ts';
 import { newRow } from '../../src/bulk/row.ts';
 import { createRun, type RunHeader } from '../../src/bulk/run.ts';
-import type { StopCause } from '../../src/client/pace.ts';
+import type { CliError } from '../../src/process/errors.ts';
 import { Stop } from '../../src/process/signals.ts';
 import { initialState } from '../../src/writes/next.ts';
 import { shelves, toCsv, trouble } from '../helpers/stock-server.ts';
@@ -177,7 +177,7 @@ test('new values are on disk before they are sent, and an outcome that is not sa
   const kept: object[] = [];
   const sync = () => kept.push({ kind: 'sync' });
   const journal = { appendChanges: (events: object[]) => kept.push(...events), sync } as unknown as Journal;
-  const stop = new Stop<StopCause>();
+  const stop = new Stop<CliError>();
   const saveStore = () => Promise.reject(new Error('no space left'));
   const keeper = createRowKeeper(journal, {
     stop,

@@ -1,7 +1,8 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import type { Attempt } from '../../src/client/answer-table.ts';
-import { Pace, type StopCause } from '../../src/client/pace.ts';
+import { Pace } from '../../src/client/pace.ts';
 import { noAnswerError } from '../../src/client/transport/response.ts';
+import { type CliError, InterruptedError } from '../../src/process/errors.ts';
 import { Stop, StoppedError } from '../../src/process/signals.ts';
 
 function attempt(status: number, more: Partial<Attempt> = {}): Attempt {
@@ -11,8 +12,8 @@ function attempt(status: number, more: Partial<Attempt> = {}): Attempt {
 }
 
 function openPace(patienceMs = 0) {
-  const stop = new Stop<StopCause>();
-  const pace = new Pace(null, stop, patienceMs);
+  const stop = new Stop<CliError>();
+  const pace = new Pace(undefined, stop, patienceMs);
   const answer = (status: number, times = 1, method = 'PUT') => {
     for (let time = 0; time < times; time += 1) {
       void pace.waitForTurn();
@@ -96,7 +97,7 @@ test.each([429, 503])('a %i without Retry-After pauses all requests', async (sta
 });
 
 test('a rate spreads requests over the time', async () => {
-  const pace = new Pace(50, new Stop<StopCause>(), 0);
+  const pace = new Pace(50, new Stop<CliError>(), 0);
   const began = performance.now();
   await Promise.all(Array.from({ length: 5 }, () => pace.waitForTurn()));
   expect(performance.now() - began).toBeGreaterThan(70);
@@ -107,6 +108,6 @@ test('a stop ends what waits for its turn', async () => {
   void pace.waitForTurn();
   pace.attemptEnded(attempt(429, { retryAfterMs: 60_000 }));
   const turn = pace.waitForTurn();
-  stop.begin({ kind: 'interrupted', message: 'stopped' });
+  stop.begin(new InterruptedError('SIGINT'));
   await expect(turn).rejects.toThrow(StoppedError);
 });
