@@ -207,7 +207,7 @@ function toPreview(
  *
  * @param interruption the signal that ended the command.
  */
-export function rowError(
+function rowError(
   access: Access,
   row: Row,
   settled: Settled,

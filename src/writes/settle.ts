@@ -13,7 +13,7 @@ export interface Settled extends End {
   readonly request?: OperationRequest | undefined;
 }
 
-export interface SettleOptions {
+interface SettleOptions {
   readonly policy: Policy;
   /** True if each request of a row has its own deadline, as in a run. Else all of them have one together. */
   readonly isRun: boolean;
