@@ -139,8 +139,8 @@ function createObserver(
 }
 
 const commonHeaders = [
-  { name: 'user-agent', value: `petstore/${version}`, source: 'petstore' },
-  { name: 'accept', value: 'application/json', source: 'petstore' },
+  { name: 'user-agent', value: `petstore/${version}`, givenBy: 'petstore' },
+  { name: 'accept', value: 'application/json', givenBy: 'petstore' },
 ];
 
 interface HeaderSources extends Pick<ClientOptions, 'baseUrl' | 'contract'> {
@@ -162,7 +162,7 @@ async function collectHeaders(
   for (const header of userHeaders) addSecrets(secrets, header);
   const destination = { baseUrl, header: described, isNamed: token === 'any' };
   const tokenUse = token === 'none' ? undefined : decideTokenUse(settings, destination);
-  const label = tokenUse?.source.label;
+  const label = tokenUse?.setting.label;
   if (tokenUse?.kind === 'insecure')
     throw new UsageError(`${label} is not sent: ${tokenUse.why}`, {
       hint: 'use https, or set allow-insecure-http in the profile to send it anyway',
@@ -175,8 +175,8 @@ async function collectHeaders(
   if (whyNoCredential !== undefined) await printRemark(`warning: ${whyNoCredential}`);
   const tokenHeaders: Header[] = [];
   if (tokenUse?.kind === 'sent') {
-    const value = tokenHeaderValue(tokenUse, await readToken(tokenUse.source), { settings, secrets });
-    tokenHeaders.push({ name: tokenUse.header.name, value, source: 'the token' });
+    const value = tokenHeaderValue(tokenUse, await readToken(tokenUse.setting), { settings, secrets });
+    tokenHeaders.push({ name: tokenUse.header.name, value, givenBy: 'the token' });
   }
   const isAdded = userHeaders.some(({ name }) => name.toLowerCase() === 'authorization');
   return {
@@ -219,10 +219,10 @@ async function openTlsFiles(context: Context, baseUrl: string): Promise<TlsFiles
   const { SSL_CERT_FILE: roots } = io.env;
   const tlsFile = (key: 'ca-cert' | 'client-cert' | 'client-key') => {
     const { value, givenBy } = settings.explain(key);
-    return value === undefined ? undefined : { path: value, source: givenBy };
+    return value === undefined ? undefined : { path: value, givenBy };
   };
   const files = {
-    roots: roots && baseUrl.startsWith('https:') ? { path: roots, source: 'SSL_CERT_FILE' } : undefined,
+    roots: roots && baseUrl.startsWith('https:') ? { path: roots, givenBy: 'SSL_CERT_FILE' } : undefined,
     ca: tlsFile('ca-cert'),
     cert: tlsFile('client-cert'),
     key: tlsFile('client-key'),

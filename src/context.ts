@@ -4,7 +4,7 @@ import type { Noun } from './api/nouns.ts';
 import { isFields } from './api/record-values.ts';
 import type { GlobalFlags } from './cli/flag.ts';
 import type { Client } from './client/client.ts';
-import type { Settings, TokenSource } from './config/settings.ts';
+import type { Settings, TokenSetting } from './config/settings.ts';
 import type { Prompt } from './input/prompt.ts';
 import type { Notices } from './output/messages.ts';
 import type { Printer } from './output/printer.ts';
@@ -41,7 +41,7 @@ export interface Context
   /** The operations that the service offers: the built-in contract, or the description that the profile is bound to. */
   contract(): Promise<Contract>;
   /** Reads the token, once for all clients, because a token-command may ask for a PIN. */
-  readToken(source: TokenSource): Promise<string>;
+  readToken(setting: TokenSetting): Promise<string>;
   /** Opens the client of the service. @throws UsageError if nothing says which service to call. */
   client(use?: ClientUse): Promise<Client>;
   /** Opens the prompt. Returns undefined if no question can be asked. @see canAsk */

@@ -1,6 +1,6 @@
 import { builtInContract, type Contract } from './api/contract.ts';
 import { emptyConfigFile, readConfigFile } from './config/file.ts';
-import { resolveSettings, type Settings, type TokenSource } from './config/settings.ts';
+import { resolveSettings, type Settings, type TokenSetting } from './config/settings.ts';
 import { type ClientUse, type Context, canAsk } from './context.ts';
 import { createNotices, errorJson, errorText, type Notices } from './output/messages.ts';
 import { createPrinter, formats } from './output/printer.ts';
@@ -74,7 +74,7 @@ function openContext(parts: ContextParts, notices: Notices): Context {
     ...notices,
     quiet: settings.get('quiet'),
     contract: memoizeByFirst(() => readContract(io, settings)),
-    readToken: memoizeByFirst((source) => readTokenOf(parts, source)),
+    readToken: memoizeByFirst((setting) => readTokenOf(parts, setting)),
     client: (use = 'records') => openClient(use),
     prompt: () => (canAsk(context) ? openPrompt() : undefined),
     style: memoizeByFirst((stream) => createStyle(io[stream], io.env, settings.get('color'))),
@@ -98,9 +98,9 @@ async function readContract(io: Io, settings: Settings): Promise<Contract> {
   return readBoundContract(io, new URL(baseUrl).origin, settings) ?? builtInContract;
 }
 
-async function readTokenOf({ io, interrupts, settings }: ContextParts, source: TokenSource) {
+async function readTokenOf({ io, interrupts, settings }: ContextParts, setting: TokenSetting) {
   const { readToken } = await import('./config/read-token.ts');
-  return readToken(source, { io, signal: interrupts.signal, timeoutMs: settings.get('timeout') });
+  return readToken(setting, { io, signal: interrupts.signal, timeoutMs: settings.get('timeout') });
 }
 
 /** Wraps a function so that it runs once for each value of its first argument; later calls return the same result. */

@@ -2,11 +2,11 @@ import { type HttpHeaders, isConnectionHeader, isToken, whyReadable } from '../a
 import { UsageError } from '../process/errors.ts';
 import type { Secrets } from '../process/secrets.ts';
 
-/** A header, and its source for messages, such as `--header`. */
+/** A header, and what gave it, for messages, such as `--header`. */
 export interface Header {
   readonly name: string;
   readonly value: string;
-  readonly source: string;
+  readonly givenBy: string;
 }
 
 /** Parses the value of the flag `-H 'name: value'`. @throws UsageError that names the flag. */
@@ -14,26 +14,25 @@ export function parseHeaderFlag(text: string): Header {
   const colon = text.indexOf(':');
   if (colon < 1)
     throw new UsageError(`--header: must be \`name: value\`, and has no ${colon === 0 ? 'name' : 'colon'}`);
-  return { name: text.slice(0, colon).trim(), value: text.slice(colon + 1).trim(), source: '--header' };
+  return { name: text.slice(0, colon).trim(), value: text.slice(colon + 1).trim(), givenBy: '--header' };
 }
 
 /**
- * Merges headers into those of a request, by lower-case name. A later header replaces an earlier header of another
- * source; headers with the same name and the same source form a list. Errors name the source and the header, never the
- * value.
+ * Merges headers into those of a request, by lower-case name. A later header replaces an earlier one of the same name,
+ * but two that one flag gave form a list. Errors never quote the value.
  *
  * @throws UsageError for a name that is not a token, or a value with CR, LF, NUL or a character beyond Latin-1.
  */
 export function toHeaders(list: readonly Header[]): HttpHeaders {
   const headers: Record<string, string | string[]> = {};
-  const sources = new Map<string, string>();
+  const previous = new Map<string, Header>();
   for (const header of list) {
     const name = checkHeader(header);
     const { value } = header;
     const before = headers[name];
-    const addsUp = before !== undefined && sources.get(name) === header.source;
+    const addsUp = before !== undefined && previous.get(name)?.givenBy === header.givenBy;
     headers[name] = addsUp ? [before, value].flat() : value;
-    sources.set(name, header.source);
+    previous.set(name, header);
   }
   return headers;
 }
@@ -47,7 +46,7 @@ export function rejectInsecure(headers: readonly Header[], baseUrl: string, secr
   const why = whyReadable(baseUrl);
   const secret = why === undefined ? undefined : headers.find(({ name }) => secrets.hasHeader(name));
   if (!secret) return;
-  throw new UsageError(`${secret.source}: ${secret.name} carries a credential, and ${why}`, {
+  throw new UsageError(`${secret.givenBy}: ${secret.name} carries a credential, and ${why}`, {
     hint: 'use https, or set allow-insecure-http in the profile to send it',
     code: 'insecure',
   });
@@ -56,12 +55,12 @@ export function rejectInsecure(headers: readonly Header[], baseUrl: string, secr
 /**
  * Checks a header and returns its name in lower case.
  *
- * @throws UsageError that names the source and the header, never the value.
+ * @throws UsageError that names what gave the header, and the header, but never the value.
  */
-export function checkHeader({ name, value, source }: Header): string {
-  if (!isToken(name)) throw new UsageError(`${source}: ${JSON.stringify(name)} is not a header name`);
+export function checkHeader({ name, value, givenBy }: Header): string {
+  if (!isToken(name)) throw new UsageError(`${givenBy}: ${JSON.stringify(name)} is not a header name`);
   const lower = name.toLowerCase();
-  if (isConnectionHeader(name)) throw new UsageError(`${source}: ${name} is set by the connection itself`);
+  if (isConnectionHeader(name)) throw new UsageError(`${givenBy}: ${name} is set by the connection itself`);
   const [unit] = /[^\t\x20-\x7e\x80-\xff]/.exec(value) ?? [];
   if (unit === undefined) return lower;
   const what =
@@ -70,5 +69,5 @@ export function checkHeader({ name, value, source }: Header): string {
       : /[\r\n]/.test(unit)
         ? 'a line break'
         : 'a control character';
-  throw new UsageError(`${source}: the value of ${name} holds ${what}, which is not allowed in a header`);
+  throw new UsageError(`${givenBy}: the value of ${name} holds ${what}, which is not allowed in a header`);
 }

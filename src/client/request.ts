@@ -120,10 +120,10 @@ function toParameterHeaders({ id, parameters }: Operation, input: CallInput): Re
   for (const parameter of parameters) {
     const value = parameter.in === 'header' ? parameterValue(input, parameter) : undefined;
     if (value === undefined) continue;
-    const source = `${id}: the header that the description asks for`;
-    const name = checkHeader({ name: parameter.wireName, value: String(value), source });
+    const givenBy = `${id}: the header that the description asks for`;
+    const name = checkHeader({ name: parameter.wireName, value: String(value), givenBy });
     // The user may name a virtual host with --header; a description must not redirect requests to another host.
-    if (name === 'host') throw new UsageError(`${source}: ${parameter.wireName} is set by the base URL`);
+    if (name === 'host') throw new UsageError(`${givenBy}: ${parameter.wireName} is set by the base URL`);
     headers[name] = String(value);
   }
   return headers;

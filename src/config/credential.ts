@@ -2,7 +2,7 @@ import { whyReadable } from '../api/http.ts';
 import type { TokenHeader } from '../api/operations.ts';
 import { CliError } from '../process/errors.ts';
 import type { Secrets } from '../process/secrets.ts';
-import type { Settings, TokenSource } from './settings.ts';
+import type { Settings, TokenSetting } from './settings.ts';
 
 interface TokenDestination {
   readonly baseUrl: string;
@@ -17,9 +17,9 @@ interface TokenDestination {
  * fails instead of going on without the token.
  */
 type TokenUse =
-  | { readonly kind: 'sent'; readonly source: TokenSource; readonly header: TokenHeader }
+  | { readonly kind: 'sent'; readonly setting: TokenSetting; readonly header: TokenHeader }
   /** `why` is a clause. */
-  | { readonly kind: 'withheld' | 'insecure'; readonly source: TokenSource; readonly why: string };
+  | { readonly kind: 'withheld' | 'insecure'; readonly setting: TokenSetting; readonly why: string };
 
 /**
  * Decides whether the token is sent to a base URL, before it is read. A token is sent only to the origin that it belongs to. Returns
@@ -29,19 +29,19 @@ export function decideTokenUse(
   settings: Settings,
   { baseUrl, header, isNamed = false }: TokenDestination,
 ): TokenUse | undefined {
-  const { token: source } = settings;
-  if (source === undefined) return undefined;
+  const { token: setting } = settings;
+  if (setting === undefined) return undefined;
   const { origin } = new URL(baseUrl);
-  if (!isNamed && source.origin !== undefined && source.origin !== origin) {
+  if (!isNamed && setting.origin !== undefined && setting.origin !== origin) {
     const way =
-      source.kind === 'variable'
+      setting.kind === 'variable'
         ? 'set PETSTORE_BASE_URL to the address that it is for'
         : `create a profile for ${origin} to use another`;
-    return { kind: 'withheld', source, why: `it is meant for ${source.origin}; ${way}` };
+    return { kind: 'withheld', setting, why: `it is meant for ${setting.origin}; ${way}` };
   }
   const why = settings.get('allow-insecure-http') ? undefined : whyReadable(baseUrl);
-  if (why !== undefined) return { kind: 'insecure', source, why };
-  return { kind: 'sent', source, header: chooseTokenHeader(settings, header) };
+  if (why !== undefined) return { kind: 'insecure', setting, why };
+  return { kind: 'sent', setting, header: chooseTokenHeader(settings, header) };
 }
 
 /** Chooses the header of the token: the one in the settings, or else the one in the service's description. */
@@ -59,11 +59,11 @@ export function describeHeader({ name, scheme }: TokenHeader): string {
 
 /** Makes the value of the token's header, and masks the token. @throws CliError `auth` if a header cannot carry it. */
 export function tokenHeaderValue(
-  { source, header }: Extract<TokenUse, { kind: 'sent' }>,
+  { setting, header }: Extract<TokenUse, { kind: 'sent' }>,
   token: string,
   { settings, secrets }: { readonly settings: Settings; readonly secrets: Secrets },
 ): string {
-  checkSendable(token, source.label);
+  checkSendable(token, setting.label);
   secrets.add(token);
   // With the scheme Basic the header has the token as base64.
   secrets.add(toBasic(token));
@@ -84,13 +84,13 @@ function toBasic(secret: string): string {
 }
 
 /** Checks that a header can carry the token. @see RFC 9110, 5.5 @throws CliError `auth`. */
-function checkSendable(token: string, source: string): void {
-  if (token.trim() === '') throw new CliError('auth', `${source}: the token is empty`);
+function checkSendable(token: string, label: string): void {
+  if (token.trim() === '') throw new CliError('auth', `${label}: the token is empty`);
   if (/[\r\n]/.test(token))
-    throw new CliError('auth', `${source}: the token contains a line break`, {
+    throw new CliError('auth', `${label}: the token contains a line break`, {
       hint: 'it must be one line, without anything else',
     });
   const at = token.search(/[^\t\x20-\x7e\x80-\xff]/);
   if (at !== -1)
-    throw new CliError('auth', `${source}: the token's character ${at + 1} is not allowed in a header`);
+    throw new CliError('auth', `${label}: the token's character ${at + 1} is not allowed in a header`);
 }

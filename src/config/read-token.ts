@@ -7,7 +7,7 @@ import { createSecrets } from '../process/secrets.ts';
 import { systemReason } from '../process/system-error.ts';
 import { bytesText, sanitize, secondsText } from '../process/text.ts';
 import { splitWords } from './keys.ts';
-import type { TokenSource } from './settings.ts';
+import type { TokenSetting } from './settings.ts';
 
 const maxBytes = 64 * 1024;
 
@@ -15,13 +15,13 @@ const maxBytes = 64 * 1024;
 const longestReadMs = 10_000;
 
 /**
- * Reads the token of a source. A newline at the end of a file or of a command's output is dropped.
+ * Reads the token. A newline at the end of a file or of a command's output is dropped.
  *
  * @param signal ends a token-command.
  * @throws CliError `auth` if it cannot be read, or if that takes longer than a call may take, or than 10 s.
  */
 export async function readToken(
-  { kind, text }: Pick<TokenSource, 'kind' | 'text'>,
+  { kind, text }: Pick<TokenSetting, 'kind' | 'text'>,
   { io, signal, timeoutMs }: { readonly io: Io; readonly signal: AbortSignal; readonly timeoutMs: number },
 ): Promise<string> {
   if (kind === 'variable') return text;

@@ -20,12 +20,12 @@ import {
 /** The name of a profile, and the flag, variable or file that gave it. */
 type ProfileChoice = Omit<Setting<string>, 'text'>;
 
-/** The source of the token. Its file is not read yet, and its command has not run. */
-export interface TokenSource {
+/** Where the token comes from. Its file is not read yet, and its command has not run. */
+export interface TokenSetting {
   readonly kind: 'variable' | 'file' | 'command';
   /** The value of the variable, which is the token itself; the path of the file; or the command line. */
   readonly text: string;
-  /** The source as messages name it: `PETSTORE_TOKEN`, `token file /run/token`, `token-command`. */
+  /** Its name in messages: `PETSTORE_TOKEN`, `token file /run/token`, `token-command`. */
   readonly label: string;
   readonly source: SettingSource;
   /** The variable, profile or file that names the file or command. */
@@ -54,8 +54,8 @@ export interface Settings {
   readonly offline: ProfileChoice | undefined;
   /** The base URL of the service; undefined if none is set, or if the embedded store is chosen. */
   readonly baseUrl: string | undefined;
-  /** The source of the token; undefined if there is none. */
-  readonly token: TokenSource | undefined;
+  /** Where the token comes from; undefined if there is none. */
+  readonly token: TokenSetting | undefined;
   get<Key extends SettingKey>(key: Key): SettingValues[Key];
   explain<Key extends SettingKey>(key: Key): Setting<SettingValues[Key]>;
 }
@@ -153,8 +153,8 @@ function unknownKeyWarnings(place: string, section: object = {}): string[] {
   });
 }
 
-/** Finds the source of the token: PETSTORE_TOKEN, else token-file or token-command, whichever takes precedence. */
-function findToken({ env }: Io, candidates: Candidates): TokenSource | undefined {
+/** Finds the token: PETSTORE_TOKEN, else token-file or token-command, whichever takes precedence. */
+function findToken({ env }: Io, candidates: Candidates): TokenSetting | undefined {
   const originFor = (source: SettingSource) => originOfToken(source, validSettings(candidates, 'base-url'));
   if (env.PETSTORE_TOKEN) {
     const name = 'PETSTORE_TOKEN';

@@ -52,7 +52,7 @@ function readAuthorities(file: string): string[] {
 /** A file, and the flag, variable or config file that names it. */
 interface NamedFile {
   readonly path: string;
-  readonly source: string;
+  readonly givenBy: string;
 }
 
 type NamedTlsFiles = { readonly [Part in keyof TlsFiles]: NamedFile | undefined };
@@ -61,11 +61,11 @@ type NamedTlsFiles = { readonly [Part in keyof TlsFiles]: NamedFile | undefined 
  * Reads and checks the certificates and the key for TLS, so that a wrong file is reported before anything is sent. The
  * file of a certificate may contain its key too.
  *
- * @throws UsageError that names the file and its source.
+ * @throws UsageError that names the file and what names it.
  */
 export async function readTlsFiles({ roots, ca, cert, key }: NamedTlsFiles): Promise<TlsFiles> {
   if (key && !cert)
-    throw new UsageError(`${key.source}: a client key without a certificate`, 'name it with client-cert');
+    throw new UsageError(`${key.givenBy}: a client key without a certificate`, 'name it with client-cert');
   const [rootsText, caText, certText = '', keyText = ''] = await Promise.all(
     [roots, ca, cert, key ?? cert].map(readTlsFile),
   );
@@ -106,6 +106,6 @@ function readPem(file: NamedFile, why: string, read: () => unknown): void {
   }
 }
 
-function fault({ path, source }: NamedFile, why: string): InputError {
-  return new InputError(`${source}: ${path}: ${why}`);
+function fault({ path, givenBy }: NamedFile, why: string): InputError {
+  return new InputError(`${givenBy}: ${path}: ${why}`);
 }

@@ -101,10 +101,10 @@ function tokenFinding(settings: Settings, { tokenHeader }: Contract): Finding {
   if (baseUrl === undefined) return pass('it needs no token');
   const use = decideTokenUse(settings, { baseUrl, header: tokenHeader });
   if (use === undefined) return pass('no token is set');
-  const source = use.source.label;
+  const { label } = use.setting;
   return use.kind !== 'sent'
-    ? warn(`${source} is not sent: ${use.why}`, { hint: 'see `petstore config explain`' })
-    : pass(`${source} is sent as ${use.header.name}`);
+    ? warn(`${label} is not sent: ${use.why}`, { hint: 'see `petstore config explain`' })
+    : pass(`${label} is sent as ${use.header.name}`);
 }
 
 function isProxyIgnored(env: Context['io']['env']): boolean {
