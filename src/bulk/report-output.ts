@@ -26,7 +26,7 @@ const shownColumns: readonly Column<JsonObject>[] = [
   { name: 'kind', value: ({ kind }) => kind },
   { name: 'file', value: ({ file, shard }) => (shard === undefined ? file : `${file} ${shard}`) },
   { name: 'started', value: ({ started }) => started, isTime: true },
-  { name: 'state', value: ({ state }) => state, isStatus: true },
+  { name: 'state', value: ({ state }) => state, isState: true },
   { name: 'applied', value: ({ applied }) => applied, align: 'right' },
   { name: 'rows', value: ({ rows }) => rows, align: 'right' },
 ];

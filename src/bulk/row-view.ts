@@ -73,7 +73,7 @@ export function createRowView(noun: NounName, isForPeople: boolean, hasReasons =
         ...valueAlign,
       },
       ...(isCount ? [changeColumn] : []),
-      { name: 'state', value: ({ state }) => state, isStatus: true, ...visibility },
+      { name: 'state', value: ({ state }) => state, isState: true, ...visibility },
       { name: 'code', value: ({ reason }) => reason?.code, isHidden: true },
       { name: 'reason', value: ({ reason }) => reason?.message, ...visibility },
       { name: 'line', value: ({ line }) => line, align: 'right', isHidden: true },

@@ -22,7 +22,7 @@ import {
   statusText,
   warn,
 } from './check.ts';
-import { type Condition, differenceTo, isStatus, meetsStatus } from './condition.ts';
+import { type Condition, differenceTo, matchesStatus, meetsStatus } from './condition.ts';
 import { askList, detailsOf, failOn, idParameter, judge, listedIds, reachOperation } from './judge-answer.ts';
 import { judgeNextLink } from './operation-checks.ts';
 
@@ -173,7 +173,7 @@ function judgeError(context: CheckContext, answer: CheckAnswer, expected: string
     throw new FindingError(failOn(answer, 'the body names another status than the answer has', details));
   } catch (error) {
     const isBound = answer.operation.responses !== undefined;
-    if (!isBound || !(error instanceof FindingError) || !isStatus(answer.status, expected)) throw error;
+    if (!isBound || !(error instanceof FindingError) || !matchesStatus(answer.status, expected)) throw error;
     return { ...error.finding, state: 'warn' };
   }
 }

@@ -99,10 +99,10 @@ function holds(operator: string, value: string, actual: string | undefined): boo
 /** Returns true if a status meets a condition. */
 export function meetsStatus({ path, status }: Condition, actual: number): boolean {
   const pattern = status ?? (path === undefined ? undefined : '2xx');
-  return pattern === undefined || isStatus(actual, pattern);
+  return pattern === undefined || matchesStatus(actual, pattern);
 }
 
 /** Returns true if a status matches a pattern: `200`, or `2xx` for a whole class. */
-export function isStatus(status: number, pattern: string): boolean {
+export function matchesStatus(status: number, pattern: string): boolean {
   return new RegExp(`^${pattern.replace('xx', '\\d\\d')}$`).test(String(status));
 }

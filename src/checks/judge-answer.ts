@@ -19,7 +19,7 @@ import {
   type RawAnswer,
   statusText,
 } from './check.ts';
-import { isStatus } from './condition.ts';
+import { matchesStatus } from './condition.ts';
 
 /**
  * Checks the status of an answer, then its media type, then its body, which must be about the requested record.
@@ -38,7 +38,7 @@ export function judge(
   const mismatch = (reason: string, details: Partial<Finding>) =>
     new FindingError(failOn(answer, step ? `${step}: ${reason}` : reason, details));
   const { success } = operation;
-  if (expected === undefined ? !success.includes(answer.status) : !isStatus(answer.status, expected))
+  if (expected === undefined ? !success.includes(answer.status) : !matchesStatus(answer.status, expected))
     throw mismatch(`answered ${statusText(answer.status)}`, { expected: expected ?? success.join(' or ') });
   const { schema, mediaTypes: ranges = [] } = documentedResponse(answer) ?? {};
   if (ranges.length === 0) return undefined;

@@ -45,7 +45,7 @@ export const overview = action({
 type OverviewRow<Part extends keyof Overview> = NonNullable<Overview[Part]>[number];
 
 const petColumns: readonly Column<OverviewRow<'pets'>>[] = [
-  { name: 'status', value: ({ status }) => status, isStatus: true },
+  { name: 'status', value: ({ status }) => status, isState: true },
   { name: 'total', value: ({ total }) => total, align: 'right' },
 ];
 
@@ -61,7 +61,7 @@ const orderColumns: readonly Column<OverviewRow<'orders'>>[] = [
   { name: 'name', value: ({ name }) => name },
   { name: 'quantity', value: ({ quantity }) => quantity, align: 'right' },
   { name: 'shipDate', value: ({ shipDate }) => shipDate, isTime: true },
-  { name: 'overdue', value: ({ overdue }) => (overdue ? 'overdue' : undefined), isStatus: true },
+  { name: 'overdue', value: ({ overdue }) => (overdue ? 'overdue' : undefined), isState: true },
 ];
 
 /** The most counts, and the most orders, that the overview lists. */

@@ -8,7 +8,7 @@ export interface Column<Entity> {
   value(record: Entity): JsonValue | undefined;
   readonly align?: 'right';
   /** True if the cell is a state such as `sold` or `fail`, which has a colour. */
-  readonly isStatus?: true;
+  readonly isState?: true;
   /** True if the cell is an RFC 3339 time. A terminal shows its day, hour and minute. */
   readonly isTime?: true;
   /** True if the column is printed only if `--fields` names it. */

@@ -190,9 +190,9 @@ export const printAligned: Print = async function* (job, pieces) {
   const widths = names.map((name) => (header ? name.length : 0));
   const toLine = (texts: readonly string[], measure: Measure) => {
     const cells = texts.map((text, at) => {
-      const { align, isStatus } = columns[at] ?? {};
+      const { align, isState } = columns[at] ?? {};
       const space = ' '.repeat(Math.max(0, (widths[at] ?? 0) - measure(text)));
-      const paintedText = isStatus ? paintState(style, text) : text;
+      const paintedText = isState ? paintState(style, text) : text;
       return align === 'right' ? space + paintedText : paintedText + space;
     });
     return cells.join('  ').replace(/(?<! ) +$/, '');
@@ -246,6 +246,6 @@ async function drawFrame<Entity>(
     style: { head: [], border: [], compact: true },
   });
   for (const row of rows)
-    table.push(row.map((text, at) => (columns[at]?.isStatus ? paintState(style, text) : text)));
+    table.push(row.map((text, at) => (columns[at]?.isState ? paintState(style, text) : text)));
   return `${table.toString()}\n`;
 }

@@ -26,7 +26,7 @@ interface FieldKindRules {
   readonly parse: (text: string) => unknown;
   /** True if the answer to a question for it may be empty. */
   readonly isOptional?: true;
-  readonly column?: Pick<Column<ServiceRecord>, 'align' | 'isStatus' | 'isTime'>;
+  readonly column?: Pick<Column<ServiceRecord>, 'align' | 'isState' | 'isTime'>;
 }
 
 const asText = (text: string) => text;
@@ -35,7 +35,7 @@ export const fieldKinds: Readonly<Record<FieldKind, FieldKindRules>> = {
   name: { placeholder: 'name', parse: parseText },
   text: { placeholder: 'text', parse: asText, isOptional: true },
   reference: { placeholder: 'id or name', parse: parseIdOrName, column: { align: 'right' } },
-  status: { placeholder: 'status', offers: 'status', parse: parseText, column: { isStatus: true } },
+  status: { placeholder: 'status', offers: 'status', parse: parseText, column: { isState: true } },
   quantity: { placeholder: 'n', parse: parseQuantity, column: { align: 'right' } },
   date: { placeholder: 'date', parse: parseDate, isOptional: true, column: { isTime: true } },
   truth: { parse: parseTruth },
