@@ -145,7 +145,7 @@ function planOf(row: RunRow, now: RecordValue, mayCreate: boolean, port: RecordP
   return isWrite ? { planned: decision.planned } : { outcome: decision };
 }
 
-/** What a row would replace, as the last plan has read it: `before`, unless that is of an earlier plan. */
+/** What the record of a row had when the last plan read it: `before`, unless that is of an earlier plan. */
 export function nowOf(row: RunRow): RecordValue | undefined {
   return row.now === undefined ? row.planned?.before : row.now;
 }

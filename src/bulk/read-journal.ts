@@ -6,7 +6,7 @@ import { isJsonObject, jsonIn, valueIn } from '../process/exact-json.ts';
 import { fileError } from '../process/system-error.ts';
 import { syncPath } from '../process/write-file-sync.ts';
 import { journalVersion, parseEvent } from './event-lines.ts';
-import { planAgain, type RunRow } from './row.ts';
+import type { RunRow } from './row.ts';
 import { applyEvent, createRun, type Run, type RunHeader } from './run.ts';
 
 /**
@@ -18,21 +18,26 @@ import { applyEvent, createRun, type Run, type RunHeader } from './run.ts';
  * @throws CliError `usage` if a line cannot be read.
  */
 export async function readJournal(path: string, isRunning: boolean): Promise<Run | undefined> {
-  const byLine = new Map<number, RunRow>();
-  const rows: RunRow[] = [];
+  const rows = new Map<number, RunRow>();
   const invalid: Issue[] = [];
   let run: Run | undefined;
   let pending: RunRow[] = [];
   for await (const { text, endOffset } of journalLines(path)) {
-    const event = parseEvent(text, byLine);
+    const event = parseEvent(text, rows);
     if (!run) {
       const { id, started, header } = toHead(path, text);
-      run = { ...createRun(header, rows, invalid), id, started };
+      run = { ...createRun(header, [], invalid), id, started };
     } else if (event?.kind === 'plan') {
       pending.push(event.row);
       continue;
     } else if (event?.kind === 'plan-end') {
-      applyEvent(run, { ...event, rows: pending.map((row) => addPlanned(rows, byLine, row)) });
+      // A later plan replaces a row. The row keeps its number if the plan leaves it out of what is written.
+      for (const row of pending) {
+        row.planNumber = rows.get(row.line)?.planNumber ?? 0;
+        rows.set(row.line, row);
+      }
+      run = { ...run, rows: [...rows.values()] };
+      applyEvent(run, { ...event, rows: pending });
       pending = [];
     } else if (pending.length > 0) throw unreadableError(path, 'a plan has no end');
     else if (event?.kind === 'invalid') invalid.push(event.issue);
@@ -47,15 +52,6 @@ export async function readJournal(path: string, isRunning: boolean): Promise<Run
     if (!isRunning) applyEvent(run, { kind: 'killed' });
   }
   return run;
-}
-
-/** Adds a row of a complete plan to the rows of its run. */
-function addPlanned(rows: RunRow[], byLine: Map<number, RunRow>, row: RunRow): RunRow {
-  const earlier = byLine.get(row.line);
-  if (earlier) return planAgain(earlier, row);
-  byLine.set(row.line, row);
-  rows.push(row);
-  return row;
 }
 
 /** The first line of a journal. */

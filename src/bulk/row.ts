@@ -60,11 +60,6 @@ export function applyPlan(row: RunRow, { planned, outcome, now }: RowPlan): void
   if (outcome) setOutcome(row, outcome);
 }
 
-/** Returns a row of a later plan, which may leave it out of what is written. */
-export function planAgain(earlier: RunRow, row: RunRow): RunRow {
-  return Object.assign(earlier, row, { planNumber: earlier.planNumber });
-}
-
 /** Gives a row its outcome. Only an unknown row stays in doubt. */
 export function setOutcome(row: Row, outcome: Outcome, doubt = row.doubt): void {
   row.outcome = outcome;

@@ -9,8 +9,8 @@ import {
 import { type ReasonCode, reasonSchema } from '../client/reasons.ts';
 import { isNumber, type JsonValue } from '../process/exact-json.ts';
 
-// A row, and what the value of its record means for it. The schemas of a row also read a journal, so it keeps a member that is
-// added here.
+// A row, and what the value of its record means for it. The schemas of a row also parse the lines of a journal: reading drops a
+// member that is not in its schema.
 
 /** An id in JSON. */
 export const idSchema = v.pipe(
@@ -127,14 +127,14 @@ export function decide(
   if (doubt && planned) return decideUncertain(intent, planned, doubt, now, abilities.createsByPut);
   switch (intent.kind) {
     case 'create':
-      return writeOf('create', now, intent.fields);
+      return toWrite('create', now, intent.fields);
     case 'set': {
       const { value, expected } = intent;
       if (isMetBy(value, now)) return unchanged;
       if (now === null)
-        return mayCreate && expected === undefined ? writeOf('create', now, value) : noEntry(value);
-      if (expected === undefined || isMetBy(expected, now)) return writeOf('set', now, value);
-      return otherThanExpected(expected, now);
+        return mayCreate && expected === undefined ? toWrite('create', now, value) : failWithoutEntry(value);
+      if (expected === undefined || isMetBy(expected, now)) return toWrite('set', now, value);
+      return failAsChanged(expected, now);
     }
     case 'add':
       return decideAdd(intent, now, mayCreate, abilities.canRemove);
@@ -143,9 +143,9 @@ export function decide(
       if (now === null)
         return created === undefined ? toFailure('no_record', 'there is no such record') : unchanged;
       const wanted = wantedValue(intent) ?? planned?.before;
-      if (wanted !== undefined && !isMetBy(wanted, now)) return otherThanExpected(wanted, now);
-      if (expected !== undefined && !isMetBy(now, expected)) return otherThanExpected(expected, now);
-      return removalOf(now, abilities.canRemove);
+      if (wanted !== undefined && !isMetBy(wanted, now)) return failAsChanged(wanted, now);
+      if (expected !== undefined && !isMetBy(now, expected)) return failAsChanged(expected, now);
+      return toRemoval(now, abilities.canRemove);
     }
   }
 }
@@ -163,16 +163,16 @@ function decideAdd(
   canRemove: boolean,
 ): Decision {
   if (created !== undefined && now === null) return unchanged;
-  if (created !== undefined && isMetBy(created, now)) return removalOf(now, canRemove);
-  if (expected !== undefined && !isMetBy(expected, now)) return otherThanExpected(expected, now);
+  if (created !== undefined && isMetBy(created, now)) return toRemoval(now, canRemove);
+  if (expected !== undefined && !isMetBy(expected, now)) return failAsChanged(expected, now);
   if (change === 0) return unchanged;
-  if (now === null && !mayCreate) return noEntry(0);
+  if (now === null && !mayCreate) return failWithoutEntry(0);
   const count = BigInt((now ?? 0) as number | bigint);
   const sum = count + BigInt(change);
   const text = `${count} ${change < 0 ? '-' : '+'} ${Math.abs(change)}`;
   if (sum < 0n) return toFailure('below_zero', `${text} is below 0`);
   if (sum > maxCount) return toFailure('too_large', `${text} is above ${maxCount}`);
-  return writeOf(now === null ? 'create' : 'set', now, Number(sum));
+  return toWrite(now === null ? 'create' : 'set', now, Number(sum));
 }
 
 function decideUncertain(
@@ -187,15 +187,16 @@ function decideUncertain(
   if (intent.kind === 'create') return leaveUnknown('perhaps_made', perhapsMade);
   if (action === 'remove') {
     if (now === null) return applied;
-    return isMetBy(before, now) ? writeAgain : changed(planned, now);
+    return isMetBy(before, now) ? writeAgain : leaveAsChanged(planned, now);
   }
   // `+3` from 5 was refused, and the count is 8. Either a gateway sent it twice, or somebody else has counted 8.
-  if (isMetBy(after, now)) return intent.kind === 'add' && doubt !== 'sent' ? changed(planned, now) : applied;
+  if (isMetBy(after, now))
+    return intent.kind === 'add' && doubt !== 'sent' ? leaveAsChanged(planned, now) : applied;
   if (isMetBy(before, now))
     return now !== null || createsByPut ? writeAgain : leaveUnknown('perhaps_made', perhapsMade);
-  if (now === null) return changed(planned, now);
+  if (now === null) return leaveAsChanged(planned, now);
   const isPlainSet = intent.kind === 'set' && intent.expected === undefined;
-  return isPlainSet ? writeOf('set', before, after) : changed(planned, now);
+  return isPlainSet ? toWrite('set', before, after) : leaveAsChanged(planned, now);
 }
 
 /** The message for a row whose record may have been created. */
@@ -206,27 +207,27 @@ function leaveUnknown(code: ReasonCode, message: string): Outcome {
 }
 
 /** `it was 5 before, 8 was sent, and it is 7 now`. */
-function changed({ before, after }: Planned, now: RecordValue): Outcome {
+function leaveAsChanged({ before, after }: Planned, now: RecordValue): Outcome {
   const [was, sent] = [before, after].map(describeValue);
   const is = now === null ? 'there is no record' : `it is ${describeValue(now)}`;
   return leaveUnknown('changed', `it was ${was} before, ${sent} was sent, and ${is} now`);
 }
 
-function otherThanExpected(expected: RecordValue, now: RecordValue): Outcome {
+function failAsChanged(expected: RecordValue, now: RecordValue): Outcome {
   const [is, wanted] = [describeDifference(now, expected), describeDifference(expected, now)];
   return toFailure('changed', `${is} now, not ${wanted} as expected`);
 }
 
-function writeOf(action: Planned['action'], before: RecordValue, after: RecordValue): Decision {
+function toWrite(action: Planned['action'], before: RecordValue, after: RecordValue): Decision {
   return { kind: 'write', planned: { action, before, after } };
 }
 
-function removalOf(now: RecordValue, canRemove: boolean): Decision {
+function toRemoval(now: RecordValue, canRemove: boolean): Decision {
   if (!canRemove) return toFailure('no_delete', 'the service offers no way to delete it');
-  return writeOf('remove', now, null);
+  return toWrite('remove', now, null);
 }
 
-function noEntry(value: RecordValue): Outcome {
+function failWithoutEntry(value: RecordValue): Outcome {
   if (isFields(value)) return toFailure('no_entry', 'there is no such record');
   const message = 'the pet has no inventory entry: check the id, or create the entry with --create-missing';
   return toFailure('no_entry', message);

@@ -30,7 +30,7 @@ export interface State extends Readonly<Pick<Row, 'id' | 'intent' | 'planned' | 
   readonly before?: JsonObject | undefined;
   /** The last attempt that was sent. */
   readonly lastWrite?: JudgedWrite | undefined;
-  /** How many writes were sent, and how many readings have failed. */
+  /** The number of attempts: one of each write, and all of the readings that failed. */
   readonly attempts: number;
   /** How many retries there were. A retry goes back to a reading or to an attempt. */
   readonly retries: number;
@@ -92,7 +92,7 @@ const unboundError = new CliError('unavailable', 'the service offers no way to r
   code: 'unbound',
 });
 
-/** Returns the state of a row before its first step. A doubt of a refusal becomes one of an earlier session. */
+/** Returns the state of a row before its first step. A doubt `sent-twice` becomes `sent-twice-before`. */
 export function initialState({ id, intent, planned, doubt }: Row): State {
   // All members from the start, because V8 copies such an object faster (`bench/README.md`).
   return {
@@ -133,7 +133,7 @@ function begin(state: State, situation: Situation): Next {
   const { canReadEach, canRead, readsFirst } = situation.abilities;
   if (intent.kind === 'create') {
     const decision = decide(state, null, situation.policy.mayCreate, situation.abilities);
-    return decision.kind === 'write' ? plan(state, decision.planned) : end(state, { outcome: decision });
+    return decision.kind === 'write' ? planWrite(state, decision.planned) : end(state, { outcome: decision });
   }
   const isPlain = intent.kind !== 'add' && wantedValue(intent) === undefined;
   const isPlainSet = isPlain && intent.kind === 'set' && !readsFirst;
@@ -190,15 +190,15 @@ function afterReading(
     const wentBack = isOutdated(old.lastWrite) && aim === 'decide';
     const retries = wentBack ? state.retries - 1 : state.retries;
     const again = { ...state, retries, otherCounts: state.otherCounts + 1 };
-    return again.otherCounts > maxOtherCounts ? endAsAnswered(again) : plan(again, decision.planned);
+    return again.otherCounts > maxOtherCounts ? endAsAnswered(again) : planWrite(again, decision.planned);
   }
   // The tag is as before, or the service sends none, so the same write would get the same 409: the record may be in use.
   const isSameTag = old.lastWrite?.verdict === 'conflict' && reading.etag === old.reading?.etag;
-  return aim === 'look' || isSameTag ? endAsAnswered(state) : plan(state, decision.planned);
+  return aim === 'look' || isSameTag ? endAsAnswered(state) : planWrite(state, decision.planned);
 }
 
 /** Plans a write. An uncertain row is sent again with the values of its first attempt, which `decide` has kept. */
-function plan(state: State, planned: Planned): Next {
+function planWrite(state: State, planned: Planned): Next {
   const { intent, doubt, planned: earlier } = state;
   if (doubt && earlier) return thenWrite(state, planned);
   const isKept =
