@@ -59,16 +59,6 @@ export function readResult(
   return { records, envelope: isJsonObject(body) ? body : undefined };
 }
 
-/**
- * Translates the record or the list in a body into our names, unchecked. Returns undefined if the body has neither.
- */
-export function fromWire(operation: Operation, body: JsonValue): JsonValue | undefined {
-  const content = contentOf(operation, body);
-  if (Array.isArray(content))
-    return content.map((item) => (isJsonObject(item) ? translateRecord(operation, item) : item));
-  return isJsonObject(content) ? translateRecord(operation, content) : undefined;
-}
-
 /** Parses the JSON body of a response. Returns undefined if the body is empty. @throws CliError if the body is not JSON. */
 export function readJson({ status, headers, body }: HttpResponse, mask: Mask): JsonValue | undefined {
   if (body.length === 0) return undefined;

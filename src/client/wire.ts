@@ -45,6 +45,14 @@ export function contentOf(
   return valueIn(answer, records.envelope);
 }
 
+/** Translates the record or the list in a body into our names, unchecked. Returns undefined if the body has neither. */
+export function fromWire(operation: Operation, body: JsonValue): JsonValue | undefined {
+  const content = contentOf(operation, body);
+  if (Array.isArray(content))
+    return content.map((item) => (isJsonObject(item) ? translateRecord(operation, item) : item));
+  return isJsonObject(content) ? translateRecord(operation, content) : undefined;
+}
+
 /**
  * Makes the body for the service. If an update replaces the record, the body also has the unchanged fields, as the service sent
  * them.
