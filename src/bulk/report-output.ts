@@ -1,23 +1,11 @@
-import { nouns } from '../api/nouns.ts';
-import { type Context, followUpCommand, lookCommand } from '../context.ts';
+import { type Context, followUpCommand } from '../context.ts';
 import type { Column, View } from '../output/columns.ts';
 import type { Output } from '../output/printer.ts';
 import type { Style } from '../output/style.ts';
 import type { JsonObject } from '../process/exact-json.ts';
 import { counted, groupDigits, joinFirst, sanitize, shorten } from '../process/text.ts';
-import {
-  findNextCommand,
-  goOnCommand,
-  groupFailures,
-  type NextCommand,
-  nextHint,
-  nextLine,
-  type Report,
-  rejectsLine,
-  runError,
-  toReportJson,
-} from './report.ts';
-import { idOfRow, needsPerson, type RunRow, rowCountOf, rowName, rowStateOf, rowStates } from './row.ts';
+import { groupFailures, type Report, rejectsLine, runError, toReportJson, wayOn } from './report.ts';
+import { idOfRow, type RunRow, rowCountOf, rowName, rowStateOf, rowStates } from './row.ts';
 import { describeExample, rowTerms } from './row-view.ts';
 import { canBeUndone, type Run } from './run.ts';
 
@@ -60,10 +48,10 @@ export async function reportOutput(context: Context, report: Report): Promise<Ou
   const { info, run, stop, rejects, earlier, unwritten } = report;
   const { id, header, appliedOrUncertain } = info;
   const { fields, sort } = context.flags;
-  const next = commandAfter(report);
+  const next = wayOn(context, run, unwritten?.what);
   const canUndo = canBeUndone(header) && appliedOrUncertain > 0 && unwritten?.what !== 'journal';
   const undo = canUndo ? followUpCommand(context, ['undo', id]) : undefined;
-  const error = runError(info, stop, reportHint(context, report, next));
+  const error = runError(info, stop, reportHint(context, report, next?.hint));
   const alone = leftAlone(run).map(rowName);
   const notes = [
     ...(earlier
@@ -78,10 +66,10 @@ export async function reportOutput(context: Context, report: Report): Promise<Ou
     warnings:
       error && unwritten && unwritten.error.message !== stop?.message ? [unwritten.error.message] : [],
     whatIsDone: `the report of run ${id} could not be printed`,
-    error: error ?? unwritten?.error.with({ hint: next ? nextHint(context, next) : noJournalHint }),
+    error: error ?? unwritten?.error.with({ hint: next?.hint ?? noJournalHint }),
   };
   const { content } = context.printer();
-  const json = toReportJson(report, { next: next && nextLine(context, next), undo });
+  const json = toReportJson(report, { next: next?.line, undo });
   if (content === 'ids' && header.kind === 'create')
     return {
       documents: [json],
@@ -95,27 +83,16 @@ export async function reportOutput(context: Context, report: Report): Promise<Ou
   return { documents: [json], text: summaryText(report, await context.style('stdout')), ...ending };
 }
 
-/** The command to type after a session, or undefined if nothing is left to do. */
-function commandAfter({ run, unwritten }: Report): NextCommand | undefined {
-  if (unwritten?.what === 'journal') return undefined;
-  if (unwritten?.what === 'rejects') return { ...goOnCommand(run), needsRejects: true };
-  return findNextCommand(run) ?? (unwritten && goOnCommand(run));
-}
-
 const noJournalHint = 'look at the records: without its journal the run cannot go on, and it books nothing';
 
 /** Says what the user can do next, or undefined if there is nothing to do. */
 function reportHint(
   context: Context,
   { run, stop, rejects, unwritten }: Report,
-  command: NextCommand | undefined,
+  next: string | undefined,
 ): string | undefined {
   const { header, rows } = run;
   if (unwritten?.what === 'journal') return noJournalHint;
-  // The next command is about the first of the creates that may have been made.
-  const made = rows.find((row) => row.id === undefined && needsPerson(row));
-  const look = made && lookCommand(context, nouns[header.noun], made);
-  const next = command && nextHint(context, command, look);
   const isStale = rows.some(({ outcome }) => outcome?.reason?.code === 'stale');
   const first =
     stop?.details.hint ?? (isStale ? 'petstore help gateways says what may stand between' : undefined);

@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import { nouns } from '../api/nouns.ts';
 import { shownCode } from '../client/reasons.ts';
-import { type Context, followUpCommand } from '../context.ts';
+import { type Context, followUpCommand, lookCommand } from '../context.ts';
 import { CliError, type ErrorKind } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
 import { counted, flagName, groupDigits } from '../process/text.ts';
@@ -20,8 +20,13 @@ export interface Report {
   readonly rejects: string | undefined;
   /** The file of rejects of an earlier session, and how many of its rows still fail. */
   readonly earlier: { readonly file: string; readonly failing: number } | undefined;
-  /** What could not be written at the end, if anything. A resume writes it, unless the whole journal is gone. */
-  readonly unwritten: { readonly what: 'rejects' | 'end' | 'journal'; readonly error: CliError } | undefined;
+  readonly unwritten: Unwritten | undefined;
+}
+
+/** The part of its end that a session could not write. A resume writes it, unless the whole journal is gone. */
+interface Unwritten {
+  readonly what: 'rejects' | 'end' | 'journal';
+  readonly error: CliError;
 }
 
 /** The facts of a run as JSON: in the list of runs, and in the report of a session. */
@@ -140,57 +145,53 @@ function kindOf(counts: RowCounts, isUndo: boolean): ErrorKind {
   return failed + invalid + unprocessed + unsettled === 0 ? 'unavailable' : 'partial';
 }
 
-/** The command that brings a run nearer to its end. */
-export type NextCommand =
-  /** `needsRejects`: the session could not write its rejects, so the next one needs another file. */
-  | { readonly kind: 'resume' | 'undo'; readonly run: string; readonly needsRejects?: boolean }
-  /** A person says what happened to a row. `row` is its name, as `rowName` makes it. */
-  | { readonly kind: 'settle'; readonly run: string; readonly row: string };
-
-/** Finds the command that goes on with a run, or undefined if the run is finished. */
-export function findNextCommand({ id = '', header, rows }: Run): NextCommand | undefined {
-  const unfinished = rows.filter((row) => isResumable(row) || needsPerson(row));
-  if (unfinished.length === 0) return undefined;
-  // Each row may wait for a person or for another run.
-  const waiting = unfinished.flatMap((row): NextCommand[] => {
-    if (needsPerson(row)) return [{ kind: 'settle', run: id, row: rowName(row) }];
-    const { run, row: name } = row.outcome?.reason?.waitsFor ?? {};
-    if (run === undefined) return [];
-    return [name === undefined ? { kind: 'undo', run } : { kind: 'settle', run, row: name }];
-  });
-  return waiting.length === unfinished.length ? waiting[0] : goOnCommand({ id, header });
-}
-
-/** Returns the command that goes on with a run, whatever its rows wait for. */
-export function goOnCommand({
-  id = '',
-  header: { undoes },
-}: Pick<Run, 'id' | 'header'>): Extract<NextCommand, { kind: 'resume' | 'undo' }> {
-  return undoes === null ? { kind: 'resume', run: id } : { kind: 'undo', run: undoes };
-}
-
-/** Writes the command as a line to type. */
-export function nextLine(context: Context, next: NextCommand): string {
-  if (next.kind !== 'settle') {
-    const rejects = next.needsRejects ? ['--rejects', '<file>'] : [];
-    return followUpCommand(context, [next.kind, next.run, ...rejects]);
-  }
-  const { run, row } = next;
-  // A row that is named by its line has created a record, whose id the person must give.
-  const name = row.startsWith('line:') ? `${row}=<id>` : row;
-  return followUpCommand(context, ['runs', 'settle', run, name, '--as', 'applied']);
+/** The next step with a run. */
+interface WayOn {
+  /** A command to type. */
+  readonly line: string;
+  /** A hint with the command. */
+  readonly hint: string;
 }
 
 /**
- * Returns a hint with the command.
+ * Finds the way on with a run, or undefined if the run is finished.
  *
+ * @param unwritten the part of its end that the run lacks.
+ */
+export function wayOn(context: Context, run: Run, unwritten?: Unwritten['what']): WayOn | undefined {
+  const { id = '', header, rows } = run;
+  const { noun, undoes } = header;
+  const unfinished = rows.filter((row) => isResumable(row) || needsPerson(row));
+  if (unwritten === 'journal' || (unwritten === undefined && unfinished.length === 0)) return undefined;
+  // Each row may wait for a person or for another run.
+  const waiting = unfinished.flatMap(
+    (row) => (needsPerson(row) ? { run: id, row: rowName(row) } : row.outcome?.reason?.waitsFor) ?? [],
+  );
+  const [first] = waiting;
+  const isWaiting = waiting.length === unfinished.length && unwritten !== 'rejects';
+  if (first?.row !== undefined && isWaiting) {
+    const made = rows.find((row) => row.id === undefined && needsPerson(row));
+    return askPerson(context, first.run, first.row, made && lookCommand(context, nouns[noun], made));
+  }
+  const words = undoes === null ? ['resume', id] : ['undo', undoes];
+  // Another file, because the one of this session could not be written.
+  const rejects = unwritten === 'rejects' ? ['--rejects', '<file>'] : [];
+  const line = followUpCommand(context, first && isWaiting ? ['undo', first.run] : [...words, ...rejects]);
+  return { line, hint: `go on with: ${line}` };
+}
+
+/**
+ * Asks a person to say what happened to a row.
+ *
+ * @param row its name, as `rowName` makes it.
  * @param look the command that finds the record of the row, if its id is not known.
  */
-export function nextHint(context: Context, next: NextCommand, look?: string): string {
-  const line = nextLine(context, next);
-  if (next.kind !== 'settle') return `go on with: ${line}`;
+export function askPerson(context: Context, run: string, row: string, look?: string): WayOn {
+  // A row that is named by its line has created a record, whose id the person must give.
+  const name = row.startsWith('line:') ? `${row}=<id>` : row;
+  const line = followUpCommand(context, ['runs', 'settle', run, name, '--as', 'applied']);
   const first = look === undefined ? 'look at the record, and' : `look for the record: ${look}; then`;
-  return `${first} say what happened: ${line}, or --as failed`;
+  return { line, hint: `${first} say what happened: ${line}, or --as failed` };
 }
 
 /** Returns the command that applies a file of rejects, with the flags of the run. */

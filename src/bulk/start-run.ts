@@ -14,7 +14,7 @@ import {
   type RunList,
   runsOfDelivery,
 } from './list-runs.ts';
-import { findNextCommand, goOnCommand, nextHint, toRunJson } from './report.ts';
+import { toRunJson, wayOn } from './report.ts';
 import { type RunRow, rowTotals } from './row.ts';
 import { areDisjoint, createRun, type Run, type RunFlags, type RunHeader, shardOf } from './run.ts';
 import { readSessionRuns } from './session.ts';
@@ -110,7 +110,7 @@ async function checkDelivery(context: Context, list: RunList, { header }: Run): 
     if (!isUnfinished(last) || areDisjoint(info.header.flags.shard, flags.shard)) continue;
     const { run } = await readSessionRuns(list, last);
     throw new UsageError(`delivery ${delivery}: its run ${last.id} is not finished; nothing was sent`, {
-      hint: nextHint(context, findNextCommand(run) ?? goOnCommand(last)),
+      hint: wayOn(context, run, 'end')?.hint,
       code: 'unfinished_delivery',
     });
   }
