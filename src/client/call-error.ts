@@ -48,10 +48,10 @@ function errorKindOf({ operation, request }: Call, status: number, author: Autho
 }
 
 /** Some services answer a missing record with a page, although their description promises an error. */
-function noRecordClause({ operation, request }: Call): string {
-  const id = /\/(\d+)(?:\?.*)?$/.exec(request.url)?.[1];
-  if (!operation || operation.isList || id === undefined) return '';
-  return `, or ${nouns[operation.noun].singular} ${id} does not exist`;
+function noRecordClause({ operation, recordId }: Call): string {
+  if (!operation || recordId === undefined) return '';
+  const { singular, operations } = nouns[operation.noun];
+  return operation.id === operations.create ? '' : `, or ${singular} ${recordId} does not exist`;
 }
 
 /**

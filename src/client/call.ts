@@ -75,6 +75,8 @@ export interface Call {
   readonly client: ClientOptions;
   /** Undefined for a raw request. */
   readonly operation?: Operation | undefined;
+  /** The id of the record that the request is about. Undefined for a list, and for a new record without an id. */
+  readonly recordId?: bigint | undefined;
   readonly request: HttpRequest;
   readonly options: CallOptions;
 }

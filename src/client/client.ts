@@ -86,7 +86,8 @@ export function createClient(options: ClientOptions): Client {
     const headers = operation.credential === 'none' ? options.openHeaders : options.headers;
     const { isFresh } = callOptions;
     const request = toRequest(operation, input, { baseUrl, headers }, { isFresh, isUnchecked });
-    return { client: options, operation, request, options: callOptions };
+    const recordId = recordIdOf(operation, input);
+    return { client: options, operation, recordId, request, options: callOptions };
   };
   const prepareAny = (request: OperationRequest | RawRequest, callOptions: CallOptions): Call =>
     'path' in request
@@ -105,7 +106,7 @@ export function createClient(options: ClientOptions): Client {
     notify,
     async read(id, input, callOptions = {}) {
       const call = prepare({ operation: id, input }, callOptions);
-      const { value, headers } = await fetchAnswer(call, recordIdOf(call.operation, input));
+      const { value, headers } = await fetchAnswer(call);
       const tag = headerValue(headers, 'etag');
       // If-Match cannot use a weak tag (RFC 9110, 8.8.3).
       const etag = tag?.startsWith('W/') ? undefined : tag;
@@ -116,7 +117,7 @@ export function createClient(options: ClientOptions): Client {
       const { response, error, attempts } = await sendAndCheck(call);
       const attempt = attempts.at(-1);
       return response && attempt
-        ? judgeSuccess(call, wantedRecord(call.operation, input), response, attempt)
+        ? judgeSuccess(call, wantedRecord(call, input), response, attempt)
         : judgeFailure(error, attempt);
     },
     async *list<K extends ListId>(id: K, filters: Filters = {}, listOptions: ListOptions = {}) {
@@ -141,9 +142,9 @@ interface OperationCall extends Call {
   readonly operation: Operation;
 }
 
-function wantedRecord(operation: Operation, input: CallInput): WantedRecord {
+function wantedRecord({ operation, recordId }: OperationCall, input: CallInput): WantedRecord {
   const values = operation.method === 'DELETE' ? undefined : (input.values ?? input.body);
-  return { id: recordIdOf(operation, input), values: (values ?? {}) as WantedRecord['values'] };
+  return { id: recordId, values: (values ?? {}) as WantedRecord['values'] };
 }
 
 /** Sends a call. A response with an error status becomes its error. */
@@ -157,13 +158,12 @@ async function sendAndCheck(call: OperationCall): Promise<SentCall> {
   return error ? { error, attempts } : sent;
 }
 
-/** @param id of the requested record, undefined for a list. */
-async function fetchAnswer(call: OperationCall, id: bigint | undefined) {
+async function fetchAnswer(call: OperationCall) {
   const { response, error: failure, attempts } = await sendAndCheck(call);
   if (!response) throw failure;
   const { status, headers } = response;
   try {
-    const value = readResult(call.operation, id, response, call.client.secrets.mask);
+    const value = readResult(call.operation, call.recordId, response, call.client.secrets.mask);
     return { value, status, headers, attempts };
   } catch (error) {
     throw callError(call, attempts, error);
@@ -184,7 +184,7 @@ async function fetchRaw(call: Call): Promise<RawResponse> {
 /** Reads the page of a list at a URL. */
 async function fetchPage(call: OperationCall, url: string): Promise<Page> {
   const pageCall = { ...call, request: { ...call.request, url } };
-  const { value, status, headers, attempts } = await fetchAnswer(pageCall, undefined);
+  const { value, status, headers, attempts } = await fetchAnswer(pageCall);
   return {
     ...(value as PageContent),
     status,
