@@ -32,8 +32,8 @@ import type { TargetLock } from './target.ts';
 /** The flags of a session. A resume takes them too. */
 export interface SessionFlags extends Guards {
   readonly maxErrors?: number | undefined;
-  /** The longest wait for another run, in milliseconds. */
-  readonly lockWait?: number | undefined;
+  /** The longest wait for another run. */
+  readonly lockWaitMs?: number | undefined;
   /** The name of the file of rejects. */
   readonly rejects?: string | undefined;
 }

@@ -10,7 +10,7 @@ import { newRow, type RunRow } from './row.ts';
 import { defaultFlags, type RunFlags } from './run.ts';
 
 /** A row of a file of counts: it sets the count of a pet, or adds to it. */
-export type CountRow = RunRow & { readonly id: bigint; readonly intent: CountIntent };
+type CountRow = RunRow & { readonly id: bigint; readonly intent: CountIntent };
 
 type CountIntent = Extract<Intent, { kind: 'set' | 'add' }>;
 

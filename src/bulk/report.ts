@@ -1,10 +1,11 @@
 import { basename } from 'node:path';
 import { nouns } from '../api/nouns.ts';
 import { shownCode } from '../client/reasons.ts';
-import { type Context, followUpCommand, lookCommand } from '../context.ts';
+import { type Context, followUpCommand } from '../context.ts';
 import { CliError, type ErrorKind } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
 import { counted, flagName, groupDigits } from '../process/text.ts';
+import { lookCommand } from '../writes/decide.ts';
 import type { RunInfo } from './list-runs.ts';
 import { isResumable, needsPerson, type RowCounts, type RunRow, rowCountOf, rowName } from './row.ts';
 import type { Run, RunHeader } from './run.ts';
@@ -171,7 +172,12 @@ export function wayOn(context: Context, run: Run, unwritten?: Unwritten['what'])
   const isWaiting = waiting.length === unfinished.length && unwritten !== 'rejects';
   if (first?.row !== undefined && isWaiting) {
     const made = rows.find((row) => row.id === undefined && needsPerson(row));
-    return askPerson(context, first.run, first.row, made && lookCommand(context, nouns[noun], made));
+    return askPerson(
+      context,
+      first.run,
+      first.row,
+      made && followUpCommand(context, lookCommand(nouns[noun], made)),
+    );
   }
   const words = undoes === null ? ['resume', id] : ['undo', undoes];
   // Another file, because the one of this session could not be written.

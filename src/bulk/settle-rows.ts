@@ -28,7 +28,7 @@ export async function settleRows(
   runId: string,
   names: readonly NamedRow[],
   as: 'applied' | 'failed',
-  flags: Pick<SessionFlags, 'lockWait'>,
+  flags: Pick<SessionFlags, 'lockWaitMs'>,
 ): Promise<Output> {
   await using lock = await lockTarget(context, await readHeader(context.io, runId), flags);
   const list = await listRuns(context.io);

@@ -82,7 +82,7 @@ export interface TargetLock extends AsyncDisposable {
 export async function lockTarget(
   { io, interrupts, printStatus }: Context,
   { target, name, flags: { shard } }: Pick<RunHeader, 'target' | 'name' | 'flags'>,
-  { lockWait = 0 }: { readonly lockWait?: number | undefined },
+  { lockWaitMs = 0 }: { readonly lockWaitMs?: number | undefined },
 ): Promise<TargetLock> {
   const folder = runFolderOf(io);
   ensureFolder(folder, 'PETSTORE_STATE_DIR names another folder for the journals of runs');
@@ -100,7 +100,7 @@ export async function lockTarget(
       writeHolder({ name });
       return unlock;
     });
-  const endMs = monotonicMs() + lockWait;
+  const endMs = monotonicMs() + lockWaitMs;
   for (let isTold = false; ; isTold = true) {
     const result = await lockOrFindHolder();
     if (typeof result === 'function')

@@ -56,7 +56,7 @@ export interface SelectedChecks {
   readonly cleanUp: Check;
 }
 
-/** Makes the selected checks. */
+/** Makes the checks for a contract, and leaves out those that `--only` and `--skip` leave out. */
 export function selectChecks(selection: Selection): SelectedChecks {
   const { contract, baseUrl, expect, waitFor, write } = selection;
   const reads = readsOf(contract);

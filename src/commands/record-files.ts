@@ -11,14 +11,14 @@ import { counted, moreLikeThis } from '../process/text.ts';
 import { type Access, openAccess } from '../records/access.ts';
 import { checkOfferedFields, extraFields } from '../records/body-fields.ts';
 import { createRecordLayout, type RecordRow, resolveNames, toIntent } from '../records/record-layout.ts';
-import type { ApplyFlags } from './shared-flags.ts';
+import type { FileFlags } from './shared-flags.ts';
 
 interface FileWrite {
   readonly kind: WriteVerb;
   readonly from: string;
   /** The values of `--field name=value`, for records that have no value of their own. */
   readonly fieldTexts?: readonly string[] | undefined;
-  readonly flags: ApplyFlags;
+  readonly flags: FileFlags;
 }
 
 /** Creates, changes or deletes the records of a file, as a run: plan, question, journal, report. */

@@ -17,10 +17,10 @@ import {
   parseIdOrName,
   parseText,
 } from '../records/record-fields.ts';
-import { type ApplyFlags, fileFlags, referenceFlag } from './shared-flags.ts';
+import { type FileFlags, fileFlags, referenceFlag } from './shared-flags.ts';
 
 /** The values of the arguments and flags of create, update and delete. */
-interface WriteValues extends ApplyFlags {
+interface WriteValues extends FileFlags {
   readonly ids?: readonly IdOrName[];
   readonly from?: string | undefined;
   readonly field?: readonly string[] | undefined;

@@ -153,11 +153,11 @@ const settle = verb({
   },
   flags: {
     as: choice('--as <applied|failed>', 'whether the rows were written', ['applied', 'failed'] as const),
-    lockWait: resumeFlags.lockWait,
+    lockWaitMs: resumeFlags.lockWaitMs,
   },
-  run: async (context, { run, rows, as, lockWait }) => {
+  run: async (context, { run, rows, as, lockWaitMs }) => {
     if (as === undefined) throw new UsageError('runs settle: give --as applied or --as failed');
-    return settleRows(context, run, rows, as, { lockWait });
+    return settleRows(context, run, rows, as, { lockWaitMs });
   },
 });
 

@@ -12,11 +12,11 @@ export const listFlags = {
   limit: value('--limit <n>', 'show at most n (default: all)', {
     parse: (text) => parseInteger(text, 1),
   }),
-  watch: value('--watch [interval]', 'print the table again and again (default: every 5s)', {
+  watchMs: value('--watch [interval]', 'print the table again and again (default: every 5s)', {
     parse: parseInterval,
   }),
   failIf: choice('--fail-if <which>', 'exit 8 if there are records, or none', ['any', 'none'], {
-    conflicts: ['watch'],
+    conflicts: ['watchMs'],
   }),
 };
 
@@ -90,7 +90,7 @@ const writingFlags = {
   maxErrors: value('--max-errors <n>', 'stop when so many rows have failed or are unknown (default: 100)', {
     parse: (text) => parseInteger(text, 1),
   }),
-  lockWait: value('--lock-wait <duration>', 'wait for another run on the same target (default: 0)', {
+  lockWaitMs: value('--lock-wait <duration>', 'wait for another run on the same target (default: 0)', {
     parse: (text) => (text === '0' ? 0 : parseDuration(text)),
   }),
   rejects: value('--rejects <file>', 'write rows that failed to this file (default: <input>.rejects.<ext>)', {
@@ -111,6 +111,7 @@ const { skipInvalid, shard } = inputFlags;
 const { maxChanges } = guardFlags;
 /** The flags of a create, an update or a delete from a file. */
 export const fileFlags = inTopic({ skipInvalid, shard, maxChanges, ...writingFlags });
+export type FileFlags = Partial<ValuesOf<typeof fileFlags>>;
 /** The flags of an edit, a resume and an undo. */
 export const resumeFlags = inTopic({ ...guardFlags, ...writingFlags });
 

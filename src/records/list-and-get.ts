@@ -36,8 +36,8 @@ interface ListQuery {
   readonly failIf?: 'any' | 'none' | undefined;
   /** True if a list that may be incomplete is an error. */
   readonly needsWhole?: boolean;
-  /** The interval at which the list is printed again, in milliseconds. */
-  readonly watch?: number | undefined;
+  /** The interval at which the list is printed again. */
+  readonly watchMs?: number | undefined;
 }
 
 /**
@@ -51,10 +51,10 @@ export function listRecords(
   return prepareRecords(context, noun, noun.operations.list, async (access) => {
     const status = toServiceStatuses(access.client.contract, noun.name, query.status);
     const where: Fields = { ...query.where, status };
-    const { needs, limit, failIf, watch } = query;
+    const { needs, limit, failIf, watchMs } = query;
     checkFilters(access.operation, where, needs);
     const read = () => readPages(access, { ...query, where });
-    if (watch !== undefined) return watchRecords(access, { intervalMs: watch, limit, read });
+    if (watchMs !== undefined) return watchRecords(access, { intervalMs: watchMs, limit, read });
     const pages = await read();
     // The names are read at the same time as the first page, and a failure of the page comes first.
     beginNames(access, { isList: true });

@@ -130,7 +130,7 @@ function toFields(
   for (const [name, value] of Object.entries(extra)) fields[name] ??= value;
   const missing = isNew ? lackingFields(operation, fields) : [];
   const checkedFields = parseFields(access, fields, missing, columns);
-  // `toRequest` throws if the body does not fit the contract. The contract wants ids, so that each name becomes 0 here.
+  // `toRequest` throws if the body does not fit the contract. The contract wants ids, so each name is replaced by 0.
   const withIds = Object.entries(checkedFields).map(([name, value]) => [
     name,
     isName(name, value) ? 0n : value,

@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest';
-import { type CountRow, countLayout } from '../../src/bulk/count-layout.ts';
+import { countLayout } from '../../src/bulk/count-layout.ts';
 import { defaultFlags, type RunFlags, shardOf } from '../../src/bulk/run.ts';
 import { applyFlags } from '../../src/commands/shared-flags.ts';
 import { parseColumnMap } from '../../src/input/field-columns.ts';
-import { type CheckedInput, readRows } from '../../src/input/read-rows.ts';
+import { readRows } from '../../src/input/read-rows.ts';
 import { type CliError, ManyError } from '../../src/process/errors.ts';
 
 const parseShard = (text: string) => applyFlags.shard.parse?.(text, undefined) ?? { index: 0, count: 0 };
 
 type Options = Partial<RunFlags> & Parameters<typeof readRows>[2] & { readonly name?: string };
 
-function read(text: string, options: Options = {}): Promise<CheckedInput<CountRow>> {
+function read(text: string, options: Options = {}) {
   const { name = 'stock.csv', skipInvalid = true, isSelected, ...flags } = options;
   async function* bytes() {
     yield Buffer.from(text);
@@ -19,6 +19,8 @@ function read(text: string, options: Options = {}): Promise<CheckedInput<CountRo
   const layout = countLayout({ ...defaultFlags, ...flags });
   return readRows(inputFile, layout, { skipInvalid, isSelected });
 }
+
+type CountInput = Awaited<ReturnType<typeof read>>;
 
 /** The error of an input that is refused. */
 async function refusal(text: string, options: Options = {}): Promise<CliError> {
@@ -29,14 +31,13 @@ async function refusal(text: string, options: Options = {}): Promise<CliError> {
 }
 
 /** The valid rows as `pet=count`, or `pet=change` of a relative input. */
-function rowsOf({ rows }: CheckedInput<CountRow>): string {
+function rowsOf({ rows }: CountInput): string {
   return rows
     .map(({ id, intent }) => `${id}=${intent.kind === 'add' ? intent.change : intent.value}`)
     .join(' ');
 }
 
-const issuesOf = ({ invalid }: CheckedInput<CountRow>) =>
-  invalid.map(({ line, message }) => `${line}: ${message}`);
+const issuesOf = ({ invalid }: CountInput) => invalid.map(({ line, message }) => `${line}: ${message}`);
 
 const quantityRule = 'must be a whole number from 0 to 9007199254740991';
 const json = { name: 'a.json' };

@@ -123,7 +123,7 @@ async function toSelection(context: Context, flags: SmokeFlags): Promise<Selecti
   };
 }
 
-/** Lists the selected checks. */
+/** Lists each check that would run once, with the operation that it is about. */
 function toListRecords(selection: Selection) {
   const { reads, writes } = selectChecks(selection);
   // A check that runs twice has one result.

@@ -6,10 +6,10 @@ import { readCheckedInput, startRun } from '../../bulk/start-run.ts';
 import { collectFields } from '../../client/whole-list.ts';
 import type { Context } from '../../context.ts';
 import { editAndSend, findEditor } from '../../input/editor.ts';
-import { type ColumnMap, parseColumnMap } from '../../input/field-columns.ts';
+import { parseColumnMap } from '../../input/field-columns.ts';
 import { quoteCell } from '../../output/formats.ts';
 import type { PreparedCommand } from '../../output/printer.ts';
-import { messageOf, UsageError } from '../../process/errors.ts';
+import { parseAt, UsageError } from '../../process/errors.ts';
 import { sanitize } from '../../process/text.ts';
 import { Names } from '../../records/access.ts';
 import { toServiceStatuses } from '../../records/record-fields.ts';
@@ -28,7 +28,8 @@ export function applyCounts(
       // Without a service, this fails before a large input is read.
       await context.client('bulk');
       const { settings } = context;
-      const map = toColumnMap(flags.map ?? [settings.get('import-map')].filter((text) => text !== undefined));
+      const mapTexts = flags.map ?? [settings.get('import-map') ?? []].flat();
+      const map = parseAt('--map', mapTexts.join(), () => parseColumnMap(mapTexts));
       const runFlags = toRunFlags(flags, map, mode);
       const input = await readCheckedInput(context, path, countLayout(runFlags), runFlags);
       checkChanges(input.rows);
@@ -60,16 +61,8 @@ function toRunFlags(flags: ApplyFlags, map: RunFlags['map'], mode: SessionMode):
   return { map, thousands, decimal, sum, skipInvalid, shard, relative: isRelative, again, createMissing };
 }
 
-/** @throws UsageError. */
-function toColumnMap(texts: readonly string[]): ColumnMap {
-  try {
-    return parseColumnMap(texts);
-  } catch (error) {
-    throw new UsageError(`--map '${texts.join(',')}': ${messageOf(error)}`);
-  }
-}
-
-interface EditFilter {
+/** The counts to edit: those below a number, of pets of a status. */
+interface CountFilter {
   readonly below?: number | undefined;
   readonly status?: readonly string[] | undefined;
 }
@@ -81,7 +74,7 @@ const instructions = [
 ].join('\n');
 
 /** Lets the user change counts in an editor, and applies the changed rows. */
-export function editCounts(context: Context, filter: EditFilter, flags: SessionFlags): PreparedCommand {
+export function editCounts(context: Context, filter: CountFilter, flags: SessionFlags): PreparedCommand {
   return {
     view: runView(context, 'inventory'),
     async run() {
@@ -103,7 +96,7 @@ export function editCounts(context: Context, filter: EditFilter, flags: SessionF
 }
 
 /** Returns the text to edit, and its counts by the ids of the pets. */
-async function readEditText(context: Context, { below, ...filter }: EditFilter) {
+async function readEditText(context: Context, { below, ...filter }: CountFilter) {
   const client = await context.client();
   const status = toServiceStatuses(client.contract, 'inventory', filter.status);
   const names = new Names(context, client);
