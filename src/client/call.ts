@@ -27,8 +27,8 @@ export interface ClientOptions {
   readonly doctor: string;
   readonly transport: Transport;
   /**
-   * Lets the embedded store answer changes before it saves them. The caller must call the returned function at the end: it saves the
-   * changes that were answered before its call.
+   * Lets the embedded store answer changes before it saves them. Returns the function that saves them, which the caller must call
+   * before it ends.
    */
   readonly deferSaves?: (() => () => Promise<void>) | undefined;
   readonly limits: CallLimits;

@@ -12,7 +12,7 @@ import { plainStyle } from './style.ts';
 export interface Notices {
   /** Prints what the command is doing or has done. */
   printStatus(line: string): Promise<void>;
-  /** Prints a plan, a summary or a danger. */
+  /** Prints a line that --quiet does not hide: a plan, the summary of a run, or what a write may destroy. */
   printSummary(line: string): Promise<void>;
   /** Prints a note about the result. */
   printNotice(line: string): Promise<void>;
