@@ -2,13 +2,13 @@ import { offeredOperation } from '../api/contract.ts';
 import { type HttpRequest, type HttpResponse, headerValue } from '../api/http.ts';
 import type { OperationId } from '../api/nouns.ts';
 import type { ListId, Operation, Result } from '../api/operations.ts';
-import type { ServiceRecord } from '../api/record-values.ts';
+import type { Fields, ServiceRecord } from '../api/record-values.ts';
 import type { CliError } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
 import type { Attempt } from './answer-table.ts';
 import type { Call, CallOptions, ClientOptions, ListMessage } from './call.ts';
 import { callError, responseError } from './call-error.ts';
-import { type JudgedWrite, judgeFailure, judgeSuccess, type WantedRecord } from './judge-write.ts';
+import { type JudgedWrite, judgeFailure, judgeSuccess } from './judge-write.ts';
 import type { Page, PageSource } from './page-walk.ts';
 import { type PageContent, readResult } from './read-answer.ts';
 import {
@@ -117,7 +117,7 @@ export function createClient(options: ClientOptions): Client {
       const { response, error, attempts } = await sendAndCheck(call);
       const attempt = attempts.at(-1);
       return response && attempt
-        ? judgeSuccess(call, wantedRecord(call, input), response, attempt)
+        ? judgeSuccess(call, setFields(call, input), response, attempt)
         : judgeFailure(error, attempt);
     },
     async *list<K extends ListId>(id: K, filters: Filters = {}, listOptions: ListOptions = {}) {
@@ -142,9 +142,9 @@ interface OperationCall extends Call {
   readonly operation: Operation;
 }
 
-function wantedRecord({ operation, recordId }: OperationCall, input: CallInput): WantedRecord {
-  const values = operation.method === 'DELETE' ? undefined : (input.values ?? input.body);
-  return { id: recordId, values: (values ?? {}) as WantedRecord['values'] };
+/** Returns the fields that the user set. */
+function setFields({ operation }: OperationCall, input: CallInput): Fields {
+  return operation.method === 'DELETE' ? {} : ((input.values ?? input.body ?? {}) as Fields);
 }
 
 /** Sends a call. A response with an error status becomes its error. */

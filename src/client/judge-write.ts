@@ -27,17 +27,8 @@ import { contentOf } from './wire.ts';
 interface WriteCall {
   readonly client: Pick<ClientOptions, 'contract' | 'baseUrl' | 'secrets'>;
   readonly operation: Operation;
-}
-
-/** The record that the user wants after a write. */
-export interface WantedRecord {
   /** Undefined for a create that leaves the id to the service. */
-  readonly id: bigint | undefined;
-  /**
-   * The fields that the user set, by our names. Undefined removes a field, or leaves it to the service in a create. Empty for a
-   * delete.
-   */
-  readonly values: Readonly<Record<string, unknown>>;
+  readonly recordId?: bigint | undefined;
 }
 
 /** One attempt of a write, judged by its answer. */
@@ -68,18 +59,21 @@ export interface JudgedWrite {
 /**
  * Judges a write whose response has a status of success.
  *
+ * @param values the fields that the user set, by our names. Undefined removes a field, or leaves it to the service in a create.
+ *   Empty for a delete.
  * @param attempt the attempt that has the response.
  * @see RFC 9110, 15.3
  */
 export function judgeSuccess(
-  { client, operation }: WriteCall,
-  wanted: WantedRecord,
+  call: WriteCall,
+  values: Fields,
   response: HttpResponse,
   attempt: Attempt,
 ): JudgedWrite {
+  const { client, operation, recordId } = call;
   const { method, responses = {} } = operation;
-  const { record, fault, id: answeredId } = readWrite(operation, wanted, response, client.secrets.mask);
-  const id = wanted.id ?? answeredId ?? locatedId(client, operation, response.headers, attempt);
+  const { record, fault, id: answeredId } = readWrite(call, values, response);
+  const id = recordId ?? answeredId ?? locatedId(client, operation, response.headers, attempt);
   const isDelete = method === 'DELETE';
   // A description without responses of a DELETE allows any success.
   const isAnySuccess = isDelete && isBound(operation) && Object.keys(responses).length === 0;
@@ -133,12 +127,12 @@ export function attemptDetails(
 
 /** Reads the record and the id in a response, or says in a clause why it does not show what the user set. */
 function readWrite(
-  operation: Operation,
-  { id, values }: WantedRecord,
+  { client, operation, recordId }: WriteCall,
+  values: Fields,
   response: HttpResponse,
-  mask: Mask,
 ): Pick<JudgedWrite, 'record' | 'id'> & { readonly fault?: string | undefined } {
   const { status } = response;
+  const { mask } = client.secrets;
   if (status === 202) return {};
   const isDelete = operation.method === 'DELETE';
   if (isDelete && status !== 200 && !operation.success.includes(status))
@@ -157,7 +151,7 @@ function readWrite(
     return { id: idIn(operation, content ?? body), fault: shorten(mask(why), 300) };
   }
   const { fields } = record;
-  const otherFault = otherRecord(operation, id, fields);
+  const otherFault = otherRecord(operation, recordId, fields);
   if (otherFault !== undefined) return { fault: mask(otherFault) };
   if (isDelete && (fields[nouns[operation.noun].idField] === undefined || !hasFields(operation, fields)))
     return { fault: 'the answer is not the deleted record' };
@@ -175,11 +169,11 @@ function hasFields(operation: Operation, record: JsonObject): boolean {
 /** Lists the fields that differ from what the user set: `name "Rex", not "Rex "`. A new record has defaults for the others. */
 function otherValues(
   { id, noun, body }: Operation,
-  values: WantedRecord['values'],
+  values: Fields,
   record: JsonObject,
   mask: Mask,
 ): string[] {
-  const others = differencesOf(values as Fields, record).filter(
+  const others = differencesOf(values, record).filter(
     ({ name }) =>
       (values[name] !== undefined || id !== nouns[noun].operations.create) &&
       !body?.fields[name]?.isWriteOnly,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { builtInContract } from '../../src/api/contract.ts';
 import { operations } from '../../src/api/operations.ts';
-import { isFieldMetBy } from '../../src/api/record-values.ts';
+import { type Fields, isFieldMetBy } from '../../src/api/record-values.ts';
 import { judgeFailure, judgeSuccess } from '../../src/client/judge-write.ts';
 import type { JsonValue } from '../../src/process/exact-json.ts';
 import { createSecrets } from '../../src/process/secrets.ts';
@@ -12,15 +12,16 @@ const service = { contract: builtInContract, baseUrl: 'http://shop.example', sec
 /** The judgement of an answer; a text is sent as it is, anything else as JSON. */
 function judge(
   operation: keyof typeof operations,
-  intent: Partial<Parameters<typeof judgeSuccess>[1]>,
+  intent: { readonly id?: bigint | undefined; readonly values?: Fields },
   [status, body = '', type = 'application/json']: readonly [status: number, body?: unknown, type?: string],
 ) {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
   const response = { status, headers: { 'content-type': type }, body: text };
-  const sent = { id: 1n, values: {}, ...intent };
   const request = { method: 'PUT', url: `${service.baseUrl}/pets/1`, headers: {} };
   const attempt = { request, response, isSent: true, number: 1, elapsedMs: 1 };
-  return judgeSuccess({ client: service, operation: operations[operation] }, sent, response, attempt);
+  const { id, values } = { id: 1n, values: {}, ...intent };
+  const call = { client: service, operation: operations[operation], recordId: id };
+  return judgeSuccess(call, values, response, attempt);
 }
 
 const pet = { id: 1, name: 'Luna', categoryId: 2, status: 'sold' };
@@ -55,13 +56,11 @@ describe('the answer of an update', () => {
   });
 
   test('shows something else, with both values', () => {
-    const tags = [{ tags: ['a', 'b'] }, { ...pet, tags: ['a'] }, 'tags ["a"], not ["a","b"]'] as const;
-    const several = [
-      { name: ' Luna', status: 'new' },
-      pet,
-      'name "Luna", not " Luna"; status "sold", not "new"',
-    ] as const;
-    for (const [values, body, difference] of [tags, several])
+    const cases: readonly (readonly [Fields, object, string])[] = [
+      [{ tags: ['a', 'b'] }, { ...pet, tags: ['a'] }, 'tags ["a"], not ["a","b"]'],
+      [{ name: ' Luna', status: 'new' }, pet, 'name "Luna", not " Luna"; status "sold", not "new"'],
+    ];
+    for (const [values, body, difference] of cases)
       expect(judge('updatePet', { values }, [200, body])).toMatchObject({
         record: { fields: { name: 'Luna' } },
         reason: { message: `the service answered ${difference}` },
