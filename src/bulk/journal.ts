@@ -5,10 +5,10 @@ import type { CliError } from '../process/errors.ts';
 import { withLock } from '../process/lock.ts';
 import { fileError } from '../process/system-error.ts';
 import { syncFile, syncPath } from '../process/write-file-sync.ts';
-import { printEvent } from './event-lines.ts';
 import { isUnfinished, journalPath, nextPlanNumber, type RunList, readRunIds } from './list-runs.ts';
 import type { RunRow } from './row.ts';
-import { applyEvent, type Run, type RunChange, type RunEvent } from './run.ts';
+import type { Run } from './run.ts';
+import { applyEvent, printEvent, type RunChange, type RunEvent } from './run-events.ts';
 
 /** The lines of a plan that are written together. */
 const linesOfWrite = 1000;

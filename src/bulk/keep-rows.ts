@@ -13,7 +13,8 @@ import type { Journal } from './journal.ts';
 import type { Plan } from './plan.ts';
 import type { Report } from './report.ts';
 import { type RunRow, rowTotals } from './row.ts';
-import { isReject, type Run, type RunChange } from './run.ts';
+import { isReject, type Run } from './run.ts';
+import type { RunChange } from './run-events.ts';
 
 /**
  * Yields the rows of a plan, and marks them in the journal before they are sent: after a power cut, a row without a mark was

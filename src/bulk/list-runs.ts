@@ -5,10 +5,10 @@ import type { Settings } from '../config/settings.ts';
 import { CliError, UsageError } from '../process/errors.ts';
 import type { Io } from '../process/io.ts';
 import { fileError, isMissing } from '../process/system-error.ts';
-import { parseEvent } from './event-lines.ts';
 import { readHead, readJournal, readUnreadableHead, type UnreadableHead } from './read-journal.ts';
 import { type RunTotals, rowTotals, unfinishedCount } from './row.ts';
 import { isSameDelivery, type Run, type RunHeader, type SessionEnd } from './run.ts';
+import { createEventParser } from './run-events.ts';
 import { findHolders, runFolderOf } from './target.ts';
 
 /** A run that has begun. */
@@ -238,6 +238,6 @@ function readEnd(path: string): SessionEnd | undefined {
     throw fileError('read', path, error);
   }
   const line = /(?:^|\n)(\{"kind":"end",.*)\n$/.exec(tail.toString('utf8', 0, length))?.[1] ?? '';
-  const event = parseEvent(line, new Map());
+  const event = createEventParser()(line);
   return event?.kind === 'end' ? event.end : undefined;
 }

@@ -5,9 +5,9 @@ import { CliError } from '../process/errors.ts';
 import { isJsonObject, jsonIn, valueIn } from '../process/exact-json.ts';
 import { fileError } from '../process/system-error.ts';
 import { syncPath } from '../process/write-file-sync.ts';
-import { journalVersion, parseEvent } from './event-lines.ts';
 import type { RunRow } from './row.ts';
-import { applyEvent, createRun, type Run, type RunHeader } from './run.ts';
+import { createRun, type Run, type RunHeader } from './run.ts';
+import { applyEvent, createEventParser, journalVersion } from './run-events.ts';
 
 /**
  * Reads a journal, without an incomplete line or plan at its end. If the last session was killed, syncs the journal first,
@@ -20,10 +20,11 @@ import { applyEvent, createRun, type Run, type RunHeader } from './run.ts';
 export async function readJournal(path: string, isRunning: boolean): Promise<Run | undefined> {
   const rows = new Map<number, RunRow>();
   const invalid: Issue[] = [];
+  const parseEvent = createEventParser(rows);
   let run: Run | undefined;
   let pending: RunRow[] = [];
   for await (const { text, endOffset } of journalLines(path)) {
-    const event = parseEvent(text, rows);
+    const event = parseEvent(text);
     if (!run) {
       const { id, started, header } = toHead(path, text);
       run = { ...createRun(header, [], invalid), id, started };
@@ -106,7 +107,7 @@ function toHead(path: string, text: string): JournalHead {
   const version = valueIn(jsonIn(text), ['journal']);
   if (version !== undefined && version !== journalVersion)
     throw unreadableError(path, `its format is ${version}, and this version reads ${journalVersion}`);
-  const event = parseEvent(text, new Map());
+  const event = createEventParser()(text);
   if (event?.kind !== 'begin') throw unreadableError(path, 'its header is damaged');
   const { run: id, started, header } = event;
   // A journal of another machine must not become a run of this one.

@@ -1,3 +1,4 @@
+import * as v from 'valibot';
 import type { RecordValue } from '../api/record-values.ts';
 import { reasonRule } from '../client/reasons.ts';
 import type { JsonValue } from '../process/exact-json.ts';
@@ -111,16 +112,16 @@ export function needsPerson({ outcome, intent }: Row): boolean {
   return intent.kind === 'create' || (reason !== undefined && reasonRule(reason.code).needsPerson === true);
 }
 
-/** The numbers of rows, by their state. */
-export type RowCounts = Record<RowState, number>;
-
-export interface RunTotals {
-  readonly counts: RowCounts;
+/** The numbers of rows of a run. */
+export const totalsSchema = v.object({
+  counts: v.object(v.entriesFromList(rowStates, v.number())),
   /** The rows that `resume` tries again, without the unknown ones. */
-  readonly left: number;
+  left: v.number(),
   /** The rows that were written, or may have been. */
-  readonly appliedOrUncertain: number;
-}
+  appliedOrUncertain: v.number(),
+});
+export type RunTotals = v.InferOutput<typeof totalsSchema>;
+export type RowCounts = RunTotals['counts'];
 
 /** Returns the sum of the counts. */
 export function rowCountOf(counts: RowCounts): number {

@@ -3,8 +3,8 @@ import { type NounName, nouns } from '../api/nouns.ts';
 import { decimalMarks, thousandsSeparators } from '../input/numbers.ts';
 import type { Issue } from '../input/read-rows.ts';
 import { hashOf } from '../process/text.ts';
-import type { Doubt, Outcome, Planned, Row } from '../writes/decide.ts';
-import { isLeft, type RunRow, type RunTotals, rowStateOf, setOutcome } from './row.ts';
+import type { Row } from '../writes/decide.ts';
+import { isLeft, type RunRow, rowStateOf, totalsSchema } from './row.ts';
 
 /** One of `count` parts of a file. Every pet is in exactly one part. */
 const shard = v.object({ index: v.number(), count: v.number() });
@@ -101,6 +101,18 @@ function comparableDelivery(delivery: string): string {
     .trim();
 }
 
+/** The end of a session: the last line of its journal. */
+export const sessionEndSchema = v.object({
+  ...totalsSchema.entries,
+  /** The number of the last plan among all plans on the target. */
+  planNumber: v.number(),
+  /** RFC 3339. */
+  ended: v.string(),
+  /** The file of rejects that the session has written. */
+  rejects: v.optional(v.string()),
+});
+export type SessionEnd = v.InferOutput<typeof sessionEndSchema>;
+
 /** The facts of a run, its rows and what became of them. */
 export interface Run {
   readonly header: RunHeader;
@@ -124,72 +136,6 @@ export interface Run {
   readonly marked: Set<number>;
 }
 
-/** What happens to a run, in the order of its journal. */
-export type RunEvent =
-  | {
-      readonly kind: 'begin';
-      readonly run: string;
-      readonly started: string;
-      readonly header: RunHeader;
-    }
-  | { readonly kind: 'invalid'; readonly issue: Issue }
-  | { readonly kind: 'plan'; readonly row: RunRow }
-  /** Completes a plan. */
-  | { readonly kind: 'plan-end'; readonly number: number; readonly rows: readonly RunRow[] }
-  /** Rows are about to be sent. `planned`: the write of a row in place of the planned one, because its record has changed. */
-  | { readonly kind: 'mark'; readonly rows: readonly RunRow[]; readonly planned?: Planned | undefined }
-  /** `doubt`: only for an unknown row. */
-  | {
-      readonly kind: 'outcome';
-      readonly row: RunRow;
-      readonly outcome: Outcome;
-      readonly doubt?: Doubt | undefined;
-    }
-  | { readonly kind: 'end'; readonly end: SessionEnd };
-
-/** The events that change a run. No journal has `killed`: the last session did not end, and may have sent the rows that it marked. */
-export type RunChange =
-  | Extract<RunEvent, { kind: 'begin' | 'plan-end' | 'mark' | 'outcome' | 'end' }>
-  | { readonly kind: 'killed' };
-
-/** Changes a run by an event, in a session that goes on and when its journal is read again. */
-export function applyEvent(run: Run, event: RunChange): void {
-  switch (event.kind) {
-    case 'begin':
-      run.id = event.run;
-      run.started = event.started;
-      return;
-    case 'killed':
-      for (const row of run.rows) if (run.marked.has(row.line)) row.doubt = 'sent';
-      return;
-    case 'plan-end':
-      for (const row of event.rows) {
-        run.marked.delete(row.line);
-        if (!row.outcome) row.planNumber = event.number;
-      }
-      run.planNumber = event.number;
-      run.end = undefined;
-      return;
-    case 'mark':
-      for (const row of event.rows) {
-        if (event.planned) row.planned = event.planned;
-        run.marked.add(row.line);
-      }
-      return;
-    case 'outcome':
-      setOutcome(event.row, event.outcome, event.doubt);
-      run.marked.delete(event.row.line);
-      // A person can settle a row after the end of a session. Then the journal needs another end.
-      run.end = undefined;
-      return;
-    case 'end':
-      run.end = event.end;
-      run.marked.clear();
-      run.rejectedLines = new Set(run.rows.filter((row) => isReject(run, row)).map(({ line }) => line));
-      run.rejectsFile = event.end.rejects ?? run.rejectsFile;
-  }
-}
-
 /**
  * Returns true if a row belongs into the file of rejects: it has failed, and the run is not an undo. If the run adds or creates,
  * rows that `resume` tries again are left out, so that no row is done twice.
@@ -201,14 +147,4 @@ export function isReject({ header: { kind, flags } }: Pick<Run, 'header'>, row: 
 
 export function createRun(header: RunHeader, rows: readonly RunRow[], invalid: readonly Issue[] = []): Run {
   return { header, rows, invalid, planNumber: 0, marked: new Set() };
-}
-
-/** The end of a session: the last line of its journal. */
-export interface SessionEnd extends RunTotals {
-  /** The number of the last plan among all plans on the target. */
-  readonly planNumber: number;
-  /** RFC 3339. */
-  readonly ended: string;
-  /** The file of rejects that the session has written. */
-  readonly rejects?: string | undefined;
 }

@@ -1,11 +1,11 @@
 import { appendFileSync, existsSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
-import { parseEvent, printEvent } from '../../src/bulk/event-lines.ts';
 import { Journal } from '../../src/bulk/journal.ts';
 import { createRowKeeper } from '../../src/bulk/keep-rows.ts';
 import { newRow } from '../../src/bulk/row.ts';
 import { createRun, type RunHeader } from '../../src/bulk/run.ts';
+import { createEventParser, printEvent } from '../../src/bulk/run-events.ts';
 import type { CliError } from '../../src/process/errors.ts';
 import { Stop } from '../../src/process/signals.ts';
 import { initialState } from '../../src/writes/next.ts';
@@ -206,6 +206,6 @@ test('a journal keeps apart a field that is null and one that is missing', () =>
   } as const;
   const intent = { kind: 'set', value: { status: null } } as const;
   const row = { ...newRow({ line: 2, id: 7n, intent, text: '' }), planned };
-  const event = parseEvent(printEvent({ kind: 'plan', row }), new Map());
+  const event = createEventParser()(printEvent({ kind: 'plan', row }));
   expect(event).toMatchObject({ row: { intent, planned } });
 });
