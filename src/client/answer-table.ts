@@ -29,7 +29,7 @@ export interface Attempt {
 
 /** What an answer with an error status, or no answer, says of a write. It also decides which requests are retried. */
 export type FailureVerdict =
-  /** The write may have been applied. Only an idempotent one is retried. */
+  /** The write may have been applied. It is idempotent, so it is retried. */
   | 'lost'
   /** The write may have been applied, and no request is retried. */
   | 'unrepeatable'
@@ -37,7 +37,7 @@ export type FailureVerdict =
   | 'conflict'
   /** Certainly not applied by this request. A condition of the request is not met. */
   | 'stale'
-  /** The record does not exist. */
+  /** The record of a DELETE does not exist. */
   | 'missing'
   /** Certainly not applied. Any request is retried. */
   | 'busy'
@@ -92,13 +92,18 @@ const repeatableCauses: ReadonlySet<NoAnswer | undefined> = new Set<NoAnswer>([
   'dns',
 ]);
 
-/** Returns the meaning of the answer to an attempt, or of its absence. */
-export function answerRule({
-  isSent,
-  response,
-  error,
-  author,
-}: Pick<Attempt, 'isSent' | 'response' | 'error' | 'author'>): AnswerRule {
+/** Returns the meaning of the answer to an attempt, or of its absence, for the method of the request. */
+export function answerRule(
+  attempt: Pick<Attempt, 'request' | 'isSent' | 'response' | 'error' | 'author'>,
+): AnswerRule {
+  const { method } = attempt.request;
+  const rule = ruleOfAnyMethod(attempt);
+  if (rule.verdict === 'lost' && !isIdempotent(method)) return unrepeatable;
+  // Only a DELETE that was sent twice can be the reason why its record is missing.
+  return rule.verdict === 'missing' && method !== 'DELETE' ? { ...rule, verdict: 'rejected' } : rule;
+}
+
+function ruleOfAnyMethod({ isSent, response, error, author }: Parameters<typeof answerRule>[0]): AnswerRule {
   if (response) return statusRule(response.status, author);
   const { noAnswer, retryable } = error instanceof CliError ? error.details : {};
   const isRepeatable = retryable !== false && repeatableCauses.has(noAnswer);
@@ -148,7 +153,7 @@ export function mayHaveBeenApplied(attempts: readonly Attempt[]): boolean {
 /** Returns true if a request may be retried. @see RFC 9110, 9.2.2 */
 export function isRetried(attempt: Attempt): boolean {
   const { verdict } = answerRule(attempt);
-  return verdict === 'busy' || (verdict === 'lost' && isIdempotent(attempt.request.method));
+  return verdict === 'busy' || verdict === 'lost';
 }
 
 /** Returns true if the reason of an error may pass, so that the same request may succeed later. */

@@ -65,7 +65,7 @@ export function callError<Thrown>(call: Call, attempts: Attempts, thrown: Thrown
   const { noAnswer, status = attempts.at(-1)?.response?.status } = details;
   if (noAnswer === undefined) return thrown;
   const hint = hintOf({ call, error: thrown });
-  const rule = answerRule({ isSent: true, error: thrown });
+  const rule = answerRule({ request: call.request, isSent: true, error: thrown });
   const why = call.client.secrets.mask(message);
   return makeError(call, attempts, kind, why, { noAnswer, status, hint, cause: thrown }, rule);
 }

@@ -224,13 +224,15 @@ type Way =
   /** Waits, and sends the same write again. */
   | 'write';
 
+type AttemptRules = Readonly<
+  Record<JudgedWrite['verdict'], { readonly doubt?: Doubt; readonly ways: readonly Way[] }>
+>;
+
 /**
  * What follows an attempt that is not certainly applied: the doubt that it leaves, and the ways on. The first way that is open is
  * taken. If none is, the row ends.
  */
-const attemptRules: Readonly<
-  Record<JudgedWrite['verdict'], { readonly doubt?: Doubt; readonly ways: readonly Way[] }>
-> = {
+const attemptRules: AttemptRules = {
   shown: { ways: [] },
   empty: { doubt: 'sent', ways: ['confirm'] },
   unclear: { doubt: 'sent', ways: ['confirm'] },
@@ -245,9 +247,20 @@ const attemptRules: Readonly<
   stopped: { doubt: 'sent', ways: [] },
 };
 
+/** The same for a create. After any doubt it is never sent again, and there is no id to read. A create that is refused is not made. */
+const createRules: AttemptRules = {
+  ...attemptRules,
+  lost: { doubt: 'sent', ways: [] },
+  unrepeatable: { doubt: 'sent', ways: [] },
+  conflict: { ways: [] },
+  stale: { ways: [] },
+};
+
 function afterAttempt(old: State, lastWrite: JudgedWrite, situation: Situation): Next {
-  const { doubt, ways } = attemptRules[lastWrite.verdict];
-  const state = { ...old, doubt: doubtAfter(old, doubt), lastWrite, attempts: old.attempts + 1 };
+  const rules = old.intent.kind === 'create' ? createRules : attemptRules;
+  const { doubt: added, ways } = rules[lastWrite.verdict];
+  const doubt = added === 'sent-twice' ? (old.doubt ?? added) : (added ?? old.doubt);
+  const state = { ...old, doubt, lastWrite, attempts: old.attempts + 1 };
   if (isApplied(old, lastWrite, situation)) return endApplied(state, lastWrite.record);
   for (const way of ways) {
     const step = tryWay(way, state, situation);
@@ -263,21 +276,14 @@ function isApplied({ id, doubt }: State, { verdict, id: madeId }: JudgedWrite, {
   return verdict === 'shown' || (verdict === 'missing' && doubt !== undefined);
 }
 
-/** Returns the doubt after an attempt. A create that is refused is not made, and is never sent again. */
-function doubtAfter({ intent, doubt }: State, added: Doubt | undefined): Doubt | undefined {
-  if (added === 'sent-twice') return intent.kind === 'create' ? doubt : (doubt ?? added);
-  return added ?? doubt;
-}
-
 /** Takes a way on after an attempt. Returns undefined if it is not open: the id of a create is only in its answer. */
 function tryWay(way: Way, state: State, situation: Situation): Next | undefined {
-  const { intent, id, lastWrite } = state;
+  const { id, lastWrite } = state;
   if (way === 'write') return tryAgain(state, 'write', situation, lastWrite?.error);
   if (way === 'confirm')
     return (id ?? lastWrite?.id) === undefined
       ? undefined
       : thenRead({ ...state, aim: 'confirm' }, situation);
-  if (intent.kind === 'create') return undefined;
   if (way === 'read') return tryAgain(state, 'read', situation, lastWrite?.error);
   return situation.leftMs > 0 ? thenRead({ ...state, aim: 'look' }, situation) : undefined;
 }
