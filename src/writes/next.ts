@@ -1,42 +1,26 @@
-import { describeValue, isMetBy, type RecordValue, type ServiceRecord } from '../api/record-values.ts';
-import { isReadingRetried, isTransientError } from '../client/answer-table.ts';
+import { describeValue, isMetBy, type RecordValue } from '../api/record-values.ts';
+import { isReadingRetried } from '../client/answer-table.ts';
 import type { CallLimits } from '../client/call.ts';
-import { codeOfError, type JudgedWrite } from '../client/judge-write.ts';
+import type { JudgedWrite } from '../client/judge-write.ts';
 import { delayOfRetry } from '../client/pace.ts';
-import type { Reason } from '../client/reasons.ts';
-import { CliError, InterruptedError } from '../process/errors.ts';
-import type { JsonObject } from '../process/exact-json.ts';
-import {
-  applied,
-  type Doubt,
-  decide,
-  type Outcome,
-  type Planned,
-  perhapsMade,
-  type Row,
-  wantedValue,
-} from './decide.ts';
+import { CliError } from '../process/errors.ts';
+import { type Doubt, decide, type Planned, wantedValue } from './decide.ts';
 import type { Abilities, Reading } from './port.ts';
+import {
+  endApplied,
+  endAsAnswered,
+  endDecided,
+  endStopped,
+  endUnread,
+  giveUp,
+  isOutdated,
+  type Next,
+  type State,
+  statusOf,
+} from './state.ts';
 
 // The rules for one row, as a pure function. `next` takes the state of the row and an event, and returns the next state and the
 // next step. `settle` does the steps: it reads, waits and sends. `decide` compares a reading with the row.
-
-/** The state of a row while it is being settled. */
-export interface State extends Readonly<Pick<Row, 'id' | 'intent' | 'planned' | 'doubt'>> {
-  /** The purpose of the next reading: to decide, to decide without another attempt, or to confirm a success. */
-  readonly aim: 'decide' | 'look' | 'confirm';
-  readonly reading?: Reading | undefined;
-  /** The record before the first attempt. */
-  readonly before?: JsonObject | undefined;
-  /** The last attempt that was sent. */
-  readonly lastWrite?: JudgedWrite | undefined;
-  /** The number of attempts: one of each write, and all of the readings that failed. */
-  readonly attempts: number;
-  /** How many retries there were. A retry goes back to a reading or to an attempt. */
-  readonly retries: number;
-  /** How often a row that adds has found a count that somebody else had changed. */
-  readonly otherCounts: number;
-}
 
 export type Event =
   | { readonly kind: 'begin' }
@@ -45,26 +29,6 @@ export type Event =
   | { readonly kind: 'not-read'; readonly error: CliError }
   | { readonly kind: 'sent'; readonly write: JudgedWrite }
   | { readonly kind: 'stopped' };
-
-export type Step =
-  | { readonly kind: 'read'; readonly id: bigint; readonly waitMs: number }
-  /** `needsMark`: a plan has other values for the row, so a run marks these in its journal before they are sent. */
-  | {
-      readonly kind: 'write';
-      readonly planned: Planned;
-      readonly needsMark: boolean;
-      readonly waitMs: number;
-    }
-  | ({ readonly kind: 'end' } & End);
-
-/** The end of a row. It has no outcome if the work was stopped before anything was sent. */
-export interface End {
-  readonly outcome?: Outcome | undefined;
-  /** The record as the service last showed it. */
-  readonly record?: ServiceRecord | undefined;
-  /** The error of the attempt or the reading that decided the outcome. */
-  readonly error?: CliError | undefined;
-}
 
 /** How a command settles its rows: the limits of their requests, and what they may do. */
 export interface Policy extends CallLimits {
@@ -84,31 +48,11 @@ export interface Situation {
   readonly random: number;
 }
 
-type Next = readonly [State, Step];
-
 /** How often a row that adds may find a count that somebody else has changed. */
 const maxOtherCounts = 10;
 const unboundError = new CliError('unavailable', 'the service offers no way to read one record', {
   code: 'unbound',
 });
-
-/** Returns the state of a row before its first step. A doubt `sent-twice` becomes `sent-twice-before`. */
-export function initialState({ id, intent, planned, doubt }: Row): State {
-  // All members from the start, because V8 copies such an object faster (`bench/README.md`).
-  return {
-    id,
-    intent,
-    planned,
-    doubt: doubt === 'sent-twice' ? 'sent-twice-before' : doubt,
-    aim: 'decide',
-    reading: undefined,
-    before: undefined,
-    lastWrite: undefined,
-    attempts: 0,
-    retries: 0,
-    otherCounts: 0,
-  };
-}
 
 /** Returns the next state of a row, and the next step, after an event. It sends nothing and reads no clock. */
 export function next(state: State, event: Event, situation: Situation): Next {
@@ -133,7 +77,9 @@ function begin(state: State, situation: Situation): Next {
   const { canReadEach, canRead, readsFirst } = situation.abilities;
   if (intent.kind === 'create') {
     const decision = decide(state, null, situation.policy.mayCreate, situation.abilities);
-    return decision.kind === 'write' ? planWrite(state, decision.planned) : end(state, { outcome: decision });
+    return decision.kind === 'write'
+      ? planWrite(state, decision.planned)
+      : endDecided(state, decision, undefined);
   }
   const isPlain = intent.kind !== 'add' && wantedValue(intent) === undefined;
   const isPlainSet = isPlain && intent.kind === 'set' && !readsFirst;
@@ -304,102 +250,4 @@ function confirm(
   const why = state.lastWrite?.reason?.message ?? `the service answered ${statusOf(state)}`;
   const message = `${why}; ${describeValue(after)} was sent, and it is ${describeValue(now)} now`;
   return giveUp(state, { code: 'other_value', message });
-}
-
-// The ends.
-
-function endApplied(state: State, record?: ServiceRecord): Next {
-  const { id, intent, lastWrite } = state;
-  if (intent.kind !== 'create') return end(state, { outcome: applied, record });
-  const made = { id: id ?? lastWrite?.id, value: record?.fields ?? intent.fields };
-  return end(state, { outcome: { kind: 'applied', made }, record });
-}
-
-function endDecided(state: State, outcome: Outcome, record: ServiceRecord | undefined): Next {
-  const { reason } = outcome;
-  if (!reason) return end(state, { outcome, record });
-  const error = outcome.kind === 'failed' ? state.reading?.notFound : state.lastWrite?.error;
-  return end(state, { outcome: { ...outcome, reason: { ...reason, ...factsOf(state) } }, record, error });
-}
-
-/** Ends a row with the answer to its last attempt. */
-function endAsAnswered(state: State): Next {
-  const { intent, doubt, lastWrite, reading } = state;
-  const verdict = lastWrite?.verdict;
-  if (intent.kind === 'create')
-    return doubt && verdict !== 'accepted' && verdict !== 'stopped'
-      ? giveUp(state, { code: 'perhaps_made', message: withClause(state, perhapsMade) })
-      : giveUp(state);
-  const isStale = !lastWrite || verdict === 'stale' || verdict === 'missing';
-  if (doubt || !isStale) return giveUp(state);
-  const what =
-    verdict === 'missing'
-      ? 'does not find the record that its readings show'
-      : 'refuses the tag that its readings give';
-  const age = reading?.age === undefined ? '' : `; the reading is ${reading.age} s old`;
-  const message = `the service ${what}: a cache or a replica may stand between${age}`;
-  return giveUp(state, { code: 'stale', message });
-}
-
-/** Ends a row whose record could not be read. @param code why not, for an uncertain row. */
-function endUnread(state: State, error: CliError, code: 'unread' | 'unbound' = 'unread'): Next {
-  const { message } = error;
-  if (!state.doubt) return giveUp(state, { ...codeOfError(error), message }, error);
-  const clause = `the record could not be read${state.lastWrite ? ' afterwards' : ''}: ${message}`;
-  return giveUp(state, { code, message: withClause(state, clause) }, error);
-}
-
-function endStopped(state: State): Next {
-  if (!state.doubt) return end(state, {});
-  const message = state.lastWrite?.reason?.message ?? 'it was stopped before its record was read';
-  return giveUp(state, { code: 'interrupted', message });
-}
-
-/**
- * Ends a row that is not as asked. It has failed if it was certainly not written. Otherwise it is unknown.
- *
- * @param words the code and message of the reason. By default those of the last attempt.
- */
-function giveUp(
-  state: State,
-  words?: Pick<Reason, 'code' | 'serviceCode' | 'message'>,
-  cause?: CliError,
-): Next {
-  const { intent, doubt, lastWrite } = state;
-  const { code, ...text } = words ?? lastWrite?.reason ?? { code: 'unread', message: 'no answer came' };
-  const reason = { code, ...text, ...factsOf(state, cause) };
-  if (!doubt) {
-    const error = cause ?? lastWrite?.error;
-    // A gateway may have sent the create twice, so a resume must not send it once more.
-    const mayBeMade = intent.kind === 'create' && isOutdated(lastWrite);
-    const isTransient = code === 'stale' || (!mayBeMade && error !== undefined && isTransientError(error));
-    return end(state, { outcome: { kind: 'failed', reason: { ...reason, isTransient } }, error });
-  }
-  return end(state, { outcome: { kind: 'unknown', reason }, error: lastWrite?.error ?? cause });
-}
-
-function end(state: State, { error, ...result }: End): Next {
-  const { attempts } = state;
-  const isCounted = error && attempts > 1 && !(error instanceof InterruptedError);
-  return [state, { kind: 'end', ...result, error: isCounted ? error.with({ attempts }) : error }];
-}
-
-/** Returns true if the service has refused a write because of what the record has. */
-function isOutdated(write: JudgedWrite | undefined): boolean {
-  return write?.verdict === 'conflict' || write?.verdict === 'stale';
-}
-
-function statusOf({ lastWrite }: State): number | undefined {
-  return lastWrite?.attempt.response?.status;
-}
-
-function factsOf(state: State, error?: CliError): Pick<Reason, 'status' | 'requestId' | 'attempts'> {
-  const { lastWrite, attempts } = state;
-  if (!lastWrite) return error ? { status: error.details.status, requestId: error.details.requestId } : {};
-  return { status: statusOf(state), requestId: lastWrite.attempt.requestId, attempts };
-}
-
-/** Returns the message of the last attempt, followed by a clause. */
-function withClause({ lastWrite }: State, clause: string): string {
-  return lastWrite?.reason ? `${lastWrite.reason.message}; ${clause}` : clause;
 }

@@ -5,7 +5,8 @@ import type { Attempt } from '../../src/client/answer-table.ts';
 import type { JudgedWrite } from '../../src/client/judge-write.ts';
 import { CliError } from '../../src/process/errors.ts';
 import type { Intent, Planned, Row } from '../../src/writes/decide.ts';
-import { type Event, initialState, next, type Situation, type State } from '../../src/writes/next.ts';
+import { type Event, next, type Situation } from '../../src/writes/next.ts';
+import { initialState, type State } from '../../src/writes/state.ts';
 
 // All histories of one row: every state that `next` reaches meets every event that can follow, and none may break a rule.
 

@@ -8,7 +8,7 @@ import { createRun, type RunHeader } from '../../src/bulk/run.ts';
 import { createEventParser, printEvent } from '../../src/bulk/run-events.ts';
 import type { CliError } from '../../src/process/errors.ts';
 import { Stop } from '../../src/process/signals.ts';
-import { initialState } from '../../src/writes/next.ts';
+import { initialState } from '../../src/writes/state.ts';
 import { shelves, toCsv, trouble } from '../helpers/stock-server.ts';
 import { stockShop } from '../helpers/stock-shop.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
