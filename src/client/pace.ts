@@ -76,6 +76,8 @@ export const maxRetryWaitMs = 120_000;
 const maxUnanswered = 20;
 /** How many probes go out within the patience of a run. */
 const probeCount = 10;
+/** A run whose service is dead stops within a minute, even if the user allows each call more time. */
+const longestPatienceMs = 30_000;
 
 /** The pace of requests, shared by all workers: a rate, a pause when the service asks for one, and a stop if it no longer answers. */
 export class Pace {
@@ -93,10 +95,10 @@ export class Pace {
 
   /**
    * @param rate the most requests a second. Each attempt counts. Undefined for no limit.
-   * @param patienceMs how long a service may give no answer before the run stops: a gateway may be away for a moment.
+   * @param patienceMs how long a service may give no answer before the run stops, at most 30 s: a gateway may be away for a moment.
    */
   constructor(rate: number | undefined, stop: Stop<CliError>, patienceMs: number) {
-    this.patienceMs = patienceMs;
+    this.patienceMs = Math.min(patienceMs, longestPatienceMs);
     this.intervalMs = rate === undefined ? 0 : 1000 / rate;
     this.stop = stop;
     stop.stopped.addEventListener('abort', () => this.abandonIfIdle());
