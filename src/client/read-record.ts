@@ -1,14 +1,9 @@
-import { fieldBounds, offeredOperation, takesField } from '../api/contract.ts';
 import { type Noun, type NounName, nouns } from '../api/nouns.ts';
 import type { ServiceRecord } from '../api/record-values.ts';
-import type { RecordOf } from '../api/schemas.ts';
-import { defaultStatus } from '../api/values.ts';
 import { CliError } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
-import { caseless } from '../process/text.ts';
 import type { CallOptions } from './call.ts';
 import type { Client, FetchedRecord } from './client.ts';
-import type { CallInput } from './request.ts';
 import type { ListOptions } from './whole-list.ts';
 
 /**
@@ -62,20 +57,4 @@ export async function readFromList<Members = JsonObject>(
     if (record) return { record: record as ServiceRecord<Members> };
   }
   throw new CliError('not-found', `${singular} ${id} does not exist: ${list} has no record with this id`);
-}
-
-/** Makes the input that creates the inventory entry of a pet. It has the status of the pet if the service takes a status. */
-export async function entryInput(
-  client: Client,
-  petId: bigint,
-  quantity: number,
-  options: CallOptions = {},
-): Promise<CallInput> {
-  const values = { petId, quantity };
-  if (!takesField(offeredOperation(client.contract, 'createInventory'), 'status')) return { body: values };
-  const { record } = await readRecord<RecordOf<'pets'>>(client, 'pets', petId, options);
-  const words = fieldBounds(client.contract, 'inventory', 'status')?.enum ?? [defaultStatus];
-  const usual = words.find((word) => caseless(word) === defaultStatus);
-  const status = record.fields.status ?? usual;
-  return { body: status === undefined ? values : { ...values, status }, values };
 }

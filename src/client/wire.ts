@@ -77,8 +77,6 @@ export function toWire(operation: Operation, changes: JsonObject, before?: Servi
       entries.push([wireName, null]);
       continue;
     }
-    // An entry has the status of its pet, so not every service takes the status in a new entry.
-    if (id === 'createInventory' && name === 'status' && !takesField(operation, name)) continue;
     requireTaken(operation, name);
     const { type, format } = body.fields[name]?.bounds ?? {};
     const isDate = dateFields.has(name);

@@ -1,13 +1,16 @@
-import { offeredOperation, writeOnlyFields } from '../api/contract.ts';
+import { fieldBounds, offeredOperation, takesField, writeOnlyFields } from '../api/contract.ts';
 import { type Noun, type NounName, nouns } from '../api/nouns.ts';
 import { changesOf, fieldsOf, isFields, type RecordValue, type ServiceRecord } from '../api/record-values.ts';
+import type { RecordOf } from '../api/schemas.ts';
+import { defaultStatus } from '../api/values.ts';
 import type { CallOptions } from '../client/call.ts';
 import type { Client, FetchedRecord } from '../client/client.ts';
 import type { JudgedWrite } from '../client/judge-write.ts';
 import type { Pace } from '../client/pace.ts';
-import { entryInput, readFromList, readRecord } from '../client/read-record.ts';
-import type { OperationRequest } from '../client/request.ts';
+import { readFromList, readRecord } from '../client/read-record.ts';
+import type { CallInput, OperationRequest } from '../client/request.ts';
 import { CliError } from '../process/errors.ts';
+import { caseless } from '../process/text.ts';
 import { type Intent, type Planned, type Row, wantedValue } from './decide.ts';
 
 /** What a service can do with the records of a noun, and how. */
@@ -154,4 +157,20 @@ function namesIn(intent: Intent): ReadonlySet<string> {
         ? [intent.value, intent.expected ?? null]
         : [];
   return new Set(values.flatMap((value) => (isFields(value) ? Object.keys(value) : [])));
+}
+
+/** Makes the input that creates the inventory entry of a pet. It has the status of the pet if the service takes a status. */
+async function entryInput(
+  client: Client,
+  petId: bigint,
+  quantity: number,
+  options: CallOptions = {},
+): Promise<CallInput> {
+  const values = { petId, quantity };
+  if (!takesField(offeredOperation(client.contract, 'createInventory'), 'status')) return { body: values };
+  const { record } = await readRecord<RecordOf<'pets'>>(client, 'pets', petId, options);
+  const words = fieldBounds(client.contract, 'inventory', 'status')?.enum ?? [defaultStatus];
+  const usual = words.find((word) => caseless(word) === defaultStatus);
+  const status = record.fields.status ?? usual;
+  return { body: status === undefined ? values : { ...values, status }, values };
 }
