@@ -1,23 +1,12 @@
-import { type Contract, fieldBounds, takesField, UnboundError } from '../api/contract.ts';
-import type { Field, Noun } from '../api/nouns.ts';
+import { takesField, UnboundError } from '../api/contract.ts';
 import type { Operation } from '../api/operations.ts';
-import { type Fields, isCategoryField } from '../api/record-values.ts';
+import type { Fields } from '../api/record-values.ts';
 import type { Bounds } from '../api/schemas.ts';
-import { parseFileCount, parseFileId } from '../input/numbers.ts';
 import { messageOf, parseAt, UsageError, ValueError } from '../process/errors.ts';
-import { isJsonObject, type JsonValue, parseJson } from '../process/exact-json.ts';
+import { type JsonValue, jsonIn, parseJson } from '../process/exact-json.ts';
+import { withArticle } from '../process/text.ts';
 import type { Access } from './access.ts';
-import {
-  columnOf,
-  findField,
-  flagOf,
-  isIdText,
-  parseDate,
-  parseTruth,
-  parseTyped,
-  toServiceDate,
-  toServiceWord,
-} from './record-fields.ts';
+import { columnOf, findField, flagOf, parseTruth, toServiceValue } from './record-fields.ts';
 
 /** The flags of a create or an update. */
 export interface RecordFlags {
@@ -38,10 +27,8 @@ export function toBody(access: Access, { values, fieldTexts }: RecordFlags): Fie
   for (const field of noun.fields) {
     const value = values[columnOf(field)] as JsonValue | undefined;
     if (value === undefined) continue;
-    const isText = typeof value === 'string' && (field.kind === 'status' || field.kind === 'date');
-    body[field.name] = isText
-      ? parseAt(flagOf(field), value, () => parseFieldValue(field, value, client.contract, noun))
-      : value;
+    const convert = () => toServiceValue(field, value, client.contract, noun.name);
+    body[field.name] = field.kind === 'reference' ? value : parseAt(flagOf(field), value, convert);
   }
   Object.assign(body, extraFields(access, fieldTexts));
   checkOfferedFields(access, body);
@@ -135,7 +122,7 @@ export function parseFields(
     if (value === undefined || value === null) continue;
     try {
       values[name] = parseAt(columns[name] ?? name, value, () =>
-        parseFieldValue(field, value, client.contract, noun),
+        toServiceValue(field, value, client.contract, noun.name),
       );
     } catch (error) {
       if (!(error instanceof ValueError)) throw error;
@@ -148,20 +135,15 @@ export function parseFields(
 }
 
 /**
- * Converts a text or a JSON value to the form of the service.
+ * Parses a text as a value of the type in a description. The service checks the value.
  *
- * @throws ValueError
+ * @throws ValueError if it is not JSON.
  */
-function parseFieldValue({ name, kind }: Field, value: JsonValue, contract: Contract, noun: Noun): JsonValue {
-  if (kind === 'quantity') return parseFileCount(value);
-  if (kind === 'reference') {
-    // Only a category can be a name, or an object.
-    const isName = typeof value === 'string' ? !isIdText(value) : isJsonObject(value);
-    return isCategoryField(name) && isName ? value : parseFileId(value);
-  }
-  if (kind === 'truth') return parseTruth(String(value));
-  if (typeof value !== 'string') throw new ValueError('must be a string');
-  const bounds = fieldBounds(contract, noun.name, name);
-  if (kind === 'status') return toServiceWord(value, bounds?.enum);
-  return kind === 'date' ? toServiceDate(parseDate(value), bounds) : value;
+export function parseTyped(text: string, type: Bounds['type']): JsonValue {
+  if (type === undefined || type === 'string') return text;
+  if (type === 'boolean') return parseTruth(text);
+  const value = jsonIn(text);
+  if (value === undefined || typeof value === 'string')
+    throw new ValueError(`must be ${withArticle(type)} in JSON`);
+  return value;
 }

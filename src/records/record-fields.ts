@@ -8,14 +8,14 @@ import {
   referenceFields,
 } from '../api/nouns.ts';
 import type { Operation } from '../api/operations.ts';
-import type { ServiceRecord } from '../api/record-values.ts';
+import { isCategoryField, type ServiceRecord } from '../api/record-values.ts';
 import type { Bounds, RecordOf } from '../api/schemas.ts';
 import { isDay, toDateTime, toInstant } from '../api/values.ts';
-import { parseId, parseQuantity } from '../input/numbers.ts';
+import { parseFileCount, parseFileId, parseId, parseQuantity } from '../input/numbers.ts';
 import type { Column, View } from '../output/columns.ts';
 import { parseAt, ValueError } from '../process/errors.ts';
-import { type JsonValue, jsonIn } from '../process/exact-json.ts';
-import { caseless, flagName, joinFirst, withArticle } from '../process/text.ts';
+import { isJsonObject, type JsonValue } from '../process/exact-json.ts';
+import { caseless, flagName, joinFirst } from '../process/text.ts';
 
 /** How people write the values of a kind of field. */
 interface FieldKindRules {
@@ -24,22 +24,65 @@ interface FieldKindRules {
   readonly offers?: 'status';
   /** Parses a flag or an answer. @throws ValueError. */
   readonly parse: (text: string) => unknown;
+  /** Converts a value of a file, an editor or a flag to the form of the service. @throws ValueError. */
+  readonly toService: (value: JsonValue, bounds: Bounds | undefined) => JsonValue;
   /** True if the answer to a question for it may be empty. */
   readonly isOptional?: true;
   readonly column?: Pick<Column<ServiceRecord>, 'align' | 'isState' | 'isTime'>;
 }
 
-const asText = (text: string) => text;
-
 export const fieldKinds: Readonly<Record<FieldKind, FieldKindRules>> = {
-  name: { placeholder: 'name', parse: parseText },
-  text: { placeholder: 'text', parse: asText, isOptional: true },
-  reference: { placeholder: 'id or name', parse: parseIdOrName, column: { align: 'right' } },
-  status: { placeholder: 'status', offers: 'status', parse: parseText, column: { isState: true } },
-  quantity: { placeholder: 'n', parse: parseQuantity, column: { align: 'right' } },
-  date: { placeholder: 'date', parse: parseDate, isOptional: true, column: { isTime: true } },
-  truth: { parse: parseTruth },
+  name: { placeholder: 'name', parse: parseText, toService: requireText },
+  text: { placeholder: 'text', parse: requireText, toService: requireText, isOptional: true },
+  reference: {
+    placeholder: 'id or name',
+    parse: parseIdOrName,
+    toService: parseFileId,
+    column: { align: 'right' },
+  },
+  status: {
+    placeholder: 'status',
+    offers: 'status',
+    parse: parseText,
+    toService: (value, bounds) => toServiceWord(requireText(value), bounds?.enum),
+    column: { isState: true },
+  },
+  quantity: {
+    placeholder: 'n',
+    parse: parseQuantity,
+    toService: (value) => parseFileCount(value),
+    column: { align: 'right' },
+  },
+  date: {
+    placeholder: 'date',
+    parse: parseDate,
+    toService: (value, bounds) => toServiceDate(parseDate(requireText(value)), bounds),
+    isOptional: true,
+    column: { isTime: true },
+  },
+  truth: { parse: parseTruth, toService: (value) => parseTruth(String(value)) },
 };
+
+/**
+ * Converts a value of a field to the form of the service. The name of a category stays, and so does an object with it.
+ *
+ * @throws ValueError.
+ */
+export function toServiceValue(
+  { name, kind }: Field,
+  value: JsonValue,
+  contract: Contract,
+  noun: NounName,
+): JsonValue {
+  const isNamed = typeof value === 'string' ? !isIdText(value) : isJsonObject(value);
+  if (isCategoryField(name) && isNamed) return value;
+  return fieldKinds[kind].toService(value, fieldBounds(contract, noun, name));
+}
+
+function requireText(value: JsonValue): string {
+  if (typeof value !== 'string') throw new ValueError('must be a string');
+  return value;
+}
 
 /** Returns the noun whose names can replace the ids of a noun, or undefined if only ids are accepted. */
 export function namedNoun({ idName }: Noun): NamedNoun | undefined {
@@ -184,7 +227,7 @@ export function toServiceWord(text: string, choices: readonly string[] | undefin
 }
 
 /** Converts a date to the form of the service: a day, or a date-time. @throws ValueError for a time if the service has only days. */
-export function toServiceDate(text: string, bounds: Bounds | undefined): string {
+function toServiceDate(text: string, bounds: Bounds | undefined): string {
   if (bounds?.format !== 'date') return toDateTime(text);
   if (!isDay(text)) throw new ValueError('must be a day such as 2027-01-15: the service has no times');
   return text;
@@ -201,20 +244,6 @@ export function parseTruth(text: string): boolean {
 export function parseText(text: string): string {
   if (text.trim() === '') throw new ValueError('must not be empty');
   return text;
-}
-
-/**
- * Parses a text as a value of the type in a description. The service checks the value.
- *
- * @throws ValueError if it is not JSON.
- */
-export function parseTyped(text: string, type: Bounds['type']): JsonValue {
-  if (type === undefined || type === 'string') return text;
-  if (type === 'boolean') return parseTruth(text);
-  const value = jsonIn(text);
-  if (value === undefined || typeof value === 'string')
-    throw new ValueError(`must be ${withArticle(type)} in JSON`);
-  return value;
 }
 
 /** Returns the statuses of the service in its order, or undefined if it lists none, and accepts any word. */

@@ -9,8 +9,8 @@ import { CliError, parseAt, ValueError } from '../process/errors.ts';
 import type { JsonObject, JsonValue } from '../process/exact-json.ts';
 import type { Intent } from '../writes/decide.ts';
 import { type Access, isName } from './access.ts';
-import { parseFields, typeOfField } from './body-fields.ts';
-import { columnOf, parseTyped } from './record-fields.ts';
+import { parseFields, parseTyped, typeOfField } from './body-fields.ts';
+import { columnOf } from './record-fields.ts';
 
 /** A record of a file. */
 export interface RecordRow extends InputRow {
