@@ -86,11 +86,11 @@ export function withoutParameters(mediaType: string): string {
 
 /** Returns true if requests with this method change nothing. @see RFC 9110, 9.2.1 */
 export function isSafeMethod(method: string): boolean {
-  return isRead(method) || method === 'OPTIONS';
+  return isReadMethod(method) || method === 'OPTIONS';
 }
 
 /** Returns true if requests with this method read a resource: GET and HEAD. */
-export function isRead(method: string): boolean {
+export function isReadMethod(method: string): boolean {
   return method === 'GET' || method === 'HEAD';
 }
 

@@ -143,7 +143,7 @@ async function writePlan(
   const { stop, run, client } = session;
   const { rejectsFile, rejectedLines } = run;
   const stopBy = (signal: Signal) => {
-    stop.begin(new InterruptedError(signal));
+    stop.trigger(new InterruptedError(signal));
     void context.printStatus(
       'stopping: waiting up to 10 s for what is under way; a second signal ends at once',
     );
@@ -188,7 +188,7 @@ async function writeRows(
   } catch (error) {
     // If the journal cannot be written, the run stops and reports what it has done.
     if (!(error instanceof CliError || error instanceof StoppedError)) throw error;
-    if (error instanceof CliError) stop.begin(new CliError('partial', messageOf(error)));
+    if (error instanceof CliError) stop.trigger(new CliError('partial', messageOf(error)));
   } finally {
     await keeper.flush();
   }

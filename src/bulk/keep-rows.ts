@@ -45,7 +45,7 @@ export function* markBeforeSending(
       journal.appendChanges([{ kind: 'mark', rows }]);
       journal.sync();
     } catch (error) {
-      stop.begin(new CliError('partial', messageOf(error)));
+      stop.trigger(new CliError('partial', messageOf(error)));
       return;
     }
     yield* rows;
@@ -92,7 +92,7 @@ export function createRowKeeper(
       await saveStore?.();
     } catch (error) {
       const message = `the embedded store could not be saved: ${messageOf(error)}`;
-      stop.begin(new CliError('partial', message));
+      stop.trigger(new CliError('partial', message));
       unsaved = { outcome: { kind: 'unknown', reason: { code: 'not_saved', message } }, doubt: 'sent' };
     }
     try {
@@ -100,7 +100,7 @@ export function createRowKeeper(
       const isUnsaved = ({ outcome }: (typeof events)[number]) => unsaved && outcome.kind === 'applied';
       journal.appendChanges(events.map((event) => (isUnsaved(event) ? { ...event, ...unsaved } : event)));
     } catch (error) {
-      stop.begin(new CliError('partial', messageOf(error)));
+      stop.trigger(new CliError('partial', messageOf(error)));
     }
   };
   const flush = () => {
@@ -122,7 +122,7 @@ export function createRowKeeper(
       if (outcome.kind === 'failed' || outcome.kind === 'unknown') {
         counts[outcome.kind] += 1;
         const why = whyStop(settled, counts.failed + counts.unknown, maxErrors);
-        if (why) stop.begin(why);
+        if (why) stop.trigger(why);
       }
       const doubt = outcome.kind === 'unknown' ? state.doubt : undefined;
       waiting.push({ kind: 'outcome', row, outcome, doubt });

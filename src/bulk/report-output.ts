@@ -65,7 +65,7 @@ export async function reportOutput(context: Context, report: Report): Promise<Ou
     notes,
     warnings:
       error && unwritten && unwritten.error.message !== stop?.message ? [unwritten.error.message] : [],
-    whatIsDone: `the report of run ${id} could not be printed`,
+    warningIfUnprinted: `the report of run ${id} could not be printed`,
     error: error ?? unwritten?.error.with({ hint: next?.hint ?? noJournalHint }),
   };
   const { content } = context.printer();

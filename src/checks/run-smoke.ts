@@ -39,13 +39,13 @@ export async function runSmoke(
   const { write } = selection;
   const stop = new Stop<WhyStopped>();
   const stopBy = (signal: Signal) => {
-    stop.begin(signal, `stopped by ${signal}`);
+    stop.trigger(signal, `stopped by ${signal}`);
     const choice = signal === 'SIGINT' ? '; Ctrl-C again leaves them' : '';
     if (write) void print(`stopped: removing the records of this run${choice}`);
   };
   if (maxTimeMs !== undefined) {
     const why = `the time of ${durationText(maxTimeMs)} is over (--max-time)`;
-    setTimeout(() => stop.begin('max-time', why), Math.min(maxTimeMs, longestTimerMs)).unref();
+    setTimeout(() => stop.trigger('max-time', why), Math.min(maxTimeMs, longestTimerMs)).unref();
   }
   const startedAt = new Date();
   const startedMs = monotonicMs();

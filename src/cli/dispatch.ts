@@ -145,7 +145,8 @@ async function printOutput(
       (error: unknown) => (error instanceof OutputClosedError ? undefined : error),
     );
   // Without this line a user may repeat a write that was done.
-  if (failure && output.whatIsDone !== undefined) await context.printWarning(output.whatIsDone);
+  if (failure && output.warningIfUnprinted !== undefined)
+    await context.printWarning(output.warningIfUnprinted);
   for (const warning of output.warnings ?? []) await context.printWarning(warning);
   for (const note of output.notes ?? []) await context.printNotice(note);
   const error = output.error ?? failure;

@@ -113,7 +113,7 @@ export class Pace {
   waitForTurn(): Promise<void> | undefined {
     if (this.stop.cause) throw new StoppedError();
     const waitMs = this.reserveTurn();
-    if (waitMs > 0) return this.begin(waitMs);
+    if (waitMs > 0) return this.waitAndCount(waitMs);
     this.count();
     return undefined;
   }
@@ -124,7 +124,7 @@ export class Pace {
     this.inFlight -= 1;
     const status = response?.status;
     if (retryAfterMs !== undefined && retryAfterMs > maxRetryWaitMs)
-      this.stop.begin(
+      this.stop.trigger(
         new CliError(
           'unavailable',
           `the service answered ${status} and asks to wait ${secondsText(retryAfterMs)}, longer than ${secondsText(maxRetryWaitMs)}`,
@@ -143,7 +143,7 @@ export class Pace {
       this.unanswered += 1;
       this.isWriteLost ||= !isSafe;
       if (this.isProbing() && monotonicMs() - this.unansweredSince >= this.patienceMs)
-        this.stop.begin(
+        this.stop.trigger(
           new CliError(
             'unavailable',
             `${this.unanswered} attempts in a row got no answer of the service: ${error?.message ?? `the last one was ${status}`}`,
@@ -153,7 +153,7 @@ export class Pace {
     if (this.stop.cause) this.abandonIfIdle();
   }
 
-  private async begin(firstWaitMs: number): Promise<void> {
+  private async waitAndCount(firstWaitMs: number): Promise<void> {
     for (let waitMs = firstWaitMs; waitMs > 0; ) {
       await sleep(waitMs, this.stop.stopped);
       // The service may have asked for a pause meanwhile, or have given no answer.

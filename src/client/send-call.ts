@@ -1,4 +1,4 @@
-import { type HttpRequest, type HttpResponse, headerValue, isRead, requestIdOf } from '../api/http.ts';
+import { type HttpRequest, type HttpResponse, headerValue, isReadMethod, requestIdOf } from '../api/http.ts';
 import { monotonicMs, sleep, withinLimits } from '../process/deadline.ts';
 import { CliError, InterruptedError } from '../process/errors.ts';
 import { maskUrl } from '../process/secrets.ts';
@@ -175,11 +175,13 @@ function followRedirect(
     return noAnswerError('redirect', message, { status });
   }
   const isElsewhere = to.origin !== from.origin;
-  if (isRead(request.method) && !isElsewhere) {
+  if (isReadMethod(request.method) && !isElsewhere) {
     to.hash = '';
     return { method: request.method, url: to.href, headers: request.headers };
   }
-  const why = isRead(request.method) ? 'another origin is never followed' : 'a write is never redirected';
+  const why = isReadMethod(request.method)
+    ? 'another origin is never followed'
+    : 'a write is never redirected';
   const hint = isElsewhere ? `if the service has moved there, give --base-url ${to.origin}` : undefined;
   const message = `the service answered ${status}, a redirect to ${maskUrl(to.href)}; ${why}`;
   return noAnswerError('redirect', message, { status, hint });

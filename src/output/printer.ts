@@ -36,7 +36,7 @@ export type Output = (RecordsOutput | RecordOutput | DocumentsOutput) & {
   /** Clauses, printed on stderr before the notes. */
   readonly warnings?: readonly string[];
   /** A clause, printed as a warning if the output cannot be written. */
-  readonly whatIsDone?: string;
+  readonly warningIfUnprinted?: string;
   /** The exit code without an `error`. A function is called after the output is printed. */
   readonly exitCode?: number | (() => number);
   /** The error that ends the command after the output, if a part of its work failed. */

@@ -82,7 +82,7 @@ export class Stop<Cause> {
   readonly abandoned = this.abandonController.signal;
 
   /** @param why the message of the StoppedError, a clause. */
-  begin(cause: Cause, why?: string): void {
+  trigger(cause: Cause, why?: string): void {
     if (this.cause) return;
     this.cause = cause;
     setTimeout(() => this.abandon(), graceMs).unref();

@@ -124,12 +124,12 @@ async function toOutput(
     return {
       record: first,
       ...messages,
-      whatIsDone: 'the write succeeded, but its record could not be printed',
+      warningIfUnprinted: 'the write succeeded, but its record could not be printed',
     };
   return {
     pages: [namedRecords],
     ...messages,
-    whatIsDone: `${records.length} of ${ends.length} ${plural} were written`,
+    warningIfUnprinted: `${records.length} of ${ends.length} ${plural} were written`,
   };
 }
 

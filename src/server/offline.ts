@@ -2,7 +2,7 @@ import { dirname } from 'node:path';
 import {
   type HttpRequest,
   type HttpResponse,
-  isRead,
+  isReadMethod,
   type SendOptions,
   type Transport,
 } from '../api/http.ts';
@@ -56,7 +56,7 @@ async function sendToFile(sharedStore: SharedStore): Promise<Send> {
   await sharedStore.open();
   const app = createApp({ store: () => sharedStore.current });
   return async (request, { cancellation, onSending }) => {
-    if (isRead(request.method)) return sharedStore.read(() => app(request));
+    if (isReadMethod(request.method)) return sharedStore.read(() => app(request));
     const response = await sharedStore.change(() => {
       // The caller may have given up while another process had the lock.
       if (cancellation.isCancelled) return undefined;

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import { type AddressInfo, isIP } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { bareHost, type HttpHeaders, type HttpResponse, isLoopbackHost, isRead } from '../api/http.ts';
+import { bareHost, type HttpHeaders, type HttpResponse, isLoopbackHost, isReadMethod } from '../api/http.ts';
 import { monotonicMs } from '../process/deadline.ts';
 import { CliError } from '../process/errors.ts';
 import { systemReason } from '../process/system-error.ts';
@@ -88,7 +88,7 @@ export async function listen(app: App, options: ListenOptions): Promise<Listenin
     const { method = '', url = '', headers } = request;
     try {
       // The body is read even if the request is refused: a client that is cut off would not see the answer.
-      const body = isRead(method) ? undefined : await receiveBody(request);
+      const body = isReadMethod(method) ? undefined : await receiveBody(request);
       guard(headers);
       if (!url.startsWith('/'))
         throw new Refusal('malformed_request', 'the target of a request must begin with /');

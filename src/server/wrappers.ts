@@ -1,4 +1,10 @@
-import { type HttpHeaders, type HttpRequest, type HttpResponse, headerValue, isRead } from '../api/http.ts';
+import {
+  type HttpHeaders,
+  type HttpRequest,
+  type HttpResponse,
+  headerValue,
+  isReadMethod,
+} from '../api/http.ts';
 import { sleep } from '../process/deadline.ts';
 import { printJson } from '../process/exact-json.ts';
 import { type App, localSunset } from './app.ts';
@@ -10,7 +16,7 @@ import { methodNotAllowed, Refusal } from './refusal.ts';
 /** Answers every write with 405. */
 export function withoutWrites(app: App): App {
   return (request) =>
-    isRead(request.method)
+    isReadMethod(request.method)
       ? app(request)
       : methodNotAllowed('this server is read-only', ['GET']).toResponse();
 }
@@ -139,7 +145,7 @@ export function withDocuments(app: App, options: DocumentsOptions): App {
     const prefix = options.trustProxy ? forwardedPlace(request).prefix : '';
     const mediaType = mediaTypes.get(path);
     if (path !== '/' && mediaType === undefined) return app(request);
-    if (!isRead(request.method))
+    if (!isReadMethod(request.method))
       return methodNotAllowed(`${path} does not take ${request.method}`, ['GET']).toResponse();
     if (mediaType === undefined) return answerRoot(request);
     const headers = { 'content-type': mediaType, ...(path.startsWith('/docs') && pageHeaders) };

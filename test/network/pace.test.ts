@@ -114,6 +114,6 @@ test('a stop ends what waits for its turn', async () => {
   void pace.waitForTurn();
   pace.attemptEnded(attempt(429, { retryAfterMs: 60_000 }));
   const turn = pace.waitForTurn();
-  stop.begin(new InterruptedError('SIGINT'));
+  stop.trigger(new InterruptedError('SIGINT'));
   await expect(turn).rejects.toThrow(StoppedError);
 });

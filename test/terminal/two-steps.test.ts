@@ -11,7 +11,7 @@ function interrupt(...signals: readonly Signal[]) {
   };
   const interrupts = createInterrupts({ onSignal });
   const stop = new Stop<Signal>();
-  const stopBy = (signal: Signal) => stop.begin(signal);
+  const stopBy = (signal: Signal) => stop.trigger(signal);
   void inTwoSteps(interrupts, stop, stopBy, () => new Promise(() => {}));
   for (const signal of signals) send(signal);
   return { stop, ended: interrupts.signal };
