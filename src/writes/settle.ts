@@ -22,21 +22,19 @@ interface SettleOptions {
   readonly stopped: AbortSignal;
   /** False if the rows are only decided: the write that comes next is returned. */
   readonly sends?: boolean | undefined;
+  /** As in `Situation`. */
+  readonly isConfirmed?: boolean | undefined;
+  /** Keeps the write of a row if it differs from the one in the plan of its run. It returns when the line is on the disk. */
+  mark?(planned: Planned): Promise<void>;
 }
 
 /**
  * Settles one row: does the steps that `next` returns, and passes it the result of each. Every write of a record is sent here.
- *
- * @param isConfirmed see `Situation`.
- * @param mark keeps the write of a row if it differs from the one in the plan of its run. It returns when the line is on the
- *   disk.
  */
 export async function settle(
   port: RecordPort,
   row: Row,
-  { policy, isRun, stopped, sends = true }: SettleOptions,
-  isConfirmed = false,
-  mark?: (planned: Planned) => Promise<void>,
+  { policy, isRun, stopped, sends = true, isConfirmed = false, mark }: SettleOptions,
 ): Promise<Settled> {
   const startedMs = monotonicMs();
   let state = initialState(row);
@@ -82,7 +80,7 @@ async function perform(
   }
 }
 
-interface SettleAllOptions extends SettleOptions {
+interface SettleAllOptions extends Omit<SettleOptions, 'isConfirmed' | 'mark'> {
   /** The most rows at a time. */
   readonly concurrency: number;
 }
@@ -108,9 +106,8 @@ export async function settleAll<SomeRow extends Row>(
 ): Promise<void> {
   let isConfirmed = false;
   const settleOne = async (row: SomeRow): Promise<Settled> => {
-    const settled = await settle(port, row, options, isConfirmed, async (planned) =>
-      keeper.mark?.(row, planned),
-    );
+    const mark = async (planned: Planned) => keeper.mark?.(row, planned);
+    const settled = await settle(port, row, { ...options, isConfirmed, mark });
     const { state, outcome } = settled;
     const isReadBack = state.aim === 'confirm' && state.lastWrite?.verdict === 'empty';
     isConfirmed ||= options.isRun && isReadBack && outcome?.kind === 'applied';
