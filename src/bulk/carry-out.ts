@@ -25,7 +25,7 @@ import {
   planPages,
   rowTerms,
 } from './row-view.ts';
-import type { RunHeader } from './run.ts';
+import { runKinds } from './run.ts';
 import { createSession, type Session, type SessionRuns } from './session.ts';
 import type { TargetLock } from './target.ts';
 
@@ -51,15 +51,6 @@ export function runView(context: Context, noun: NounName, mode = sessionMode(con
   if (mode === 'write') return reportView;
   return createRowView(noun, context.printer().content === 'text');
 }
-
-const actions: Readonly<Record<RunHeader['kind'], string>> = {
-  apply: 'set',
-  edit: 'set',
-  create: 'create',
-  update: 'change',
-  delete: 'delete',
-  undo: 'take back',
-};
 
 /**
  * Carries out a session of a run: plans, and then asks, writes and reports, or prints the plan. A diff exits 8 if a row is to be
@@ -100,7 +91,7 @@ export async function carryOut(
   for (const line of planLines) await context.printSummary(line);
   if (isWrite) {
     const { singular, plural } = rowTerms(noun);
-    const what = `${actions[kind]} ${counted(plan.changes.length, singular, plural)}`;
+    const what = `${runKinds[kind].action} ${counted(plan.changes.length, singular, plural)}`;
     await confirmWrite(context, { what, needsYes: true });
   }
   return reportOutput(context, await writePlan(context, session, plan, flags, lock));
@@ -156,7 +147,7 @@ async function writePlan(
     const keeper = createRowKeeper(journal, { stop, maxErrors, saveStore });
     const { counts } = keeper;
     const activity = {
-      label: run.header.kind === 'undo' ? 'undoing' : 'applying',
+      label: runKinds[run.header.kind].activity,
       unit: 'rows',
       read: () => ({ done: counts.ended, total, failed: counts.failed }),
     };

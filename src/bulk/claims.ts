@@ -2,7 +2,7 @@ import { minuteText } from '../process/text.ts';
 import type { Outcome, Row } from '../writes/decide.ts';
 import { type RunInfo, type RunList, readRun, runsOfDelivery, runsOnTarget } from './list-runs.ts';
 import { isAppliedOrUncertain, type RunRow, rowName, rowStateOf } from './row.ts';
-import { canBeUndone, type Run } from './run.ts';
+import { type Run, runKinds } from './run.ts';
 import type { SessionRuns } from './session.ts';
 
 // What other runs on the target mean for the rows of a run. A delivery is booked once. An uncertain row stays unknown if another
@@ -92,7 +92,7 @@ function laterRun({ id, header }: RunInfo, row: Row, other: RunRow): Outcome | u
     const message = `run ${id} has planned this record since, so its value tells nothing: look at it, and say what happened`;
     return { kind: 'unknown', reason: { code, message } };
   }
-  if (!canBeUndone(header) || !isAppliedOrUncertain(other)) return undefined;
+  if (!runKinds[header.kind].canBeUndone || !isAppliedOrUncertain(other)) return undefined;
   const message = `run ${id} has written this record since: undo that run first, or apply the file again`;
   return { kind: 'failed', reason: { code, message, isTransient: true, waitsFor: { run: id } } };
 }

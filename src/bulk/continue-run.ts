@@ -16,7 +16,7 @@ import {
 import { runError, toRunJson } from './report.ts';
 import { reportView } from './report-output.ts';
 import { isAppliedOrUncertain, isResumable, needsPerson, unfinishedCount } from './row.ts';
-import { areDisjoint, canBeUndone, defaultFlags, type Run } from './run.ts';
+import { areDisjoint, defaultFlags, type Run, runKinds } from './run.ts';
 import { readForUndo, readSessionRuns, type SessionRuns } from './session.ts';
 import { findTarget, lockTarget, type TargetLock } from './target.ts';
 
@@ -93,7 +93,7 @@ async function chooseRun(
   const canGoOn = (run: RunInfo) =>
     verb === 'resume'
       ? isUnfinished(run) && !resumeRefusal(list, run)
-      : run.appliedOrUncertain > 0 && canBeUndone(run.header) && !run.undo;
+      : run.appliedOrUncertain > 0 && runKinds[run.header.kind].canBeUndone && !run.undo;
   const other = runId === undefined ? onTarget.find((run) => run !== info && canGoOn(run)) : undefined;
   return { kind: 'nothing', info: verb === 'undo' ? (info.undo ?? info) : info, other };
 }
@@ -136,7 +136,7 @@ function resumeRefusal(list: RunList, info: RunInfo): UsageError | undefined {
     );
   // A row that sets could replace a value of a later run. Without rows to settle, the session only writes the end of the journal.
   const { kind, flags } = header;
-  const sets = canBeUndone(header) && kind !== 'create' && !flags.relative;
+  const sets = runKinds[kind].operation === 'update' && header.undoes === null && !flags.relative;
   if (!sets || !isUnfinished(info) || unfinishedCount(info) === 0) return undefined;
   const later = runsOnTarget(list, header.target).find(
     (run) =>
@@ -162,7 +162,7 @@ async function readUndo(
   runId: string | undefined,
 ): Promise<SessionRuns | undefined> {
   const { id, header, state } = info;
-  if (header.kind === 'undo' && runId !== undefined && state === 'finished')
+  if (header.undoes !== null && runId !== undefined && state === 'finished')
     throw new UsageError(
       `undo ${id}: it is an undo itself, of run ${header.undoes}, and is not undone`,
       `apply the file of run ${header.undoes} again`,
@@ -172,7 +172,7 @@ async function readUndo(
       `undo ${id}: it removed records, which cannot be undone`,
       `its records are in \`petstore runs show ${id} -o json\`, which ${header.noun} create --from takes${header.noun === 'pets' ? '; _quantity is the count of each' : ''}`,
     );
-  const undo = header.kind === 'undo' ? info : info.undo;
+  const undo = header.undoes === null ? info.undo : info;
   if (!undo)
     return info.appliedOrUncertain > 0 || isUnfinished(info) ? await readForUndo(list, info) : undefined;
   if (isUnfinished(undo)) return await readSessionRuns(list, undo);

@@ -7,7 +7,7 @@ import { counted, groupDigits, joinFirst, sanitize, shorten } from '../process/t
 import { groupFailures, type Report, rejectsLine, runError, toReportJson, wayOn } from './report.ts';
 import { idOfRow, type RunRow, rowCountOf, rowName, rowStateOf, rowStates } from './row.ts';
 import { describeExample, rowTerms } from './row-view.ts';
-import { canBeUndone, type Run } from './run.ts';
+import { type Run, runKinds } from './run.ts';
 
 const shownColumns: readonly Column<JsonObject>[] = [
   { name: 'id', value: ({ id }) => id },
@@ -49,7 +49,8 @@ export async function reportOutput(context: Context, report: Report): Promise<Ou
   const { id, header, appliedOrUncertain } = info;
   const { fields, sort } = context.flags;
   const next = wayOn(context, run, unwritten?.what);
-  const canUndo = canBeUndone(header) && appliedOrUncertain > 0 && unwritten?.what !== 'journal';
+  const canUndo =
+    runKinds[header.kind].canBeUndone && appliedOrUncertain > 0 && unwritten?.what !== 'journal';
   const undo = canUndo ? followUpCommand(context, ['undo', id]) : undefined;
   const error = runError(info, stop, reportHint(context, report, next?.hint));
   const alone = leftAlone(run).map(rowName);
@@ -108,7 +109,7 @@ function reportHint(
 
 /** Returns the rows that an undo has not taken back. */
 function leftAlone({ header, rows }: Run): readonly RunRow[] {
-  return header.kind === 'undo' ? rows.filter((row) => rowStateOf(row) === 'failed') : [];
+  return header.undoes === null ? [] : rows.filter((row) => rowStateOf(row) === 'failed');
 }
 
 /** The summary for a terminal: the run, its session, and the groups of failures. */

@@ -126,10 +126,10 @@ export function runError(
     ...(stop ? [`stopped: ${stop.message}`] : []),
     ...(states.length > 0 ? [`${states.join(', ')} of ${counted(rowCountOf(counts), 'row', 'rows')}`] : []),
   ];
-  const subject = header.kind === 'undo' ? `undo ${header.undoes}` : header.name;
+  const subject = header.undoes === null ? header.name : `undo ${header.undoes}`;
   // For these two the counts decide, because rows may have been written before the stop.
   const stopKind = stop?.kind === 'partial' || stop?.kind === 'failed' ? undefined : stop?.kind;
-  return new CliError(stopKind ?? kindOf(counts, header.kind === 'undo'), `${subject}: ${facts.join('; ')}`, {
+  return new CliError(stopKind ?? kindOf(counts, header.undoes !== null), `${subject}: ${facts.join('; ')}`, {
     hint,
     mayBeApplied: counts.unknown > 0,
   });
@@ -203,8 +203,7 @@ export function askPerson(context: Context, run: string, row: string, look?: str
 /** Returns the command that applies a file of rejects, with the flags of the run. */
 export function rejectsLine(context: Context, header: RunHeader, file: string): string {
   const { kind, noun, delivery } = header;
-  if (kind === 'create' || kind === 'update' || kind === 'delete')
-    return followUpCommand(context, [noun, kind, '--from', file]);
+  if (noun !== 'inventory') return followUpCommand(context, [noun, kind, '--from', file]);
   // The file has only rows of the shard, and the user looks at the invalid ones.
   const { map, shard, skipInvalid, ...settings } = header.flags;
   const flags = Object.entries({ ...settings, delivery }).flatMap(([name, setting]) => {

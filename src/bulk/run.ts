@@ -26,10 +26,20 @@ const flags = v.object({
   createMissing: v.boolean(),
 });
 
+/** The kinds of runs: their operation, what they do in a question and in a progress bar, and whether `undo` can take them back. */
+export const runKinds = {
+  apply: { operation: 'update', action: 'set', activity: 'applying', canBeUndone: true },
+  edit: { operation: 'update', action: 'set', activity: 'applying', canBeUndone: true },
+  create: { operation: 'create', action: 'create', activity: 'applying', canBeUndone: true },
+  update: { operation: 'update', action: 'change', activity: 'applying', canBeUndone: true },
+  // A removal leaves nothing to set back.
+  delete: { operation: 'delete', action: 'delete', activity: 'applying', canBeUndone: false },
+  undo: { operation: 'update', action: 'take back', activity: 'undoing', canBeUndone: false },
+} as const;
+
 /** The facts of a run. They are the first line of its journal. */
 export const headerSchema = v.object({
-  /** What the run does. An `edit` sets counts, as an `apply` does. */
-  kind: v.picklist(['apply', 'edit', 'create', 'update', 'delete', 'undo']),
+  kind: v.picklist(Object.keys(runKinds) as (keyof typeof runKinds)[]),
   noun: v.picklist(Object.keys(nouns) as NounName[]),
   /** The name of the service, as `targetOf` makes it. */
   target: v.string(),
@@ -72,11 +82,6 @@ export const defaultFlags: RunFlags = {
 /** Returns the index of the shard of an id: the hash of its decimal digits, modulo `count`. It is the same on every machine. */
 export function shardOf(id: bigint, count: number): number {
   return hashOf(String(id)) % count;
-}
-
-/** Returns true if `undo` takes back what a run of this kind writes: a removal leaves nothing to set back. */
-export function canBeUndone({ kind }: Pick<RunHeader, 'kind'>): boolean {
-  return kind !== 'undo' && kind !== 'delete';
 }
 
 /** Returns true if two shards share no pet: they are different parts of the same number of parts. */
@@ -140,8 +145,8 @@ export interface Run {
  * Returns true if a row belongs into the file of rejects: it has failed, and the run is not an undo. If the run adds or creates,
  * rows that `resume` tries again are left out, so that no row is done twice.
  */
-export function isReject({ header: { kind, flags } }: Pick<Run, 'header'>, row: Row): boolean {
-  if (kind === 'undo' || rowStateOf(row) !== 'failed') return false;
+export function isReject({ header: { kind, flags, undoes } }: Pick<Run, 'header'>, row: Row): boolean {
+  if (undoes !== null || rowStateOf(row) !== 'failed') return false;
   return !((flags.relative || kind === 'create') && isLeft(row));
 }
 

@@ -9,7 +9,7 @@ import type { Intent } from '../writes/decide.ts';
 import { createRecordPort, type RecordPort } from '../writes/port.ts';
 import { type RunInfo, type RunList, readRun } from './list-runs.ts';
 import { idOfRow, isAppliedOrUncertain, newRow, type RunRow } from './row.ts';
-import { createRun, defaultFlags, type Run } from './run.ts';
+import { createRun, defaultFlags, type Run, runKinds } from './run.ts';
 
 /** The runs that a session is about. */
 export interface SessionRuns {
@@ -123,11 +123,16 @@ export async function createSession(context: Context, runs: SessionRuns): Promis
 }
 
 /** @throws UsageError if the service lacks an operation that the rows of a run need. */
-function checkOffers({ contract }: Client, port: RecordPort, { header: { noun, kind }, rows }: Run): void {
-  const { get, list, create, update, delete: remove } = nouns[noun].operations;
-  const needed = kind === 'create' ? create : kind === 'delete' ? remove : update;
+function checkOffers(
+  { contract }: Client,
+  port: RecordPort,
+  { header: { noun, kind, undoes }, rows }: Run,
+): void {
+  const { operations } = nouns[noun];
   const sets = rows.some(({ intent }) => intent.kind === 'set' || intent.kind === 'add');
-  if (kind !== 'undo' || sets) offeredOperation(contract, needed);
+  if (undoes === null || sets) offeredOperation(contract, operations[runKinds[kind].operation]);
   if (kind !== 'create' && !port.canRead)
-    throw new UnboundError(`the service offers neither ${get} nor ${list}, so nothing can be planned`);
+    throw new UnboundError(
+      `the service offers neither ${operations.get} nor ${operations.list}, so nothing can be planned`,
+    );
 }
