@@ -53,48 +53,66 @@ export function runView(context: Context, noun: NounName, mode = sessionMode(con
 }
 
 /**
- * Carries out a session of a run: plans, and then asks, writes and reports, or prints the plan. A diff exits 8 if a row is to be
- * written or cannot be written, and a dry run exits 3 if a row cannot be written.
+ * Carries out a session of a run: plans, asks, writes and reports.
  *
- * @param lock the lock of the target; undefined if nothing is written.
  * @throws UsageError if the service lacks the operations, a guard stops the plan, or the user says no.
  */
 export async function carryOut(
   context: Context,
   runs: SessionRuns,
   flags: SessionFlags,
-  mode: SessionMode,
-  lock: TargetLock | undefined,
+  lock: TargetLock,
 ): Promise<Output> {
-  const { io } = context;
-  const { run } = runs;
-  const { kind, noun } = run.header;
-  lock?.nameRun(run);
-  if (flags.rejects !== undefined) checkFolder({ name: flags.rejects, folder: io.cwd }, '--rejects');
-  const session = await createSession(context, runs);
-  const plan = await planWithProgress(context, session);
-  const guardError = brokenGuard(run, plan, flags);
-  const planLines = describePlan(run.header, plan);
-  if (mode !== 'write') {
-    const problems = countProblems(run, plan);
-    const exitCode = {
-      diff: problems + plan.changes.length > 0 ? exitCodes.differs : 0,
-      'dry-run': problems > 0 ? exitCodes.partial : 0,
-    }[mode];
-    const isTable = context.printer().content === 'text';
-    return { ...planPages(run, plan, isTable), notes: planLines, exitCode, error: guardError };
-  }
+  const { header } = runs.run;
+  lock.nameRun(runs.run);
+  const { session, plan, guardError } = await planSession(context, runs, flags);
   if (guardError) throw guardError;
   const isWrite = plan.changes.length > 0;
   if (isWrite && !context.flags.yes && canAsk(context))
-    await io.stderr.write(await largestChangesText(context.printer(), run.header, plan));
-  for (const line of planLines) await context.printSummary(line);
+    await context.io.stderr.write(await largestChangesText(context.printer(), header, plan));
+  for (const line of describePlan(header, plan)) await context.printSummary(line);
   if (isWrite) {
-    const { singular, plural } = rowTerms(noun);
-    const what = `${runKinds[kind].action} ${counted(plan.changes.length, singular, plural)}`;
+    const { singular, plural } = rowTerms(header.noun);
+    const what = `${runKinds[header.kind].action} ${counted(plan.changes.length, singular, plural)}`;
     await confirmWrite(context, { what, needsYes: true });
   }
   return reportOutput(context, await writePlan(context, session, plan, flags, lock));
+}
+
+/**
+ * Plans a session of a run and prints the plan. A diff exits 8 if a row is to be written or cannot be written, and a dry run exits 3
+ * if a row cannot be written.
+ *
+ * @throws as `carryOut`. A guard does not keep the plan from being printed.
+ */
+export async function previewRun(
+  context: Context,
+  runs: SessionRuns,
+  flags: SessionFlags,
+  mode: Exclude<SessionMode, 'write'>,
+): Promise<Output> {
+  const { run } = runs;
+  const { plan, guardError } = await planSession(context, runs, flags);
+  const problems = countProblems(run, plan);
+  const exitCode = {
+    diff: problems + plan.changes.length > 0 ? exitCodes.differs : 0,
+    'dry-run': problems > 0 ? exitCodes.partial : 0,
+  }[mode];
+  const isTable = context.printer().content === 'text';
+  return {
+    ...planPages(run, plan, isTable),
+    notes: describePlan(run.header, plan),
+    exitCode,
+    error: guardError,
+  };
+}
+
+async function planSession(context: Context, runs: SessionRuns, flags: SessionFlags) {
+  const { rejects } = flags;
+  if (rejects !== undefined) checkFolder({ name: rejects, folder: context.io.cwd }, '--rejects');
+  const session = await createSession(context, runs);
+  const plan = await planWithProgress(context, session);
+  return { session, plan, guardError: brokenGuard(runs.run, plan, flags) };
 }
 
 /** Reads the records and plans. @throws CliError also if the run had to stop, such as for a service that gives no answer. */
@@ -129,7 +147,7 @@ async function writePlan(
   session: Session,
   plan: Plan,
   { rejects, maxErrors = 100 }: SessionFlags,
-  lock: TargetLock | undefined,
+  lock: TargetLock,
 ): Promise<Report> {
   const { stop, run, client } = session;
   const { rejectsFile, rejectedLines } = run;
@@ -142,7 +160,7 @@ async function writePlan(
   const total = plan.changes.length;
   return inTwoSteps(context.interrupts, stop, stopBy, async () => {
     const journal = await openJournal(session.list, run, plan.rows);
-    lock?.nameRun(run);
+    lock.nameRun(run);
     const saveStore = client.deferSaves?.();
     const keeper = createRowKeeper(journal, { stop, maxErrors, saveStore });
     const { counts } = keeper;

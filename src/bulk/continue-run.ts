@@ -2,7 +2,7 @@ import { type Context, followUpCommand } from '../context.ts';
 import type { Output, PreparedCommand } from '../output/printer.ts';
 import { UsageError } from '../process/errors.ts';
 import { counted, groupDigits, minuteText } from '../process/text.ts';
-import { carryOut, runView, type SessionFlags, type SessionMode, sessionMode } from './carry-out.ts';
+import { carryOut, previewRun, runView, type SessionFlags, sessionMode } from './carry-out.ts';
 import {
   checkProfile,
   findRun,
@@ -182,7 +182,7 @@ async function readUndo(
   return runs.run.rows.some(isResumable) ? runs : undefined;
 }
 
-/** Carries out the session, or says that nothing is left to do. */
+/** Carries out the session, or previews it without a lock, or says that nothing is left to do. */
 async function carryOutChoice(
   context: Context,
   verb: SessionVerb,
@@ -190,8 +190,7 @@ async function carryOutChoice(
   flags: SessionFlags,
   lock?: TargetLock,
 ): Promise<Output> {
-  const mode = sessionMode(context);
-  if (choice.kind === 'nothing') return nothingOutput(verb, choice, mode);
+  if (choice.kind === 'nothing') return nothingOutput(verb, choice, lock !== undefined);
   const { run, undone } = choice.runs;
   if (undone) await context.printSummary(describeUndone(undone));
   // A resume of the run may find out what became of these rows. An undo that has begun can no longer wait for it.
@@ -202,7 +201,9 @@ async function carryOutChoice(
     await context.printSummary(
       `note: ${counted(doubtful.length, 'row', 'rows')} may have been written, and an undo leaves such rows alone; to settle them first: ${followUpCommand(context, ['resume', undone?.id ?? ''])}`,
     );
-  return await carryOut(context, choice.runs, flags, mode, lock);
+  return lock
+    ? await carryOut(context, choice.runs, flags, lock)
+    : await previewRun(context, choice.runs, flags, 'dry-run');
 }
 
 /** Says which run is undone. */
@@ -213,11 +214,11 @@ function describeUndone({ id, started = '', header, rows }: Run): string {
   return `undoing ${id}: ${what}, ${minuteText(started)}, ${groupDigits(written)} of ${counted(header.rows, 'row', 'rows')}`;
 }
 
-/** Says that nothing is left to do. The exit code is that of the run. */
+/** Says that nothing is left to do. The exit code repeats the end of the run. */
 function nothingOutput(
   verb: SessionVerb,
   { info, other }: Extract<Choice, { kind: 'nothing' }>,
-  mode: SessionMode,
+  isWrite: boolean,
 ): Output {
   if (!info) {
     const note = `there is no run on this target: there is nothing to ${verb}`;
@@ -231,7 +232,5 @@ function nothingOutput(
     ? `; the last other run is ${other.id} (${other.header.name}): petstore ${verb} ${other.id}`
     : '';
   const ending = { text: '', notes: [`${fact}: nothing is left to do${next}`], error: runError(info) };
-  return mode === 'write'
-    ? { documents: [toRunJson(info)], ...ending }
-    : { documents: [], asList: true, ...ending };
+  return isWrite ? { documents: [toRunJson(info)], ...ending } : { documents: [], asList: true, ...ending };
 }

@@ -5,7 +5,7 @@ import type { InputRow, RowLayout } from '../input/read-records.ts';
 import { type CheckedInput, readRows } from '../input/read-rows.ts';
 import type { Output } from '../output/printer.ts';
 import { UsageError } from '../process/errors.ts';
-import { carryOut, type SessionFlags, sessionMode } from './carry-out.ts';
+import { carryOut, previewRun, type SessionFlags, sessionMode } from './carry-out.ts';
 import {
   checkProfile,
   findOfOtherTenant,
@@ -79,10 +79,12 @@ export async function startRun(
     const zeros = toRunJson({ header, counts: rowTotals([]).counts });
     return { documents: [zeros], text: '', notes: [note] };
   }
-  await using lock = mode === 'write' ? await lockTarget(context, header, flags) : undefined;
+  if (mode !== 'write')
+    return await previewRun(context, { list: await listRuns(context.io), run }, flags, mode);
+  await using lock = await lockTarget(context, header, flags);
   const list = await listRuns(context.io);
-  if (mode === 'write') await checkDelivery(context, list, run);
-  return await carryOut(context, { list, run }, flags, mode, lock);
+  await checkDelivery(context, list, run);
+  return await carryOut(context, { list, run }, flags, lock);
 }
 
 /**
