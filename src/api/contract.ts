@@ -52,7 +52,7 @@ export function offeredOperation(contract: Contract, id: OperationId): Operation
   );
 }
 
-/** Returns what the description of a service states about an answer with this status, or undefined if it states nothing. */
+/** Returns what the description of a service states about an answer with this status. */
 export function statedResponse({ responses }: Operation, status: number): DocumentedResponse | undefined {
   return responses?.[status] ?? responses?.[`${String(status).charAt(0)}XX`] ?? responses?.default;
 }
@@ -62,10 +62,7 @@ export function takesParameter({ parameters }: Operation, name: string): boolean
   return parameters.some((parameter) => parameter.name === name);
 }
 
-/**
- * Returns what a service says of the values of a field of a noun: of its records, or else of its bodies or filters. Undefined
- * if it says nothing.
- */
+/** Returns what a service states about the values of a field: in its records, or else in its bodies or filters. */
 export function fieldBounds(
   { operations: all }: Contract,
   noun: NounName,
@@ -103,7 +100,7 @@ export function writeOnlyFields(operation: Operation | undefined): string[] {
 }
 
 /**
- * Returns true if a description asks tools not to offer an operation to be tried (`x-hideTryItPanel`).
+ * Returns true if a description asks tools to show no form that sends an operation (`x-hideTryItPanel`).
  *
  * @param levels the document, the path item and the operation object.
  */

@@ -52,7 +52,7 @@ export function isConnectionHeader(name: string): boolean {
   return connectionHeaders.has(name.toLowerCase());
 }
 
-/** Joins the values of a header, as RFC 9110, 5.3 allows. Returns undefined if the header is absent. */
+/** Joins the values of a header, as RFC 9110, 5.3 allows. */
 export function headerValue(headers: HttpHeaders, name: string): string | undefined {
   const value = headers[name];
   return typeof value === 'string' || value === undefined ? value : value.join(', ');
@@ -61,8 +61,7 @@ export function headerValue(headers: HttpHeaders, name: string): string | undefi
 const httpDate = /^[A-Z][a-z]+, \d\d[ -][A-Z][a-z]{2}[ -](\d\d)?\d\d \d\d:\d\d:\d\d GMT$/;
 
 /**
- * Returns the date of a header in milliseconds: an HTTP date, or a date-time of RFC 3339, as some services send it. Undefined
- * for any other text.
+ * Returns the date of a header in milliseconds: an HTTP date, or a date-time of RFC 3339, as some services send it.
  *
  * @see RFC 9110, 5.6.7
  */
@@ -100,7 +99,7 @@ const linkParameter = /\s*;\s*([^\s;,="<>]+)(?:\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^
 /**
  * Finds the first link with one of the relations in a Link header, and returns its target as it stands there.
  * Skips a link with an anchor, because such a link is about another document. Ignores the rest of the header
- * after malformed text. Returns undefined if no link fits.
+ * after malformed text.
  *
  * @param relations in lower case, such as `next`.
  * @see RFC 8288, 3
@@ -147,7 +146,7 @@ export interface Transport {
   readonly forwardProxy?: string | undefined;
 }
 
-/** Returns the id by which the operators of the service can find a request, or undefined if the service sent none. */
+/** Returns the id by which the operators of the service can find a request, if the service sent one. */
 export function requestIdOf(headers: HttpHeaders): string | undefined {
   for (const name of requestIdNames) {
     const value = headerValue(headers, name)?.trim();
@@ -170,7 +169,7 @@ export function shownUrl(url: string): string {
   return maskUrl(url.replace(`${embeddedOrigin}/`, '/'));
 }
 
-/** Returns a clause that says why others can read what goes to a URL, or undefined if they cannot. */
+/** Returns a clause that says why others can read requests to a URL, if they can. */
 export function whyReadable(url: string): string | undefined {
   const { protocol, hostname, origin } = new URL(url);
   const isPlain = protocol === 'http:' && !isLoopbackHost(hostname);

@@ -2,8 +2,8 @@ import { isJsonObject, type JsonObject, type JsonValue, jsonIn } from '../proces
 import { compactName, counted, shorten } from '../process/text.ts';
 import { type HttpHeaders, headerValue, linkTarget } from './http.ts';
 
-// The ways in which services say that a list goes on, whatever their description says. The names have the form that
-// `compactName` returns. A header has them with or without `x-` and `pagination-`.
+// Services say in many ways that a list has more pages, often without a word in their description. These are the names of the fields
+// and headers, in the form that `compactName` returns. A header may also begin with `x-` or `pagination-`.
 
 const words = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/));
 
@@ -77,7 +77,7 @@ export function findListSign(
   return all.find(({ link }) => link !== undefined) ?? all[0];
 }
 
-/** Returns true if an answer says that the list has no more records than were read. A plain `count` may count the page only. */
+/** Returns true if an answer says that the whole list was read. A plain `count` does not say so: it may count only the page. */
 export function statesWhole({ headers, envelope }: ListAnswer, count: number): boolean {
   const fields = [...headerFields(headers), ...fieldsIn(envelope)];
   const isReached = ({ name, value }: PageField) =>

@@ -27,7 +27,7 @@ export interface Field {
   readonly column?: string;
   /** True if a record must have it. */
   readonly isRequired?: true;
-  /** True if a person is asked for it although the service does not require it, because a record without it makes no sense. */
+  /** True if the program asks for it although the service does not require it, because a record without it makes no sense. */
   readonly isWanted?: true;
 }
 

@@ -45,11 +45,11 @@ export interface Operation {
   readonly isDeprecated: boolean;
   /** The day after which a deprecated operation may be gone, YYYY-MM-DD. */
   readonly sunset?: string | undefined;
-  /** True if the service asks tools not to offer this operation to be tried (`x-hideTryItPanel`). */
+  /** True if the service asks tools to show no form that sends this operation (`x-hideTryItPanel`). */
   readonly hidesTryIt: boolean;
   /** `stated` by the service's specification, `chosen` by this project, or `bound` to a service's own description. */
   readonly source: 'stated' | 'chosen' | 'bound';
-  /** Undefined if the operation is bound. */
+  /** A bound operation has none. */
   readonly example?: Example | undefined;
 }
 
@@ -126,7 +126,7 @@ export interface BodyField {
 export type Paging =
   /** Each answer has a link to the next page in its header, except the last answer. */
   | { readonly kind: 'link' }
-  /** Pages are counted from `first`. It is undefined if the description does not say where the count begins. */
+  /** Pages have numbers from `first` on. The description may not say which number that is. */
   | {
       readonly kind: 'number';
       readonly parameter: string;
@@ -139,7 +139,7 @@ export type Paging =
   /** Each answer has the link or the cursor of the next page at a path of fields. */
   | {
       readonly kind: 'cursor';
-      /** Undefined if the list has links and no cursors. */
+      /** The parameter for the cursor. A list with links has none. */
       readonly parameter: string | undefined;
       readonly next: readonly string[];
     }
@@ -174,7 +174,7 @@ const defaults = {
   source: 'chosen',
 } as const;
 
-/** What the operations of each kind share. */
+/** The properties that all operations of a kind have. */
 const kinds = {
   list: { ...defaults, method: 'GET', isList: true, paging: { kind: 'link' }, success: [200], errors: [400] },
   create: { ...defaults, method: 'POST', parameters: [], success: [201], errors: [400, 413, 415, 422] },
@@ -183,7 +183,7 @@ const kinds = {
   delete: { ...defaults, method: 'DELETE', result: undefined, success: [204], errors: [400, 404, 412] },
 } as const;
 
-/** Returns what the operations on the records of a noun share, by their kinds. */
+/** Returns the properties that the operations of each kind on a noun have. */
 function operationsOn(name: NounName) {
   const noun: Noun = nouns[name];
   const record = withArticle(noun.singular);

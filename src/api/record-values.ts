@@ -19,7 +19,7 @@ export type Fields = Readonly<Record<string, JsonValue | undefined>>;
 export type RecordValue = number | bigint | Fields | null;
 
 /**
- * Returns true if the actual value is as expected. Fields that only the actual value has do not count.
+ * Returns true if the actual value has every expected field with the expected value. Further fields do not matter.
  *
  * @param writeOnly the fields that no answer has. They need not be there.
  */
@@ -95,7 +95,7 @@ export function fieldsOf(record: JsonObject, names: Iterable<string>): Fields {
   );
 }
 
-/** Returns the change of a count, or undefined for fields of records. A missing record counts as 0. */
+/** Returns the change of a count; fields of records have none. A missing record counts as 0. */
 export function changeBetween(before: RecordValue, after: RecordValue): number | undefined {
   if (isFields(before) || isFields(after)) return undefined;
   return Number(after ?? 0) - Number(before ?? 0);
@@ -137,8 +137,8 @@ function isNothing(value: JsonValue | undefined): boolean {
   return value === undefined || value === null;
 }
 
-// A pet's category is the one reference whose name a record may show. Our records have its id in `categoryId` and its name, if
-// the service sends it, in `category`. A command or a row names it by its id, by its name, or by `{id, name}`.
+// Only for the category of a pet can a service send the name with the id. Our records have the id in `categoryId` and the name in
+// `category`. A command or a row names a category by its id, by its name, or by `{id, name}`.
 
 export function isCategoryField(name: string): boolean {
   return name === 'categoryId';
@@ -160,7 +160,7 @@ export function categoryFields({ id, name }: JsonObject): JsonObject {
   };
 }
 
-/** Returns what to compare: the ids if both sides have one, or else the names. */
+/** Returns the ids of two categories if both have one, or else their names, to compare them. */
 function comparedCategories(
   category: JsonValue | undefined,
   record: RecordFields,
@@ -183,7 +183,7 @@ function categoryText({ id, name }: JsonObject): string {
   return String(name ?? id);
 }
 
-/** Returns what a value says of a category: its id, its name or both. */
+/** Returns the parts of a category that a value has: its id, its name or both. */
 export function categoryParts(category: JsonValue): JsonObject {
   if (isJsonObject(category)) return category;
   return typeof category === 'string' ? { name: category } : { id: category };

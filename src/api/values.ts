@@ -10,7 +10,7 @@ export const int64Max = 9223372036854775807n;
 /** The rule for ids, a clause for messages. */
 export const idRequirement = 'must be an integer from 0 to 9223372036854775807';
 
-/** Reads an id, decimal digits from 0 to 9223372036854775807. Returns undefined for any other text. */
+/** Reads an id: decimal digits from 0 to 9223372036854775807. */
 export function toId(text: string): bigint | undefined {
   const id = /^(0|[1-9]\d{0,18})$/.test(text) ? BigInt(text) : undefined;
   return id !== undefined && id <= int64Max ? id : undefined;
@@ -30,7 +30,7 @@ export function toQuantity(text: string): number | undefined {
   return Number.isSafeInteger(quantity) ? quantity : undefined;
 }
 
-/** Reads a change of a count: a quantity with an optional sign. Returns undefined for any other text. */
+/** Reads a change of a count: a quantity with an optional sign. */
 export function toChange(text: string): number | undefined {
   const sign = text.charAt(0);
   const size = toQuantity(sign === '+' || sign === '-' ? text.slice(1) : text);
@@ -57,7 +57,7 @@ export function toDateTime(text: string): string {
   return isDay(text) ? `${text}T00:00:00Z` : text;
 }
 
-/** Returns the instant of a date-time or a day, or undefined for any other text. @see toDateTime */
+/** Returns the instant of a date-time or a day. @see toDateTime */
 export function toInstant(text: string): number | undefined {
   const dateTime = toDateTime(text);
   return isDateTime(dateTime) ? Date.parse(dateTime) : undefined;

@@ -143,7 +143,7 @@ function requestBodyOf(tableOperation: TableOperation, from: DocumentOperation):
 
 const categoryParts = ['id', 'name'] as const;
 
-/** Returns the value that a schema states. A list may be empty. */
+/** Returns the value that a schema states; for a list an empty one will do. */
 function exampleOf(shape: Shape): JsonValue | undefined {
   const { kind } = shape;
   const value = statedValue(shape);
@@ -167,7 +167,7 @@ function readResponses(responses: JsonObject, root: Description): Record<string,
   return documentedResponses;
 }
 
-/** Returns the schemas that the schemas of answers refer to, by reference. */
+/** Collects the schemas to which the schemas of answers refer, by their references. */
 export function definitionsOf(operations: readonly Operation[], root: Description): JsonObject {
   const references = operations
     .flatMap(({ responses = {} }) => Object.values(responses))

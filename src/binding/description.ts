@@ -108,18 +108,18 @@ export function objectOf(value: JsonValue | undefined): JsonObject {
   return isJsonObject(value) ? value : {};
 }
 
-/** Returns the value if it is an array, or else an empty array. */
+/** Returns the value if it is an array, or else an empty array. @see objectOf */
 export function listOf(value: JsonValue | undefined): readonly JsonValue[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** Returns the reference in place of a value, or undefined if there is none. */
+/** Returns the reference that stands in place of a value. */
 export function referenceOf(value: JsonValue | undefined): string | undefined {
   return isJsonObject(value) && typeof value.$ref === 'string' ? value.$ref : undefined;
 }
 
 /**
- * Returns the value at a reference, which may be a reference again, or undefined if it leads nowhere.
+ * Returns the value at a reference, which may be another reference. A broken reference has no value.
  *
  * @throws InputError for a reference to another document.
  */
@@ -131,7 +131,7 @@ export function lookUp(reference: string, { label, document }: Description): Jso
   );
 }
 
-/** Follows the references in place of a value. Returns undefined if they lead nowhere, or in a circle. */
+/** Follows the references in place of a value. Broken and circular references have no value. */
 export function follow(
   value: JsonValue | undefined,
   root: Description,
@@ -142,7 +142,7 @@ export function follow(
   return chain.includes(reference) ? undefined : follow(lookUp(reference, root), root, [...chain, reference]);
 }
 
-/** The keywords whose members the author names, so that no member is an extension or an example. */
+/** The keywords whose members have names that the author chose: a member `x-…` or `example` of these is an ordinary member. */
 const maps =
   /^(properties|patternProperties|headers|schemas|parameters|responses|requestBodies|paths|content|\$defs)$/;
 

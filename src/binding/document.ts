@@ -43,7 +43,7 @@ export interface DocumentOperation {
   /** The Path Item Object of the document. */
   readonly pathItem: JsonObject;
   readonly credential: Operation['credential'];
-  /** Why the program cannot call the operation, whichever of ours it would be. */
+  /** Returns why the program cannot call the operation at all. */
   obstacle(): Obstacle | undefined;
 }
 
@@ -54,7 +54,7 @@ type Place = Pick<DocumentOperation, 'method' | 'path' | 'pathItem' | 'operation
 
 /** Lists the operations of a document in its order, and finds the header in which they take a token. */
 export function operationsIn(root: Description) {
-  // Only then the references of each operation are followed, which takes long in a large document.
+  // The references of each operation are followed only in a damaged document, because that takes long in a large one.
   const isDamaged = danglingPart([root.document], root) !== undefined;
   const places = Object.entries(objectOf(root.document.paths)).flatMap(([path, value]): Place[] => {
     const pathItem = objectOf(follow(value, root));
@@ -120,7 +120,7 @@ function danglingPart(parts: readonly (JsonValue | undefined)[], root: Descripti
   return dangling === undefined ? undefined : { why: `it refers to ${dangling}, which leads nowhere` };
 }
 
-/** Finds a server of an operation that is not one of the document: the requests would go to another address. */
+/** Finds a server that an operation has for itself: its requests would go to another address. */
 function ownServer(objects: readonly JsonObject[], document: JsonObject): Obstacle | undefined {
   const servers = objects.map((object) => listOf(object.servers)).find((list) => list.length > 0);
   if (!servers || printJson(servers) === printJson(listOf(document.servers))) return undefined;
@@ -133,7 +133,7 @@ export interface Obstacle {
   readonly why: string;
   /** How the user can bind it with `--map` nevertheless, a clause. */
   readonly remedy?: string;
-  /** True if the records of the noun are not ours, so that none of its writes is bound. */
+  /** True if the service means other records by the noun, so that none of its writes is bound. */
   readonly isForeign?: boolean;
 }
 
@@ -211,7 +211,7 @@ function parametersOf(path: string, stated: readonly JsonValue[], root: Descript
     if (typeof name !== 'string' || typeof place !== 'string') continue;
     const key = `${place} ${name}`;
     if (place === 'path' && !parameters.has(key)) continue;
-    // OpenAPI 3.0.3, "Parameter Object": these three are described elsewhere, and ignored here.
+    // OpenAPI describes these three headers elsewhere, and says to ignore such parameters (3.0.3, "Parameter Object").
     if (place === 'header' && /^(accept|content-type|authorization)$/i.test(name)) continue;
     const whole = jsonContent(value.content, root)?.shape ?? new Shape(value.schema, root);
     // A request sends one value of a list. The default of an item is not the default of the list.

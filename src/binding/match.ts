@@ -14,7 +14,7 @@ import { fieldNamesOf, isRecord, recordsIn, type TableOperation } from './wire-f
 //
 // - An operationId that is exactly ours is taken first. Else the path of a collection ends with the noun, the path of a
 //   record is that of the collection and the noun's id, and the method says what the operation does.
-// - What cannot be called, or has other records, is refused (obstacles.ts). So is a count that may be added to.
+// - An operation that cannot be called, that has other records, or that may add to a count is refused (obstacles.ts).
 // - If the list or the get is refused because of its records, so are the writes.
 // - If several operations fit equally, none is bound.
 //
@@ -89,7 +89,7 @@ export function matchOperations(
   return matches;
 }
 
-/** Leaves a write of records that are not ours unbound. The refusal of the read has the --map flag, if there is one. */
+/** Refuses a write because its read was refused: the records are not ours. Only the refusal of the read names a --map flag. */
 function refuseWrite({ operations: [write] }: Match, { operations: [read], ...refusal }: Match): Match {
   const why = `its records are not ours (${read && routeText(read)}: ${obstacleText(refusal)})`;
   return { state: 'unbindable', operations: write ? [write] : [], why };
@@ -126,7 +126,7 @@ function schemaFactsOf(
   };
 }
 
-/** Makes a candidate of an operation with our operationId or at our place. One that only mentions the noun is for `--map`. */
+/** Makes a candidate of an operation that has our operationId or our path. If it only mentions the noun, only `--map` can bind it. */
 function toCandidate(
   tableOperation: TableOperation,
   operation: DocumentOperation,
@@ -173,8 +173,8 @@ function schemaNamesOf({ body, answer }: DocumentOperation): readonly string[] {
 }
 
 /**
- * Finds out whether an operation has the path of its kind. Returns an obstacle if `--map` can bind it nevertheless, and
- * undefined if the path has another number of ids.
+ * Finds out whether an operation has the path of its kind. Returns an obstacle if only `--map` can bind it, and undefined if the
+ * path has another number of ids.
  *
  * @param isPlaced false if its path does not end with the noun.
  */

@@ -28,7 +28,7 @@ function addingWordIn(text: string): string | undefined {
   return singularWords(text).find((word) => addingWord.test(word));
 }
 
-/** Finds out why an operation cannot be called as one of the table. Does not look at its path. */
+/** Finds out why an operation cannot be called as one of the table, whatever its path is. */
 export function obstacleTo(
   tableOperation: TableOperation,
   operation: DocumentOperation,
@@ -104,7 +104,8 @@ function lackOf(
 }
 
 /**
- * Finds out why the records in an answer cannot be read. A write may answer anything but a record whose fields have other types.
+ * Finds out why the records in an answer cannot be read. The answer to a write may have any form, except a record whose fields have
+ * other types.
  */
 function recordObstacle(
   tableOperation: TableOperation,
@@ -123,8 +124,8 @@ function recordObstacle(
   if (obstacle) return isRead || isRecord(tableOperation, shape) ? foreign(obstacle) : undefined;
   const fields = isRead ? missingKeys(tableOperation, shape) : undefined;
   if (!fields) return undefined;
-  // A record in an unknown envelope is ours nevertheless. An object with some of our fields, such as a pet with its category, is
-  // not an envelope.
+  // The record may be in an envelope that the program does not know. An object with some of our fields, such as a pet with its
+  // category, is not an envelope.
   const isEnvelope = fieldNamesOf(tableOperation, shape).size === 0;
   const inner = isEnvelope && [...shape.fields].find(([, field]) => isRecord(tableOperation, field));
   if (inner) return { why: `it answers the record inside ${inner[0]}` };
@@ -157,7 +158,7 @@ function obstacleInTypes(tableOperation: TableOperation, shape: Shape, label: st
   return undefined;
 }
 
-/** Finds out whether an operation may add to a count or subtract from it, and not set it. */
+/** Finds out whether an operation may change a count by a quantity, instead of setting it. */
 export function countObstacle(
   tableOperation: TableOperation,
   operation: DocumentOperation,

@@ -46,7 +46,7 @@ export function isCategoryObject(shape: Shape | undefined): boolean {
 }
 
 /**
- * Lists the key fields that a schema lacks. Returns undefined if the schema describes a record of the noun.
+ * Lists the key fields that a schema lacks, or returns undefined if the schema describes a record of the noun.
  */
 export function missingKeys(tableOperation: TableOperation, shape: Shape): readonly string[] | undefined {
   const names = fieldNamesOf(tableOperation, shape);

@@ -81,7 +81,7 @@ function judgeFirstAnswer(
   });
 }
 
-/** Returns a clause that says what a success has instead of a list or a record of the API, or undefined if it has one of these. */
+/** Returns a clause that says what a success has instead of a list or a record of the API, if it has neither. */
 function describeOtherBody(
   { json = null, text, mediaType }: RawAnswer,
   operation: Operation,
@@ -116,7 +116,7 @@ export async function checkCondition(
   return { ...(difference ?? pass(condition.text)), ...detailsOf(answer) };
 }
 
-/** How often the service is compared with the conditions, before the checks of a round and again after them. */
+/** How many answers are compared with the conditions before the checks of a round, and again after them. */
 const lookCount = 10;
 
 /**
@@ -145,8 +145,8 @@ export async function checkVersion(context: CheckContext, waitFor: readonly Cond
 }
 
 /**
- * Asks for an id that no record has: one above those of the list. If that is too large for the service, or the id of a record
- * on a page that was not read, the largest int32 follows.
+ * Asks for an id that no record has: one above those of the list. If the service refuses it as too large, or has a record with it on
+ * a page that was not read, asks for the largest int32.
  */
 export async function checkNotFound(context: CheckContext, operation: Operation): Promise<Finding> {
   const list = await askList(context, operation);

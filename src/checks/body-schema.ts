@@ -22,7 +22,7 @@ export interface BodyResult {
 /** A value in a body that breaks a rule of its schema. For a missing field, `got` is the object that lacks it. */
 type Mismatch = Pick<Finding, 'reason' | 'pointer' | 'expected' | 'got'>;
 
-/** What all parts of a comparison share. */
+/** The arguments that all parts of a comparison need. */
 interface Comparison {
   /** The schemas to which others refer, by the references to them. */
   readonly definitions: JsonObject;
@@ -88,14 +88,14 @@ function* mismatchesIn(
   for (const part of conjoinedSchemas(schema, comparison))
     yield* mismatchesIn(part, value, pointer, comparison, whole);
   const isValid = (part: JsonValue) => mismatchesIn(part, value, pointer, comparison).next().done === true;
-  // If a value fits none of its alternatives, no single alternative is blamed.
+  // If a value fits none of its alternatives, the mismatch is with all of them, and no single one is named.
   for (const alternatives of [anyOf, oneOf])
     if (Array.isArray(alternatives) && !alternatives.some(isValid))
       yield toMismatch(alternativesText(alternatives), value, pointer);
   yield* mismatchesOfMembers(schema, value, pointer, comparison, whole);
 }
 
-/** Lists the schemas that a value must fit as well: that of a reference, and those of `allOf`. */
+/** Lists the schemas that a value must also fit: the target of a reference, and those of `allOf`. */
 function conjoinedSchemas(
   { $ref: reference, allOf }: JsonObject,
   comparison: Comparison,
@@ -124,7 +124,7 @@ function schemaAt(reference: string, { definitions }: Comparison): JsonValue {
   return definition;
 }
 
-/** Returns what the first broken rule for a value itself requires, or undefined if the value breaks none. */
+/** Returns the requirement of the first rule that a value itself breaks. Its members are compared elsewhere. */
 function brokenRule(
   schema: JsonObject,
   value: JsonValue,

@@ -27,11 +27,11 @@ export interface Selection {
   readonly write: boolean;
   /** The conditions of `--wait-for`. */
   readonly waitFor: readonly Condition[];
-  /** The conditions of `--expect`, each of which is a check. */
+  /** The conditions of `--expect`. Each one is a check. */
   readonly expect: readonly Condition[];
 }
 
-/** Lists the checks without which no request is answered. `doctor` runs them too. @see Selection */
+/** Lists the checks of the way to the service. `doctor` runs them too. @see Selection */
 export function reachChecks(baseUrl: string | undefined, expect: readonly Condition[] = []): Check[] {
   const tls: readonly Check[] = [
     { id: 'tls/valid', isPrerequisite: true, run: (context) => checkTls(context, () => pass('trusted')) },
@@ -46,13 +46,12 @@ export function reachChecks(baseUrl: string | undefined, expect: readonly Condit
   ];
 }
 
-/** The checks that are selected. */
 export interface SelectedChecks {
   /** Checks that only read, in the order of the reports. */
   readonly reads: readonly Check[];
   /** Checks that write, in the order of the reports. */
   readonly writes: readonly Check[];
-  /** Removes what the write checks have left. */
+  /** Deletes the test records that the write checks have left. */
   readonly cleanUp: Check;
 }
 

@@ -45,7 +45,8 @@ export function parseCondition(text: string, flag: string): Condition {
   const refuse = (reason: string, hint = `write ${grammar}`) =>
     new UsageError(`${flag} '${text}': ${reason}, at '${shorten(rest, 100)}'`, hint);
   const { 0: { length } = '', groups: { method = 'GET', path, status } = {} } = head.exec(rest) ?? {};
-  if (method !== 'GET') throw refuse('only GET is sent', 'petstore smoke changes nothing but with --write');
+  if (method !== 'GET')
+    throw refuse('only GET is sent', 'petstore smoke changes nothing unless --write is given');
   const comparisons: PartComparison[] = [];
   rest = rest.slice(length);
   while (rest !== '' || length + comparisons.length === 0) {
@@ -58,7 +59,7 @@ export function parseCondition(text: string, flag: string): Condition {
   return { text, path, status, comparisons };
 }
 
-/** Returns the first part of a condition that an answer does not meet, as a failure, or undefined if it meets all. */
+/** Returns a failure for the first part of a condition that an answer does not meet. */
 export function differenceTo(condition: Condition, answer: ConditionAnswer, mask: Mask): Finding | undefined {
   const { path, status, comparisons } = condition;
   const text = answer.text.trim();
@@ -81,7 +82,7 @@ export function differenceTo(condition: Condition, answer: ConditionAnswer, mask
   return undefined;
 }
 
-/** Returns a part of an answer as text, or undefined if the answer does not have it. */
+/** Returns a part of an answer as text. */
 function partOf({ headers, text, json }: ConditionAnswer, part: string): string | undefined {
   if (part === 'text') return text.trim();
   const [, header] = part.split(/\s+/);

@@ -77,7 +77,7 @@ function withAnyQuantity(): JsonObject {
 
 /**
  * Returns the documented response for the status of an answer, from the description that the profile is bound to, or from
- * the operations table. Returns undefined if the status is not documented.
+ * the operations table.
  */
 function documentedResponse({ operation, status }: CheckAnswer): DocumentedResponse | undefined {
   const { responses, success, result, isList } = operation;
@@ -115,7 +115,7 @@ export function recordsOf({ operation, json = null }: CheckAnswer): JsonObject[]
   return Array.isArray(records) ? records.filter(isJsonObject) : [];
 }
 
-/** Returns the record in an answer, with our field names, or undefined if the body is not an object. */
+/** Returns the record in an answer, with our field names, if the body is an object. */
 export function recordOf({ operation, json = null }: CheckAnswer): JsonObject | undefined {
   const record = fromWire(operation, json);
   return isJsonObject(record) ? record : undefined;
@@ -131,7 +131,7 @@ export function listedIds(answer: CheckAnswer): bigint[] {
     .map(BigInt);
 }
 
-/** Returns the answer to the list of an operation's noun, or undefined if there is no list, or no answer. */
+/** Asks for the list of an operation's noun. Returns undefined if the service has no such list, or does not answer. */
 export async function askList(context: CheckContext, { noun }: Operation): Promise<CheckAnswer | undefined> {
   const list = context.reads.find((each) => each.isList && each.noun === noun);
   return list && context.ask(list).catch(() => undefined);
@@ -142,7 +142,7 @@ export function detailsOf({ method, url, status, headers }: RawAnswer): Partial<
   return { method, url, status, requestId: requestIdOf(headers) };
 }
 
-/** Makes a failure from an answer. `got` is what the body says, unless the details have another value. */
+/** Makes a failure from an answer. By default its `got` is the message in the body. */
 export function failOn(answer: CheckAnswer, reason: string, details: Partial<Finding>): Finding {
   return fail(reason, {
     ...detailsOf(answer),
@@ -162,7 +162,7 @@ export function reachOperation(reads: readonly Operation[]): Operation | undefin
   return reads.find((operation) => idParameter(operation) === undefined) ?? reads[0];
 }
 
-/** Returns the parameter for the id of the record, or undefined if the operation takes no id. */
+/** Returns the parameter for the id of the record, if the operation takes one. */
 export function idParameter({ parameters }: Operation): Parameter | undefined {
   return parameters.find(({ name }) => name === 'id');
 }

@@ -26,7 +26,7 @@ async function checkSocket(
   const { timeoutMs } = client.limits;
   const timedOut = () => noAnswerError('timeout', `no answer within ${durationText(timeoutMs)}`);
   try {
-    // A lookup takes no signal.
+    // A lookup cannot be cancelled, so its result is ignored.
     return await withinLimits({ limitMs: timeoutMs, timedOut, signals: [signal] }, (cancellation) =>
       work(cancellation, socket),
     );

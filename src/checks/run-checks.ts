@@ -27,12 +27,12 @@ import {
 } from './check.ts';
 import { idParameter, readsOf } from './judge-answer.ts';
 
-/** What one check saw: its gravest finding, with the secrets masked. */
+/** The result of a check: its gravest finding, with the secrets masked. */
 export interface CheckResult extends Omit<Check, 'run'>, Finding {
   readonly elapsedMs: number;
 }
 
-/** Returns a clause that says why checks were stopped, or undefined if they were not. */
+/** Returns a clause that says why the checks were stopped, if they were. */
 export function stopReasonOf(stopped: AbortSignal): string | undefined {
   return stopped.aborted ? messageOf(stopped.reason) : undefined;
 }

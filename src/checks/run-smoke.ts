@@ -26,7 +26,7 @@ const cleanUpMs = 10_000;
  * Runs the read checks, with `--wait` until they pass, then the write checks once, and cleans up. The first signal stops the
  * checks; the second one also ends the cleanup.
  *
- * @param limits how long failed read checks are repeated, 0 for one round; and the time of all checks, undefined for any time.
+ * @param limits how long failed read checks are repeated, 0 for one round; and the time for all checks, unlimited by default.
  * @param print prints a line for people.
  */
 export async function runSmoke(
@@ -111,8 +111,8 @@ async function runWriteChecks(
 }
 
 /**
- * Returns a failure if the checks were stopped, or if no check ran besides reach: the exit code is then not 0, so the report
- * must not be green.
+ * Returns a failure if the checks were stopped, or if only those of the group reach ran. The report then says why the exit code is
+ * not 0.
  */
 function failureIfIncomplete(
   results: readonly CheckResult[],

@@ -116,7 +116,7 @@ function causeText(cause: Cause, style: Style): string {
   return `${state}  ${checksText(cause)}: ${reasonText(finding)}\n${lines.join('')}`;
 }
 
-/** Prints a line for each check, with the reasons that the part about failures does not have. */
+/** Prints a line for each check. A failure has its reason above, among the causes. */
 function checkLines(results: readonly CheckResult[], style: Style): string {
   // The result of the run as a whole is only a cause.
   const checks = results.filter(({ id }) => groupOf(id) !== 'run');

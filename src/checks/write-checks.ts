@@ -38,10 +38,10 @@ interface TestRecord {
   readonly parent: TestRecord | undefined;
 }
 
-/** What the checks may leave in the service: records, and clauses about records whose ids no answer has told. */
+/** The records that the checks may leave in the service, and clauses about records whose ids are unknown. */
 type Leftovers = Set<TestRecord | string>;
 
-/** Makes a check of the life of a record for each noun, and the check that removes what they have left. */
+/** Makes a check of the life of a record for each noun, and the check that deletes the records that they have left. */
 export function writeChecks(contract: Contract): {
   readonly checks: readonly Check[];
   readonly cleanUp: Check;
@@ -227,7 +227,7 @@ async function removeTestRecord(
   return findings;
 }
 
-/** Returns true if its list shows a record, or undefined if the service has no such list, or if it may be cut. */
+/** Returns true if its list shows a record. Returns undefined if the service has no such list, or if the list may be cut. */
 async function isListed(
   { client }: CheckContext,
   { noun: { nounName, list }, id }: TestRecord,

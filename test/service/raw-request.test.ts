@@ -112,7 +112,7 @@ describe('the output', () => {
     });
   });
 
-  const tryIt = 'warning: the service asks tools not to offer listOrders to be tried (x-hideTryItPanel)\n';
+  const tryIt = 'warning: the service asks tools not to try out listOrders (x-hideTryItPanel)\n';
 
   test.each<[what: string, line: string, reply: Reply, stderr: string]>([
     ['nothing for another operation', 'GET /pets', { body: [] }, ''],

@@ -64,9 +64,7 @@ export async function sendRaw(context: Context, values: RequestValues): Promise<
   if (!isSafe) await confirmWrite(context, { what: `send ${method} ${path}` });
   if (flags.dryRun) return { ...toRequestDocuments([client.toRequest(request)]), asList: false };
   if (operation?.hidesTryIt)
-    await context.printWarning(
-      `the service asks tools not to offer ${operation.id} to be tried (x-hideTryItPanel)`,
-    );
+    await context.printWarning(`the service asks tools not to try out ${operation.id} (x-hideTryItPanel)`);
   const response = await client.send(request);
   const notice = operation && describeLifecycle(operation, response.headers);
   if (notice) await context.printRemark(`note: ${notice}`);
