@@ -48,8 +48,7 @@ export function sessionMode({ flags }: Context): SessionMode {
 
 /** Returns the columns of what a session prints: its report, or its plan. */
 export function runView(context: Context, noun: NounName, mode = sessionMode(context)): View<object> {
-  if (mode === 'write') return reportView;
-  return createRowView(noun, context.printer().content === 'text');
+  return mode === 'write' ? reportView : createRowView(noun);
 }
 
 /**

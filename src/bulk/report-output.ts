@@ -9,10 +9,17 @@ import { idOfRow, type RunRow, rowCountOf, rowName, rowStateOf, rowStates } from
 import { describeExample, rowTerms } from './row-view.ts';
 import { type Run, runKinds } from './run.ts';
 
+const fileOf = ({ file, shard }: JsonObject) => (shard === undefined ? file : `${file} ${shard}`);
+
 const shownColumns: readonly Column<JsonObject>[] = [
   { name: 'id', value: ({ id }) => id },
   { name: 'kind', value: ({ kind }) => kind },
-  { name: 'file', value: ({ file, shard }) => (shard === undefined ? file : `${file} ${shard}`) },
+  {
+    name: 'file',
+    value: fileOf,
+    // A run takes 80 columns.
+    text: (run, isTerminal) => (isTerminal ? shorten(String(fileOf(run)), 18) : undefined),
+  },
   { name: 'started', value: ({ started }) => started, isTime: true },
   { name: 'state', value: ({ state }) => state, isState: true },
   { name: 'applied', value: ({ applied }) => applied, align: 'right' },
@@ -33,14 +40,6 @@ export const reportView: View<JsonObject> = {
     ...shownColumns,
     ...namedColumns.map((name): Column<JsonObject> => ({ name, value: (run) => run[name], isHidden: true })),
   ],
-};
-
-/** The same columns on a terminal, where a long name of a file ends with dots, so that a run takes 80 columns. */
-export const terminalView: View<JsonObject> = {
-  ...reportView,
-  columns: reportView.columns.map((column) =>
-    column.name === 'file' ? { ...column, value: (run) => shorten(String(column.value(run)), 18) } : column,
-  ),
 };
 
 /** Returns what a session prints: its summary, notes, and the error if not every row is as the run wants it. */

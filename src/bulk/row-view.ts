@@ -42,34 +42,33 @@ function toInvalidRow({ line, message }: Run['invalid'][number]): PrintedRow {
   return { ...none, state: 'invalid', reason: { code: 'invalid', message }, line };
 }
 
-/**
- * Returns the columns of a plan or of outcomes.
- *
- * @param isForPeople whether a change has a sign and a removal is a word. Programs get a number and null.
- * @param hasReasons whether state and reason are shown.
- */
-export function createRowView(noun: NounName, isForPeople: boolean, hasReasons = true): View<object> {
+/** Returns the columns of a plan or of outcomes. @param hasReasons whether state and reason are shown. */
+export function createRowView(noun: NounName, hasReasons = true): View<object> {
   const { idField, isCount } = nouns[noun];
   const visibility = hasReasons ? {} : ({ isHidden: true } as const);
   const valueAlign = isCount ? ({ align: 'right' } as const) : {};
-  const printedValue = (value: RecordValue | undefined, other: RecordValue | undefined) => {
-    if (value === undefined || !isFields(value)) return value;
-    return isForPeople ? differencesText(value, other) : toJsonValue(value);
-  };
+  const dataOf = (value: RecordValue | undefined) =>
+    value === undefined || !isFields(value) ? value : toJsonValue(value);
   const changeColumn: Column<PrintedRow> = {
     name: 'change',
-    value: ({ change }) => (isForPeople && change !== undefined && change > 0 ? `+${change}` : change),
+    value: ({ change }) => change,
+    text: ({ change = 0 }) => (change > 0 ? `+${change}` : undefined),
     align: 'right',
   };
   const view: View<PrintedRow> = {
     plural: 'rows',
     columns: [
       { name: idField, value: (row) => row[idField], align: 'right' },
-      { name: 'before', value: ({ before, after }) => printedValue(before, after), ...valueAlign },
+      {
+        name: 'before',
+        value: ({ before }) => dataOf(before),
+        text: ({ before, after }) => differencesText(before, after),
+        ...valueAlign,
+      },
       {
         name: 'after',
-        value: ({ before, after }) =>
-          isForPeople && after === null ? 'removed' : printedValue(after, before),
+        value: ({ after }) => dataOf(after),
+        text: ({ before, after }) => (after === null ? 'removed' : differencesText(after, before)),
         ...valueAlign,
       },
       ...(isCount ? [changeColumn] : []),
@@ -82,11 +81,9 @@ export function createRowView(noun: NounName, isForPeople: boolean, hasReasons =
   return view;
 }
 
-/** Lists the fields of a value that differ from another value: `status sold, name Rex`. */
-function differencesText(
-  value: Exclude<RecordValue, null | number | bigint>,
-  other: RecordValue | undefined,
-): string {
+/** Lists the fields of a record that differ from another value, `status sold, name Rex`. Returns undefined for a count. */
+function differencesText(value: RecordValue | undefined, other: RecordValue | undefined): string | undefined {
+  if (value === undefined || !isFields(value)) return undefined;
   const otherFields = other !== undefined && isFields(other) ? other : {};
   return differencesOf(value, otherFields)
     .map(({ name }) => `${name} ${fieldText(name, value[name])}`)
@@ -95,7 +92,7 @@ function differencesText(
 
 /** A plan as it is printed: the rows that will be written or cannot be written. */
 export function planPages(run: Run, plan: Plan, isTable: boolean): Extract<Output, { pages: unknown }> {
-  const view = createRowView(run.header.noun, isTable, !isTable || countProblems(run, plan) > 0);
+  const view = createRowView(run.header.noun, !isTable || countProblems(run, plan) > 0);
   return { pages: inPages(printedRows(run, plan)), view };
 }
 
@@ -135,7 +132,7 @@ export async function largestChangesText(printer: Printer, { noun }: RunHeader, 
   const sizeOf = (row: RunRow) => Math.abs(changeOf(row) ?? 0);
   const largest = plan.changes.toSorted((a, b) => sizeOf(b) - sizeOf(a)).slice(0, maxShownChanges);
   const printed = largest.map((row) => toPrintedRow(noun, row, plannedState(row)));
-  const columns = pickColumns(createRowView(noun, true, false), undefined);
+  const columns = pickColumns(createRowView(noun, false), undefined);
   const others = plan.changes.length - printed.length;
   const note = others > 0 ? `and ${groupDigits(others)} more; --dry-run shows all of them\n` : '';
   return (await printer.tableText(columns, printed, 'stderr')) + note;

@@ -2,7 +2,7 @@ import { isFields, toJsonValue } from '../api/record-values.ts';
 import { prepareSession } from '../bulk/continue-run.ts';
 import { findRun, listRuns, type RunList, readRun } from '../bulk/list-runs.ts';
 import { toRunJson } from '../bulk/report.ts';
-import { reportView, terminalView } from '../bulk/report-output.ts';
+import { reportView } from '../bulk/report-output.ts';
 import { idOfRow, isAppliedOrUncertain, rowStateOf } from '../bulk/row.ts';
 import { createRowView, type PrintedRow, rowTerms, toPrintedRow } from '../bulk/row-view.ts';
 import type { Run } from '../bulk/run.ts';
@@ -42,9 +42,8 @@ function findRuns(
   { limit, pet }: { readonly limit?: number | undefined; readonly pet?: IdOrName | undefined },
 ): PreparedCommand {
   const { content } = context.printer();
-  const isTable = context.io.stdout.isTerminal && content === 'text';
   return {
-    view: isTable ? terminalView : reportView,
+    view: reportView,
     async run() {
       const petId =
         typeof pet === 'string' ? await new Names(context, await context.client()).findId('pets', pet) : pet;
@@ -97,7 +96,7 @@ async function readOutcomes(context: Context, id: string | undefined): Promise<P
   if (!info) throw new UsageError('no runs yet');
   const { content } = context.printer();
   return {
-    view: createRowView(info.header.noun, content === 'text'),
+    view: createRowView(info.header.noun),
     async run() {
       const run = await readRun(list, info.id);
       const isRemoved = run.header.kind === 'delete' && content === 'documents';

@@ -6,6 +6,8 @@ export interface Column<Entity> {
   readonly name: string;
   /** The cell's value; undefined and null print as nothing. */
   value(record: Entity): JsonValue | undefined;
+  /** Returns the cell of a table, for a value that people read in another form; undefined for the value itself. */
+  text?(record: Entity, isTerminal: boolean): string | undefined;
   readonly align?: 'right';
   /** True if the cell is a state such as `sold` or `fail`, which has a colour. */
   readonly isState?: true;

@@ -221,7 +221,7 @@ async function createMeasure(texts: readonly string[]): Promise<Measure> {
 
 /** Returns the text of a cell, safe to show. */
 function shownCell<Entity>({ isTerminal }: PrintJob<Entity>, column: Column<Entity>, record: Entity): string {
-  const text = cellText(column.value(record));
+  const text = column.text?.(record, isTerminal) ?? cellText(column.value(record));
   return sanitize(column.isTime && isTerminal ? minuteText(text) : text);
 }
 
