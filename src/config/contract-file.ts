@@ -44,14 +44,12 @@ export function bindingScope(profile: string | undefined, origin: string): Bindi
 
 const version = 11;
 
-/**
- * The variable that `serve` sets for its command. If it is set, no binding applies.
- */
+/** The variable that `serve` sets for its command. If it is set, no binding applies. */
 export const builtInVariable = 'PETSTORE_BUILT_IN_CONTRACT';
 
 /**
  * Reads the contract for calls to an origin: the contract that the settings name, if it was bound to this origin, else the contract
- * of the origin. Returns undefined if there is neither.
+ * of the origin.
  *
  * @throws InputError if a file is missing, cannot be read, is not a contract, or is of another version of the program. Otherwise a
  *   write could go to another path than the user expects.
@@ -78,7 +76,7 @@ function contractPath(io: Io, { path }: BindingScope): string {
 }
 
 /**
- * Reads a contract. Returns undefined if the file does not exist.
+ * Reads a contract, if the file exists.
  *
  * @throws InputError if it cannot be read or is not a contract.
  */

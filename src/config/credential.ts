@@ -22,8 +22,8 @@ type TokenUse =
   | { readonly kind: 'withheld' | 'insecure'; readonly setting: TokenSetting; readonly why: string };
 
 /**
- * Decides whether the token is sent to a base URL, before it is read. A token is sent only to the origin that it belongs to. Returns
- * undefined if there is no token.
+ * Decides whether the token, if there is one, is sent to a base URL. The token is not read yet. It is sent only to the origin that it
+ * belongs to.
  */
 export function decideTokenUse(
   settings: Settings,
@@ -65,7 +65,7 @@ export function tokenHeaderValue(
 ): string {
   checkSendable(token, setting.label);
   secrets.add(token);
-  // With the scheme Basic the header has the token as base64.
+  // The scheme Basic sends the token as base64, which must be masked too.
   secrets.add(toBasic(token));
   return headerText(header, token, settings);
 }

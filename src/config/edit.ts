@@ -110,7 +110,7 @@ export function requireProfile<Section>(
  *
  * @param label the name of the value in an error.
  * @param cwd the folder to which a relative path is relative.
- * @throws UsageError.
+ * @throws UsageError if the value is not valid for the key.
  */
 export function toStoredValue(key: SettingKey, text: string, label: string, cwd: string): StoredValue {
   const value = parseSetting(key, text, label);

@@ -176,7 +176,7 @@ export function homeFolder(io: Io): string {
   const { HOME } = io.env;
   if (HOME && isAbsolute(HOME)) return HOME;
   try {
-    // With a relative HOME the config would be in the current folder.
+    // With a relative HOME the config would be in whatever folder is current.
     return HOME === undefined ? homedir() : userInfo().homedir;
   } catch {
     return resolve('/');

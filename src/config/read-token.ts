@@ -69,7 +69,7 @@ async function runTokenCommand(
   return stdout;
 }
 
-/** Says in a clause why a command failed. */
+/** Returns a clause that says why a command failed. */
 function problemOf(error: ExecFileException, limitMs: number): string {
   const { code, killed, signal } = error;
   if (typeof code === 'number') return `exited with ${code}`;

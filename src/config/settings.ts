@@ -30,15 +30,15 @@ export interface TokenSetting {
   readonly source: SettingSource;
   /** The variable, profile or file that names the file or command. */
   readonly givenBy: string;
-  /** The origin that the token belongs to; undefined if no base URL is set. */
+  /** The origin that the token belongs to. Without a base URL there is none. */
   readonly origin: string | undefined;
 }
 
 /** The resolved settings of a command. Flags take precedence, then environment, profile, top level of the config, default. */
 export interface Settings {
   /**
-   * The profile that a flag, a variable or the config names; `offline` is built in. It is undefined if the config names it and a
-   * flag or a variable sets a base URL of another origin.
+   * The profile that a flag, a variable or the config names; `offline` is built in. A profile that the config names does not apply if
+   * a flag or a variable sets a base URL of another origin.
    */
   readonly profile: ProfileChoice | undefined;
   /** The names of all profiles of the config. */
@@ -52,9 +52,9 @@ export interface Settings {
   readonly warnings: readonly string[];
   /** What chose the embedded store, unless commands use a service. */
   readonly offline: ProfileChoice | undefined;
-  /** The base URL of the service; undefined if none is set, or if the embedded store is chosen. */
+  /** The base URL of the service. The embedded store has none. */
   readonly baseUrl: string | undefined;
-  /** Where the token comes from; undefined if there is none. */
+  /** Where the token comes from, if there is one. */
   readonly token: TokenSetting | undefined;
   get<Key extends SettingKey>(key: Key): SettingValues[Key];
   explain<Key extends SettingKey>(key: Key): Setting<SettingValues[Key]>;
@@ -126,7 +126,7 @@ function chooseProfile(
   const isOffline = selection?.value === offlineProfile;
   const offlineFlag = { value: offlineProfile, source: 'flag', givenBy: '--offline' } as const;
   const offline = flags.offline ? offlineFlag : isOffline ? selection : undefined;
-  // The base URL of a flag or a variable. Even a wrong one says that a service is meant.
+  // The base URL of a flag or a variable. Even a wrong one shows that the user means a service.
   const typedUrl = candidates.get('base-url')?.find((url) => !isInConfig(url));
   if (!typedUrl) return { profile: selection, offline };
   const [url, ...otherUrls] = validSettings(candidates, 'base-url');

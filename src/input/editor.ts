@@ -36,7 +36,7 @@ interface Editing<Value, Result> {
   readonly usage: string;
   readonly originalText: string;
   /**
-   * Parses a text. Returns undefined if there is nothing to send.
+   * Parses a text. Returns undefined if it changes nothing.
    *
    * @throws an error that says why the text is not valid.
    */

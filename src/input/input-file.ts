@@ -36,7 +36,7 @@ export async function openInputFile(io: Io, path: string): Promise<InputFile> {
   return { name: path, path: undefined, bytes: limited(bytes, path) };
 }
 
-/** The most bytes of an input that may be endless, such as /dev/zero, and of one that is read into memory. */
+/** The most bytes of an input that may have no end, such as /dev/zero, and of an input that is read into memory. */
 const maxBytes = 2 ** 28;
 
 /** Yields pieces. @throws InputError after 256 MiB. */

@@ -3,7 +3,7 @@ import { ValueError } from '../process/errors.ts';
 import type { JsonValue } from '../process/exact-json.ts';
 import { signClause } from '../process/text.ts';
 
-// A number of a flag has only digits. In files, which other programs write, numbers have many forms (`parseFile…`).
+// A number on the command line has only digits. In files, which other programs write, numbers have many forms (`parseFile…`).
 
 /** Values of `--thousands`. */
 export const thousandsSeparators = ['.', ',', ' ', "'"] as const;
@@ -105,8 +105,8 @@ const separatorClasses: Readonly<Record<ThousandsSeparator, string>> = {
 };
 
 /**
- * Returns a number without separators, a fraction of zeros, and leading zeros. Returns the text unchanged if it is not a number, or
- * if its meaning is open: `8.000`.
+ * Removes separators, a fraction of zeros and leading zeros from a number. A text that is not a number stays unchanged, and so does
+ * one with two meanings, such as `8.000`.
  */
 function plainNumber(text: string, { thousands, decimal }: NumberNotation): string {
   const [, sign = '', size = ''] = /^([+-]?)(.*)$/s.exec(text.trim()) ?? [];

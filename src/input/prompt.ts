@@ -6,7 +6,7 @@ import { sanitize } from '../process/text.ts';
 
 /** Asks questions on stderr. Ctrl-C throws InterruptedError, the end of the input UsageError. */
 export interface Prompt {
-  /** Asks for a text. @param check returns a clause that says why a text is not accepted; undefined if it is accepted. */
+  /** Asks for a text. @param check returns a clause that says why a text is not accepted, if it is not */
   text(message: string, check?: (text: string) => string | undefined): Promise<string>;
   /** Asks for yes or no. Enter alone means no. */
   confirm(message: string): Promise<boolean>;
@@ -63,8 +63,8 @@ async function answerTo<Value>(
   const output = createOutput(io, style);
   const input = (io.stdin.isTerminal ? undefined : io.keyboard()) ?? io.stdin.stream;
   const inputEnd = new AbortController();
-  // At Ctrl-D inquirer closes its reader, which pauses the stream, and waits forever. An answer closes the reader too, but
-  // the question settles before the next turn of the event loop.
+  // At Ctrl-D inquirer closes its reader, which pauses the stream, and then waits forever. An answer closes the reader too, but then
+  // the question settles within this turn of the event loop.
   const end = () =>
     setImmediate(() =>
       inputEnd.abort(new UsageError('no answer: the input has ended', { code: 'declined' })),
@@ -75,7 +75,7 @@ async function answerTo<Value>(
   const listeners = new Set(input.listeners('error'));
   try {
     const answer = question({ input, output, signal: stop });
-    // readline re-emits an error of the input on its interface, which has no listener: when the terminal hangs up, that would end
+    // readline emits an error of the input again on its interface, which has no listener. When the terminal hangs up, that would end
     // the process at once.
     for (const listener of input.listeners('error'))
       if (!listeners.has(listener)) input.off('error', listener as () => void);

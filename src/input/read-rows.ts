@@ -28,9 +28,9 @@ export interface CheckedInput<Row extends InputRow> {
 const largeRows = 20_000;
 
 interface ReadOptions {
-  /** True if invalid rows are left out, instead of refusing the input. By default the input is refused. */
+  /** True if invalid rows are left out. By default they make the input invalid. */
   readonly skipInvalid?: boolean | undefined;
-  /** Returns true if a row belongs to this part of the input, by its id; by its line if it has none or is invalid. */
+  /** Returns true if a row belongs to this part of the input. `key` is its id, or its line if it has no id or is invalid. */
   readonly isSelected?: ((key: bigint) => boolean) | undefined;
 }
 

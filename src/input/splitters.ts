@@ -201,7 +201,7 @@ function parseQuotedRecord(text: string, from: number, cell: RegExp, delimiter: 
   }
 }
 
-/** Returns true if tab-separated text has a cell that begins and ends with a quote. A cell of several lines has only doubled ones between. */
+/** Returns true if tab-separated text has a quoted cell. Within its quotes, which may be on several lines, all quotes are doubled. */
 export function hasQuotedCell(text: string): boolean {
   return /(?:^|[\t\r\n])"(?:[^\t\r\n]*|[^"]*(?:""[^"]*)*)"(?=[\t\r\n]|$)/.test(text);
 }

@@ -67,7 +67,7 @@ export const printCsv: Print = (job, pieces) => {
   );
 };
 
-/** Quotes a cell if RFC 4180 requires it, and, between tabs, if a reader could take a backslash for an escape. */
+/** Quotes a cell if RFC 4180 requires it. With tabs as delimiters, also if a reader could take a backslash for an escape. */
 export function quoteCell(cell: string, delimiter: string): string {
   const needsQuotes = delimiter === '\t' ? /["\r\n\\]/ : /["\r\n]/;
   const isPlain = !needsQuotes.test(cell) && !cell.includes(delimiter);
@@ -225,7 +225,7 @@ function shownCell<Entity>({ isTerminal }: PrintJob<Entity>, column: Column<Enti
   return sanitize(column.isTime && isTerminal ? minuteText(text) : text);
 }
 
-/** Draws a frame. Returns undefined if the terminal is too narrow for it. */
+/** Draws a frame, unless the terminal is too narrow for it. */
 async function drawFrame<Entity>(
   job: PrintJob<Entity>,
   records: readonly Entity[],

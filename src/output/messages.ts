@@ -6,8 +6,8 @@ import { plainStyle } from './style.ts';
 
 /**
  * Prints lines for people on stderr. --quiet hides statuses, notices and remarks. If errors are printed as JSON, notices, remarks and
- * warnings are held back for the error object, because stderr may then have only that object. No function rejects: a closed stderr
- * changes nothing.
+ * warnings are held back for the error object, because stderr may then have nothing else. No function rejects: a command goes on
+ * without stderr.
  */
 export interface Notices {
   /** Prints what the command is doing or has done. */
@@ -18,7 +18,7 @@ export interface Notices {
   printNotice(line: string): Promise<void>;
   /** Prints a notice on a terminal outside of CI, and with -v. A script would otherwise print it again and again. */
   printRemark(line: string): Promise<void>;
-  /** Prints that a list may be cut, or that a part is missing. */
+  /** Prints a clause about a result that may be incomplete, or not what the user expects. */
   printWarning(text: string): Promise<void>;
   /** Removes and returns the lines that are held back. */
   take(): string[];
@@ -93,7 +93,7 @@ const uncertainty = 'the request may or may not have been applied';
 /** Formats a request and its answer, `GET http://host/pets/99: 404 not_found; request id r-7`; empty if there was none. */
 function requestOf({ message, details: { method, url, status, code, requestId } }: CliError): string {
   if (method === undefined || url === undefined) return '';
-  // A code that is the message too is said once.
+  // If the message is the code, it is not repeated.
   const words = [status, code === message ? undefined : code].filter(Boolean);
   const answer = status === undefined ? '' : `: ${words.join(' ')}`;
   return `${method} ${url}${answer}${requestId === undefined ? '' : `; request id ${requestId}`}`;
@@ -114,7 +114,7 @@ function toJson(error: CliError): object {
   const { serviceMessage, line, addition, hint } = error.details;
   const isFromService = serviceMessage !== undefined;
   return {
-    // The signals share one kind; the exit code tells them apart.
+    // All signals have one kind. The exit code distinguishes them.
     kind: error.kind === 'terminated' || error.kind === 'hung-up' ? 'interrupted' : error.kind,
     message: serviceMessage ?? errorMessage(error),
     code,
@@ -126,7 +126,7 @@ function toJson(error: CliError): object {
     retryable,
     applied: mayBeApplied ? 'unknown' : undefined,
     requestId,
-    // `message` is the service's, so the hint says what ours would add.
+    // The message of the service replaces ours, so the hint has what ours would add.
     hint: isFromService ? joinPresent([mayBeApplied ? uncertainty : undefined, addition, hint]) : hint,
     errors: error instanceof ManyError ? error.errors.map(toJson) : undefined,
   };

@@ -61,7 +61,7 @@ interface RecordOutput {
 interface DocumentsOutput {
   readonly documents: readonly unknown[];
   readonly text: string;
-  /** True if a list is printed even of a single value, or of none. By default none prints nothing. */
+  /** True if the values are printed as a list even if there is one or none. By default nothing is printed for none. */
   readonly asList?: boolean;
 }
 
@@ -192,7 +192,7 @@ export function createPrinter(io: Io, options: PrinterOptions) {
   return {
     content,
     records,
-    /** Returns true if a column is printed or sorted by, so that its data are needed. */
+    /** Returns true if the output needs a column: it is printed, or the records are sorted by it. */
     shows<Entity>(view: View<Entity>, column: string): boolean {
       const hasColumns = content === 'text' || content === 'cells';
       const columns = fields || hasColumns ? pickColumns(view, fields) : [];

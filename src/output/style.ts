@@ -6,7 +6,7 @@ export const colorModes = ['auto', 'always', 'never'] as const;
 export type ColorMode = (typeof colorModes)[number];
 
 /**
- * Returns the common variable that switches colour on or off, or undefined if neither is set.
+ * Finds the common variable that switches colour on or off.
  *
  * @see https://force-color.org: FORCE_COLOR takes precedence, and `0` and `false` switch colour off.
  * @see https://no-color.org

@@ -7,7 +7,7 @@ export function monotonicMs(): number {
 /** The longest delay of a timer in milliseconds. Node fires a timer with a longer delay at once. */
 export const longestTimerMs = 2 ** 31 - 1;
 
-/** Tells a piece of work that nobody waits for its result any more. Each request has a cancellation, so it is cheap to create. */
+/** Says that nobody waits for the result of a piece of work any more. Each request has one, so it must be cheap to create. */
 export interface Cancellation {
   readonly isCancelled: boolean;
   /** The reason of the cancellation, once the work is cancelled. */
@@ -83,8 +83,8 @@ export function withinLimits<Value>(
 type AbortListener = (reason: unknown) => void;
 
 /**
- * The listeners of each signal. The signal itself has one: each listener that an event target removes keeps those after it
- * alive, until V8 collects all of the memory, and a run has a listener for each request.
+ * The listeners of each signal. The signal itself gets only one listener, which calls these. A run has a listener for each request,
+ * and in Node a removed listener keeps the later ones in memory until V8 collects all of it.
  */
 const abortListeners = new WeakMap<AbortSignal, AbortListener[]>();
 

@@ -53,7 +53,7 @@ export interface ErrorDetails {
   readonly addition?: string | undefined;
   /** Why there is no valid answer, if that is the error. */
   readonly noAnswer?: NoAnswer | undefined;
-  /** Undefined if no response has an error status. */
+  /** The author of the answer with an error status, if there is one. */
   readonly author?: Author | undefined;
   /** The HTTP status, if there is a response. */
   readonly status?: number | undefined;
@@ -76,8 +76,8 @@ export interface ErrorDetails {
 }
 
 /**
- * An error with a kind, which determines the exit code. The message says what is wrong, in the user's words; the request
- * is in the details, and the output adds it. The message may contain control characters of foreign text, because the
+ * An error with a kind, which determines the exit code. The message says what is wrong, in the terms of the user; the request is in
+ * the details, and the output adds it. The message may contain control characters of foreign text, because the
  * output makes them visible.
  */
 export class CliError extends Error {
@@ -100,7 +100,7 @@ export class CliError extends Error {
   }
 }
 
-/** What a usage error is about. Scripts rely on these words, as `code` of the JSON error. `petstore help exit-codes` lists them. */
+/** The subject of a usage error. Scripts rely on it: it is the `code` of the JSON error. `petstore help exit-codes` lists the codes. */
 export type UsageCode =
   /** A flag or an argument of the command line. */
   | 'invalid_flag'

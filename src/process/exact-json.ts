@@ -35,7 +35,7 @@ const longNumber = /[\d.]{16}|[eE][+-]?\d{3}/;
 /** Characters that JSON strings hold unescaped: ASCII without controls, quote and backslash. */
 const plainText = /^[ !#-[\]-~]*$/;
 
-/** Parses a JSON text. Returns undefined if the text is not JSON. @see parseJson */
+/** Parses a text that need not be JSON. @see parseJson */
 export function jsonIn(text: string): JsonValue | undefined {
   try {
     return parseJson(text);
@@ -75,7 +75,7 @@ function isDeeper(value: JsonValue, depth: number): boolean {
 export interface JsonItem {
   readonly text: string;
   readonly value: JsonValue;
-  /** A key that occurs twice in one of its objects, so that its value is not certain. */
+  /** A key that occurs twice in one of its objects: nobody can say which value is meant. */
   readonly twice: string | undefined;
 }
 
@@ -144,27 +144,27 @@ export function isJsonObject(value: unknown): value is JsonObject {
   );
 }
 
-/** Returns the value that a path of field names leads to in nested objects, or undefined if there is none. */
+/** Returns the value at a path of field names in nested objects. */
 export function valueIn(value: JsonValue | undefined, path: readonly string[]): JsonValue | undefined {
   let inner = value;
   for (const name of path) inner = isJsonObject(inner) ? inner[name] : undefined;
   return inner;
 }
 
-/** Returns the value at a JSON pointer, or undefined if there is none. @see RFC 6901, 4 */
+/** Returns the value at a JSON pointer. @see RFC 6901, 4 */
 export function valueAt(body: JsonValue, pointer: string): JsonValue | undefined {
   const segments = pointer.split('/').slice(1);
   const keys = segments.map((segment) => segment.replaceAll('~1', '/').replaceAll('~0', '~'));
   return keys.reduce(memberOf, body as JsonValue | undefined);
 }
 
-/** Returns a field of an object or an item of an array, or undefined if there is none. */
+/** Returns a field of an object or an item of an array. */
 function memberOf(value: JsonValue | undefined, key: string): JsonValue | undefined {
   if (Array.isArray(value)) return /^(0|[1-9]\d*)$/.test(key) ? value[Number(key)] : undefined;
   return isJsonObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
 }
 
-/** Returns the pointer that the names and indices make: `['rows', 0]` becomes `/rows/0`. */
+/** Returns the JSON pointer of a path of names and indices: `/rows/0` for `['rows', 0]`. */
 export function printPointer(path: readonly unknown[]): string {
   return path.map((key) => `/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('');
 }
@@ -180,7 +180,7 @@ class Reader {
   private index: number;
   private twice: string | undefined;
 
-  /** @param isInput whether keys that are there twice, and exponents, matter */
+  /** @param isInput true to find keys that occur twice, and to keep exponents */
   constructor(text: string, isInput = false) {
     this.text = text;
     this.isInput = isInput;

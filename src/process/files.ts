@@ -21,8 +21,8 @@ import { writeFileSync } from './write-file-sync.ts';
 
 /**
  * The bytes of any file that a user names: a regular file, a pipe (also `<(command)`), a device. Each piece is valid
- * until the next one is requested. It never blocks a thread of the process, which could not end then: a pipe without a
- * writer is waited for, and a signal ends the wait.
+ * until the next one is requested. Reading never blocks a thread, because the process could then not end. It waits for the writer
+ * of a pipe, and a signal ends the wait.
  *
  * @throws the system's error, such as ENOENT or EISDIR.
  */
@@ -31,7 +31,7 @@ export async function* readPieces(path: string): AsyncGenerator<Uint8Array> {
   const file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   if (fstatSync(file).isFIFO()) {
     const { Socket } = await import('node:net');
-    // The system reports to a socket's owner that a writer has come and that the last one has gone; a read shows neither.
+    // Only a socket reports that a writer has opened the pipe, and that the last one has closed it.
     yield* new Socket({ fd: file, readable: true, writable: false });
     return;
   }
@@ -70,7 +70,7 @@ export async function collectBytes(pieces: AsyncIterable<Uint8Array>, maxBytes: 
   return Buffer.concat(copies);
 }
 
-/** Reads bytes, and returns their number: 0 at the end. Returns undefined if there are no bytes yet. */
+/** Reads bytes, and returns their number: 0 at the end, undefined if no bytes have arrived yet. */
 function readSome(file: number, into: Buffer): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
     read(file, into, 0, into.length, null, (error, length) => {

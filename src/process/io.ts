@@ -8,7 +8,7 @@ import { systemCode } from './system-error.ts';
 
 interface InputStream {
   readonly isTerminal: boolean;
-  /** True once a command has read the stream as its input. The stream then holds no answers to questions. */
+  /** True once a command has read the stream as its input, so that it cannot have answers to questions. */
   readonly isRead: boolean;
   /** The bytes as they arrive. They can be read only once. */
   bytes(): AsyncIterable<Uint8Array>;
@@ -50,7 +50,7 @@ export function processIo(): ProcessIo {
   // If the terminal closes, reads fail, and without a listener that would end the process. The system sends SIGHUP only to
   // some of the terminal's processes.
   const onGone = () => void setTimeout(() => hasHungUp || process.kill(process.pid, 'SIGHUP'), hangupMs);
-  // glibc gives a silent name server 10 s, and this process can neither cancel the lookup nor end before it.
+  // glibc waits 10 s for a name server that does not answer, and this process can neither cancel the lookup nor end before it.
   if (!process.execve) process.env.RES_OPTIONS ||= 'timeout:1 attempts:2';
   return {
     stdin: {
@@ -113,7 +113,7 @@ function endProcess(code: number): never {
   process.exit(code);
 }
 
-/** Node's terminals, which load all of node:net. A command whose output is a file does without them. */
+/** Loads Node's terminals, which load all of node:net. A command that writes to a file does not need them. */
 function terminals(): typeof import('node:tty') {
   return process.getBuiltinModule('node:tty');
 }
@@ -178,8 +178,8 @@ export function processExists(id: number): boolean {
 const endingSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /**
- * Does synchronous work that leaves no files behind. A signal ends the process at once during the work, because listeners
- * run only after it.
+ * Does synchronous work that a signal ends at once, with the process. Listeners would run only after the work. The work must leave
+ * no files behind.
  */
 export function whileKillable<Value>(work: () => Value): Value {
   const listeners = endingSignals.map((name) => [name, process.rawListeners(name)] as const);

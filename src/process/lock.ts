@@ -35,7 +35,7 @@ export interface LockHolder {
   readonly remedy: string;
 }
 
-/** Returns the process that holds the lock of the file at `path`, or undefined if the lock is free or abandoned. */
+/** Returns the process that holds the lock of the file at `path`. A free or abandoned lock has none. */
 export function holderOf(path: string): LockHolder | undefined {
   const lock = lockOf(path);
   const owner = readOwner(lock);
@@ -61,7 +61,7 @@ async function acquire(lock: string, deadline: number): Promise<() => void> {
   for (let pauseMs = 1; !create(lock, owner); pauseMs = Math.min(pauseMs * 1.5, 40)) {
     const holder = readOwner(lock);
     if (holder !== undefined && isAbandoned(lock, holder)) {
-      // A second lock and another look, so that a slow process cannot remove the lock of a successor.
+      // Takes a lock on the lock, and reads it again: a slow process must not remove the lock of a successor.
       const release = await acquire(`${lock}.lock`, deadline);
       removeLock(lock, holder);
       release();
@@ -91,7 +91,7 @@ function create(lock: string, owner: string): boolean {
   }
 }
 
-/** Returns the text of a lock, which is empty for a moment after its creation, or undefined if it has just been released. */
+/** Returns the text of a lock, which is empty for a moment after its creation. Returns undefined if the lock is gone. */
 function readOwner(lock: string): string | undefined {
   try {
     return readFileSync(lock, 'utf8').slice(0, 1000);
@@ -117,7 +117,7 @@ function ownerText(): string {
   return `${processId()} ${start}${space === undefined ? '' : `@${space}`} ${hostname()}`;
 }
 
-/** The id of a process, its start, its namespace and its host. */
+/** Matches the text of a lock: the id of its process, the start, the namespace and the host. */
 const ownerPattern = /^([1-9]\d*) ([^\s@]*)(?:@(\S+))? (.*)$/;
 
 /** Returns true if the ids of the processes of a lock are those that this process sees. */
@@ -127,7 +127,7 @@ function isHere(space: string | undefined, host: string | undefined): boolean {
 
 /**
  * Returns the namespace of the ids of processes. Containers may have the same host name and share a folder, and still each has a
- * process 1. Returns undefined if the system is not Linux. @see pid_namespaces(7)
+ * process 1. Only Linux has namespaces. @see pid_namespaces(7)
  */
 function processSpace(): string | undefined {
   try {
@@ -153,7 +153,7 @@ function isAbandoned(lock: string, owner: string): boolean {
 
 /**
  * Reads the start time of a process in ticks since boot, which distinguishes processes with the same id. Empty for a process
- * that has ended and is not reaped. Returns undefined if the system is not Linux. @see proc(5)
+ * that has ended and is not reaped. Only Linux shows it. @see proc(5)
  */
 function startOf(id: number): string | undefined {
   try {

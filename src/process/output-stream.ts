@@ -17,7 +17,7 @@ export interface OutputStream {
 }
 
 interface WriteOptions {
-  /** True if it is data, or an annotation, which goes out unchanged even if a CI runner would obey it. */
+  /** True for data and annotations, which are written unchanged even if a CI runner would take them for a command. */
   readonly isRaw?: boolean;
 }
 

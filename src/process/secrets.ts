@@ -4,7 +4,7 @@ const masked = '***';
 
 const userinfo = /(\b[a-z][a-z0-9+.-]{0,20}:\/\/)[^/?#\s]*@/gi;
 
-/** A text without the user and password of URLs. Runs in linear time, because a service may send a URL of any length. */
+/** Masks the user and password of URLs in a text. Takes linear time, because a service may send a URL of any length. */
 export function maskUrl(url: string): string {
   return url.replace(userinfo, `$1${masked}@`);
 }
@@ -49,7 +49,7 @@ export function createSecrets(env: Readonly<Record<string, string | undefined>> 
   const add = (secret: string) => {
     if (secret.length < minLength || secrets.has(secret)) return;
     secrets.add(secret);
-    // The longest first: a secret that is part of another one must not leave the rest of that one.
+    // Longest first: if one secret is part of another, masking the short one first would leave the rest of the long one.
     forms = [...new Set([...secrets].flatMap(formsOf))].sort((a, b) => b.length - a.length);
   };
   // The Basic credential is sent for the password of a proxy.
@@ -77,7 +77,7 @@ export function createSecrets(env: Readonly<Record<string, string | undefined>> 
   };
 }
 
-/** The forms in which a secret can stand in a text: plain, percent-encoded, and as base64. */
+/** Lists the forms that a secret may have in a text: plain, percent-encoded, and base64. */
 function formsOf(secret: string): string[] {
   const encoded = encodeURIComponent(secret);
   const base64 = Buffer.from(secret).toString('base64').replace(/=+$/, '');

@@ -5,9 +5,9 @@ import type { Io } from './io.ts';
 export interface Interrupts {
   /** Aborted with an InterruptedError by the first signal that no command took over. */
   readonly signal: AbortSignal;
-  /** Passes every signal to `listener` until the returned function is called; then the listener before it hears them again. */
+  /** Passes every signal to `listener` until the returned function is called. Then the previous listener gets them again. */
   takeOver(listener: (signal: Signal) => void): () => void;
-  /** Aborts a command that took the signals over, because it does not come to its end. */
+  /** Aborts a command that took the signals over, but does not end in time. */
   abort(signal: Signal): void;
   release(): void;
 }
@@ -34,7 +34,7 @@ export function createInterrupts(io: Pick<Io, 'onSignal'>): Interrupts {
 
 /** The time that requests in flight have after a stop, in milliseconds. */
 const graceMs = 10_000;
-/** The time for what follows them, such as a report. Without a limit, a reader that has stalled would keep the command alive. */
+/** The time for the work after the requests, such as a report. Without a limit, a stalled reader would keep the command alive. */
 const reportMs = 1000;
 
 /**

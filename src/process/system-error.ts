@@ -3,7 +3,7 @@ import { CliError, messageOf } from './errors.ts';
 /** The activity that failed. A code means one thing for a file and another for a port. */
 type Activity = 'file' | 'command' | 'connection' | 'listening';
 
-/** The meanings of the system's error codes, in words for users. */
+/** The reasons for people, by the error code of the system. */
 const reasons: Readonly<Record<string, { readonly [A in Activity]?: string }>> = {
   EACCES: { command: 'permission denied', listening: 'permission denied' },
   EADDRINUSE: { listening: 'the port is in use' },
@@ -18,7 +18,7 @@ const reasons: Readonly<Record<string, { readonly [A in Activity]?: string }>> =
   ETIMEDOUT: { connection: 'connecting timed out' },
 };
 
-/** Returns the code of a system error, such as `ENOENT`, or undefined for any other error. */
+/** Returns the code of a system error, such as `ENOENT`. Other errors have none. */
 export function systemCode(error: unknown): string | undefined {
   return (error as NodeJS.ErrnoException).code;
 }
@@ -30,7 +30,7 @@ export function isMissing(error: unknown): boolean {
 }
 
 /**
- * Returns the reason of a system error in words. For a code that is not in the table these are the system's words:
+ * Returns the reason of a system error for people. For a code that is not in the table it comes from the message of the system:
  * `ENOSPC: no space left on device, write` becomes `no space left on device`.
  */
 export function systemReason(error: unknown, activity: Activity = 'file'): string {

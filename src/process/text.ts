@@ -43,7 +43,7 @@ export function breakRunnerCommands(text: string): string {
 /** The entities that XML and HTML both name. Some readers of JUnit reports decode no others, and no numbers. */
 const entities = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&apos;' } as const;
 
-/** Escapes a text for HTML and XML, also in quoted attributes. */
+/** Escapes a text for HTML and XML, also within quoted attributes. */
 export function escapeMarkup(text: string): string {
   return text.replace(/[&<>"']/g, (character) => entities[character as keyof typeof entities]);
 }
@@ -77,7 +77,7 @@ export function minuteText(text: string): string {
   return localMoment.toISOString().slice(0, 16).replace('T', ' ');
 }
 
-/** Returns what follows an example: ` (and 3 more like this)`, or an empty text if it is the only one. */
+/** Returns ` (and 3 more like this)`, to follow an example; empty if there are no more. */
 export function moreLikeThis(count: number): string {
   return count === 0 ? '' : ` (and ${count} more like this)`;
 }
@@ -103,7 +103,7 @@ export function joinFirst(texts: readonly string[], most: number): string {
   return texts.slice(0, most).join(', ') + count;
 }
 
-/** Ends a clause with the name of a sign that only looks like a plus or a hyphen-minus; empty for any other text. */
+/** Returns the end of a clause that names a sign which only looks like a plus or a minus; empty for any other text. */
 export function signClause(text: string): string {
   const [, sign] = /^\s*([\u2010-\u2015\u2212\ufe58\ufe63\uff0b\uff0d])/.exec(text) ?? [];
   const code = sign?.codePointAt(0)?.toString(16).toUpperCase();
@@ -158,7 +158,7 @@ export function closestWord(word: string, candidates: readonly string[]): string
   const ranked = candidates
     .map((candidate) => ({ candidate, distance: letterDistance(word.toLowerCase(), candidate) }))
     .sort((a, b) => a.distance - b.distance);
-  // Any two-letter word is within two letters of a one-letter word.
+  // Without the half, every word of two letters would be near every word of one letter.
   const maxDistance = Math.min(2, Math.floor(word.length / 2));
   return ranked[0] !== undefined && ranked[0].distance <= maxDistance ? ranked[0].candidate : undefined;
 }

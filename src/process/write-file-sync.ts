@@ -50,7 +50,7 @@ export function removeTemporaryFiles(path: string): void {
       if (name.startsWith(start) && /^\d+-[\da-z]+\.tmp$/.test(name.slice(start.length)))
         rmSync(join(folder, name), { force: true });
   } catch {
-    // They only take room.
+    // A temporary file that stays does no harm.
   }
 }
 
