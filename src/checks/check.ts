@@ -163,6 +163,6 @@ export function statusText(status: number): string {
 }
 
 /** Returns true if a check asks again after a status: the service is overloaded, or a gateway does not reach it. */
-export function isTemporary(status: number): boolean {
+export function isRetriedStatus(status: number): boolean {
   return status === 429 || isOutageStatus(status);
 }

@@ -18,7 +18,7 @@ import {
   findingOfError,
   groupOf,
   isRed,
-  isTemporary,
+  isRetriedStatus,
   type RawAnswer,
   type Service,
   skip,
@@ -78,7 +78,7 @@ function createCheckContext(service: Service, signal: AbortSignal, attempts: Att
   const { client } = service;
   const callOptions = ({ isFinalStatus }: AskOptions = {}): CallOptions => ({
     signal,
-    isFinalStatus: (status) => !isTemporary(status) || isFinalStatus?.(status) === true,
+    isFinalStatus: (status) => !isRetriedStatus(status) || isFinalStatus?.(status) === true,
     afterAttempt: (attempt) => attempts.push(attempt),
   });
   return {

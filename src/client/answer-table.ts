@@ -84,7 +84,7 @@ const statusRules: ReadonlyMap<number | undefined, AnswerRule> = new Map(
 /** Gateways send these too, even after the service has applied the write. */
 const gatewayStatuses: ReadonlySet<number | undefined> = new Set([403, 404, 410]);
 /** The causes after which a retry may succeed at once. */
-const repeatableCauses: ReadonlySet<NoAnswer | undefined> = new Set<NoAnswer>([
+const retriedCauses: ReadonlySet<NoAnswer | undefined> = new Set<NoAnswer>([
   'connection-refused',
   'reset',
   'timeout',
@@ -105,10 +105,9 @@ export function answerRule(
 
 function ruleOfAnyMethod({ isSent, response, error, author }: Parameters<typeof answerRule>[0]): AnswerRule {
   if (response) return statusRule(response.status, author);
-  const { noAnswer, retryable } = error instanceof CliError ? error.details : {};
-  const isRepeatable = retryable !== false && repeatableCauses.has(noAnswer);
-  if (isSent) return isRepeatable ? lost : unrepeatable;
-  return isRepeatable ? busy : unsent;
+  const isRetriedCause = error instanceof CliError && retriedCauses.has(error.details.noAnswer);
+  if (isSent) return isRetriedCause ? lost : unrepeatable;
+  return isRetriedCause ? busy : unsent;
 }
 
 /** Returns the meaning of a status. @param author who sent it. */

@@ -52,6 +52,7 @@ const rules = {
   dns: unanswered,
   tls: unanswered,
   proxy: unanswered,
+  'proxy-refused': unanswered,
   timeout: unanswered,
   reset: unanswered,
   redirect: { kind: 'failed' },

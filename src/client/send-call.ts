@@ -123,7 +123,8 @@ async function sendOnce(
   } catch (thrown) {
     const error = thrown as Error;
     // A proxy that fails has not forwarded the request.
-    const isOfProxy = error instanceof CliError && error.details.noAnswer === 'proxy';
+    const { noAnswer } = error instanceof CliError ? error.details : {};
+    const isOfProxy = noAnswer === 'proxy' || noAnswer === 'proxy-refused';
     return { isSent: isSent && !isOfProxy, error };
   }
 }

@@ -28,6 +28,8 @@ export type NoAnswer =
   | 'dns'
   | 'tls'
   | 'proxy'
+  /** The proxy does not accept the request, or is not a proxy. */
+  | 'proxy-refused'
   | 'timeout'
   | 'reset'
   | 'redirect'

@@ -85,13 +85,13 @@ export function proxyFailure({ source, label, authorization }: HttpProxy, error:
     const hint = authorization
       ? `it does not accept the user name and password of ${source}`
       : `it wants a user name and a password: write user:password@ before the host in ${source}`;
-    const details = { retryable: status >= 500, hint: status === 407 || status === 401 ? hint : undefined };
-    return noAnswerError('proxy', `${name} answered ${status}`, details);
+    const details = { hint: status === 407 || status === 401 ? hint : undefined };
+    return noAnswerError(status >= 500 ? 'proxy' : 'proxy-refused', `${name} answered ${status}`, details);
   }
   const { message, details } = transportError(error);
   const { noAnswer } = details;
   if (noAnswer === 'tls') return noAnswerError('tls', `${message}, through ${name}`, { cause: error });
   if (noAnswer === 'invalid-response')
-    return noAnswerError('proxy', `${name} does not answer like an http proxy`, { retryable: false });
+    return noAnswerError('proxy-refused', `${name} does not answer like an http proxy`);
   return noAnswerError('proxy', `${name} failed: ${message}`, { cause: error });
 }
