@@ -126,11 +126,8 @@ interface Failure {
 export function hintOf(failure: Failure): string | undefined {
   const ownHint = failure.error?.details.hint;
   if (ownHint !== undefined) return ownHint;
-  for (const hint of hints) {
-    const text = hint(failure);
-    if (text) return text;
-  }
-  return undefined;
+  const { text } = Object.values(hints).find(({ when }) => when(failure)) ?? {};
+  return typeof text === 'function' ? text(failure) : text;
 }
 
 /** Returns the code and the message of the error of Node or OpenSSL, or an empty text. */
@@ -154,97 +151,123 @@ function headerOf(message: HttpRequest | HttpResponse | undefined, name: string)
   return headerValue(message?.headers ?? {}, name) ?? '';
 }
 
+interface Hint {
+  when(failure: Failure): boolean | undefined;
+  readonly text: string | ((failure: Failure) => string);
+}
+
+/** The hints by name. The first one whose condition holds counts, so certificates, tokens and caches come before the guesses. */
+const hints: Readonly<Record<string, Hint>> = {
+  expiredCertificate: {
+    when: (failure) => /CERT_(NOT_YET_VALID|HAS_EXPIRED)/.test(systemText(failure)),
+    text: () => `the clock here says ${new Date().toISOString().slice(0, 16)}Z: is it right?`,
+  },
+  unknownAuthority: {
+    when: (failure) => /SELF_SIGNED|UNABLE_TO_(GET_ISSUER|VERIFY)/.test(systemText(failure)),
+    text: 'if you trust its authority, name it in the setting ca-cert (PETSTORE_CA_CERT=<file>)',
+  },
+  clientCertificate: {
+    when: (failure) =>
+      /alert[ _](certificate[ _](required|unknown)|handshake[ _]failure|bad[ _]certificate|unknown[ _]ca)/i.test(
+        systemText(failure),
+      ),
+    text: 'if the service wants a client certificate, name one in the setting client-cert (PETSTORE_CLIENT_CERT=<file>)',
+  },
+  plainPort: {
+    when: (failure) => /wrong version number|packet length too long/.test(systemText(failure)),
+    text: 'is the base URL http:// instead?',
+  },
+  // tinyproxy answers a wrong password with 401, not 407.
+  proxyLogin: {
+    when: ({ call, response, author }) =>
+      response?.status === 401 && author !== 'service' && call?.client.transport.forwardProxy?.includes('@'),
+    text: 'are the user name and password of the proxy right?',
+  },
+  // Basic is the only scheme that the 401 names, and the request used another or none. See RFC 9110, 11.6.1.
+  basicLogin: {
+    when: ({ call, response }) =>
+      response?.status === 401 &&
+      /^\s*basic\b(?!.*\bbearer\b)/is.test(headerOf(response, 'www-authenticate')) &&
+      !/^basic\b/i.test(headerOf(call?.request, 'authorization')),
+    text: 'it wants a user name and a password: set auth-scheme to Basic (PETSTORE_AUTH_SCHEME=Basic), and give user:password as the token',
+  },
+  token: { when: ({ kind }) => kind === 'auth', text: tokenHint },
+  cache: {
+    when: ({ response }) => response?.status === 412 && headerOf(response, 'age') !== '',
+    text: ({ response }) =>
+      `a cache in front of the service has answered (Age: ${headerOf(response, 'age')}): it must pass on requests with If-Match`,
+  },
+  headerSize: {
+    when: ({ call, response, ...failure }) =>
+      (response?.status === 400 || response?.status === 431 || isClosed(failure)) &&
+      largestHeader(call).bytes >= largeHeaderBytes,
+    text: ({ call }) => {
+      const { name, bytes } = largestHeader(call);
+      const source = name === 'authorization' ? call?.client.credentialSource : undefined;
+      const header = source === undefined ? `the header ${name}` : `the header with the token of ${source}`;
+      return `${header} has ${bytes} bytes, and many gateways allow 8 KB of headers`;
+    },
+  },
+  // A gateway answers plain http on a port of TLS with 400, or closes the connection.
+  tlsPort: {
+    when: ({ call, response, author, ...failure }) =>
+      ((response?.status === 400 && author === 'gateway') || isClosed(failure)) &&
+      call?.request.url.startsWith('http:'),
+    text: 'if the port speaks TLS, begin the base URL with https://',
+  },
+  gatewayRule: {
+    when: ({ response, author }) =>
+      (response?.status === 403 || response?.status === 405) && author === 'gateway',
+    text: ({ call }) =>
+      `a gateway in front of the service may refuse ${call?.request.method}: look at the paths, methods and bodies that its rules allow`,
+  },
+  timeout: {
+    when: ({ error }) => error?.details.noAnswer === 'timeout',
+    text: 'allow more time with --timeout',
+  },
+  notListening: {
+    when: ({ call, error }) => call && error?.details.noAnswer === 'connection-refused',
+    text: ({ call }) =>
+      `is the service running, and the base URL right? \`${call?.client.doctor}\` looks at each step`,
+  },
+  basePath: {
+    when: ({ call, ...failure }) =>
+      call &&
+      isAddressMissing(failure) &&
+      call.client.contract.basePath !== '' &&
+      call.client.baseUrl.endsWith(call.client.contract.basePath),
+    text: ({ call }) =>
+      `the description says that its operations lie below ${call?.client.contract.basePath}; if they do not, bind again with --base-path /`,
+  },
+  baseUrl: {
+    when: ({ call, error, ...failure }) =>
+      call && (isAddressMissing(failure) || error?.details.noAnswer === 'dns'),
+    text: ({ call }) => `is the base URL right? \`${call?.client.doctor}\` looks at each step`,
+  },
+};
+
+function tokenHint({ call, response }: Failure): string {
+  const { credentialSource, whyNoCredential } = call?.client ?? {};
+  if (credentialSource === undefined)
+    return (
+      whyNoCredential ??
+      'give a token: PETSTORE_TOKEN together with PETSTORE_BASE_URL, or token-file in the profile of this service'
+    );
+  const credential = headerOf(call?.request, 'authorization');
+  const prefix = /^\S+ ("|'|bearer |basic |authorization(?=:))/i.exec(credential)?.[1];
+  if (prefix !== undefined)
+    return `the token of ${credentialSource} begins with ${prefix.trim()}: leave that out`;
+  return response?.status === 401
+    ? `is the token of ${credentialSource} that of this service, and still valid?`
+    : `the token of ${credentialSource} may not do this`;
+}
+
 /** Many gateways take 8 KB of headers. */
 const largeHeaderBytes = 4000;
 
-/** The hints, each after its condition. The first one counts, so certificates, tokens and caches come before the guesses. */
-const hints: readonly ((failure: Failure) => string | false | undefined)[] = [
-  (failure) =>
-    /CERT_(NOT_YET_VALID|HAS_EXPIRED)/.test(systemText(failure)) &&
-    `the clock here says ${new Date().toISOString().slice(0, 16)}Z: is it right?`,
-  (failure) =>
-    /SELF_SIGNED|UNABLE_TO_(GET_ISSUER|VERIFY)/.test(systemText(failure)) &&
-    'if you trust its authority, name it in the setting ca-cert (PETSTORE_CA_CERT=<file>)',
-  (failure) =>
-    /alert[ _](certificate[ _](required|unknown)|handshake[ _]failure|bad[ _]certificate|unknown[ _]ca)/i.test(
-      systemText(failure),
-    ) &&
-    'if the service wants a client certificate, name one in the setting client-cert (PETSTORE_CLIENT_CERT=<file>)',
-  (failure) =>
-    /wrong version number|packet length too long/.test(systemText(failure)) &&
-    'is the base URL http:// instead?',
-  // tinyproxy answers a wrong password with 401, not 407.
-  ({ call, response, author }) =>
-    response?.status === 401 &&
-    author !== 'service' &&
-    call?.client.transport.forwardProxy?.includes('@') &&
-    'are the user name and password of the proxy right?',
-  // Basic is the only scheme that the 401 names, and the request used another or none. See RFC 9110, 11.6.1.
-  ({ call, response }) =>
-    response?.status === 401 &&
-    /^\s*basic\b(?!.*\bbearer\b)/is.test(headerOf(response, 'www-authenticate')) &&
-    !/^basic\b/i.test(headerOf(call?.request, 'authorization')) &&
-    'it wants a user name and a password: set auth-scheme to Basic (PETSTORE_AUTH_SCHEME=Basic), and give user:password as the token',
-  ({ call, kind }) =>
-    kind === 'auth' &&
-    call?.client.credentialSource === undefined &&
-    (call?.client.whyNoCredential ??
-      'give a token: PETSTORE_TOKEN together with PETSTORE_BASE_URL, or token-file in the profile of this service'),
-  ({ call, kind }) => {
-    const credential = headerOf(call?.request, 'authorization');
-    const prefix = /^\S+ ("|'|bearer |basic |authorization(?=:))/i.exec(credential)?.[1];
-    return (
-      kind === 'auth' &&
-      prefix !== undefined &&
-      `the token of ${call?.client.credentialSource} begins with ${prefix.trim()}: leave that out`
-    );
-  },
-  ({ call, kind, response }) =>
-    kind === 'auth' &&
-    (response?.status === 401
-      ? `is the token of ${call?.client.credentialSource} that of this service, and still valid?`
-      : `the token of ${call?.client.credentialSource} may not do this`),
-  ({ response }) => {
-    const age = headerOf(response, 'age');
-    return (
-      response?.status === 412 &&
-      age !== '' &&
-      `a cache in front of the service has answered (Age: ${age}): it must pass on requests with If-Match`
-    );
-  },
-  ({ call, response, ...failure }) => {
-    const [largest] = Object.keys(call?.request.headers ?? {})
-      .map((name) => ({ name, bytes: Buffer.byteLength(headerOf(call?.request, name)) }))
-      .sort((a, b) => b.bytes - a.bytes);
-    const isPossible = response?.status === 400 || response?.status === 431 || isClosed(failure);
-    if (!isPossible || !largest || largest.bytes < largeHeaderBytes) return undefined;
-    const { name, bytes } = largest;
-    const source = name === 'authorization' ? call?.client.credentialSource : undefined;
-    const header = source === undefined ? `the header ${name}` : `the header with the token of ${source}`;
-    return `${header} has ${bytes} bytes, and many gateways allow 8 KB of headers`;
-  },
-  // A gateway answers plain http on a port of TLS with 400, or closes the connection.
-  ({ call, response, author, ...failure }) =>
-    ((response?.status === 400 && author === 'gateway') || isClosed(failure)) &&
-    call?.request.url.startsWith('http:') &&
-    'if the port speaks TLS, begin the base URL with https://',
-  ({ call, response, author }) =>
-    (response?.status === 403 || response?.status === 405) &&
-    author === 'gateway' &&
-    `a gateway in front of the service may refuse ${call?.request.method}: look at the paths, methods and bodies that its rules allow`,
-  ({ error }) => error?.details.noAnswer === 'timeout' && 'allow more time with --timeout',
-  ({ call, error }) =>
-    call &&
-    error?.details.noAnswer === 'connection-refused' &&
-    `is the service running, and the base URL right? \`${call.client.doctor}\` looks at each step`,
-  ({ call, ...failure }) =>
-    call &&
-    isAddressMissing(failure) &&
-    call.client.contract.basePath !== '' &&
-    call.client.baseUrl.endsWith(call.client.contract.basePath) &&
-    `the description says that its operations lie below ${call.client.contract.basePath}; if they do not, bind again with --base-path /`,
-  ({ call, error, ...failure }) =>
-    call &&
-    (isAddressMissing(failure) || error?.details.noAnswer === 'dns') &&
-    `is the base URL right? \`${call.client.doctor}\` looks at each step`,
-];
+/** Returns the longest header of a request. */
+function largestHeader(call: Call | undefined): { readonly name: string; readonly bytes: number } {
+  return Object.keys(call?.request.headers ?? {})
+    .map((name) => ({ name, bytes: Buffer.byteLength(headerOf(call?.request, name)) }))
+    .reduce((largest, each) => (each.bytes > largest.bytes ? each : largest), { name: '', bytes: 0 });
+}
