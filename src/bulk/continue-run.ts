@@ -18,7 +18,7 @@ import { reportView } from './report-output.ts';
 import { isAppliedOrUncertain, isResumable, needsPerson, unfinishedCount } from './row.ts';
 import { areDisjoint, defaultFlags, type Run, runKinds } from './run.ts';
 import { readForUndo, readSessionRuns, type SessionRuns } from './session.ts';
-import { findTarget, lockTarget, type TargetLock } from './target.ts';
+import { findTarget, lockTarget, parseTarget, type TargetLock } from './target.ts';
 
 type SessionVerb = 'resume' | 'undo';
 
@@ -109,10 +109,11 @@ function lastRun([last]: readonly RunInfo[], verb: SessionVerb): RunInfo | undef
 }
 
 function otherTargetError({ settings }: Context, { id, header: { target, profile } }: RunInfo): UsageError {
-  const [baseUrl, tenant] = target.split(' tenant ');
-  const address = target.startsWith('offline:')
-    ? 'that run had --offline'
-    : `that run had the base URL ${baseUrl}, and ${tenant === undefined ? 'no tenant' : `the tenant ${tenant}`}`;
+  const { baseUrl, tenant } = parseTarget(target);
+  const address =
+    baseUrl === undefined
+      ? 'that run had --offline'
+      : `that run had the base URL ${baseUrl}, and ${tenant === undefined ? 'no tenant' : `the tenant ${tenant}`}`;
   return new UsageError(
     `run ${id} wrote to ${target}, and this command goes to another service`,
     profile === null || profile === settings.profile?.value ? address : `give --profile ${profile}`,

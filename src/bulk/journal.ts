@@ -38,7 +38,7 @@ export class Journal {
   }
 
   /** Appends the header and the invalid rows. */
-  begin(id: string): void {
+  appendHeader(id: string): void {
     const { run } = this;
     const begin = { kind: 'begin', run: id, started: new Date().toISOString(), header: run.header } as const;
     applyEvent(run, begin);
@@ -114,7 +114,7 @@ export async function openJournal(list: RunList, run: Run, rows: readonly RunRow
     return [next, new Journal(journalPath(folder, next), run)] as const;
   });
   try {
-    journal.begin(id);
+    journal.appendHeader(id);
     journal.appendPlan(rows, number);
     syncPath(folder);
     return journal;

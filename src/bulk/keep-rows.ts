@@ -16,6 +16,11 @@ import { type RunRow, rowTotals } from './row.ts';
 import { isReject, type Run } from './run.ts';
 import type { RunChange } from './run-events.ts';
 
+/** The most rows that share a mark, because a mark waits for the disk. */
+const maxMarkedRows = 512;
+/** The same for rows that may stay unknown after a kill, if others have changed their records. A set without `expected` never does. */
+const maxMarkedChanges = 64;
+
 /**
  * Yields the rows of a plan, and marks them in the journal before they are sent: after a power cut, a row without a mark was
  * certainly never sent. If a mark cannot be written, the run stops.
@@ -26,16 +31,15 @@ export function* markBeforeSending(
   stop: Stop<CliError>,
   concurrency: number,
 ): Generator<RunRow> {
-  // A mark waits for the disk, so many rows share one. But a resume must read every marked row without an outcome, and only a
-  // person can settle a marked create.
   const mostTogether = ({ intent, planned }: RunRow) => {
+    // After a kill only a person can settle a marked create.
     if (planned?.action === 'create') return concurrency;
-    return intent.kind === 'set' && intent.expected === undefined ? 512 : 64;
+    return intent.kind === 'set' && intent.expected === undefined ? maxMarkedRows : maxMarkedChanges;
   };
   for (let from = 0; from < changes.length; ) {
     const rows: RunRow[] = [];
     let most = Number.POSITIVE_INFINITY;
-    for (const row of changes.slice(from, from + 512)) {
+    for (const row of changes.slice(from, from + maxMarkedRows)) {
       most = Math.min(most, mostTogether(row));
       if (rows.length >= most) break;
       rows.push(row);

@@ -9,7 +9,7 @@ import { readHead, readJournal, readUnreadableHead, type UnreadableHead } from '
 import { type RunTotals, rowTotals, unfinishedCount } from './row.ts';
 import { isSameDelivery, type Run, type RunHeader, type SessionEnd } from './run.ts';
 import { createEventParser } from './run-events.ts';
-import { findHolders, runFolderOf } from './target.ts';
+import { findHolders, parseTarget, runFolderOf } from './target.ts';
 
 /** A run that has begun. */
 export interface RunInfo extends Readonly<Omit<SessionEnd, 'ended'>> {
@@ -110,9 +110,14 @@ export function findOfOtherTenant(
   { target, profile }: RunHeader,
   delivery: string,
 ): RunInfo | undefined {
+  const { baseUrl, tenant } = parseTarget(target);
+  const isOfOther = (other: string) => {
+    const { baseUrl: otherUrl, tenant: otherTenant } = parseTarget(other);
+    return baseUrl === otherUrl && (tenant === undefined) !== (otherTenant === undefined);
+  };
   return runs.find(
     ({ header, state, appliedOrUncertain }) =>
-      (header.target.startsWith(`${target} `) || target.startsWith(`${header.target} `)) &&
+      isOfOther(header.target) &&
       header.profile === profile &&
       isSameDelivery(header.delivery, delivery) &&
       (state === 'stopped' || (state !== 'undone' && appliedOrUncertain > 0)),
@@ -223,9 +228,16 @@ function stateOf(totals: RunTotals, undo: RunInfo | undefined): RunInfo['state']
   return unfinishedCount(totals) === 0 ? 'finished' : 'stopped';
 }
 
-/** Reads the last line alone, or undefined if it does not end a session. @throws CliError `usage` if the file cannot be read. */
+/** The end of a session is shorter, unless the path of its rejects is long. */
+const usualEndBytes = 1024;
+
+/**
+ * Reads the last line alone. Returns undefined if it does not end a session, or is too long: then the whole journal says the same.
+ *
+ * @throws CliError `failed` if the file cannot be read.
+ */
 function readEnd(path: string): SessionEnd | undefined {
-  const tail = Buffer.alloc(1024);
+  const tail = Buffer.alloc(usualEndBytes);
   let length = 0;
   try {
     const file = openSync(path, 'r');

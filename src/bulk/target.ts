@@ -32,6 +32,14 @@ export async function findTarget(context: Context): Promise<string> {
   return `offline:${readStore(offlineStore)?.id ?? realFile(offlineStore)}`;
 }
 
+/** Reads a target that `findTarget` made. An embedded store has no base URL and no tenant. */
+export function parseTarget(target: string): { baseUrl: string | undefined; tenant: string | undefined } {
+  if (target.startsWith('offline:')) return { baseUrl: undefined, tenant: undefined };
+  // A URL has no spaces.
+  const [, baseUrl, tenant] = /^(\S*)(?: tenant (.*))?$/s.exec(target) ?? [];
+  return { baseUrl, tenant };
+}
+
 /**
  * Makes the name of a service for locks and journals. All spellings of its URL give the same name.
  *

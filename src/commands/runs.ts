@@ -6,7 +6,7 @@ import { reportView } from '../bulk/report-output.ts';
 import { idOfRow, isAppliedOrUncertain, rowStateOf } from '../bulk/row.ts';
 import { createRowView, type PrintedRow, rowTerms, toPrintedRow } from '../bulk/row-view.ts';
 import type { Run } from '../bulk/run.ts';
-import { type NamedRow, settleRows } from '../bulk/settle-rows.ts';
+import { type NamedRow, settleByHand } from '../bulk/settle-by-hand.ts';
 import { argument, choice } from '../cli/flag.ts';
 import { action, type Group, verb } from '../cli/verb.ts';
 import type { Context } from '../context.ts';
@@ -156,7 +156,7 @@ const settle = verb({
   },
   run: async (context, { run, rows, as, lockWaitMs }) => {
     if (as === undefined) throw new UsageError('runs settle: give --as applied or --as failed');
-    return settleRows(context, run, rows, as, { lockWaitMs });
+    return settleByHand(context, run, rows, as, { lockWaitMs });
   },
 });
 

@@ -20,10 +20,10 @@ export interface NamedRow {
 }
 
 /**
- * Records what a person says about rows that are unknown, unsettled or left. When no such row remains, the run ends and its
+ * Gives rows that are unknown, unsettled or left the outcome that a person has found out. Sends nothing. When no such row remains, the run ends and its
  * rejects are written.
  */
-export async function settleRows(
+export async function settleByHand(
   context: Context,
   runId: string,
   names: readonly NamedRow[],
