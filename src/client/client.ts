@@ -16,8 +16,8 @@ import {
   type OperationRequest,
   type RawRequest,
   recordIdOf,
+  toHttpRequest,
   toRawRequest,
-  toRequest,
 } from './request.ts';
 import { type SentCall, sendCall } from './send-call.ts';
 import { invalidResponse } from './transport/response.ts';
@@ -52,8 +52,10 @@ export interface Client
   list<K extends ListId>(id: K, filters?: Filters, options?: ListOptions): AsyncGenerator<ListRecord<K>[]>;
   /** Sends a request and returns the response, also one with an error status. @throws as `read`, but not because of a response. */
   send(request: OperationRequest | RawRequest, options?: CallOptions): Promise<RawResponse>;
-  /** Returns the request that `send` would send, without its credential. */
-  toRequest(request: OperationRequest | RawRequest): HttpRequest;
+  /** Checks a request as `send` does, and sends nothing. @throws UsageError as `send`. */
+  check(request: OperationRequest | RawRequest): void;
+  /** Returns the request that `send` would send, without its credential. @throws UsageError as `send`. */
+  preview(request: OperationRequest | RawRequest): HttpRequest;
 }
 
 /** A record that was read and checked. */
@@ -85,7 +87,7 @@ export function createClient(options: ClientOptions): Client {
     const operation = offeredOperation(contract, wanted.operation);
     const headers = operation.credential === 'none' ? options.openHeaders : options.headers;
     const { isFresh } = callOptions;
-    const request = toRequest(operation, input, { baseUrl, headers }, { isFresh, isUnchecked });
+    const request = toHttpRequest(operation, input, { baseUrl, headers }, { isFresh, isUnchecked });
     const recordId = recordIdOf(operation, input);
     return { client: options, operation, recordId, request, options: callOptions };
   };
@@ -129,7 +131,10 @@ export function createClient(options: ClientOptions): Client {
       yield* pages as AsyncGenerator<ListRecord<K>[]>;
     },
     send: async (request, callOptions = {}) => fetchRaw(prepareAny(request, callOptions)),
-    toRequest(request) {
+    check(request) {
+      prepareAny(request, {});
+    },
+    preview(request) {
       const { headers, ...others } = prepareAny(request, {}).request;
       return { ...others, headers: secrets.maskHeaders(headers) };
     },

@@ -40,7 +40,7 @@ type RequestBase = Pick<ClientOptions, 'baseUrl' | 'headers'>;
  * @throws UsageError for an input that lacks something required, for a header that cannot be sent, and for a path outside
  *   the base URL: a bound description may contain anything.
  */
-export function toRequest(
+export function toHttpRequest(
   operation: Operation,
   ourInput: CallInput,
   base: RequestBase,

@@ -46,8 +46,7 @@ async function parseChanges(access: Access, id: bigint, shown: ServiceRecord, te
   const record = (await loadYaml()).parse(text);
   if (!isJsonObject(record)) throw new UsageError('it must be the fields of one record');
   const body = findChanges(access, shown.fields, record);
-  // `toRequest` throws if the body does not fit the contract.
-  client.toRequest({ operation: noun.operations.update, input: { id, body, before: shown } });
+  client.check({ operation: noun.operations.update, input: { id, body, before: shown } });
   return body;
 }
 

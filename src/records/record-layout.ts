@@ -130,12 +130,12 @@ function toFields(
   for (const [name, value] of Object.entries(extra)) fields[name] ??= value;
   const missing = isNew ? lackingFields(operation, fields) : [];
   const checkedFields = parseFields(access, fields, missing, columns);
-  // `toRequest` throws if the body does not fit the contract. The contract wants ids, so each name is replaced by 0.
+  // The contract wants ids, so each name is replaced by 0.
   const withIds = Object.entries(checkedFields).map(([name, value]) => [
     name,
     isName(name, value) ? 0n : value,
   ]);
-  if (isNew) client.toRequest({ operation: operation.id, input: { body: Object.fromEntries(withIds) } });
+  if (isNew) client.check({ operation: operation.id, input: { body: Object.fromEntries(withIds) } });
   return checkedFields;
 }
 

@@ -192,7 +192,7 @@ function toPreview(
   { asList }: RecordWriteOptions,
 ): Output {
   const requests = ends.flatMap(({ settled }): HttpRequest | [] =>
-    settled?.request ? client.toRequest(settled.request) : [],
+    settled?.request ? client.preview(settled.request) : [],
   );
   const error = joinErrors(errorsOf(ends), ends.length, noun.plural);
   const isNothing = requests.length === 0 && !error;

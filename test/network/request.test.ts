@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { builtInContract } from '../../src/api/contract.ts';
 import type { OperationId } from '../../src/api/nouns.ts';
 import type { Operation, RequestBody } from '../../src/api/operations.ts';
-import { type CallInput, toRawRequest, toRequest } from '../../src/client/request.ts';
+import { type CallInput, toHttpRequest, toRawRequest } from '../../src/client/request.ts';
 import { UsageError } from '../../src/process/errors.ts';
 
 const target = { baseUrl: 'http://shop.example/api', headers: { accept: 'application/json' } };
@@ -12,7 +12,7 @@ function operation(id: OperationId, changes: Partial<Operation> = {}): Operation
 }
 
 function requestOf(operation: Operation, input: CallInput) {
-  return toRequest(operation, input, target);
+  return toHttpRequest(operation, input, target);
 }
 
 function urlOf(chosen: Operation, input: CallInput): string {

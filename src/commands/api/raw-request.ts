@@ -62,7 +62,7 @@ export async function sendRaw(context: Context, values: RequestValues): Promise<
     body,
   };
   if (!isSafe) await confirmWrite(context, { what: `send ${method} ${path}` });
-  if (flags.dryRun) return { ...toRequestDocuments([client.toRequest(request)]), asList: false };
+  if (flags.dryRun) return { ...toRequestDocuments([client.preview(request)]), asList: false };
   if (operation?.hidesTryIt)
     await context.printWarning(`the service asks tools not to try out ${operation.id} (x-hideTryItPanel)`);
   const response = await client.send(request);

@@ -95,9 +95,8 @@ async function runSmokeCommand(context: Context, flags: SmokeFlags): Promise<Out
   if (context.flags.dryRun) return { pages: [toListRecords(selection)] };
   if (selection.write) await confirmWrite(context, { what: 'write test records and remove them' });
   const service = await connectForChecks(context, flags.strict);
-  // `toRequest` throws if a path leads out of the service.
   for (const { path } of [...selection.waitFor, ...selection.expect])
-    if (path !== undefined) service.client.toRequest({ method: 'GET', path });
+    if (path !== undefined) service.client.check({ method: 'GET', path });
   const waitMs = flags.wait ?? (selection.waitFor.length > 0 ? defaults.waitForMs : 0);
   const maxTimeMs = flags.maxTime ?? (waitMs > 0 ? undefined : defaults.maxTimeMs);
   const report = await runSmoke(service, selection, { waitMs, maxTimeMs }, printStatus, interrupts);
