@@ -52,7 +52,7 @@ export async function connectToDocuments(
   const baseUrl = settings.get('base-url');
   const isServiceOrigin = baseUrl !== undefined && new URL(baseUrl).origin === origin;
   const headerFlags = isServiceOrigin || baseUrl === undefined ? (flags.headers ?? []) : [];
-  // An unreadable contract must not stop the user from binding again.
+  // Even with an unreadable contract the user can bind again.
   const contract = withToken ? await context.contract().catch(() => builtInContract) : builtInContract;
   const token = withToken ? 'any' : 'none';
   const headers = await collectHeaders(context, { baseUrl: origin, contract, headerFlags, token });
@@ -101,8 +101,8 @@ async function openClient(
 }
 
 /**
- * Returns the limits of calls. Those of checks are short, because people wait for the answer. Bulk work waits for a service that cannot
- * be reached; any other command does so if the user has said how often.
+ * Returns the limits of calls. Checks have short limits, because people wait for the answer. Bulk work retries even if the service
+ * cannot be reached. Any other command does so only if the user has set the number of retries.
  */
 function chooseLimits(settings: Context['settings'], use: ClientUse): CallLimits {
   const timeout = settings.explain('timeout');
@@ -187,7 +187,7 @@ async function collectHeaders(
   };
 }
 
-/** A shorter value, as in `X-Debug: true`, is not masked, because it may be an ordinary word in the output. */
+/** Shorter values, as in `X-Debug: true`, are not masked, because they may be ordinary words in the output. */
 const minSecretLength = 8;
 
 /** Masks the value of a header of `--header`, and its part after a scheme such as Bearer. */

@@ -15,9 +15,9 @@ import type { Interrupts } from './process/signals.ts';
 import { shellWord } from './process/text.ts';
 
 /**
- * The use of a client. `records`: single records over node:http, which loads fast. `bulk`: many requests over undici, which is
- * faster then. `checks`: as `records`, but with short limits, and without notes because the user has not named the operations.
- * Through a proxy all of them use undici.
+ * The use of a client. `records`: a few requests over node:http, which loads fast. `bulk`: many requests over undici, which sends them
+ * faster. `checks`: like `records`, but with short limits, and without notes, because the user has not named the operations. Through a
+ * proxy all of them use undici.
  */
 export type ClientUse = 'records' | 'bulk' | 'checks';
 
@@ -41,14 +41,13 @@ export interface Context
   readToken(setting: TokenSetting): Promise<string>;
   /** Opens the client of the service. @throws UsageError if nothing says which service to call. */
   client(use?: ClientUse): Promise<Client>;
-  /** Opens the prompt. Returns undefined if no question can be asked. @see canAsk */
+  /** Opens the prompt, if questions are possible. @see canAsk */
   prompt(): Promise<Prompt> | undefined;
   printer(): Printer;
   /** Returns the colours of a stream. --color, the environment and the stream itself decide. */
   style(stream: 'stdout' | 'stderr'): Promise<Style>;
 }
 
-/** Returns true if questions are possible. */
 export function canAsk(context: Pick<Context, 'io' | 'flags'>): boolean {
   return whyNotAsked(context) === undefined;
 }

@@ -19,7 +19,7 @@ import { sanitize } from './process/text.ts';
  * @param argv the words after `petstore`.
  */
 export async function main(argv: readonly string[], processIo: Io): Promise<number> {
-  // Before anything else, because an error may quote the token, which the streams mask.
+  // First, because any error may quote the token, which the streams mask.
   const secrets = createSecrets(processIo.env);
   const { io, liveLine } = openStreams(processIo, secrets);
   const interrupts = createInterrupts(io);
@@ -117,7 +117,7 @@ function memoizeByFirst<Args extends readonly unknown[], Value>(
 /** How long the work of an interrupted command may take to end, in milliseconds. */
 const endMs = 200;
 
-/** Returns the error of an interrupted command. The error of its work has more details than the error of the signal. */
+/** Returns the error of an interrupted command: that of its work if it ends in time, because it says more than that of the signal. */
 async function errorOfInterrupted(signalError: unknown, running: Promise<unknown>): Promise<unknown> {
   const workError = await withinLimits({ limitMs: endMs }, () => running).catch((error: unknown) => error);
   const isSame =

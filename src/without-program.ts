@@ -17,8 +17,8 @@ import { isColored } from './output/style.ts';
  * before it reads the bundle.
  *
  * @param dist the folder of the bundle.
- * @returns the exit code, which is undefined if the program must answer; and the command of the line, such as `pets-list`, which
- * names the code cache of the program. `help`, `complete` and `other` stand for lines without a command.
+ * @returns the exit code, unless the program must answer; and the command of the line, such as `pets-list`, which names the code
+ *   cache of the program. `help`, `complete` and `other` stand for lines without a command.
  */
 export function answer(
   words: readonly string[],
@@ -58,14 +58,14 @@ function refuse({ message, hint }: { readonly message: string; readonly hint: st
   return writeAll(2, `error: ${message}\nhint: ${hint}\n`, 2);
 }
 
-/** Returns true if a stream shows colours. Only a device can be a terminal, and to ask it loads Node's terminals. */
+/** Returns true if a stream shows colours. Only a device can be a terminal, and only then Node's terminals are loaded to ask. */
 function isStyled(descriptor: number): boolean {
   const stream = descriptor === 1 ? 'stdout' : 'stderr';
   const isTerminal = fstatSync(descriptor).isCharacterDevice() && process[stream].isTTY;
   return isColored({ isTerminal }, process.env, 'auto');
 }
 
-/** @returns undefined if the stream does not take the text, and the program must say why. */
+/** Writes a text. @returns the exit code, or undefined if the stream takes nothing, because the program must then report why. */
 function writeAll(descriptor: number, text: string, code: number): number | undefined {
   const bytes = Buffer.from(text);
   let written = 0;

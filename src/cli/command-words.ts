@@ -5,7 +5,7 @@ import { closestWord } from '../process/text.ts';
 // The build writes the help pages, and a table of the commands, flags and fixed values. This file answers from the table: which help
 // page a line asks for, which command is unknown, and what the Tab key offers.
 
-/** What completion needs to know about a flag or an argument. */
+/** A flag or an argument, with the facts that completion needs. */
 export interface WordSlot {
   /** `-o, --output <format>`, `<id or name...>`. */
   readonly syntax: string;
@@ -23,7 +23,7 @@ export interface CommandWords {
   readonly aliases: readonly string[];
   readonly summary: string;
   readonly verbs: readonly string[];
-  /** True if it does something without a verb. */
+  /** True if it can be run without a verb. */
   readonly acts: boolean;
   readonly args: readonly WordSlot[];
   /** Its own flags, without those that every command takes. */
@@ -37,12 +37,12 @@ export interface WordTable {
   readonly topics: readonly string[];
 }
 
-/** The meaning of the words of a command line. */
+/** The meaning of a command line. */
 interface LineMeaning {
   readonly command: CommandWords;
   /** The words that are not commands, flags or values of flags. */
   readonly operands: readonly string[];
-  /** The flag whose value comes next. */
+  /** The flag that waits for its value at the end of the line. */
   readonly open: WordSlot | undefined;
   readonly isEnded: boolean;
 }
@@ -120,7 +120,7 @@ export function findHelp(table: WordTable, words: readonly string[]): HelpAnswer
   return findUnknown(table, command, operands) ?? { kind: 'page', name: command.path };
 }
 
-/** Returns the error for an unknown command of a group, or undefined if there is none. */
+/** Returns the error for an unknown command of a group. */
 export function findUnknown(
   table: WordTable,
   { path, verbs }: CommandWords,

@@ -68,7 +68,7 @@ export async function printHelp(context: Context, argv: readonly string[]): Prom
 }
 
 /**
- * Runs the command of a line and prints its output. It checks words, settings and columns before the command sends a request.
+ * Runs the command of a line and prints its output. It checks flags, settings and columns before the command sends a request.
  * `--fields help` lists the columns instead of running the command.
  *
  * @returns the exit code.
@@ -144,7 +144,7 @@ async function printOutput(
       () => undefined,
       (error: unknown) => (error instanceof OutputClosedError ? undefined : error),
     );
-  // Without this line a user may repeat a write that was done.
+  // Without this warning a user may repeat a write that was done.
   if (failure && output.warningIfUnprinted !== undefined)
     await context.printWarning(output.warningIfUnprinted);
   for (const warning of output.warnings ?? []) await context.printWarning(warning);
@@ -180,7 +180,7 @@ function wordsError({ io }: Context, { path, problem }: ParsedLine, argv: readon
   return new UsageError(sentence, near === undefined ? seeHelp : `did you mean ${near}?`);
 }
 
-/** Finds the command of the line that has a flag. Returns undefined if it is the command that got the flag. */
+/** Finds the command of the line to which a misplaced flag belongs. */
 function findOwner(
   { commands }: WordTable,
   flagName: string,

@@ -47,7 +47,7 @@ export async function makeHelpFiles(
 /** A command, and its names from the first level on, without aliases; none for the program itself. */
 type CommandNode = Pick<ParsedLine, 'path' | 'command'>;
 
-/** Lists a command and every command below it. */
+/** Yields a command and every command below it. */
 export async function* commandsOf(
   command: Command,
   path: readonly string[] = [],
@@ -151,8 +151,8 @@ function footerOf(path: readonly string[], command: Action | Group): string {
 }
 
 /**
- * Reads the pages of `topics.txt`: the topics, and what `petstore` prints without a command. It replaces `{global flags}`,
- * `{write flags}` and `{formats}` by tables.
+ * Reads the pages of `topics.txt`: the topics, and the introduction that `petstore` prints without a command. Replaces
+ * `{global flags}`, `{write flags}` and `{formats}` by tables.
  */
 async function readTopics(): Promise<Readonly<Record<string, string>>> {
   const { default: text } = await import('./topics.txt?raw');

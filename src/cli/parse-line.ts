@@ -20,7 +20,7 @@ export async function parseLine(program: Program, words: readonly string[]): Pro
   const root = new Parser(program.name);
   let position: Pick<ParsedLine, 'path' | 'command'> = { path: [], command: program };
   let innermost = root;
-  // The program prints errors and help. To find out how wide stderr is, commander would load all of node:net.
+  // The program itself prints errors and help. Commander would load all of node:net to find out how wide stderr is.
   root
     .exitOverride()
     .showSuggestionAfterError(false)
@@ -45,7 +45,7 @@ export async function parseLine(program: Program, words: readonly string[]): Pro
   }
 
   function addVerbs(parser: Parser, group: Group): void {
-    // Commander takes a millisecond for a long list of verbs. An unknown word is found in the table of commands.
+    // Commander takes a millisecond for a long list of verbs, so it gets only those on the line.
     for (const { name, aliases = [] } of group.verbs)
       if ([name, ...aliases].some((word) => words.includes(word))) parser.command(name).aliases(aliases);
     parser.hook('preSubcommand', async ({ args }, subcommand) => {
@@ -71,8 +71,8 @@ export async function parseLine(program: Program, words: readonly string[]): Pro
 }
 
 /**
- * Returns true if the words can have a flag of this level. They cannot if the first word names a verb, because the flags after it
- * belong to the verb. The check saves the millisecond that it takes to make the options of a level.
+ * Returns true if the words may contain a flag of this level. If the first word names a verb, the flags after it belong to the verb.
+ * Then commander need not make the options of this level, which takes a millisecond.
  */
 function mayHaveFlags(command: Action | Group, words: readonly string[]): boolean {
   const names = isGroup(command) ? command.verbs.flatMap(({ name, aliases = [] }) => [name, ...aliases]) : [];

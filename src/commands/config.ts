@@ -47,7 +47,7 @@ async function findValue({ io, flags }: Context, text: string): Promise<JsonValu
   const { PETSTORE_PROFILE, HOME } = io.env;
   const { profile } = flags;
   const setting = resolveSettings({ ...io, env: { PETSTORE_PROFILE, HOME } }, { profile }, file).explain(key);
-  // `config explain` masks this value. A user who asks for it alone gets all of it.
+  // `config explain` masks this value, but a user who asks for it by name gets it.
   return key === 'token-command' ? setting.text || undefined : shownSetting(key, setting);
 }
 
@@ -172,7 +172,7 @@ async function describeToken({ settings, contract }: Context): Promise<string> {
   return use?.kind === 'sent' ? `set, sent in ${describeHeader(use.header)}` : `set, not sent: ${use?.why}`;
 }
 
-/** `explain` shows the error of a binding that cannot be read, and goes on. */
+/** Returns the error of a binding that cannot be read, which `config explain` shows instead of failing. */
 function unreadBinding(error: unknown): CliError {
   if (error instanceof CliError) return error;
   throw error;

@@ -73,7 +73,7 @@ type Overview = Awaited<ReturnType<typeof readOverview>>['overview'];
 /**
  * Reads every list once, and sums up the store. A warning names each part that cannot be read.
  *
- * @param below the least count that is not listed.
+ * @param below only counts below this are listed.
  * @returns the overview, and the number of all open orders.
  * @throws CliError if no part can be read.
  */

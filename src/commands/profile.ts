@@ -105,7 +105,7 @@ const use = verb({
 const show = verb({
   name: 'show',
   wrongSettings: 'warn',
-  summary: 'Show what a profile holds',
+  summary: 'Show the settings of a profile',
   examples: ['petstore profile show', 'petstore profile show staging -o json'],
   args: {
     name: argument('[profile]', 'the profile to show (default: the active one)', { offers: 'profile' }),

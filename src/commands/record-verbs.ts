@@ -46,7 +46,7 @@ export function recordVerbs(noun: Noun, examples: Readonly<Record<'get' | WriteV
     create: verb({
       name: 'create',
       summary: `Create ${singularWithArticle}, or many from a file`,
-      description: `Creates ${singularWithArticle}. On a terminal it asks for what is missing. With --from it is a run, like inventory apply: plan, question, journal, resume and undo.`,
+      description: `Creates ${singularWithArticle}. On a terminal it asks for missing values. With --from it is a run, like inventory apply: plan, question, journal, resume and undo.`,
       write: 'direct',
       examples: examples.create,
       flags: {

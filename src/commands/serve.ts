@@ -82,7 +82,7 @@ async function runServe(context: Context, flags: ServeFlags, command: readonly s
   try {
     if (host !== undefined && !isLoopbackHost(host))
       await context.printSummary(
-        `warning: --host ${host}: everybody who can reach this machine can read and change the store`,
+        `warning: --host ${host}: anyone who can reach this machine can read and change the store`,
       );
     if (command.length > 0) {
       // stdout is for the output of the command.
@@ -165,7 +165,7 @@ async function runChildCommand(
   });
 }
 
-/** Passes a signal on, except Ctrl-C in a terminal, which the command gets from the terminal. */
+/** Passes a signal on to the command, except Ctrl-C, which the terminal itself sends to it. */
 function passSignal({ io }: Context, signal: Signal, child: ChildProcess): void {
   const isFromTerminal =
     signal === 'SIGINT' && [io.stdin, io.stdout, io.stderr].some((stream) => stream.isTerminal);

@@ -105,13 +105,13 @@ export function withNames(
   }));
 }
 
-/** Leaves out the names with which `--from` could not find the record: a name of several records, or one that looks like an id. */
+/** Leaves out the names by which `--from` could not find a record: names of several records, and names that look like ids. */
 function withoutAmbiguous(nameById: ReadonlyMap<bigint, string>): ReadonlyMap<bigint, string> {
   const counts = countCaseless(nameById.values());
   return new Map([...nameById].filter(([, name]) => !isIdText(name) && counts.get(caseless(name)) === 1));
 }
 
-/** Joins the errors of several items. The error of a single item stays as it is. Returns undefined if there are none. */
+/** Joins the errors of several items, if there are any. The error of a single item stays as it is. */
 export function joinErrors(errors: readonly CliError[], total: number, unit: string): CliError | undefined {
   const [first] = errors;
   if (first === undefined || total === 1) return first;
@@ -226,9 +226,8 @@ export class Names {
   }
 
   /**
-   * Reads the name of a pet. Returns undefined if there is no such pet, or if it cannot be read. It requests a list of one pet that
-   * begins after the previous id, because the operation that reads one pet is deprecated. If the list cannot begin at an id, or was
-   * read already, it uses the whole list.
+   * Reads the name of a pet, if the pet exists and can be read. It requests a list of one pet that begins after the previous id, because
+   * the operation that reads one pet is deprecated. If the list cannot begin at an id, or was read already, it uses the whole list.
    */
   async readPetName(id: bigint): Promise<string | undefined> {
     const list = this.client.contract.operations.get('listPets');

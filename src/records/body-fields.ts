@@ -94,7 +94,7 @@ export function checkOfferedFields({ operation, noun }: Access, body: Fields): v
   }
 }
 
-/** Returns the type that the description gives to a field of a body. Returns undefined if it states none. */
+/** Returns the type that the description states for a field of a body. */
 export function typeOfField({ body }: Operation, name: string): Bounds['type'] {
   return body && Object.hasOwn(body.fields, name) ? body.fields[name]?.bounds?.type : undefined;
 }

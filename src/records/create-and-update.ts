@@ -90,7 +90,7 @@ export function writeCount(
 function findFieldsToAsk({ context, noun, operation }: Access, body: Fields): readonly Field[] {
   const askableFields = noun.fields.filter(({ name }) => !(name in body) && takesField(operation, name));
   let missingNames = lackingFields(operation, body);
-  // An empty body makes no sense, even if no field is required. The error then names the wanted fields, or the first field.
+  // An empty body is useless, even if no field is required. The error then names the wanted fields, or the first field.
   const isEmpty = Object.keys(body).length === 0;
   if (missingNames.length === 0 && (isEmpty || canAsk(context))) {
     const wantedFields = askableFields.filter((field) => field.isWanted);

@@ -40,9 +40,7 @@ interface ListQuery {
   readonly watchMs?: number | undefined;
 }
 
-/**
- * Lists records. The filters of the service are sent to it. A page is requested when the previous one was printed.
- */
+/** Lists records. Sends the filters that the service has. A page is requested when the previous one was printed. */
 export function listRecords(
   context: Context,
   noun: Noun,
@@ -60,7 +58,7 @@ export function listRecords(
     beginNames(access, { isList: true });
     const first = await pages.next();
     const nameById = await readNames(access);
-    // Undefined until a record is found or the list ends: a reader of stdout that leaves early ends the loop.
+    // Unknown until a record is found or the list ends, because a reader of stdout that leaves early ends the loop.
     let content: 'any' | 'none' | undefined;
     async function* pagesWithFirst() {
       for (let page = first; !page.done; page = await pages.next()) {

@@ -19,7 +19,7 @@ import { caseless, flagName, joinFirst } from '../process/text.ts';
 
 /** How people write the values of a kind of field. */
 interface FieldKindRules {
-  /** The value in the syntax of a flag, such as `n` in `--quantity <n>`. A flag without it takes no value, and nobody is asked. */
+  /** The value in the syntax of a flag, such as `n` in `--quantity <n>`. Without it the flag has no value, and no question is asked. */
   readonly placeholder?: string;
   readonly offers?: 'status';
   /** Parses a flag or an answer. @throws ValueError. */
@@ -84,7 +84,7 @@ function requireText(value: JsonValue): string {
   return value;
 }
 
-/** Returns the noun whose names can replace the ids of a noun, or undefined if only ids are accepted. */
+/** Returns the noun whose names can replace the ids of a noun. */
 export function namedNoun({ idName }: Noun): NamedNoun | undefined {
   return referenceFields[idName];
 }
@@ -246,7 +246,7 @@ export function parseText(text: string): string {
   return text;
 }
 
-/** Returns the statuses of the service in its order, or undefined if it lists none, and accepts any word. */
+/** Returns the statuses of the service in its order. Without a list it accepts any word. */
 export function statusesOf(contract: Contract, noun: NounName): readonly string[] | undefined {
   return fieldBounds(contract, noun, 'status')?.enum;
 }

@@ -88,10 +88,10 @@ function valuesOf(values: Fields, isOfTable: boolean): JsonObject {
   );
 }
 
-/** The words for a missing value that databases, R, pandas, Python and Excel write without quotes. */
+/** The texts that databases, R, pandas, Python and Excel write, without quotes, for a missing value. */
 const nullWords = new Set<unknown>(['NULL', 'null', '\\N', 'NA', 'NaN', 'nan', 'None', '#N/A']);
 
-/** Finds a word that may stand for a missing value. */
+/** Finds a text that may stand for a missing value. */
 function findNullText(values: Fields, text: string): string | undefined {
   const [name, value] = Object.entries(values).find(([, cell]) => nullWords.has(cell)) ?? [];
   return name === undefined || text.includes(`"${value}"`) ? undefined : `${name} ${value}`;

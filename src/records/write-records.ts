@@ -30,7 +30,7 @@ interface RecordWriteOptions {
 /** The end of a row of a command. */
 interface RowEnd {
   readonly row: Row;
-  /** Undefined if a signal ended the command before the row began. */
+  /** A row has none if a signal ended the command before it began. */
   readonly settled: Settled | undefined;
   readonly error: CliError | undefined;
 }
@@ -262,7 +262,7 @@ function unknownError(
     ...attemptDetails(lastWrite),
     ...error?.details,
     attempts,
-    // JSON has the service's message instead of ours only if ours adds nothing.
+    // In JSON the message of the service replaces ours, if ours says no more.
     serviceMessage: code === 'rejected' && sent === '' ? error?.details.serviceMessage : undefined,
     mayBeApplied: true,
     retryable: isPlainSet && (lastWrite?.error?.details.retryable ?? false),

@@ -51,7 +51,7 @@ export function createApp({ store, onDefect }: AppOptions): (request: HttpReques
   }
 }
 
-/** Operations by path and method. A path does not have its id: `/pets/`. */
+/** The operations by path and method. The path of one record ends before its id: `/pets/`. */
 type Routes = ReadonlyMap<string, ReadonlyMap<string, Operation>>;
 
 function createRoutes(): Routes {
@@ -99,8 +99,8 @@ function nextPage({ origin, path, query }: UrlParts, after: bigint): string {
 }
 
 /**
- * Checks If-Match and If-None-Match before a change. If-Match must have the ETag of the record or be `*`, so the record must
- * exist; with `If-None-Match: *` it must not exist.
+ * Checks If-Match and If-None-Match before a change. With If-Match the record must exist and have the ETag, if it is not `*`. With
+ * `If-None-Match: *` the record must not exist.
  *
  * @throws Refusal `precondition_failed`
  * @see RFC 9110, 13.1.1 and 13.1.2

@@ -113,7 +113,7 @@ function deleteRecord(store: Store, noun: NounName, id: bigint): HandlerResult {
 /**
  * Finds the record of an id.
  *
- * @param pointer the JSON pointer of the field that has the id. There is none if the path has it.
+ * @param pointer the JSON pointer of the field that has the id; by default the path has it.
  * @throws Refusal if the record does not exist: `unknown_reference` for a field, `not_found` for the path.
  */
 function requireRecord<Name extends NounName>(

@@ -13,7 +13,7 @@ import { Store } from './store.ts';
 import { printStore, readStore, versionOf } from './store-file.ts';
 
 interface OfflineTransport extends Transport {
-  /** Answers changes before they are saved from now on. Undefined without a file. @returns a function that saves them. */
+  /** From now on answers changes before they are saved. Only a store in a file has it. @returns a function that saves them. */
   readonly deferSaves: (() => () => Promise<void>) | undefined;
 }
 
@@ -31,7 +31,7 @@ export async function createOfflineTransport(file: string, lockWaitMs?: number):
   let pausedMs = monotonicMs();
   return {
     async send(request, options) {
-      // These answers wait for nothing. Without pauses of all requests, signals and timers would wait until the last of them.
+      // These answers never wait for the system. Without pauses, signals and timers would wait until the last request.
       if (monotonicMs() - pausedMs > 50) {
         pause = new Promise(setImmediate);
         pausedMs = monotonicMs();
@@ -70,7 +70,7 @@ async function sendToFile(sharedStore: SharedStore): Promise<Send> {
 
 /** A store in a file, which any number of processes may use at the same time. */
 class SharedStore {
-  /** The store as it was when the file was last read or written, with the changes that are not saved yet. */
+  /** The store of the file when it was last read or written, with the changes that are not saved yet. */
   current = new Store();
   private readonly file: string;
   private readonly lockWaitMs: number | undefined;
@@ -123,7 +123,7 @@ class SharedStore {
     });
   }
 
-  /** Answers changes before they are saved from now on. @returns a function that saves them. */
+  /** From now on answers changes before they are saved. @returns a function that saves them. */
   deferSaves(): () => Promise<void> {
     this.isDeferred = true;
     return () => this.inTurn(() => this.save());
@@ -192,7 +192,7 @@ class SharedStore {
 export async function replaceStore(file: string, store: Store, lockWaitMs: number): Promise<void> {
   const sharedStore = new SharedStore(file, lockWaitMs);
   await sharedStore.change(() => {
-    // It has no identifier yet, so it is saved with a new one.
+    // The new store has no identifier yet, and gets one when it is saved.
     sharedStore.current = store;
   });
 }

@@ -22,7 +22,7 @@ import {
 interface ServerOptions extends ListenOptions {
   readonly store: Store;
   readonly readOnly?: boolean | undefined;
-  /** The token that a request to the API must bear. */
+  /** The token that a request to the API must carry. */
   readonly token?: string | undefined;
   readonly faults?: Faults | undefined;
   /** True if a gateway in front says how clients reach the server. */
@@ -110,7 +110,7 @@ export async function listen(app: App, options: ListenOptions): Promise<Listenin
   });
   return {
     url: `http://${urlHost(host)}:${(server.address() as AddressInfo).port}`,
-    // Node keeps idle connections open for further requests. They end with the grace.
+    // Node keeps idle connections open for further requests, so they are closed here.
     async close() {
       const timer = setTimeout(() => server.closeAllConnections(), closingGraceMs);
       await new Promise((resolve) => server.close(resolve));
@@ -166,7 +166,7 @@ function createGuard(ownName: string, origins: readonly string[]) {
   };
 }
 
-/** Reads the body. Of a body that is too large it keeps only as much as the app needs to see that. */
+/** Reads the body. If it is too large, keeps only enough of it for the app to refuse it. */
 function receiveBody(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;

@@ -42,7 +42,7 @@ const storeSchema = v.strictObject({
   ids: v.optional(v.object({ categories: UsedIds, pets: UsedIds, orders: UsedIds }), {}),
 });
 
-/** The error of a value that is not a store, or whose records do not fit together. The message is the reason. */
+/** A value is not a store, or its records do not fit together. The message is the reason. */
 class InvalidStore extends Error {}
 
 const nounsWithIds = ['categories', 'pets', 'orders'] as const;
@@ -58,8 +58,8 @@ export function versionOf(file: string): string {
 }
 
 /**
- * Reads the store of a file. Returns undefined if the file does not exist. It reads synchronously, because loading the promises of
- * node:fs takes longer than reading a small file.
+ * Reads the store of a file, if the file exists. Reads synchronously, because loading `node:fs/promises` takes longer than reading a
+ * small file.
  *
  * @throws InputError if the file cannot be read or does not hold a store; the file stays as it is.
  */
@@ -128,7 +128,7 @@ function createStore(content: object): Store {
   for (const noun of nounsWithIds) {
     const { next, retired } = ids[noun];
     const used = [...retired, store[noun].all.at(-1)?.id ?? 0n];
-    // No id follows the largest int64. New ones then take the lowest that is free.
+    // No id follows the largest int64. New records then get the lowest free id.
     store[noun].nextId = used.reduce((free, id) => (id < int64Max && id >= free ? id + 1n : free), next);
   }
   return store;

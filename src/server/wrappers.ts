@@ -21,7 +21,7 @@ export function withoutWrites(app: App): App {
       : methodNotAllowed('this server is read-only', ['GET']).toResponse();
 }
 
-/** Answers every request that does not bear the token with 401. */
+/** Answers every request without the token with 401. */
 export function withToken(app: App, token: string): App {
   return (request) => {
     if (headerValue(request.headers, 'authorization') === `Bearer ${token}`) return app(request);

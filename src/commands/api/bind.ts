@@ -71,15 +71,17 @@ async function runBind(
   const ending = {
     notes: [...(note === undefined ? [] : [note]), `${summary}; ${outcome}`],
     warnings:
-      lost.length > 0 ? [`no longer bound: ${joinFirst(lost, 10)}; a bind takes only its own --map`] : [],
+      lost.length > 0
+        ? [`no longer bound: ${joinFirst(lost, 10)}; give the --map flags of the earlier bind again`]
+        : [],
     error: tieError(matches),
   };
-  // The table would be that of the built-in contract.
+  // A table would only repeat the built-in contract.
   const isShort = isAsBuiltIn && context.printer().content === 'text' && context.flags.fields === undefined;
   return isShort ? { documents: [], text: '', ...ending } : { pages, ...ending };
 }
 
-/** Returns the operations that the binding of before has, and the new one lacks. */
+/** Returns the operations that the previous binding has, and the new one lacks. */
 async function lostOperations(context: Context, { operations: bound }: Contract): Promise<string[]> {
   const earlier = await context.contract().catch(() => undefined);
   return [...(earlier?.operations ?? [])].flatMap(([id, operation]) =>
@@ -87,9 +89,7 @@ async function lostOperations(context: Context, { operations: bound }: Contract)
   );
 }
 
-/**
- * Removes the binding for the base URL: that of the profile, or else that of the origin.
- */
+/** Removes the binding for the base URL: that of the profile, or else that of the origin. */
 export async function unbind(context: Context): Promise<void> {
   requireOnline(context, 'api unbind');
   const baseUrl = context.settings.get('base-url');
@@ -220,7 +220,7 @@ function pathnameOf(url: string): string {
   return new URL(url).pathname.replace(/\/$/, '');
 }
 
-/** Returns the error for our operations that several operations of the description fit, or undefined if there are none. */
+/** Returns the error for our operations that several operations of the description fit. */
 function tieError(matches: Matches): CliError | undefined {
   const ties = [...matches].flatMap(([id, match]) =>
     match.state === 'ambiguous' ? [{ id, routes: match.operations }] : [],

@@ -31,9 +31,7 @@ const scalar = /^(true|false|null|-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?)$/;
 /** The control characters that a terminal may get unescaped. */
 const layout = '\n\t';
 
-/**
- * Sends a request and prints the body of the response unchanged. A status of 400 or above is then an error.
- */
+/** Sends a request and prints the body of the response unchanged. A status of 400 or above is then an error. */
 export async function sendRaw(context: Context, values: RequestValues): Promise<Output | undefined> {
   const { path, field = [], input, include } = values;
   const { flags, io } = context;
@@ -72,7 +70,7 @@ export async function sendRaw(context: Context, values: RequestValues): Promise<
     if (include) await io.stdout.write(headOf(response, context), { isRaw: true });
     await printBody(context, response);
   } catch (error) {
-    // The user must know that the write was answered before they repeat it.
+    // The user must know that the write was answered, before they repeat it.
     if (error instanceof CliError) await context.printWarning(`the service answered ${response.status}`);
     throw error;
   }

@@ -107,7 +107,7 @@ async function findDescription(context: Context, location: string, withToken: bo
 }
 
 /**
- * Parses the description in a response, or returns a clause that says why it has none. Many servers answer 200 with a web page, so
+ * Parses the description in a response, or returns a clause that says why there is none. Many servers answer 200 with a web page, so
  * a description must parse and contain `openapi` or `swagger`.
  */
 async function documentIn(response: RawResponse | string, url: string): Promise<JsonObject | string> {

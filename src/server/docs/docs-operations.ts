@@ -33,7 +33,7 @@ export function listDocsOperations(document: OpenApi): DocsOperation[] {
   );
 }
 
-/** Returns the name of the component that a reference leads to, or undefined for any other schema. */
+/** Returns the name of the component to which a schema refers, if it is a reference. */
 export function referenceName({ $ref }: JsonObject): string | undefined {
   return typeof $ref === 'string' ? $ref.split('/').at(-1) : undefined;
 }
