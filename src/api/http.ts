@@ -173,7 +173,7 @@ export function shownUrl(url: string): string {
 export function whyReadable(url: string): string | undefined {
   const { protocol, hostname, origin } = new URL(url);
   const isPlain = protocol === 'http:' && !isLoopbackHost(hostname);
-  return isPlain ? `${origin} is plain http, so anybody between could read it` : undefined;
+  return isPlain ? `${origin} is plain http, so others on the network could read it` : undefined;
 }
 
 /** Returns true if a host name always means this machine. An IPv6 address may be in brackets. */

@@ -153,7 +153,7 @@ async function writePlan(
   const stopBy = (signal: Signal) => {
     stop.trigger(new InterruptedError(signal));
     void context.printStatus(
-      'stopping: waiting up to 10 s for what is under way; a second signal ends at once',
+      'stopping: waiting up to 10 s for requests in flight; a second signal ends at once',
     );
   };
   const total = plan.changes.length;

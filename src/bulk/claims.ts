@@ -89,7 +89,7 @@ async function readTakenBack(list: RunList, { undo }: RunInfo): Promise<Readonly
 function laterRun({ id, header }: RunInfo, row: Row, other: RunRow): Outcome | undefined {
   const code = 'later_run';
   if (row.doubt) {
-    const message = `run ${id} has planned this record since, so its value tells nothing: look at it, and say what happened`;
+    const message = `run ${id} has planned this record since, so its value proves nothing: look at it, and say what happened`;
     return { kind: 'unknown', reason: { code, message } };
   }
   if (!runKinds[header.kind].canBeUndone || !isAppliedOrUncertain(other)) return undefined;
@@ -108,10 +108,10 @@ function claimUndone({ id = '', rows: undoneRows }: Run, rows: readonly RunRow[]
     if (state === 'applied' && row.id !== undefined) continue;
     const [code, message] =
       state === 'applied'
-        ? (['no_id', 'the service made it and did not tell its id: look for it, and delete it'] as const)
+        ? (['no_id', 'the service created it and did not return its id: look for it, and delete it'] as const)
         : ([
             'not_settled',
-            `nobody knows whether run ${id} wrote it: look at it, and say what happened`,
+            `it is unknown whether run ${id} wrote it: look at it, and say what happened`,
           ] as const);
     const reason = { code, message, isTransient: true, waitsFor: { run: id, row: rowName(undone) } };
     claims.set(row, state === 'failed' ? { kind: 'unchanged' } : { kind: 'failed', reason });

@@ -147,7 +147,7 @@ function resumeRefusal(list: RunList, info: RunInfo): UsageError | undefined {
   );
   if (!later) return undefined;
   return new UsageError(
-    `resume ${id}: run ${later.id} (${later.header.name}) has come after it, and its values must not be replaced`,
+    `resume ${id}: run ${later.id} (${later.header.name}) is later, and its values must not be replaced`,
     'apply the file again if it is still right',
   );
 }
@@ -165,7 +165,7 @@ async function readUndo(
   const { id, header, state } = info;
   if (header.undoes !== null && runId !== undefined && state === 'finished')
     throw new UsageError(
-      `undo ${id}: it is an undo itself, of run ${header.undoes}, and is not undone`,
+      `undo ${id}: it is itself an undo, of run ${header.undoes}, and cannot be undone`,
       `apply the file of run ${header.undoes} again`,
     );
   if (header.kind === 'delete')

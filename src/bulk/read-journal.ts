@@ -43,7 +43,7 @@ export async function readJournal(path: string, isRunning: boolean): Promise<Run
     } else if (pending.length > 0) throw unreadableError(path, 'a plan has no end');
     else if (event?.kind === 'invalid') invalid.push(event.issue);
     else if (event && event.kind !== 'begin') applyEvent(run, event);
-    else throw unreadableError(path, 'a line is not an event of it');
+    else throw unreadableError(path, 'one of its lines is damaged');
     run.bytes = endOffset;
   }
   if (!run || run.planNumber === 0) return undefined;
@@ -97,7 +97,7 @@ async function* journalLines(
     }
     const start = rest.toString('utf8', 0, beginText.length);
     if (offset === 0 && (!beginText.startsWith(start) || rest.includes(0)))
-      throw unreadableError(path, 'it does not begin as a journal does');
+      throw unreadableError(path, 'it does not begin like a journal');
   } catch (error) {
     throw error instanceof CliError ? error : fileError('read', path, error);
   }

@@ -43,7 +43,7 @@ export async function settleByHand(
     // The last settled row would end the undo. Then the delivery could be booked again, and this row perhaps twice.
     if (unknown)
       throw new UsageError(
-        `run ${runId}: nobody knows whether run ${undoes} wrote the row ${rowName(unknown)}`,
+        `run ${runId}: it is unknown whether run ${undoes} wrote the row ${rowName(unknown)}`,
         askPerson(context, undoes, rowName(unknown)).hint,
       );
   }

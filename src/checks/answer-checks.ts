@@ -100,7 +100,7 @@ function tokenClause({ client, tokenHeader }: CheckContext): string {
   return `the token of ${client.credentialSource} was sent in ${describeHeader(tokenHeader)}`;
 }
 
-/** Compares an answer of the service with a condition. A status that the condition requires is not retried. */
+/** Compares an answer from the service with a condition. A status that the condition requires is not retried. */
 export async function checkCondition(
   context: CheckContext,
   condition: Condition,

@@ -70,7 +70,7 @@ export function retryAfter(headers: HttpHeaders, nowMs: number): number | undefi
 export const maxRetryWaitMs = 120_000;
 
 /**
- * After this number of attempts in a row without an answer of the service, the pace sends one request at a time, a probe, to find
+ * After this number of attempts in a row without an answer from the service, the pace sends one request at a time, a probe, to find
  * out whether the service answers again.
  */
 const maxUnanswered = 20;
@@ -146,7 +146,7 @@ export class Pace {
         this.stop.trigger(
           new CliError(
             'unavailable',
-            `${this.unanswered} attempts in a row got no answer of the service: ${error?.message ?? `the last one was ${status}`}`,
+            `${this.unanswered} attempts in a row got no answer from the service: ${error?.message ?? `the last one was ${status}`}`,
           ),
         );
     }

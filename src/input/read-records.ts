@@ -198,7 +198,7 @@ function objectReader(layout: ColumnRules): RecordReader {
   return ({ line, text, item = toItem(text) }) => {
     const { value, twice } = item;
     if (twice !== undefined)
-      throw new ValueError(`the key ${twice} is there twice`, { rule: 'a key is there twice' });
+      throw new ValueError(`the key ${twice} occurs twice`, { rule: 'a key occurs twice' });
     if (!isJsonObject(value))
       throw new ValueError(`${quoteValue(text)} is not a JSON object`, { rule: 'no object' });
     const ownKeys = Object.keys(value);

@@ -148,7 +148,7 @@ async function askParsed(prompt: Prompt, label: string, parse: (text: string) =>
 async function askCategory(prompt: Prompt, names: Names, label: string): Promise<unknown> {
   const records = await names.readList('categories');
   if (records.length === 0)
-    throw new UsageError('there are no categories', 'make one with `petstore categories create`');
+    throw new UsageError('there are no categories', 'create one with `petstore categories create`');
   return prompt.select(
     label,
     records.map(({ id, name }) => ({ name: `${name} (${id})`, value: id })),

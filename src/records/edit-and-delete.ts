@@ -44,7 +44,7 @@ export function editRecord(context: Context, noun: Noun, idOrName: IdOrName): Pr
 async function parseChanges(access: Access, id: bigint, shown: ServiceRecord, text: string): Promise<Fields> {
   const { client, noun } = access;
   const record = (await loadYaml()).parse(text);
-  if (!isJsonObject(record)) throw new UsageError('it must be the fields of one record');
+  if (!isJsonObject(record)) throw new UsageError('the text must hold the fields of one record');
   const body = findChanges(access, shown.fields, record);
   client.check({ operation: noun.operations.update, input: { id, body, before: shown } });
   return body;

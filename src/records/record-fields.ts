@@ -229,7 +229,7 @@ export function toServiceWord(text: string, choices: readonly string[] | undefin
 /** Converts a date to the form of the service: a day, or a date-time. @throws ValueError for a time if the service has only days. */
 function toServiceDate(text: string, bounds: Bounds | undefined): string {
   if (bounds?.format !== 'date') return toDateTime(text);
-  if (!isDay(text)) throw new ValueError('must be a day such as 2027-01-15: the service has no times');
+  if (!isDay(text)) throw new ValueError('must be a day such as 2027-01-15: the service takes no times');
   return text;
 }
 

@@ -170,7 +170,7 @@ function add<Value extends object>(
   record: Value,
   pointer: string,
 ): void {
-  if (records.get(id)) throw new InvalidStore(`${pointer}: is there twice`);
+  if (records.get(id)) throw new InvalidStore(`${pointer}: occurs twice`);
   records.put(id, record);
 }
 

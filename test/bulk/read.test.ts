@@ -148,7 +148,7 @@ test.each<[text: string, issues: readonly unknown[], options?: Options]>([
   ],
   ['petId,quantity,expected\n1,2\n', ['2: the row ends before the column expected']],
   ['petId,quantity\n1.000,5\n', [expect.stringContaining("2: petId '1.000': must be")]],
-  ['{"petId":1,"quantity":5,"quantity":5}\n', ['1: the key quantity is there twice'], lines],
+  ['{"petId":1,"quantity":5,"quantity":5}\n', ['1: the key quantity occurs twice'], lines],
   // Excel's line, empty rows and spaces keep the numbers of lines.
   ['sep=;\r\npetId;quantity\r\n1; 5 \r\n;\r\n ; \r\n2;x\r\n', [`6: quantity 'x': ${quantityRule}`]],
   ['petId,quantity,expected\n1,2,0\n3,4,\n5,6,x\n', [`4: expected 'x': ${quantityRule}`]],

@@ -68,7 +68,7 @@ test('Ctrl-C in a terminal waits for what is in flight, and prints the command t
   expect(code).toBe(130);
   const text = plainText(drawn);
   expect(text).toContain(
-    'stopping: waiting up to 10 s for what is under way; a second signal ends at once\n',
+    'stopping: waiting up to 10 s for requests in flight; a second signal ends at once\n',
   );
   expect(text).toMatch(/\d+ unprocessed\n/);
   expect(text).not.toContain('unknown');

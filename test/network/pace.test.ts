@@ -23,7 +23,7 @@ function openPace(patienceMs = 0) {
   return { pace, stop, answer };
 }
 
-test('20 attempts in a row without an answer of the service stop the run', () => {
+test('20 attempts in a row without an answer from the service stop the run', () => {
   const { stop, answer } = openPace();
   answer(502, 19);
   answer(404);
@@ -32,7 +32,7 @@ test('20 attempts in a row without an answer of the service stop the run', () =>
   answer(503);
   expect(stop.cause).toMatchObject({
     kind: 'unavailable',
-    message: '20 attempts in a row got no answer of the service: the last one was 503',
+    message: '20 attempts in a row got no answer from the service: the last one was 503',
   });
 });
 

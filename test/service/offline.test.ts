@@ -109,7 +109,7 @@ test.each([
     '/pets/0/categoryId: is not a category of the file',
   ],
   ['{"pet": []}', '/pet'],
-  ['{"categories": [{"id": 1, "name": "a"}, {"id": 1, "name": "b"}]}', '/categories/1/id: is there twice'],
+  ['{"categories": [{"id": 1, "name": "a"}, {"id": 1, "name": "b"}]}', '/categories/1/id: occurs twice'],
   ['{"categories": [{"id": -1, "name": "a"}]}', '/categories/0/id: must be an integer from 0'],
   ['{"orders": [{"id": 1, "petId": 1}]}', '/orders/0/petId: is not a pet of the file'],
   ['{"inventory": [{"petId": 1, "quantity": 1}]}', '/inventory/0/petId: is not a pet of the file'],
