@@ -177,7 +177,7 @@ async function writePlan(
       rejectsFile === undefined
         ? undefined
         : { file: rejectsFile, failing: run.rows.filter(isFailing).length };
-    return { info: toRunInfo(run), run, seconds, stop: stop.cause, earlier, ...ending };
+    return { ...toRunInfo(run), rows: run.rows, seconds, stop: stop.cause, earlier, ...ending };
   });
 }
 

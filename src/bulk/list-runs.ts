@@ -1,14 +1,12 @@
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Settings } from '../config/settings.ts';
 import { CliError, UsageError } from '../process/errors.ts';
 import type { Io } from '../process/io.ts';
 import { fileError, isMissing } from '../process/system-error.ts';
-import { readHead, readJournal, readUnreadableHead, type UnreadableHead } from './read-journal.ts';
+import { readEnd, readHead, readJournal, readUnreadableHead, type UnreadableHead } from './read-journal.ts';
 import { type RunTotals, rowTotals, unfinishedCount } from './row.ts';
 import { isSameDelivery, type Run, type RunHeader, type SessionEnd } from './run.ts';
-import { createEventParser } from './run-events.ts';
 import { findHolders, parseTarget, runFolderOf } from './target.ts';
 
 /** A run that has begun. */
@@ -226,30 +224,4 @@ export function toRunInfo(run: Run, undo?: RunInfo): RunInfo {
 function stateOf(totals: RunTotals, undo: RunInfo | undefined): RunInfo['state'] {
   if (undo?.state === 'finished') return 'undone';
   return unfinishedCount(totals) === 0 ? 'finished' : 'stopped';
-}
-
-/** The end of a session is shorter, unless the path of its rejects is long. */
-const usualEndBytes = 1024;
-
-/**
- * Reads the last line alone. Returns undefined if it does not end a session, or is too long: then the whole journal says the same.
- *
- * @throws CliError `failed` if the file cannot be read.
- */
-function readEnd(path: string): SessionEnd | undefined {
-  const tail = Buffer.alloc(usualEndBytes);
-  let length = 0;
-  try {
-    const file = openSync(path, 'r');
-    try {
-      length = readSync(file, tail, 0, tail.length, Math.max(0, fstatSync(file).size - tail.length));
-    } finally {
-      closeSync(file);
-    }
-  } catch (error) {
-    throw fileError('read', path, error);
-  }
-  const line = /(?:^|\n)(\{"kind":"end",.*)\n$/.exec(tail.toString('utf8', 0, length))?.[1] ?? '';
-  const event = createEventParser()(line);
-  return event?.kind === 'end' ? event.end : undefined;
 }

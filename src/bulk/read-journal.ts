@@ -1,4 +1,4 @@
-import { createReadStream } from 'node:fs';
+import { closeSync, createReadStream, fstatSync, openSync, readSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import type { Issue } from '../input/read-rows.ts';
 import { CliError } from '../process/errors.ts';
@@ -6,7 +6,7 @@ import { isJsonObject, jsonIn, valueIn } from '../process/exact-json.ts';
 import { fileError } from '../process/system-error.ts';
 import { syncPath } from '../process/write-file-sync.ts';
 import type { RunRow } from './row.ts';
-import { createRun, type Run, type RunHeader } from './run.ts';
+import { createRun, type Run, type RunHeader, type SessionEnd } from './run.ts';
 import { applyEvent, createEventParser, journalVersion } from './run-events.ts';
 
 /**
@@ -70,6 +70,32 @@ export async function readHead(path: string): Promise<JournalHead> {
 async function readFirstLine(path: string): Promise<string> {
   for await (const { text } of journalLines(path)) return text;
   throw unreadableError(path, 'it is empty');
+}
+
+/** The end of a session is shorter, unless the path of its rejects is long. */
+const usualEndBytes = 1024;
+
+/**
+ * Reads the last line alone. Returns undefined if it does not end a session, or is too long: then the whole journal says the same.
+ *
+ * @throws CliError `failed` if the file cannot be read.
+ */
+export function readEnd(path: string): SessionEnd | undefined {
+  const tail = Buffer.alloc(usualEndBytes);
+  let length = 0;
+  try {
+    const file = openSync(path, 'r');
+    try {
+      length = readSync(file, tail, 0, tail.length, Math.max(0, fstatSync(file).size - tail.length));
+    } finally {
+      closeSync(file);
+    }
+  } catch (error) {
+    throw fileError('read', path, error);
+  }
+  const line = /(?:^|\n)(\{"kind":"end",.*)\n$/.exec(tail.toString('utf8', 0, length))?.[1] ?? '';
+  const event = createEventParser()(line);
+  return event?.kind === 'end' ? event.end : undefined;
 }
 
 /** How every journal begins. One that was killed within its first line has sent nothing; any other text may hide a run. */

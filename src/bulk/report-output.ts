@@ -7,7 +7,7 @@ import { counted, groupDigits, joinFirst, sanitize, shorten } from '../process/t
 import { groupFailures, type Report, rejectsLine, runError, toReportJson, wayOn } from './report.ts';
 import { idOfRow, type RunRow, rowCountOf, rowName, rowStateOf, rowStates } from './row.ts';
 import { describeExample, rowTerms } from './row-view.ts';
-import { type Run, runKinds } from './run.ts';
+import { runKinds } from './run.ts';
 
 const fileOf = ({ file, shard }: JsonObject) => (shard === undefined ? file : `${file} ${shard}`);
 
@@ -44,15 +44,14 @@ export const reportView: View<JsonObject> = {
 
 /** Returns what a session prints: its summary, notes, and the error if not every row is as the run wants it. */
 export async function reportOutput(context: Context, report: Report): Promise<Output> {
-  const { info, run, stop, rejects, earlier, unwritten } = report;
-  const { id, header, appliedOrUncertain } = info;
+  const { id, header, rows, appliedOrUncertain, stop, rejects, earlier, unwritten } = report;
   const { fields, sort } = context.flags;
-  const next = wayOn(context, run, unwritten?.what);
+  const next = wayOn(context, report, unwritten?.what);
   const canUndo =
     runKinds[header.kind].canBeUndone && appliedOrUncertain > 0 && unwritten?.what !== 'journal';
   const undo = canUndo ? followUpCommand(context, ['undo', id]) : undefined;
-  const error = runError(info, stop, reportHint(context, report, next?.hint));
-  const alone = leftAlone(run).map(rowName);
+  const error = runError(report, stop, reportHint(context, report, next?.hint));
+  const alone = leftAlone(report).map(rowName);
   const notes = [
     ...(earlier
       ? [`note: ${counted(earlier.failing, 'row', 'rows')} of ${earlier.file} still to be written`]
@@ -73,7 +72,7 @@ export async function reportOutput(context: Context, report: Report): Promise<Ou
   if (content === 'ids' && header.kind === 'create')
     return {
       documents: [json],
-      text: run.rows
+      text: rows
         .flatMap((row) => idOfRow(row) ?? [])
         .map((made) => `${made}\n`)
         .join(''),
@@ -86,12 +85,8 @@ export async function reportOutput(context: Context, report: Report): Promise<Ou
 const noJournalHint = 'look at the records: without its journal the run cannot go on, and it books nothing';
 
 /** Says what the user can do next, or undefined if there is nothing to do. */
-function reportHint(
-  context: Context,
-  { run, stop, rejects, unwritten }: Report,
-  next: string | undefined,
-): string | undefined {
-  const { header, rows } = run;
+function reportHint(context: Context, report: Report, next: string | undefined): string | undefined {
+  const { header, rows, stop, rejects, unwritten } = report;
   if (unwritten?.what === 'journal') return noJournalHint;
   const isStale = rows.some(({ outcome }) => outcome?.reason?.code === 'stale');
   const first =
@@ -100,21 +95,20 @@ function reportHint(
   const apply = rejects && rejectsLine(context, header, rejects);
   const undo = header.undoes !== null && followUpCommand(context, ['undo', header.undoes]);
   const last =
-    undo && leftAlone(run).length > 0
+    undo && leftAlone(report).length > 0
       ? `to try the rows that were left alone again: ${undo}`
       : apply && `correct the rejected rows, then run: ${apply}`;
   return next ?? first ?? last;
 }
 
 /** Returns the rows that an undo has not taken back. */
-function leftAlone({ header, rows }: Run): readonly RunRow[] {
+function leftAlone({ header, rows }: Report): readonly RunRow[] {
   return header.undoes === null ? [] : rows.filter((row) => rowStateOf(row) === 'failed');
 }
 
 /** The summary for a terminal: the run, its session, and the groups of failures. */
 function summaryText(report: Report, style: Style): string {
-  const { info, run, seconds } = report;
-  const { counts, header } = info;
+  const { id, header, counts, rows, seconds } = report;
   const rowCount = rowCountOf(counts);
   const facts =
     counts.unchanged + counts.booked === rowCount
@@ -125,10 +119,10 @@ function summaryText(report: Report, style: Style): string {
     .map((state) => `${groupDigits(counts[state])} ${state}`);
   const lines = [counts.applied === rowCount ? style.green(facts) : facts];
   if (others.length > 0) lines.push(others.join(', '));
-  for (const { state, count, kind, example } of groupFailures(run.rows)) {
+  for (const { state, count, kind, example } of groupFailures(rows)) {
     const paint = state === 'failed' ? style.red : style.yellow;
     lines.push(paint(`${groupDigits(count)} x  ${sanitize(`${state}: ${kind}`)}`));
     lines.push(style.dim(`    ${describeExample(example, rowTerms(header.noun).record)}`));
   }
-  return `${[...lines, style.dim(`run ${info.id}`)].join('\n')}\n`;
+  return `${[...lines, style.dim(`run ${id}`)].join('\n')}\n`;
 }

@@ -10,10 +10,9 @@ import type { RunInfo } from './list-runs.ts';
 import { isResumable, needsPerson, type RowCounts, type RunRow, rowCountOf, rowName } from './row.ts';
 import type { Run, RunHeader } from './run.ts';
 
-/** What a session of a run did, and what has become of the run. */
-export interface Report {
-  readonly info: RunInfo;
-  readonly run: Run;
+/** The facts of a run after a session, and what the session did. */
+export interface Report extends RunInfo {
+  readonly rows: readonly RunRow[];
   /** The time of the writing of this session. */
   readonly seconds: number;
   readonly stop: CliError | undefined;
@@ -70,15 +69,15 @@ export function toReportJson(
   report: Report,
   commands: { readonly next: string | undefined; readonly undo: string | undefined },
 ): JsonObject {
-  const { info, run, seconds, rejects, stop } = report;
-  const { idField } = nouns[info.header.noun];
+  const { header, rows, seconds, rejects, stop } = report;
+  const { idField } = nouns[header.noun];
   return {
-    ...toRunJson(info),
+    ...toRunJson(report),
     seconds,
     rejects,
     ...commands,
     stopped: stop?.message,
-    failures: groupFailures(run.rows).map(({ example: { id, ...example }, ...group }) => ({
+    failures: groupFailures(rows).map(({ example: { id, ...example }, ...group }) => ({
       ...group,
       example: { ...example, [idField]: id },
     })),
@@ -159,8 +158,11 @@ interface WayOn {
  *
  * @param unwritten the part of its end that the run lacks.
  */
-export function wayOn(context: Context, run: Run, unwritten?: Unwritten['what']): WayOn | undefined {
-  const { id = '', header, rows } = run;
+export function wayOn(
+  context: Context,
+  { id = '', header, rows }: Pick<Run, 'id' | 'header' | 'rows'>,
+  unwritten?: Unwritten['what'],
+): WayOn | undefined {
   const { noun, undoes } = header;
   const unfinished = rows.filter((row) => isResumable(row) || needsPerson(row));
   if (unwritten === 'journal' || (unwritten === undefined && unfinished.length === 0)) return undefined;

@@ -10,7 +10,7 @@ export interface RunRow extends Row {
   readonly line: number;
   /** The number of the last plan that the row was in, to be written. 0 before the first. */
   planNumber: number;
-  /** The value that the last plan has read for an uncertain row, which keeps the `before` of the plan that sent it. */
+  /** The value that the last plan has read for an uncertain row. Its `planned` stays as it was first sent. */
   now?: RecordValue | undefined;
   /** The count of the inventory entry that is deleted with a pet. */
   stock?: JsonValue | undefined;

@@ -133,7 +133,7 @@ export interface Run {
   planNumber: number;
   /** The end of the last session; undefined if it was killed or is going on. */
   end?: SessionEnd | undefined;
-  /** The lines of the rows that were rejects when a session ended: these are written; undefined before the first end. */
+  /** The lines of the rows that are in a file of rejects; undefined before the first end of a session. */
   rejectedLines?: ReadonlySet<number> | undefined;
   /** The last file of rejects. */
   rejectsFile?: string | undefined;
