@@ -60,13 +60,13 @@ export async function prepareSession(
   };
 }
 
-/** The runs of the next session, or `nothing` if nothing is left to do, or there is no run. */
+/** The runs of the next session, or `nothing` if the run is finished, or there is no run. */
 type Choice =
   | { readonly kind: 'session'; readonly runs: SessionRuns }
   | {
       readonly kind: 'nothing';
       readonly info: RunInfo | undefined;
-      /** The last other run that has something left to do; undefined if the run was chosen by its id. */
+      /** The last other run that can go on; undefined if the run was chosen by its id. */
       readonly other?: RunInfo | undefined;
     };
 
@@ -120,7 +120,7 @@ function otherTargetError({ settings }: Context, { id, header: { target, profile
   );
 }
 
-/** Reads the run of a resume, or returns undefined if nothing is left to do. @throws UsageError if it must not be resumed. */
+/** Reads the run of a resume, or returns undefined if it is finished. @throws UsageError if it must not be resumed. */
 async function readResumed(list: RunList, info: RunInfo): Promise<SessionRuns | undefined> {
   const refusal = resumeRefusal(list, info);
   if (refusal) throw refusal;
@@ -153,7 +153,7 @@ function resumeRefusal(list: RunList, info: RunInfo): UsageError | undefined {
 }
 
 /**
- * Makes the undo of a run, or reads the undo that has begun, or returns undefined if nothing is left to do.
+ * Makes the undo of a run, or reads the undo that has begun, or returns undefined if there is nothing to take back.
  *
  * @throws UsageError if the run cannot be undone.
  */
@@ -178,12 +178,12 @@ async function readUndo(
     return info.appliedOrUncertain > 0 || isUnfinished(info) ? await readForUndo(list, info) : undefined;
   if (isUnfinished(undo)) return await readSessionRuns(list, undo);
   if (!list.runs.some((run) => run.id === undo.header.undoes)) return undefined;
-  // Rows that it left alone can be taken back if a person has settled them in their run since, or if the reason has passed.
+  // A person may have settled the rows since that it could not take back, or the reason may have passed.
   const runs = await readSessionRuns(list, undo);
   return runs.run.rows.some(isResumable) ? runs : undefined;
 }
 
-/** Carries out the session, or previews it without a lock, or says that nothing is left to do. */
+/** Carries out the session, or previews it without a lock, or says that there is nothing to do. */
 async function carryOutChoice(
   context: Context,
   verb: SessionVerb,
@@ -215,7 +215,7 @@ function describeUndone({ id, started = '', header, rows }: Run): string {
   return `undoing ${id}: ${what}, ${minuteText(started)}, ${groupDigits(written)} of ${counted(header.rows, 'row', 'rows')}`;
 }
 
-/** Says that nothing is left to do. The exit code repeats the end of the run. */
+/** Says that there is nothing to do. The exit code repeats the end of the run. */
 function nothingOutput(
   verb: SessionVerb,
   { info, other }: Extract<Choice, { kind: 'nothing' }>,

@@ -143,7 +143,7 @@ export interface Run {
 
 /**
  * Returns true if a row belongs into the file of rejects: it has failed, and the run is not an undo. If the run adds or creates,
- * rows that `resume` tries again are left out, so that no row is done twice.
+ * rows that `resume` tries again are no rejects, so that no row is done twice.
  */
 export function isReject({ header: { kind, flags, undoes } }: Pick<Run, 'header'>, row: Row): boolean {
   if (undoes !== null || rowStateOf(row) !== 'failed') return false;

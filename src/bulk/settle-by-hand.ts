@@ -20,8 +20,8 @@ export interface NamedRow {
 }
 
 /**
- * Gives rows that are unknown, unsettled or left the outcome that a person has found out. Sends nothing. When no such row remains, the run ends and its
- * rejects are written.
+ * Gives rows that are unknown, unsettled or left the outcome that a person has found out. Sends nothing. When no such row remains,
+ * writes the rejects and the end of the run.
  */
 export async function settleByHand(
   context: Context,
