@@ -81,7 +81,7 @@ const rows: readonly (readonly [statuses: readonly number[], rule: AnswerRule])[
 const statusRules: ReadonlyMap<number | undefined, AnswerRule> = new Map(
   rows.flatMap(([statuses, rule]) => statuses.map((status) => [status, rule] as const)),
 );
-/** Gateways send these too, even after the service has applied the write. */
+/** Gateways also send these statuses, even after the service has applied the write. */
 const gatewayStatuses: ReadonlySet<number | undefined> = new Set([403, 404, 410]);
 /** The causes after which a retry may succeed at once. */
 const retriedCauses: ReadonlySet<NoAnswer | undefined> = new Set<NoAnswer>([
@@ -123,24 +123,24 @@ export function isSuccess(method: string, status: number): boolean {
   return [200, 201, 203, 204, 205].includes(status) || (status === 202 && !isSafeMethod(method));
 }
 
-/** Returns true if a status says that what the address names does not exist. */
+/** Returns true if a status says that nothing exists at the address. */
 export function isMissingStatus(status: number | undefined): boolean {
   return status === 404 || status === 410;
 }
 
-/** Returns true if a status says that the credential is not enough. */
+/** Returns true if a status says that the credential does not suffice. */
 export function isDeniedStatus(status: number | undefined): boolean {
   return status === 401 || status === 403;
 }
 
-/** Returns true if a gateway may have answered because the service is overloaded, or does not answer it. */
+/** Returns true if a gateway may have answered because the service is overloaded or unreachable. */
 export function isOutageStatus(status: number | undefined): boolean {
   return status === 502 || status === 503 || status === 504;
 }
 
 /**
- * Returns true if a write may have been applied: the service itself did not refuse all of the attempts that were sent. The
- * answer to a later attempt does not change that.
+ * Returns true if a write may have been applied: the service itself did not refuse every attempt that was sent. An answer to one
+ * attempt says nothing about the others.
  */
 export function mayHaveBeenApplied(attempts: readonly Attempt[]): boolean {
   return attempts.some(

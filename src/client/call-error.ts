@@ -19,7 +19,7 @@ import { invalidResponse } from './transport/response.ts';
 
 type Attempts = readonly Attempt[];
 
-/** Returns the error of a response, by its status alone, or undefined if the status means success. */
+/** Returns the error of a response by its status alone. A success has none. */
 export function responseError(call: Call, attempts: Attempts, response: HttpResponse): CliError | undefined {
   const { status } = response;
   // A list may be answered in parts, although no range was asked for.
@@ -47,7 +47,7 @@ function errorKindOf({ operation, request }: Call, status: number, author: Autho
   return statusRule(status, author === 'unknown' && isUsual ? 'service' : author).kind;
 }
 
-/** Some services answer a missing record with a page, although their description promises an error. */
+/** Returns `, or pet 3 does not exist`: some services answer a missing record with a page, whatever their description says. */
 function noRecordClause({ operation, recordId }: Call): string {
   if (!operation || recordId === undefined) return '';
   const { singular, operations } = nouns[operation.noun];
@@ -71,8 +71,8 @@ export function callError<Thrown>(call: Call, attempts: Attempts, thrown: Thrown
 }
 
 /**
- * Makes the error of a call. It says who may have answered, if the answer came through a forward proxy and its body does not show
- * that it is the service's.
+ * Makes the error of a call. If the answer came through a forward proxy, and its body does not show that the service sent it, the error
+ * names the proxy.
  */
 function makeError(
   call: Call,
@@ -141,7 +141,7 @@ function isClosed({ error }: Failure): boolean {
   return error?.details.noAnswer === 'reset' && error.details.status === undefined;
 }
 
-/** Returns true if nothing shows that the service has the address at all. */
+/** Returns true if the service may not have the address at all. */
 function isAddressMissing({ response, kind }: Failure): boolean {
   return isMissingStatus(response?.status) && kind === 'unavailable';
 }

@@ -46,7 +46,7 @@ export type ClientEvent =
   | { readonly kind: 'response'; readonly operation: Operation; readonly response: HttpResponse }
   | ListMessage;
 
-/** A clause about how a list is read, or about what is missing of it. */
+/** A clause about the way a list is read, or about records that may be missing from it. */
 export interface ListMessage {
   readonly kind: 'note' | 'warning';
   readonly text: string;

@@ -38,8 +38,7 @@ export interface Client
    */
   read(id: OperationId, input: CallInput, options?: CallOptions): Promise<FetchedRecord>;
   /**
-   * Writes by one operation, and judges what came of it. Every answer is a result, whatever its status, and a missing answer is
-   * one too.
+   * Writes by one operation, and judges the result. An error status and a missing answer are results too, not errors.
    *
    * @throws UsageError as `read`. StoppedError or InterruptedError if it was certainly not sent.
    */

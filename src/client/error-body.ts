@@ -22,8 +22,8 @@ export function authorOf({ status, headers, body }: HttpResponse, operation?: Op
 
 /**
  * Reads the body of an error: `{code, message, status}`, problem details (RFC 9457), other JSON with a message, text, an
- * empty body, or anything else. Never throws. `code` and `message` are the service's own. `why` is its message, or else says what
- * the answer was.
+ * empty body, or anything else. Never throws. `code` and `message` are those of the service. `why` is its message, or else describes
+ * the answer.
  *
  * @param mask masks the secrets in the body before the body is cut.
  */

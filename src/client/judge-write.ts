@@ -69,7 +69,7 @@ export function judgeSuccess(
   const { record, fault, id: answeredId } = readWrite(call, values, response);
   const id = recordId ?? answeredId ?? locatedId(client, operation, response.headers, attempt);
   const isDelete = method === 'DELETE';
-  // A description without responses of a DELETE allows any success.
+  // If the description states no responses of a DELETE, any success will do.
   const isAnySuccess = isDelete && isBound(operation) && Object.keys(responses).length === 0;
   if (response.status === 202 && !isAnySuccess) {
     const reason = { code: 'accepted', message: 'the service has not done it yet' } as const;
@@ -176,7 +176,7 @@ function valueText(value: JsonValue | undefined, mask: Mask): string {
   return shorten(mask(printJson(value)), 100);
 }
 
-/** Returns the id in a body, which need not be a record: `{"id": 5}` or `5`. A lone 1 may be the number of rows written. */
+/** Returns the id in a body, which need not be a record: `{"id": 5}` or `5`. A body `1` may be the number of rows written. */
 function idIn(operation: Operation, content: JsonValue | undefined): bigint | undefined {
   const id = isJsonObject(content) ? content[nouns[operation.noun].idField] : content;
   if (content === 0 || content === 1) return undefined;
@@ -184,8 +184,7 @@ function idIn(operation: Operation, content: JsonValue | undefined): bigint | un
 }
 
 /**
- * Returns the id of a new record from the Location of the answer, or undefined if the Location is not the address of a record of
- * the noun below the base URL.
+ * Returns the id of a new record from the Location of the answer, if that is the address of a record of the noun below the base URL.
  */
 function locatedId(
   { contract, baseUrl }: WriteCall['client'],

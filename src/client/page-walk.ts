@@ -35,7 +35,7 @@ export interface PageSource {
 
 const maxPages = 100_000;
 
-/** What is known at the end of a list. */
+/** The end of a list. */
 export interface ListEnd {
   /** Why there may be more records, a clause. */
   readonly mayBeCut?: string | undefined;
@@ -43,7 +43,7 @@ export interface ListEnd {
   readonly note?: string | undefined;
 }
 
-/** The next page, or what is known if there is none. */
+/** The next page, or the end of the list. */
 interface PageStep extends ListEnd {
   /** Its URL. There is none after the last page. */
   readonly next?: string | undefined;
@@ -71,7 +71,7 @@ interface Walk {
 const afterTheLast: readonly unknown[] = [204, 400, 404, 416];
 
 /**
- * Yields the pages of a list in their order, and returns what is known at its end.
+ * Yields the pages of a list in their order, and returns its end.
  *
  * @param size the page size that the URL of the first page asks for.
  * @throws CliError for a list that does not end.
@@ -138,7 +138,7 @@ function nextStep(walk: Walk, page: Page): PageStep {
   return sign?.link === undefined ? { mayBeCut: sign?.clause } : { next: resolveNext(sign.link, page) };
 }
 
-/** Returns the next step as the description states it, or undefined if it states nothing about this page. */
+/** Returns the next step by the description, if the description covers this page. */
 function describedStep(walk: Walk, page: Page, sign: ReturnType<typeof findListSign>): PageStep | undefined {
   const { first, size, count, pages, operation } = walk;
   const { paging } = operation;
@@ -231,7 +231,7 @@ export function faultOfNext(
       hint: 'a gateway may not forward the header Host, or X-Forwarded-Proto: see `petstore help gateways`',
     };
   const isShorter = next.pathname.length < pathname.length && next.pathname !== '/';
-  // After a redirect, the service takes the shorter path too.
+  // A redirect shows that the service also answers on the shorter path.
   if (isRedirected || !isShorter || !pathname.endsWith(next.pathname)) return undefined;
   return {
     reason: `leaves out ${pathname.slice(0, -next.pathname.length)}`,

@@ -59,7 +59,7 @@ export function readResult(
   return { records, envelope: isJsonObject(body) ? body : undefined };
 }
 
-/** Parses the JSON body of a response. Returns undefined if the body is empty. @throws CliError if the body is not JSON. */
+/** Parses the JSON body of a response, which may be empty. @throws CliError if the body is not JSON. */
 export function readJson({ status, headers, body }: HttpResponse, mask: Mask): JsonValue | undefined {
   if (body.length === 0) return undefined;
   const type = headerValue(headers, 'content-type');
@@ -104,7 +104,7 @@ export function parseRecord(operation: Operation, item: JsonValue | undefined, p
   return { fields: Object.assign(value, output), original: item };
 }
 
-/** Returns a clause if a record has another id than the requested one, or undefined if the record has the same id or none. */
+/** Returns a clause if a record has another id than the requested one. A record without an id passes. */
 export function otherRecord(
   operation: Operation,
   id: bigint | undefined,

@@ -7,8 +7,7 @@ import type { Client, FetchedRecord } from './client.ts';
 import type { ListOptions } from './whole-list.ts';
 
 /**
- * Reads one record. If the service lacks the operation for that, or has withdrawn a deprecated one, it finds the record in
- * the list and notes that.
+ * Reads one record. If the service lacks the operation for that, or has withdrawn it, finds the record in the list and prints a note.
  *
  * @throws CliError `not-found` if the record does not exist, and the errors of `client.read`.
  */
@@ -36,7 +35,7 @@ export async function readRecord<Members = JsonObject>(
   return readFromList(client, noun, id, { needsWhole: true, ...options });
 }
 
-/** Returns true if the operation is gone, and not the record: 410, or 404 or 405 without an error code of the service. */
+/** Returns true if the operation is gone, and not only the record: 410, or 404 or 405 without an error code of the service. */
 function isWithdrawn(error: unknown): error is CliError {
   if (!(error instanceof CliError)) return false;
   const { status, code } = error.details;

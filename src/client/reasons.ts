@@ -8,7 +8,7 @@ interface ReasonRule {
   readonly kind: ErrorKind;
   /** What the user can do, a sentence. */
   readonly hint?: string;
-  /** True if no further reading can settle an unknown row: only a person can tell. */
+  /** True if no further reading can settle an unknown row, so that a person must. */
   readonly needsPerson?: true;
   /** True if the message says what was sent. */
   readonly saysSent?: true;
@@ -19,7 +19,7 @@ const forPerson: ReasonRule = { kind: 'unavailable', needsPerson: true };
 const settledElsewhere: ReasonRule = { kind: 'partial' };
 
 const rules = {
-  // What the record has.
+  // The record is not as the row needs it.
   no_record: { kind: 'not-found' },
   no_entry: { kind: 'not-found' },
   changed: {
@@ -30,7 +30,7 @@ const rules = {
   },
   below_zero: { kind: 'usage' },
   too_large: { kind: 'usage' },
-  // The service refused the write, or the ETag of its own reading.
+  // The service refused the write, or an ETag that it had sent itself.
   rejected: { kind: 'failed' },
   stale: {
     kind: 'failed',

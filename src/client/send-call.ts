@@ -10,7 +10,7 @@ import { authorOf } from './error-body.ts';
 import { delayOfRetry, maxRetryWaitMs, retryAfter } from './pace.ts';
 import { noAnswerError } from './transport/response.ts';
 
-/** What came of a call, with its attempts. */
+/** The result of a call, with its attempts. */
 export type SentCall = { readonly attempts: readonly Attempt[] } & (
   | { readonly response: HttpResponse; readonly error?: undefined }
   | { readonly response?: undefined; readonly error: unknown }

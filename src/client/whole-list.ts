@@ -89,14 +89,14 @@ async function* filteredPages(
   const isExact = parameters.length === conditions.length;
   const size = pageSize(operation, isExact ? limit : undefined);
   let remaining = limit ?? Number.POSITIVE_INFINITY;
-  // A service may ignore a parameter without an error.
+  // A service may ignore a parameter without an error, so its records are checked.
   const checked = conditions.filter(([name]) => hasField(operation, name));
   const open = (limit: number | undefined) => pagesOf(openList({ ...query, after, limit }), operation, limit);
   let pages = open(size);
   let page = await pages.next();
   if (!page.done && page.value.length === 0) {
     page = await pages.next();
-    // A service that is not bound may read the page size as a filter, which no record meets.
+    // A service that is not bound may take the page size for a filter that no record meets.
     if (page.done && size !== undefined && !isBound(operation)) {
       pages = open(undefined);
       page = await pages.next();
@@ -134,7 +134,7 @@ export function pageSize(operation: Operation, limit?: number): number | undefin
   const { minimum = 1, maximum } = size.bounds ?? {};
   const largest = Math.min(largestPage, Number(maximum ?? largestPage));
   if (limit !== undefined) return Math.max(Math.ceil(limit / Math.ceil(limit / largest)), Number(minimum));
-  // A default size would cut a list whose pages are not known.
+  // If the program does not know how the pages follow each other, a smaller size would cut the list.
   const isStated = maximum !== undefined || size.required;
   return isStated || (size.serviceDefault !== undefined && operation.paging?.kind === 'unknown')
     ? largest
@@ -166,12 +166,12 @@ export function checkFilters(operation: Operation, filters: Filters, needs: read
   );
 }
 
-/** Returns the value of the parameter that selects exactly these records, or undefined if there is none. */
+/** Returns the value of the parameter that selects exactly these records, if the service has such a parameter. */
 function parameterOf(operation: Operation, name: string, [filter, ...others]: readonly unknown[]): unknown {
   const parameter = operation.parameters.find((candidate) => candidate.name === name);
   if (others.length > 0 || !parameter) return undefined;
   const { enum: words } = parameter.bounds ?? {};
-  // The filter may spell its words differently from the records.
+  // The parameter may spell a status differently from the records.
   if (typeof filter === 'string' && words) return words.find((word) => caseless(word) === caseless(filter));
   return isJsonObject(filter as JsonValue) ? (filter as JsonObject).id : filter;
 }

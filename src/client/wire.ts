@@ -1,5 +1,5 @@
-// Translates records and bodies at each call. A bound service may use other field names and envelopes than ours, and no caller of
-// the client sees them.
+// Translates records and bodies at each call. A bound service may have its own field names and envelopes, which no caller of the client
+// sees.
 
 import { takesField, UnboundError } from '../api/contract.ts';
 import { fieldsOfKind, nouns } from '../api/nouns.ts';
@@ -11,9 +11,7 @@ import { isJsonObject, type JsonObject, type JsonValue, jsonIn, valueIn } from '
 
 const dateFields = fieldsOfKind('date');
 
-/**
- * Translates a record of the service into our field names. A record of the built-in contract stays as it is.
- */
+/** Translates a record of the service into our field names. A record of the built-in contract stays as it is. */
 export function translateRecord(operation: Operation, record: JsonObject): JsonObject {
   if (!isBound(operation)) return record;
   const { noun, records } = operation;
@@ -34,9 +32,7 @@ export function translateRecord(operation: Operation, record: JsonObject): JsonO
   return Object.fromEntries(fields);
 }
 
-/**
- * Takes the record or the list out of the envelope of an answer. Returns undefined if the answer has another shape.
- */
+/** Takes the record or the list out of the envelope of an answer. An answer of another shape has none. */
 export function contentOf(
   { records, isList }: Operation,
   answer: JsonValue | undefined,
@@ -45,7 +41,7 @@ export function contentOf(
   return valueIn(answer, records.envelope);
 }
 
-/** Translates the record or the list in a body into our names, unchecked. Returns undefined if the body has neither. */
+/** Translates the record or the list in a body into our names, unchecked. */
 export function fromWire(operation: Operation, body: JsonValue): JsonValue | undefined {
   const content = contentOf(operation, body);
   if (Array.isArray(content))

@@ -46,16 +46,16 @@ export const intentSchema = v.variant('kind', [
   v.object({
     kind: v.literal('add'),
     change: v.number(),
-    /** The count that the input expects. A row that finds another fails. */
+    /** The count that the input expects. If the record has another one, the row fails. */
     expected: v.optional(value),
     /** In an undo, the count with which the run created the entry: an entry that still has it is removed. */
     created: v.optional(value),
   }),
   v.object({
     kind: v.literal('remove'),
-    /** The whole record that the user was shown. A row that finds another, or a further field, fails. */
+    /** The whole record that the user was shown. If it has changed or has a further field, the row fails. */
     expected: v.optional(value),
-    /** The record as this program created it. It is also removed if it has further fields, and if it is gone, nothing is sent. */
+    /** The record as this program created it. Further fields do not keep it from being removed. If it is gone, nothing is sent. */
     created: v.optional(value),
   }),
 ]);
@@ -95,12 +95,12 @@ export type Outcome = Readonly<v.InferOutput<typeof outcomeSchema>>;
 
 /** One record to write: what is asked for, and what is known about it. */
 export interface Row {
-  /** It is undefined if the row creates a record. */
+  /** The id of the record. A row that creates a record has none. */
   readonly id?: bigint | undefined;
   readonly intent: Intent;
-  /** The planned write, or undefined if no plan writes the row. An uncertain row keeps the write that was first sent. */
+  /** The planned write, if a plan writes the row. An uncertain row keeps the write that was sent first. */
   planned?: Planned | undefined;
-  /** It is undefined if the row was certainly not written, or its outcome is certain. */
+  /** Why the row is uncertain, if it may have been written and nothing shows whether it was. */
   doubt?: Doubt | undefined;
   outcome?: Outcome | undefined;
 }
@@ -151,7 +151,7 @@ export function decide(
   }
 }
 
-/** Returns the value that a record must have so that a row is written, or undefined if any value will do. */
+/** Returns the value that a record must have so that a row is written. By default any value will do. */
 export function wantedValue(intent: Intent): RecordValue | undefined {
   if (intent.kind === 'create') return undefined;
   return intent.kind === 'remove' ? (intent.created ?? intent.expected) : intent.expected;

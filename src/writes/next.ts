@@ -104,7 +104,7 @@ function thenWrite(state: State, planned: Planned, needsMark = false, waitMs = 0
   return [state, { kind: 'write', planned, needsMark, waitMs }];
 }
 
-/** Goes back to a reading or to the same attempt, after an error. Returns undefined if the row must end instead. */
+/** Goes back to a reading or to the same attempt after an error, unless the row must end. */
 function tryAgain(
   state: State,
   to: 'read' | 'write',
@@ -222,7 +222,7 @@ function isApplied({ id, doubt }: State, { verdict, id: madeId }: JudgedWrite, {
   return verdict === 'shown' || (verdict === 'missing' && doubt !== undefined);
 }
 
-/** Takes a way on after an attempt. Returns undefined if it is not open: the id of a create is only in its answer. */
+/** Takes a way on after an attempt, if it is open: a create without an id cannot be read, because only its answer has the id. */
 function tryWay(way: Way, state: State, situation: Situation): Next | undefined {
   const { id, lastWrite } = state;
   if (way === 'write') return tryAgain(state, 'write', situation, lastWrite?.error);

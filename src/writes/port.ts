@@ -32,7 +32,7 @@ export interface Abilities {
 
 /** A reading of one record. */
 export interface Reading extends Pick<FetchedRecord, 'etag' | 'age'> {
-  /** It is undefined if the service itself says that there is no such record. */
+  /** The record, unless the service itself says that there is no such record. */
   readonly record: ServiceRecord | undefined;
   /** The error that says that there is no such record. */
   readonly notFound?: CliError | undefined;
@@ -50,7 +50,7 @@ export interface RecordPort extends Abilities {
   /**
    * Makes the request that writes a value.
    *
-   * @param reading the last one of the record; undefined if nobody has read it: then only a create has a condition.
+   * @param reading the last reading of the record, if there is one. Without it only a create has a condition.
    * @throws CliError if a record that it needs cannot be read.
    */
   toRequest(

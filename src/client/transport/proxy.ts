@@ -69,8 +69,7 @@ function isExempt(host: string, port: number, list = ''): boolean {
 }
 
 /**
- * Returns the status of a proxy that has answered for the service, or undefined for any other error. The messages of
- * undici are `Proxy response (502) !== 200 when HTTP Tunneling` and `Proxy Authentication Required (407)`.
+ * Returns the status of a proxy that has answered for the service. The messages of undici are `Proxy response (502) !== 200 when HTTP Tunneling` and `Proxy Authentication Required (407)`.
  */
 export function statusOfProxy({ message }: Error): number | undefined {
   const status = /^Proxy .*\((\d+)\)/.exec(message)?.[1];

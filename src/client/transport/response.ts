@@ -60,7 +60,7 @@ export class ResponseCollector {
   }
 }
 
-/** Returns the content encoding of a body, or undefined if the body is plain. */
+/** Returns the content encoding of a body. A plain body has none. */
 export function encodingOf(headers: HttpHeaders): string | undefined {
   const encoding = headerValue(headers, 'content-encoding')?.trim().toLowerCase();
   return encoding === '' || encoding === 'identity' ? undefined : encoding;
@@ -131,7 +131,7 @@ export function transportError(error: Error, status?: number): CliError {
   return noAnswerError(noAnswer, clauseFor(root, code, noAnswer), details);
 }
 
-/** The first match decides. Any other code means that the connection broke. */
+/** The meanings of error codes. The first match decides; any other code means that the connection broke. */
 const noAnswerByCode: readonly (readonly [codes: RegExp, noAnswer: NoAnswer])[] = [
   [/^(ENOTFOUND|EAI_)/, 'dns'],
   [/^(ECONNREFUSED|EHOST|ENET|EADDR|EACCES|EPERM|ERR_ACCESS_DENIED)/, 'connection-refused'],

@@ -49,7 +49,7 @@ function readAuthorities(file: string): string[] {
   }
 }
 
-/** A file, and the flag, variable or config file that names it. */
+/** A file, and the flag, variable or config file that named it. */
 interface NamedFile {
   readonly path: string;
   readonly givenBy: string;
