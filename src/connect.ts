@@ -35,8 +35,11 @@ export async function connect(context: Context, use: ClientUse): Promise<Client>
   // The wait for the lock ends before the deadline, so that the error names the holder of the lock.
   const lockWaitMs = settings.get('timeout') * 0.9;
   const { createOfflineTransport } = await import('./server/offline.ts');
-  const transport = await createOfflineTransport(resolvePaths(io).offlineStore, lockWaitMs);
-  return openClient(context, { ...service, transport, deferSaves: transport.deferSaves }, use);
+  const transport = await createOfflineTransport(resolvePaths(io).offlineStore, {
+    lockWaitMs,
+    isSavedByCaller: use === 'bulk',
+  });
+  return openClient(context, { ...service, transport, saveStore: transport.saveStore }, use);
 }
 
 /**
@@ -86,7 +89,7 @@ type ClientHeaders = Pick<ClientOptions, 'headers' | 'openHeaders' | 'credential
 
 async function openClient(
   context: Context,
-  service: ClientHeaders & Pick<ClientOptions, 'baseUrl' | 'contract' | 'transport' | 'deferSaves'>,
+  service: ClientHeaders & Pick<ClientOptions, 'baseUrl' | 'contract' | 'transport' | 'saveStore'>,
   use: ClientUse,
 ): Promise<Client> {
   const { settings } = context;

@@ -160,8 +160,7 @@ async function writePlan(
   return inTwoSteps(context.interrupts, stop, stopBy, async () => {
     const journal = await openJournal(session.list, run, plan.rows);
     lock.nameRun(run);
-    const saveStore = client.deferSaves?.();
-    const keeper = createRowKeeper(journal, { stop, maxErrors, saveStore });
+    const keeper = createRowKeeper(journal, { stop, maxErrors, saveStore: client.saveStore });
     const { counts } = keeper;
     const activity = {
       label: runKinds[run.header.kind].activity,

@@ -26,11 +26,8 @@ export interface ClientOptions {
   /** The command line of `doctor`, for hints. */
   readonly doctor: string;
   readonly transport: Transport;
-  /**
-   * Lets the embedded store answer changes before it saves them. Returns the function that saves them, which the caller must call
-   * before it ends.
-   */
-  readonly deferSaves?: (() => () => Promise<void>) | undefined;
+  /** Saves what the embedded store has answered. A run calls it at its end. Undefined for any other service. */
+  readonly saveStore?: (() => Promise<void>) | undefined;
   readonly limits: CallLimits;
   /** Aborted when the command is interrupted. */
   readonly signal: AbortSignal;

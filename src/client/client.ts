@@ -27,7 +27,7 @@ import { type Filters, type ListOptions, readList } from './whole-list.ts';
 type ListRecord<K extends ListId> = ServiceRecord<Result<K> & JsonObject>;
 
 export interface Client
-  extends Pick<ClientOptions, 'contract' | 'baseUrl' | 'credentialSource' | 'limits' | 'deferSaves'> {
+  extends Pick<ClientOptions, 'contract' | 'baseUrl' | 'credentialSource' | 'limits' | 'saveStore'> {
   /** Sends a message about a list to the observer, each text once. */
   notify(message: ListMessage): void;
   /**
@@ -137,7 +137,7 @@ export function createClient(options: ClientOptions): Client {
       const { headers, ...others } = prepareAny(request, {}).request;
       return { ...others, headers: secrets.maskHeaders(headers) };
     },
-    deferSaves: options.deferSaves,
+    saveStore: options.saveStore,
   };
 }
 

@@ -13,19 +13,21 @@ import { Store } from './store.ts';
 import { printStore, readStore, versionOf } from './store-file.ts';
 
 interface OfflineTransport extends Transport {
-  /** From now on answers changes before they are saved. Only a store in a file has it. @returns a function that saves them. */
-  readonly deferSaves: (() => () => Promise<void>) | undefined;
+  /** Saves the changes that are answered already. Only a store in a file has it. */
+  readonly saveStore: (() => Promise<void>) | undefined;
 }
 
 /**
  * Creates a transport to the embedded store. Its requests go to the app of the local server, in this process.
  *
  * @param file the file of the store, or `:memory:` for a store that is kept nowhere.
- * @param lockWaitMs the longest wait for another process that holds the file.
  * @throws InputError if the file does not hold a store; the file stays as it is.
  */
-export async function createOfflineTransport(file: string, lockWaitMs?: number): Promise<OfflineTransport> {
-  const sharedStore = file === ':memory:' ? undefined : new SharedStore(file, lockWaitMs);
+export async function createOfflineTransport(
+  file: string,
+  options: SharedStoreOptions = {},
+): Promise<OfflineTransport> {
+  const sharedStore = file === ':memory:' ? undefined : new SharedStore(file, options);
   const send = sharedStore ? await sendToFile(sharedStore) : sendToMemory();
   let pause: Promise<unknown> | undefined;
   let pausedMs = monotonicMs();
@@ -41,7 +43,7 @@ export async function createOfflineTransport(file: string, lockWaitMs?: number):
       const response = await send(request, options);
       return request.method === 'HEAD' ? { ...response, body: '' } : response;
     },
-    deferSaves: sharedStore && (() => sharedStore.deferSaves()),
+    saveStore: sharedStore && (() => sharedStore.saveChanges()),
   };
 }
 
@@ -68,24 +70,29 @@ async function sendToFile(sharedStore: SharedStore): Promise<Send> {
   };
 }
 
+interface SharedStoreOptions {
+  /** The longest wait for another process that holds the file. */
+  readonly lockWaitMs?: number;
+  /** True if changes are answered before they are saved, because the caller saves many at once. */
+  readonly isSavedByCaller?: boolean;
+}
+
 /** A store in a file, which any number of processes may use at the same time. */
 class SharedStore {
   /** The store of the file when it was last read or written, with the changes that are not saved yet. */
   current = new Store();
   private readonly file: string;
-  private readonly lockWaitMs: number | undefined;
+  private readonly options: SharedStoreOptions;
   /** The version of the file, and the revision of the store that it holds. Without them, the file must be read again. */
   private saved: { readonly version: string; readonly revision: number } | undefined;
-  /** True if changes are answered before they are saved. */
-  private isDeferred = false;
   /** Releases the lock of the file. Set from the lock until the next save, while memory may be ahead of the file. */
   private release: (() => void) | undefined;
   /** Settles when the last read or change has ended; never rejects. */
   private lastTurn: Promise<unknown> = Promise.resolve();
 
-  constructor(file: string, lockWaitMs: number | undefined) {
+  constructor(file: string, options: SharedStoreOptions) {
     this.file = file;
-    this.lockWaitMs = lockWaitMs;
+    this.options = options;
   }
 
   /**
@@ -94,7 +101,9 @@ class SharedStore {
    */
   async open(): Promise<void> {
     await this.read(() => {});
-    if (this.current.id === undefined) await this.change(() => {}).catch(() => {});
+    if (this.current.id !== undefined) return;
+    const saving = this.change(() => {}).then(() => this.saveChanges());
+    await saving.catch(() => {});
   }
 
   /**
@@ -110,7 +119,7 @@ class SharedStore {
   }
 
   /**
-   * Carries out work that changes the store while no other process can, and saves the store.
+   * Carries out work that changes the store while no other process can, and saves the store unless the caller does.
    *
    * @throws CliError `failed` if the file cannot be written; the file then stays as it was.
    */
@@ -118,15 +127,14 @@ class SharedStore {
     return this.inTurn(async () => {
       if (!this.release) await this.lock();
       const value = work();
-      if (!this.isDeferred) await this.save();
+      if (!this.options.isSavedByCaller) await this.save();
       return value;
     });
   }
 
-  /** From now on answers changes before they are saved. @returns a function that saves them. */
-  deferSaves(): () => Promise<void> {
-    this.isDeferred = true;
-    return () => this.inTurn(() => this.save());
+  /** Saves the changes so far. @throws CliError `failed`; the changes since the last save are then lost. */
+  saveChanges(): Promise<void> {
+    return this.inTurn(() => this.save());
   }
 
   /** Begins work when all earlier reads and changes have ended. */
@@ -143,7 +151,7 @@ class SharedStore {
     const { takeLock } = await import('../process/lock.ts');
     const { removeTemporaryFiles } = await import('../process/write-file-sync.ts');
     ensureFolder(dirname(this.file));
-    const release = await takeLock(this.file, this.lockWaitMs);
+    const release = await takeLock(this.file, this.options.lockWaitMs);
     try {
       removeTemporaryFiles(realFile(this.file));
       this.load();
@@ -190,7 +198,7 @@ class SharedStore {
  * @throws InputError if the file does not hold a store, CliError `failed` if it cannot be written; it then stays as it is.
  */
 export async function replaceStore(file: string, store: Store, lockWaitMs: number): Promise<void> {
-  const sharedStore = new SharedStore(file, lockWaitMs);
+  const sharedStore = new SharedStore(file, { lockWaitMs });
   await sharedStore.change(() => {
     // The new store has no identifier yet, and gets one when it is saved.
     sharedStore.current = store;
