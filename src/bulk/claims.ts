@@ -26,22 +26,24 @@ export async function claimsOn({ list, run, undone }: SessionRuns, rows: readonl
     return base !== undefined && plan > base;
   };
   const claims = new Map(undone ? claimUndone(undone, rows) : []);
-  const affected = rows.filter((row) => deliveries.length > 0 || findBasePlan(row, undoneRows) !== undefined);
-  for (const info of affected.length > 0 ? runsOnTarget(list, target) : []) {
+  const candidates = rows.filter(
+    (row) => deliveries.length > 0 || findBasePlan(row, undoneRows) !== undefined,
+  );
+  for (const info of candidates.length > 0 ? runsOnTarget(list, target) : []) {
     if (info.id === id || info.id === undone?.id || info.header.noun !== noun) continue;
     const isBooking = deliveries.includes(info);
-    const claimable = affected.filter(
+    const claimedRows = candidates.filter(
       (row) => row.id !== undefined && !claims.has(row) && (isBooking || isAfter(info.planNumber, row)),
     );
-    if (claimable.length === 0) continue;
+    if (claimedRows.length === 0) continue;
     const takenBack = await readTakenBack(list, info);
-    const others = new Map((await readRun(list, info.id)).rows.map((row) => [row.id, row]));
-    for (const row of claimable) {
-      const other = others.get(row.id);
-      if (!other || (takenBack.has(row.id) && !row.doubt)) continue;
+    const otherRows = new Map((await readRun(list, info.id)).rows.map((row) => [row.id, row]));
+    for (const row of claimedRows) {
+      const otherRow = otherRows.get(row.id);
+      if (!otherRow || (takenBack.has(row.id) && !row.doubt)) continue;
       const claim =
-        (isBooking ? bookedBy(info, row, other) : undefined) ??
-        (isAfter(other.planNumber, row) ? laterRun(info, row, other) : undefined);
+        (isBooking ? bookedBy(info, row, otherRow) : undefined) ??
+        (isAfter(otherRow.planNumber, row) ? laterRun(info, row, otherRow) : undefined);
       if (claim) claims.set(row, claim);
     }
   }
@@ -102,9 +104,9 @@ function claimUndone({ id = '', rows: undoneRows }: Run, rows: readonly RunRow[]
   const byLine = new Map(undoneRows.map((row) => [row.line, row]));
   const claims = new Map<Row, Outcome>();
   for (const row of rows) {
-    const undone = byLine.get(row.line);
-    if (!undone || row.doubt) continue;
-    const state = rowStateOf(undone);
+    const undoneRow = byLine.get(row.line);
+    if (!undoneRow || row.doubt) continue;
+    const state = rowStateOf(undoneRow);
     if (state === 'applied' && row.id !== undefined) continue;
     const [code, message] =
       state === 'applied'
@@ -113,7 +115,7 @@ function claimUndone({ id = '', rows: undoneRows }: Run, rows: readonly RunRow[]
             'not_settled',
             `it is unknown whether run ${id} wrote it: look at it, and say what happened`,
           ] as const);
-    const reason = { code, message, isTransient: true, waitsFor: { run: id, row: rowName(undone) } };
+    const reason = { code, message, isTransient: true, waitsFor: { run: id, row: rowName(undoneRow) } };
     claims.set(row, state === 'failed' ? { kind: 'unchanged' } : { kind: 'failed', reason });
   }
   return claims;

@@ -195,12 +195,12 @@ async function carryOutChoice(
   const { run, undone } = choice.runs;
   if (undone) await context.printSummary(describeUndone(undone));
   // A resume of the run may find out what became of these rows. An undo that has begun can no longer wait for it.
-  const doubtful = undone?.rows.filter(
+  const doubtfulRows = undone?.rows.filter(
     (row) => row.doubt && row.intent.kind !== 'create' && !needsPerson(row),
   );
-  if (run.id === undefined && doubtful && doubtful.length > 0)
+  if (run.id === undefined && doubtfulRows && doubtfulRows.length > 0)
     await context.printSummary(
-      `note: ${counted(doubtful.length, 'row', 'rows')} may have been written, and an undo leaves such rows alone; to settle them first: ${followUpCommand(context, ['resume', undone?.id ?? ''])}`,
+      `note: ${counted(doubtfulRows.length, 'row', 'rows')} may have been written, and an undo leaves such rows alone; to settle them first: ${followUpCommand(context, ['resume', undone?.id ?? ''])}`,
     );
   return lock
     ? await carryOut(context, choice.runs, flags, lock)

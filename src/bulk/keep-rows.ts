@@ -84,13 +84,13 @@ export function createRowKeeper(
   journal: Journal,
   { stop, maxErrors, saveStore }: KeeperOptions,
 ): SessionKeeper {
-  let waiting: Extract<RunChange, { kind: 'outcome' }>[] = [];
+  let waitingEvents: Extract<RunChange, { kind: 'outcome' }>[] = [];
   const counts = { ended: 0, failed: 0, unknown: 0 };
   let timer: NodeJS.Timeout | undefined;
   let flushed = Promise.resolve();
   const keepWaiting = async () => {
-    const events = waiting;
-    waiting = [];
+    const events = waitingEvents;
+    waitingEvents = [];
     let unsaved: { readonly outcome: Outcome; readonly doubt: 'sent' } | undefined;
     try {
       await saveStore?.();
@@ -129,7 +129,7 @@ export function createRowKeeper(
         if (why) stop.trigger(why);
       }
       const doubt = outcome.kind === 'unknown' ? state.doubt : undefined;
-      waiting.push({ kind: 'outcome', row, outcome, doubt });
+      waitingEvents.push({ kind: 'outcome', row, outcome, doubt });
       // Creates do not wait for more rows: after a kill only a person can settle them.
       timer ??= setTimeout(flush, saveStore && row.intent.kind !== 'create' ? saveEveryMs : 0);
     },

@@ -165,12 +165,12 @@ export async function readUnreadableHead(path: string): Promise<UnreadableHead> 
 
 function writerOf(version: number): string {
   if (version > journalVersion) return 'a later version of petstore';
-  const earlier: Readonly<Record<number, string>> = {
+  const earlierVersions: Readonly<Record<number, string>> = {
     6: 'petstore 3',
     7: 'an early petstore 4',
     8: 'an early petstore 4',
   };
-  return earlier[version] ?? 'petstore 2 or an earlier one';
+  return earlierVersions[version] ?? 'petstore 2 or an earlier one';
 }
 
 function unreadableError(path: string, why: string): CliError {

@@ -51,13 +51,13 @@ export async function reportOutput(context: Context, report: Report): Promise<Ou
     runKinds[header.kind].canBeUndone && appliedOrUncertain > 0 && unwritten?.what !== 'journal';
   const undo = canUndo ? followUpCommand(context, ['undo', id]) : undefined;
   const error = runError(report, stop, reportHint(context, report, next?.hint));
-  const alone = leftAlone(report).map(rowName);
+  const namesLeftAlone = leftAlone(report).map(rowName);
   const notes = [
     ...(earlier
       ? [`note: ${counted(earlier.failing, 'row', 'rows')} of ${earlier.file} still to be written`]
       : []),
     ...(rejects === undefined ? [] : [`rejected rows are in ${rejects}`]),
-    ...(alone.length > 0 ? [`left alone: ${joinFirst(alone, 10)}`] : []),
+    ...(namesLeftAlone.length > 0 ? [`left alone: ${joinFirst(namesLeftAlone, 10)}`] : []),
     ...(error || undo === undefined ? [] : [`undo with: ${undo}`]),
   ];
   const ending = {
@@ -89,16 +89,16 @@ function reportHint(context: Context, report: Report, next: string | undefined):
   const { header, rows, stop, rejects, unwritten } = report;
   if (unwritten?.what === 'journal') return noJournalHint;
   const isStale = rows.some(({ outcome }) => outcome?.reason?.code === 'stale');
-  const first =
+  const firstStep =
     stop?.details.hint ?? (isStale ? 'petstore help gateways says what may stand between' : undefined);
-  if (next && first) return `${first}; then ${next}`;
+  if (next && firstStep) return `${firstStep}; then ${next}`;
   const apply = rejects && rejectsLine(context, header, rejects);
   const undo = header.undoes !== null && followUpCommand(context, ['undo', header.undoes]);
-  const last =
+  const lastStep =
     undo && leftAlone(report).length > 0
       ? `to try the rows that were left alone again: ${undo}`
       : apply && `correct the rejected rows, then run: ${apply}`;
-  return next ?? first ?? last;
+  return next ?? firstStep ?? lastStep;
 }
 
 /** Returns the rows that an undo has not taken back. */
@@ -114,11 +114,11 @@ function summaryText(report: Report, style: Style): string {
     counts.unchanged + counts.booked === rowCount
       ? `nothing to do: ${counted(rowCount, 'row needs', 'rows need')} no write`
       : `applied ${groupDigits(counts.applied)} of ${counted(rowCount, 'row', 'rows')} in ${seconds.toFixed(2)} s`;
-  const others = rowStates
+  const otherCounts = rowStates
     .filter((state) => state !== 'applied' && counts[state] > 0)
     .map((state) => `${groupDigits(counts[state])} ${state}`);
   const lines = [counts.applied === rowCount ? style.green(facts) : facts];
-  if (others.length > 0) lines.push(others.join(', '));
+  if (otherCounts.length > 0) lines.push(otherCounts.join(', '));
   for (const { state, count, kind, example } of groupFailures(rows)) {
     const paint = state === 'failed' ? style.red : style.yellow;
     lines.push(paint(`${groupDigits(count)} x  ${sanitize(`${state}: ${kind}`)}`));

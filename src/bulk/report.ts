@@ -167,24 +167,27 @@ export function wayOn(
   const unfinished = rows.filter((row) => isResumable(row) || needsPerson(row));
   if (unwritten === 'journal' || (unwritten === undefined && unfinished.length === 0)) return undefined;
   // Each row may wait for a person or for another run.
-  const waiting = unfinished.flatMap(
+  const waits = unfinished.flatMap(
     (row) => (needsPerson(row) ? { run: id, row: rowName(row) } : row.outcome?.reason?.waitsFor) ?? [],
   );
-  const [first] = waiting;
-  const isWaiting = waiting.length === unfinished.length && unwritten !== 'rejects';
-  if (first?.row !== undefined && isWaiting) {
-    const made = rows.find((row) => row.id === undefined && needsPerson(row));
+  const [firstWait] = waits;
+  const isWaiting = waits.length === unfinished.length && unwritten !== 'rejects';
+  if (firstWait?.row !== undefined && isWaiting) {
+    const createRow = rows.find((row) => row.id === undefined && needsPerson(row));
     return askPerson(
       context,
-      first.run,
-      first.row,
-      made && followUpCommand(context, lookCommand(nouns[noun], made)),
+      firstWait.run,
+      firstWait.row,
+      createRow && followUpCommand(context, lookCommand(nouns[noun], createRow)),
     );
   }
   const words = undoes === null ? ['resume', id] : ['undo', undoes];
   // Another file, because the one of this session could not be written.
   const rejects = unwritten === 'rejects' ? ['--rejects', '<file>'] : [];
-  const line = followUpCommand(context, first && isWaiting ? ['undo', first.run] : [...words, ...rejects]);
+  const line = followUpCommand(
+    context,
+    firstWait && isWaiting ? ['undo', firstWait.run] : [...words, ...rejects],
+  );
   return { line, hint: `go on with: ${line}` };
 }
 

@@ -130,12 +130,12 @@ const maxShownChanges = 20;
 /** The largest changes of a plan as a table for stderr. */
 export async function largestChangesText(printer: Printer, { noun }: RunHeader, plan: Plan): Promise<string> {
   const sizeOf = (row: RunRow) => Math.abs(changeOf(row) ?? 0);
-  const largest = plan.changes.toSorted((a, b) => sizeOf(b) - sizeOf(a)).slice(0, maxShownChanges);
-  const printed = largest.map((row) => toPrintedRow(noun, row, plannedState(row)));
+  const largestChanges = plan.changes.toSorted((a, b) => sizeOf(b) - sizeOf(a)).slice(0, maxShownChanges);
+  const shownRows = largestChanges.map((row) => toPrintedRow(noun, row, plannedState(row)));
   const columns = pickColumns(createRowView(noun, false), undefined);
-  const others = plan.changes.length - printed.length;
-  const note = others > 0 ? `and ${groupDigits(others)} more; --dry-run shows all of them\n` : '';
-  return (await printer.tableText(columns, printed, 'stderr')) + note;
+  const hiddenCount = plan.changes.length - shownRows.length;
+  const note = hiddenCount > 0 ? `and ${groupDigits(hiddenCount)} more; --dry-run shows all of them\n` : '';
+  return (await printer.tableText(columns, shownRows, 'stderr')) + note;
 }
 
 /** The totals of a plan, and the reasons of rows that cannot be written, as lines. */
@@ -143,8 +143,8 @@ export function describePlan({ noun }: RunHeader, plan: Plan): string[] {
   const { changes, rows } = plan;
   const { record, plural } = rowTerms(noun);
   const { isCount } = nouns[noun];
-  const others = rows.filter(({ outcome }) => outcome !== undefined);
-  const unchanged = others.filter((row) => rowStateOf(row) === 'unchanged').length;
+  const settledRows = rows.filter(({ outcome }) => outcome !== undefined);
+  const unchanged = settledRows.filter((row) => rowStateOf(row) === 'unchanged').length;
   const sizes = isCount ? changes.map((row) => changeOf(row) ?? 0) : [];
   const [up, down] = [1, -1].map((sign) => sizes.reduce((sum, size) => sum + Math.max(0, size * sign), 0));
   const facts = [
@@ -163,12 +163,12 @@ export function describePlan({ noun }: RunHeader, plan: Plan): string[] {
       `${counted(withStock.length, 'inventory entry goes', 'inventory entries go')} with them (${units} in stock)`,
     );
   }
-  const booked = others.filter((row) => rowStateOf(row) === 'booked');
+  const booked = settledRows.filter((row) => rowStateOf(row) === 'booked');
   if (booked.length > 0)
     lines.push(
       `note: ${counted(booked.length, 'row is', 'rows are')} left out: ${booked[0]?.outcome?.reason?.message}; apply --again books all once more`,
     );
-  for (const { count, example } of groupFailures(others))
+  for (const { count, example } of groupFailures(settledRows))
     lines.push(
       `warning: ${counted(count, 'row', 'rows')} cannot be written: ${describeExample(example, record)}`,
     );

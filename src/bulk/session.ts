@@ -65,10 +65,10 @@ function createUndoRun({ id, header, rows: writtenRows }: Run): Run {
 function extendUndo(undo: Run, undone: Run): Run {
   const earlierRows = new Map(undo.rows.map((row) => [row.line, row]));
   const rows = undone.rows.flatMap((row) => {
-    const earlier = earlierRows.get(row.line);
-    if (!earlier) return isAppliedOrUncertain(row) ? createUndoRow(row) : [];
-    const isTriedAgain = earlier.outcome?.kind === 'failed' && !row.doubt;
-    return isTriedAgain ? createUndoRow(row) : earlier;
+    const earlierRow = earlierRows.get(row.line);
+    if (!earlierRow) return isAppliedOrUncertain(row) ? createUndoRow(row) : [];
+    const isTriedAgain = earlierRow.outcome?.kind === 'failed' && !row.doubt;
+    return isTriedAgain ? createUndoRow(row) : earlierRow;
   });
   return { ...undo, rows };
 }

@@ -96,10 +96,10 @@ export async function startRun(
 async function checkDelivery(context: Context, list: RunList, { header }: Run): Promise<void> {
   const { target, delivery, flags } = header;
   if (delivery === null) return;
-  const moved = flags.again ? undefined : findOfOtherTenant(list, header, delivery);
-  if (moved)
+  const otherTenantRun = flags.again ? undefined : findOfOtherTenant(list, header, delivery);
+  if (otherTenantRun)
     throw new UsageError(
-      `delivery ${delivery}: its run ${moved.id} wrote to ${moved.header.target}, and this command goes to ${target}; nothing was sent`,
+      `delivery ${delivery}: its run ${otherTenantRun.id} wrote to ${otherTenantRun.header.target}, and this command goes to ${target}; nothing was sent`,
       {
         hint: 'if they are one service, set the tenant as it was; else --again books the delivery',
         code: 'other_profile',
@@ -108,10 +108,10 @@ async function checkDelivery(context: Context, list: RunList, { header }: Run): 
   const runs = runsOfDelivery(list, target, delivery);
   for (const info of runs) checkProfile(info, context.settings);
   for (const info of flags.again ? [] : runs) {
-    const last = info.undo ?? info;
-    if (!isUnfinished(last) || areDisjoint(info.header.flags.shard, flags.shard)) continue;
-    const { run } = await readSessionRuns(list, last);
-    throw new UsageError(`delivery ${delivery}: its run ${last.id} is not finished; nothing was sent`, {
+    const latestRun = info.undo ?? info;
+    if (!isUnfinished(latestRun) || areDisjoint(info.header.flags.shard, flags.shard)) continue;
+    const { run } = await readSessionRuns(list, latestRun);
+    throw new UsageError(`delivery ${delivery}: its run ${latestRun.id} is not finished; nothing was sent`, {
       hint: wayOn(context, run, 'end')?.hint,
       code: 'unfinished_delivery',
     });
