@@ -46,7 +46,7 @@ export function sessionMode({ flags }: Context): SessionMode {
   return flags.dryRun ? 'dry-run' : 'write';
 }
 
-/** Returns the columns of what a session prints: its report, or its plan. */
+/** Returns the columns of the report or the plan that a session prints. */
 export function runView(context: Context, noun: NounName, mode = sessionMode(context)): View<object> {
   return mode === 'write' ? reportView : createRowView(noun);
 }

@@ -17,7 +17,7 @@ type CountIntent = Extract<Intent, { kind: 'set' | 'add' }>;
 const changeColumns = ['change', 'delta'];
 const countColumns = ['quantity', 'qty', 'stock', 'count'];
 
-/** Rows that set the same count below this share their intent. */
+/** Rows that set the same count share one intent, if the count is below this. */
 const maxSharedCount = 10_000;
 
 /** Makes the layout of an input of counts, or of changes with `relative`. */
@@ -95,10 +95,10 @@ function countOf(intent: CountIntent): RecordValue {
   return intent.kind === 'add' ? intent.change : intent.value;
 }
 
-/** With fewer rows than this, equal numbers may be chance. */
+/** In a file with fewer rows, equal numbers may be chance. */
 const minRowsOfExport = 10;
 
-/** @throws UsageError if a file of changes is an export of counts: to add it would double them. */
+/** @throws UsageError if a file of changes is an export of counts, because adding it would double them. */
 export function checkChanges(rows: readonly CountRow[]): void {
   const doubling = rows.filter(
     ({ intent }) => intent.kind === 'add' && intent.change !== 0 && intent.change === intent.expected,
@@ -111,8 +111,7 @@ export function checkChanges(rows: readonly CountRow[]): void {
 }
 
 /**
- * Parses the edited text and keeps the changed rows. Each row expects the count that the editor showed. Returns undefined if no row
- * was changed.
+ * Parses the edited text and keeps the changed rows, if there are any. Each row expects the count that the editor showed.
  *
  * @throws UsageError with the texts of the invalid rows instead of their line numbers, which the comments on top shift.
  */

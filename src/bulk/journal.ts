@@ -18,11 +18,11 @@ export class Journal {
   readonly path: string;
   private readonly run: Run;
   private readonly file: number;
-  /** Why a line was lost; undefined if none was. */
+  /** The error of a lost line, if one was lost. */
   error: CliError | undefined;
 
   /**
-   * Creates a file with the mode 0600. If the run has been read, opens its file and cuts off what is incomplete.
+   * Creates a file with the mode 0600. If the run has been read, opens its file and cuts off an incomplete end.
    *
    * @throws CliError `failed`.
    */
@@ -82,7 +82,7 @@ export class Journal {
     });
   }
 
-  /** @throws CliError `failed` at the first failure and at every later step, because the last line may be incomplete. */
+  /** Does a step. @throws CliError `failed` at the first failure and at every later step, because the last line may be incomplete. */
   private attempt(step: () => void): void {
     if (this.error) throw this.error;
     try {

@@ -94,7 +94,7 @@ export function runsOfDelivery(list: RunList, target: string, delivery: string):
   return runsOnTarget(list, target).filter(({ header }) => isSameDelivery(header.delivery, delivery));
 }
 
-/** Returns the name of a target in petstore 3, to which all local names and addresses were one host. */
+/** Returns the name that petstore 3 gave a target: it took all local names and addresses for one host. */
 function earlierNameOf(target: string): string {
   return target.replace(
     /^(https?:\/\/)(?:[^/:]+\.localhost|127\.[\d.]+|\[::ffff:7f[\da-f:]+\])(?=[:/ ]|$)/,
@@ -142,7 +142,7 @@ export async function readHeader(io: Io, id: string): Promise<RunHeader> {
 }
 
 /**
- * Checks that no run is used from another profile, one that still exists: the two may be different services behind one address.
+ * Checks that a run was not made with another profile that still exists: the two may be different services at one address.
  *
  * @throws UsageError `other_profile`.
  */
@@ -201,7 +201,7 @@ export async function readRunIds(folder: string): Promise<string[]> {
   return numbers.sort((a, b) => b - a).map((number) => `r${number}`);
 }
 
-/** Reads the facts of a run, or undefined if it has no complete plan. @throws CliError if its journal cannot be read. */
+/** Reads the facts of a run, if it has a complete plan. @throws CliError if its journal cannot be read. */
 async function readRunInfo(
   path: string,
   isRunning: boolean,

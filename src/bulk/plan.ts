@@ -90,7 +90,7 @@ async function readAll(
     at += 1;
     take(row, reading);
   };
-  const left = () => rows.filter((_, index) => !wasRead[index]);
+  const unreadRows = () => rows.filter((_, index) => !wasRead[index]);
   const readList = async () => {
     for await (const page of port.list()) for (const record of page) takeOnce(port.idOf(record), { record });
   };
@@ -101,13 +101,13 @@ async function readAll(
       // The records are read one by one instead.
       if (!port.canReadEach || !(error instanceof CutListError)) throw error;
     }
-  // A list that changes while it is read may skip a record, so what it lacks is read once more before it is called missing.
+  // A list that changes while it is read may skip a record, so each record that it lacks is read by itself.
   if (port.canReadEach)
-    await forEachConcurrently(concurrency, left(), async (row) =>
+    await forEachConcurrently(concurrency, unreadRows(), async (row) =>
       takeOnce(idOf(row), await port.read(idOf(row))),
     );
-  else if (left().length > 0) await readList();
-  return left();
+  else if (unreadRows().length > 0) await readList();
+  return unreadRows();
 }
 
 function idOf({ id = -1n }: RunRow): bigint {
@@ -150,7 +150,7 @@ export function nowOf(row: RunRow): RecordValue | undefined {
   return row.now === undefined ? row.planned?.before : row.now;
 }
 
-/** The change of a count by a row, or undefined for fields of records, and for a row that no plan writes. */
+/** The change of a count by a row. Fields of records have none, and neither has a row that no plan writes. */
 export function changeOf(row: RunRow): number | undefined {
   return row.planned && changeBetween(nowOf(row) ?? null, row.planned.after);
 }
@@ -158,7 +158,7 @@ export function changeOf(row: RunRow): number | undefined {
 /** Fewer rows than this may all go to 0. */
 const minRowsForZeroGuard = 10;
 
-/** The error that names the guard of a command that a plan breaks, and the value that breaks it, or undefined if it breaks none. */
+/** Returns the error of a plan that breaks a guard of the command. It names the guard, and the value that breaks it. */
 export function brokenGuard(
   { header }: Run,
   { changes }: Plan,

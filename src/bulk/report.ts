@@ -5,7 +5,7 @@ import { type Context, followUpCommand } from '../context.ts';
 import { CliError, type ErrorKind } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
 import { counted, flagName, groupDigits } from '../process/text.ts';
-import { lookCommand } from '../writes/decide.ts';
+import { showCommand } from '../writes/decide.ts';
 import type { RunInfo } from './list-runs.ts';
 import { isResumable, needsPerson, type RowCounts, type RunRow, rowCountOf, rowName } from './row.ts';
 import type { Run, RunHeader } from './run.ts';
@@ -178,7 +178,7 @@ export function wayOn(
       context,
       firstWait.run,
       firstWait.row,
-      createRow && followUpCommand(context, lookCommand(nouns[noun], createRow)),
+      createRow && followUpCommand(context, showCommand(nouns[noun], createRow)),
     );
   }
   const words = undoes === null ? ['resume', id] : ['undo', undoes];

@@ -8,7 +8,7 @@ import type { Intent, Outcome, Row } from '../writes/decide.ts';
 export interface RunRow extends Row {
   /** The line of the input, from 1. A row of an undo has the line of the row that it takes back. */
   readonly line: number;
-  /** The number of the last plan that the row was in, to be written. 0 before the first. */
+  /** The number of the last plan that was to write the row; 0 before the first. */
   planNumber: number;
   /** The value that the last plan has read for an uncertain row. Its `planned` stays as it was first sent. */
   now?: RecordValue | undefined;
@@ -45,12 +45,12 @@ export function rowName({ id, line }: Pick<RunRow, 'id' | 'line'>): string {
   return id === undefined ? `line:${line}` : `${id}`;
 }
 
-/** Returns the id of the record of a row, or undefined for a create whose id neither an answer nor a person has given. */
+/** Returns the id of the record of a row. A create has none until an answer or a person gives it. */
 export function idOfRow({ id, outcome }: Pick<Row, 'id' | 'outcome'>): bigint | undefined {
   return id ?? outcome?.made?.id;
 }
 
-/** What a plan makes of a row: its write, or its outcome. Only an uncertain row has `now`, and keeps its write beside an outcome. */
+/** The result of planning a row: its write, or its outcome. Only an uncertain row has `now`, and keeps its write beside an outcome. */
 export type RowPlan = Pick<RunRow, 'planned' | 'outcome' | 'now'>;
 
 /** Changes a row by a plan, before the plan is kept: a copy of each row would take 100 MB for a million rows. */
@@ -90,7 +90,7 @@ export function rowStateOf({ outcome, doubt }: Row): RowState {
   return kind === 'unchanged' && reason?.code === 'booked' ? 'booked' : kind;
 }
 
-/** Returns true if a row has been written, or may have been. */
+/** Returns true if a row was written, or may have been. */
 export function isAppliedOrUncertain(row: Row): boolean {
   return row.outcome?.kind === 'applied' || row.doubt !== undefined;
 }

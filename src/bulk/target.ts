@@ -49,7 +49,7 @@ function targetOf(baseUrl: string): string {
   if (!URL.canParse(baseUrl)) return baseUrl;
   // `URL` has already lower-cased the host and dropped a default port.
   const { protocol, hostname, port, pathname } = new URL(baseUrl);
-  // Other addresses of this machine, and names below localhost, may each lead through a proxy to a service of its own.
+  // Behind a proxy, other addresses of this machine and names below localhost may each be a different service.
   const isHere = /^(localhost|127\.0\.0\.1|0\.0\.0\.0|::1?|::ffff:(0:0|7f00:1))$/.test(bareHost(hostname));
   const host = isHere ? 'localhost' : hostname.replace(/\.$/, '');
   const path = plainPath(pathname)
@@ -78,7 +78,7 @@ interface Holder {
 
 /** The lock of this process on a target. It is released at the end of its scope. */
 export interface TargetLock extends AsyncDisposable {
-  /** Tells other processes which run holds the lock. */
+  /** Shows other processes which run holds the lock. */
   nameRun(run: Pick<Run, 'id' | 'header'>): void;
 }
 
@@ -98,7 +98,7 @@ export async function lockTarget(
   const path = `${gate}.${shard ? `${shard.index}-of-${shard.count}` : 'whole'}`;
   const writeHolder = (holder: Pick<Holder, 'name' | 'run'>) =>
     writeFileAtomic(`${path}.json`, JSON.stringify({ target, shard, ...holder } satisfies Holder));
-  // While this process holds the lock of the gate, no other process can take a lock on the target.
+  // The lock of the gate lets one process at a time look for holders and take its lock.
   const lockOrFindHolder = () =>
     withLock(gate, async () => {
       const holders = await findHolders(folder);
@@ -144,7 +144,7 @@ export async function findHolders(folder: string): Promise<LiveHolder[]> {
   });
 }
 
-/** Reads the file beside a lock, or undefined if its process has ended meanwhile. */
+/** Reads the file beside a lock. It is gone if its process has ended meanwhile. */
 function readHolder(path: string): Holder | undefined {
   try {
     return JSON.parse(readFileSync(path, 'utf8')) as Holder;

@@ -12,7 +12,7 @@ import { toRequestDocuments } from '../client/shown-calls.ts';
 import { followUpCommand } from '../context.ts';
 import type { Output } from '../output/printer.ts';
 import { CliError, type ErrorDetails, InterruptedError, UsageError } from '../process/errors.ts';
-import { lookCommand, type Row } from '../writes/decide.ts';
+import { type Row, showCommand } from '../writes/decide.ts';
 import { createRecordPort } from '../writes/port.ts';
 import { type Settled, settleAll } from '../writes/settle.ts';
 import { type Access, joinErrors, type PrintAccess, readNames, withNames } from './access.ts';
@@ -257,7 +257,7 @@ function unknownError(
   const lacksSent = row.intent.kind === 'add' && !reasonRule(code).saysSent;
   const sent = planned && lacksSent ? `; ${describeValue(planned.after)} was sent` : '';
   const text = `${subjectOf(access, row)}: ${message}${sent}`;
-  const look = followUpCommand(access.context, lookCommand(access.noun, row));
+  const look = followUpCommand(access.context, showCommand(access.noun, row));
   const details: ErrorDetails = {
     ...attemptDetails(lastWrite),
     ...error?.details,

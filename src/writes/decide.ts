@@ -239,7 +239,7 @@ function toFailure(code: ReasonCode, message: string): Outcome {
 }
 
 /** Returns the command that shows the record of a row, or finds one that may have been made, without the name of the program. */
-export function lookCommand(
+export function showCommand(
   { name, idField }: Noun,
   { id, intent }: Pick<Row, 'id' | 'intent'>,
 ): readonly string[] {
