@@ -7,6 +7,7 @@ import {
   type Transport,
 } from '../api/http.ts';
 import { monotonicMs } from '../process/deadline.ts';
+import { CliError } from '../process/errors.ts';
 import { createApp } from './app.ts';
 import { seedStore } from './seed.ts';
 import { Store } from './store.ts';
@@ -186,7 +187,14 @@ class SharedStore {
     if (this.release) return;
     const version = versionOf(this.file);
     if (version === this.saved?.version) return;
-    this.current = readStore(this.file) ?? seedStore();
+    const store = readStore(this.file) ?? seedStore();
+    // A run must not go on in another store than the one that its journal names.
+    if (this.current.id !== undefined && store.id !== this.current.id)
+      throw new CliError(
+        'failed',
+        `${this.file}: the embedded store was replaced while this command used it`,
+      );
+    this.current = store;
     this.saved = { version, revision: this.current.revision };
   }
 }

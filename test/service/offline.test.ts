@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs';
-import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 import type { HttpResponse } from '../../src/api/http.ts';
 import { parseJson } from '../../src/process/exact-json.ts';
-import { createOfflineTransport } from '../../src/server/offline.ts';
+import { createOfflineTransport, replaceStore } from '../../src/server/offline.ts';
 import { seedStore } from '../../src/server/seed.ts';
 import type { Store } from '../../src/server/store.ts';
 import { printStore, readStore } from '../../src/server/store-file.ts';
@@ -95,8 +95,19 @@ test('a transport sees later writes of others', async () => {
   const transport = await createOfflineTransport(file);
   await send('POST', '/pets', rex);
   expect((await sendTo(transport, 'GET', '/pets/26')).status).toBe(200);
-  await rm(file);
-  expect((await sendTo(transport, 'GET', '/pets/26')).status).toBe(404);
+});
+
+// A run that goes on would write to the new store what it read in the old one, and its journal would name the old one.
+test.each([
+  ['reset', () => replaceStore(file, seedStore(), 1000)],
+  ['removed', () => rm(file)],
+])('a transport refuses a store that was %s meanwhile', async (_, replace) => {
+  const transport = await createOfflineTransport(file);
+  await replace();
+  const refusal = { kind: 'failed', message: expect.stringContaining('was replaced') };
+  await expect(sendTo(transport, 'GET', '/pets/1')).rejects.toMatchObject(refusal);
+  await expect(sendTo(transport, 'POST', '/pets', rex)).rejects.toMatchObject(refusal);
+  expect(readStore(file)?.pets.all ?? seedStore().pets.all).toHaveLength(25);
 });
 
 test.each([
@@ -127,10 +138,12 @@ test.each([
 
 test('if the file cannot be written, the store does not change', async () => {
   const transport = await createOfflineTransport(file);
-  await rm(join(folder, 'state'), { recursive: true });
-  await writeFile(join(folder, 'state'), '');
+  const state = join(folder, 'state');
+  await rename(state, `${state}.away`);
+  await writeFile(state, '');
   await expect(sendTo(transport, 'POST', '/pets', rex)).rejects.toThrow();
-  await rm(join(folder, 'state'));
+  await rm(state);
+  await rename(`${state}.away`, state);
   expect((await sendTo(transport, 'POST', '/pets', rex)).headers.location).toBe('/pets/26');
 });
 
