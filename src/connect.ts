@@ -122,7 +122,7 @@ function chooseLimits(settings: Context['settings'], use: ClientUse): CallLimits
  * may change. An answer with a status of 500 or above does not count.
  */
 function createObserver(
-  { printRemark, printNotice, printWarning, io, flags, secrets }: Context,
+  { notice, showsRemarks, io, flags, secrets }: Context,
   use: ClientUse,
 ): (event: ClientEvent) => void {
   const level = flags.verbose ?? 0;
@@ -131,13 +131,12 @@ function createObserver(
     if (event.kind === 'attempt' && level > 0)
       void io.stderr.write(traceOf(event.attempt, level, secrets)).catch(() => {});
     if (use === 'checks') return;
-    if (event.kind === 'note') void printNotice(`note: ${event.text}`);
-    if (event.kind === 'warning') void printWarning(event.text);
+    if (event.kind === 'note' || event.kind === 'warning') void notice(event.kind, event.text);
     if (event.kind !== 'response' || read.has(event.operation.id) || event.response.status >= 500) return;
     const { operation, response } = event;
     read.add(operation.id);
-    const notice = describeLifecycle(operation, response.headers);
-    if (notice) void printRemark(`note: ${notice}`);
+    const lifecycle = describeLifecycle(operation, response.headers);
+    if (lifecycle && showsRemarks) void notice('note', lifecycle);
   };
 }
 
@@ -155,7 +154,7 @@ interface HeaderSources extends Pick<ClientOptions, 'baseUrl' | 'contract'> {
 
 /** Collects the common headers, the credential, and the headers of the user. */
 async function collectHeaders(
-  { secrets, printRemark, readToken, settings }: Context,
+  { secrets, notice, showsRemarks, readToken, settings }: Context,
   { baseUrl, contract: { tokenHeader: described }, headerFlags, token }: HeaderSources,
 ): Promise<ClientHeaders> {
   const userHeaders = headerFlags.map(parseHeaderFlag);
@@ -175,7 +174,7 @@ async function collectHeaders(
     tokenUse?.kind === 'withheld'
       ? `${label} is not sent to ${new URL(baseUrl).origin}: ${tokenUse.why}`
       : undefined;
-  if (whyNoCredential !== undefined) await printRemark(`warning: ${whyNoCredential}`);
+  if (whyNoCredential !== undefined && showsRemarks) await notice('warning', whyNoCredential);
   const tokenHeaders: Header[] = [];
   if (tokenUse?.kind === 'sent') {
     const value = tokenHeaderValue(tokenUse, await readToken(tokenUse.setting), { settings, secrets });

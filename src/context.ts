@@ -22,8 +22,7 @@ import { shellWord } from './process/text.ts';
 export type ClientUse = 'records' | 'bulk' | 'checks';
 
 /** Everything that a command works with. Parts that take time to open are opened once, on their first use. */
-export interface Context
-  extends Pick<Notices, 'printStatus' | 'printSummary' | 'printNotice' | 'printWarning' | 'printRemark'> {
+export interface Context extends Pick<Notices, 'notice'> {
   /** The streams and the environment; its streams are safe to write to. */
   readonly io: Io;
   /** Texts that must never be shown or written. The streams of `io` mask them. */
@@ -33,6 +32,8 @@ export interface Context
   readonly liveLine: LiveLine;
   readonly flags: GlobalFlags;
   readonly settings: Settings;
+  /** True on a terminal outside of CI, and with -v: notices are printed that a script would print again and again. */
+  readonly showsRemarks: boolean;
   /** True if --quiet or the settings hide notes and progress. */
   readonly quiet: boolean;
   /** The operations that the service offers: the built-in contract, or the description that the profile is bound to. */

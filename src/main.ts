@@ -2,7 +2,7 @@ import { builtInContract, type Contract } from './api/contract.ts';
 import { emptyConfigFile, readConfigFile } from './config/file.ts';
 import { resolveSettings, type Settings, type TokenSetting } from './config/settings.ts';
 import { type ClientUse, type Context, canAsk } from './context.ts';
-import { createNotices, errorJson, errorText, type Notices } from './output/messages.ts';
+import { createNotices, errorJson, errorText, lineOf, type Notices } from './output/messages.ts';
 import { createPrinter, formats } from './output/printer.ts';
 import { eraseLine, openStreams } from './output/streams.ts';
 import { createStyle } from './output/style.ts';
@@ -37,13 +37,12 @@ export async function main(argv: readonly string[], processIo: Io): Promise<numb
     isQuiet: settings.get('quiet'),
     isSilent: name === '',
     hasJsonErrors,
-    showsRemarks: (flags.verbose ?? 0) > 0 || (io.stderr.isTerminal && !io.env.CI),
   });
   const context = openContext({ io, secrets, liveLine, interrupts, flags, settings }, notices);
   const running = commandLine.run(context);
   try {
     const exitCode = await withinLimits({ signals: [interrupts.signal] }, () => running);
-    for (const line of notices.take()) await notices.printSummary(line);
+    for (const held of notices.take()) await notices.notice('summary', lineOf(held));
     return exitCode;
   } catch (thrown) {
     const error = interrupts.signal.aborted ? await errorOfInterrupted(thrown, running) : thrown;
@@ -73,6 +72,8 @@ function openContext(parts: ContextParts, notices: Notices): Context {
     ...parts,
     ...notices,
     quiet: settings.get('quiet'),
+    showsRemarks:
+      !settings.get('quiet') && ((flags.verbose ?? 0) > 0 || (io.stderr.isTerminal && !io.env.CI)),
     contract: memoizeByFirst(() => readContract(io, settings)),
     readToken: memoizeByFirst((setting) => readTokenOf(parts, setting)),
     client: (use = 'records') => openClient(use),

@@ -2,6 +2,7 @@ import type { NounName } from '../api/nouns.ts';
 import { confirmWrite } from '../asking.ts';
 import { type Context, canAsk } from '../context.ts';
 import type { View } from '../output/columns.ts';
+import { lineOf } from '../output/messages.ts';
 import type { Output } from '../output/printer.ts';
 import { withProgress } from '../output/streams.ts';
 import { monotonicMs } from '../process/deadline.ts';
@@ -69,7 +70,7 @@ export async function carryOut(
   const isWrite = plan.changes.length > 0;
   if (isWrite && !context.flags.yes && canAsk(context))
     await context.io.stderr.write(await largestChangesText(context.printer(), header, plan));
-  for (const line of describePlan(header, plan)) await context.printSummary(line);
+  for (const each of describePlan(header, plan)) await context.notice('summary', lineOf(each));
   if (isWrite) {
     const { singular, plural } = rowTerms(header.noun);
     const what = `${runKinds[header.kind].action} ${counted(plan.changes.length, singular, plural)}`;
@@ -100,7 +101,7 @@ export async function previewRun(
   const isTable = context.printer().content === 'text';
   return {
     ...planPages(run, plan, isTable),
-    notes: describePlan(run.header, plan),
+    notices: describePlan(run.header, plan),
     exitCode,
     error: guardError,
   };
@@ -152,7 +153,8 @@ async function writePlan(
   const { rejectsFile, rejectedLines } = run;
   const stopBy = (signal: Signal) => {
     stop.trigger(new InterruptedError(signal));
-    void context.printStatus(
+    void context.notice(
+      'status',
       'stopping: waiting up to 10 s for requests in flight; a second signal ends at once',
     );
   };

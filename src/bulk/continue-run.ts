@@ -1,4 +1,5 @@
 import { type Context, followUpCommand } from '../context.ts';
+import { lineOf, type Notice } from '../output/messages.ts';
 import type { Output, PreparedCommand } from '../output/printer.ts';
 import { UsageError } from '../process/errors.ts';
 import { counted, groupDigits, minuteText } from '../process/text.ts';
@@ -193,14 +194,18 @@ async function carryOutChoice(
 ): Promise<Output> {
   if (choice.kind === 'nothing') return nothingOutput(verb, choice, lock !== undefined);
   const { run, undone } = choice.runs;
-  if (undone) await context.printSummary(describeUndone(undone));
+  if (undone) await context.notice('summary', describeUndone(undone));
   // A resume of the run may find out what became of these rows. An undo that has begun can no longer wait for it.
   const doubtfulRows = undone?.rows.filter(
     (row) => row.doubt && row.intent.kind !== 'create' && !needsPerson(row),
   );
   if (run.id === undefined && doubtfulRows && doubtfulRows.length > 0)
-    await context.printSummary(
-      `note: ${counted(doubtfulRows.length, 'row', 'rows')} may have been written, and an undo leaves such rows alone; to settle them first: ${followUpCommand(context, ['resume', undone?.id ?? ''])}`,
+    await context.notice(
+      'summary',
+      lineOf([
+        'note',
+        `${counted(doubtfulRows.length, 'row', 'rows')} may have been written, and an undo leaves such rows alone; to settle them first: ${followUpCommand(context, ['resume', undone?.id ?? ''])}`,
+      ]),
     );
   return lock
     ? await carryOut(context, choice.runs, flags, lock)
@@ -223,7 +228,7 @@ function nothingOutput(
 ): Output {
   if (!info) {
     const note = `there is no run on this target: there is nothing to ${verb}`;
-    return { documents: [{ rows: 0 }], text: '', notes: [note] };
+    return { documents: [{ rows: 0 }], text: '', notices: [['result', note]] };
   }
   const { undoes } = info.header;
   const isUndone = verb === 'undo' && undoes !== null;
@@ -232,6 +237,7 @@ function nothingOutput(
   const next = other
     ? `; the last other run is ${other.id} (${other.header.name}): petstore ${verb} ${other.id}`
     : '';
-  const ending = { text: '', notes: [`${fact}: nothing is left to do${next}`], error: runError(info) };
+  const notices: readonly Notice[] = [['result', `${fact}: nothing is left to do${next}`]];
+  const ending = { text: '', notices, error: runError(info) };
   return isWrite ? { documents: [toRunJson(info)], ...ending } : { documents: [], asList: true, ...ending };
 }

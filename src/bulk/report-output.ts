@@ -1,5 +1,6 @@
 import { type Context, followUpCommand } from '../context.ts';
 import type { Column, View } from '../output/columns.ts';
+import type { Notice } from '../output/messages.ts';
 import type { Output } from '../output/printer.ts';
 import type { Style } from '../output/style.ts';
 import type { JsonObject } from '../process/exact-json.ts';
@@ -52,18 +53,19 @@ export async function reportOutput(context: Context, report: Report): Promise<Ou
   const undo = canUndo ? followUpCommand(context, ['undo', id]) : undefined;
   const error = runError(report, stop, reportHint(context, report, next?.hint));
   const namesLeftAlone = leftAlone(report).map(rowName);
-  const notes = [
-    ...(earlier
-      ? [`note: ${counted(earlier.failing, 'row', 'rows')} of ${earlier.file} still to be written`]
-      : []),
-    ...(rejects === undefined ? [] : [`rejected rows are in ${rejects}`]),
-    ...(namesLeftAlone.length > 0 ? [`left alone: ${joinFirst(namesLeftAlone, 10)}`] : []),
-    ...(error || undo === undefined ? [] : [`undo with: ${undo}`]),
-  ];
+  const notices: Notice[] = [];
+  if (error && unwritten && unwritten.error.message !== stop?.message)
+    notices.push(['warning', unwritten.error.message]);
+  if (earlier)
+    notices.push([
+      'note',
+      `${counted(earlier.failing, 'row', 'rows')} of ${earlier.file} still to be written`,
+    ]);
+  if (rejects !== undefined) notices.push(['result', `rejected rows are in ${rejects}`]);
+  if (namesLeftAlone.length > 0) notices.push(['result', `left alone: ${joinFirst(namesLeftAlone, 10)}`]);
+  if (!error && undo !== undefined) notices.push(['result', `undo with: ${undo}`]);
   const ending = {
-    notes,
-    warnings:
-      error && unwritten && unwritten.error.message !== stop?.message ? [unwritten.error.message] : [],
+    notices,
     warningIfUnprinted: `the report of run ${id} could not be printed`,
     error: error ?? unwritten?.error.with({ hint: next?.hint ?? noJournalHint }),
   };

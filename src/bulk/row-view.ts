@@ -2,6 +2,7 @@ import { type NounName, nouns } from '../api/nouns.ts';
 import { differencesOf, fieldText, isFields, type RecordValue, toJsonValue } from '../api/record-values.ts';
 import { shownCode } from '../client/reasons.ts';
 import { type Column, pickColumns, type View } from '../output/columns.ts';
+import type { Notice } from '../output/messages.ts';
 import { inPages, type Output, type Printer } from '../output/printer.ts';
 import { counted, groupDigits, sanitize } from '../process/text.ts';
 import type { Row } from '../writes/decide.ts';
@@ -138,8 +139,8 @@ export async function largestChangesText(printer: Printer, { noun }: RunHeader, 
   return (await printer.tableText(columns, shownRows, 'stderr')) + note;
 }
 
-/** The totals of a plan, and the reasons of rows that cannot be written, as lines. */
-export function describePlan({ noun }: RunHeader, plan: Plan): string[] {
+/** The totals of a plan, and the reasons of rows that cannot be written, as notices. */
+export function describePlan({ noun }: RunHeader, plan: Plan): Notice[] {
   const { changes, rows } = plan;
   const { record, plural } = rowTerms(noun);
   const { isCount } = nouns[noun];
@@ -153,26 +154,32 @@ export function describePlan({ noun }: RunHeader, plan: Plan): string[] {
     ...(unchanged > 0 ? [`${counted(unchanged, record, isCount ? 'pets' : plural)} the same`] : []),
   ];
   const tail = facts.length > 0 ? `: ${facts.join(', ')}` : '';
-  const lines = [
-    `plan: ${groupDigits(changes.length)} of ${counted(rows.length, 'row', 'rows')} to write${tail}`,
+  const notices: Notice[] = [
+    [
+      'result',
+      `plan: ${groupDigits(changes.length)} of ${counted(rows.length, 'row', 'rows')} to write${tail}`,
+    ],
   ];
   const withStock = changes.filter(({ stock }) => stock !== undefined);
   if (withStock.length > 0) {
     const units = groupDigits(withStock.reduce((sum, { stock }) => sum + Number(stock), 0));
-    lines.push(
+    notices.push([
+      'result',
       `${counted(withStock.length, 'inventory entry goes', 'inventory entries go')} with them (${units} in stock)`,
-    );
+    ]);
   }
   const booked = settledRows.filter((row) => rowStateOf(row) === 'booked');
   if (booked.length > 0)
-    lines.push(
-      `note: ${counted(booked.length, 'row is', 'rows are')} left out: ${booked[0]?.outcome?.reason?.message}; apply --again books all once more`,
-    );
+    notices.push([
+      'note',
+      `${counted(booked.length, 'row is', 'rows are')} left out: ${booked[0]?.outcome?.reason?.message}; apply --again books all once more`,
+    ]);
   for (const { count, example } of groupFailures(settledRows))
-    lines.push(
-      `warning: ${counted(count, 'row', 'rows')} cannot be written: ${describeExample(example, record)}`,
-    );
-  return lines;
+    notices.push([
+      'warning',
+      `${counted(count, 'row', 'rows')} cannot be written: ${describeExample(example, record)}`,
+    ]);
+  return notices;
 }
 
 /** Describes the first row of a group of failures: `line 7, pet 42: …`. */

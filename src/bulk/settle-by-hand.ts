@@ -59,7 +59,7 @@ export async function settleByHand(
     documents: outcomes.map(([row]) => ({ id: idOfRow(row), line: row.line, state: as })),
     text: `run ${runId}${state}\n`,
     asList: true,
-    notes: rejects === undefined ? [] : [`rejected rows are in ${rejects}`],
+    notices: rejects === undefined ? [] : [['result', `rejected rows are in ${rejects}`]],
   };
 }
 

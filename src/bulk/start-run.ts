@@ -3,6 +3,7 @@ import type { Context } from '../context.ts';
 import { openInputFile } from '../input/input-file.ts';
 import type { InputRow, RowLayout } from '../input/read-records.ts';
 import { type CheckedInput, readRows } from '../input/read-rows.ts';
+import type { Notice } from '../output/messages.ts';
 import type { Output } from '../output/printer.ts';
 import { UsageError } from '../process/errors.ts';
 import { carryOut, previewRun, type SessionFlags, sessionMode } from './carry-out.ts';
@@ -39,7 +40,7 @@ export async function readCheckedInput<Row extends InputRow>(
 ): Promise<CheckedInput<Row>> {
   const isSelected = shard ? (key: bigint) => shardOf(key, shard.count) === shard.index : undefined;
   const input = await readRows(await openInputFile(context.io, path), layout, { skipInvalid, isSelected });
-  for (const warning of input.warnings) await context.printWarning(warning);
+  for (const warning of input.warnings) await context.notice('warning', warning);
   return input;
 }
 
@@ -74,10 +75,10 @@ export async function startRun(
   const run = await toRun(context, input);
   const { header } = run;
   if (header.rows === 0) {
-    const note = `note: ${header.name} has no records: nothing to do`;
-    if (mode !== 'write') return { documents: [], text: '', asList: true, notes: [note] };
+    const notices: readonly Notice[] = [['note', `${header.name} has no records: nothing to do`]];
+    if (mode !== 'write') return { documents: [], text: '', asList: true, notices };
     const zeros = toRunJson({ header, counts: rowTotals([]).counts });
-    return { documents: [zeros], text: '', notes: [note] };
+    return { documents: [zeros], text: '', notices };
   }
   if (mode !== 'write')
     return await previewRun(context, { list: await listRuns(context.io), run }, flags, mode);

@@ -88,7 +88,7 @@ export interface TargetLock extends AsyncDisposable {
  * @throws CliError `unavailable`, retryable, if another run holds the target and does not end in time.
  */
 export async function lockTarget(
-  { io, interrupts, printStatus }: Context,
+  { io, interrupts, notice }: Context,
   { target, name, flags: { shard } }: Pick<RunHeader, 'target' | 'name' | 'flags'>,
   { lockWaitMs = 0 }: { readonly lockWaitMs?: number | undefined },
 ): Promise<TargetLock> {
@@ -126,7 +126,7 @@ export async function lockTarget(
         hint: `give --lock-wait 10m, or ${result.remedy}`,
         retryable: true,
       });
-    if (!isTold) await printStatus(`waiting for ${describeHolder(result)}`);
+    if (!isTold) await notice('status', `waiting for ${describeHolder(result)}`);
     await sleep(Math.min(200, remainingMs), interrupts.signal);
   }
 }

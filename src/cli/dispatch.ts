@@ -107,15 +107,15 @@ async function prepare(context: Context, action: Action, values: Values): Promis
 }
 
 /** @throws UsageError for a wrong flag, and for a wrong setting unless the command tolerates it. */
-async function checkSettings({ settings, printWarning }: Context, { wrongSettings }: Action): Promise<void> {
+async function checkSettings({ settings, notice }: Context, { wrongSettings }: Action): Promise<void> {
   const { problems, warnings } = settings;
   const wrongFlag = problems.find(({ details }) => details.code === 'invalid_flag');
   if (wrongFlag) throw wrongFlag;
   if (wrongSettings === 'ignore' || wrongSettings === 'unread') return;
   if (wrongSettings !== 'warn' && problems[0]) throw problems[0];
   for (const { message, details } of problems)
-    await printWarning([message, details.hint].filter(Boolean).join('; '));
-  for (const warning of warnings) await printWarning(warning);
+    await notice('warning', [message, details.hint].filter(Boolean).join('; '));
+  for (const warning of warnings) await notice('warning', warning);
 }
 
 /** @throws UsageError for `--fields` or `--sort` of a command that prints no columns. */
@@ -127,7 +127,7 @@ function rejectColumnFlags({ flags: { fields, sort } }: Context, name: string): 
 }
 
 /**
- * Prints an output and then its notes, even if stdout cannot be written.
+ * Prints an output and then its notices, even if stdout cannot be written.
  *
  * @returns the exit code, even if the reader of stdout has gone.
  * @throws the error of the output, or else the error of stdout.
@@ -146,9 +146,8 @@ async function printOutput(
     );
   // Without this warning a user may repeat a write that was done.
   if (failure && output.warningIfUnprinted !== undefined)
-    await context.printWarning(output.warningIfUnprinted);
-  for (const warning of output.warnings ?? []) await context.printWarning(warning);
-  for (const note of output.notes ?? []) await context.printNotice(note);
+    await context.notice('warning', output.warningIfUnprinted);
+  for (const notice of output.notices ?? []) await context.notice(...notice);
   const error = output.error ?? failure;
   if (error) throw error;
   const { exitCode = exitCodes.done } = output;

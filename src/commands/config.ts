@@ -69,17 +69,17 @@ const set = verb({
     key: argument('<key>', 'the key to set', { offers: keyNames }),
     value: argument('<value>', 'its new value'),
   },
-  async run({ io, flags: { profile }, printStatus }, { key: name, value }) {
+  async run({ io, flags: { profile }, notice }, { key: name, value }) {
     if (name === 'profile') {
       await editConfig(io, (config) => activate(config, value));
-      return printStatus(`the active profile is ${value}`);
+      return notice('status', `the active profile is ${value}`);
     }
     const key = requireKey(name);
     const storedValue = toStoredValue(key, value, key, io.cwd);
     await editConfig(io, (config) => {
       sectionOf(config, profile)[key] = storedValue;
     });
-    await printStatus(`${key}${ofProfile(profile)} is ${maskValue(key, storedValue)}`);
+    await notice('status', `${key}${ofProfile(profile)} is ${maskValue(key, storedValue)}`);
   },
 });
 
@@ -102,7 +102,7 @@ const unset = verb({
       offers: keyNames,
     }),
   },
-  async run({ io, flags, printStatus }, { key }) {
+  async run({ io, flags, notice }, { key }) {
     const profile = key === 'profile' ? undefined : flags.profile;
     const wasSet = await editConfig(io, (config) => {
       const wasInFile = unsetValue(config, profile, key);
@@ -110,7 +110,7 @@ const unset = verb({
       if (!wasInFile && key !== 'profile') requireKey(key);
       return wasInFile;
     });
-    await printStatus(`${key}${ofProfile(profile)} ${wasSet ? 'is no longer set' : 'was not set'}`);
+    await notice('status', `${key}${ofProfile(profile)} ${wasSet ? 'is no longer set' : 'was not set'}`);
   },
 });
 

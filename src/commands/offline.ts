@@ -50,7 +50,8 @@ const pull = verb({
         throw fileError('write', to, error);
       });
     const count = Object.values(records).flat().length;
-    await context.printStatus(
+    await context.notice(
+      'status',
       `pulled ${counted(count, 'record', 'records')} from ${client.baseUrl} into ${to ?? 'the embedded store'}`,
     );
   },
@@ -66,7 +67,7 @@ const reset = verb({
     const { replaceStore } = await import('../server/offline.ts');
     const { seedStore } = await import('../server/seed.ts');
     await replaceStore(file, seedStore(), context.settings.get('timeout'));
-    await context.printStatus('the embedded store has been reset to its seed');
+    await context.notice('status', 'the embedded store has been reset to its seed');
   },
 });
 

@@ -97,7 +97,7 @@ async function readOverview(context: Context, client: Client, below: number) {
   const [failure] = failures;
   if (failure && !pets && !inventory && !orders) throw failure.error;
   for (const { name, error } of failures)
-    await context.printWarning(`${name} are missing: ${errorSentence(error)}`);
+    await context.notice('warning', `${name} are missing: ${errorSentence(error)}`);
   const petById = new Map(pets?.map((pet) => [pet.id, pet]));
   const nameOf = (id: bigint | null | undefined) => petById.get(id as bigint)?.name ?? null;
   const isSold = ({ petId, status }: RecordOf<'inventory'>) =>

@@ -66,7 +66,7 @@ const create = verb({
   ],
   args: { name: argument('<name>', 'name of the new profile') },
   flags: { tokenFile: keyFlag('token-file') },
-  async run({ io, flags, printStatus }, { name, tokenFile }) {
+  async run({ io, flags, notice }, { name, tokenFile }) {
     if (flags['base-url'] === undefined)
       throw new UsageError('profile create: --base-url is missing', 'give --base-url <url>');
     const section = {
@@ -80,7 +80,8 @@ const create = verb({
       if (config.profile === undefined) activate(config, name);
       return config.profile === name;
     });
-    await printStatus(
+    await notice(
+      'status',
       `created profile ${name}${isActive ? ' (now active)' : `; \`petstore profile use ${name}\` makes it the active one`}`,
     );
   },
@@ -96,9 +97,9 @@ const use = verb({
   examples: ['petstore profile use staging', 'petstore profile use offline'],
   args: { name: argument('<profile>', 'the profile to use', { offers: 'profile' }) },
   async run(context, { name }) {
-    const { io, printStatus } = context;
+    const { io, notice } = context;
     await editConfig(io, (config) => activate(config, name));
-    await printStatus(`the active profile is ${name}`);
+    await notice('status', `the active profile is ${name}`);
   },
 });
 
@@ -141,14 +142,14 @@ const remove = verb({
   examples: ['petstore profile delete staging', 'petstore profile delete staging --yes'],
   args: { name: argument('<profile>', 'the profile to delete', { offers: 'profile' }) },
   async run(context, { name }) {
-    const { io, printStatus } = context;
+    const { io, notice } = context;
     const file = await readConfigFile(io);
     if (file.problem) throw file.problem;
     requireProfile(file, name);
     await confirmDestruction(context, `delete profile ${name}`);
     await removeContract(io, bindingScope(name, ''));
     const wasActive = await editConfig(io, (config) => dropProfile(config, name));
-    await printStatus(`deleted profile ${name}${wasActive ? '; no profile is active now' : ''}`);
+    await notice('status', `deleted profile ${name}${wasActive ? '; no profile is active now' : ''}`);
   },
 });
 

@@ -37,7 +37,7 @@ export async function writeFileRecords(
     const layout = createRecordLayout(access, kind, extra);
     const fileInput = await readCheckedInput(context, from, layout, runFlags);
     const input = await resolveNames(access, fileInput, skipInvalid);
-    for (const warning of input.warnings) await context.printWarning(warning);
+    for (const warning of input.warnings) await context.notice('warning', warning);
     await noteValues(access, kind, input);
     const rows = input.rows.map(({ line, id, text, fields }) =>
       newRow({ line, id, intent: toIntent(kind, fields), text }),
@@ -55,15 +55,17 @@ async function noteValues(
 ): Promise<void> {
   const withId = kind === 'create' ? rows.filter(({ hasId }) => hasId) : [];
   if (withId.length > 0)
-    await context.printNotice(
-      `note: the ids of ${counted(withId.length, 'record', 'records')} in the file are left out because the service gives each new ${noun.singular} its own`,
+    await context.notice(
+      'note',
+      `the ids of ${counted(withId.length, 'record', 'records')} in the file are left out because the service gives each new ${noun.singular} its own`,
     );
   const unused = new Set(rows.flatMap((row) => row.unused));
   if (unused.size > 0)
-    await context.printNotice(`note: ${kind} does not use ${[...unused].join(', ')} of ${name}`);
+    await context.notice('note', `${kind} does not use ${[...unused].join(', ')} of ${name}`);
   const [first, ...others] = rows.filter(({ nullText }) => nullText !== undefined);
   if (!first) return;
-  await context.printWarning(
+  await context.notice(
+    'warning',
     `${name}:${first.line}: ${first.nullText} is taken as a text${moreLikeThis(others.length)}; a cell without a value is empty`,
   );
 }

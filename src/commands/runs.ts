@@ -49,9 +49,12 @@ function findRuns(
         typeof pet === 'string' ? await new Names(context, await context.client()).findId('pets', pet) : pet;
       const list = await listRuns(context.io);
       for (const { path, problem, writtenBy } of list.unreadable)
-        await context.printWarning(writtenBy ? `${path}: ${writtenBy} wrote this journal` : problem.message);
+        await context.notice(
+          'warning',
+          writtenBy ? `${path}: ${writtenBy} wrote this journal` : problem.message,
+        );
       if (list.runs.length + list.unreadable.length === 0 && content === 'text')
-        return { documents: [], text: '', notes: ['no runs yet: `petstore inventory apply` makes one'] };
+        return { notices: [['result', 'no runs yet: `petstore inventory apply` makes one']] };
       return { pages: [await readRuns(list, petId)], limit };
     },
   };

@@ -7,6 +7,7 @@ import { builtInVariable } from '../config/contract-file.ts';
 import { parseDuration } from '../config/keys.ts';
 import type { Context } from '../context.ts';
 import { parseInteger } from '../input/numbers.ts';
+import { lineOf } from '../output/messages.ts';
 import { exitCodes, InputError, messageOf, type Signal, UsageError, ValueError } from '../process/errors.ts';
 import { systemReason } from '../process/system-error.ts';
 import { seedStore } from '../server/seed.ts';
@@ -81,16 +82,20 @@ async function runServe(context: Context, flags: ServeFlags, command: readonly s
   const { host } = flags;
   try {
     if (host !== undefined && !isLoopbackHost(host))
-      await context.printSummary(
-        `warning: --host ${host}: anyone who can reach this machine can read and change the store`,
+      await context.notice(
+        'summary',
+        lineOf([
+          'warning',
+          `--host ${host}: anyone who can reach this machine can read and change the store`,
+        ]),
       );
     if (command.length > 0) {
       // stdout is for the output of the command.
-      await context.printStatus(`serving ${server.url}`);
+      await context.notice('status', `serving ${server.url}`);
       return await runChildCommand(context, command, server.url);
     }
     await context.io.stdout.write(`${server.url}\n`);
-    await context.printStatus(`documentation: ${server.url}/docs`);
+    await context.notice('status', `documentation: ${server.url}/docs`);
     await stop;
     return exitCodes.done;
   } finally {
@@ -120,7 +125,7 @@ function openServer(
 ): Promise<Listening> {
   const onExchange = ({ method, target, status, elapsedMs }: Exchange): void => {
     const now = new Date().toISOString();
-    void context.printSummary(`${now} ${method} ${target} ${status} ${elapsedMs.toFixed(1)} ms`);
+    void context.notice('summary', `${now} ${method} ${target} ${status} ${elapsedMs.toFixed(1)} ms`);
   };
   return startServer({
     ...options,
@@ -131,7 +136,7 @@ function openServer(
     origins: cors,
     faults: { latencyMs: latency, errorRate },
     onExchange: log ? onExchange : undefined,
-    onDefect: (error) => void context.printSummary(`error: internal: ${messageOf(error)}`),
+    onDefect: (error) => void context.notice('summary', `error: internal: ${messageOf(error)}`),
   });
 }
 

@@ -45,7 +45,7 @@ interface Editing<Value, Result> {
 }
 
 /** The part of a context that an editor needs. */
-interface EditorContext extends Pick<Notices, 'printStatus' | 'printNotice'> {
+interface EditorContext extends Pick<Notices, 'notice'> {
   readonly io: Io;
   readonly interrupts: Interrupts;
   readonly flags: { readonly dryRun?: boolean | undefined };
@@ -77,14 +77,14 @@ export async function editAndSend<Value, Result extends { readonly error?: Error
   try {
     value = await editUntilValid(context, path, editing);
     if (value === undefined)
-      await context.printStatus(`${editing.task}: nothing was changed, and nothing was sent`);
+      await context.notice('status', `${editing.task}: nothing was changed, and nothing was sent`);
     else result = await editing.send(value);
   } catch (error) {
     throw withFile(error);
   }
   if (result?.error) return { ...result, error: withFile(result.error) };
   if (value !== undefined && context.flags.dryRun)
-    await context.printNotice(`note: nothing was sent; ${fileNote}`);
+    await context.notice('note', `nothing was sent; ${fileNote}`);
   else await rm(folder, { recursive: true, force: true }).catch(() => {});
   return result;
 }

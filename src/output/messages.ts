@@ -4,24 +4,32 @@ import type { Io } from '../process/io.ts';
 import { sanitize } from '../process/text.ts';
 import { plainStyle } from './style.ts';
 
-/**
- * Prints lines for people on stderr. --quiet hides statuses, notices and remarks. If errors are printed as JSON, notices, remarks and
- * warnings are held back for the error object, because stderr may then have nothing else. No function rejects: a command goes on
- * without stderr.
- */
+/** The kinds of lines on stderr. --quiet hides those that are quiet. */
+const levels = {
+  /** What the command is doing or has done. */
+  status: { prefix: '', isQuiet: true, isHeld: false },
+  /** A plan, the summary of a run, or what a write may destroy. */
+  summary: { prefix: '', isQuiet: false, isHeld: false },
+  /** A fact about the result. */
+  result: { prefix: '', isQuiet: true, isHeld: true },
+  note: { prefix: 'note: ', isQuiet: true, isHeld: true },
+  /** A result that may be incomplete, or not what the user expects. */
+  warning: { prefix: 'warning: ', isQuiet: false, isHeld: true },
+} as const;
+
+/** A line for people on stderr. */
+export type Notice = readonly [level: keyof typeof levels, text: string];
+
+/** Returns a notice as it is printed. */
+export function lineOf([level, text]: Notice): string {
+  return levels[level].prefix + text;
+}
+
+/** Prints lines for people. It never rejects: a command goes on without stderr. */
 export interface Notices {
-  /** Prints what the command is doing or has done. */
-  printStatus(line: string): Promise<void>;
-  /** Prints a line that --quiet does not hide: a plan, the summary of a run, or what a write may destroy. */
-  printSummary(line: string): Promise<void>;
-  /** Prints a note about the result. */
-  printNotice(line: string): Promise<void>;
-  /** Prints a notice on a terminal outside of CI, and with -v. A script would otherwise print it again and again. */
-  printRemark(line: string): Promise<void>;
-  /** Prints a clause about a result that may be incomplete, or not what the user expects. */
-  printWarning(text: string): Promise<void>;
-  /** Removes and returns the lines that are held back. */
-  take(): string[];
+  notice(...notice: Notice): Promise<void>;
+  /** Removes and returns the notices that are held back. */
+  take(): Notice[];
 }
 
 interface NoticesOptions {
@@ -29,35 +37,20 @@ interface NoticesOptions {
   readonly isQuiet: boolean;
   /** True for a completion, which must not disturb the line that the user is typing. */
   readonly isSilent: boolean;
+  /** True if notices about the result are held back for the error object, because stderr may then have nothing else. */
   readonly hasJsonErrors: boolean;
-  /** True with -v, and on a terminal outside of CI. */
-  readonly showsRemarks: boolean;
 }
 
-export function createNotices(options: NoticesOptions): Notices {
-  const { io, isQuiet, isSilent, hasJsonErrors, showsRemarks } = options;
-  const heldLines: string[] = [];
-  const printSummary = async (line: string) => {
-    if (!isSilent) await io.stderr.write(`${sanitize(line)}\n`).catch(() => {});
-  };
-  const printOrHold = async (line: string) => {
-    if (hasJsonErrors) heldLines.push(line);
-    else await printSummary(line);
-  };
-  const printNotice = async (line: string) => {
-    if (!isQuiet) await printOrHold(line);
-  };
+export function createNotices({ io, isQuiet, isSilent, hasJsonErrors }: NoticesOptions): Notices {
+  const held: Notice[] = [];
   return {
-    async printStatus(line) {
-      if (!isQuiet) await printSummary(line);
+    async notice(...notice) {
+      const level = levels[notice[0]];
+      if (isQuiet && level.isQuiet) return;
+      if (hasJsonErrors && level.isHeld) held.push(notice);
+      else if (!isSilent) await io.stderr.write(`${sanitize(lineOf(notice))}\n`).catch(() => {});
     },
-    printSummary,
-    printNotice,
-    printWarning: (text) => printOrHold(`warning: ${text}`),
-    async printRemark(line) {
-      if (showsRemarks) await printNotice(line);
-    },
-    take: () => heldLines.splice(0),
+    take: () => held.splice(0),
   };
 }
 
@@ -102,10 +95,10 @@ function requestOf({ message, details: { method, url, status, code, requestId } 
 /**
  * Formats an error for programs: one line, `{"error": {...}}`.
  *
- * @param warnings the notices of the command.
+ * @param notices those that were held back.
  */
-export function errorJson(error: CliError, warnings: readonly string[]): string {
-  const texts = warnings.map((line) => line.replace(/^(warning|note): /, ''));
+export function errorJson(error: CliError, notices: readonly Notice[]): string {
+  const texts = notices.map(([, text]) => text);
   return `${printJson({ error: { ...toJson(error), warnings: texts.length > 0 ? texts : undefined } })}\n`;
 }
 

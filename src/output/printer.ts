@@ -15,6 +15,7 @@ import {
   printTsv,
   printYaml,
 } from './formats.ts';
+import { lineOf, type Notice } from './messages.ts';
 import { type ColorMode, createStyle } from './style.ts';
 
 interface PrinterOptions {
@@ -30,11 +31,9 @@ interface PrinterOptions {
 type Pages<Entity> = AsyncIterable<readonly Entity[]> | Iterable<readonly Entity[]>;
 
 /** The output of a command, and its messages. */
-export type Output = (RecordsOutput | RecordOutput | DocumentsOutput) & {
-  /** Lines for people, printed on stderr after the output. */
-  readonly notes?: readonly string[];
-  /** Clauses, printed on stderr before the notes. */
-  readonly warnings?: readonly string[];
+export type Output = (RecordsOutput | RecordOutput | DocumentsOutput | NoOutput) & {
+  /** Printed after the output. */
+  readonly notices?: readonly Notice[];
   /** A clause, printed as a warning if the output cannot be written. */
   readonly warningIfUnprinted?: string;
   /** The exit code without an `error`. A function is called after the output is printed. */
@@ -63,6 +62,11 @@ interface DocumentsOutput {
   readonly text: string;
   /** True if the values are printed as a list even if there is one or none. By default nothing is printed for none. */
   readonly asList?: boolean;
+}
+
+/** A command that prints only notices. */
+interface NoOutput {
+  readonly pages?: undefined;
 }
 
 /** A command that is ready to run. */
@@ -169,7 +173,7 @@ export function createPrinter(io: Io, options: PrinterOptions) {
       if (text !== '') await io.stdout.write(text, { isRaw });
     if (content === 'ids' && idCount < count) {
       const without = counted(count - idCount, 'record', 'records');
-      await io.stderr.write(`warning: left out ${without} without ${columns[0]?.name}\n`);
+      await io.stderr.write(`${lineOf(['warning', `left out ${without} without ${columns[0]?.name}`])}\n`);
     }
   }
 
@@ -201,6 +205,7 @@ export function createPrinter(io: Io, options: PrinterOptions) {
     /** Prints the output of a command. */
     async output(output: Output, view: View<object> | undefined): Promise<void> {
       if ('documents' in output) return documents(output);
+      if (!('record' in output) && output.pages === undefined) return;
       if (!view) throw new Error('records are printed without a view');
       return 'record' in output
         ? printPages([[output.record]], view, 'record')

@@ -220,7 +220,7 @@ export class Names {
       return new Map(records.map(({ id, name }) => [id, name]));
     } catch (error) {
       if (!(error instanceof InterruptedError))
-        await this.context.printNotice(`note: names of ${noun} could not be read: ${messageOf(error)}`);
+        await this.context.notice('note', `names of ${noun} could not be read: ${messageOf(error)}`);
       return new Map();
     }
   }

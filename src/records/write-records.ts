@@ -10,6 +10,7 @@ import { attemptDetails } from '../client/judge-write.ts';
 import { type Reason, reasonRule } from '../client/reasons.ts';
 import { toRequestDocuments } from '../client/shown-calls.ts';
 import { followUpCommand } from '../context.ts';
+import type { Notice } from '../output/messages.ts';
 import type { Output } from '../output/printer.ts';
 import { CliError, type ErrorDetails, InterruptedError, UsageError } from '../process/errors.ts';
 import { type Row, showCommand } from '../writes/decide.ts';
@@ -87,7 +88,7 @@ async function reportWrite(
   const { outcome, record } = settled;
   const { before } = settled.state;
   if (report) {
-    if (outcome?.kind === 'applied') await context.printNotice(report(row));
+    if (outcome?.kind === 'applied') await context.notice('result', report(row));
     return;
   }
   if (!isDone(settled) || !before || !context.io.stderr.isTerminal || row.intent.kind === 'create') return;
@@ -98,7 +99,8 @@ async function reportWrite(
   const changes = differencesOf(fieldsOf(record?.fields ?? before, names), before).map(
     ({ name, expected, actual }) => `${name} ${fieldText(name, actual)} -> ${fieldText(name, expected)}`,
   );
-  await context.printStatus(
+  await context.notice(
+    'status',
     `${noun.singular} ${row.id}: ${changes.length === 0 ? 'nothing changed' : changes.join(', ')}`,
   );
 }
@@ -116,8 +118,9 @@ async function toOutput(
     interruption && ends.length > 1
       ? interruptedFailure(ends, interruption, plural)
       : { error: joinErrors(errorsOf(ends), ends.length, plural) };
-  const messages = { notes: notesOf(ends, options), ...failure };
-  if (records.length === 0) return { documents: [], text: '', ...messages };
+  const notices = [...(failure.notices ?? []), ...notesOf(ends, options)];
+  const messages = { notices, error: failure.error };
+  if (records.length === 0) return messages;
   const namedRecords = withNames(access, records, await readNames(access, records));
   const [first] = namedRecords;
   if (first && !options.asList)
@@ -147,7 +150,7 @@ function isDone(settled: Settled | undefined): boolean {
   return kind === 'applied' || kind === 'unchanged';
 }
 
-function notesOf(ends: readonly RowEnd[], { asList }: RecordWriteOptions): string[] {
+function notesOf(ends: readonly RowEnd[], { asList }: RecordWriteOptions): Notice[] {
   const withoutRecord = ends.filter(
     ({ row, settled }) =>
       row.intent.kind !== 'remove' && settled?.outcome?.kind === 'applied' && !settled.record,
@@ -158,12 +161,12 @@ function notesOf(ends: readonly RowEnd[], { asList }: RecordWriteOptions): strin
   }).length;
   const count = withoutRecord.length - nameless;
   const writes = asList ? `${count} of these writes` : 'the write';
-  return [
-    ...(nameless > 0 ? ['note: the record was made, and its id is not known: the answer has none'] : []),
-    ...(count > 0
-      ? [`note: the service answered ${writes} without a record, so there is none to print`]
-      : []),
-  ];
+  const notices: Notice[] = [];
+  if (nameless > 0)
+    notices.push(['note', 'the record was made, and its id is not known: the answer has none']);
+  if (count > 0)
+    notices.push(['note', `the service answered ${writes} without a record, so there is none to print`]);
+  return notices;
 }
 
 /**
@@ -174,7 +177,7 @@ function interruptedFailure(
   ends: readonly RowEnd[],
   { kind, message }: InterruptedError,
   unit: string,
-): Pick<Output, 'warnings' | 'error'> {
+): Pick<Output, 'notices' | 'error'> {
   const errors = errorsOf(ends);
   const done = ends.filter(({ settled, error }) => settled && !error).length;
   const error = new CliError(kind, `${message}: ${done} of ${ends.length} ${unit} were written`, {
@@ -182,7 +185,10 @@ function interruptedFailure(
     hint: errors[0]?.details.hint,
   });
   const doubt = '; it may or may not have been applied';
-  return { error, warnings: errors.map((each) => each.message + (each.details.mayBeApplied ? doubt : '')) };
+  const warnings = errors.map(
+    ({ message, details }): Notice => ['warning', message + (details.mayBeApplied ? doubt : '')],
+  );
+  return { error, notices: warnings };
 }
 
 /** Returns the requests of a dry run, without the credential. */
@@ -196,10 +202,10 @@ function toPreview(
   );
   const error = joinErrors(errorsOf(ends), ends.length, noun.plural);
   const isNothing = requests.length === 0 && !error;
-  const notes = isNothing
-    ? [`note: nothing would be sent: ${ends.length === 1 ? 'the record is' : 'the records are'} as asked`]
+  const notices: Notice[] = isNothing
+    ? [['note', `nothing would be sent: ${ends.length === 1 ? 'the record is' : 'the records are'} as asked`]]
     : [];
-  return { ...toRequestDocuments(requests), asList: asList || isNothing, notes, error };
+  return { ...toRequestDocuments(requests), asList: asList || isNothing, notices, error };
 }
 
 /**

@@ -11,6 +11,7 @@ import { parseBaseUrl } from '../../config/keys.ts';
 import type { Settings } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
 import { propertyColumns, type View } from '../../output/columns.ts';
+import type { Notice } from '../../output/messages.ts';
 import type { Output, PreparedCommand } from '../../output/printer.ts';
 import { CliError, UsageError } from '../../process/errors.ts';
 import { joinFirst } from '../../process/text.ts';
@@ -69,16 +70,23 @@ async function runBind(
     ? `all ${operationIds.length} operations bound as built in`
     : `${contract.operations.size} of ${operationIds.length} operations bound`;
   const ending = {
-    notes: [...(note === undefined ? [] : [note]), `${summary}; ${outcome}`],
-    warnings:
-      lost.length > 0
-        ? [`no longer bound: ${joinFirst(lost, 10)}; give the --map flags of the earlier bind again`]
-        : [],
+    notices: [
+      ...(lost.length > 0
+        ? [
+            [
+              'warning',
+              `no longer bound: ${joinFirst(lost, 10)}; give the --map flags of the earlier bind again`,
+            ] as const,
+          ]
+        : []),
+      ...(note === undefined ? [] : [note]),
+      ['result', `${summary}; ${outcome}`] as const,
+    ],
     error: tieError(matches),
   };
   // A table would only repeat the built-in contract.
   const isShort = isAsBuiltIn && context.printer().content === 'text' && context.flags.fields === undefined;
-  return isShort ? { documents: [], text: '', ...ending } : { pages, ...ending };
+  return isShort ? ending : { pages, ...ending };
 }
 
 /** Returns the operations that the previous binding has, and the new one lacks. */
@@ -99,8 +107,8 @@ export async function unbind(context: Context): Promise<void> {
   const active = bindingScope(profile?.value, origin);
   for (const scope of [active, bindingScope(undefined, origin)])
     if (await removeContract(context.io, scope))
-      return context.printStatus(`${scope.name} has the built-in contract again`);
-  await context.printStatus(`${active.name} was not bound`);
+      return context.notice('status', `${scope.name} has the built-in contract again`);
+  await context.notice('status', `${active.name} was not bound`);
 }
 
 /** @throws UsageError for the embedded store, which cannot be bound. */
@@ -199,10 +207,13 @@ function findAddress(settings: Settings, description: Description, basePathFlag:
     );
   const serverPath = server === undefined || hasPath ? '' : pathnameOf(server);
   const basePath = basePathFlag?.replace(/\/$/, '') ?? serverPath;
-  const notes = [
-    baseUrl === undefined && `note: no base URL is set: petstore config set base-url ${address}`,
-    (basePath !== '' || serverPath !== '') &&
-      `its operations lie below ${origin}${basePath}, as ${basePathFlag === undefined ? 'the description' : '--base-path'} says`,
+  const giver = basePathFlag === undefined ? 'the description' : '--base-path';
+  const notes: readonly (Notice | false)[] = [
+    baseUrl === undefined && ['note', `no base URL is set: petstore config set base-url ${address}`],
+    (basePath !== '' || serverPath !== '') && [
+      'result',
+      `its operations lie below ${origin}${basePath}, as ${giver} says`,
+    ],
   ];
   return { origin, basePath, note: notes.find((note) => note !== false) };
 }

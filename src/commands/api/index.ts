@@ -53,8 +53,8 @@ function listOperations(context: Context, all: boolean): PreparedCommand {
       const contract = await context.contract();
       return {
         pages: [operationIds.map((id) => toOperationRecord(id, contract))],
-        notes: [...contract.missing].flatMap(([id, why]) =>
-          why === notDescribed ? [] : `note: ${id}: ${why}`,
+        notices: [...contract.missing].flatMap(([id, why]) =>
+          why === notDescribed ? [] : [['note', `${id}: ${why}`] as const],
         ),
       };
     },
@@ -94,7 +94,8 @@ async function readSpec(context: Context): Promise<Output> {
   if (output !== 'json' && output !== 'yaml')
     throw new UsageError(`--output ${output}: an OpenAPI document is json or yaml`);
   if ((await context.contract()) !== builtInContract)
-    await context.printWarning(
+    await context.notice(
+      'warning',
       'this is the built-in contract, and the service is bound to another description',
     );
   const { toOpenApi } = await import('../../api/openapi.ts');

@@ -62,16 +62,19 @@ export async function sendRaw(context: Context, values: RequestValues): Promise<
   if (!isSafe) await confirmWrite(context, { what: `send ${method} ${path}` });
   if (flags.dryRun) return { ...toRequestDocuments([client.preview(request)]), asList: false };
   if (operation?.hidesTryIt)
-    await context.printWarning(`the service asks tools not to try out ${operation.id} (x-hideTryItPanel)`);
+    await context.notice(
+      'warning',
+      `the service asks tools not to try out ${operation.id} (x-hideTryItPanel)`,
+    );
   const response = await client.send(request);
-  const notice = operation && describeLifecycle(operation, response.headers);
-  if (notice) await context.printRemark(`note: ${notice}`);
+  const lifecycle = operation && describeLifecycle(operation, response.headers);
+  if (lifecycle && context.showsRemarks) await context.notice('note', lifecycle);
   try {
     if (include) await io.stdout.write(headOf(response, context), { isRaw: true });
     await printBody(context, response);
   } catch (error) {
     // The user must know that the write was answered, before they repeat it.
-    if (error instanceof CliError) await context.printWarning(`the service answered ${response.status}`);
+    if (error instanceof CliError) await context.notice('warning', `the service answered ${response.status}`);
     throw error;
   }
   if (response.error) throw response.error;

@@ -92,7 +92,7 @@ async function findDescription(context: Context, location: string, withToken: bo
       });
     const document = await documentIn(response, url);
     if (typeof document !== 'string') {
-      await context.printStatus(`found the description at ${url}`);
+      await context.notice('status', `found the description at ${url}`);
       return await readDescription({ url, label: url, document });
     }
     wantsCredential ||= typeof response !== 'string' && isDeniedStatus(response.status);

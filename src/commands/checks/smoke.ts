@@ -86,7 +86,7 @@ const defaults = { waitForMs: 60_000, maxTimeMs: 600_000 };
 
 /** Runs the checks, shows their progress, writes the reports, and returns the exit code. */
 async function runSmokeCommand(context: Context, flags: SmokeFlags): Promise<Output | number> {
-  const { interrupts, printStatus } = context;
+  const { interrupts, notice } = context;
   const selection = await toSelection(context, flags);
   const files = parseReports(flags.report);
   const { output } = context.flags;
@@ -99,11 +99,17 @@ async function runSmokeCommand(context: Context, flags: SmokeFlags): Promise<Out
     if (path !== undefined) service.client.check({ method: 'GET', path });
   const waitMs = flags.wait ?? (selection.waitFor.length > 0 ? defaults.waitForMs : 0);
   const maxTimeMs = flags.maxTime ?? (waitMs > 0 ? undefined : defaults.maxTimeMs);
-  const report = await runSmoke(service, selection, { waitMs, maxTimeMs }, printStatus, interrupts);
+  const report = await runSmoke(
+    service,
+    selection,
+    { waitMs, maxTimeMs },
+    (line) => notice('status', line),
+    interrupts,
+  );
   const errors = await deliver(context, flags, report, files, output === 'json');
   const { exitCode, signal } = report;
   if (errors[0] && exitCode === exitCodes.done) throw errors[0];
-  for (const { message } of errors) await context.printWarning(message);
+  for (const { message } of errors) await context.notice('warning', message);
   if (signal) throw new InterruptedError(signal);
   return exitCode;
 }

@@ -80,7 +80,7 @@ export function editCounts(context: Context, filter: CountFilter, flags: Session
     async run() {
       const editor = findEditor(context, 'edit inventory');
       const { text, counts } = await readEditText(context, filter);
-      if (counts.size === 0) return { documents: [], text: '', notes: ['no inventory entries to edit'] };
+      if (counts.size === 0) return { notices: [['result', 'no inventory entries to edit']] };
       return editAndSend(context, {
         editor,
         fileName: 'inventory.csv',
