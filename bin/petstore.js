@@ -23,7 +23,10 @@ if (words.length === 1 && words[0] === '--version') {
 function cachedCommand() {
   if (words.some((word) => /^(__complete|help|--help|-h)$/.test(word))) return undefined;
   const pairs = words.slice(1).map((word, at) => `${words[at]}-${word}`);
-  return pairs.find((pair) => /^[a-z-]+$/.test(pair) && fs.existsSync(cacheFile(pair)));
+  return pairs.find((pair) => {
+    const file = /^[a-z-]+$/.test(pair) && cacheFile(pair);
+    return file && fs.existsSync(file);
+  });
 }
 
 function runProgram(command) {
