@@ -16,21 +16,24 @@ type Claims = ReadonlyMap<Row, Outcome>;
  *
  * @throws UsageError if a journal that may be of the target cannot be read.
  */
-export async function claimsOn({ list, run, undone }: SessionRuns, rows: readonly RunRow[]): Promise<Claims> {
+export async function claimsOn(
+  { list, run, undoneRun }: SessionRuns,
+  rows: readonly RunRow[],
+): Promise<Claims> {
   const { id, header } = run;
   const { target, noun, delivery, flags } = header;
   const deliveries = delivery === null || flags.again ? [] : runsOfDelivery(list, target, delivery);
-  const undoneRows = new Map(undone?.rows.map((row) => [row.line, row]));
+  const undoneRows = new Map(undoneRun?.rows.map((row) => [row.line, row]));
   const isAfter = (plan: number, row: RunRow) => {
     const base = findBasePlan(row, undoneRows);
     return base !== undefined && plan > base;
   };
-  const claims = new Map(undone ? claimUndone(undone, rows) : []);
+  const claims = new Map(undoneRun ? claimUndone(undoneRun, rows) : []);
   const candidates = rows.filter(
     (row) => deliveries.length > 0 || findBasePlan(row, undoneRows) !== undefined,
   );
   for (const info of candidates.length > 0 ? runsOnTarget(list, target) : []) {
-    if (info.id === id || info.id === undone?.id || info.header.noun !== noun) continue;
+    if (info.id === id || info.id === undoneRun?.id || info.header.noun !== noun) continue;
     const isBooking = deliveries.includes(info);
     const claimedRows = candidates.filter(
       (row) => row.id !== undefined && !claims.has(row) && (isBooking || isAfter(info.planNumber, row)),

@@ -193,10 +193,10 @@ async function carryOutChoice(
   lock?: TargetLock,
 ): Promise<Output> {
   if (choice.kind === 'nothing') return nothingOutput(verb, choice, lock !== undefined);
-  const { run, undone } = choice.runs;
-  if (undone) await context.notice('summary', describeUndone(undone));
+  const { run, undoneRun } = choice.runs;
+  if (undoneRun) await context.notice('summary', describeUndone(undoneRun));
   // A resume of the run may find out what became of these rows. An undo that has begun can no longer wait for it.
-  const doubtfulRows = undone?.rows.filter(
+  const doubtfulRows = undoneRun?.rows.filter(
     (row) => row.doubt && row.intent.kind !== 'create' && !needsPerson(row),
   );
   if (run.id === undefined && doubtfulRows && doubtfulRows.length > 0)
@@ -204,7 +204,7 @@ async function carryOutChoice(
       'summary',
       lineOf([
         'note',
-        `${counted(doubtfulRows.length, 'row', 'rows')} may have been written, and an undo leaves such rows alone; to settle them first: ${followUpCommand(context, ['resume', undone?.id ?? ''])}`,
+        `${counted(doubtfulRows.length, 'row', 'rows')} may have been written, and an undo leaves such rows alone; to settle them first: ${followUpCommand(context, ['resume', undoneRun?.id ?? ''])}`,
       ]),
     );
   return lock

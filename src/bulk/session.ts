@@ -17,21 +17,21 @@ export interface SessionRuns {
   readonly list: RunList;
   readonly run: Run;
   /** Of an undo, the run that it takes back. */
-  readonly undone?: Run | undefined;
+  readonly undoneRun?: Run | undefined;
 }
 
 /** Reads a run that goes on. An undo first gets the rows of its run that were applied since. @throws as `readRun`. */
 export async function readSessionRuns(list: RunList, { id, header }: RunInfo): Promise<SessionRuns> {
   const run = await readRun(list, id);
   if (header.undoes === null) return { list, run };
-  const undone = await readRun(list, header.undoes);
-  return { list, run: extendUndo(run, undone), undone };
+  const undoneRun = await readRun(list, header.undoes);
+  return { list, run: extendUndo(run, undoneRun), undoneRun };
 }
 
 /** Reads a run, and makes its undo. @throws as `readRun`. */
 export async function readForUndo(list: RunList, { id }: RunInfo): Promise<SessionRuns> {
-  const undone = await readRun(list, id);
-  return { list, run: createUndoRun(undone), undone };
+  const undoneRun = await readRun(list, id);
+  return { list, run: createUndoRun(undoneRun), undoneRun };
 }
 
 /**
@@ -62,9 +62,9 @@ function createUndoRun({ id, header, rows: writtenRows }: Run): Run {
  * Adds to an undo the rows of its run that a person has since settled as applied, and the ids of records they created. Rows that
  * it could not take back are tried again, unless nobody knows yet what became of them in their run.
  */
-function extendUndo(undo: Run, undone: Run): Run {
+function extendUndo(undo: Run, undoneRun: Run): Run {
   const earlierRows = new Map(undo.rows.map((row) => [row.line, row]));
-  const rows = undone.rows.flatMap((row) => {
+  const rows = undoneRun.rows.flatMap((row) => {
     const earlierRow = earlierRows.get(row.line);
     if (!earlierRow) return isAppliedOrUncertain(row) ? createUndoRow(row) : [];
     const isTriedAgain = earlierRow.outcome?.kind === 'failed' && !row.doubt;

@@ -37,9 +37,9 @@ export async function settleByHand(
   const outcomes = names.map((name) => toOutcome(run, name, as));
   const { undoes } = run.header;
   if (undoes !== null && list.runs.some(({ id }) => id === undoes)) {
-    const undone = await readRun(list, undoes);
+    const undoneRun = await readRun(list, undoes);
     const lines = new Set(outcomes.map(([row]) => row.line));
-    const unknown = undone.rows.find(({ line, doubt }) => doubt !== undefined && lines.has(line));
+    const unknown = undoneRun.rows.find(({ line, doubt }) => doubt !== undefined && lines.has(line));
     // The last settled row would end the undo. Then the delivery could be booked again, and this row perhaps twice.
     if (unknown)
       throw new UsageError(

@@ -23,32 +23,36 @@ async function stoppedRun() {
   return shop;
 }
 
-test('lists the newest runs first, on a terminal in 80 columns', async () => {
-  await using shop = await stoppedRun();
-  const file = `${shop.folder}/a-count-of-the-whole-warehouse.csv`;
+/** A run that stopped, one that was undone, and the undo. */
+async function threeRuns() {
+  const shop = await stoppedRun();
   shop.write('a-count-of-the-whole-warehouse.csv', toCsv([[1, 77]]));
-  await shop.run(['inventory', 'apply', file, '--yes']);
+  await shop.run('inventory apply a-count-of-the-whole-warehouse.csv --yes');
   await shop.run('undo --yes');
-  const runs = JSON.parse((await shop.run('runs -o json')).stdout);
-  expect(runs).toMatchObject([
+  return shop;
+}
+
+test('lists the newest runs first', async () => {
+  await using shop = await threeRuns();
+  expect(JSON.parse((await shop.run('runs -o json')).stdout)).toMatchObject([
     { id: 'r3', kind: 'undo', file: 'r2', state: 'finished' },
     { id: 'r2', kind: 'apply', file: 'a-count-of-the-whole-warehouse.csv', state: 'undone', undoneBy: 'r3' },
     { id: 'r1', file: 'stock.csv', state: 'stopped', rows: 6, applied: 3, failed: 1, unprocessed: 2 },
   ]);
+  expect((await shop.run('runs -o ids --limit 2')).stdout).toBe('r3\nr2\n');
+});
+
+test('shortens the names of files only on a terminal, so that a run takes 80 columns', async () => {
+  await using shop = await threeRuns();
   const { stdout } = await shop.run('runs', { terminals: ['stdout'], columns: 80, env: { NO_COLOR: '1' } });
   const [header = '', ...rows] = stdout.trimEnd().split('\n');
   expect(header).toMatch(/id.*kind.*file.*started.*state/);
-  expect(rows).toHaveLength(3);
-  for (const row of rows) expect(row).toMatch(/^r\d .* \d{4}-\d\d-\d\d \d\d:\d\d /);
+  expect(rows).toEqual(Array(3).fill(expect.stringMatching(/^r\d .* \d{4}-\d\d-\d\d \d\d:\d\d /)));
   expect(rows[1]).toContain(' a-count-of-the-who... ');
-  expect(Math.max(...stdout.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80);
+  expect(Math.max(...[header, ...rows].map((line) => line.length))).toBeLessThanOrEqual(80);
   const piped = (await shop.run('runs')).stdout.trimEnd().split('\n');
-  expect(piped.join('\n')).toContain(' a-count-of-the-whole-warehouse.csv ');
-  expect(new Set(piped.map((line) => line.search(/started|\d{4}-\d\d-\d\dT/))).size, piped.join('\n')).toBe(
-    1,
-  );
-  const limited = await shop.run('runs -o ids --limit 2');
-  expect(limited.stdout).toBe('r3\nr2\n');
+  expect(piped[2]).toContain(' a-count-of-the-whole-warehouse.csv ');
+  expect(new Set(piped.map((line) => line.search(/started|\d{4}-\d\d-\d\dT/))).size).toBe(1);
 });
 
 test('shows a run row by row', async () => {
