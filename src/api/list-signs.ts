@@ -5,31 +5,31 @@ import { type HttpHeaders, headerValue, linkTarget } from './http.ts';
 // Services say in many ways that a list has more pages, often without a word in their description. These are the names of the fields
 // and headers, in the form that `compactName` returns. A header may also begin with `x-` or `pagination-`.
 
-const words = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/));
+const nameSet = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/));
 
 /** How many records the list has. */
-const totals = words(`
+const totals = nameSet(`
   total totalcount totalelements totalitems totalrecords totalresults totalrows totalsize totalhits totalentries
   count countall itemcount itemscount recordcount resultcount rowcount odatacount numfound nbhits
   numberofrecords numberofelementstotal fullcount`);
 /** How many pages the list has. */
-const pageCounts = words(
+const pageCounts = nameSet(
   'totalpages pagecount pages pagescount lastpage numpages numberofpages nbpages maxpage',
 );
 /** How many records follow. */
-const remainders = words('remaining remainingitemcount remainingcount remainingitems');
+const remainders = nameSet('remaining remainingitemcount remainingcount remainingitems');
 /** True if there is more. */
-const moreFlags = words(`
+const moreFlags = nameSet(`
   more hasmore hasnext hasnextpage hasmoreitems hasmorepages hasmoreresults moreavailable moreresults moreitems
   truncated istruncated incomplete incompleteresults exceededtransferlimit`);
 /** False if there is more. */
-const lastFlags = words('last islast islastpage lastpagereached done islastitem isfinished endoflist');
+const lastFlags = nameSet('last islast islastpage lastpagereached done islastitem isfinished endoflist');
 /** The link, the token or the number of the next page. */
-const nextNames = words(`
+const nextNames = nameSet(`
   next nextlink nexturl nexturi nexthref nextpage nextpageurl nextpagelink nextpageuri nextpagetoken nexttoken nextcursor
   nextmarker nextkey nextoffset nextrecordsurl nextcontinuationtoken continue continuation continuationtoken odatanextlink`);
 /** Objects beside a list, or around it, that may say something about its pages. */
-const outerNames = words(`
+const outerNames = nameSet(`
   meta metadata page pagination paging pageinfo pageable pager links link info responsemetadata searchmetadata
   resultset resultinfo cursor cursors next data result results response embedded d`);
 

@@ -109,7 +109,7 @@ export const nouns = {
       {
         name: 'status',
         kind: 'status',
-        summary: 'its status: available, pending or sold, or a word of the service',
+        summary: 'its status: available, pending or sold, or another status of the service',
       },
     ],
     keyFields: ['id', 'name'],

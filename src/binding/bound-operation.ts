@@ -70,8 +70,8 @@ function readAnswer(
   const bounds = Object.fromEntries(
     [...names].flatMap(([name, wireName]) => {
       const field = shape.fields.get(wireName);
-      const { enum: words, format } = (field && boundsOf(field)) ?? {};
-      return words || format ? [[name, { enum: words, format }]] : [];
+      const { enum: choices, format } = (field && boundsOf(field)) ?? {};
+      return choices || format ? [[name, { enum: choices, format }]] : [];
     }),
   );
   return { result, records: { envelope, names: Object.fromEntries(names), furtherFields, bounds } };

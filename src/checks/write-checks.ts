@@ -80,8 +80,8 @@ async function checkLife(
   }
   findings.push(...(await removeTestRecord(context, created)));
   leftovers.delete(created);
-  const words = isUpdated ? 'created, read, updated, read, deleted, gone' : 'created, read, deleted, gone';
-  return [pass(words), ...findings];
+  const steps = isUpdated ? 'created, read, updated, read, deleted, gone' : 'created, read, deleted, gone';
+  return [pass(steps), ...findings];
 }
 
 /** Creates a record, after the record that it refers to, and reads it back. The parent stays until the cleanup. */

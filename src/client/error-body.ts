@@ -35,11 +35,11 @@ export function readErrorBody(
   const encoding = body.length === 0 ? encodingOf(headers) : undefined;
   if (encoding !== undefined) return { why: `the answer is ${status}, with a body encoded as ${encoding}` };
   const value = author === 'service' ? jsonIn(bodyText(body)) : undefined;
-  const words = messageIn(value);
+  const bodyMessage = messageIn(value);
   const code = codeIn(value);
   const shownCode = code && oneLine(mask(code), 100);
-  if (words !== undefined) {
-    const message = oneLine(mask(words));
+  if (bodyMessage !== undefined) {
+    const message = oneLine(mask(bodyMessage));
     return { why: message, code: shownCode, message };
   }
   if (body.length === 0 || (isJsonObject(value) && typeof value.message === 'string'))
@@ -80,32 +80,34 @@ const faultLists = [
 
 /** Finds the message in a body of any shape, and the faults of the request, which follow it. */
 export function messageIn(value: JsonValue | undefined): string | undefined {
-  if (Array.isArray(value) || isWords(value)) return faultsIn(value).join('; ') || undefined;
+  if (Array.isArray(value) || isText(value)) return faultsIn(value).join('; ') || undefined;
   if (!isJsonObject(value)) return undefined;
   const { message, error } = value;
-  const inner = isWords(message) && /^\s*[[{]/.test(message) ? jsonIn(message) : undefined;
+  const inner = isText(message) && /^\s*[[{]/.test(message) ? jsonIn(message) : undefined;
   if (inner !== undefined) return messageIn({ ...value, message: inner });
   const lists = faultLists.map((name) => value[name]).filter((list) => typeof list === 'object');
-  const words = firstWords(value, messageFields);
+  const mainMessage = firstText(value, messageFields);
   // Django has the lists alone, by field.
-  const isByField = Object.values(value).every((list) => Array.isArray(list) && list.every(isWords));
+  const isByField = Object.values(value).every((list) => Array.isArray(list) && list.every(isText));
   const faults = [...new Set(faultsIn(isByField && lists.length === 0 ? value : lists))].join('; ');
-  if (faults === '') return words ?? messageIn(error);
-  return words === undefined || faults.includes(words) ? faults : `${words.replace(/[.:]$/, '')}: ${faults}`;
+  if (faults === '') return mainMessage ?? messageIn(error);
+  return mainMessage === undefined || faults.includes(mainMessage)
+    ? faults
+    : `${mainMessage.replace(/[.:]$/, '')}: ${faults}`;
 }
 
 /** Lists the faults in a text, in an object about one field, and in lists and objects of these. */
 function faultsIn(value: JsonValue | undefined, field?: string): string[] {
-  if (isWords(value)) return [named(field, value)];
+  if (isText(value)) return [named(field, value)];
   if (Array.isArray(value)) return value.flatMap((item) => faultsIn(item, field));
   if (!isJsonObject(value)) return [];
-  const text = firstWords(value, messageFields);
+  const text = firstText(value, messageFields);
   if (text === undefined) return Object.entries(value).flatMap(([name, inner]) => faultsIn(inner, name));
   const { path, loc, source } = value;
   const place = [loc, path].find(Array.isArray)?.filter((part) => part !== 'body');
   const pointer = isJsonObject(source) ? source.pointer : undefined;
-  const name = firstWords(value, ['field', 'propertyPath', 'path', 'key', 'name']);
-  return [named(name ?? [place?.join('.'), pointer, field].find(isWords), text)];
+  const name = firstText(value, ['field', 'propertyPath', 'path', 'key', 'name']);
+  return [named(name ?? [place?.join('.'), pointer, field].find(isText), text)];
 }
 
 /** Puts the name of a field before a fault that does not name it. */
@@ -114,17 +116,17 @@ function named(field: string | undefined, reason: string): string {
   return isNamed ? reason.trim() : `${field}: ${reason.trim()}`;
 }
 
-function firstWords(value: JsonObject, names: readonly string[]): string | undefined {
-  return names.map((name) => value[name]).find(isWords);
+function firstText(value: JsonObject, names: readonly string[]): string | undefined {
+  return names.map((name) => value[name]).find(isText);
 }
 
 function codeIn(value: JsonValue | undefined): string | undefined {
   if (Array.isArray(value)) return codeIn(value[0]);
   if (!isJsonObject(value)) return undefined;
-  return firstWords(value, ['code', 'error']) ?? codeIn(value.error);
+  return firstText(value, ['code', 'error']) ?? codeIn(value.error);
 }
 
-function isWords(value: JsonValue | undefined): value is string {
+function isText(value: JsonValue | undefined): value is string {
   return typeof value === 'string' && value.trim() !== '';
 }
 

@@ -133,8 +133,11 @@ function readWrite(
     content = contentOf(operation, body);
     record = parseRecord(operation, content);
   } catch (error) {
-    const words = messageIn(body);
-    const why = words === undefined ? messageOf(error) : `the service answered ${status} and says: ${words}`;
+    const bodyMessage = messageIn(body);
+    const why =
+      bodyMessage === undefined
+        ? messageOf(error)
+        : `the service answered ${status} and says: ${bodyMessage}`;
     return { id: idIn(operation, content ?? body), fault: shorten(mask(why), 300) };
   }
   const { fields } = record;

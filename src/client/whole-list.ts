@@ -170,9 +170,10 @@ export function checkFilters(operation: Operation, filters: Filters, needs: read
 function parameterOf(operation: Operation, name: string, [filter, ...others]: readonly unknown[]): unknown {
   const parameter = operation.parameters.find((candidate) => candidate.name === name);
   if (others.length > 0 || !parameter) return undefined;
-  const { enum: words } = parameter.bounds ?? {};
+  const { enum: choices } = parameter.bounds ?? {};
   // The parameter may spell a status differently from the records.
-  if (typeof filter === 'string' && words) return words.find((word) => caseless(word) === caseless(filter));
+  if (typeof filter === 'string' && choices)
+    return choices.find((choice) => caseless(choice) === caseless(filter));
   return isJsonObject(filter as JsonValue) ? (filter as JsonObject).id : filter;
 }
 

@@ -124,13 +124,13 @@ async function readOverview(context: Context, client: Client, below: number) {
   return { overview, open: openOrders?.length ?? 0 };
 }
 
-/** Counts the pets of each status, those of the service's words first. */
-function countStatuses(pets: readonly RecordOf<'pets'>[], words: readonly string[] = []) {
-  const totals = new Map(words.map((word) => [word, 0]));
-  for (const { status } of pets) {
-    const petStatus = status ?? defaultStatus;
-    const word = words.find((each) => caseless(each) === caseless(petStatus)) ?? petStatus;
-    totals.set(word, (totals.get(word) ?? 0) + 1);
+/** Counts the pets of each status, those that the service lists first. */
+function countStatuses(pets: readonly RecordOf<'pets'>[], statuses: readonly string[] = []) {
+  const totals = new Map(statuses.map((status) => [status, 0]));
+  for (const pet of pets) {
+    const petStatus = pet.status ?? defaultStatus;
+    const status = statuses.find((each) => caseless(each) === caseless(petStatus)) ?? petStatus;
+    totals.set(status, (totals.get(status) ?? 0) + 1);
   }
   return Array.from(totals, ([status, total]) => ({ status, total }));
 }

@@ -105,16 +105,16 @@ export function recordVerbs(noun: Noun, examples: Readonly<Record<'get' | WriteV
 function idArguments(noun: Noun) {
   const { singular, plural } = noun;
   const hasNames = namedNoun(noun) !== undefined;
-  const [word, words] = hasNames ? ['id or name', 'ids or names'] : ['id', 'ids'];
+  const [term, pluralTerm] = hasNames ? ['id or name', 'ids or names'] : ['id', 'ids'];
   const options = {
     label: 'id',
     parse: hasNames ? parseIdOrName : parseId,
     offers: singular as 'pet' | 'category' | 'order',
   };
   return {
-    idList: argument(`<${word}...>`, `${words} of ${plural}`, options),
-    idsOrFile: argument(`[${word}...]`, `${words} of ${plural}`, options),
-    id: argument(`<${word}>`, `${word} of the ${singular}`, options),
+    idList: argument(`<${term}...>`, `${pluralTerm} of ${plural}`, options),
+    idsOrFile: argument(`[${term}...]`, `${pluralTerm} of ${plural}`, options),
+    id: argument(`<${term}>`, `${term} of the ${singular}`, options),
   };
 }
 

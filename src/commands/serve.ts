@@ -155,10 +155,10 @@ async function runChildCommand(
   baseUrl: string,
 ): Promise<number> {
   const { io } = context;
-  const [file = '', ...words] = command;
+  const [file = '', ...args] = command;
   // A profile belongs to another service.
   const { PETSTORE_PROFILE: _, ...env } = io.env;
-  const child = spawn(file, words, {
+  const child = spawn(file, args, {
     cwd: io.cwd,
     env: { ...env, PETSTORE_BASE_URL: baseUrl, [builtInVariable]: '1' },
     stdio: 'inherit',

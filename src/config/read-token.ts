@@ -45,7 +45,7 @@ async function runTokenCommand(
   line: string,
   { io, signal, limitMs }: { readonly io: Io; readonly signal: AbortSignal; readonly limitMs: number },
 ): Promise<string> {
-  const [command, ...words] = splitWords(line);
+  const [command, ...args] = splitWords(line);
   const { cwd, env } = io;
   const options = { cwd, env, signal, timeout: limitMs, maxBuffer: maxBytes, windowsHide: true };
   type Ending = readonly [error: ExecFileException | null, stdout: string, stderr: string];
@@ -53,7 +53,7 @@ async function runTokenCommand(
     const end = (problem: ExecFileException | null, output = '', notes = '') =>
       resolve([problem, output, notes]);
     try {
-      execFile(command, words, { ...options, killSignal: 'SIGKILL' }, end).stdin?.end();
+      execFile(command, args, { ...options, killSignal: 'SIGKILL' }, end).stdin?.end();
     } catch (thrown) {
       // The permissions of Node forbid commands.
       end(thrown as ExecFileException);

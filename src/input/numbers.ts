@@ -89,10 +89,12 @@ function parseFileNumber(
 function notationHint(text: string, { thousands, decimal }: NumberNotation): string | undefined {
   const [, mark] = /^[+-]?\d{1,3}([.,' \u00a0\u202f])\d{3}/.exec(text.trim()) ?? [];
   if (mark === undefined || thousands !== null) return undefined;
-  const word = mark === "'" ? `"'"` : mark.trim() || '" "';
+  const flagValue = mark === "'" ? `"'"` : mark.trim() || '" "';
   const ways = [
-    ...(/[.,]/.test(mark) && decimal === null ? [`--decimal ${word} if a fraction follows the mark`] : []),
-    `--thousands ${word} if it separates thousands`,
+    ...(/[.,]/.test(mark) && decimal === null
+      ? [`--decimal ${flagValue} if a fraction follows the mark`]
+      : []),
+    `--thousands ${flagValue} if it separates thousands`,
   ];
   return ways.join(', ');
 }

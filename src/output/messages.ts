@@ -87,8 +87,8 @@ const uncertainty = 'the request may or may not have been applied';
 function requestOf({ message, details: { method, url, status, code, requestId } }: CliError): string {
   if (method === undefined || url === undefined) return '';
   // If the message is the code, it is not repeated.
-  const words = [status, code === message ? undefined : code].filter(Boolean);
-  const answer = status === undefined ? '' : `: ${words.join(' ')}`;
+  const parts = [status, code === message ? undefined : code].filter(Boolean);
+  const answer = status === undefined ? '' : `: ${parts.join(' ')}`;
   return `${method} ${url}${answer}${requestId === undefined ? '' : `; request id ${requestId}`}`;
 }
 

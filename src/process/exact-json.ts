@@ -170,7 +170,7 @@ export function printPointer(path: readonly unknown[]): string {
 }
 
 const blanks = /[ \t\n\r]*/y;
-const word = /true|false|null/y;
+const literal = /true|false|null/y;
 const number = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 
 /** Reads one JSON text from its beginning to its end. @see RFC 8259 */
@@ -229,7 +229,7 @@ class Reader {
     }
     const start = this.index;
     if (this.match(number)) return this.toNumber(start);
-    if (!this.match(word)) throw this.unexpected();
+    if (!this.match(literal)) throw this.unexpected();
     return first === 'n' ? null : first === 't';
   }
 

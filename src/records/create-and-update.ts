@@ -124,7 +124,7 @@ async function askField(prompt: Prompt, { names, noun, client }: Access, field: 
   if (choices)
     return prompt.select(
       label,
-      choices.map((word) => ({ name: word, value: word })),
+      choices.map((choice) => ({ name: choice, value: choice })),
     );
   return askParsed(prompt, isOptional ? `${label} (Enter for none)` : label, (text) =>
     isOptional && text === '' ? undefined : parse(text),

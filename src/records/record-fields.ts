@@ -44,7 +44,7 @@ export const fieldKinds: Readonly<Record<FieldKind, FieldKindRules>> = {
     placeholder: 'status',
     offers: 'status',
     parse: parseText,
-    toService: (value, bounds) => toServiceWord(requireText(value), bounds?.enum),
+    toService: (value, bounds) => toServiceSpelling(requireText(value), bounds?.enum),
     column: { isState: true },
   },
   quantity: {
@@ -218,10 +218,10 @@ function withoutSpace(text: string): string {
   return day === undefined ? text : `${day}T${time?.replace(/[+-]\d\d$/, '$&:00')}`;
 }
 
-/** Returns a word in the spelling of the service. Case does not matter. @throws ValueError for an unknown word. */
-export function toServiceWord(text: string, choices: readonly string[] | undefined): string {
+/** Returns the choice of the service that a text means. Case does not matter. @throws ValueError if there is none. */
+export function toServiceSpelling(text: string, choices: readonly string[] | undefined): string {
   if (choices === undefined || choices.includes(text)) return text;
-  const match = choices.find((word) => caseless(word) === caseless(text));
+  const match = choices.find((choice) => caseless(choice) === caseless(text));
   if (match === undefined) throw new ValueError(`must be one of ${choices.join(', ')}`);
   return match;
 }
@@ -235,9 +235,9 @@ function toServiceDate(text: string, bounds: Bounds | undefined): string {
 
 /** Parses `true` or `false` in any case, because spreadsheets write TRUE and FALSE. @throws ValueError. */
 export function parseTruth(text: string): boolean {
-  const word = text.toLowerCase();
-  if (word !== 'true' && word !== 'false') throw new ValueError('must be true or false');
-  return word === 'true';
+  const truth = text.toLowerCase();
+  if (truth !== 'true' && truth !== 'false') throw new ValueError('must be true or false');
+  return truth === 'true';
 }
 
 /** Returns the text. @throws ValueError if it is blank, because it is most likely an unset variable of a script. */
@@ -246,7 +246,7 @@ export function parseText(text: string): string {
   return text;
 }
 
-/** Returns the statuses of the service in its order. Without a list it accepts any word. */
+/** Returns the statuses of the service in its order. Without a list it accepts any text. */
 export function statusesOf(contract: Contract, noun: NounName): readonly string[] | undefined {
   return fieldBounds(contract, noun, 'status')?.enum;
 }
@@ -255,8 +255,8 @@ export function statusesOf(contract: Contract, noun: NounName): readonly string[
 export function toServiceStatuses(
   contract: Contract,
   noun: NounName,
-  words: readonly string[] | undefined,
+  statuses: readonly string[] | undefined,
 ): string[] | undefined {
   const choices = statusesOf(contract, noun);
-  return words?.map((word) => parseAt('--status', word, () => toServiceWord(word, choices)));
+  return statuses?.map((text) => parseAt('--status', text, () => toServiceSpelling(text, choices)));
 }

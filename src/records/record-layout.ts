@@ -89,11 +89,11 @@ function valuesOf(values: Fields, isOfTable: boolean): JsonObject {
 }
 
 /** The texts that databases, R, pandas, Python and Excel write, without quotes, for a missing value. */
-const nullWords = new Set<unknown>(['NULL', 'null', '\\N', 'NA', 'NaN', 'nan', 'None', '#N/A']);
+const nullTexts = new Set<unknown>(['NULL', 'null', '\\N', 'NA', 'NaN', 'nan', 'None', '#N/A']);
 
 /** Finds a text that may stand for a missing value. */
 function findNullText(values: Fields, text: string): string | undefined {
-  const [name, value] = Object.entries(values).find(([, cell]) => nullWords.has(cell)) ?? [];
+  const [name, value] = Object.entries(values).find(([, cell]) => nullTexts.has(cell)) ?? [];
   return name === undefined || text.includes(`"${value}"`) ? undefined : `${name} ${value}`;
 }
 

@@ -169,8 +169,8 @@ async function entryInput(
   const values = { petId, quantity };
   if (!takesField(offeredOperation(client.contract, 'createInventory'), 'status')) return { body: values };
   const { record } = await readRecord<RecordOf<'pets'>>(client, 'pets', petId, options);
-  const words = fieldBounds(client.contract, 'inventory', 'status')?.enum ?? [defaultStatus];
-  const usual = words.find((word) => caseless(word) === defaultStatus);
+  const statuses = fieldBounds(client.contract, 'inventory', 'status')?.enum ?? [defaultStatus];
+  const usual = statuses.find((choice) => caseless(choice) === defaultStatus);
   const status = record.fields.status ?? usual;
   return { body: status === undefined ? values : { ...values, status }, values };
 }

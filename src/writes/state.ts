@@ -117,15 +117,15 @@ export function endStopped(state: State): Next {
 /**
  * Ends a row that is not as asked. It has failed if it was certainly not written. Otherwise it is unknown.
  *
- * @param words the code and message of the reason. By default those of the last attempt.
+ * @param why the code and message of the reason. By default those of the last attempt.
  */
 export function giveUp(
   state: State,
-  words?: Pick<Reason, 'code' | 'serviceCode' | 'message'>,
+  why?: Pick<Reason, 'code' | 'serviceCode' | 'message'>,
   cause?: CliError,
 ): Next {
   const { intent, doubt, lastWrite } = state;
-  const { code, ...text } = words ?? lastWrite?.reason ?? { code: 'unread', message: 'no answer came' };
+  const { code, ...text } = why ?? lastWrite?.reason ?? { code: 'unread', message: 'no answer came' };
   const reason = { code, ...text, ...factsOf(state, cause) };
   if (!doubt) {
     const error = cause ?? lastWrite?.error;
