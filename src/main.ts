@@ -28,14 +28,14 @@ export async function main(argv: readonly string[], processIo: Io): Promise<numb
     import('./commands/index.ts'),
   ]);
   const commandLine = await readCommandLine(argv, program);
-  const { flags, name, usesConfig } = commandLine;
+  const { flags, isCompletion, usesConfig } = commandLine;
   const file = usesConfig ? await readConfigFile(io) : emptyConfigFile(io);
   const settings = resolveSettings(io, flags, file);
   const { hasJsonErrors } = formats[settings.get('output')];
   const notices = createNotices({
     io,
     isQuiet: settings.get('quiet'),
-    isSilent: name === '',
+    isSilent: isCompletion,
     hasJsonErrors,
   });
   const context = openContext({ io, secrets, liveLine, interrupts, flags, settings }, notices);

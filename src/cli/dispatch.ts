@@ -22,8 +22,7 @@ import {
 /** A command line that has been read and not yet run. */
 interface CommandLine {
   readonly flags: GlobalFlags;
-  /** The name of the command, such as `pets get`; empty for a completion and for the program itself. */
-  readonly name: string;
+  readonly isCompletion: boolean;
   /** True if the command reads the config. Help, the version and completion scripts do not. */
   readonly usesConfig: boolean;
   /** Runs it and returns the exit code. */
@@ -37,20 +36,19 @@ export async function readCommandLine(argv: readonly string[], program: Program)
     // The flags before the cursor select the service and the columns whose values are offered.
     const line = await parseLine(program, words.slice(0, -1));
     const run = (context: Context) => program.complete(context, line, words).then(() => exitCodes.done);
-    return { flags: line.flags, name: '', usesConfig: true, run };
+    return { flags: line.flags, isCompletion: true, usesConfig: true, run };
   }
   const line = await parseLine(program, argv);
-  const { values, path, command, problem } = line;
+  const { values, command, problem } = line;
   if (values.version === true) return readCommandLine(['version'], program);
   const action = actionOf(command);
   const flags = { output: action?.defaultFormat, ...line.flags };
-  const name = path.join(' ');
   // bin/petstore.js answers most of these lines without the program.
   const lacksVerb = isGroup(command) && (problem ? verbProblems.includes(problem.code) : !action);
   if (asksForHelp(argv) || lacksVerb)
-    return { flags, name, usesConfig: false, run: (context) => printHelp(context, argv) };
+    return { flags, isCompletion: false, usesConfig: false, run: (context) => printHelp(context, argv) };
   const usesConfig = action?.wrongSettings !== 'unread';
-  return { flags, name, usesConfig, run: (context) => runLine(context, line, argv) };
+  return { flags, isCompletion: false, usesConfig, run: (context) => runLine(context, line, argv) };
 }
 
 /** The errors of commander for a group without a verb, or with an unknown one. */
