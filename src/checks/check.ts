@@ -28,8 +28,6 @@ export interface RawAnswer extends RawResponse {
 /** The answer to a request of an operation. */
 export interface CheckAnswer extends RawAnswer {
   readonly operation: Operation;
-  /** The id of the requested record. */
-  readonly recordId?: bigint | undefined;
 }
 
 /** The options of one request of a check. */

@@ -3,7 +3,7 @@ import type { Operation } from '../api/operations.ts';
 import type { Attempt } from '../client/answer-table.ts';
 import type { CallOptions } from '../client/call.ts';
 import type { RawResponse } from '../client/client.ts';
-import { type CallInput, recordIdOf } from '../client/request.ts';
+import type { CallInput } from '../client/request.ts';
 import { pageSize } from '../client/whole-list.ts';
 import { monotonicMs } from '../process/deadline.ts';
 import { type ExitCode, exitCodes, messageOf, UsageError } from '../process/errors.ts';
@@ -100,8 +100,7 @@ function createCheckContext(service: Service, signal: AbortSignal, attempts: Att
         // The input lacks a header or a parameter that the contract requires.
         throw error instanceof UsageError ? new FindingError(skip(error.message)) : error;
       });
-      const recordId = recordIdOf(operation, input);
-      return { ...response, ...parsedContent(response), method, operation, recordId };
+      return { ...response, ...parsedContent(response), method, operation };
     },
     async get(path, options = {}) {
       const request = { method: 'GET', path, headers: options.headers };

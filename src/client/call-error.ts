@@ -225,11 +225,6 @@ const hints: Readonly<Record<string, Hint>> = {
     when: ({ error }) => error?.details.noAnswer === 'timeout',
     text: 'allow more time with --timeout',
   },
-  notListening: {
-    when: ({ call, error }) => call && error?.details.noAnswer === 'connection-refused',
-    text: ({ call }) =>
-      `is the service running, and the base URL right? \`${call?.client.doctor}\` looks at each step`,
-  },
   basePath: {
     when: ({ call, ...failure }) =>
       call &&
@@ -241,8 +236,10 @@ const hints: Readonly<Record<string, Hint>> = {
   },
   baseUrl: {
     when: ({ call, error, ...failure }) =>
-      call && (isAddressMissing(failure) || error?.details.noAnswer === 'dns'),
-    text: ({ call }) => `is the base URL right? \`${call?.client.doctor}\` looks at each step`,
+      call &&
+      (isAddressMissing(failure) || ['connection-refused', 'dns'].includes(error?.details.noAnswer ?? '')),
+    text: ({ call }) =>
+      `is the base URL right, and the service running? \`${call?.client.doctor}\` looks at each step`,
   },
 };
 

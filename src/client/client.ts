@@ -69,6 +69,8 @@ export interface FetchedRecord<Members = JsonObject> {
 /** A response that was not checked. */
 export interface RawResponse extends HttpResponse {
   readonly body: Uint8Array;
+  /** The id of the record that the request was about. */
+  readonly recordId: bigint | undefined;
   /** The URL that answered, after redirects. */
   readonly url: string;
   readonly isRedirected: boolean;
@@ -182,7 +184,8 @@ async function fetchRaw(call: Call): Promise<RawResponse> {
   const url = attempts.at(-1)?.request.url ?? call.request.url;
   // The user sent a condition, and 304 is the answer to it.
   const error = status === 304 ? undefined : responseError(call, attempts, response);
-  return { status, headers, body, url, isRedirected: url !== call.request.url, attempts, error };
+  const isRedirected = url !== call.request.url;
+  return { status, headers, body, recordId: call.recordId, url, isRedirected, attempts, error };
 }
 
 /** Reads the page of a list at a URL. */

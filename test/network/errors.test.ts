@@ -56,7 +56,7 @@ test.each<Row>([
       'categories list',
       { status },
       { exit: 6, kind: 'unavailable', status, retryable: false },
-      'is the base URL right?',
+      'is the base URL right, and the service running?',
     ],
   ),
   ...['request-id', 'x-request-id', 'x-correlation-id', 'traceparent'].map(

@@ -55,10 +55,10 @@ describe('a 404', () => {
   test.each([
     ['orders get 9', 'text', 6, '404 page not found, or order 9 does not exist (GET'],
     ['orders get 9', 'page', 6, 'the answer is 404 with text/html: 404 Not'],
-    ['orders get 9', 'page with 410', 6, 'is the base URL right?'],
-    ['api request GET /store/orders/9', 'page', 6, 'is the base URL right?'],
-    ['orders list', 'page', 6, 'is the base URL right?'],
-    ['pets get 9', 'page', 6, 'is the base URL right?'],
+    ['orders get 9', 'page with 410', 6, 'is the base URL right, and the service running?'],
+    ['api request GET /store/orders/9', 'page', 6, 'is the base URL right, and the service running?'],
+    ['orders list', 'page', 6, 'is the base URL right, and the service running?'],
+    ['pets get 9', 'page', 6, 'is the base URL right, and the service running?'],
     ['orders get 9', 'json', 5, 'no order 9'],
     ['orders get 9', 'empty', 5, 'the answer is 404, with no reason given'],
   ] as const)('in answer to %s, as %s, is exit code %i', async (line, reply, code, says) => {
