@@ -167,6 +167,18 @@ test('--lock-wait waits for the other run, until a signal', async () => {
   expect(shop.stock.get('1')).toBe(9);
 });
 
+test('undo chooses its run after the wait, by what the other run has done', async () => {
+  await using shop = await busyShop();
+  const io = fakeIo({ cwd: shop.folder, env: shop.env });
+  const undo = main(['undo', '--yes', '--lock-wait', '20s'], io);
+  await vi.waitUntil(() => io.written('stderr').startsWith('waiting for stock.csv, run r1'));
+  shop.release();
+  expect(await shop.first).toMatchObject({ code: 0, applied: 30 });
+  expect(await undo).toBe(0);
+  expect(io.written('stderr')).toContain(', 30 of 30 rows\n');
+  expect(new Set(shop.stock.values())).toEqual(new Set([1]));
+});
+
 test('shards of one n run side by side, each as a run of its own; anything else waits', async () => {
   await using shop = await stockShop(shelves(40, 1), { 'stock.csv': toCsv(shelves(40, 2)) });
   const release = holdWrites(shop);
