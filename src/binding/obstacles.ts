@@ -44,9 +44,9 @@ function callObstacle(tableOperation: TableOperation, operation: DocumentOperati
   const [unknown] = toParameters(operation, id).unknownParameters;
   if (unknown) {
     const why = `it needs the ${unknown.in} parameter ${unknown.name}, which petstore has no value for`;
-    const stated = withStatedValues(operation, id);
-    const isStated = toParameters(stated, id).unknownParameters.length === 0;
-    return isStated ? { why, remedy: `fix it with ${mapFlag(id, fixedRoute(stated))}` } : { why };
+    const fixedOperation = withStatedValues(operation, id);
+    const isCallable = toParameters(fixedOperation, id).unknownParameters.length === 0;
+    return isCallable ? { why, remedy: `fix it with ${mapFlag(id, fixedRoute(fixedOperation))}` } : { why };
   }
   if (!tableOperation.body) return undefined;
   if (!body && bodyTypes.length > 0)

@@ -154,8 +154,8 @@ export function boundsOf(shape: Shape): Bounds | undefined {
     maximum: amount(keywordOf(shape, 'maximum')),
     maxLength: length(keywordOf(shape, 'maxLength')),
   };
-  const stated = Object.entries(bounds).filter(([, value]) => value !== undefined);
-  return stated.length === 0 ? undefined : Object.fromEntries(stated);
+  const statedBounds = Object.entries(bounds).filter(([, value]) => value !== undefined);
+  return statedBounds.length === 0 ? undefined : Object.fromEntries(statedBounds);
 }
 
 function amount(value: JsonValue | undefined): number | bigint | undefined {

@@ -49,8 +49,8 @@ export function readSecurity(root: Description, operations: readonly JsonObject[
       if (ways.some((way) => way.length === 0)) return { credential: 'optional' };
       if (ways.some((way) => way.every(({ label }) => label === place.label)))
         return { credential: 'required' };
-      const wanted = ways.map((way) => way.map(({ label }) => label).join(' and ')).join(' or ');
-      const why = `it wants its token in ${wanted}, and others want it in ${place.label}`;
+      const ownPlaces = ways.map((way) => way.map(({ label }) => label).join(' and ')).join(' or ');
+      const why = `it takes its token in ${ownPlaces}, and others take it in ${place.label}`;
       return { credential: 'required', why };
     },
   };

@@ -71,8 +71,8 @@ function bookedBy(info: RunInfo, row: Row, other: RunRow): Outcome | undefined {
   const message = `booked by ${info.id}, ${minuteText(info.started)}`;
   const { change } = other.intent;
   if (change === intent.change) return { kind: 'unchanged', reason: { code: 'booked', message } };
-  const both = `${message} with ${signed(change)}, and the file has ${signed(intent.change)}`;
-  return { kind: 'failed', reason: { code: 'booked_otherwise', message: both } };
+  const difference = `${message} with ${signed(change)}, and the file has ${signed(intent.change)}`;
+  return { kind: 'failed', reason: { code: 'booked_otherwise', message: difference } };
 }
 
 function signed(change: number): string {

@@ -15,7 +15,7 @@ import {
   FindingError,
   fail,
   findingOfError,
-  isRed,
+  isFailure,
   pass,
   type RawAnswer,
   skip,
@@ -43,7 +43,7 @@ export async function checkHttp(context: CheckContext, expect: readonly Conditio
       ? context.ask(operation)
       : context.get(fallback?.path ?? context.client.baseUrl));
     const first = judgeFirstAnswer(context, operation, answer);
-    const link = operation?.isList && !isRed(first) ? judgeNextLink(answer) : undefined;
+    const link = operation?.isList && !isFailure(first) ? judgeNextLink(answer) : undefined;
     return [first, ...(link ? [warn(link.reason, link)] : [])];
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
@@ -130,7 +130,7 @@ export async function checkVersion(context: CheckContext, waitFor: readonly Cond
     for (let count = 0; count < lookCount; count += 1)
       for (const condition of waitFor) {
         const finding = await checkCondition(context, condition, options);
-        if (!isRed(finding)) continue;
+        if (!isFailure(finding)) continue;
         failures.push(finding);
         break;
       }

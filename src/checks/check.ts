@@ -125,7 +125,7 @@ function createFindingFactory(state: CheckState): (reason: string, details?: Par
 }
 
 /** Returns true if a finding makes the command fail. */
-export function isRed({ state }: { readonly state: CheckState }): boolean {
+export function isFailure({ state }: { readonly state: CheckState }): boolean {
   return state === 'fail' || state === 'error';
 }
 

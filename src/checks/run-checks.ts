@@ -17,7 +17,7 @@ import {
   FindingError,
   findingOfError,
   groupOf,
-  isRed,
+  isFailure,
   isRetriedStatus,
   type RawAnswer,
   type Service,
@@ -52,7 +52,7 @@ export async function runChecks(
   for (const check of checks) {
     const { id } = check;
     const failed = [...results.values()].find(
-      (result) => isRed(result) && (result.isPrerequisite || groupOf(result.id) === 'write'),
+      (result) => isFailure(result) && (result.isPrerequisite || groupOf(result.id) === 'write'),
     );
     const skipReason = failed ? `${failed.id} failed` : stopReasonOf(stopped);
     if (skipReason === undefined) results.set(id, await runCheck(check, service, stopped));
@@ -142,7 +142,7 @@ export function resultOf(
       return weigh({ ...finding, state: 'flaky', reason: `${mask(outcome)} first, then: ${reason}` });
     if (strict && state === 'flaky') return { ...finding, state: 'fail', reason: `flaky: ${reason}` };
     if (strict && state === 'warn') return { ...finding, state: 'fail' };
-    if (strict || !isRed(finding) || !checked || checked.stability === 'stable') return finding;
+    if (strict || !isFailure(finding) || !checked || checked.stability === 'stable') return finding;
     return { ...finding, state: 'warn', reason: `${reason} (${checked.id} is ${checked.stability})` };
   };
   const finding = weigh(toSafe(gravestOf(findings), mask));
@@ -181,7 +181,7 @@ function toSafe(finding: Finding, mask: Service['mask']): Finding {
  * of its own, which says whether the service answered; any other failure is 7.
  */
 export function exitCodeOf(results: readonly CheckResult[]): ExitCode {
-  const red = results.filter(isRed);
-  if (red.length === 0) return exitCodes.done;
-  return red.find(({ isPrerequisite }) => isPrerequisite)?.exitCode ?? exitCodes['check-failed'];
+  const failures = results.filter(isFailure);
+  if (failures.length === 0) return exitCodes.done;
+  return failures.find(({ isPrerequisite }) => isPrerequisite)?.exitCode ?? exitCodes['check-failed'];
 }

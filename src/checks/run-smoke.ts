@@ -3,7 +3,7 @@ import { longestTimerMs, monotonicMs, sleep } from '../process/deadline.ts';
 import { exitCodes, InterruptedError, type Signal } from '../process/errors.ts';
 import { type Interrupts, inTwoSteps, Stop } from '../process/signals.ts';
 import { durationText } from '../process/text.ts';
-import { type Check, fail, groupOf, isRed, type Service } from './check.ts';
+import { type Check, fail, groupOf, isFailure, type Service } from './check.ts';
 import { type SelectedChecks, type Selection, selectChecks } from './check-table.ts';
 import {
   type CheckResult,
@@ -52,7 +52,7 @@ export async function runSmoke(
   const selected = selectChecks(selection);
   return inTwoSteps(interrupts, stop, stopBy, async () => {
     const reads = await runUntilGreen(selected.reads, service, waitMs, stop.stopped, print);
-    const writes = await runWriteChecks(selected, service, reads.find(isRed), stop);
+    const writes = await runWriteChecks(selected, service, reads.find(isFailure), stop);
     const ran = [...reads, ...writes];
     const signal = stop.cause === 'max-time' ? undefined : stop.cause;
     const failures = failureIfIncomplete(ran, selection, service, stop, signal);
@@ -86,7 +86,7 @@ async function runUntilGreen(
   const endMs = monotonicMs() + waitMs;
   for (let isFirst = true; ; isFirst = false) {
     const results = await runChecks(checks, service, stopped);
-    const failure = results.find(isRed);
+    const failure = results.find(isFailure);
     const remainingMs = endMs - monotonicMs();
     if (!failure || failure.endsWait || remainingMs <= 0 || stopped.aborted) return results;
     if (isFirst)
@@ -123,7 +123,7 @@ function failureIfIncomplete(
 ): CheckResult[] {
   const isReachEnough = only.some((pattern) => groupOf(pattern) === 'reach');
   const isEnough = ({ id, state }: CheckResult) =>
-    state !== 'skip' && (isReachEnough || groupOf(id) !== 'reach' || isRed({ state }));
+    state !== 'skip' && (isReachEnough || groupOf(id) !== 'reach' || isFailure({ state }));
   if (!stopped.aborted && results.some(isEnough)) return [];
   const stopReason = stopReasonOf(stopped);
   const finding =

@@ -1,7 +1,7 @@
 import { paintState, type Style } from '../output/style.ts';
 import type { ExitCode, Signal } from '../process/errors.ts';
 import { breakRunnerCommands, counted, durationText, sanitize } from '../process/text.ts';
-import { type CheckState, type Finding, groupOf, isRed, states } from './check.ts';
+import { type CheckState, type Finding, groupOf, isFailure, states } from './check.ts';
 import type { CheckResult } from './run-checks.ts';
 
 /** The words for the totals, in the order of the reports. */
@@ -96,7 +96,7 @@ const detailIndent = ' '.repeat(stateWidth + 2);
  */
 export function toHumanReport(report: SmokeReport, style: Style, brief = false): string {
   const { results } = report;
-  const failures = causesOf(results.filter(isRed));
+  const failures = causesOf(results.filter(isFailure));
   const parts = [
     failures.map((cause) => causeText(cause, style)).join(''),
     brief ? '' : checkLines(results, style),
@@ -124,7 +124,7 @@ function checkLines(results: readonly CheckResult[], style: Style): string {
   const lines = checks.map((result) => {
     const { id, state, elapsedMs } = result;
     const time = state === 'skip' ? '-' : durationText(elapsedMs);
-    const text = isRed(result) ? '' : reasonText(result);
+    const text = isFailure(result) ? '' : reasonText(result);
     const cells = [
       paintState(style, state, state.padEnd(stateWidth)),
       id.padEnd(idWidth),

@@ -172,9 +172,9 @@ export function parseAt<Value>(place: string, value: unknown, parse: () => Value
     if (!(error instanceof ValueError)) throw error;
     const { message, details, rule } = error;
     const isShort = typeof value !== 'object' || value instanceof ExactNumber;
-    const shown = isShort && !/[@?]/.test(String(value)) ? ` ${quoteValue(value)}` : '';
-    const named = { hint: details.hint, rule: `${place} ${rule}`, code };
-    throw new ValueError(`${place}${shown}: ${message}`, named);
+    const valueText = isShort && !/[@?]/.test(String(value)) ? ` ${quoteValue(value)}` : '';
+    const placeDetails = { hint: details.hint, rule: `${place} ${rule}`, code };
+    throw new ValueError(`${place}${valueText}: ${message}`, placeDetails);
   }
 }
 

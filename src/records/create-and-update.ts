@@ -67,12 +67,12 @@ export function writeCount(
   const operation = kind === 'create' ? 'createInventory' : 'updateInventory';
   return prepareRecords(context, nouns.inventory, operation, async (access) => {
     const id = await access.names.findId('pets', pet);
-    const what = {
+    const questions = {
       set: `set the stock of pet ${id} to ${count}`,
       add: `change the stock of pet ${id} by ${count}`,
       create: `create the inventory entry of pet ${id}`,
     };
-    await confirmWrite(context, { what: what[kind] });
+    await confirmWrite(context, { what: questions[kind] });
     const intents: Readonly<Record<typeof kind, Intent>> = {
       set: { kind: 'set', value: count },
       add: { kind: 'add', change: count },

@@ -148,7 +148,7 @@ function notesOf(ends: readonly RowEnd[], { asList }: RecordWriteOptions): Notic
   const writes = asList ? `${count} of these writes` : 'the write';
   const notices: Notice[] = [];
   if (nameless > 0)
-    notices.push(['note', 'the record was made, and its id is not known: the answer has none']);
+    notices.push(['note', 'the record was created, and its id is unknown: the answer has none']);
   if (count > 0)
     notices.push(['note', `the service answered ${writes} without a record, so there is none to print`]);
   return notices;

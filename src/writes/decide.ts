@@ -209,14 +209,14 @@ function leaveUnknown(code: ReasonCode, message: string): Outcome {
 
 /** `it was 5 before, 8 was sent, and it is 7 now`. */
 function leaveAsChanged({ before, after }: Planned, now: RecordValue): Outcome {
-  const [was, sent] = [before, after].map(describeValue);
-  const is = now === null ? 'there is no record' : `it is ${describeValue(now)}`;
-  return leaveUnknown('changed', `it was ${was} before, ${sent} was sent, and ${is} now`);
+  const current = now === null ? 'there is no record' : `it is ${describeValue(now)}`;
+  const message = `it was ${describeValue(before)} before, ${describeValue(after)} was sent, and ${current} now`;
+  return leaveUnknown('changed', message);
 }
 
 function failAsChanged(expected: RecordValue, now: RecordValue): Outcome {
-  const [is, wanted] = [describeDifference(now, expected), describeDifference(expected, now)];
-  return toFailure('changed', `${is} now, not ${wanted} as expected`);
+  const message = `${describeDifference(now, expected)} now, not ${describeDifference(expected, now)} as expected`;
+  return toFailure('changed', message);
 }
 
 function toWrite(action: Planned['action'], before: RecordValue, after: RecordValue): Decision {

@@ -91,12 +91,12 @@ export function endAsAnswered(state: State): Next {
       : giveUp(state);
   const isStale = !lastWrite || verdict === 'stale' || verdict === 'missing';
   if (doubt || !isStale) return giveUp(state);
-  const what =
+  const contradiction =
     verdict === 'missing'
       ? 'does not find the record that its readings show'
       : 'refuses the tag that its readings give';
   const age = reading?.age === undefined ? '' : `; the reading is ${reading.age} s old`;
-  const message = `the service ${what}: a cache or a replica may stand between${age}`;
+  const message = `the service ${contradiction}: a cache or a replica may stand between${age}`;
   return giveUp(state, { code: 'stale', message });
 }
 

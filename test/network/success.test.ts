@@ -164,7 +164,7 @@ describe('a create that is answered', () => {
       expect(run).toMatchObject({
         code: 0,
         stdout: '',
-        stderr: expect.stringContaining('its id is not known'),
+        stderr: expect.stringContaining('its id is unknown'),
       });
       expect(server.calls()).toEqual(['POST /pets']);
     },

@@ -85,7 +85,7 @@ test.each<[way: readonly Way[], where: string]>([
   const refused = await run('pets delete 1 --yes');
   expect(refused).toMatchObject({ code: 2, stdout: '' });
   expect(refused.stderr).toContain(
-    `it wants its token in ${where}, and others want it in the header authorization`,
+    `it takes its token in ${where}, and others take it in the header authorization`,
   );
   expect(server.calls().filter((call) => call.startsWith('DELETE'))).toEqual([]);
 });
