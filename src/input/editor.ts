@@ -14,17 +14,15 @@ import { sanitize, shellWord } from '../process/text.ts';
  * Returns the command line of the editor: `$VISUAL`, `$EDITOR`, or `vi` at a terminal.
  *
  * @param task the command, for errors: `edit pet 3`.
- * @throws UsageError if neither variable is set and there is no terminal for vi.
+ * @param whyNotAsked says in a clause why the user cannot be asked; undefined if they can.
+ * @throws UsageError if neither variable is set and vi cannot be used.
  */
-export function findEditor(
-  { io, flags }: { readonly io: Io; readonly flags: { readonly noInput?: boolean | undefined } },
-  task: string,
-): string {
-  const { env, stdin, stdout } = io;
+export function findEditor({ env, stdout }: Io, task: string, whyNotAsked: string | undefined): string {
   const command = env.VISUAL?.trim() || env.EDITOR?.trim();
   if (command) return command;
-  if (stdin.isTerminal && stdout.isTerminal && !env.CI && !flags.noInput) return 'vi';
-  throw new UsageError(`${task}: no editor is set, and there is no terminal`, 'set VISUAL or EDITOR');
+  const why = stdout.isTerminal ? whyNotAsked : 'there is no terminal';
+  if (why === undefined) return 'vi';
+  throw new UsageError(`${task}: no editor is set, and ${why}`, 'set VISUAL or EDITOR');
 }
 
 interface Editing<Value, Result> {

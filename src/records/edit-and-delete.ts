@@ -3,7 +3,7 @@ import { type Noun, nouns } from '../api/nouns.ts';
 import type { Fields, ServiceRecord } from '../api/record-values.ts';
 import { confirmWrite } from '../asking.ts';
 import { readRecord } from '../client/read-record.ts';
-import { type Context, canAsk } from '../context.ts';
+import { type Context, canAsk, whyNotAsked } from '../context.ts';
 import { editAndSend, findEditor } from '../input/editor.ts';
 import type { PreparedCommand } from '../output/printer.ts';
 import { forEachConcurrently } from '../process/deadline.ts';
@@ -18,7 +18,7 @@ import { writeRecords } from './write-records.ts';
 /** Reads a record, lets the user change it as YAML in an editor, and writes the saved text back. */
 export function editRecord(context: Context, noun: Noun, idOrName: IdOrName): Promise<PreparedCommand> {
   return prepareRecords(context, noun, noun.operations.update, async (access) => {
-    const editor = findEditor(context, `edit ${noun.singular}`);
+    const editor = findEditor(context.io, `edit ${noun.singular}`, whyNotAsked(context));
     const id = await access.names.findId(namedNoun(noun), idOrName);
     const subject = `${noun.singular} ${id}`;
     await confirmWrite(context, { what: `change ${subject}` });

@@ -4,7 +4,7 @@ import { checkChanges, countLayout, parseEdited } from '../../bulk/count-layout.
 import { defaultFlags, type RunFlags } from '../../bulk/run.ts';
 import { readCheckedInput, startRun } from '../../bulk/start-run.ts';
 import { collectFields } from '../../client/whole-list.ts';
-import type { Context } from '../../context.ts';
+import { type Context, whyNotAsked } from '../../context.ts';
 import { editAndSend, findEditor } from '../../input/editor.ts';
 import { parseColumnMap } from '../../input/field-columns.ts';
 import { quoteCell } from '../../output/formats.ts';
@@ -78,7 +78,7 @@ export function editCounts(context: Context, filter: CountFilter, flags: Session
   return {
     view: runView(context, 'inventory'),
     async run() {
-      const editor = findEditor(context, 'edit inventory');
+      const editor = findEditor(context.io, 'edit inventory', whyNotAsked(context));
       const { text, counts } = await readEditText(context, filter);
       if (counts.size === 0) return { notices: [['result', 'no inventory entries to edit']] };
       return editAndSend(context, {
