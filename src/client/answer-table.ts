@@ -161,8 +161,10 @@ export function isTransientError({ kind, details: { status, author } }: CliError
 }
 
 /** Returns true if a reading that failed is retried. An empty 404 and the page of a gateway say nothing about the record. */
-export function isReadingRetried({ details: { status, author, retryable } }: CliError): boolean {
-  return retryable === true || (isMissingStatus(status) && author !== 'service');
+export function isReadingRetried({ details: { status, author, noAnswer } }: CliError): boolean {
+  if (noAnswer !== undefined) return retriedCauses.has(noAnswer);
+  const { verdict } = statusRule(status, author);
+  return verdict === 'busy' || verdict === 'lost' || (isMissingStatus(status) && author !== 'service');
 }
 
 /** Returns true if sending a request twice has the same effect as sending it once. */

@@ -17,7 +17,7 @@ const record = { fields: {}, original: {} };
 const readings: readonly Event[] = [
   ...shown.map((now): Event => ({ kind: 'read', now, reading: { record } })),
   { kind: 'read', now: 5, reading: { record, etag: '"a"' } },
-  { kind: 'not-read', error: new CliError('unavailable', 'no answer', { status: 500, retryable: true }) },
+  { kind: 'not-read', error: new CliError('unavailable', 'no answer', { status: 500 }) },
   { kind: 'not-read', error: new CliError('failed', 'no', { status: 400 }) },
   { kind: 'stopped' },
 ];
@@ -193,7 +193,7 @@ test.each(Object.entries(situations))('no history of a row %s breaks a rule', (_
 
 test('a reading that the service asks to wait for comes no earlier', () => {
   const state = initialState({ id: 7n, intent: add, planned: planned(5, 10) });
-  const details = { status: 429, retryable: true, retryAfterMs: 9000 };
+  const details = { status: 429, retryAfterMs: 9000 };
   const error = new CliError('unavailable', 'busy', details);
   expect(next(state, { kind: 'not-read', error }, usual)[1]).toMatchObject({ kind: 'read', waitMs: 9000 });
 });
