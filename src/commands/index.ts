@@ -69,7 +69,7 @@ export const program: Program = {
     },
     {
       name: 'undo',
-      summary: 'Set back what a run wrote',
+      summary: 'Take back the changes of a run',
       load: async () => (await import('./runs.ts')).undo,
     },
     {

@@ -138,9 +138,9 @@ function parseNamedRow(text: string): NamedRow {
 
 const settle = verb({
   name: 'settle',
-  summary: 'Say what happened to rows that are unknown',
+  summary: 'Record what happened to unknown rows',
   description:
-    'Keeps what a person has found out about rows that are unknown or left, so that the run can be finished and its delivery closed. It sends nothing to the service. A create that was applied needs the id of its record.',
+    'Records whether rows that are unknown or left were applied, once a person has looked. The run can then be finished, and its delivery closed. Sends nothing to the service. A create that was applied needs the id of its record.',
   examples: [
     'petstore runs settle r7 42 43 --as applied',
     'petstore runs settle r7 42 --as failed',

@@ -108,8 +108,8 @@ const bind = verb({
   name: 'bind',
   summary: "Follow a service's own OpenAPI description",
   description: [
-    'Reads an OpenAPI 3 or Swagger 2.0 description, JSON or YAML, finds the operations that this program knows, and stores the binding for the active profile, or without one for the origin of the base URL. From then on every command that calls that origin follows it. The command prints which operations are bound, and why the others are not.',
-    'For the URL of a service it tries the usual paths below it. Without an argument it does so for the base URL. The exit code is 3 if several operations fit one of ours, which then stays unbound.',
+    'Reads an OpenAPI 3 or Swagger 2.0 description, JSON or YAML, finds the operations that petstore uses, and stores the binding for the active profile, or without a profile for the origin of the base URL. From then on every command that calls that origin follows it. The command prints which operations are bound, and why the others are not.',
+    'For the URL of a service, by default the base URL, it tries the usual paths of descriptions. The exit code is 3 if several operations of the description fit one of petstore; that one stays unbound.',
   ],
   examples: [
     'petstore api bind',
@@ -159,7 +159,7 @@ const request = verb({
   name: 'request',
   summary: 'Send any request to the service',
   description: [
-    'Sends a request to the service, with the same base URL, credential, deadline and retries as every other command, and prints the body of the answer as it came. The path lies below the base URL; a whole URL must be of the same origin.',
+    'Sends a request to the service, with the same base URL, credential, deadline and retries as every other command, and prints the body of the answer unchanged. The path lies below the base URL; a whole URL must be of the same origin.',
     'Each -f adds a query parameter to a GET, HEAD or DELETE, and to any request with --input; otherwise it adds a field to a JSON body. true, false, null and numbers are JSON values, and anything else is text. key:=value takes the value as JSON.',
   ],
   write: 'direct',

@@ -144,7 +144,7 @@ const exportAll = verb({
   summary: 'Print all counts as CSV, ready for apply',
   defaultFormat: 'csv',
   description:
-    'Prints the whole inventory as CSV, or as -o says, page by page. What it prints can be edited and applied.',
+    'Prints the whole inventory as CSV, or in the format of -o, page by page. The output can be edited and applied.',
   examples: [
     'petstore inventory export > stock.csv',
     'petstore inventory export --with-expected > stock.csv',
