@@ -49,7 +49,7 @@ export function createRowView(noun: NounName, hasReasons = true): View<object> {
   const visibility = hasReasons ? {} : ({ isHidden: true } as const);
   const valueAlign = isCount ? ({ align: 'right' } as const) : {};
   const dataOf = (value: RecordValue | undefined) =>
-    value === undefined || !isFields(value) ? value : toJsonValue(value);
+    value === undefined ? value : toJsonValue(value);
   const changeColumn: Column<PrintedRow> = {
     name: 'change',
     value: ({ change }) => change,
