@@ -44,7 +44,7 @@ export type FailureVerdict =
   /** Certainly not applied, and no request is retried. */
   | 'rejected';
 
-export interface AnswerRule {
+interface AnswerRule {
   readonly verdict: FailureVerdict;
   /** True if the same request may succeed later. */
   readonly isTransient: boolean;

@@ -3,9 +3,9 @@ import { nouns } from '../api/nouns.ts';
 import { type Author, CliError, type ErrorDetails, type ErrorKind } from '../process/errors.ts';
 import { systemCode } from '../process/system-error.ts';
 import {
-  type AnswerRule,
   type Attempt,
   answerRule,
+  type FailureVerdict,
   isDeniedStatus,
   isIdempotent,
   isMissingStatus,
@@ -35,7 +35,7 @@ export function responseError(call: Call, attempts: Attempts, response: HttpResp
   const orMissing = isMissingStatus(status) && kind === 'unavailable' ? noRecordClause(call) : '';
   const hint = hintOf({ call, response, author, kind });
   const details = { status, author, code, serviceMessage, hint };
-  return makeError(call, attempts, kind, `${why}${orMissing}`, details, statusRule(status, author));
+  return makeError(call, attempts, kind, `${why}${orMissing}`, details, statusRule(status, author).verdict);
 }
 
 function errorKindOf({ operation, request }: Call, status: number, author: Author): ErrorKind {
@@ -65,9 +65,9 @@ export function callError<Thrown>(call: Call, attempts: Attempts, thrown: Thrown
   const { noAnswer, status = attempts.at(-1)?.response?.status } = details;
   if (noAnswer === undefined) return thrown;
   const hint = hintOf({ call, error: thrown });
-  const rule = answerRule({ request: call.request, isSent: true, error: thrown });
+  const { verdict } = answerRule({ request: call.request, isSent: true, error: thrown });
   const why = call.client.secrets.mask(message);
-  return makeError(call, attempts, kind, why, { noAnswer, status, hint, cause: thrown }, rule);
+  return makeError(call, attempts, kind, why, { noAnswer, status, hint, cause: thrown }, verdict);
 }
 
 /**
@@ -80,7 +80,7 @@ function makeError(
   kind: ErrorKind,
   why: string,
   details: ErrorDetails,
-  { verdict }: Pick<AnswerRule, 'verdict'>,
+  verdict: FailureVerdict,
 ): CliError {
   const { method } = call.request;
   const { forwardProxy } = call.client.transport;

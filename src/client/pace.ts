@@ -81,7 +81,10 @@ const longestPatienceMs = 30_000;
 
 /** The pace of requests, shared by all workers: a rate, a pause when the service asks for one, and a stop if it no longer answers. */
 export class Pace {
-  /** The stop of the run, and the error that ends it. The pace stops the run if the service asks to wait too long, or does not answer any more. */
+  /**
+   * The stop of the run, and the error that ends it. The pace stops the run if the service asks to wait too long, or does not
+   * answer any more.
+   */
   readonly stop: Stop<CliError>;
   private readonly intervalMs: number;
   private inFlight = 0;
