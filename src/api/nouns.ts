@@ -31,7 +31,7 @@ export interface Field {
   readonly isWanted?: true;
 }
 
-/** A noun as data: the words for its records, their fields, and their operations. */
+/** A noun as data: the terms for its records, their fields, and their operations. */
 export interface Noun {
   readonly name: NounName;
   /** The word for one record, which its id may follow. */

@@ -86,7 +86,7 @@ interface WireForm {
   readonly names: Readonly<Record<string, string>>;
   /** The other fields of the records, by the service's names. */
   readonly furtherFields: readonly string[];
-  /** What the description says of the values of a field, by our names, if it has a format or lists the values. */
+  /** The bounds of the values of a field, by our names, if the description states a format or lists the values. */
   readonly bounds: Readonly<Record<string, Bounds>>;
 }
 
@@ -110,11 +110,11 @@ export interface BodyField {
   /** The service's name of the field. */
   readonly wireName: string;
   readonly required: boolean;
-  /** What the description says of its values. In the table, only what commands offer: the words of a status. */
+  /** The bounds of its values in the description. The table has them only for a status, because commands offer its values. */
   readonly bounds?: Bounds | undefined;
   /** A value that the description states, or an empty list. */
   readonly example?: JsonValue | undefined;
-  /** Set for a category that is an object: what the object takes. */
+  /** The parts that a category takes, if it is an object. */
   readonly categoryParts?: readonly ('id' | 'name')[] | undefined;
   /** True if a PATCH can remove the field with null. */
   readonly isRemovable?: boolean | undefined;

@@ -49,7 +49,7 @@ export function differencesOf(expected: Fields, actual: Fields): Difference[] {
 }
 
 /**
- * Returns the fields of a value that differ from what the record has now.
+ * Returns the fields of a value that differ from the current record.
  *
  * @param writeOnlyNames the fields that no answer shows. They count as different.
  */

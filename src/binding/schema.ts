@@ -124,7 +124,7 @@ function statedKind(schema: JsonObject): Kind | undefined {
 const kinds = ['object', 'array', 'string', 'integer', 'number', 'boolean'] as const;
 type Kind = (typeof kinds)[number];
 
-/** Returns what a schema says by a keyword. */
+/** Returns the value of a keyword in a schema. */
 export function keywordOf({ parts }: Shape, keyword: string): JsonValue | undefined {
   return parts.findLast((part) => part[keyword] !== undefined)?.[keyword];
 }
@@ -143,7 +143,7 @@ function isNull(schema: JsonValue): boolean {
   return objectOf(schema).type === 'null';
 }
 
-/** Collects what a schema says of a value. Returns undefined if it says nothing. */
+/** Collects the bounds that a schema states for a value, if it states any. */
 export function boundsOf(shape: Shape): Bounds | undefined {
   const [format, constant] = ['format', 'const'].map((keyword) => keywordOf(shape, keyword));
   const bounds: Bounds = {

@@ -195,7 +195,7 @@ async function writeRows(
     const marked = markBeforeSending(plan.changes, journal, stop, concurrency);
     await settleAll(port, marked, { policy, isRun: true, stopped: stop.stopped, concurrency }, keeper);
   } catch (error) {
-    // If the journal cannot be written, the run stops and reports what it has done.
+    // If the journal cannot be written, the run stops and prints its report.
     if (!(error instanceof CliError || error instanceof StoppedError)) throw error;
     if (error instanceof CliError) stop.trigger(new CliError('partial', messageOf(error)));
   } finally {

@@ -5,7 +5,7 @@ import { isAppliedOrUncertain, type RunRow, rowName, rowStateOf } from './row.ts
 import { type Run, runKinds } from './run.ts';
 import type { SessionRuns } from './session.ts';
 
-// What other runs on the target mean for the rows of a run. A delivery is booked once. An uncertain row stays unknown if another
+// Other runs on the target may have a claim on the rows of a run. A delivery is booked once. An uncertain row stays unknown if another
 // run has planned its record since. An undo leaves alone what a later run has written.
 
 /** The outcomes that the rows of a run get because of other runs, whatever their records show. */
@@ -54,8 +54,8 @@ export async function claimsOn(
 }
 
 /**
- * Returns the number of the plan that sent an uncertain row last, or that wrote what an undo sets back, or undefined for any other
- * row. A run that has planned the record later has a claim on the row: plan 4 sent 10, plan 6 of another run wrote 12, so the 12 says
+ * Returns the number of the plan that last sent an uncertain row, or that wrote the value that an undo sets back. Other rows have no
+ * such plan. A run that has planned the record later has a claim on the row: plan 4 sent 10, plan 6 of another run wrote 12, so the 12 says
  * nothing about the 10.
  */
 function findBasePlan(row: RunRow, undoneRows: ReadonlyMap<number, RunRow>): number | undefined {

@@ -43,7 +43,7 @@ export const reportView: View<JsonObject> = {
   ],
 };
 
-/** Returns what a session prints: its summary, notes, and the error if not every row is as the run wants it. */
+/** Returns the output of a session: its summary, its notes, and an error unless every row is as the run wants it. */
 export async function reportOutput(context: Context, report: Report): Promise<Output> {
   const { id, header, rows, appliedOrUncertain, stop, rejects, earlier, unwritten } = report;
   const { fields, sort } = context.flags;
@@ -86,7 +86,7 @@ export async function reportOutput(context: Context, report: Report): Promise<Ou
 
 const noJournalHint = 'look at the records: without its journal the run cannot go on, and it books nothing';
 
-/** Says what the user can do next, or undefined if there is nothing to do. */
+/** Returns the hint for the next step of the user, if there is one. */
 function reportHint(context: Context, report: Report, next: string | undefined): string | undefined {
   const { header, rows, stop, rejects, unwritten } = report;
   if (unwritten?.what === 'journal') return noJournalHint;

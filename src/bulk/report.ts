@@ -194,7 +194,7 @@ export function wayOn(
 /**
  * Asks a person to say what happened to a row.
  *
- * @param row its name, as `rowName` makes it.
+ * @param row its name: see `rowName`.
  * @param look the command that finds the record of the row, if its id is not known.
  */
 export function askPerson(context: Context, run: string, row: string, look?: string): WayOn {

@@ -21,7 +21,7 @@ export function rowTerms(name: NounName): { singular: string; plural: string; re
 export type PrintedRow = ReturnType<typeof toPrintedRow>;
 
 /**
- * Returns what is printed of a row of a run: in a plan, and among the outcomes. A row that is not written has neither
+ * Returns a row of a run as a plan and a list of outcomes print it. A row that is not written has neither
  * `before` nor `after`. `before` is null if the record does not exist, `after` is null if it will be removed. A row that
  * creates a record has no id. `change` is the difference of two counts; it is undefined for fields.
  */
@@ -48,8 +48,7 @@ export function createRowView(noun: NounName, hasReasons = true): View<object> {
   const { idField, isCount } = nouns[noun];
   const visibility = hasReasons ? {} : ({ isHidden: true } as const);
   const valueAlign = isCount ? ({ align: 'right' } as const) : {};
-  const dataOf = (value: RecordValue | undefined) =>
-    value === undefined ? value : toJsonValue(value);
+  const dataOf = (value: RecordValue | undefined) => (value === undefined ? value : toJsonValue(value));
   const changeColumn: Column<PrintedRow> = {
     name: 'change',
     value: ({ change }) => change,

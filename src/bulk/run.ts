@@ -41,7 +41,7 @@ export const runKinds = {
 export const headerSchema = v.object({
   kind: v.picklist(Object.keys(runKinds) as (keyof typeof runKinds)[]),
   noun: v.picklist(Object.keys(nouns) as NounName[]),
-  /** The name of the service, as `targetOf` makes it. */
+  /** The name of the service: see `targetOf`. */
   target: v.string(),
   /** The profile that was active; null if there was none. */
   profile: v.nullable(v.string()),

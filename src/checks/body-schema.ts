@@ -69,7 +69,7 @@ export function compareBody(
  * Finds the values that break a rule of a schema.
  *
  * @param pointer the place of the value in the body.
- * @param whole the schema of the value, of which the schema may be a part.
+ * @param whole the whole schema of the value. `schema` may be a part of it.
  */
 function* mismatchesIn(
   schema: JsonValue,

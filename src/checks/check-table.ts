@@ -15,7 +15,7 @@ import { checkGet, checkList } from './operation-checks.ts';
 import { checkConnection, checkDns, checkTls, judgeExpiry, judgeProtocol } from './reach.ts';
 import { writeChecks } from './write-checks.ts';
 
-/** What the checks are made from, and which of them run. */
+/** The conditions and patterns that decide which checks there are, and which of them run. */
 export interface Selection {
   readonly contract: Contract;
   /** The base URL of the service; undefined for the embedded store. */

@@ -196,7 +196,7 @@ function isAccepted(
   return isListed && type === acceptedType && /^(string|number|boolean)$/.test(type);
 }
 
-/** Says how the headers Deprecation and Sunset differ from what the description says. @see RFC 9745, RFC 8594 */
+/** Returns a clause if the headers Deprecation and Sunset contradict the description. @see RFC 9745, RFC 8594 */
 function remarkOnDeprecation(answer: CheckAnswer, now: Date): string | undefined {
   const { operation, headers } = answer;
   const isAnnounced = (headerValue(headers, 'deprecation') ?? headerValue(headers, 'sunset')) !== undefined;

@@ -14,7 +14,7 @@ const totalNames: Readonly<Record<CheckState, string>> = {
   skip: 'skipped',
 };
 
-/** What smoke found. Every report is made from this. */
+/** The results of smoke, which every format of the report prints. */
 export interface SmokeReport {
   /** The base URL, or `the embedded store`. */
   readonly target: string;

@@ -21,7 +21,7 @@ export interface WritableNoun {
   readonly list: Operation | undefined;
 }
 
-/** What smoke writes of each noun, if the service takes all of it, by the name of the check. */
+/** The values that smoke writes, by the name of the check. Fields that the service does not take are left out. */
 const templates = {
   category: {
     nounName: 'categories',
@@ -49,7 +49,7 @@ export function writableNouns(contract: Contract): ReadonlyMap<string, WritableN
   ]);
 }
 
-/** Completes a template with what the service offers and requires. Returns the reason if that is not possible, a clause. */
+/** Completes a template with the fields that the service takes and requires, or returns a clause that says why it cannot. */
 function resolveNoun(
   name: keyof typeof templates,
   parent: WritableNoun | string | undefined,
@@ -83,7 +83,7 @@ function resolveNoun(
     ...fields,
   };
   const lackingNames = lackingFields(create, templateFields);
-  // A value that is made up may name a record of somebody else.
+  // An invented value could name a record of somebody else.
   const unknown = lackingNames.find((field) => isEntry || bodyFields[field]?.example === undefined);
   if (unknown !== undefined)
     return `${create.id} requires ${bodyFields[unknown]?.wireName ?? unknown}, for which its description states no value`;

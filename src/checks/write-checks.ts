@@ -134,7 +134,7 @@ async function checkShown(context: CheckContext, { noun, id }: TestRecord, sent:
   throw new FindingError(fail(`read back: ${name} of ${noun.name} ${id} is not what was sent`, details));
 }
 
-/** What became of a write of a test record. */
+/** The end of a write of a test record. */
 type SettledRecord = Settled & { readonly outcome: Outcome };
 
 /**

@@ -122,7 +122,7 @@ interface Failure {
   readonly kind?: ErrorKind | undefined;
 }
 
-/** Returns what the user can do about a failure, one sentence. An error may have brought its own hint. */
+/** Returns the hint for a failure, one sentence. An error may already have its own hint. */
 export function hintOf(failure: Failure): string | undefined {
   const ownHint = failure.error?.details.hint;
   if (ownHint !== undefined) return ownHint;

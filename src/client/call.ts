@@ -26,7 +26,7 @@ export interface ClientOptions {
   /** The command line of `doctor`, for hints. */
   readonly doctor: string;
   readonly transport: Transport;
-  /** Saves what the embedded store has answered. A run calls it at its end. Undefined for any other service. */
+  /** Saves the changes of the embedded store. A run calls it at its end. Other services have none. */
   readonly saveStore?: (() => Promise<void>) | undefined;
   readonly limits: CallLimits;
   /** Aborted when the command is interrupted. */

@@ -29,7 +29,7 @@ interface WriteCall {
 export interface JudgedWrite {
   readonly verdict:
     | FailureVerdict
-    /** A success that shows what was sent, or the success of a DELETE. */
+    /** A success that shows the values that were sent, or the success of a DELETE. */
     | 'shown'
     /** A success without a record. */
     | 'empty'

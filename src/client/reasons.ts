@@ -10,7 +10,7 @@ interface ReasonRule {
   readonly hint?: string;
   /** True if no further reading can settle an unknown row, so that a person must. */
   readonly needsPerson?: true;
-  /** True if the message says what was sent. */
+  /** True if the message states the value that was sent. */
   readonly saysSent?: true;
 }
 

@@ -27,7 +27,7 @@ export interface CallInput {
 export interface OperationRequest {
   readonly operation: OperationId;
   readonly input: CallInput;
-  /** True if the input may lack what the contract requires, to test whether the service rejects it. */
+  /** True if required input may be missing, to test whether the service rejects the request. */
   readonly isUnchecked?: boolean | undefined;
 }
 

@@ -62,7 +62,7 @@ export async function complete(context: Context, line: ParsedLine, words: readon
   const { kind, stem } = offered;
   const current = words.at(-1) ?? '';
   const cursor = { ...line, prefix: current.slice(stem.length) };
-  // A completion reports no errors. It offers what it gets in time.
+  // A completion reports no errors. It offers only the values that arrive in time.
   const values = await withinLimits({ limitMs: patienceMs }, async () =>
     lookUps[kind as LookUpKind](context, cursor),
   ).catch(() => []);

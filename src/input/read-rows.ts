@@ -23,7 +23,7 @@ export interface CheckedInput<Row extends InputRow> {
 
 /**
  * From this row on V8 collects garbage when the heap has grown by a third. By default it lets the heap grow to three or four times
- * what is in use, and a diff of 1,000,000 rows takes 535 MB.
+ * the memory in use, and a diff of 1,000,000 rows takes 535 MB.
  */
 const largeRows = 20_000;
 

@@ -13,7 +13,7 @@ const levels = {
   /** A fact about the result. */
   result: { prefix: '', isQuiet: true, isHeld: true },
   note: { prefix: 'note: ', isQuiet: true, isHeld: true },
-  /** A result that may be incomplete, or not what the user expects. */
+  /** A result that may be incomplete, or other than the user expects. */
   warning: { prefix: 'warning: ', isQuiet: false, isHeld: true },
 } as const;
 

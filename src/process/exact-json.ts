@@ -57,7 +57,7 @@ export function parseJson(text: string): JsonValue {
       // Nesting of n levels takes 2n characters.
       if (text.length <= 2 * maxDepth || !isDeeper(value, maxDepth)) return value;
     } catch {
-      // The reader below reports what is wrong.
+      // The reader below finds the mistake and reports it.
     }
   return new Reader(text).read();
 }

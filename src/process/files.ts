@@ -106,7 +106,7 @@ export function realFile(path: string): string {
     const target = isLink ? resolve(dirname(path), readlinkSync(path)) : path;
     return join(realpathSync(dirname(target)), basename(target));
   } catch {
-    // Opening the file reports what is wrong.
+    // The error is reported when the file is opened.
     return path;
   }
 }
@@ -171,7 +171,7 @@ export function writeNewFile(fileName: FileName, lines: Iterable<string>): strin
   return name;
 }
 
-/** Creates an empty file, so that nobody else takes its name meanwhile. */
+/** Creates an empty file, so that no other process takes its name. */
 function takeName({ name, folder }: FileName): string {
   const ending = extname(name);
   const stem = name.slice(0, name.length - ending.length);

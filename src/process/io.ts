@@ -183,7 +183,7 @@ const endingSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
  */
 export function whileKillable<Value>(work: () => Value): Value {
   const listeners = endingSignals.map((name) => [name, process.rawListeners(name)] as const);
-  // Without a listener, the system does what it does by default.
+  // Without a listener, the default action of the system ends the process.
   for (const name of endingSignals) process.removeAllListeners(name);
   try {
     return work();

@@ -57,7 +57,7 @@ export function updateRecords(
   });
 }
 
-/** Writes the count of a pet: sets it, adds to what is read, or creates the entry. */
+/** Writes the count of a pet: sets it, adds to the current count, or creates the entry. */
 export function writeCount(
   context: Context,
   pet: IdOrName,

@@ -85,7 +85,7 @@ export function deleteRecords(
     const describe = (some: readonly bigint[]) => nameAll(noun, some, (id) => details.get(id)?.title);
     if (present.length > 0)
       await confirmWrite(context, { what: `delete ${describe(present)}`, needsYes: true });
-    // Deletes only what the question showed.
+    // A record is deleted only if it is still as the question showed it.
     const writes = ids.map((id) => ({
       id,
       intent: { kind: 'remove', expected: details.get(id)?.fields } as const,

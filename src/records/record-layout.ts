@@ -162,7 +162,7 @@ export async function resolveNames(
   return withoutInvalid({ ...input, rows }, issues, skipInvalid);
 }
 
-/** Returns what a run does with a record of a file. */
+/** Returns the intent of the row for a record of a file. */
 export function toIntent(kind: WriteVerb, fields: Fields): Intent {
   if (kind === 'delete') return { kind: 'remove' };
   const value = Object.fromEntries(Object.entries(fields).filter(([, field]) => field !== undefined));

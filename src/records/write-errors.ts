@@ -81,7 +81,7 @@ function unknownError(
   return new CliError('unavailable', text, details);
 }
 
-/** Names the record in an error, so that several records that fail alike can be told apart. */
+/** Adds the name of the record to an error, because several records may fail alike. */
 export function namedError(access: Access, row: Row, error: CliError): CliError {
   const name = subjectOf(access, row);
   const isNamed = error.message.includes(name) || error instanceof InterruptedError;

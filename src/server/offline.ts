@@ -188,7 +188,7 @@ class SharedStore {
     const version = versionOf(this.file);
     if (version === this.saved?.version) return;
     const store = readStore(this.file) ?? seedStore();
-    // A run must not go on in another store than the one that its journal names.
+    // A run must not continue in a store other than that of its journal.
     if (this.current.id !== undefined && store.id !== this.current.id)
       throw new CliError(
         'failed',

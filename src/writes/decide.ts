@@ -79,7 +79,7 @@ export const plannedSchema = v.object({
  */
 export const doubtSchema = v.picklist(['sent', 'sent-twice', 'sent-twice-before']);
 
-/** What became of a row. An unknown row may have been written. A failed row certainly was not. */
+/** The end of a row. An unknown row may have been written. A failed row certainly was not. */
 export const outcomeSchema = v.object({
   kind: v.picklist(['applied', 'unchanged', 'failed', 'unknown']),
   reason: v.optional(reasonSchema),
@@ -87,13 +87,13 @@ export const outcomeSchema = v.object({
   made: v.optional(v.object({ id: v.optional(idSchema), value })),
 });
 
-/** What a row asks for. */
+/** The change that a row asks for. */
 export type Intent = Readonly<v.InferOutput<typeof intentSchema>>;
 export type Planned = Readonly<v.InferOutput<typeof plannedSchema>>;
 export type Doubt = v.InferOutput<typeof doubtSchema>;
 export type Outcome = Readonly<v.InferOutput<typeof outcomeSchema>>;
 
-/** One record to write: what is asked for, and what is known about it. */
+/** One record to write: the intent, and the state of the write. */
 export interface Row {
   /** The id of the record. A row that creates a record has none. */
   readonly id?: bigint | undefined;
@@ -190,7 +190,7 @@ function decideUncertain(
     if (now === null) return applied;
     return isMetBy(before, now) ? writeAgain : leaveAsChanged(planned, now);
   }
-  // `+3` from 5 was refused, and the count is 8. Either a gateway sent it twice, or somebody else has counted 8.
+  // `+3` from 5 was refused, and the count is 8. Either a gateway sent it twice, or somebody else has set 8.
   if (isMetBy(after, now))
     return intent.kind === 'add' && doubt !== 'sent' ? leaveAsChanged(planned, now) : applied;
   if (isMetBy(before, now))

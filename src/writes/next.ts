@@ -85,7 +85,7 @@ function begin(state: State, situation: Situation): Next {
   const isPlainSet = isPlain && intent.kind === 'set' && !readsFirst;
   if (planned && !doubt && (isPlainSet || !canReadEach)) return thenWrite(state, planned);
   if (planned || canRead || !isPlain) return thenRead(state, situation);
-  // The service only takes writes, so nobody knows what the record has.
+  // The service offers no reading, so the value of the record stays unknown.
   const after = intent.kind === 'remove' ? null : intent.value;
   const blind: Planned = { action: intent.kind, before: null, after };
   return thenWrite({ ...state, planned: blind }, blind);

@@ -143,7 +143,7 @@ function end(state: State, { error, ...result }: End): Next {
   return [state, { kind: 'end', ...result, error: isCounted ? error.with({ attempts }) : error }];
 }
 
-/** Returns true if the service has refused a write because of what the record has. */
+/** Returns true if the service has refused a write because of the current value of the record. */
 export function isOutdated(write: JudgedWrite | undefined): boolean {
   return write?.verdict === 'conflict' || write?.verdict === 'stale';
 }
