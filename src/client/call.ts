@@ -26,7 +26,7 @@ export interface ClientOptions {
   /** The command line of `doctor`, for hints. */
   readonly doctor: string;
   readonly transport: Transport;
-  /** Saves the changes of the embedded store. A run calls it at its end. Other services have none. */
+  /** Saves the changes of the embedded store. A run calls it each second and at its end. Other services have none. */
   readonly saveStore?: (() => Promise<void>) | undefined;
   readonly limits: CallLimits;
   /** Aborted when the command is interrupted. */
