@@ -16,7 +16,7 @@ type Claims = ReadonlyMap<Row, Outcome>;
  *
  * @throws UsageError if a journal that may be of the target cannot be read.
  */
-export async function claimsOn(
+export async function findClaims(
   { list, run, undoneRun }: SessionRuns,
   rows: readonly RunRow[],
 ): Promise<Claims> {
@@ -28,7 +28,7 @@ export async function claimsOn(
     const base = findBasePlan(row, undoneRows);
     return base !== undefined && plan > base;
   };
-  const claims = new Map(undoneRun ? claimUndone(undoneRun, rows) : []);
+  const claims = new Map(undoneRun ? claimsOfUndoneRun(undoneRun, rows) : []);
   const candidates = rows.filter(
     (row) => deliveries.length > 0 || findBasePlan(row, undoneRows) !== undefined,
   );
@@ -45,8 +45,8 @@ export async function claimsOn(
       const otherRow = otherRows.get(row.id);
       if (!otherRow || (takenBack.has(row.id) && !row.doubt)) continue;
       const claim =
-        (isBooking ? bookedBy(info, row, otherRow) : undefined) ??
-        (isAfter(otherRow.planNumber, row) ? laterRun(info, row, otherRow) : undefined);
+        (isBooking ? claimOfBooking(info, row, otherRow) : undefined) ??
+        (isAfter(otherRow.planNumber, row) ? claimOfLaterRun(info, row, otherRow) : undefined);
       if (claim) claims.set(row, claim);
     }
   }
@@ -64,7 +64,7 @@ function findBasePlan(row: RunRow, undoneRows: ReadonlyMap<number, RunRow>): num
 }
 
 /** Returns the claim of a run that has booked the row for the same delivery. */
-function bookedBy(info: RunInfo, row: Row, other: RunRow): Outcome | undefined {
+function claimOfBooking(info: RunInfo, row: Row, other: RunRow): Outcome | undefined {
   const { intent } = row;
   if (intent.kind !== 'add' || other.intent.kind !== 'add') return undefined;
   if (row.doubt || rowStateOf(other) !== 'applied') return undefined;
@@ -91,7 +91,7 @@ async function readTakenBack(list: RunList, { undo }: RunInfo): Promise<Readonly
  * Returns the claim of a later run that has planned the record of a row. Only a person can find out what became of an uncertain row.
  * An undo leaves alone a value that the later run has written, or may have written.
  */
-function laterRun({ id, header }: RunInfo, row: Row, other: RunRow): Outcome | undefined {
+function claimOfLaterRun({ id, header }: RunInfo, row: Row, other: RunRow): Outcome | undefined {
   const code = 'later_run';
   if (row.doubt) {
     const message = `run ${id} has planned this record since, so its value proves nothing: look at it, and say what happened`;
@@ -103,7 +103,7 @@ function laterRun({ id, header }: RunInfo, row: Row, other: RunRow): Outcome | u
 }
 
 /** Returns the claims of the undone run: an undo leaves its unknown rows alone until a person has settled them there. */
-function claimUndone({ id = '', rows: undoneRows }: Run, rows: readonly RunRow[]): Claims {
+function claimsOfUndoneRun({ id = '', rows: undoneRows }: Run, rows: readonly RunRow[]): Claims {
   const byLine = new Map(undoneRows.map((row) => [row.line, row]));
   const claims = new Map<Row, Outcome>();
   for (const row of rows) {

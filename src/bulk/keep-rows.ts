@@ -18,7 +18,7 @@ import type { RunChange } from './run-events.ts';
 
 /** The most rows that share a mark, because a mark waits for the disk. */
 const maxMarkedRows = 512;
-/** The same for rows that may stay unknown after a kill, if others have changed their records. A set without `expected` never does. */
+/** The most if one of them may stay unknown after a kill, because others have changed its record: all but sets without `expected`. */
 const maxMarkedChanges = 64;
 
 /**
@@ -31,7 +31,7 @@ export function* markBeforeSending(
   stop: Stop<CliError>,
   concurrency: number,
 ): Generator<RunRow> {
-  const mostTogether = ({ intent, planned }: RunRow) => {
+  const maxSharing = ({ intent, planned }: RunRow) => {
     // After a kill only a person can settle a marked create.
     if (planned?.action === 'create') return concurrency;
     return intent.kind === 'set' && intent.expected === undefined ? maxMarkedRows : maxMarkedChanges;
@@ -40,7 +40,7 @@ export function* markBeforeSending(
     const rows: RunRow[] = [];
     let most = Number.POSITIVE_INFINITY;
     for (const row of changes.slice(from, from + maxMarkedRows)) {
-      most = Math.min(most, mostTogether(row));
+      most = Math.min(most, maxSharing(row));
       if (rows.length >= most) break;
       rows.push(row);
     }
@@ -216,11 +216,11 @@ export function writeEnd(
     rejects.push({ line, text, state: 'failed', reason: reason && { ...reason, code: shownCode(reason) } });
   }
   const file = { folder, name: namedFile ?? rejectsName({ name, path: path ?? undefined }, format, folder) };
-  const written = rejects.length > 0 ? writeRejects(file, format, columns, rejects) : undefined;
+  const writtenFile = rejects.length > 0 ? writeRejects(file, format, columns, rejects) : undefined;
   const end = { ...rowTotals(rows, header), planNumber: run.planNumber, ended: new Date().toISOString() };
-  journal.appendChanges([{ kind: 'end', end: { ...end, rejects: written } }]);
+  journal.appendChanges([{ kind: 'end', end: { ...end, rejects: writtenFile } }]);
   journal.sync();
-  return written;
+  return writtenFile;
 }
 
 const interrupted: Outcome = {

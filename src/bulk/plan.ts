@@ -5,7 +5,7 @@ import { forEachConcurrently } from '../process/deadline.ts';
 import { CliError, UsageError } from '../process/errors.ts';
 import { decide, type Row } from '../writes/decide.ts';
 import type { Reading, RecordPort } from '../writes/port.ts';
-import { claimsOn } from './claims.ts';
+import { findClaims } from './claims.ts';
 import { applyPlan, isResumable, type RowPlan, type RunRow } from './row.ts';
 import type { Run } from './run.ts';
 import type { Session } from './session.ts';
@@ -45,7 +45,7 @@ const minRowsForList = 100;
 export async function planRun(session: Session, onRead: () => void): Promise<Plan> {
   const { run, port, stocks, concurrency, mayCreate } = session;
   const rows = run.rows.filter(isResumable);
-  const claims = await claimsOn(session, rows);
+  const claims = await findClaims(session, rows);
   const toRead: RunRow[] = [];
   const planByValue = (row: RunRow, now: RecordValue) => applyPlan(row, planOf(row, now, mayCreate, port));
   for (const row of rows) {

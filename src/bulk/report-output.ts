@@ -5,7 +5,7 @@ import type { Output } from '../output/printer.ts';
 import type { Style } from '../output/style.ts';
 import type { JsonObject } from '../process/exact-json.ts';
 import { counted, groupDigits, joinFirst, sanitize, shorten } from '../process/text.ts';
-import { groupFailures, type Report, rejectsLine, runError, toReportJson, wayOn } from './report.ts';
+import { groupFailures, nextStepOf, type Report, rejectsLine, runError, toReportJson } from './report.ts';
 import { idOfRow, type RunRow, rowCountOf, rowName, rowStateOf, rowStates } from './row.ts';
 import { describeExample, rowTerms } from './row-view.ts';
 import { runKinds } from './run.ts';
@@ -47,7 +47,7 @@ export const reportView: View<JsonObject> = {
 export async function reportOutput(context: Context, report: Report): Promise<Output> {
   const { id, header, rows, appliedOrUncertain, stop, rejects, earlier, unwritten } = report;
   const { fields, sort } = context.flags;
-  const next = wayOn(context, report, unwritten?.what);
+  const next = nextStepOf(context, report, unwritten?.what);
   const canUndo =
     runKinds[header.kind].canBeUndone && appliedOrUncertain > 0 && unwritten?.what !== 'journal';
   const undo = canUndo ? followUpCommand(context, ['undo', id]) : undefined;
@@ -70,7 +70,7 @@ export async function reportOutput(context: Context, report: Report): Promise<Ou
     error: error ?? unwritten?.error.with({ hint: next?.hint ?? noJournalHint }),
   };
   const { content } = context.printer();
-  const json = toReportJson(report, { next: next?.line, undo });
+  const json = toReportJson(report, { next: next?.command, undo });
   if (content === 'ids' && header.kind === 'create')
     return {
       documents: [json],

@@ -88,7 +88,7 @@ export function toReportJson(
 export type FailureGroup = ReturnType<typeof groupFailures>[number];
 
 /**
- * Groups the rows that are not as they should be by reason, the largest group first, each with its first row as an example.
+ * Groups the rows that failed or are unknown by reason, the largest group first, each with its first row as an example.
  * `kind` is status and code, such as `409 in_use`, or a code alone, such as `timeout`.
  */
 export function groupFailures(rows: Iterable<RunRow>) {
@@ -111,7 +111,7 @@ function firstFailure({ line, id, outcome }: RunRow, state: 'failed' | 'unknown'
   return { kind, state, count: 1, example: { line, id, message, requestId } };
 }
 
-/** Returns the error that ends a session, or that repeats how a run has ended, or undefined if every row is as the file says. */
+/** Returns the error of a session or of a finished run, unless every row is as the file says. */
 export function runError(
   { header, counts }: Pick<RunInfo, 'header' | 'counts'>,
   stop?: CliError | undefined,
@@ -126,7 +126,7 @@ export function runError(
     ...(states.length > 0 ? [`${states.join(', ')} of ${counted(rowCountOf(counts), 'row', 'rows')}`] : []),
   ];
   const subject = header.undoes === null ? header.name : `undo ${header.undoes}`;
-  // For these two the counts decide, because rows may have been written before the stop.
+  // For the kinds partial and failed the counts decide, because rows may have been written before the stop.
   const stopKind = stop?.kind === 'partial' || stop?.kind === 'failed' ? undefined : stop?.kind;
   return new CliError(stopKind ?? kindOf(counts, header.undoes !== null), `${subject}: ${facts.join('; ')}`, {
     hint,
@@ -135,8 +135,8 @@ export function runError(
 }
 
 /**
- * Returns the kind of error for rows that are not as they should be. It is `partial` if other rows are, and for an undo, which may
- * leave rows alone. It is `unavailable` if every row is unknown.
+ * Returns the kind of error for a run with rows that failed, are unknown or were not processed. It is `partial` if other rows succeeded,
+ * and for an undo, which may leave rows alone. It is `unavailable` if every row is unknown.
  */
 function kindOf(counts: RowCounts, isUndo: boolean): ErrorKind {
   const { applied, unchanged, booked, failed, unknown, invalid, unprocessed, unsettled } = counts;
@@ -146,23 +146,23 @@ function kindOf(counts: RowCounts, isUndo: boolean): ErrorKind {
 }
 
 /** The next step with a run. */
-interface WayOn {
-  /** A command to type. */
-  readonly line: string;
-  /** A hint with the command. */
+interface NextStep {
+  /** The command line to type. */
+  readonly command: string;
+  /** A hint that contains the command. */
   readonly hint: string;
 }
 
 /**
- * Finds the way on with a run, or undefined if the run is finished.
+ * Finds the next step with a run, unless the run is finished.
  *
  * @param unwritten the part of its end that the run lacks.
  */
-export function wayOn(
+export function nextStepOf(
   context: Context,
   { id = '', header, rows }: Pick<Run, 'id' | 'header' | 'rows'>,
   unwritten?: Unwritten['what'],
-): WayOn | undefined {
+): NextStep | undefined {
   const { noun, undoes } = header;
   const unfinished = rows.filter((row) => isResumable(row) || needsPerson(row));
   if (unwritten === 'journal' || (unwritten === undefined && unfinished.length === 0)) return undefined;
@@ -184,25 +184,26 @@ export function wayOn(
   const words = undoes === null ? ['resume', id] : ['undo', undoes];
   // Another file, because the one of this session could not be written.
   const rejects = unwritten === 'rejects' ? ['--rejects', '<file>'] : [];
-  const line = followUpCommand(
+  const command = followUpCommand(
     context,
     firstWait && isWaiting ? ['undo', firstWait.run] : [...words, ...rejects],
   );
-  return { line, hint: `go on with: ${line}` };
+  return { command, hint: `go on with: ${command}` };
 }
 
 /**
  * Asks a person to say what happened to a row.
  *
  * @param row its name: see `rowName`.
- * @param look the command that finds the record of the row, if its id is not known.
+ * @param findCommand the command that finds the record of the row, if its id is unknown.
  */
-export function askPerson(context: Context, run: string, row: string, look?: string): WayOn {
+export function askPerson(context: Context, run: string, row: string, findCommand?: string): NextStep {
   // A row that is named by its line has created a record, whose id the person must give.
   const name = row.startsWith('line:') ? `${row}=<id>` : row;
-  const line = followUpCommand(context, ['runs', 'settle', run, name, '--as', 'applied']);
-  const first = look === undefined ? 'look at the record, and' : `look for the record: ${look}; then`;
-  return { line, hint: `${first} say what happened: ${line}, or --as failed` };
+  const command = followUpCommand(context, ['runs', 'settle', run, name, '--as', 'applied']);
+  const firstStep =
+    findCommand === undefined ? 'look at the record, and' : `look for the record: ${findCommand}; then`;
+  return { command, hint: `${firstStep} say what happened: ${command}, or --as failed` };
 }
 
 /** Returns the command that applies a file of rejects, with the flags of the run. */

@@ -16,7 +16,7 @@ export interface SessionRuns {
   /** All runs of this user, as listed after the target was locked. A dry run locks nothing. */
   readonly list: RunList;
   readonly run: Run;
-  /** Of an undo, the run that it takes back. */
+  /** The run that an undo takes back. */
   readonly undoneRun?: Run | undefined;
 }
 
@@ -60,7 +60,7 @@ function createUndoRun({ id, header, rows: writtenRows }: Run): Run {
 
 /**
  * Adds to an undo the rows of its run that a person has since settled as applied, and the ids of records they created. Rows that
- * it could not take back are tried again, unless nobody knows yet what became of them in their run.
+ * it could not take back are tried again, unless it is still unknown in their run whether they were written.
  */
 function extendUndo(undo: Run, undoneRun: Run): Run {
   const earlierRows = new Map(undo.rows.map((row) => [row.line, row]));

@@ -15,7 +15,7 @@ import {
   type RunList,
   runsOfDelivery,
 } from './list-runs.ts';
-import { toRunJson, wayOn } from './report.ts';
+import { nextStepOf, toRunJson } from './report.ts';
 import { type RunRow, rowTotals } from './row.ts';
 import { areDisjoint, createRun, type Run, type RunFlags, type RunHeader, shardOf } from './run.ts';
 import { readSessionRuns } from './session.ts';
@@ -113,7 +113,7 @@ async function checkDelivery(context: Context, list: RunList, { header }: Run): 
     if (!isUnfinished(latestRun) || areDisjoint(info.header.flags.shard, flags.shard)) continue;
     const { run } = await readSessionRuns(list, latestRun);
     throw new UsageError(`delivery ${delivery}: its run ${latestRun.id} is not finished; nothing was sent`, {
-      hint: wayOn(context, run, 'end')?.hint,
+      hint: nextStepOf(context, run, 'end')?.hint,
       code: 'unfinished_delivery',
     });
   }

@@ -75,9 +75,9 @@ export async function printHelp(context: Context, argv: readonly string[]): Prom
 async function runLine(context: Context, line: ParsedLine, argv: readonly string[]): Promise<number> {
   const name = commandName(line.path);
   const action = actionOf(line.command);
-  if (line.problem || !action) throw wordsError(context, line, argv);
+  if (line.problem || !action) throw toParseError(context, line, argv);
   const { values } = line;
-  checkWords(name, action, values);
+  checkValues(name, action, values);
   await checkSettings(context, action);
   const { view, run } = await prepare(context, action, values);
   const { flags, io } = context;
@@ -91,7 +91,7 @@ async function runLine(context: Context, line: ParsedLine, argv: readonly string
 }
 
 /** @throws UsageError for a write flag of a command that does not write, and for a wrong value. */
-function checkWords(name: string, action: Action, values: Values): void {
+function checkValues(name: string, action: Action, values: Values): void {
   const takenKeys = Object.entries(flagsOf(action)).map(([key, flag]) => flag.key ?? key);
   const misplaced = Object.entries(writeFlags).find(([key]) => key in values && !takenKeys.includes(key));
   if (misplaced) throw new UsageError(`${name}: unknown option '${nameOf(misplaced[1])}'`);
@@ -156,7 +156,7 @@ async function printOutput(
 const guardedFlags = ['--yes', '--again'];
 
 /** Turns an error of commander into ours. */
-function wordsError({ io }: Context, { path, problem }: ParsedLine, argv: readonly string[]): UsageError {
+function toParseError({ io }: Context, { path, problem }: ParsedLine, argv: readonly string[]): UsageError {
   const name = commandName(path);
   const message = (problem?.message ?? '').replace('error: ', '');
   const seeHelp = `see \`${name} --help\``;

@@ -159,8 +159,8 @@ function afterNoReading(old: State, error: CliError, situation: Situation): Next
   return (isRepeated ? tryAgain(state, 'read', situation, error) : undefined) ?? endUnread(state, error);
 }
 
-/** A way on after an attempt. */
-type Way =
+/** A move after an attempt. */
+type Move =
   /** Reads the record, to confirm a success. */
   | 'confirm'
   /** Waits, reads the record and decides again. */
@@ -171,45 +171,45 @@ type Way =
   | 'write';
 
 type AttemptRules = Readonly<
-  Record<JudgedWrite['verdict'], { readonly doubt?: Doubt; readonly ways: readonly Way[] }>
+  Record<JudgedWrite['verdict'], { readonly doubt?: Doubt; readonly moves: readonly Move[] }>
 >;
 
 /**
- * What follows an attempt that is not certainly applied: the doubt that it leaves, and the ways on. The first way that is open is
- * taken. If none is, the row ends.
+ * What follows an attempt that is not certainly applied: the doubt that it leaves, and the moves. The first move that is possible is
+ * made. Without one the row ends.
  */
 const attemptRules: AttemptRules = {
-  shown: { ways: [] },
-  empty: { doubt: 'sent', ways: ['confirm'] },
-  unclear: { doubt: 'sent', ways: ['confirm'] },
-  accepted: { doubt: 'sent', ways: [] },
-  lost: { doubt: 'sent', ways: ['read', 'look'] },
-  unrepeatable: { doubt: 'sent', ways: ['look'] },
-  conflict: { doubt: 'sent-twice', ways: ['read', 'look'] },
-  stale: { doubt: 'sent-twice', ways: ['read', 'look'] },
-  missing: { doubt: 'sent-twice', ways: ['look'] },
-  busy: { ways: ['write'] },
-  rejected: { ways: [] },
-  stopped: { doubt: 'sent', ways: [] },
+  shown: { moves: [] },
+  empty: { doubt: 'sent', moves: ['confirm'] },
+  unclear: { doubt: 'sent', moves: ['confirm'] },
+  accepted: { doubt: 'sent', moves: [] },
+  lost: { doubt: 'sent', moves: ['read', 'look'] },
+  unrepeatable: { doubt: 'sent', moves: ['look'] },
+  conflict: { doubt: 'sent-twice', moves: ['read', 'look'] },
+  stale: { doubt: 'sent-twice', moves: ['read', 'look'] },
+  missing: { doubt: 'sent-twice', moves: ['look'] },
+  busy: { moves: ['write'] },
+  rejected: { moves: [] },
+  stopped: { doubt: 'sent', moves: [] },
 };
 
 /** The same for a create. After any doubt it is never sent again, and there is no id to read. A create that is refused is not made. */
 const createRules: AttemptRules = {
   ...attemptRules,
-  lost: { doubt: 'sent', ways: [] },
-  unrepeatable: { doubt: 'sent', ways: [] },
-  conflict: { ways: [] },
-  stale: { ways: [] },
+  lost: { doubt: 'sent', moves: [] },
+  unrepeatable: { doubt: 'sent', moves: [] },
+  conflict: { moves: [] },
+  stale: { moves: [] },
 };
 
 function afterAttempt(old: State, lastWrite: JudgedWrite, situation: Situation): Next {
   const rules = old.intent.kind === 'create' ? createRules : attemptRules;
-  const { doubt: added, ways } = rules[lastWrite.verdict];
-  const doubt = added === 'sent-twice' ? (old.doubt ?? added) : (added ?? old.doubt);
+  const { doubt: newDoubt, moves } = rules[lastWrite.verdict];
+  const doubt = newDoubt === 'sent-twice' ? (old.doubt ?? newDoubt) : (newDoubt ?? old.doubt);
   const state = { ...old, doubt, lastWrite, attempts: old.attempts + 1 };
   if (isApplied(old, lastWrite, situation)) return endApplied(state, lastWrite.record);
-  for (const way of ways) {
-    const step = tryWay(way, state, situation);
+  for (const move of moves) {
+    const step = tryMove(move, state, situation);
     if (step) return step;
   }
   return endAsAnswered(state);
@@ -222,15 +222,15 @@ function isApplied({ id, doubt }: State, { verdict, id: madeId }: JudgedWrite, {
   return verdict === 'shown' || (verdict === 'missing' && doubt !== undefined);
 }
 
-/** Takes a way on after an attempt, if it is open: a create without an id cannot be read, because only its answer has the id. */
-function tryWay(way: Way, state: State, situation: Situation): Next | undefined {
+/** Makes a move after an attempt, if it is possible: a create without an id cannot be read, because only its answer has the id. */
+function tryMove(move: Move, state: State, situation: Situation): Next | undefined {
   const { id, lastWrite } = state;
-  if (way === 'write') return tryAgain(state, 'write', situation, lastWrite?.error);
-  if (way === 'confirm')
+  if (move === 'write') return tryAgain(state, 'write', situation, lastWrite?.error);
+  if (move === 'confirm')
     return (id ?? lastWrite?.id) === undefined
       ? undefined
       : thenRead({ ...state, aim: 'confirm' }, situation);
-  if (way === 'read') return tryAgain(state, 'read', situation, lastWrite?.error);
+  if (move === 'read') return tryAgain(state, 'read', situation, lastWrite?.error);
   return situation.leftMs > 0 ? thenRead({ ...state, aim: 'look' }, situation) : undefined;
 }
 
