@@ -128,13 +128,13 @@ async function readResumed(list: RunList, info: RunInfo): Promise<SessionRuns | 
   return isUnfinished(info) ? await readSessionRuns(list, info) : undefined;
 }
 
-/** The error that says why a run must not be resumed, or undefined if it may be resumed. */
+/** Returns the error of a run that must not be resumed. */
 function resumeRefusal(list: RunList, info: RunInfo): UsageError | undefined {
   const { id, header, undo, state, planNumber } = info;
   if (undo)
     return new UsageError(
       `resume ${id}: run ${undo.id} ${state === 'undone' ? 'has undone it' : 'has begun to undo it'}`,
-      `apply the file again; an undo that has not ended goes on with: petstore undo ${id}`,
+      `apply the file again; to go on with an undo that has not ended: petstore undo ${id}`,
     );
   // A row that sets could replace a value of a later run. Without rows to settle, the session only writes the end of the journal.
   const { kind, flags } = header;
@@ -172,7 +172,7 @@ async function readUndo(
   if (header.kind === 'delete')
     throw new UsageError(
       `undo ${id}: it removed records, which cannot be undone`,
-      `its records are in \`petstore runs show ${id} -o json\`, which ${header.noun} create --from takes${header.noun === 'pets' ? '; _quantity is the count of each' : ''}`,
+      `\`petstore runs show ${id} -o json\` prints its records for ${header.noun} create --from${header.noun === 'pets' ? '; _quantity is the count of each' : ''}`,
     );
   const undo = header.undoes === null ? info.undo : info;
   if (!undo)
@@ -216,8 +216,8 @@ async function carryOutChoice(
 function describeUndone({ id, started = '', header, rows }: Run): string {
   const written = rows.filter(isAppliedOrUncertain).length;
   // The text of an editor is not a file with a name.
-  const what = header.kind === 'edit' ? 'edit' : `${header.kind} ${header.name}`;
-  return `undoing ${id}: ${what}, ${minuteText(started)}, ${groupDigits(written)} of ${counted(header.rows, 'row', 'rows')}`;
+  const origin = header.kind === 'edit' ? 'edit' : `${header.kind} ${header.name}`;
+  return `undoing ${id}: ${origin}, ${minuteText(started)}, ${groupDigits(written)} of ${counted(header.rows, 'row', 'rows')}`;
 }
 
 /** Says that there is nothing to do. The exit code repeats the end of the run. */

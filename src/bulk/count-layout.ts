@@ -79,7 +79,7 @@ function hasExpected(values: Fields): boolean {
   return expected !== null && String(expected).trim() !== '';
 }
 
-/** Adds up two rows of one pet, such as of two warehouses. @throws ValueError. */
+/** Adds up two rows of one pet, such as of two warehouses. @throws ValueError if they expect different counts, or the sum is too large. */
 function addUp(first: CountRow, second: CountRow): CountRow {
   const [intent, other] = [first.intent, second.intent];
   if (intent.expected !== other.expected)

@@ -24,7 +24,7 @@ export class Journal {
   /**
    * Creates a file with the mode 0600. If the run has been read, opens its file and cuts off an incomplete end.
    *
-   * @throws CliError `failed`.
+   * @throws CliError `failed` if the file cannot be created or opened.
    */
   constructor(path: string, run: Run) {
     this.path = path;

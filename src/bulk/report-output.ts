@@ -92,7 +92,8 @@ function reportHint(context: Context, report: Report, next: string | undefined):
   if (unwritten?.what === 'journal') return noJournalHint;
   const isStale = rows.some(({ outcome }) => outcome?.reason?.code === 'stale');
   const firstStep =
-    stop?.details.hint ?? (isStale ? 'petstore help gateways says what may stand between' : undefined);
+    stop?.details.hint ??
+    (isStale ? 'see `petstore help gateways`: a cache or a replica may have answered' : undefined);
   if (next && firstStep) return `${firstStep}; then ${next}`;
   const apply = rejects && rejectsLine(context, header, rejects);
   const undo = header.undoes !== null && followUpCommand(context, ['undo', header.undoes]);

@@ -70,7 +70,7 @@ export async function printHelp(context: Context, argv: readonly string[]): Prom
  * `--fields help` lists the columns instead of running the command.
  *
  * @returns the exit code.
- * @throws CliError.
+ * @throws UsageError for a wrong line, and any error of the command.
  */
 async function runLine(context: Context, line: ParsedLine, argv: readonly string[]): Promise<number> {
   const name = commandName(line.path);

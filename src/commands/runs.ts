@@ -125,7 +125,7 @@ function* removedRecords({ rows }: Run): Generator<JsonObject> {
   }
 }
 
-/** Parses `42`, `line:7` or `line:7=42`. @throws UsageError. */
+/** Parses `42`, `line:7` or `line:7=42`. @throws UsageError for any other text. */
 function parseNamedRow(text: string): NamedRow {
   const [, id, line, made] = /^(?:(\d{1,19})|line:([1-9]\d{0,14}))(?:=(\d{1,19}))?$/.exec(text) ?? [];
   if (id === undefined && line === undefined)

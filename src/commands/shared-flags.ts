@@ -20,7 +20,7 @@ export const listFlags = {
   }),
 };
 
-/** Parses the interval of --watch. @returns milliseconds @throws ValueError. */
+/** Parses the interval of --watch. @returns milliseconds @throws ValueError if it is shorter than a second. */
 function parseInterval(text: string): number {
   const intervalMs = text === '' ? 5000 : parseDuration(text);
   if (intervalMs < 1000) throw new ValueError('must be a duration of at least 1s');
@@ -121,7 +121,7 @@ export type ApplyFlags = Partial<ValuesOf<typeof applyFlags>>;
  * Parses `i/n`. Part n is part 0, because some tools count from 0 (JOB_COMPLETION_INDEX) and others from 1 (GNU parallel, most CI
  * matrices).
  *
- * @throws UsageError.
+ * @throws UsageError for any other text.
  */
 function parseShard(text: string): Shard {
   const [, index, count] = /^(\d{1,6})\/([1-9]\d{0,5})$/.exec(text) ?? [];

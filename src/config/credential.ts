@@ -83,7 +83,7 @@ function toBasic(secret: string): string {
   return secret.includes(':') ? Buffer.from(secret).toString('base64') : secret;
 }
 
-/** Checks that a header can carry the token. @see RFC 9110, 5.5 @throws CliError `auth`. */
+/** Checks that a header can carry the token. @see RFC 9110, 5.5 @throws CliError `auth` if it cannot. */
 function checkSendable(token: string, label: string): void {
   if (token.trim() === '') throw new CliError('auth', `${label}: the token is empty`);
   if (/[\r\n]/.test(token))

@@ -9,7 +9,7 @@ import { closestWord } from '../process/text.ts';
 
 interface KeyRule {
   readonly summary: string;
-  /** Returns the value as the program uses it. @throws ValueError. */
+  /** Returns the value as the program uses it. @throws ValueError if the text is not valid. */
   parse(text: string): unknown;
   /** The default as text. The value of a key without a default can be undefined. */
   readonly defaultText?: string;
@@ -135,7 +135,7 @@ export function describeKey(key: SettingKey): string {
   return defaultText === undefined ? summary : `${summary} (default: ${defaultText})`;
 }
 
-/** Checks that a key exists. @throws UsageError. */
+/** Returns the key of this name. @throws UsageError if there is none. */
 export function requireKey(key: string): SettingKey {
   if (isSettingKey(key)) return key;
   const near = closestWord(key, settingKeys);
@@ -149,7 +149,7 @@ export function requireKey(key: string): SettingKey {
  * Parses the text of a setting, from any source.
  *
  * @param label the name of the value in an error, such as `--concurrency`.
- * @throws UsageError.
+ * @throws UsageError if the text is not valid for the key.
  */
 export function parseSetting<Key extends SettingKey>(
   key: Key,
@@ -178,7 +178,7 @@ const longestMs = 24 * millisecondsPer.h;
  * Parses a duration of 1 ms to 24 h, such as `500ms`, `30s`, `1.5m`, `1h` or a bare number of seconds.
  *
  * @returns milliseconds.
- * @throws ValueError.
+ * @throws ValueError for any other text.
  */
 export function parseDuration(text: string): number {
   const [, digits, unit] = /^(\d+(?:\.\d+)?)(ms|s|m|h)?$/.exec(text) ?? [];
@@ -214,7 +214,7 @@ export function parseBaseUrl(text: string): string {
   return url.origin + url.pathname.replace(/(?<!\/)\/+$/, '');
 }
 
-/** Parses requests a second, such as `50` or `50/s`. @throws ValueError. */
+/** Parses requests a second, such as `50` or `50/s`. @throws ValueError for any other text. */
 function parseRate(text: string): number {
   const [, digits = ''] = /^(\d{1,9}(?:\.\d{1,9})?)(?:\/s)?$/.exec(text) ?? [];
   if (digits === '' || Number(digits) <= 0 || Number(digits) > 100_000)
@@ -222,7 +222,7 @@ function parseRate(text: string): number {
   return Number(digits);
 }
 
-/** Checks the name of a profile or a tenant. @throws ValueError. */
+/** Checks the name of a profile or a tenant. @throws ValueError if it is not valid. */
 export function parseName(text: string): string {
   if (/^[\p{L}\p{N}][\p{L}\p{N}._@-]{0,63}$/u.test(text)) return text;
   throw new ValueError(

@@ -83,7 +83,7 @@ export type ColumnMap = Readonly<Record<string, string>>;
 /**
  * Parses `petId=<column>`, `quantity=<column>` (or `change=`) and `expected=<column>`, several with commas between.
  *
- * @throws ValueError.
+ * @throws ValueError for any other text, and for a field with two columns.
  */
 export function parseColumnMap(texts: readonly string[]): ColumnMap {
   const map: Record<string, string> = {};

@@ -37,7 +37,7 @@ export function parseQuantity(text: string): number {
   return parseInteger(text);
 }
 
-/** Parses digits with or without a sign: `+5`, `-3`, `2`. @throws ValueError. */
+/** Parses digits with or without a sign: `+5`, `-3`, `2`. @throws ValueError for any other text. */
 export function parseChange(text: string): number {
   const change = toChange(text);
   if (change === undefined) throw new ValueError(`must be an integer such as +5 or -5${signClause(text)}`);
@@ -52,7 +52,7 @@ export function parseId(text: string): bigint {
   return id;
 }
 
-/** Parses an id of a file. @throws ValueError. */
+/** Parses an id of a file. @throws ValueError as `parseId`. */
 export function parseFileId(value: JsonValue): bigint {
   const text = String(value);
   // Most ids are digits, and a file may have a million.
@@ -61,12 +61,12 @@ export function parseFileId(value: JsonValue): bigint {
   return id;
 }
 
-/** Parses a count of a file. @param notation undefined if the command has no flags for it @throws ValueError. */
+/** Parses a count of a file. @param notation undefined if the command has no flags for it @throws ValueError for any other value. */
 export function parseFileCount(value: JsonValue, notation?: NumberNotation): number {
   return parseFileNumber(value, { toNumber: toQuantity, rule: countRule }, notation);
 }
 
-/** Parses a change of a count, with or without a sign in front. @throws ValueError. */
+/** Parses a change of a count, with or without a sign in front. @throws ValueError for any other value. */
 export function parseFileChange(value: JsonValue, notation: NumberNotation): number {
   return parseFileNumber(value, { toNumber: toChange, rule: changeRule }, notation);
 }

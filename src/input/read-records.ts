@@ -38,7 +38,7 @@ export interface RowLayout<Row extends InputRow> extends ColumnRules {
   readonly bareField?: string;
   /** Returns the row of a record. @throws CliError if the record is not valid. */
   toRow(record: InputRecord): Row;
-  /** Adds up two rows of the same id, and joins their texts. Without it two such rows are a conflict. @throws CliError. */
+  /** Adds up two rows of the same id, and joins their texts. Without it two such rows are a conflict. @throws CliError if they contradict. */
   addUp?(first: Row, second: Row): Row;
   /** The hint for two rows of the same id that are a conflict. */
   readonly conflictHint?: string | undefined;
@@ -156,7 +156,7 @@ function parseHeader(
   throw new InputError(`${name}:${line}: ${fields.message}`, { hint, line });
 }
 
-/** @throws ValueError. */
+/** Reads a record. @throws ValueError if it has not the form of the input. */
 type RecordReader = (split: SplitRecord) => InputRecord;
 
 /** Makes a reader of the rows of a table. Empty cells beyond the header are padding; missing cells at the end are undefined. */

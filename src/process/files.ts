@@ -157,7 +157,7 @@ export function checkFolder({ name, folder }: FileName, flag: string): void {
  * `stock.rejects.2.csv`. If the lines cannot be written, no file remains.
  *
  * @returns the name of the file.
- * @throws CliError `failed`.
+ * @throws CliError `failed` if the file cannot be created or written.
  */
 export function writeNewFile(fileName: FileName, lines: Iterable<string>): string {
   const name = takeName(fileName);

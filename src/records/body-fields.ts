@@ -68,7 +68,7 @@ export function parseAssignment(text: string): {
   return { name, value: text.slice(at + 1), isJson };
 }
 
-/** Parses JSON of the command line. @throws ValueError. */
+/** Parses JSON of the command line. @throws ValueError for any other text. */
 export function parseJsonText(text: string): JsonValue {
   try {
     return parseJson(text);

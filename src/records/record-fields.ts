@@ -22,9 +22,9 @@ interface FieldKindRules {
   /** The value in the syntax of a flag, such as `n` in `--quantity <n>`. Without it the flag has no value, and no question is asked. */
   readonly placeholder?: string;
   readonly offers?: 'status';
-  /** Parses a flag or an answer. @throws ValueError. */
+  /** Parses a flag or an answer. @throws ValueError if it is not valid. */
   readonly parse: (text: string) => unknown;
-  /** Converts a value of a file, an editor or a flag to the form of the service. @throws ValueError. */
+  /** Converts a value of a file, an editor or a flag to the form of the service. @throws ValueError if the service does not take it. */
   readonly toService: (value: JsonValue, bounds: Bounds | undefined) => JsonValue;
   /** True if the answer to a question for it may be empty. */
   readonly isOptional?: true;
@@ -233,7 +233,7 @@ function toServiceDate(text: string, bounds: Bounds | undefined): string {
   return text;
 }
 
-/** Parses `true` or `false` in any case, because spreadsheets write TRUE and FALSE. @throws ValueError. */
+/** Parses `true` or `false` in any case, because spreadsheets write TRUE and FALSE. @throws ValueError for any other text. */
 export function parseTruth(text: string): boolean {
   const truth = text.toLowerCase();
   if (truth !== 'true' && truth !== 'false') throw new ValueError('must be true or false');

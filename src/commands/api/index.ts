@@ -11,7 +11,7 @@ import type { Output, PreparedCommand } from '../../output/printer.ts';
 import { UsageError, ValueError } from '../../process/errors.ts';
 import { printJson } from '../../process/exact-json.ts';
 
-/** Parses an absolute path without a query. @throws ValueError. */
+/** Parses an absolute path without a query. @throws ValueError for any other text. */
 function parseBasePath(text: string): string {
   if (isPath(text)) return text;
   throw new ValueError('must be a path such as /v3, or / for none');
