@@ -103,14 +103,14 @@ export interface Session extends SessionRuns {
 export async function createSession(context: Context, runs: SessionRuns): Promise<Session> {
   const { run } = runs;
   const { settings } = context;
-  const { noun, kind, flags } = run.header;
+  const { noun, flags } = run.header;
   const client = await context.client('bulk');
   const stop = new Stop<CliError>();
   const pace = new Pace(settings.get('rate'), stop, settings.get('timeout'));
   const options = { pace, sendsEtags: settings.get('etags') };
   const port = createRecordPort(client, noun, options);
   checkOffers(client, port, run);
-  const deletesPets = kind === 'delete' && noun === 'pets';
+  const deletesPets = noun === 'pets' && run.rows.some(({ intent }) => intent.kind === 'remove');
   return {
     ...runs,
     client,

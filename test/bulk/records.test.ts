@@ -203,6 +203,18 @@ test('create --from -o ids prints the ids of the new records, and marks each row
   expect(shop.read('state/runs/r1.jsonl').match(/"kind":"mark"/g)).toHaveLength(2);
 });
 
+test('an undo of a create says which counts go with the pets', async () => {
+  await using shop = await recordShop({ '/pets': [], '/store/inventory': [] });
+  shop.write('new.csv', 'name,category\nRex,1\nLuna,1\n');
+  expect(await shop.report('pets create --from new.csv --yes')).toMatchObject({ applied: 2 });
+  shop.stored.set('/store/inventory/2', { id: 2, petId: 2, quantity: 7, status: 'sold' });
+  const { code, stderr } = await shop.run('undo --yes');
+  expect({ code, stderr }).toMatchObject({
+    code: 0,
+    stderr: expect.stringMatching(/1 inventory entry goes with them \(7 in stock\)/),
+  });
+});
+
 test('a delete of pets says which counts go with them, and keeps these', async () => {
   const entry = { id: 2, petId: 2, quantity: 7, status: 'sold' };
   await using shop = await recordShop({ '/pets': pets, '/store/inventory': [entry] });
