@@ -28,7 +28,7 @@ const lastFlags = nameSet('last islast islastpage lastpagereached done islastite
 const nextNames = nameSet(`
   next nextlink nexturl nexturi nexthref nextpage nextpageurl nextpagelink nextpageuri nextpagetoken nexttoken nextcursor
   nextmarker nextkey nextoffset nextrecordsurl nextcontinuationtoken continue continuation continuationtoken odatanextlink`);
-/** Objects beside a list, or around it, that may say something about its pages. */
+/** Objects beside or around a list that may hold fields about its pages. */
 const outerNames = nameSet(`
   meta metadata page pagination paging pageinfo pageable pager links link info responsemetadata searchmetadata
   resultset resultinfo cursor cursors next data result results response embedded d`);

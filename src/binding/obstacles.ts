@@ -23,7 +23,7 @@ const addingStems =
   'add|more|delta|differen|restock|replenish|receiv|reserv|deduct|consum|releas|adjust|increment|decrement|increas|decreas|sell|subtract|remov|transfer';
 const addingWord = new RegExp(`^(${addingStems})(e|s|d|ed|es|er|ing|ce|ment|ition|itional|ion|ation)?$`);
 
-/** Returns the word in a text that says that a count changes by a quantity, rather than being set to it. */
+/** Finds a word such as `add` or `delta`: the operation then may change a count by a quantity, instead of setting it. */
 function addingWordIn(text: string): string | undefined {
   return singularWords(text).find((word) => addingWord.test(word));
 }

@@ -179,7 +179,7 @@ async function readUndo(
     return info.appliedOrUncertain > 0 || isUnfinished(info) ? await readForUndo(list, info) : undefined;
   if (isUnfinished(undo)) return await readSessionRuns(list, undo);
   if (!list.runs.some((run) => run.id === undo.header.undoes)) return undefined;
-  // A person may have settled the rows since that it could not take back, or the reason may have passed.
+  // Since then a person may have settled rows that the undo could not take back, or the reason may have passed.
   const runs = await readSessionRuns(list, undo);
   return runs.run.rows.some(isResumable) ? runs : undefined;
 }

@@ -46,7 +46,7 @@ export class Journal {
     this.append(run.invalid.map((issue) => ({ kind: 'invalid', issue })));
   }
 
-  /** Appends a plan and syncs it: it is on the disk when this returns. @param number its number among all plans on the target. */
+  /** Appends a plan, and returns when it is on the disk. @param number its number among all plans on the target. */
   appendPlan(rows: readonly RunRow[], number: number): void {
     for (let at = 0; at < rows.length; at += linesOfWrite)
       this.append(rows.slice(at, at + linesOfWrite).map((row) => ({ kind: 'plan', row })));

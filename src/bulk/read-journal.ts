@@ -11,7 +11,7 @@ import { applyEvent, createEventParser, journalVersion } from './run-events.ts';
 
 /**
  * Reads a journal, without an incomplete line or plan at its end. If the last session was killed, syncs the journal first,
- * because a decision must not rest on lines that a power cut can take away, and makes the rows uncertain that it may have sent.
+ * because a power cut must not take away lines on which a decision rests. The rows that it may have sent become uncertain.
  *
  * @param isRunning whether a process carries out the run.
  * @returns undefined if the journal has no complete plan: then the run does not exist.

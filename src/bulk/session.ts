@@ -37,7 +37,7 @@ export async function readForUndo(list: RunList, { id }: RunInfo): Promise<Sessi
 /**
  * Makes the undo of a run. A row that was set is set back if its record is still as the run left it. A row that added gets
  * the opposite change. A record that the run created is removed if it is as created. Rows that may have been written are
- * rows of the undo too, so that it names them.
+ * rows of the undo too, because its report must name them.
  */
 function createUndoRun({ id, header, rows: writtenRows }: Run): Run {
   const rows = writtenRows.filter(isAppliedOrUncertain).map(createUndoRow);

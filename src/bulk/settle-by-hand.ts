@@ -63,7 +63,7 @@ export async function settleByHand(
   };
 }
 
-/** @throws UsageError for a row that the run does not have, or whose state is certain, or a create without the id that it made. */
+/** @throws UsageError for an unknown row, for one whose state is certain, and for an applied create without an id. */
 function toOutcome(run: Run, { name, made }: NamedRow, as: 'applied' | 'failed'): readonly [RunRow, Outcome] {
   const row = run.rows.find((candidate) => rowName(candidate) === name || `line:${candidate.line}` === name);
   if (!row)

@@ -45,7 +45,7 @@ interface ActionDetails {
 /** The work of a command: `run` if it prints no records, else `prepare`. */
 type Work<CommandValues> =
   | {
-      /** Does the work. An output that it returns is printed; a number is the exit code of a command that returns no output. */
+      /** Does the work. An output is printed. A number is the exit code of a command without an output. */
       // biome-ignore lint/suspicious/noConfusingVoidType: a command that prints nothing returns nothing.
       run(context: Context, values: CommandValues): Promise<Output | number | undefined | void>;
     }

@@ -30,22 +30,22 @@ export async function sendCall(call: Call): Promise<SentCall> {
     (signal) => signal !== undefined,
   );
   const attempts: Attempt[] = [];
-  let leftMs = client.limits.timeoutMs - (options.spentMs ?? 0);
+  let remainingMs = client.limits.timeoutMs - (options.spentMs ?? 0);
   try {
     for (;;) {
       const turn = pace?.waitForTurn();
       if (turn) await turn;
-      const attempt = await tryOnce(call, attempts.length + 1, leftMs, signals);
+      const attempt = await tryOnce(call, attempts.length + 1, remainingMs, signals);
       attempts.push(attempt);
       for (const signal of signals) signal.throwIfAborted();
-      leftMs -= attempt.elapsedMs;
+      remainingMs -= attempt.elapsedMs;
       client.observe?.({ kind: 'attempt', attempt });
       pace?.attemptEnded(attempt);
       options.afterAttempt?.(attempt);
       const { nextDelayMs, retryAfterMs, response, error } = attempt;
       if (nextDelayMs !== undefined) {
         await sleep(nextDelayMs, ...signals);
-        if (!pace || retryAfterMs === undefined) leftMs -= nextDelayMs;
+        if (!pace || retryAfterMs === undefined) remainingMs -= nextDelayMs;
         continue;
       }
       if (error || !response) throw error;
@@ -70,14 +70,14 @@ function errorOfCall(call: Call, attempts: readonly Attempt[], error: unknown): 
 async function tryOnce(
   call: Call,
   number: number,
-  leftMs: number,
+  remainingMs: number,
   signals: readonly AbortSignal[],
 ): Promise<Attempt> {
   const { client } = call;
   const startMs = monotonicMs();
   let { request } = call;
   for (let redirects = 0; ; redirects += 1) {
-    const limitMs = leftMs - (monotonicMs() - startMs);
+    const limitMs = remainingMs - (monotonicMs() - startMs);
     const { isSent, response, error } = await sendOnce(client, request, limitMs, signals);
     const isRedirect = response && redirectStatuses.includes(response.status);
     const next = isRedirect ? followRedirect(request, response, redirects) : undefined;
@@ -96,7 +96,7 @@ async function tryOnce(
       retryAfterMs: failure && retryAfter(failure.headers, Date.now()),
     };
     if (next === undefined || next instanceof CliError) {
-      const retry = nextAttempt(call, attempt, leftMs - elapsedMs);
+      const retry = nextAttempt(call, attempt, remainingMs - elapsedMs);
       return retry ? { ...attempt, ...retry } : attempt;
     }
     client.observe?.({ kind: 'attempt', attempt });
@@ -133,13 +133,13 @@ async function sendOnce(
 function nextAttempt(
   call: Call,
   attempt: Attempt,
-  leftMs: number,
+  remainingMs: number,
 ): Pick<Attempt, 'nextDelayMs' | 'whyNoRetry'> | undefined {
   const { options, client } = call;
   const { number, error, response, retryAfterMs } = attempt;
   if (!isRetried(attempt) || (response && options.isFinalStatus?.(response.status))) return undefined;
   const isPaused = options.pace !== undefined && retryAfterMs !== undefined;
-  const limitMs = isPaused ? maxRetryWaitMs + 1 : leftMs;
+  const limitMs = isPaused ? maxRetryWaitMs + 1 : remainingMs;
   const { retries = client.limits.retries } = options;
   const delayMs = delayOfRetry(number, attempt, { ...client.limits, retries });
   if (delayMs !== undefined && delayMs < limitMs) return { nextDelayMs: delayMs };
@@ -149,7 +149,7 @@ function nextAttempt(
     return { whyNoRetry: `the service asks to wait ${secondsText(retryAfterMs)}${longer}` };
   }
   // If the deadline itself ended the attempt, the error says so.
-  if (delayMs === undefined || (leftMs <= 0 && error)) return undefined;
+  if (delayMs === undefined || (remainingMs <= 0 && error)) return undefined;
   return { whyNoRetry: `no time for another attempt is left of ${deadline}` };
 }
 

@@ -13,8 +13,8 @@ interface TokenDestination {
 }
 
 /**
- * Whether the token is sent. It is withheld from an origin that it does not belong to. If the address is plain http, the command
- * fails instead of going on without the token.
+ * Whether the token is sent. It is withheld from every origin except its own. Over plain http the command fails, instead of going on
+ * without the token.
  */
 type TokenUse =
   | { readonly kind: 'sent'; readonly setting: TokenSetting; readonly header: TokenHeader }

@@ -156,7 +156,7 @@ function parseHeader(
   throw new InputError(`${name}:${line}: ${fields.message}`, { hint, line });
 }
 
-/** Reads a record. @throws ValueError if it has not the form of the input. */
+/** Reads a record. @throws ValueError if it does not have the form of the input. */
 type RecordReader = (split: SplitRecord) => InputRecord;
 
 /** Makes a reader of the rows of a table. Empty cells beyond the header are padding; missing cells at the end are undefined. */

@@ -71,7 +71,7 @@ interface NoOutput {
 
 /** A command that is ready to run. */
 export interface PreparedCommand {
-  /** The columns in which it prints records; undefined if it prints none. */
+  /** The columns of the records that it prints, if it prints records. */
   readonly view: View<object> | undefined;
   /** Does the work. A number is the exit code of a command that prints nothing more. */
   run(): Promise<Output | number | undefined>;

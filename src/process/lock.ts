@@ -137,7 +137,7 @@ function processSpace(): string | undefined {
   }
 }
 
-/** The time in which a process writes its name into the lock that it has created, in milliseconds. */
+/** How long a process may take to write its name into a new lock, in milliseconds. */
 const namingMs = 10_000;
 
 /** Returns true if the owner of a lock has ended for certain. */

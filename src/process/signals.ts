@@ -42,7 +42,7 @@ const reportMs = 1000;
  * latest 11 s after the first signal, and 1 s after the second one.
  *
  * @param stopBy stops the work.
- * @returns the value of the work, which must see for itself that it was stopped.
+ * @returns the value of the work, which must itself check whether it was stopped.
  */
 export async function inTwoSteps<Value>(
   interrupts: Pick<Interrupts, 'takeOver' | 'abort'>,

@@ -68,7 +68,7 @@ export function syncPath(path: string): void {
   }
 }
 
-/** Writes the content of an open file to the disk, so that it survives a power cut. Node's permission model knows no such call. */
+/** Writes the content of an open file to the disk, so that it survives a power cut. Node's permission model refuses the call. */
 export function syncFile(file: number): void {
   try {
     fsyncSync(file);

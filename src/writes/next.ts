@@ -42,8 +42,8 @@ export interface Situation {
   readonly policy: Policy;
   /** True if a reading has shown that a success without a record can be trusted. */
   readonly isConfirmed: boolean;
-  /** What is left of the deadline of a command, in milliseconds. */
-  readonly leftMs: number;
+  /** The time until the deadline of a command, in milliseconds. */
+  readonly remainingMs: number;
   /** A random number from 0 to 1, for the delay before another attempt. */
   readonly random: number;
 }
@@ -111,11 +111,11 @@ function tryAgain(
   situation: Situation,
   error: CliError | undefined,
 ): Next | undefined {
-  const { policy, leftMs, random } = situation;
+  const { policy, remainingMs, random } = situation;
   const retries = state.retries + 1;
   const retryAfterMs = error?.details.retryAfterMs;
   const delayMs = delayOfRetry(retries, { error, retryAfterMs }, policy, random);
-  if (delayMs === undefined || delayMs >= leftMs) return undefined;
+  if (delayMs === undefined || delayMs >= remainingMs) return undefined;
   if (to === 'read' || !state.planned) return thenRead({ ...state, retries }, situation, delayMs);
   return thenWrite({ ...state, retries }, state.planned, false, delayMs);
 }
@@ -231,7 +231,7 @@ function tryMove(move: Move, state: State, situation: Situation): Next | undefin
       ? undefined
       : thenRead({ ...state, aim: 'confirm' }, situation);
   if (move === 'read') return tryAgain(state, 'read', situation, lastWrite?.error);
-  return situation.leftMs > 0 ? thenRead({ ...state, aim: 'look' }, situation) : undefined;
+  return situation.remainingMs > 0 ? thenRead({ ...state, aim: 'look' }, situation) : undefined;
 }
 
 /** Judges a success by the reading after it. */

@@ -41,8 +41,8 @@ export async function settle(
   let event: Event = { kind: 'begin' };
   for (;;) {
     const spentMs = isRun ? 0 : monotonicMs() - startedMs;
-    const leftMs = isRun ? Number.POSITIVE_INFINITY : policy.timeoutMs - spentMs;
-    const situation = { abilities: port, policy, isConfirmed, leftMs, random: Math.random() };
+    const remainingMs = isRun ? Number.POSITIVE_INFINITY : policy.timeoutMs - spentMs;
+    const situation = { abilities: port, policy, isConfirmed, remainingMs, random: Math.random() };
     const [after, step] = next(state, event, situation);
     state = after;
     if (step.kind === 'end') {

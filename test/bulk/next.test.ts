@@ -70,13 +70,13 @@ const usual: Situation = {
   abilities,
   policy,
   isConfirmed: false,
-  leftMs: Number.POSITIVE_INFINITY,
+  remainingMs: Number.POSITIVE_INFINITY,
   random: 0,
 };
 const situations: Readonly<Record<string, Situation>> = {
   'with a retry': usual,
   'without retries': { ...usual, policy: { ...policy, retries: 0 } },
-  'after its deadline': { ...usual, leftMs: 0 },
+  'after its deadline': { ...usual, remainingMs: 0 },
   'that is not read before its write': { ...usual, abilities: { ...abilities, canReadEach: false } },
   'that cannot be read': { ...usual, abilities: { ...abilities, canReadEach: false, canRead: false } },
   'that is read before its write, and whose success is trusted': {
