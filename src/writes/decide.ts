@@ -133,7 +133,9 @@ export function decide(
       const { value, expected } = intent;
       if (isMetBy(value, now)) return unchanged;
       if (now === null)
-        return mayCreate && expected === undefined ? toWrite('create', now, value) : failWithoutEntry(value);
+        return mayCreate && expected === undefined
+          ? toWrite('create', now, value)
+          : failWithoutEntry(value, expected);
       if (expected === undefined || isMetBy(expected, now)) return toWrite('set', now, value);
       return failAsChanged(expected, now);
     }
@@ -228,10 +230,14 @@ function toRemoval(now: RecordValue, canRemove: boolean): Decision {
   return toWrite('remove', now, null);
 }
 
-function failWithoutEntry(value: RecordValue): Outcome {
+function failWithoutEntry(value: RecordValue, expected?: RecordValue): Outcome {
   if (isFields(value)) return toFailure('no_entry', 'there is no such record');
-  const message = 'the pet has no inventory entry: check the id, or create the entry with --create-missing';
-  return toFailure('no_entry', message);
+  // A row that expects a count creates no entry.
+  const clause =
+    expected === undefined
+      ? ': check the id, or create the entry with --create-missing'
+      : ` now, and ${describeValue(expected)} was expected`;
+  return toFailure('no_entry', `the pet has no inventory entry${clause}`);
 }
 
 function toFailure(code: ReasonCode, message: string): Outcome {
