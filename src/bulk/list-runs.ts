@@ -14,9 +14,7 @@ export interface RunInfo extends Readonly<Omit<SessionEnd, 'ended'>> {
   readonly id: string;
   readonly started: string;
   readonly header: RunHeader;
-  /**
-   * `stopped`: rows are left or unknown, or the last session was killed. `undone`: an undo has finished.
-   */
+  /** `stopped`: rows are left or unknown, or the last session was killed. `undone`: an undo has finished. */
   readonly state: 'running' | 'stopped' | 'finished' | 'undone';
   /** The last undo of the run, if there is one. */
   readonly undo: RunInfo | undefined;
@@ -66,7 +64,7 @@ export async function listRuns(io: Io): Promise<RunList> {
  * @throws CliError `usage` if a journal that may be of the target is damaged. Journals of other versions are ignored.
  */
 export function runsOnTarget({ runs, unreadable }: RunList, target: string): RunInfo[] {
-  // If its header is damaged too, it may be of any target.
+  // A journal whose header is damaged too may be of any target.
   for (const { problem, writtenBy, target: other } of unreadable)
     if (writtenBy === undefined && (other === undefined || other === target)) throw problem;
   return runs.filter(({ header }) => header.target === target);
@@ -102,7 +100,7 @@ function earlierNameOf(target: string): string {
   );
 }
 
-/** Finds a run of a delivery that the same profile made at the same address, but only one of the two with a tenant. */
+/** Finds a run of the same delivery, profile and address, if only one of the two runs has a tenant. */
 export function findOfOtherTenant(
   { runs }: RunList,
   { target, profile }: RunHeader,

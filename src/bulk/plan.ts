@@ -65,8 +65,8 @@ export async function planRun(session: Session, onRead: () => void): Promise<Pla
 }
 
 /**
- * Reads the records of rows with ids, in whichever way takes fewer requests, and hands each one to `take` once. Returns the rows
- * that have no record, as the list says.
+ * Reads the records of rows with ids, by the list or one by one, and passes each to `take` once. Returns the rows that have no record
+ * in the list.
  *
  * @throws CliError if a record could not be read.
  */
@@ -141,18 +141,18 @@ function planOf(row: RunRow, now: RecordValue, mayCreate: boolean, port: RecordP
   const earlier = doubt || !outcome ? row.planned : undefined;
   const decision = decide({ intent, planned: earlier, doubt }, now, mayCreate, port);
   const isWrite = decision.kind === 'write';
-  if (doubt) return { planned: earlier, now, outcome: isWrite ? undefined : decision };
+  if (doubt) return { planned: earlier, lastRead: now, outcome: isWrite ? undefined : decision };
   return isWrite ? { planned: decision.planned } : { outcome: decision };
 }
 
-/** What the record of a row had when the last plan read it: `before`, unless that is of an earlier plan. */
-export function nowOf(row: RunRow): RecordValue | undefined {
-  return row.now === undefined ? row.planned?.before : row.now;
+/** The value of a record when the last plan read it: `before`, unless that is of an earlier plan. */
+export function lastReadValue(row: RunRow): RecordValue | undefined {
+  return row.lastRead === undefined ? row.planned?.before : row.lastRead;
 }
 
 /** The change of a count by a row. Fields of records have none, and neither has a row that no plan writes. */
 export function changeOf(row: RunRow): number | undefined {
-  return row.planned && changeBetween(nowOf(row) ?? null, row.planned.after);
+  return row.planned && changeBetween(lastReadValue(row) ?? null, row.planned.after);
 }
 
 /** Fewer rows than this may all go to 0. */
@@ -176,13 +176,13 @@ export function brokenGuard(
   const tooLarge = maxDelta !== undefined && changes.find((row) => Math.abs(changeOf(row) ?? 0) > maxDelta);
   if (tooLarge) {
     const { line, id, planned } = tooLarge;
-    const [before, after] = [nowOf(tooLarge), planned?.after].map((count) => count ?? 'no entry');
+    const [before, after] = [lastReadValue(tooLarge), planned?.after].map((count) => count ?? 'no entry');
     return guardError(
       `line ${line} changes pet ${id} from ${before} to ${after}, and --max-delta allows ${maxDelta}`,
       'look at the plan with --dry-run; if this is intended, give a larger --max-delta',
     );
   }
-  const zeros = changes.filter((row) => row.planned?.after === 0 && nowOf(row) !== null).length;
+  const zeros = changes.filter((row) => row.planned?.after === 0 && lastReadValue(row) !== null).length;
   if (rowCount >= minRowsForZeroGuard && zeros * 2 > rowCount && !allowZero)
     return guardError(
       `${zeros} of ${rowCount} rows go to 0, more than half`,

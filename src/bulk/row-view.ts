@@ -6,7 +6,7 @@ import type { Notice } from '../output/messages.ts';
 import { inPages, type Output, type Printer } from '../output/printer.ts';
 import { counted, groupDigits, sanitize } from '../process/text.ts';
 import type { Row } from '../writes/decide.ts';
-import { changeOf, nowOf, type Plan } from './plan.ts';
+import { changeOf, lastReadValue, type Plan } from './plan.ts';
 import { type FailureGroup, groupFailures } from './report.ts';
 import { idOfRow, type RunRow, rowStateOf } from './row.ts';
 import type { Run, RunHeader } from './run.ts';
@@ -30,7 +30,7 @@ export function toPrintedRow(noun: NounName, row: RunRow, state: string) {
   const id = idOfRow(row);
   const { isCount } = nouns[noun];
   const reason = outcome?.reason && { code: shownCode(outcome.reason), message: outcome.reason.message };
-  const before = nowOf(row);
+  const before = lastReadValue(row);
   const after = planned?.after;
   const [petId, recordId] = isCount ? [id, undefined] : [undefined, id];
   // Every row has the same members, because a spread into each of a million rows takes ten seconds.

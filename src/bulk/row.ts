@@ -10,8 +10,8 @@ export interface RunRow extends Row {
   readonly line: number;
   /** The number of the last plan that was to write the row; 0 before the first. */
   planNumber: number;
-  /** The value that the last plan has read for an uncertain row. Its `planned` stays as it was first sent. */
-  now?: RecordValue | undefined;
+  /** The value that the last plan read. Only an uncertain row has it, because its `planned` stays as it was first sent. */
+  lastRead?: RecordValue | undefined;
   /** The count of the inventory entry that is deleted with a pet. */
   stock?: JsonValue | undefined;
   /** The text of its record as it was read, or of all records that are added up in it; undefined in an undo. */
@@ -50,13 +50,13 @@ export function idOfRow({ id, outcome }: Pick<Row, 'id' | 'outcome'>): bigint | 
   return id ?? outcome?.made?.id;
 }
 
-/** The result of planning a row: its write, or its outcome. Only an uncertain row has `now`, and keeps its write beside an outcome. */
-export type RowPlan = Pick<RunRow, 'planned' | 'outcome' | 'now'>;
+/** The result of planning a row: its write, or its outcome. Only an uncertain row has `lastRead`, and keeps its write beside an outcome. */
+export type RowPlan = Pick<RunRow, 'planned' | 'outcome' | 'lastRead'>;
 
 /** Changes a row by a plan, before the plan is kept: a copy of each row would take 100 MB for a million rows. */
-export function applyPlan(row: RunRow, { planned, outcome, now }: RowPlan): void {
+export function applyPlan(row: RunRow, { planned, outcome, lastRead }: RowPlan): void {
   row.planned = planned;
-  row.now = now;
+  row.lastRead = lastRead;
   row.outcome = undefined;
   if (outcome) setOutcome(row, outcome);
 }
