@@ -34,7 +34,7 @@ export interface Field {
 /** A noun as data: the terms for its records, their fields, and their operations. */
 export interface Noun {
   readonly name: NounName;
-  /** The word for one record, which its id may follow. */
+  /** The term for one record, before its id in messages. */
   readonly singular: string;
   readonly plural: string;
   readonly tag: 'Pets' | 'Store';

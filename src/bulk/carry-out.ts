@@ -83,7 +83,7 @@ export async function carryOut(
  * Plans a session of a run and prints the plan. A diff exits 8 if a row is to be written or cannot be written, and a dry run exits 3
  * if a row cannot be written.
  *
- * @throws as `carryOut`. A guard does not keep the plan from being printed.
+ * @throws as `carryOut`. A plan that breaks a guard is printed nevertheless.
  */
 export async function previewRun(
   context: Context,

@@ -76,7 +76,7 @@ async function readFirstLine(path: string): Promise<string> {
 const usualEndBytes = 1024;
 
 /**
- * Reads the last line alone. Returns undefined if it does not end a session, or is too long: then the whole journal says the same.
+ * Reads the last line alone. Returns undefined if it does not end a session, or is too long: then the whole journal must be read.
  *
  * @throws CliError `failed` if the file cannot be read.
  */

@@ -133,7 +133,7 @@ export type RunChange =
   | { readonly kind: 'plan-end'; readonly number: number; readonly rows: readonly RunRow[] }
   | { readonly kind: 'killed' };
 
-/** Changes a run by an event, in a session that goes on and when its journal is read again. */
+/** Changes a run by an event, both during a session and when its journal is read again. */
 export function applyEvent(run: Run, event: RunChange): void {
   switch (event.kind) {
     case 'begin':

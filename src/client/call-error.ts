@@ -156,7 +156,7 @@ interface Hint {
   readonly text: string | ((failure: Failure) => string);
 }
 
-/** The hints by name. The first one whose condition holds counts, so certificates, tokens and caches come before the guesses. */
+/** The hints by name. The first hint whose condition holds is given, so certificates, tokens and caches come before the guesses. */
 const hints: Readonly<Record<string, Hint>> = {
   expiredCertificate: {
     when: (failure) => /CERT_(NOT_YET_VALID|HAS_EXPIRED)/.test(systemText(failure)),

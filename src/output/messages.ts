@@ -4,23 +4,23 @@ import type { Io } from '../process/io.ts';
 import { sanitize } from '../process/text.ts';
 import { plainStyle } from './style.ts';
 
-/** The kinds of lines on stderr. --quiet hides those that are quiet. */
+/** The kinds of lines on stderr: whether --quiet hides them, and whether they are held back if errors are JSON. */
 const levels = {
   /** What the command is doing or has done. */
-  status: { prefix: '', isQuiet: true, isHeld: false },
+  status: { prefix: '', isHiddenByQuiet: true, isHeld: false },
   /** A plan, the summary of a run, or what a write may destroy. */
-  summary: { prefix: '', isQuiet: false, isHeld: false },
+  summary: { prefix: '', isHiddenByQuiet: false, isHeld: false },
   /** A fact about the result. */
-  result: { prefix: '', isQuiet: true, isHeld: true },
-  note: { prefix: 'note: ', isQuiet: true, isHeld: true },
+  result: { prefix: '', isHiddenByQuiet: true, isHeld: true },
+  note: { prefix: 'note: ', isHiddenByQuiet: true, isHeld: true },
   /** A result that may be incomplete, or other than the user expects. */
-  warning: { prefix: 'warning: ', isQuiet: false, isHeld: true },
+  warning: { prefix: 'warning: ', isHiddenByQuiet: false, isHeld: true },
 } as const;
 
 /** A line for people on stderr. */
 export type Notice = readonly [level: keyof typeof levels, text: string];
 
-/** Returns a notice as it is printed. */
+/** Returns the line that a notice prints. */
 export function lineOf([level, text]: Notice): string {
   return levels[level].prefix + text;
 }
@@ -42,15 +42,15 @@ interface NoticesOptions {
 }
 
 export function createNotices({ io, isQuiet, isSilent, hasJsonErrors }: NoticesOptions): Notices {
-  const held: Notice[] = [];
+  const heldNotices: Notice[] = [];
   return {
     async notice(...notice) {
       const level = levels[notice[0]];
-      if (isQuiet && level.isQuiet) return;
-      if (hasJsonErrors && level.isHeld) held.push(notice);
+      if (isQuiet && level.isHiddenByQuiet) return;
+      if (hasJsonErrors && level.isHeld) heldNotices.push(notice);
       else if (!isSilent) await io.stderr.write(`${sanitize(lineOf(notice))}\n`).catch(() => {});
     },
-    take: () => held.splice(0),
+    take: () => heldNotices.splice(0),
   };
 }
 

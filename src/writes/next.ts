@@ -193,7 +193,7 @@ const attemptRules: AttemptRules = {
   stopped: { doubt: 'sent', moves: [] },
 };
 
-/** The same for a create. After any doubt it is never sent again, and there is no id to read. A create that is refused is not made. */
+/** The rules for a create. Once in doubt it is never sent again, and it has no id to read. A refused create has made no record. */
 const createRules: AttemptRules = {
   ...attemptRules,
   lost: { doubt: 'sent', moves: [] },

@@ -115,7 +115,7 @@ export function endStopped(state: State): Next {
 }
 
 /**
- * Ends a row that is not as asked. It has failed if it was certainly not written. Otherwise it is unknown.
+ * Ends a row without success: as failed if it was certainly not written, otherwise as unknown.
  *
  * @param why the code and message of the reason. By default those of the last attempt.
  */
