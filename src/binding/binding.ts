@@ -116,7 +116,7 @@ function findOperationAt(
 }
 
 /**
- * Puts values in place of path parameters. Returns undefined if the operation has another path.
+ * Puts values in place of path parameters, if the operation has such a path.
  */
 function withFixedPath(operation: DocumentOperation, path: string): DocumentOperation | undefined {
   const segmentsOf = (text: string) => text.replace(/(?<=.)\/$/, '').split('/');

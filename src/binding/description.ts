@@ -8,7 +8,7 @@ import { percentDecoded } from '../process/text.ts';
 export interface Description {
   /** The name of the document in messages, as the user wrote it. */
   readonly label: string;
-  /** Its absolute URL. Undefined for a file. */
+  /** Its absolute URL. A file has none. */
   readonly url?: string | undefined;
   readonly document: JsonObject;
 }

@@ -7,7 +7,7 @@ import { type Description, follow, listOf, objectOf } from './description.ts';
 interface TokenPlace {
   /** Such as `the header x-key`. */
   readonly label: string;
-  /** Undefined if the place is not a header. */
+  /** The header, if the place is one. */
   readonly header: TokenHeader | undefined;
 }
 
@@ -15,7 +15,7 @@ const bearer: TokenPlace = { label: 'the header authorization', header: { name: 
 
 /** How the operations of a description take a token. All bound operations take it in one header. */
 export interface Security {
-  /** Undefined for the header of the settings, by default `Authorization: Bearer`. */
+  /** The header of the token, unless it is that of the settings, by default `Authorization: Bearer`. */
   readonly header: TokenHeader | undefined;
   /**
    * Returns whether an operation takes the token, and why it cannot be called if it wants the token elsewhere. An empty `security`

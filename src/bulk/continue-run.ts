@@ -67,7 +67,7 @@ type Choice =
   | {
       readonly kind: 'nothing';
       readonly info: RunInfo | undefined;
-      /** The last other run that can go on; undefined if the run was chosen by its id. */
+      /** The last other run that can go on, unless the run was chosen by its id. */
       readonly other?: RunInfo | undefined;
     };
 
@@ -121,7 +121,7 @@ function otherTargetError({ settings }: Context, { id, header: { target, profile
   );
 }
 
-/** Reads the run of a resume, or returns undefined if it is finished. @throws UsageError if it must not be resumed. */
+/** Reads the run of a resume, unless it is finished. @throws UsageError if it must not be resumed. */
 async function readResumed(list: RunList, info: RunInfo): Promise<SessionRuns | undefined> {
   const refusal = resumeRefusal(list, info);
   if (refusal) throw refusal;

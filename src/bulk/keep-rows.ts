@@ -71,7 +71,7 @@ interface KeeperOptions {
   readonly stop: Stop<CliError>;
   /** The number of failed and unknown rows at which the run stops. */
   readonly maxErrors: number;
-  /** Saves the embedded store; undefined for any other service. */
+  /** Saves the embedded store. Other services have none. */
   readonly saveStore: (() => Promise<void>) | undefined;
 }
 

@@ -143,10 +143,10 @@ function toHead(path: string, text: string): JournalHead {
 
 /** The facts in the first line of an unreadable journal. */
 export interface UnreadableHead {
-  /** It is undefined if the line is damaged too. */
+  /** The target, unless the line is damaged too. */
   readonly target?: string;
   readonly delivery?: string;
-  /** The version of petstore that can finish the run; undefined if the journal is damaged. */
+  /** The version of petstore that can finish the run, unless the journal is damaged. */
   readonly writtenBy?: string;
 }
 

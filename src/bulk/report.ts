@@ -62,8 +62,8 @@ export function toRunJson({
 /**
  * A report as one JSON object: the facts of the run, and those of the session.
  *
- * @param commands.next the line to type to go on with the run; undefined if it is finished.
- * @param commands.undo the line that takes it back; undefined if it wrote no row, or cannot be undone.
+ * @param commands.next the command that goes on with the run, unless it is finished.
+ * @param commands.undo the command that takes it back, if it wrote rows and can be undone.
  */
 export function toReportJson(
   report: Report,

@@ -81,7 +81,7 @@ export function createRowView(noun: NounName, hasReasons = true): View<object> {
   return view;
 }
 
-/** Lists the fields of a record that differ from another value, `status sold, name Rex`. Returns undefined for a count. */
+/** Lists the fields of a record that differ from another value, `status sold, name Rex`. Counts have no fields. */
 function differencesText(value: RecordValue | undefined, other: RecordValue | undefined): string | undefined {
   if (value === undefined || !isFields(value)) return undefined;
   const otherFields = other !== undefined && isFields(other) ? other : {};

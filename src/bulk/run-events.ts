@@ -72,7 +72,7 @@ function createEventSchema(rowsByLine: ReadonlyMap<number, RunRow>) {
 export type RunEvent = v.InferOutput<ReturnType<typeof createEventSchema>>;
 
 /**
- * Makes a function that reads a line, or returns undefined if the line does not fit, or names a row that is not planned.
+ * Makes a function that reads a line. It returns undefined for a line that does not fit, or that names a row that is not planned.
  *
  * @param rowsByLine the planned rows.
  */

@@ -123,15 +123,15 @@ export interface Run {
   readonly header: RunHeader;
   readonly rows: readonly RunRow[];
   readonly invalid: readonly Issue[];
-  /** The id, such as `r7`; undefined before its journal begins. */
+  /** The id, such as `r7`, once its journal has begun. */
   id?: string | undefined;
   /** RFC 3339. */
   started?: string | undefined;
-  /** The length of its journal in bytes, without an incomplete plan or line at the end; undefined before it is read. */
+  /** The length in bytes of the journal that was read, without an incomplete plan or line at its end. */
   bytes?: number | undefined;
   /** The number of the last plan among all plans on the target. 0 before the first. */
   planNumber: number;
-  /** The end of the last session; undefined if it was killed or is going on. */
+  /** The end of the last session, unless it was killed or goes on. */
   end?: SessionEnd | undefined;
   /** The lines of the rows that are in a file of rejects; undefined before the first end of a session. */
   rejectedLines?: ReadonlySet<number> | undefined;

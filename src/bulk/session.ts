@@ -90,7 +90,7 @@ function oppositeOf(row: RunRow): Intent {
 export interface Session extends SessionRuns {
   readonly client: Client;
   readonly port: RecordPort;
-  /** Reads the inventory entries that go with the pets that are deleted; undefined for any other run. */
+  /** Reads the inventory entries that are deleted with pets. Only a run that deletes pets has it. */
   readonly stocks: RecordPort | undefined;
   /** True if a row that finds no record creates it. */
   readonly mayCreate: boolean;

@@ -72,7 +72,7 @@ interface Holder {
   readonly shard: Shard | null;
   /** The input as the user named it. */
   readonly name: string;
-  /** The id of the run; undefined before the run begins. */
+  /** The id of the run, once it has begun. */
   readonly run?: string | undefined;
 }
 

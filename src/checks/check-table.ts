@@ -18,7 +18,7 @@ import { writeChecks } from './write-checks.ts';
 /** The conditions and patterns that decide which checks there are, and which of them run. */
 export interface Selection {
   readonly contract: Contract;
-  /** The base URL of the service; undefined for the embedded store. */
+  /** The base URL of the service. The embedded store has none. */
   readonly baseUrl: string | undefined;
   /** Patterns of the ids to run; an empty list selects all checks. */
   readonly only: readonly string[];

@@ -21,7 +21,7 @@ export interface RawAnswer extends RawResponse {
   readonly mediaType: string;
   /** Bytes that are not UTF-8 become U+FFFD. */
   readonly text: string;
-  /** The value of the body; undefined if the body is not JSON. */
+  /** The value of the body, if the body is JSON. */
   readonly json?: JsonValue | undefined;
 }
 

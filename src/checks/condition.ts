@@ -9,7 +9,7 @@ import { type Finding, fail, statusText } from './check.ts';
 export interface Condition {
   /** The text of the flag. */
   readonly text: string;
-  /** The path below the base URL; undefined if the condition names no request. */
+  /** The path below the base URL, if the condition names a request. */
   readonly path?: string | undefined;
   /** `200`, or `2xx` for a whole class. A condition with a path and without a status requires a 2xx. */
   readonly status?: string | undefined;

@@ -70,9 +70,9 @@ export interface CallOptions {
 /** One request, the client that sends it, and its options. */
 export interface Call {
   readonly client: ClientOptions;
-  /** Undefined for a raw request. */
+  /** The operation. A raw request has none. */
   readonly operation?: Operation | undefined;
-  /** The id of the record that the request is about. Undefined for a list, and for a new record without an id. */
+  /** The id of the record that the request is about. A list has none, nor has a new record without an id. */
   readonly recordId?: bigint | undefined;
   readonly request: HttpRequest;
   readonly options: CallOptions;

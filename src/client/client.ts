@@ -60,7 +60,7 @@ export interface Client
 /** A record that was read and checked. */
 export interface FetchedRecord<Members = JsonObject> {
   readonly record: ServiceRecord<Members>;
-  /** The strong entity tag. Undefined for a record of a list. */
+  /** The strong entity tag. A record of a list has none. */
   readonly etag?: string | undefined;
   /** How long a cache has kept the answer, in seconds. */
   readonly age?: string | undefined;

@@ -21,7 +21,7 @@ import { contentOf } from './wire.ts';
 interface WriteCall {
   readonly client: Pick<ClientOptions, 'contract' | 'baseUrl' | 'secrets'>;
   readonly operation: Operation;
-  /** Undefined for a create that leaves the id to the service. */
+  /** The id, unless a create leaves it to the service. */
   readonly recordId?: bigint | undefined;
 }
 

@@ -53,7 +53,7 @@ function retryDelay(number: number, retryAfterMs = 0, random = Math.random()): n
 }
 
 /**
- * Returns the Retry-After of a response in milliseconds from its arrival, or undefined if the header is missing or malformed. A
+ * Returns the Retry-After of a response in milliseconds from its arrival. A malformed header is ignored. A
  * date is compared with the Date of the same response, because the clocks may differ.
  *
  * @param nowMs the local time, for a response without a Date.
@@ -97,7 +97,7 @@ export class Pace {
   private nextAt = 0;
 
   /**
-   * @param rate the most requests a second. Each attempt counts. Undefined for no limit.
+   * @param rate the most requests a second, unlimited by default. Each attempt counts.
    * @param patienceMs how long a service may give no answer before the run stops, at most 30 s: a gateway may be away for a moment.
    */
   constructor(rate: number | undefined, stop: Stop<CliError>, patienceMs: number) {

@@ -48,7 +48,7 @@ export function isColumn(name: string, rules: ColumnRules): boolean {
   return isRejectColumn(name) || matchField(name, rules) !== undefined;
 }
 
-/** The name of the field of each column; undefined for a column that is ignored. */
+/** The name of the field of each column. A column that is ignored has none. */
 export type FieldNames = readonly (string | undefined)[];
 
 /** Finds the field of each column. @throws ValueError for a missing column, a duplicate, and one that is refused. */

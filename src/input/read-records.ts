@@ -55,7 +55,7 @@ interface ParsedRecord<Row> {
 
 /** The records of an input, in order. */
 interface InputRecords<Row> {
-  /** The format of the input; undefined if it is empty. */
+  /** The format of the input, unless it is empty. */
   readonly format: InputFormat | undefined;
   readonly pages: AsyncGenerator<ParsedRecord<Row>[]>;
   /** Returns the text of the header; without a header, the name of the only column. */

@@ -20,7 +20,7 @@ export interface InputFormat {
 
 /** The text of an input, split into records. */
 interface SplitInput {
-  /** The format of the input; undefined if it is empty. */
+  /** The format of the input, unless it is empty. */
   readonly format: InputFormat | undefined;
   /** The records in order, in pages as they arrive. */
   readonly pages: AsyncIterable<readonly SplitRecord[]>;

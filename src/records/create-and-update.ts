@@ -112,7 +112,7 @@ function findFieldsToAsk({ context, noun, operation }: Access, body: Fields): re
   );
 }
 
-/** Asks for the value of a field. Returns undefined if the user leaves it out. */
+/** Asks for the value of a field, which the user may leave out. */
 async function askField(prompt: Prompt, { names, noun, client }: Access, field: Field): Promise<unknown> {
   // `Ship date` for `shipDate`.
   const name = columnOf(field).replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);

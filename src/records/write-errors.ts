@@ -10,7 +10,7 @@ import type { Access } from './access.ts';
 // The errors of the rows that a command could not write, or may not have written.
 
 /**
- * Returns the error of a row that was not written or may not have been, or undefined if it was written.
+ * Returns the error of a row that was not written, or may not have been.
  *
  * @param interruption the signal that ended the command.
  */
