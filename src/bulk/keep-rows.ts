@@ -18,7 +18,7 @@ import type { RunChange } from './run-events.ts';
 
 /** The most rows that share a mark, because a mark waits for the disk. */
 const maxMarkedRows = 512;
-/** The most if one of them may stay unknown after a kill, because others have changed its record: all but sets without `expected`. */
+/** The most if one of the rows is not a plain set. After a kill such a row stays unknown if others have changed its record meanwhile. */
 const maxMarkedChanges = 64;
 
 /**

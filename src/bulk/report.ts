@@ -174,7 +174,7 @@ export function nextStepOf(
   const isWaiting = waits.length === unfinished.length && unwritten !== 'rejects';
   if (firstWait?.row !== undefined && isWaiting) {
     const createRow = rows.find((row) => row.id === undefined && needsPerson(row));
-    return askPerson(
+    return settleStep(
       context,
       firstWait.run,
       firstWait.row,
@@ -192,12 +192,12 @@ export function nextStepOf(
 }
 
 /**
- * Asks a person to say what happened to a row.
+ * Returns the step in which a person says what happened to a row.
  *
  * @param row its name: see `rowName`.
  * @param findCommand the command that finds the record of the row, if its id is unknown.
  */
-export function askPerson(context: Context, run: string, row: string, findCommand?: string): NextStep {
+export function settleStep(context: Context, run: string, row: string, findCommand?: string): NextStep {
   // A row that is named by its line has created a record, whose id the person must give.
   const name = row.startsWith('line:') ? `${row}=<id>` : row;
   const command = followUpCommand(context, ['runs', 'settle', run, name, '--as', 'applied']);

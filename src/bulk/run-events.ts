@@ -127,7 +127,10 @@ function withJournalValues(part: Intent | Planned | Outcome['made']): object | u
   return line;
 }
 
-/** The events that change a run. No journal has `killed`: the last session did not end, and may have sent the rows that it marked. */
+/**
+ * The events that change a run. The reader of a journal adds `killed` if the last session did not end: that session may have sent
+ * the rows that it marked.
+ */
 export type RunChange =
   | Extract<RunEvent, { kind: 'begin' | 'mark' | 'outcome' | 'end' }>
   | { readonly kind: 'plan-end'; readonly number: number; readonly rows: readonly RunRow[] }

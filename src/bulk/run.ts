@@ -41,7 +41,7 @@ export const runKinds = {
 export const headerSchema = v.object({
   kind: v.picklist(Object.keys(runKinds) as (keyof typeof runKinds)[]),
   noun: v.picklist(Object.keys(nouns) as NounName[]),
-  /** The name of the service: see `targetOf`. */
+  /** The name of the service: see `findTarget`. */
   target: v.string(),
   /** The profile that was active; null if there was none. */
   profile: v.nullable(v.string()),
@@ -142,8 +142,8 @@ export interface Run {
 }
 
 /**
- * Returns true if a row belongs into the file of rejects: it has failed, and the run is not an undo. If the run adds or creates,
- * rows that `resume` tries again are no rejects, so that no row is done twice.
+ * Returns true if a row belongs in the file of rejects: it has failed, and the run is not an undo. If the run adds or creates, a row
+ * that `resume` tries again does not belong there, so that no row is done twice.
  */
 export function isReject({ header: { kind, flags, undoes } }: Pick<Run, 'header'>, row: Row): boolean {
   if (undoes !== null || rowStateOf(row) !== 'failed') return false;

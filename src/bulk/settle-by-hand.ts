@@ -8,7 +8,7 @@ import type { SessionFlags } from './carry-out.ts';
 import { Journal } from './journal.ts';
 import { writeEnd } from './keep-rows.ts';
 import { journalPath, listRuns, readHeader, readRun } from './list-runs.ts';
-import { askPerson } from './report.ts';
+import { settleStep } from './report.ts';
 import { idOfRow, isLeft, type RunRow, rowName, rowStateOf, rowTotals, unfinishedCount } from './row.ts';
 import type { Run } from './run.ts';
 import { lockTarget } from './target.ts';
@@ -44,7 +44,7 @@ export async function settleByHand(
     if (unknown)
       throw new UsageError(
         `run ${runId}: it is unknown whether run ${undoes} wrote the row ${rowName(unknown)}`,
-        askPerson(context, undoes, rowName(unknown)).hint,
+        settleStep(context, undoes, rowName(unknown)).hint,
       );
   }
   const journal = new Journal(journalPath(list.folder, runId), run);

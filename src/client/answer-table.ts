@@ -53,7 +53,9 @@ interface AnswerRule {
 }
 
 const rejected: AnswerRule = { verdict: 'rejected', isTransient: false, kind: 'failed' };
+/** Nothing was sent, and another attempt is of no use at once. */
 const unsent: AnswerRule = { verdict: 'rejected', isTransient: true, kind: 'unavailable' };
+/** The credential is not enough. A new one may be. */
 const denied: AnswerRule = { verdict: 'rejected', isTransient: true, kind: 'auth' };
 const missing: AnswerRule = { verdict: 'missing', isTransient: false, kind: 'not-found' };
 const busy: AnswerRule = { verdict: 'busy', isTransient: true, kind: 'unavailable' };
@@ -65,7 +67,7 @@ const unrepeatable: AnswerRule = { verdict: 'unrepeatable', isTransient: true, k
  * What a status means that is not a success. Any other 4xx is `rejected`, any other 5xx is `lost`, and the rest is `unrepeatable`.
  * A 5xx may come from a gateway after the service has applied the write, even one with Retry-After.
  */
-const rows: readonly (readonly [statuses: readonly number[], rule: AnswerRule])[] = [
+const statusTable: readonly (readonly [statuses: readonly number[], rule: AnswerRule])[] = [
   [[307, 308], rejected],
   [[401, 403], denied],
   [[404, 410], missing],
@@ -79,7 +81,7 @@ const rows: readonly (readonly [statuses: readonly number[], rule: AnswerRule])[
   [[501, 505], { ...rejected, kind: 'unavailable' }],
 ];
 const statusRules: ReadonlyMap<number | undefined, AnswerRule> = new Map(
-  rows.flatMap(([statuses, rule]) => statuses.map((status) => [status, rule] as const)),
+  statusTable.flatMap(([statuses, rule]) => statuses.map((status) => [status, rule] as const)),
 );
 /** Gateways also send these statuses, even after the service has applied the write. */
 const gatewayStatuses: ReadonlySet<number | undefined> = new Set([403, 404, 410]);

@@ -10,6 +10,7 @@ import { type NamedRow, settleByHand } from '../bulk/settle-by-hand.ts';
 import { argument, choice } from '../cli/flag.ts';
 import { action, type Group, verb } from '../cli/verb.ts';
 import type { Context } from '../context.ts';
+import { stockColumn } from '../input/field-columns.ts';
 import { inPages, type PreparedCommand } from '../output/printer.ts';
 import { UsageError } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
@@ -120,7 +121,7 @@ function* removedRecords({ rows }: Run): Generator<JsonObject> {
   for (const row of rows) {
     const { before = null } = row.planned ?? {};
     if (rowStateOf(row) !== 'applied' || !isFields(before)) continue;
-    const stock = row.stock === undefined ? {} : { _quantity: row.stock };
+    const stock = row.stock === undefined ? {} : { [stockColumn]: row.stock };
     yield { id: row.id ?? null, ...(toJsonValue(before) as JsonObject), ...stock };
   }
 }

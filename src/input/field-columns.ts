@@ -78,7 +78,7 @@ export function findFields(columns: readonly string[], rules: ColumnRules): Fiel
 const countFields = ['petId', 'quantity', 'expected'] as const;
 
 /** The names of columns in a file of counts, by field. */
-export type ColumnMap = Readonly<Record<string, string>>;
+type ColumnMap = Readonly<Record<string, string>>;
 
 /**
  * Parses `petId=<column>`, `quantity=<column>` (or `change=`) and `expected=<column>`, several with commas between.

@@ -56,7 +56,7 @@ export async function prepareRecords(
   return { view, run };
 }
 
-/** Returns the noun whose names the view shows beside or in place of its own fields, if it shows any. */
+/** Returns the noun whose names the view shows, such as pets in a list of orders. Returns undefined for a view without names. */
 function nounOfNames({ context, noun, view }: PrintAccess): NamedNoun | undefined {
   const { field = '', column = '' } = noun.reference ?? {};
   return context.printer().shows(view, column) ? referenceFields[field] : undefined;

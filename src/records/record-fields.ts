@@ -195,7 +195,7 @@ export function parseMoment(text: string): number {
  *
  * @throws ValueError.
  */
-export function parseDate(text: string): string {
+function parseDate(text: string): string {
   const [, count, unit] = /^\+(\d{1,4})([dw])$/.exec(text) ?? [];
   const days =
     count === undefined ? ['today', 'tomorrow'].indexOf(text) : Number(count) * (unit === 'w' ? 7 : 1);
@@ -219,7 +219,7 @@ function withoutSpace(text: string): string {
 }
 
 /** Returns the choice of the service that a text means. Case does not matter. @throws ValueError if there is none. */
-export function toServiceSpelling(text: string, choices: readonly string[] | undefined): string {
+function toServiceSpelling(text: string, choices: readonly string[] | undefined): string {
   if (choices === undefined || choices.includes(text)) return text;
   const match = choices.find((choice) => caseless(choice) === caseless(text));
   if (match === undefined) throw new ValueError(`must be one of ${choices.join(', ')}`);

@@ -12,7 +12,7 @@ import {
   endDecided,
   endStopped,
   endUnread,
-  giveUp,
+  endUnwritten,
   isOutdated,
   type Next,
   type State,
@@ -245,9 +245,9 @@ function confirm(
   const areCounts = typeof before === 'number' && before !== 0 && typeof after === 'number';
   if (areCounts && isMetBy(before + after, now)) {
     const message = `it was ${before} before, ${after} was sent, and it is ${now} now: the service adds what it is told to set`;
-    return giveUp(state, { code: 'other_count', message });
+    return endUnwritten(state, { code: 'other_count', message });
   }
   const why = state.lastWrite?.reason?.message ?? `the service answered ${statusOf(state)}`;
   const message = `${why}; ${describeValue(after)} was sent, and it is ${describeValue(now)} now`;
-  return giveUp(state, { code: 'other_value', message });
+  return endUnwritten(state, { code: 'other_value', message });
 }

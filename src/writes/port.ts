@@ -70,7 +70,7 @@ interface PortOptions {
   readonly sendsEtags: boolean;
 }
 
-/** @throws UsageError if the service lacks an operation that is needed. */
+/** Creates the port of a noun. Its `toRequest` throws a UsageError if the service lacks the operation. */
 export function createRecordPort(client: Client, name: NounName, options: PortOptions): RecordPort {
   const { operations } = client.contract;
   const noun: Noun = nouns[name];
@@ -78,8 +78,7 @@ export function createRecordPort(client: Client, name: NounName, options: PortOp
   const { isCount } = noun;
   const writeOnly = new Set([ids.create, ids.update].flatMap((id) => writeOnlyFields(operations.get(id))));
   const { pace, sendsEtags } = options;
-  const etagCondition = (etag: string | undefined) =>
-    sendsEtags && etag !== undefined ? { 'if-match': etag } : undefined;
+  const etagCondition = (etag: string | undefined) => (etag === undefined ? undefined : { 'if-match': etag });
   const port: RecordPort = {
     canRead: operations.has(ids.get) || operations.has(ids.list),
     canReadEach: operations.has(ids.get) || (operations.has(ids.list) && !(isCount && pace)),

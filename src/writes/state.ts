@@ -87,31 +87,31 @@ export function endAsAnswered(state: State): Next {
   const verdict = lastWrite?.verdict;
   if (intent.kind === 'create')
     return doubt && verdict !== 'accepted' && verdict !== 'stopped'
-      ? giveUp(state, { code: 'perhaps_made', message: withClause(state, perhapsMade) })
-      : giveUp(state);
+      ? endUnwritten(state, { code: 'perhaps_made', message: withClause(state, perhapsMade) })
+      : endUnwritten(state);
   const isStale = !lastWrite || verdict === 'stale' || verdict === 'missing';
-  if (doubt || !isStale) return giveUp(state);
+  if (doubt || !isStale) return endUnwritten(state);
   const contradiction =
     verdict === 'missing'
       ? 'does not find the record that its readings show'
       : 'refuses the tag that its readings give';
   const age = reading?.age === undefined ? '' : `; the reading is ${reading.age} s old`;
   const message = `the service ${contradiction}: a cache or a replica may stand between${age}`;
-  return giveUp(state, { code: 'stale', message });
+  return endUnwritten(state, { code: 'stale', message });
 }
 
 /** Ends a row whose record could not be read. @param code why not, for an uncertain row. */
 export function endUnread(state: State, error: CliError, code: 'unread' | 'unbound' = 'unread'): Next {
   const { message } = error;
-  if (!state.doubt) return giveUp(state, { ...codeOfError(error), message }, error);
+  if (!state.doubt) return endUnwritten(state, { ...codeOfError(error), message }, error);
   const clause = `the record could not be read${state.lastWrite ? ' afterwards' : ''}: ${message}`;
-  return giveUp(state, { code, message: withClause(state, clause) }, error);
+  return endUnwritten(state, { code, message: withClause(state, clause) }, error);
 }
 
 export function endStopped(state: State): Next {
   if (!state.doubt) return end(state, {});
   const message = state.lastWrite?.reason?.message ?? 'it was stopped before its record was read';
-  return giveUp(state, { code: 'interrupted', message });
+  return endUnwritten(state, { code: 'interrupted', message });
 }
 
 /**
@@ -119,7 +119,7 @@ export function endStopped(state: State): Next {
  *
  * @param why the code and message of the reason. By default those of the last attempt.
  */
-export function giveUp(
+export function endUnwritten(
   state: State,
   why?: Pick<Reason, 'code' | 'serviceCode' | 'message'>,
   cause?: CliError,
