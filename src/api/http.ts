@@ -97,9 +97,8 @@ const linkStart = /[\s,]*<([^>]*)>/y;
 const linkParameter = /\s*;\s*([^\s;,="<>]+)(?:\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;,"]*)))?/y;
 
 /**
- * Finds the first link with one of the relations in a Link header, and returns its target as it stands there.
- * Skips a link with an anchor, because such a link is about another document. Ignores the rest of the header
- * after malformed text.
+ * Finds the first link with one of the relations in a Link header, and returns its target as it stands there. Skips a link with an
+ * anchor, because such a link is about another document. Ignores the rest of the header after malformed text.
  *
  * @param relations in lower case, such as `next`.
  * @see RFC 8288, 3

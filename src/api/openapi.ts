@@ -19,8 +19,7 @@ interface OpenApiOptions {
 }
 
 /**
- * Makes the OpenAPI 3.0.3 document of the table: plain data, with the schema names of the service's
- * specification.
+ * Makes the OpenAPI 3.0.3 document of the table: plain data, with the schema names of the service's specification.
  *
  * @see https://spec.openapis.org/oas/v3.0.3
  */

@@ -109,8 +109,7 @@ export function toJsonValue(value: RecordValue): JsonValue {
 
 /**
  * Returns true if a field has the expected value. Dates are compared as instants, a day as its first instant in UTC, and numbers by
- * their values; anything else must be equal. Undefined and null are equal. An object may have more fields than the expected
- * object.
+ * their values; anything else must be equal. Undefined and null are equal. An object may have more fields than the expected object.
  */
 export function isFieldMetBy(expected: JsonValue | undefined, actual: JsonValue | undefined): boolean {
   if (isNothing(expected) || isNothing(actual)) return isNothing(expected) && isNothing(actual);

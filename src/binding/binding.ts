@@ -115,9 +115,7 @@ function findOperationAt(
   return operation;
 }
 
-/**
- * Puts values in place of path parameters, if the operation has such a path.
- */
+/** Puts values in place of path parameters, if the operation has such a path. */
 function withFixedPath(operation: DocumentOperation, path: string): DocumentOperation | undefined {
   const segmentsOf = (text: string) => text.replace(/(?<=.)\/$/, '').split('/');
   const values = segmentsOf(path);

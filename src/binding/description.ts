@@ -101,9 +101,7 @@ function runParser<Value>(label: string, work: () => Value): Value {
   }
 }
 
-/**
- * Returns the value if it is an object, or else an empty object. A description may have any value anywhere.
- */
+/** Returns the value if it is an object, or else an empty object. A description may have any value anywhere. */
 export function objectOf(value: JsonValue | undefined): JsonObject {
   return isJsonObject(value) ? value : {};
 }

@@ -172,8 +172,8 @@ function texts(values: JsonValue | undefined): string[] | undefined {
 }
 
 /**
- * Returns a value that a schema states: its only one, an example, the default or a choice. Returns undefined if it states none, because
- * an invented value could mean something.
+ * Returns a value that a schema states: its only one, an example, the default or a choice. Returns undefined if it states none,
+ * because an invented value could mean something.
  */
 export function statedValue(shape: Shape): JsonValue | undefined {
   const [constant, example, examples, fallback, choices] = [

@@ -45,9 +45,7 @@ export function isCategoryObject(shape: Shape | undefined): boolean {
   return shape?.kind === 'object' && (shape.fields.has('id') || shape.fields.has('name'));
 }
 
-/**
- * Lists the key fields that a schema lacks, or returns undefined if the schema describes a record of the noun.
- */
+/** Lists the key fields that a schema lacks, or returns undefined if the schema describes a record of the noun. */
 export function missingKeys(tableOperation: TableOperation, shape: Shape): readonly string[] | undefined {
   const names = fieldNamesOf(tableOperation, shape);
   const missing = nouns[tableOperation.noun].keyFields.filter((field) => !names.has(field));
@@ -69,9 +67,7 @@ interface RecordContent {
   readonly shape: Shape;
 }
 
-/**
- * Finds the record or the list in an answer. Returns undefined if an operation that lists has no list in its answer.
- */
+/** Finds the record or the list in an answer. Returns undefined if an operation that lists has no list in its answer. */
 export function recordsIn(tableOperation: TableOperation, answer: Shape): RecordContent | undefined {
   return tableOperation.isList ? listContent(tableOperation, answer) : recordIn(tableOperation, answer);
 }

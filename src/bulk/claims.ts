@@ -54,9 +54,9 @@ export async function findClaims(
 }
 
 /**
- * Returns the number of the plan that last sent an uncertain row, or that wrote the value that an undo sets back. Other rows have no
- * such plan. A run that has planned the record later has a claim on the row: plan 4 sent 10, plan 6 of another run wrote 12, so the 12 says
- * nothing about the 10.
+ * Returns the number of the plan that last sent an uncertain row, or that wrote the value that an undo sets back. Other rows have
+ * no such plan. A run that has planned the record later has a claim on the row: plan 4 sent 10, plan 6 of another run wrote 12, so
+ * the 12 says nothing about the 10.
  */
 function findBasePlan(row: RunRow, undoneRows: ReadonlyMap<number, RunRow>): number | undefined {
   if (row.doubt) return row.planNumber;

@@ -135,8 +135,8 @@ export function runError(
 }
 
 /**
- * Returns the kind of error for a run with rows that failed, are unknown or were not processed. It is `partial` if other rows succeeded,
- * and for an undo, which may leave rows alone. It is `unavailable` if every row is unknown.
+ * Returns the kind of error for a run with rows that failed, are unknown or were not processed. It is `partial` if other rows
+ * succeeded, and for an undo, which may leave rows alone. It is `unavailable` if every row is unknown.
  */
 function kindOf(counts: RowCounts, isUndo: boolean): ErrorKind {
   const { applied, unchanged, booked, failed, unknown, invalid, unprocessed, unsettled } = counts;

@@ -90,8 +90,7 @@ export function areDisjoint(a: Shard | null, b: Shard | null): boolean {
 }
 
 /**
- * Returns true if two delivery numbers differ only in form: in NFKC, case, outer spaces, invisible characters, or the kind of
- * dash.
+ * Returns true if two delivery numbers differ only in form: in NFKC, case, outer spaces, invisible characters, or the kind of dash.
  */
 export function isSameDelivery(a: string | null = null, b: string): boolean {
   return a !== null && comparableDelivery(a) === comparableDelivery(b);

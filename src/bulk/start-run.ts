@@ -89,8 +89,8 @@ export async function startRun(
 }
 
 /**
- * Checks that another run of the delivery is finished, because until then its bookings are not certain. Other shards of the same number
- * have other rows.
+ * Checks that another run of the delivery is finished, because until then its bookings are not certain. Other shards of the same
+ * number have other rows.
  *
  * @throws UsageError `unfinished_delivery` that names the command that ends the other run; `other_profile`.
  */

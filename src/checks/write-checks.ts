@@ -198,8 +198,7 @@ function judgeSettled(
  *
  * @param limits of the delete; by default those of the client.
  * @returns warnings about the answer.
- * @throws FindingError if the record may belong to another client, or still exists afterwards. CliError if it cannot be
- * read.
+ * @throws FindingError if the record may belong to another client, or still exists afterwards. CliError if it cannot be read.
  */
 async function removeTestRecord(
   context: CheckContext,

@@ -129,9 +129,7 @@ export function isGroup(command: object): command is Group {
   return 'verbs' in command;
 }
 
-/**
- * Returns all flags of a command, its own flags first. A group also takes the write flags if one of its verbs may write.
- */
+/** Returns all flags of a command, its own flags first. A group also takes the write flags if one of its verbs may write. */
 export function flagsOf(command: Action | Group): Record<string, Flag> {
   // A top-level command counts as one that may write, because loading it to find out would take too long.
   const mayWrite = (verb: Command | Unloaded) => 'load' in verb || ('write' in verb && verb.write);

@@ -71,8 +71,8 @@ export function callError<Thrown>(call: Call, attempts: Attempts, thrown: Thrown
 }
 
 /**
- * Makes the error of a call. If the answer came through a forward proxy, and its body does not show that the service sent it, the error
- * names the proxy.
+ * Makes the error of a call. If the answer came through a forward proxy, and its body does not show that the service sent it, the
+ * error names the proxy.
  */
 function makeError(
   call: Call,

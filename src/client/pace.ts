@@ -108,8 +108,7 @@ export class Pace {
   }
 
   /**
-   * Waits for the turn of an attempt. Returns undefined if the attempt can start at once, which saves a turn of the event
-   * loop.
+   * Waits for the turn of an attempt. Returns undefined if the attempt can start at once, which saves a turn of the event loop.
    *
    * @throws StoppedError if the run has stopped.
    */

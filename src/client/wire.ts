@@ -136,10 +136,7 @@ function isSentBack(
   return !nouns[noun].isCount && !isClosed && !Object.hasOwn(records.names, name);
 }
 
-/**
- * @throws UsageError if the service does not take a field of ours, or if its body is closed and lacks the
- *   field.
- */
+/** @throws UsageError if the service does not take a field of ours, or if its body is closed and lacks the field. */
 function requireTaken(operation: Operation, name: string): void {
   const { id, noun, body } = operation;
   if (takesField(operation, name) || (body?.hasId && name === nouns[noun].idField)) return;

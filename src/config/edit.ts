@@ -20,8 +20,7 @@ type StoredValue = string | number | boolean;
  * Reads the config, lets `edit` change it, and writes it. If `edit` throws, the file stays unchanged. A lock keeps other processes
  * from overwriting the change.
  *
- * @throws UsageError if the file cannot be read as a config; it stays unchanged. CliError `failed` if it cannot be
- *   written.
+ * @throws UsageError if the file cannot be read as a config; it stays unchanged. CliError `failed` if it cannot be written.
  */
 export async function editConfig<Value>(io: Io, edit: (config: ConfigDraft) => Value): Promise<Value> {
   const { configFile } = resolvePaths(io);

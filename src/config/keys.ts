@@ -161,9 +161,7 @@ export function parseSetting<Key extends SettingKey>(
   return parseAt(label, maskValue(key, text), read, code);
 }
 
-/**
- * Masks what may be secret in a value of the config file: the arguments of a token-command, and the value of an unknown key.
- */
+/** Masks the part of a value of the config file that may be secret: the arguments of a token-command, and the value of an unknown key. */
 export function maskValue(key: string, value: JsonValue): JsonValue {
   if (!isSettingKey(key)) return '***';
   if (key !== 'token-command') return value;

@@ -38,7 +38,11 @@ export interface RowLayout<Row extends InputRow> extends ColumnRules {
   readonly bareField?: string;
   /** Returns the row of a record. @throws CliError if the record is not valid. */
   toRow(record: InputRecord): Row;
-  /** Adds up two rows of the same id, and joins their texts. Without it two such rows are a conflict. @throws CliError if they contradict. */
+  /**
+   * Adds up two rows of the same id, and joins their texts. Without it two such rows are a conflict.
+   *
+   * @throws CliError if they contradict.
+   */
   addUp?(first: Row, second: Row): Row;
   /** The hint for two rows of the same id that are a conflict. */
   readonly conflictHint?: string | undefined;

@@ -37,8 +37,7 @@ interface ReadOptions {
 /**
  * Reads and checks a whole input before anything is sent. A pipe without a byte has no rows.
  *
- * @throws InputError for a file without a byte, and as `readRecords`; ManyError with every invalid row, unless these are
- *   skipped.
+ * @throws InputError for a file without a byte, and as `readRecords`; ManyError with every invalid row, unless these are skipped.
  */
 export async function readRows<Row extends InputRow>(
   inputFile: InputFile,

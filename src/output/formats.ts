@@ -57,9 +57,7 @@ export const printYaml: Print = async function* (job, pieces) {
   if (isEmpty) yield '[]\n';
 };
 
-/**
- * Prints CSV (RFC 4180), but with LF at the end of a line. Text that a spreadsheet would run as a formula gets a leading `'`.
- */
+/** Prints CSV (RFC 4180), but with LF at the end of a line. Text that a spreadsheet would run as a formula gets a leading `'`. */
 export const printCsv: Print = (job, pieces) => {
   const toSafe = safeText(job, '\t\n');
   return printDelimited(job, pieces, ',', (value) =>

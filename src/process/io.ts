@@ -104,9 +104,7 @@ export function processIo(): ProcessIo {
   };
 }
 
-/**
- * Ends the process. `process.exit` waits for a name lookup that is under way, but a process that becomes another one does not.
- */
+/** Ends the process. `process.exit` waits for a name lookup that is under way, but a process that becomes another one does not. */
 function endProcess(code: number): never {
   if (process.execve && process.getActiveResourcesInfo().includes('GetAddrInfoReqWrap'))
     process.execve(process.execPath, [process.execPath, '-e', `process.exit(${code})`], {});
@@ -163,8 +161,7 @@ export function processId(): number {
 }
 
 /**
- * Returns true if a process with this id exists, even if another user owns it. True for a process that has ended and is not
- * reaped.
+ * Returns true if a process with this id exists, even if another user owns it. True for a process that has ended and is not reaped.
  */
 export function processExists(id: number): boolean {
   try {

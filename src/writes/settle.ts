@@ -28,9 +28,7 @@ interface SettleOptions {
   mark?(planned: Planned): Promise<void>;
 }
 
-/**
- * Settles one row: does the steps that `next` returns, and passes it the result of each. Every write of a record is sent here.
- */
+/** Settles one row: does the steps that `next` returns, and passes it the result of each. Every write of a record is sent here. */
 export async function settle(
   port: RecordPort,
   row: Row,

@@ -69,7 +69,8 @@ function isExempt(host: string, port: number, list = ''): boolean {
 }
 
 /**
- * Returns the status of a proxy that has answered for the service. The messages of undici are `Proxy response (502) !== 200 when HTTP Tunneling` and `Proxy Authentication Required (407)`.
+ * Returns the status of a proxy that has answered for the service. The messages of undici are `Proxy Authentication Required (407)` and
+ * `Proxy response (502) !== 200 when HTTP Tunneling`.
  */
 export function statusOfProxy({ message }: Error): number | undefined {
   const status = /^Proxy .*\((\d+)\)/.exec(message)?.[1];

@@ -25,10 +25,7 @@ interface BindValues {
   readonly withToken: boolean | undefined;
 }
 
-/**
- * Binds the active profile or an origin to a description. Stores nothing if a part of the description or of
- * `--map` is invalid.
- */
+/** Binds the active profile or an origin to a description. Stores nothing if a part of the description or of `--map` is invalid. */
 export function bindDescription(context: Context, values: BindValues): PreparedCommand {
   return { view: matchesView, run: () => runBind(context, values) };
 }
@@ -250,10 +247,7 @@ const matchesView: View<ReturnType<typeof toMatchRecords>[number]> = {
   columns: propertyColumns(['operation', 'state', 'method', 'path', 'why']),
 };
 
-/**
- * Lists the operations that the description has, bound or not. A near miss has the path of the nearest
- * operation.
- */
+/** Lists the operations that the description has, bound or not. A near miss has the path of the nearest operation. */
 function toMatchRecords(matches: Matches) {
   return [...matches].flatMap(([operation, match]) => {
     if (match.state === 'missing') return [];
