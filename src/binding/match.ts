@@ -89,9 +89,9 @@ export function matchOperations(
   return matches;
 }
 
-/** Refuses a write because its read was refused: the records are not ours. Only the refusal of the read names a --map flag. */
+/** Refuses a write because its read was refused: the records are of another kind. Only the refusal of the read names a --map flag. */
 function refuseWrite({ operations: [write] }: Match, { operations: [read], ...refusal }: Match): Match {
-  const why = `its records are not ours (${read && routeText(read)}: ${obstacleText(refusal)})`;
+  const why = `its records are of another kind (${read && routeText(read)}: ${obstacleText(refusal)})`;
   return { state: 'unbindable', operations: write ? [write] : [], why };
 }
 
@@ -253,7 +253,7 @@ function choose({ id, noun }: TableOperation, candidates: readonly Candidate[]):
   const best = callable.filter(({ rank }) => rank === highestRank).map(({ operation }) => operation);
   const [first] = best;
   if (!first) return nearMiss(candidates);
-  const why = first.operationId === id ? 'its operationId is ours' : `its path is about ${noun}`;
+  const why = first.operationId === id ? 'its operationId is the same' : `its path is about ${noun}`;
   if (best.length === 1) return { state: 'bound', operations: best, why };
   const flags = best.map((operation) => mapFlag(id, operation));
   return {

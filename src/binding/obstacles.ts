@@ -132,7 +132,7 @@ function recordObstacle(
   return foreign(lackOf(tableOperation, shape, label, fields));
 }
 
-/** Marks an obstacle that shows that the records of the noun are not ours. */
+/** Marks an obstacle that shows that the records of the noun are of another kind. */
 function foreign(obstacle: Obstacle): Obstacle {
   return { ...obstacle, isForeign: true };
 }

@@ -66,14 +66,14 @@ function resolveNoun(
   }
   const [list, update] = [operations.get(ids.list), operations.get(ids.update)];
   if (!operations.has(ids.get) && !list)
-    return `a ${name} cannot be read back, so it would not certainly be ours`;
+    return `a ${name} cannot be read back, so smoke could not recognise its own`;
   const proof = isNamed ? 'name' : parent && nouns[parent.nounName].idName;
   if (proof && !takesField(create, proof))
-    return `${create.id} takes no ${proof}, so a ${name} would not certainly be ours`;
+    return `${create.id} takes no ${proof}, so smoke could not recognise its own ${name}`;
   const bodyFields = create.body?.fields ?? {};
   const maxLength = Number(bodyFields.name?.bounds?.maxLength ?? nameLength);
   if (isNamed && maxLength < nameLength)
-    return `names may have only ${maxLength} characters, too few to be certainly ours`;
+    return `names may have only ${maxLength} characters, too few for smoke to recognise its own`;
   const isEntry = nounName === 'inventory';
   const parentField = parent && { [nouns[parent.nounName].idName]: 0 };
   const templateFields = {

@@ -207,7 +207,9 @@ async function removeTestRecord(
 ): Promise<Finding[]> {
   const { noun, id, fields, parent } = created;
   const { name, isNamed, list } = noun;
-  const foreign = new FindingError(fail(`not deleted, because ${name} ${id} is not certainly ours`));
+  const foreign = new FindingError(
+    fail(`not deleted, because ${name} ${id} may not be the one that smoke created`),
+  );
   if (!isNamed) {
     const parentFields = parent && (await recordPortOf(context, parent.noun).read(parent.id)).record?.fields;
     if (!parentFields || parentFields.name !== parent.fields.name) throw foreign;

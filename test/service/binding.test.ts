@@ -46,9 +46,9 @@ describe('a binding', () => {
         .map((line) => line.split(/ {2,}/).map((cell) => cell.trim())),
     ).toEqual([
       ['operation', 'state', 'method', 'path', 'why'],
-      ['listPets', 'bound', 'GET', '/animals', 'its operationId is ours'],
-      ['createPet', 'bound', 'POST', '/animals', 'its operationId is ours'],
-      ['getPet', 'bound', 'GET', '/animals/{pet_id}', 'its operationId is ours'],
+      ['listPets', 'bound', 'GET', '/animals', 'its operationId is the same'],
+      ['createPet', 'bound', 'POST', '/animals', 'its operationId is the same'],
+      ['getPet', 'bound', 'GET', '/animals/{pet_id}', 'its operationId is the same'],
     ]);
     expect(result.stderr).toContain('9 of 20 operations bound; stored for');
     expect(result.stderr).toContain('stored for http://service.test');
@@ -73,7 +73,7 @@ describe('a binding', () => {
         deprecated: true,
         sunset: '2027-12-31',
         tryIt: true,
-        why: 'its operationId is ours',
+        why: 'its operationId is the same',
       },
     });
     const { paths, ...rest } = toOpenApi();

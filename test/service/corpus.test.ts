@@ -287,7 +287,7 @@ DELETE /pets/{id} = deletePet
 Item: id# title category. status
 GET /pets -> Item[] ! listPets: add --map pets.name=title
 GET /pets/{petId} -> Item ! getPet: add --map pets.name=title
-DELETE /pets/{petId} ! deletePet: its records are not ours
+DELETE /pets/{petId} ! deletePet: its records are of another kind
 
 # a list by id
 Pet: id# name
@@ -363,7 +363,7 @@ NewPet: name category!
 Vaccination: id# vaccine
 GET /pets -> Vaccination[] ! listPets: its Vaccination has no field name: if it is called vaccine, add --map pets.name=vaccine
 GET /pets/{petId} -> Uuid ! getPet: its Uuid has the field id as a string
-POST /pets NewPet ! createPet: its records are not ours (GET /pets:
+POST /pets NewPet ! createPet: its records are of another kind (GET /pets:
 GET /orders ?shop ! listOrders: it needs the query parameter shop, which petstore has no value for
 POST /orders form ! createOrder: it takes multipart/form-data, not application/json
 POST /categories NewPet
@@ -407,7 +407,7 @@ PATCH /inventory/{petId} Count -> Entry (updateInventoryByPetId) ! updateInvento
 
 # a map of numbers
 GET /inventory -> map ! listInventory: it answers no single list of records
-DELETE /inventory/{petId} ! deleteInventory: its records are not ours (GET /inventory: it answers no single list
+DELETE /inventory/{petId} ! deleteInventory: its records are of another kind (GET /inventory: it answers no single list
 GET /orders = listOrders
 
 # entries in an envelope, of text ids
