@@ -53,8 +53,6 @@ interface AnswerRule {
 }
 
 const rejected: AnswerRule = { verdict: 'rejected', isTransient: false, kind: 'failed' };
-/** Nothing was sent, and another attempt is of no use at once. */
-const unsent: AnswerRule = { verdict: 'rejected', isTransient: true, kind: 'unavailable' };
 /** The credential is not enough. A new one may be. */
 const denied: AnswerRule = { verdict: 'rejected', isTransient: true, kind: 'auth' };
 const missing: AnswerRule = { verdict: 'missing', isTransient: false, kind: 'not-found' };
@@ -94,22 +92,32 @@ const retriedCauses: ReadonlySet<NoAnswer | undefined> = new Set<NoAnswer>([
   'dns',
 ]);
 
-/** Returns the meaning of the answer to an attempt, or of its absence, for the method of the request. */
-export function answerRule(
+/** Returns what an attempt without success means for a write, by its answer or the absence of one, and its method. */
+export function verdictOf(
   attempt: Pick<Attempt, 'request' | 'isSent' | 'response' | 'error' | 'author'>,
-): AnswerRule {
+): FailureVerdict {
   const { method } = attempt.request;
-  const rule = ruleOfAnyMethod(attempt);
-  if (rule.verdict === 'lost' && !isIdempotent(method)) return unrepeatable;
+  const verdict = verdictOfAnyMethod(attempt);
+  if (verdict === 'lost' && !isIdempotent(method)) return 'unrepeatable';
   // Only a DELETE that was sent twice can be the reason why its record is missing.
-  return rule.verdict === 'missing' && method !== 'DELETE' ? { ...rule, verdict: 'rejected' } : rule;
+  return verdict === 'missing' && method !== 'DELETE' ? 'rejected' : verdict;
 }
 
-function ruleOfAnyMethod({ isSent, response, error, author }: Parameters<typeof answerRule>[0]): AnswerRule {
-  if (response) return statusRule(response.status, author);
+function verdictOfAnyMethod({
+  isSent,
+  response,
+  error,
+  author,
+}: Parameters<typeof verdictOf>[0]): FailureVerdict {
+  if (response) return statusRule(response.status, author).verdict;
   const isRetriedCause = error instanceof CliError && retriedCauses.has(error.details.noAnswer);
-  if (isSent) return isRetriedCause ? lost : unrepeatable;
-  return isRetriedCause ? busy : unsent;
+  if (isSent) return isRetriedCause ? 'lost' : 'unrepeatable';
+  return isRetriedCause ? 'busy' : 'rejected';
+}
+
+/** Returns true if a request with this verdict is retried. */
+export function isRetriedVerdict(verdict: FailureVerdict): boolean {
+  return verdict === 'busy' || verdict === 'lost';
 }
 
 /** Returns the meaning of a status. @param author who sent it. */
@@ -147,14 +155,13 @@ export function isOutageStatus(status: number | undefined): boolean {
 export function mayHaveBeenApplied(attempts: readonly Attempt[]): boolean {
   return attempts.some(
     (attempt) =>
-      !isSafeMethod(attempt.request.method) && ['lost', 'unrepeatable'].includes(answerRule(attempt).verdict),
+      !isSafeMethod(attempt.request.method) && ['lost', 'unrepeatable'].includes(verdictOf(attempt)),
   );
 }
 
-/** Returns true if a request may be retried. @see RFC 9110, 9.2.2 */
+/** Returns true if a request may be sent again. @see RFC 9110, 9.2.2 */
 export function isRetried(attempt: Attempt): boolean {
-  const { verdict } = answerRule(attempt);
-  return verdict === 'busy' || verdict === 'lost';
+  return isRetriedVerdict(verdictOf(attempt));
 }
 
 /** Returns true if the reason of an error may pass, so that the same request may succeed later. */
@@ -165,8 +172,8 @@ export function isTransientError({ kind, details: { status, author } }: CliError
 /** Returns true if a reading that failed is retried. An empty 404 and the page of a gateway say nothing about the record. */
 export function isReadingRetried({ details: { status, author, noAnswer } }: CliError): boolean {
   if (noAnswer !== undefined) return retriedCauses.has(noAnswer);
-  const { verdict } = statusRule(status, author);
-  return verdict === 'busy' || verdict === 'lost' || (isMissingStatus(status) && author !== 'service');
+  const isGatewayPage = isMissingStatus(status) && author !== 'service';
+  return isGatewayPage || isRetriedVerdict(statusRule(status, author).verdict);
 }
 
 /** Returns true if sending a request twice has the same effect as sending it once. */

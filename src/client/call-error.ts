@@ -4,14 +4,15 @@ import { type Author, CliError, type ErrorDetails, type ErrorKind } from '../pro
 import { systemCode } from '../process/system-error.ts';
 import {
   type Attempt,
-  answerRule,
   type FailureVerdict,
   isDeniedStatus,
   isIdempotent,
   isMissingStatus,
+  isRetriedVerdict,
   isSuccess,
   mayHaveBeenApplied,
   statusRule,
+  verdictOf,
 } from './answer-table.ts';
 import type { Call } from './call.ts';
 import { readErrorBody } from './error-body.ts';
@@ -65,7 +66,7 @@ export function callError<Thrown>(call: Call, attempts: Attempts, thrown: Thrown
   const { noAnswer, status = attempts.at(-1)?.response?.status } = details;
   if (noAnswer === undefined) return thrown;
   const hint = hintOf({ call, error: thrown });
-  const { verdict } = answerRule({ request: call.request, isSent: true, error: thrown });
+  const verdict = verdictOf({ request: call.request, isSent: true, error: thrown });
   const why = call.client.secrets.mask(message);
   return makeError(call, attempts, kind, why, { noAnswer, status, hint, cause: thrown }, verdict);
 }
@@ -89,11 +90,11 @@ function makeError(
     forwardProxy !== undefined && isAnswered && details.author !== 'service'
       ? `; the proxy ${forwardProxy} or the service has sent it`
       : '';
-  const isOnce = isIdempotent(method) || !mayHaveBeenApplied(attempts);
+  const isSafeToRepeat = isIdempotent(method) || !mayHaveBeenApplied(attempts);
   return new CliError(kind, `${why}${senders}`, {
     ...callDetails(call, attempts),
     ...details,
-    retryable: (verdict === 'busy' || verdict === 'lost') && isOnce,
+    retryable: isRetriedVerdict(verdict) && isSafeToRepeat,
   });
 }
 

@@ -8,7 +8,7 @@ import { isJsonObject, type JsonObject, type JsonValue, printJson } from '../pro
 import type { Mask } from '../process/secrets.ts';
 import { StoppedError } from '../process/signals.ts';
 import { shorten } from '../process/text.ts';
-import { type Attempt, answerRule, type FailureVerdict, mayHaveBeenApplied } from './answer-table.ts';
+import { type Attempt, type FailureVerdict, mayHaveBeenApplied, verdictOf } from './answer-table.ts';
 import type { ClientOptions } from './call.ts';
 import { messageIn } from './error-body.ts';
 import { otherRecord, parseRecord, readJson } from './read-answer.ts';
@@ -91,7 +91,7 @@ export function judgeFailure(error: unknown, attempt: Attempt | undefined): Judg
   if (!attempt || !(cliError || error instanceof StoppedError)) throw error;
   if (cliError && !(cliError instanceof InterruptedError)) {
     const reason = { ...codeOfError(cliError), message: cliError.message };
-    return { verdict: answerRule(attempt).verdict, attempt, reason, error: cliError };
+    return { verdict: verdictOf(attempt), attempt, reason, error: cliError };
   }
   if (!mayHaveBeenApplied([attempt])) throw error;
   const reason = { code: 'interrupted', message: 'it was stopped before the answer came' } as const;

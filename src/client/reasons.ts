@@ -1,11 +1,11 @@
 import * as v from 'valibot';
 import type { ErrorKind } from '../process/errors.ts';
 
-// Why a row failed, is unknown, or needed no write: one table, read by errors, reports, rejects and JSON.
+// The codes of why a row failed, is unknown, or needed no write. The same code stands in errors, reports, rejects and JSON.
 
 interface ReasonRule {
-  /** The kind of error of a command on one record. */
-  readonly kind: ErrorKind;
+  /** The kind of the error of a command on one record, if the row failed without an error of the service. By default `failed`. */
+  readonly kind?: ErrorKind;
   /** What the user can do, a sentence. */
   readonly hint?: string;
   /** True if no further reading can settle an unknown row, so that a person must. */
@@ -14,16 +14,13 @@ interface ReasonRule {
   readonly saysSent?: true;
 }
 
-const unanswered: ReasonRule = { kind: 'unavailable' };
-const forPerson: ReasonRule = { kind: 'unavailable', needsPerson: true };
-const settledElsewhere: ReasonRule = { kind: 'partial' };
+const forPerson: ReasonRule = { needsPerson: true };
 
 const rules = {
   // The record is not as the row needs it.
   no_record: { kind: 'not-found' },
   no_entry: { kind: 'not-found' },
   changed: {
-    kind: 'failed',
     hint: 'look at it and decide again; nothing was overwritten',
     needsPerson: true,
     saysSent: true,
@@ -31,39 +28,38 @@ const rules = {
   below_zero: { kind: 'usage' },
   too_large: { kind: 'usage' },
   // The service refused the write, or an ETag that it had sent itself.
-  rejected: { kind: 'failed' },
+  rejected: {},
   stale: {
-    kind: 'failed',
     hint: 'see `petstore help gateways`: a cache must not answer the readings of this program',
   },
-  no_delete: { kind: 'failed' },
+  no_delete: {},
   // The write may have been applied.
   perhaps_made: forPerson,
   accepted: forPerson,
   other_value: { ...forPerson, saysSent: true },
   other_count: { ...forPerson, saysSent: true },
-  unread: unanswered,
+  unread: {},
   // The service offers no way to read it.
   unbound: forPerson,
-  interrupted: unanswered,
-  not_saved: unanswered,
+  interrupted: {},
+  not_saved: {},
   // There was no valid answer: see `NoAnswer`.
-  'connection-refused': unanswered,
-  dns: unanswered,
-  tls: unanswered,
-  proxy: unanswered,
-  'proxy-refused': unanswered,
-  timeout: unanswered,
-  reset: unanswered,
-  redirect: { kind: 'failed' },
-  'invalid-response': unanswered,
+  'connection-refused': {},
+  dns: {},
+  tls: {},
+  proxy: {},
+  'proxy-refused': {},
+  timeout: {},
+  reset: {},
+  redirect: {},
+  'invalid-response': {},
   // Another run, or a person, has settled it.
-  booked: settledElsewhere,
-  booked_otherwise: settledElsewhere,
-  not_settled: settledElsewhere,
-  no_id: settledElsewhere,
+  booked: {},
+  booked_otherwise: {},
+  not_settled: {},
+  no_id: {},
   later_run: forPerson,
-  settled: settledElsewhere,
+  settled: {},
 } as const satisfies Record<string, ReasonRule>;
 
 export type ReasonCode = keyof typeof rules;

@@ -40,7 +40,7 @@ function failedError(
   { code, message }: Reason,
   error: CliError | undefined,
 ): CliError {
-  const { kind, hint } = reasonRule(code);
+  const { kind = 'failed', hint } = reasonRule(code);
   const subject = subjectOf(access, row);
   if (kind === 'not-found') return error ?? new CliError(kind, `${subject} does not exist`);
   if (kind === 'usage') return new UsageError(`the count of pet ${row.id}: ${message}`);
