@@ -1,6 +1,6 @@
 import type { JsonObject } from '../process/exact-json.ts';
 
-// The nouns, each declared once: bodies, records, filters, columns, flags and questions derive from this file.
+// The nouns, each declared once: bodies, records, columns, the flags of fields, and questions derive from this file.
 
 export type NounName = 'pets' | 'categories' | 'orders' | 'inventory';
 /** The verbs that write records. */

@@ -18,7 +18,7 @@ import { runError, toRunJson } from './report.ts';
 import { reportView } from './report-output.ts';
 import { isAppliedOrUncertain, isResumable, needsPerson, unfinishedCount } from './row.ts';
 import { areDisjoint, defaultFlags, type Run, runKinds } from './run.ts';
-import { readForUndo, readSessionRuns, type SessionRuns } from './session.ts';
+import { beginUndo, readSessionRuns, type SessionRuns } from './session.ts';
 import { findTarget, lockTarget, parseTarget, type TargetLock } from './target.ts';
 
 type SessionVerb = 'resume' | 'undo';
@@ -89,7 +89,7 @@ async function chooseRun(
   if (!info) return { kind: 'nothing', info };
   if (info.header.target !== target) throw otherTargetError(context, info);
   checkProfile(info, context.settings);
-  const runs = await (verb === 'resume' ? readResumed(list, info) : readUndo(list, info, runId));
+  const runs = await (verb === 'resume' ? readResumed(list, info) : findUndo(list, info, runId));
   if (runs) return { kind: 'session', runs };
   const canGoOn = (run: RunInfo) =>
     verb === 'resume'
@@ -158,7 +158,7 @@ function resumeRefusal(list: RunList, info: RunInfo): UsageError | undefined {
  *
  * @throws UsageError if the run cannot be undone.
  */
-async function readUndo(
+async function findUndo(
   list: RunList,
   info: RunInfo,
   runId: string | undefined,
@@ -176,7 +176,7 @@ async function readUndo(
     );
   const undo = header.undoes === null ? info.undo : info;
   if (!undo)
-    return info.appliedOrUncertain > 0 || isUnfinished(info) ? await readForUndo(list, info) : undefined;
+    return info.appliedOrUncertain > 0 || isUnfinished(info) ? await beginUndo(list, info) : undefined;
   if (isUnfinished(undo)) return await readSessionRuns(list, undo);
   if (!list.runs.some((run) => run.id === undo.header.undoes)) return undefined;
   // Since then a person may have settled rows that the undo could not take back, or the reason may have passed.

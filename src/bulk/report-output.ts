@@ -117,11 +117,11 @@ function summaryText(report: Report, style: Style): string {
     counts.unchanged + counts.booked === rowCount
       ? `nothing to do: ${counted(rowCount, 'row needs', 'rows need')} no write`
       : `applied ${groupDigits(counts.applied)} of ${counted(rowCount, 'row', 'rows')} in ${seconds.toFixed(2)} s`;
-  const otherCounts = rowStates
+  const stateTexts = rowStates
     .filter((state) => state !== 'applied' && counts[state] > 0)
     .map((state) => `${groupDigits(counts[state])} ${state}`);
   const lines = [counts.applied === rowCount ? style.green(facts) : facts];
-  if (otherCounts.length > 0) lines.push(otherCounts.join(', '));
+  if (stateTexts.length > 0) lines.push(stateTexts.join(', '));
   for (const { state, count, kind, example } of groupFailures(rows)) {
     const paint = state === 'failed' ? style.red : style.yellow;
     lines.push(paint(`${groupDigits(count)} x  ${sanitize(`${state}: ${kind}`)}`));

@@ -29,7 +29,7 @@ export async function readSessionRuns(list: RunList, { id, header }: RunInfo): P
 }
 
 /** Reads a run, and makes its undo. @throws as `readRun`. */
-export async function readForUndo(list: RunList, { id }: RunInfo): Promise<SessionRuns> {
+export async function beginUndo(list: RunList, { id }: RunInfo): Promise<SessionRuns> {
   const undoneRun = await readRun(list, id);
   return { list, run: createUndoRun(undoneRun), undoneRun };
 }

@@ -48,8 +48,8 @@ export interface Situation {
   readonly random: number;
 }
 
-/** How often a row that adds may find a count that somebody else has changed. */
-const maxOtherCounts = 10;
+/** How often a row that adds is planned again at most. */
+const maxReplans = 10;
 const unboundError = new CliError('unavailable', 'the service offers no way to read one record', {
   code: 'unbound',
 });
@@ -135,8 +135,8 @@ function afterReading(
     // Somebody else has changed the count meanwhile, such as by a sale, so the write with the new values does not count as a retry.
     const wentBack = isOutdated(old.lastWrite) && aim === 'decide';
     const retries = wentBack ? state.retries - 1 : state.retries;
-    const again = { ...state, retries, otherCounts: state.otherCounts + 1 };
-    return again.otherCounts > maxOtherCounts ? endAsAnswered(again) : planWrite(again, decision.planned);
+    const again = { ...state, retries, replans: state.replans + 1 };
+    return again.replans > maxReplans ? endAsAnswered(again) : planWrite(again, decision.planned);
   }
   // The tag is as before, or the service sends none, so the same write would get the same 409: the record may be in use.
   const isSameTag = old.lastWrite?.verdict === 'conflict' && reading.etag === old.reading?.etag;

@@ -22,7 +22,7 @@ interface SettleOptions {
   readonly stopped: AbortSignal;
   /** False if the rows are only decided: the write that comes next is returned. */
   readonly sends?: boolean | undefined;
-  /** As in `Situation`. */
+  /** True if a reading has shown that a success without a record can be trusted. */
   readonly isConfirmed?: boolean | undefined;
   /** Keeps the write of a row if it differs from the one in the plan of its run. It returns when the line is on the disk. */
   mark?(planned: Planned): Promise<void>;

@@ -22,8 +22,8 @@ export interface State extends Readonly<Pick<Row, 'id' | 'intent' | 'planned' | 
   readonly attempts: number;
   /** How many retries there were. A retry goes back to a reading or to an attempt. */
   readonly retries: number;
-  /** How often a row that adds has found a count that somebody else had changed. */
-  readonly otherCounts: number;
+  /** How often a row that adds was planned again, because somebody else had changed its count. */
+  readonly replans: number;
 }
 
 export type Step =
@@ -63,7 +63,7 @@ export function initialState({ id, intent, planned, doubt }: Row): State {
     lastWrite: undefined,
     attempts: 0,
     retries: 0,
-    otherCounts: 0,
+    replans: 0,
   };
 }
 

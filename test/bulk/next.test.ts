@@ -99,7 +99,7 @@ function keyOf({ planned, doubt, aim, lastWrite, reading, retries, ...counted }:
     lastWrite?.id,
     reading?.etag,
     retries,
-    counted.otherCounts,
+    counted.replans,
   ];
   return JSON.stringify(facts, (_, value) => (typeof value === 'bigint' ? `${value}n` : value));
 }
