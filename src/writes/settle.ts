@@ -22,17 +22,20 @@ interface SettleOptions {
   readonly stopped: AbortSignal;
   /** False if the rows are only decided: the write that comes next is returned. */
   readonly sends?: boolean | undefined;
-  /** True if a reading has shown that a success without a record can be trusted. */
-  readonly isConfirmed?: boolean | undefined;
-  /** Keeps the write of a row if it differs from the one in the plan of its run. It returns when the line is on the disk. */
-  mark?(planned: Planned): Promise<void>;
 }
 
-/** Settles one row: does the steps that `next` returns, and passes it the result of each. Every write of a record is sent here. */
-export async function settle(
+/**
+ * Settles one row: does the steps that `next` returns, and passes it the result of each. Every write of a record is sent here.
+ *
+ * @param isConfirmed as in `Situation`.
+ * @param mark keeps the write of a row if it differs from the one in the plan of its run. It returns when the line is on the disk.
+ */
+export async function settle<SomeRow extends Row>(
   port: RecordPort,
-  row: Row,
-  { policy, isRun, stopped, sends = true, isConfirmed = false, mark }: SettleOptions,
+  row: SomeRow,
+  { policy, isRun, stopped, sends = true }: SettleOptions,
+  isConfirmed = false,
+  mark?: RowKeeper<SomeRow>['mark'],
 ): Promise<Settled> {
   const startedMs = monotonicMs();
   let state = initialState(row);
@@ -49,7 +52,7 @@ export async function settle(
     }
     if (step.kind === 'write' && !sends)
       return { state, request: await port.toRequest(state, step.planned, state.reading) };
-    if (step.kind === 'write' && step.needsMark) await mark?.(step.planned);
+    if (step.kind === 'write' && step.needsMark) await mark?.(row, step.planned);
     if (step.waitMs > 0) await sleep(step.waitMs, stopped).catch(() => {});
     event = stopped.aborted ? { kind: 'stopped' } : await perform(port, state, step, spentMs);
   }
@@ -78,7 +81,7 @@ async function perform(
   }
 }
 
-interface SettleAllOptions extends Omit<SettleOptions, 'isConfirmed' | 'mark'> {
+interface SettleAllOptions extends SettleOptions {
   /** The most rows at a time. */
   readonly concurrency: number;
 }
@@ -104,8 +107,7 @@ export async function settleAll<SomeRow extends Row>(
 ): Promise<void> {
   let isConfirmed = false;
   const settleOne = async (row: SomeRow): Promise<Settled> => {
-    const mark = async (planned: Planned) => keeper.mark?.(row, planned);
-    const settled = await settle(port, row, { ...options, isConfirmed, mark });
+    const settled = await settle(port, row, options, isConfirmed, keeper.mark);
     const { state, outcome } = settled;
     const isReadBack = state.aim === 'confirm' && state.lastWrite?.verdict === 'empty';
     isConfirmed ||= options.isRun && isReadBack && outcome?.kind === 'applied';
