@@ -171,9 +171,10 @@ export function endSession(
   file: RejectsFile,
 ): Pick<Report, 'rejects' | 'unwritten'> {
   try {
-    for (const row of plan.changes)
-      if (row.doubt && !row.outcome)
-        journal.appendChanges([{ kind: 'outcome', row, outcome: interrupted, doubt: row.doubt }]);
+    const doubtfulRows = plan.changes.filter((row) => row.doubt && !row.outcome);
+    journal.appendChanges(
+      doubtfulRows.map((row) => ({ kind: 'outcome', row, outcome: interrupted, doubt: row.doubt })),
+    );
     journal.sync();
     return { rejects: writeEnd(run, journal, file), unwritten: undefined };
   } catch (thrown) {
