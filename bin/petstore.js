@@ -11,29 +11,28 @@ const words = process.argv.slice(2);
 if (words.length === 1 && words[0] === '--version') {
   fs.writeSync(1, `${require('../package.json').version}\n`);
 } else {
-  const cached = cachedCommand();
-  const { code, command } = cached
-    ? { command: cached }
-    : require('../dist/without-program.js').answer(words, dist);
-  if (code === undefined) runProgram(command);
+  const cache = findCache();
+  const { code, command } = cache ? {} : require('../dist/without-program.js').answer(words, dist);
+  if (code === undefined) runProgram(cache ?? cacheFile(command));
   else process.exitCode = code;
 }
 
-/** Finds a command of the line that has a code cache, such as `pets-list`. The table of all commands takes longer to read. */
-function cachedCommand() {
+/** Finds the code cache of a command of the line, such as `pets-list`. The table of all commands takes longer to read. */
+function findCache() {
   if (words.some((word) => /^(__complete|help|--help|-h)$/.test(word))) return undefined;
   const pairs = words.slice(1).map((word, at) => `${words[at]}-${word}`);
-  return pairs.find((pair) => {
+  for (const pair of pairs) {
     const file = /^[a-z-]+$/.test(pair) && cacheFile(pair);
-    return file && fs.existsSync(file);
-  });
+    if (file && fs.existsSync(file)) return file;
+  }
+  return undefined;
 }
 
-function runProgram(command) {
+/** @param file its code cache, which may not exist yet. It is undefined for a user without a folder for caches. */
+function runProgram(file) {
   const source = fs.readFileSync(bundle, 'latin1');
   // The bundle ends with a hash of its content.
   const build = source.slice(-9);
-  const file = cacheFile(command);
   const cachedData = file && readCache(file, build);
   const script = new Script(source, { filename: bundle, cachedData });
   // Runs under flags of V8 leave the caches of those without alone: V8 takes only caches that were made under its own flags.
