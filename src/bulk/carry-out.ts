@@ -189,11 +189,10 @@ async function writeRows(
   journal: Journal,
   keeper: SessionKeeper,
 ): Promise<void> {
-  const { stop, port, concurrency, mayCreate, client } = session;
-  const policy = { mayCreate, ...client.limits };
+  const { stop, port, concurrency } = session;
   try {
     const marked = markBeforeSending(plan.changes, journal, stop, concurrency);
-    await settleAll(port, marked, { policy, isRun: true, stopped: stop.stopped, concurrency }, keeper);
+    await settleAll(port, marked, { stopped: stop.stopped, concurrency }, keeper);
   } catch (error) {
     // If the journal cannot be written, the run stops and prints its report.
     if (!(error instanceof CliError || error instanceof StoppedError)) throw error;

@@ -43,11 +43,11 @@ const minRowsForList = 100;
  * @throws CliError if a record could not be read: there is no partial plan.
  */
 export async function planRun(session: Session, onRead: () => void): Promise<Plan> {
-  const { run, port, stocks, concurrency, mayCreate } = session;
+  const { run, port, stocks, concurrency } = session;
   const rows = run.rows.filter(isResumable);
   const claims = await findClaims(session, rows);
   const toRead: RunRow[] = [];
-  const planByValue = (row: RunRow, now: RecordValue) => applyPlan(row, planOf(row, now, mayCreate, port));
+  const planByValue = (row: RunRow, now: RecordValue) => applyPlan(row, planOf(row, now, port));
   for (const row of rows) {
     const outcome = claims.get(row);
     if (outcome) applyPlan(row, { planned: row.doubt && row.planned, outcome });
@@ -135,11 +135,11 @@ function isChange({ outcome }: Row): boolean {
 }
 
 /** Plans a row by the value of its record. An uncertain row keeps the write that was sent. */
-function planOf(row: RunRow, now: RecordValue, mayCreate: boolean, port: RecordPort): RowPlan {
+function planOf(row: RunRow, now: RecordValue, port: RecordPort): RowPlan {
   const { intent, doubt, outcome } = row;
   // A removal expects the record that its earlier plan has shown to the user. The plan of a row that has failed no longer counts.
   const earlier = doubt || !outcome ? row.planned : undefined;
-  const decision = decide({ intent, planned: earlier, doubt }, now, mayCreate, port);
+  const decision = decide({ intent, planned: earlier, doubt }, now, port);
   const isWrite = decision.kind === 'write';
   if (doubt) return { planned: earlier, lastRead: now, outcome: isWrite ? undefined : decision };
   return isWrite ? { planned: decision.planned } : { outcome: decision };

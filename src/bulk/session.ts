@@ -92,8 +92,6 @@ export interface Session extends SessionRuns {
   readonly port: RecordPort;
   /** Reads the inventory entries that are deleted with pets. Only a run that deletes pets has it. */
   readonly stocks: RecordPort | undefined;
-  /** True if a row that finds no record creates it. */
-  readonly mayCreate: boolean;
   /** The most rows at a time. */
   readonly concurrency: number;
   readonly stop: Stop<CliError>;
@@ -107,7 +105,7 @@ export async function createSession(context: Context, runs: SessionRuns): Promis
   const client = await context.client('bulk');
   const stop = new Stop<CliError>();
   const pace = new Pace(settings.get('rate'), stop, settings.get('timeout'));
-  const options = { pace, sendsEtags: settings.get('etags') };
+  const options = { pace, sendsEtags: settings.get('etags'), mayCreate: flags.createMissing };
   const port = createRecordPort(client, noun, options);
   checkOffers(client, port, run);
   const deletesPets = noun === 'pets' && run.rows.some(({ intent }) => intent.kind === 'remove');
@@ -116,7 +114,6 @@ export async function createSession(context: Context, runs: SessionRuns): Promis
     client,
     port,
     stocks: deletesPets ? createRecordPort(client, 'inventory', options) : undefined,
-    mayCreate: flags.createMissing,
     concurrency: settings.get('concurrency'),
     stop,
   };

@@ -148,18 +148,21 @@ async function writeTestRecord(
   noun: WritableNoun,
   id: bigint | undefined,
   intent: Intent,
-  limits = context.client.limits,
+  limits?: CallLimits,
 ): Promise<SettledRecord> {
   const { signal: stopped } = context;
-  const port = recordPortOf(context, noun);
-  const policy = { mayCreate: false, ...limits };
-  const { outcome, ...settled } = await settle(port, { id, intent }, { policy, isRun: false, stopped });
+  const port = recordPortOf(context, noun, limits);
+  const { outcome, ...settled } = await settle(port, { id, intent }, { stopped });
   if (!outcome) throw stopped.reason ?? new StoppedError();
   return { ...settled, outcome };
 }
 
-function recordPortOf({ client, sendsEtags }: CheckContext, { nounName }: WritableNoun): RecordPort {
-  return createRecordPort(client, nounName, { sendsEtags });
+function recordPortOf(
+  { client, sendsEtags }: CheckContext,
+  { nounName }: WritableNoun,
+  limits?: CallLimits,
+): RecordPort {
+  return createRecordPort(client, nounName, { sendsEtags, limits });
 }
 
 /**

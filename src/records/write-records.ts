@@ -40,7 +40,6 @@ export async function writeRecords(
   const port = createRecordPort(client, noun.name, { sendsEtags: settings.get('etags') });
   const rows = writes.map(({ id, intent }): Row => ({ id, intent }));
   const results = new Map<Row, Settled>();
-  const policy = { mayCreate: false, ...client.limits };
   const keeper = {
     outcome: async (row: Row, settled: Settled) => {
       results.set(row, settled);
@@ -48,12 +47,7 @@ export async function writeRecords(
     },
   };
   const concurrency = settings.get('concurrency');
-  await settleAll(
-    port,
-    rows,
-    { policy, isRun: false, stopped: signal, sends: !flags.dryRun, concurrency },
-    keeper,
-  );
+  await settleAll(port, rows, { stopped: signal, sends: !flags.dryRun, concurrency }, keeper);
   const interruption = signal.reason instanceof InterruptedError ? signal.reason : undefined;
   const ends = rows.map((row): RowEnd => {
     const settled = results.get(row);

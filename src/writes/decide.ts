@@ -113,18 +113,21 @@ const unchanged: Outcome = { kind: 'unchanged' };
 export const applied: Outcome = { kind: 'applied' };
 const maxCount = BigInt(Number.MAX_SAFE_INTEGER);
 
-/**
- * Decides the next step of a row from the current value of its record. It sends nothing, and reads no file and no clock.
- *
- * @param mayCreate true if a row that finds no record creates it.
- */
+/** What a write may do. */
+export interface WriteAbilities {
+  readonly canRemove: boolean;
+  /** True if PUT creates a missing record, so that a second PUT changes nothing. */
+  readonly createsByPut: boolean;
+  /** True if a row that finds no record creates it. */
+  readonly mayCreate: boolean;
+}
+
+/** Decides the next step of a row from the current value of its record. It sends nothing, and reads no file and no clock. */
 export function decide(
-  row: Pick<Row, 'intent' | 'planned' | 'doubt'>,
+  { intent, planned, doubt }: Pick<Row, 'intent' | 'planned' | 'doubt'>,
   now: RecordValue,
-  mayCreate: boolean,
-  abilities: { readonly canRemove: boolean; readonly createsByPut: boolean },
+  abilities: WriteAbilities,
 ): Decision {
-  const { intent, planned, doubt } = row;
   if (doubt && planned) return decideUncertain(intent, planned, doubt, now, abilities.createsByPut);
   switch (intent.kind) {
     case 'create':
@@ -133,14 +136,14 @@ export function decide(
       const { value, expected } = intent;
       if (isMetBy(value, now)) return unchanged;
       if (now === null)
-        return mayCreate && expected === undefined
+        return abilities.mayCreate && expected === undefined
           ? toWrite('create', now, value)
           : failWithoutEntry(value, expected);
       if (expected === undefined || isMetBy(expected, now)) return toWrite('set', now, value);
       return failAsChanged(expected, now);
     }
     case 'add':
-      return decideAdd(intent, now, mayCreate, abilities.canRemove);
+      return decideAdd(intent, now, abilities);
     case 'remove': {
       const { created, expected } = intent;
       if (now === null)
@@ -162,8 +165,7 @@ export function wantedValue(intent: Intent): RecordValue | undefined {
 function decideAdd(
   { change, expected, created }: Extract<Intent, { kind: 'add' }>,
   now: RecordValue,
-  mayCreate: boolean,
-  canRemove: boolean,
+  { mayCreate, canRemove }: WriteAbilities,
 ): Decision {
   if (created !== undefined && now === null) return unchanged;
   if (created !== undefined && isMetBy(created, now)) return toRemoval(now, canRemove);

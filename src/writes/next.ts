@@ -30,16 +30,10 @@ export type Event =
   | { readonly kind: 'sent'; readonly write: JudgedWrite }
   | { readonly kind: 'stopped' };
 
-/** How a command settles its rows: the limits of their requests, and what they may do. */
-export interface Policy extends CallLimits {
-  /** True if a row that finds no record creates it. */
-  readonly mayCreate: boolean;
-}
-
 /** What the rules need to know besides the row. */
 export interface Situation {
   readonly abilities: Abilities;
-  readonly policy: Policy;
+  readonly limits: CallLimits;
   /** True if a reading has shown that a success without a record can be trusted. */
   readonly isConfirmed: boolean;
   /** The time until the deadline of a command, in milliseconds. */
@@ -76,7 +70,7 @@ function begin(state: State, situation: Situation): Next {
   const { intent, planned, doubt } = state;
   const { canReadEach, canRead, readsFirst } = situation.abilities;
   if (intent.kind === 'create') {
-    const decision = decide(state, null, situation.policy.mayCreate, situation.abilities);
+    const decision = decide(state, null, situation.abilities);
     return decision.kind === 'write'
       ? planWrite(state, decision.planned)
       : endDecided(state, decision, undefined);
@@ -111,10 +105,10 @@ function tryAgain(
   situation: Situation,
   error: CliError | undefined,
 ): Next | undefined {
-  const { policy, remainingMs, random } = situation;
+  const { limits, remainingMs, random } = situation;
   const retries = state.retries + 1;
   const retryAfterMs = error?.details.retryAfterMs;
-  const delayMs = delayOfRetry(retries, { error, retryAfterMs }, policy, random);
+  const delayMs = delayOfRetry(retries, { error, retryAfterMs }, limits, random);
   if (delayMs === undefined || delayMs >= remainingMs) return undefined;
   if (to === 'read' || !state.planned) return thenRead({ ...state, retries }, situation, delayMs);
   return thenWrite({ ...state, retries }, state.planned, false, delayMs);
@@ -128,7 +122,7 @@ function afterReading(
   const isDispelled = old.doubt === 'sent-twice' && !isMetBy(old.planned?.after ?? null, now);
   const doubt = isDispelled ? undefined : old.doubt;
   const state = { ...old, doubt, reading, before: old.before ?? reading.record?.fields };
-  const decision = decide(state, now, situation.policy.mayCreate, situation.abilities);
+  const decision = decide(state, now, situation.abilities);
   if (decision.kind !== 'write') return endDecided(state, decision, reading.record);
   const { intent, planned, aim } = state;
   if (intent.kind === 'add' && planned && !doubt && !isMetBy(planned.before, now)) {

@@ -3,7 +3,7 @@ import { type Noun, type NounName, nouns } from '../api/nouns.ts';
 import { changesOf, fieldsOf, isFields, type RecordValue, type ServiceRecord } from '../api/record-values.ts';
 import type { RecordOf } from '../api/schemas.ts';
 import { defaultStatus } from '../api/values.ts';
-import type { CallOptions } from '../client/call.ts';
+import type { CallLimits, CallOptions } from '../client/call.ts';
 import type { Client, FetchedRecord } from '../client/client.ts';
 import type { JudgedWrite } from '../client/judge-write.ts';
 import type { Pace } from '../client/pace.ts';
@@ -11,21 +11,18 @@ import { readFromList, readRecord } from '../client/read-record.ts';
 import type { CallInput, OperationRequest } from '../client/request.ts';
 import { CliError } from '../process/errors.ts';
 import { caseless } from '../process/text.ts';
-import { type Intent, type Planned, type Row, wantedValue } from './decide.ts';
+import { type Intent, type Planned, type Row, type WriteAbilities, wantedValue } from './decide.ts';
 
-/** What a service can do with the records of a noun, and how. */
-export interface Abilities {
+/** What a command can do with the records of a noun, and how. */
+export interface Abilities extends WriteAbilities {
   /** True if all records can be listed. */
   readonly canList: boolean;
   /** True if one record can be read by itself or found in the list. */
   readonly canRead: boolean;
   /** True if a record can be read for each row. A run does not read the list of counts once more for each of its rows. */
   readonly canReadEach: boolean;
-  readonly canRemove: boolean;
   /** True if a record must be read right before it is written, because its other fields are sent with it. */
   readonly readsFirst: boolean;
-  /** True if PUT creates a missing record, so that a second PUT changes nothing. */
-  readonly createsByPut: boolean;
   /** The fields that no answer shows. */
   readonly writeOnly: ReadonlySet<string>;
 }
@@ -40,6 +37,9 @@ export interface Reading extends Pick<FetchedRecord, 'etag' | 'age'> {
 
 /** The records of one noun of a service, as the loop reads and writes them. */
 export interface RecordPort extends Abilities {
+  readonly limits: CallLimits;
+  /** True if each request of a row has its own deadline, as in a run. Else all of them have one together. */
+  readonly isRun: boolean;
   /** Reads one record. @throws CliError if there is no reading; StoppedError. */
   read(id: bigint, options?: CallOptions): Promise<Reading>;
   /** Reads all records, page by page. */
@@ -66,6 +66,10 @@ export interface RecordPort extends Abilities {
 interface PortOptions {
   /** The pace of the requests of a run. */
   readonly pace?: Pace | undefined;
+  /** By default those of the client. */
+  readonly limits?: CallLimits | undefined;
+  /** As in `WriteAbilities`, by default false. */
+  readonly mayCreate?: boolean | undefined;
   /** False if the profile says that the ETags of the service cannot be used. */
   readonly sendsEtags: boolean;
 }
@@ -77,7 +81,7 @@ export function createRecordPort(client: Client, name: NounName, options: PortOp
   const ids = noun.operations;
   const { isCount } = noun;
   const writeOnly = new Set([ids.create, ids.update].flatMap((id) => writeOnlyFields(operations.get(id))));
-  const { pace, sendsEtags } = options;
+  const { pace, sendsEtags, limits = client.limits, mayCreate = false } = options;
   const etagCondition = (etag: string | undefined) => (etag === undefined ? undefined : { 'if-match': etag });
   const port: RecordPort = {
     canRead: operations.has(ids.get) || operations.has(ids.list),
@@ -86,6 +90,9 @@ export function createRecordPort(client: Client, name: NounName, options: PortOp
     canRemove: operations.has(ids.delete),
     readsFirst: !isCount || operations.get(ids.update)?.takesChangesOnly === false,
     createsByPut: isCount && !operations.has(ids.create),
+    mayCreate,
+    limits,
+    isRun: pace !== undefined,
     writeOnly,
     async read(id, options) {
       const readOptions = { ...options, pace, isFresh: true };

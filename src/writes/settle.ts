@@ -3,7 +3,7 @@ import { forEachConcurrently, monotonicMs, sleep } from '../process/deadline.ts'
 import { CliError, InterruptedError } from '../process/errors.ts';
 import { StoppedError } from '../process/signals.ts';
 import type { Planned, Row } from './decide.ts';
-import { type Event, next, type Policy } from './next.ts';
+import { type Event, next } from './next.ts';
 import type { RecordPort } from './port.ts';
 import { type End, initialState, type State, type Step } from './state.ts';
 
@@ -15,9 +15,6 @@ export interface Settled extends End {
 }
 
 interface SettleOptions {
-  readonly policy: Policy;
-  /** True if each request of a row has its own deadline, as in a run. Else all of them have one together. */
-  readonly isRun: boolean;
   /** No request begins after it is aborted. */
   readonly stopped: AbortSignal;
   /** False if the rows are only decided: the write that comes next is returned. */
@@ -33,17 +30,18 @@ interface SettleOptions {
 export async function settle<SomeRow extends Row>(
   port: RecordPort,
   row: SomeRow,
-  { policy, isRun, stopped, sends = true }: SettleOptions,
+  { stopped, sends = true }: SettleOptions,
   isConfirmed = false,
   mark?: RowKeeper<SomeRow>['mark'],
 ): Promise<Settled> {
+  const { isRun, limits } = port;
   const startedMs = monotonicMs();
   let state = initialState(row);
   let event: Event = { kind: 'begin' };
   for (;;) {
     const spentMs = isRun ? 0 : monotonicMs() - startedMs;
-    const remainingMs = isRun ? Number.POSITIVE_INFINITY : policy.timeoutMs - spentMs;
-    const situation = { abilities: port, policy, isConfirmed, remainingMs, random: Math.random() };
+    const remainingMs = isRun ? Number.POSITIVE_INFINITY : limits.timeoutMs - spentMs;
+    const situation = { abilities: port, limits, isConfirmed, remainingMs, random: Math.random() };
     const [after, step] = next(state, event, situation);
     state = after;
     if (step.kind === 'end') {
@@ -110,7 +108,7 @@ export async function settleAll<SomeRow extends Row>(
     const settled = await settle(port, row, options, isConfirmed, keeper.mark);
     const { state, outcome } = settled;
     const isReadBack = state.aim === 'confirm' && state.lastWrite?.verdict === 'empty';
-    isConfirmed ||= options.isRun && isReadBack && outcome?.kind === 'applied';
+    isConfirmed ||= port.isRun && isReadBack && outcome?.kind === 'applied';
     await keeper.outcome(row, settled);
     return settled;
   };

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { RecordValue } from '../../src/api/record-values.ts';
-import { decide, type Intent, type Planned, type Row } from '../../src/writes/decide.ts';
-import type { Policy } from '../../src/writes/next.ts';
+import { decide, type Intent, type Planned, type Row, type WriteAbilities } from '../../src/writes/decide.ts';
 
 // The rules as a table. Each line has what a row says, its state, the value that its record has now, and the decision.
 
@@ -44,7 +43,7 @@ type Case = readonly [
   known: Known,
   now: RecordValue,
   becomes: string,
-  further?: Partial<Pick<Policy, 'mayCreate'> & Parameters<typeof decide>[3]>,
+  further?: Partial<WriteAbilities>,
 ];
 
 const mayCreate = { mayCreate: true };
@@ -138,6 +137,6 @@ describe.each(Object.entries(tables))('%s:', (_, cases) => {
     const [, intent, known, now, becomes, rules = {}] = line;
     const row: Row = { id: 7n, intent, ...known };
     const given = { mayCreate: false, createsByPut: false, canRemove: true, ...rules };
-    expect(wordsOf(decide(row, now, given.mayCreate, given))).toBe(becomes);
+    expect(wordsOf(decide(row, now, given))).toBe(becomes);
   });
 });

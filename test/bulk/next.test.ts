@@ -56,34 +56,34 @@ const rows: readonly (readonly [Intent, Planned])[] = [
   [{ kind: 'remove', created: 5 }, planned(5, null, 'remove')],
 ];
 
-const policy = { mayCreate: true, timeoutMs: 1000, retries: 1, retriesUnreachable: true };
+const limits = { timeoutMs: 1000, retries: 1, retriesUnreachable: true };
 const abilities = {
   canReadEach: true,
   canList: true,
   canRead: true,
   canRemove: true,
   createsByPut: true,
+  mayCreate: true,
   readsFirst: false,
   writeOnly: new Set<string>(),
 };
 const usual: Situation = {
   abilities,
-  policy,
+  limits,
   isConfirmed: false,
   remainingMs: Number.POSITIVE_INFINITY,
   random: 0,
 };
 const situations: Readonly<Record<string, Situation>> = {
   'with a retry': usual,
-  'without retries': { ...usual, policy: { ...policy, retries: 0 } },
+  'without retries': { ...usual, limits: { ...limits, retries: 0 } },
   'after its deadline': { ...usual, remainingMs: 0 },
   'that is not read before its write': { ...usual, abilities: { ...abilities, canReadEach: false } },
   'that cannot be read': { ...usual, abilities: { ...abilities, canReadEach: false, canRead: false } },
   'that is read before its write, and whose success is trusted': {
     ...usual,
     isConfirmed: true,
-    abilities: { ...abilities, readsFirst: true },
-    policy: { ...policy, mayCreate: false },
+    abilities: { ...abilities, readsFirst: true, mayCreate: false },
   },
   'that PUT does not create': { ...usual, abilities: { ...abilities, createsByPut: false } },
 };
@@ -240,7 +240,7 @@ test.each<[Intent, Verdict, last: Event, outcome: string, doubt: string | undefi
   [remove, 'missing', read(null), 'applied', 'sent-twice'],
   [remove, 'missing', read(5), 'failed stale', undefined],
 ])('%j that was refused (%s) ends by the last reading %j: %s', (intent, verdict, last, outcome, doubt) => {
-  const situation = { ...usual, policy: { ...policy, retries: 0 } };
+  const situation = { ...usual, limits: { ...limits, retries: 0 } };
   const pair = intent.kind === 'remove' ? planned(5, null, 'remove') : planned(5, 10);
   const attempt = { response: { status: verdict === 'missing' ? 404 : 412 } } as Attempt;
   const write: JudgedWrite = { verdict, attempt, reason: { code: 'rejected', message: 'no' } };
