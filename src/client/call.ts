@@ -52,17 +52,14 @@ export interface ListMessage {
 export interface CallOptions {
   /** Makes caches ask the service itself (`Cache-Control: no-cache`). A raw request ignores it. */
   readonly isFresh?: boolean | undefined;
-  /** How much of the deadline earlier calls of the same write have used, in milliseconds. */
-  readonly spentMs?: number | undefined;
+  /** The moment by which the call ends, as of `monotonicMs`. By default `timeoutMs` after its first turn. */
+  readonly deadlineMs?: number | undefined;
   /** The most retries. By default the client's limit. */
   readonly retries?: number | undefined;
   /** True if an answer with this status is not retried. */
   isFinalStatus?(status: number): boolean;
   readonly signal?: AbortSignal | undefined;
-  /**
-   * Paces the attempts. Waiting for a turn, or for a Retry-After of up to two minutes, does not use up the deadline. The
-   * stop of the pace ends the call. Without a pace, a Retry-After beyond the deadline ends the call.
-   */
+  /** Paces the attempts, each of which then has a deadline of its own. The stop of the pace ends the call. */
   readonly pace?: Pace | undefined;
   afterAttempt?(attempt: Attempt): void;
 }

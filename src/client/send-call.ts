@@ -7,7 +7,7 @@ import { type Attempt, isRetried, mayHaveBeenApplied } from './answer-table.ts';
 import type { Call } from './call.ts';
 import { callDetails, callError } from './call-error.ts';
 import { authorOf } from './error-body.ts';
-import { delayOfRetry, maxRetryWaitMs, retryAfter } from './pace.ts';
+import { delayOfRetry, retryAfter } from './pace.ts';
 import { noAnswerError } from './transport/response.ts';
 
 /** The result of a call, with its attempts. */
@@ -30,22 +30,21 @@ export async function sendCall(call: Call): Promise<SentCall> {
     (signal) => signal !== undefined,
   );
   const attempts: Attempt[] = [];
-  let remainingMs = client.limits.timeoutMs - (options.spentMs ?? 0);
+  let { deadlineMs } = options;
   try {
     for (;;) {
       const turn = pace?.waitForTurn();
       if (turn) await turn;
-      const attempt = await tryOnce(call, attempts.length + 1, remainingMs, signals);
+      if (pace || deadlineMs === undefined) deadlineMs = monotonicMs() + client.limits.timeoutMs;
+      const attempt = await tryOnce(call, attempts.length + 1, deadlineMs, signals);
       attempts.push(attempt);
       for (const signal of signals) signal.throwIfAborted();
-      remainingMs -= attempt.elapsedMs;
       client.observe?.({ kind: 'attempt', attempt });
       pace?.attemptEnded(attempt);
       options.afterAttempt?.(attempt);
-      const { nextDelayMs, retryAfterMs, response, error } = attempt;
+      const { nextDelayMs, response, error } = attempt;
       if (nextDelayMs !== undefined) {
         await sleep(nextDelayMs, ...signals);
-        if (!pace || retryAfterMs === undefined) remainingMs -= nextDelayMs;
         continue;
       }
       if (error || !response) throw error;
@@ -70,14 +69,14 @@ function errorOfCall(call: Call, attempts: readonly Attempt[], error: unknown): 
 async function tryOnce(
   call: Call,
   number: number,
-  remainingMs: number,
+  deadlineMs: number,
   signals: readonly AbortSignal[],
 ): Promise<Attempt> {
   const { client } = call;
   const startMs = monotonicMs();
   let { request } = call;
   for (let redirects = 0; ; redirects += 1) {
-    const limitMs = remainingMs - (monotonicMs() - startMs);
+    const limitMs = deadlineMs - monotonicMs();
     const { isSent, response, error } = await sendOnce(client, request, limitMs, signals);
     const isRedirect = response && redirectStatuses.includes(response.status);
     const next = isRedirect ? followRedirect(request, response, redirects) : undefined;
@@ -96,7 +95,7 @@ async function tryOnce(
       retryAfterMs: failure && retryAfter(failure.headers, Date.now()),
     };
     if (next === undefined || next instanceof CliError) {
-      const retry = nextAttempt(call, attempt, remainingMs - elapsedMs);
+      const retry = nextAttempt(call, attempt, deadlineMs - monotonicMs());
       return retry ? { ...attempt, ...retry } : attempt;
     }
     client.observe?.({ kind: 'attempt', attempt });
@@ -136,21 +135,18 @@ function nextAttempt(
   remainingMs: number,
 ): Pick<Attempt, 'nextDelayMs' | 'whyNoRetry'> | undefined {
   const { options, client } = call;
-  const { number, error, response, retryAfterMs } = attempt;
+  const { number, response, retryAfterMs } = attempt;
   if (!isRetried(attempt) || (response && options.isFinalStatus?.(response.status))) return undefined;
-  const isPaused = options.pace !== undefined && retryAfterMs !== undefined;
-  const limitMs = isPaused ? maxRetryWaitMs + 1 : remainingMs;
+  // A pace ends the run if the service asks to wait too long.
+  const limitMs = options.pace ? Number.POSITIVE_INFINITY : remainingMs;
   const { retries = client.limits.retries } = options;
   const delayMs = delayOfRetry(number, attempt, { ...client.limits, retries });
   if (delayMs !== undefined && delayMs < limitMs) return { nextDelayMs: delayMs };
+  if (retryAfterMs === undefined || retryAfterMs < limitMs) return undefined;
   const deadline = `the deadline of ${secondsText(client.limits.timeoutMs)}`;
-  if (retryAfterMs !== undefined && retryAfterMs >= limitMs) {
-    const longer = isPaused ? '' : `, longer than what is left of ${deadline}`;
-    return { whyNoRetry: `the service asks to wait ${secondsText(retryAfterMs)}${longer}` };
-  }
-  // If the deadline itself ended the attempt, the error says so.
-  if (delayMs === undefined || (remainingMs <= 0 && error)) return undefined;
-  return { whyNoRetry: `no time for another attempt is left of ${deadline}` };
+  return {
+    whyNoRetry: `the service asks to wait ${secondsText(retryAfterMs)}, longer than what is left of ${deadline}`,
+  };
 }
 
 const redirectStatuses: readonly number[] = [301, 302, 303, 307, 308];

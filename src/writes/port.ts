@@ -60,7 +60,7 @@ export interface RecordPort extends Abilities {
     options?: CallOptions,
   ): Promise<OperationRequest>;
   /** Sends the request of a write. @throws StoppedError or InterruptedError if it was certainly not sent. */
-  send(request: OperationRequest, options: Pick<CallOptions, 'retries' | 'spentMs'>): Promise<JudgedWrite>;
+  send(request: OperationRequest, options: Pick<CallOptions, 'retries' | 'deadlineMs'>): Promise<JudgedWrite>;
 }
 
 interface PortOptions {
@@ -142,8 +142,8 @@ export function createRecordPort(client: Client, name: NounName, options: PortOp
         },
       };
     },
-    send: ({ operation, input }, { retries, spentMs }) =>
-      client.write(operation, input, { retries, spentMs, pace }),
+    send: ({ operation, input }, { retries, deadlineMs }) =>
+      client.write(operation, input, { retries, deadlineMs, pace }),
   };
   return port;
 }

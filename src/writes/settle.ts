@@ -35,12 +35,12 @@ export async function settle<SomeRow extends Row>(
   mark?: RowKeeper<SomeRow>['mark'],
 ): Promise<Settled> {
   const { isRun, limits } = port;
-  const startedMs = monotonicMs();
+  // Each request of a run has a deadline of its own.
+  const deadlineMs = isRun ? undefined : monotonicMs() + limits.timeoutMs;
   let state = initialState(row);
   let event: Event = { kind: 'begin' };
   for (;;) {
-    const spentMs = isRun ? 0 : monotonicMs() - startedMs;
-    const remainingMs = isRun ? Number.POSITIVE_INFINITY : limits.timeoutMs - spentMs;
+    const remainingMs = deadlineMs === undefined ? Number.POSITIVE_INFINITY : deadlineMs - monotonicMs();
     const situation = { abilities: port, limits, isConfirmed, remainingMs, random: Math.random() };
     const [after, step] = next(state, event, situation);
     state = after;
@@ -52,19 +52,19 @@ export async function settle<SomeRow extends Row>(
       return { state, request: await port.toRequest(state, step.planned, state.reading) };
     if (step.kind === 'write' && step.needsMark) await mark?.(row, step.planned);
     if (step.waitMs > 0) await sleep(step.waitMs, stopped).catch(() => {});
-    event = stopped.aborted ? { kind: 'stopped' } : await perform(port, state, step, spentMs);
+    event = stopped.aborted ? { kind: 'stopped' } : await perform(port, state, step, deadlineMs);
   }
 }
 
-/** Does a step. @param spentMs the part of the row's deadline that is used up. */
+/** Does a step. @param deadlineMs as in `CallOptions`. */
 async function perform(
   port: RecordPort,
   state: State,
   step: Exclude<Step, { kind: 'end' }>,
-  spentMs: number,
+  deadlineMs: number | undefined,
 ): Promise<Event> {
   // No retries here: `next` decides on them, because a record is read before it is written again.
-  const options = { retries: 0, spentMs };
+  const options = { retries: 0, deadlineMs };
   try {
     if (step.kind === 'write') {
       const request = await port.toRequest(state, step.planned, state.reading, options);

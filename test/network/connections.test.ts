@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
+import { monotonicMs } from '../../src/process/deadline.ts';
 import { InterruptedError } from '../../src/process/errors.ts';
 import { type Exchange, misbehave } from '../helpers/misbehaving-server.ts';
 import { connect, transports } from './connect.ts';
@@ -39,9 +40,10 @@ describe.concurrent.each(Object.entries(transports))('over %s', (_, open) => {
   test('a queued request ends at its deadline and is never sent', async () => {
     await using server = await misbehave(mode.always(mode.silence));
     const client = await connect(open, server.url, { connections, retries: 0, timeoutMs: 3000 });
+    const startMs = monotonicMs();
     // Those in the queue end while every connection is still taken.
     const calls = Array.from({ length: 9 }, (_, at) =>
-      client.write('updateInventory', set, { spentMs: at < connections ? 0 : 2000 }),
+      client.write('updateInventory', set, { deadlineMs: startMs + (at < connections ? 3000 : 1000) }),
     );
     const results = await Promise.all(calls);
     expect(results.map(({ reason }) => reason?.code)).toEqual(Array(9).fill('timeout'));
