@@ -5,7 +5,7 @@ import type { Output, PreparedCommand } from '../output/printer.ts';
 import { plainStyle } from '../output/style.ts';
 import { exitCodes, OutputClosedError, UsageError } from '../process/errors.ts';
 import { closestWord } from '../process/text.ts';
-import { asksForHelp, findHelp, nameOf, readPage, readTable, type WordTable } from './command-words.ts';
+import { asksForHelp, findHelp, nameOf, readPage, readTable } from './command-words.ts';
 import { type GlobalFlags, writeFlags } from './flag.ts';
 import { parseLine } from './parse-line.ts';
 import {
@@ -48,7 +48,7 @@ export async function readCommandLine(argv: readonly string[], program: Program)
   if (asksForHelp(argv) || lacksVerb)
     return { flags, isCompletion: false, usesConfig: false, run: (context) => printHelp(context, argv) };
   const usesConfig = action?.wrongSettings !== 'unread';
-  return { flags, isCompletion: false, usesConfig, run: (context) => runLine(context, line, argv) };
+  return { flags, isCompletion: false, usesConfig, run: (context) => runLine(context, line) };
 }
 
 /** The errors of commander for a group without a verb, or with an unknown one. */
@@ -72,10 +72,10 @@ export async function printHelp(context: Context, argv: readonly string[]): Prom
  * @returns the exit code.
  * @throws UsageError for a wrong line, and any error of the command.
  */
-async function runLine(context: Context, line: ParsedLine, argv: readonly string[]): Promise<number> {
+async function runLine(context: Context, line: ParsedLine): Promise<number> {
   const name = commandName(line.path);
   const action = actionOf(line.command);
-  if (line.problem || !action) throw toParseError(context, line, argv);
+  if (line.problem || !action) throw toParseError(context, line);
   const { values } = line;
   checkValues(name, action, values);
   await checkSettings(context, action);
@@ -156,7 +156,7 @@ async function printOutput(
 const guardedFlags = ['--yes', '--again'];
 
 /** Turns an error of commander into ours. */
-function toParseError({ io }: Context, { path, problem }: ParsedLine, argv: readonly string[]): UsageError {
+function toParseError({ io }: Context, { path, problem }: ParsedLine): UsageError {
   const name = commandName(path);
   const message = (problem?.message ?? '').replace('error: ', '');
   const seeHelp = `see \`${name} --help\``;
@@ -166,27 +166,10 @@ function toParseError({ io }: Context, { path, problem }: ParsedLine, argv: read
   // The value of an unknown flag may be a token.
   const sentence = `${name}: unknown option '${flagName}${values.length > 0 ? '=…' : ''}'`;
   const table = readTable(join(io.packageDir, 'dist'));
-  const receiver = path.join(' ');
-  const owner = findOwner(table, flagName, argv, receiver);
-  if (owner) return new UsageError(sentence, `it belongs behind the command: petstore ${owner} ${flagName}`);
-  const names = [...(table.commands[receiver]?.flags ?? []), ...table.flags].map(nameOf);
+  const names = [...(table.commands[path.join(' ')]?.flags ?? []), ...table.flags].map(nameOf);
   const near = closestWord(
     flagName,
     names.filter((each) => !guardedFlags.includes(each)),
   );
   return new UsageError(sentence, near === undefined ? seeHelp : `did you mean ${near}?`);
-}
-
-/** Finds the command of the line to which a misplaced flag belongs. */
-function findOwner(
-  { commands }: WordTable,
-  flagName: string,
-  argv: readonly string[],
-  receiver: string,
-): string | undefined {
-  return Object.values(commands)
-    .filter(({ acts, flags }) => acts && flags.some((flag) => nameOf(flag) === flagName))
-    .map(({ path }) => path)
-    .filter((path) => path !== receiver && path.split(' ').every((word) => argv.includes(word)))
-    .sort((a, b) => b.length - a.length)[0];
 }

@@ -60,11 +60,7 @@ export function findFields(columns: readonly string[], rules: ColumnRules): Fiel
       throw new ValueError(`column '${column}': ${rules.refusal}`);
     const first = field ? columns[names.indexOf(field.name)] : undefined;
     if (field && first !== undefined)
-      throw new ValueError(
-        normaliseName(first) === normaliseName(column)
-          ? `duplicate column '${column}'`
-          : `the columns ${first} and ${column} may both be ${field.name}`,
-      );
+      throw new ValueError(`the columns ${first} and ${column} may both be ${field.name}`);
     names.push(field?.name);
   }
   const missing = rules.fields.find(({ name, isRequired }) => isRequired && !names.includes(name));

@@ -79,17 +79,14 @@ async function* withInputName(pieces: AsyncIterable<Uint8Array>, name: string): 
  * Decodes UTF-8, chunk by chunk. A BOM at the start is dropped.
  *
  * @param name of the input, for errors.
- * @throws InputError if the bytes are a workbook, are compressed, or are not UTF-8.
+ * @throws InputError if the bytes are a workbook, or are not UTF-8.
  */
 export async function* decodeUtf8(bytes: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<string> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
   let size = 0;
   for await (const chunk of bytes) {
-    const start = size === 0 ? Buffer.from(chunk.subarray(0, 4)).toString('latin1') : '';
-    if (start === 'PK\x03\x04')
+    if (size === 0 && Buffer.from(chunk.subarray(0, 4)).toString('latin1') === 'PK\x03\x04')
       throw new InputError(`${name}: is a workbook or another ZIP archive`, 'save the sheet as CSV UTF-8');
-    if (start.startsWith('\x1f\x8b'))
-      throw new InputError(`${name}: is compressed by gzip`, 'unpack it first');
     let text: string;
     try {
       text = decoder.decode(chunk, { stream: true });

@@ -1,7 +1,7 @@
 import type { Fields } from '../api/record-values.ts';
 import { withoutGuard } from '../output/formats.ts';
 import { CliError, InputError, quoteValue, ValueError } from '../process/errors.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-json.ts';
+import { isJsonObject, type JsonValue } from '../process/exact-json.ts';
 import { type ColumnRules, type FieldNames, findFields, isColumn } from './field-columns.ts';
 import type { InputFile } from './input-file.ts';
 import { type InputFormat, isTable, recordPlace, splitInput } from './split-input.ts';
@@ -99,8 +99,7 @@ export async function readRecords<Row extends InputRow>(
       if (!toRecord && isBare(first, layout))
         toRecord = tableReader([layout.bareField], [layout.bareField], inputFormat);
       if (!toRecord) {
-        const columns = columnNames(first, layout);
-        toRecord = tableReader(parseHeader(first, columns, layout, name), columns, inputFormat);
+        toRecord = tableReader(parseHeader(first, layout, name), first.cells ?? [], inputFormat);
         header = first.text;
         records = records.slice(1);
       }
@@ -138,26 +137,15 @@ function isBare({ cells = [], problem }: SplitRecord, layout: ColumnRules & { ba
   return layout.bareField !== undefined && !problem && others.length === 0 && !isColumn(cell, layout);
 }
 
-/** Returns the columns of a header. If every column must be a field, empty cells at the end are padding. */
-function columnNames({ cells = [] }: SplitRecord, { refusal }: ColumnRules): readonly string[] {
-  return refusal === undefined
-    ? cells
-    : cells.slice(0, cells.findLastIndex((cell) => cell.trim() !== '') + 1);
-}
-
 /** Finds the fields of a header. @throws InputError if the layout refuses its columns. */
 function parseHeader(
-  { line, problem }: SplitRecord,
-  columns: readonly string[],
+  { line, cells = [], problem }: SplitRecord,
   layout: ColumnRules,
   name: string,
 ): FieldNames {
-  const fields = problem ?? rowOrError(() => findFields(columns, layout));
+  const fields = problem ?? rowOrError(() => findFields(cells, layout));
   if (!(fields instanceof CliError)) return fields;
-  const noHeader = 'CSV and TSV begin with a header; JSON and JSON lines are read too';
-  const isHeader = columns.some((column) => isColumn(column, layout));
-  const hint = fields.details.hint ?? (isHeader ? undefined : noHeader);
-  throw new InputError(`${name}:${line}: ${fields.message}`, { hint, line });
+  throw new InputError(`${name}:${line}: ${fields.message}`, { hint: fields.details.hint, line });
 }
 
 /** Reads a record. @throws ValueError if it does not have the form of the input. */
@@ -207,9 +195,6 @@ function objectReader(layout: ColumnRules): RecordReader {
       throw new ValueError(`${quoteValue(text)} is not a JSON object`, { rule: 'no object' });
     const ownKeys = Object.keys(value);
     if (!fields || !isSameList(keys, ownKeys)) {
-      const list = ownKeys.some((key) => isColumn(key, layout)) ? undefined : listIn(value, layout);
-      if (list !== undefined)
-        throw new ValueError(`the records seem to be in its list ${list}`, 'give that list alone');
       fields = findFields(ownKeys, layout);
       columns = columnsOf(fields, ownKeys);
       keys = ownKeys;
@@ -221,17 +206,6 @@ function objectReader(layout: ColumnRules): RecordReader {
     }
     return { line, text, values, columns, isOfTable: false };
   };
-}
-
-/** Finds the list of an enclosing document whose objects have a column of ours: `data.items`. */
-function listIn(value: JsonObject, layout: ColumnRules): string | undefined {
-  for (const [key, inner] of Object.entries(value)) {
-    const [first] = Array.isArray(inner) ? inner : [];
-    if (isJsonObject(first) && Object.keys(first).some((name) => isColumn(name, layout))) return key;
-    const deeper = isJsonObject(inner) ? listIn(inner, layout) : undefined;
-    if (deeper !== undefined) return `${key}.${deeper}`;
-  }
-  return undefined;
 }
 
 function isSameList(a: readonly string[], b: readonly string[]): boolean {

@@ -204,18 +204,11 @@ function parseDate(text: string): string {
     const day = Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate() + days);
     return new Date(day).toISOString().slice(0, 10);
   }
-  const date = withoutSpace(text);
-  if (toInstant(date) === undefined)
+  if (toInstant(text) === undefined)
     throw new ValueError(
       'must be a date such as 2027-01-15, 2027-01-15T09:00:00Z, today, tomorrow, +3d or +1w',
     );
-  return date;
-}
-
-/** Converts an instant as databases print it, `2026-11-29 09:00:00+00`, to RFC 3339. Other texts stay unchanged. */
-function withoutSpace(text: string): string {
-  const [, day, time] = /^(\d{4}-\d\d-\d\d) (\d\d:.*)$/.exec(text) ?? [];
-  return day === undefined ? text : `${day}T${time?.replace(/[+-]\d\d$/, '$&:00')}`;
+  return text;
 }
 
 /** Returns the choice of the service that a text means. Case does not matter. @throws ValueError if there is none. */

@@ -16,12 +16,8 @@ import { columnOf } from './record-fields.ts';
 export interface RecordRow extends InputRow {
   /** The fields in the form of a request. A value may be a name in place of an id. */
   readonly fields: Fields;
-  /** True if the file has an id. */
-  readonly hasId: boolean;
   /** The columns or keys of the file that are not used. */
   readonly unused: readonly string[];
-  /** A text that may stand for a missing value: `name NULL`. */
-  readonly nullText?: string | undefined;
 }
 
 /**
@@ -32,9 +28,11 @@ export interface RecordRow extends InputRow {
 export function createRecordLayout(access: Access, kind: WriteVerb, extra: Fields): RowLayout<RecordRow> {
   const { noun, operation } = access;
   const hasFields = kind !== 'delete';
+  // The service gives each new record its own id.
   const isUsed = (name: string) =>
-    name === 'id' ||
-    (hasFields && (noun.fields.some((field) => field.name === name) || takesField(operation, name)));
+    name === 'id'
+      ? kind !== 'create'
+      : hasFields && (noun.fields.some((field) => field.name === name) || takesField(operation, name));
   return {
     ...columnRules(access),
     ...(!hasFields && { bareField: 'id' }),
@@ -48,9 +46,7 @@ export function createRecordLayout(access: Access, kind: WriteVerb, extra: Field
         text,
         id: kind === 'create' ? undefined : idFrom(values),
         fields: hasFields ? toFields(access, { values: usedValues, columns, isOfTable }, extra) : {},
-        hasId: values.id !== undefined,
         unused: Object.keys(values).flatMap((name) => (isUsed(name) ? [] : (columns[name] ?? name))),
-        nullText: hasFields && isOfTable ? findNullText(values, text) : undefined,
       };
     },
   };
@@ -86,15 +82,6 @@ function valuesOf(values: Fields, isOfTable: boolean): JsonObject {
       (entry): entry is [string, JsonValue] => entry[1] !== undefined && !(isOfTable && entry[1] === ''),
     ),
   );
-}
-
-/** The texts that databases, R, pandas, Python and Excel write, without quotes, for a missing value. */
-const nullTexts = new Set<unknown>(['NULL', 'null', '\\N', 'NA', 'NaN', 'nan', 'None', '#N/A']);
-
-/** Finds a text that may stand for a missing value. */
-function findNullText(values: Fields, text: string): string | undefined {
-  const [name, value] = Object.entries(values).find(([, cell]) => nullTexts.has(cell)) ?? [];
-  return name === undefined || text.includes(`"${value}"`) ? undefined : `${name} ${value}`;
 }
 
 /** Returns the id of a record. @throws ValueError if it is missing or not valid. */

@@ -42,7 +42,6 @@ test.each([
   ['help zebra', "unknown command 'zebra'\nhint: see `petstore --help`"],
   ['pest --help', "unknown command 'pest'\nhint: did you mean pet?"],
   ['runs --below 2', "runs: unknown option '--below'"],
-  ['--rate 5 inventory apply x.csv', 'it belongs behind the command: petstore inventory apply --rate'],
   ['pets -q 2', "pets: unknown command '2'"],
   ['--dry-run petz', "unknown command 'petz'"],
   ['orders --overdue', "orders: unknown option '--overdue'\nhint: see `petstore orders --help`"],
