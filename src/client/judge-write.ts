@@ -35,10 +35,8 @@ export interface JudgedWrite {
     | 'empty'
     /** A success that shows another value. */
     | 'unclear'
-    /** The service does it later. */
-    | 'accepted'
-    /** It was stopped before its answer came. */
-    | 'stopped';
+    /** The service does it later, or the command was stopped before the answer came. */
+    | 'pending';
   /** The record in the answer. */
   readonly record?: ServiceRecord | undefined;
   /** The id of the new record, from the body or the Location of the answer. */
@@ -73,7 +71,7 @@ export function judgeSuccess(
   const isAnySuccess = isDelete && isBound(operation) && Object.keys(responses).length === 0;
   if (response.status === 202 && !isAnySuccess) {
     const reason = { code: 'accepted', message: 'the service has not done it yet' } as const;
-    return { verdict: 'accepted', attempt, record, id, reason };
+    return { verdict: 'pending', attempt, record, id, reason };
   }
   const reason = fault === undefined ? undefined : ({ code: 'other_value', message: fault } as const);
   const verdict = reason ? 'unclear' : record || isDelete ? 'shown' : 'empty';
@@ -95,7 +93,7 @@ export function judgeFailure(error: unknown, attempt: Attempt | undefined): Judg
   }
   if (!mayHaveBeenApplied([attempt])) throw error;
   const reason = { code: 'interrupted', message: 'it was stopped before the answer came' } as const;
-  return { verdict: 'stopped', attempt, reason, error: cliError };
+  return { verdict: 'pending', attempt, reason, error: cliError };
 }
 
 /** Returns the code of an error: why there is no valid answer, or that the service rejected the request. */

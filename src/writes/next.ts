@@ -153,16 +153,8 @@ function afterNoReading(old: State, error: CliError, situation: Situation): Next
   return (isRepeated ? tryAgain(state, 'read', situation, error) : undefined) ?? endUnread(state, error);
 }
 
-/** A move after an attempt. */
-type Move =
-  /** Reads the record, to confirm a success. */
-  | 'confirm'
-  /** Waits, reads the record and decides again. */
-  | 'read'
-  /** Reads the record once, to find out what became of the attempt. */
-  | 'look'
-  /** Waits, and sends the same write again. */
-  | 'write';
+/** What follows an attempt: a reading with an aim, or, after a delay, the same write again. */
+type Move = State['aim'] | 'repeat';
 
 type AttemptRules = Readonly<
   Record<JudgedWrite['verdict'], { readonly doubt?: Doubt; readonly moves: readonly Move[] }>
@@ -176,24 +168,23 @@ const attemptRules: AttemptRules = {
   shown: { moves: [] },
   empty: { doubt: 'sent', moves: ['confirm'] },
   unclear: { doubt: 'sent', moves: ['confirm'] },
-  accepted: { doubt: 'sent', moves: [] },
-  lost: { doubt: 'sent', moves: ['read', 'look'] },
+  pending: { doubt: 'sent', moves: [] },
+  lost: { doubt: 'sent', moves: ['decide', 'look'] },
   unrepeatable: { doubt: 'sent', moves: ['look'] },
-  conflict: { doubt: 'sent-twice', moves: ['read', 'look'] },
-  stale: { doubt: 'sent-twice', moves: ['read', 'look'] },
+  conflict: { doubt: 'sent-twice', moves: ['decide', 'look'] },
+  stale: { doubt: 'sent-twice', moves: ['decide', 'look'] },
   missing: { doubt: 'sent-twice', moves: ['look'] },
-  busy: { moves: ['write'] },
+  busy: { moves: ['repeat'] },
   rejected: { moves: [] },
-  stopped: { doubt: 'sent', moves: [] },
 };
 
 /** The rules for a create. Once in doubt it is never sent again, and it has no id to read. A refused create has made no record. */
 const createRules: AttemptRules = {
   ...attemptRules,
-  lost: { doubt: 'sent', moves: [] },
-  unrepeatable: { doubt: 'sent', moves: [] },
-  conflict: { moves: [] },
-  stale: { moves: [] },
+  lost: attemptRules.pending,
+  unrepeatable: attemptRules.pending,
+  conflict: attemptRules.rejected,
+  stale: attemptRules.rejected,
 };
 
 function afterAttempt(old: State, lastWrite: JudgedWrite, situation: Situation): Next {
@@ -219,13 +210,10 @@ function isApplied({ id, doubt }: State, { verdict, id: madeId }: JudgedWrite, {
 /** Makes a move after an attempt, if it is possible: a create without an id cannot be read, because only its answer has the id. */
 function tryMove(move: Move, state: State, situation: Situation): Next | undefined {
   const { id, lastWrite } = state;
-  if (move === 'write') return tryAgain(state, 'write', situation, lastWrite?.error);
-  if (move === 'confirm')
-    return (id ?? lastWrite?.id) === undefined
-      ? undefined
-      : thenRead({ ...state, aim: 'confirm' }, situation);
-  if (move === 'read') return tryAgain(state, 'read', situation, lastWrite?.error);
-  return situation.remainingMs > 0 ? thenRead({ ...state, aim: 'look' }, situation) : undefined;
+  if (move === 'repeat') return tryAgain(state, 'write', situation, lastWrite?.error);
+  if (move === 'decide') return tryAgain(state, 'read', situation, lastWrite?.error);
+  const isPossible = move === 'look' ? situation.remainingMs > 0 : (id ?? lastWrite?.id) !== undefined;
+  return isPossible ? thenRead({ ...state, aim: move }, situation) : undefined;
 }
 
 /** Judges a success by the reading after it. */

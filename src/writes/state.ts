@@ -11,7 +11,10 @@ import type { Reading } from './port.ts';
 
 /** The state of a row while it is being settled. */
 export interface State extends Readonly<Pick<Row, 'id' | 'intent' | 'planned' | 'doubt'>> {
-  /** The purpose of the next reading: to decide, to decide without another attempt, or to confirm a success. */
+  /**
+   * The purpose of the next reading: to decide and write again, to look what became of the last attempt without another one, or to
+   * confirm a success.
+   */
   readonly aim: 'decide' | 'look' | 'confirm';
   readonly reading?: Reading | undefined;
   /** The record before the first attempt. */
@@ -86,7 +89,7 @@ export function endAsAnswered(state: State): Next {
   const { intent, doubt, lastWrite, reading } = state;
   const verdict = lastWrite?.verdict;
   if (intent.kind === 'create')
-    return doubt && verdict !== 'accepted' && verdict !== 'stopped'
+    return doubt && verdict !== 'pending'
       ? endUnwritten(state, { code: 'perhaps_made', message: withClause(state, perhapsMade) })
       : endUnwritten(state);
   const isStale = !lastWrite || verdict === 'stale' || verdict === 'missing';

@@ -22,7 +22,7 @@ const readings: readonly Event[] = [
   { kind: 'stopped' },
 ];
 /** The verdicts after which a write may have been applied. */
-const doubts = ['empty', 'unclear', 'accepted', 'lost', 'unrepeatable', 'stopped'] as const;
+const doubts = ['empty', 'unclear', 'pending', 'lost', 'unrepeatable'] as const;
 const verdicts: readonly Verdict[] = [
   ...doubts,
   ...(['shown', 'conflict', 'stale', 'missing', 'busy', 'rejected'] as const),

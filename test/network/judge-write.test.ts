@@ -39,7 +39,7 @@ test('a write that was stopped before it was sent is not in doubt', () => {
   const judgeStopped = (isSent: boolean) =>
     judgeFailure(error, { request, isSent, error, number: 1, elapsedMs: 1 });
   expect(() => judgeStopped(false)).toThrow(error);
-  expect(judgeStopped(true)).toMatchObject({ verdict: 'stopped', reason: { code: 'interrupted' } });
+  expect(judgeStopped(true)).toMatchObject({ verdict: 'pending', reason: { code: 'interrupted' } });
 });
 
 describe('the answer of an update', () => {
