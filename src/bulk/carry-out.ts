@@ -17,7 +17,6 @@ import { toRunInfo } from './list-runs.ts';
 import { brokenGuard, type Guards, type Plan, planRun } from './plan.ts';
 import type { Report } from './report.ts';
 import { reportOutput, reportView } from './report-output.ts';
-import { type RunRow, rowStateOf } from './row.ts';
 import {
   countProblems,
   createRowView,
@@ -150,7 +149,6 @@ async function writePlan(
   lock: TargetLock,
 ): Promise<Report> {
   const { stop, run, client } = session;
-  const { rejectsFile, rejectedLines } = run;
   const stopBy = (signal: Signal) => {
     stop.trigger(new InterruptedError(signal));
     void context.notice(
@@ -173,12 +171,7 @@ async function writePlan(
     if (total > 0) await withProgress(context, activity, () => writeRows(session, plan, journal, keeper));
     const seconds = Math.round(monotonicMs() - startedMs) / 1000;
     const ending = endSession(run, plan, journal, { name: rejects, folder: context.io.cwd });
-    const isFailing = (row: RunRow) => rejectedLines?.has(row.line) && rowStateOf(row) === 'failed';
-    const earlier =
-      rejectsFile === undefined
-        ? undefined
-        : { file: rejectsFile, failing: run.rows.filter(isFailing).length };
-    return { ...toRunInfo(run), rows: run.rows, seconds, stop: stop.cause, earlier, ...ending };
+    return { ...toRunInfo(run), rows: run.rows, seconds, stop: stop.cause, ...ending };
   });
 }
 

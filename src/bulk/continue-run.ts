@@ -1,5 +1,5 @@
-import { type Context, followUpCommand } from '../context.ts';
-import { lineOf, type Notice } from '../output/messages.ts';
+import type { Context } from '../context.ts';
+import type { Notice } from '../output/messages.ts';
 import type { Output, PreparedCommand } from '../output/printer.ts';
 import { UsageError } from '../process/errors.ts';
 import { counted, groupDigits, minuteText } from '../process/text.ts';
@@ -16,7 +16,7 @@ import {
 } from './list-runs.ts';
 import { runError, toRunJson } from './report.ts';
 import { reportView } from './report-output.ts';
-import { isAppliedOrUncertain, isResumable, needsPerson, unfinishedCount } from './row.ts';
+import { isAppliedOrUncertain, isResumable, unfinishedCount } from './row.ts';
 import { areDisjoint, defaultFlags, type Run, runKinds } from './run.ts';
 import { beginUndo, readSessionRuns, type SessionRuns } from './session.ts';
 import { findTarget, lockTarget, parseTarget, type TargetLock } from './target.ts';
@@ -193,20 +193,8 @@ async function carryOutChoice(
   lock?: TargetLock,
 ): Promise<Output> {
   if (choice.kind === 'nothing') return nothingOutput(verb, choice, lock !== undefined);
-  const { run, undoneRun } = choice.runs;
+  const { undoneRun } = choice.runs;
   if (undoneRun) await context.notice('summary', describeUndone(undoneRun));
-  // A resume of the run may find out what became of these rows. An undo that has begun can no longer wait for it.
-  const doubtfulRows = undoneRun?.rows.filter(
-    (row) => row.doubt && row.intent.kind !== 'create' && !needsPerson(row),
-  );
-  if (run.id === undefined && doubtfulRows && doubtfulRows.length > 0)
-    await context.notice(
-      'summary',
-      lineOf([
-        'note',
-        `${counted(doubtfulRows.length, 'row', 'rows')} may have been written, and an undo leaves such rows alone; to settle them first: ${followUpCommand(context, ['resume', undoneRun?.id ?? ''])}`,
-      ]),
-    );
   return lock
     ? await carryOut(context, choice.runs, flags, lock)
     : await previewRun(context, choice.runs, flags, 'dry-run');

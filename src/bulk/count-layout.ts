@@ -95,21 +95,6 @@ function countOf(intent: CountIntent): RecordValue {
   return intent.kind === 'add' ? intent.change : intent.value;
 }
 
-/** In a file with fewer rows, equal numbers may be chance. */
-const minRowsOfExport = 10;
-
-/** @throws UsageError if a file of changes is an export of counts, because adding it would double them. */
-export function checkChanges(rows: readonly CountRow[]): void {
-  const doubling = rows.filter(
-    ({ intent }) => intent.kind === 'add' && intent.change !== 0 && intent.change === intent.expected,
-  ).length;
-  if (doubling < minRowsOfExport || doubling * 2 <= rows.length) return;
-  throw new UsageError(
-    `${doubling} of ${rows.length} rows add the very count that they expect, as an export of counts does; nothing was sent`,
-    { hint: 'without --relative they are counts; for changes leave out the column expected', code: 'guard' },
-  );
-}
-
 /**
  * Parses the edited text and keeps the changed rows, if there are any. Each row expects the count that the editor showed.
  *

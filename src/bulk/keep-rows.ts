@@ -219,7 +219,7 @@ export function writeEnd(
   const file = { folder, name: namedFile ?? rejectsName({ name, path: path ?? undefined }, format, folder) };
   const writtenFile = rejects.length > 0 ? writeRejects(file, format, columns, rejects) : undefined;
   const end = { ...rowTotals(rows, header), planNumber: run.planNumber, ended: new Date().toISOString() };
-  journal.appendChanges([{ kind: 'end', end: { ...end, rejects: writtenFile } }]);
+  journal.appendChanges([{ kind: 'end', end }]);
   journal.sync();
   return writtenFile;
 }

@@ -72,16 +72,16 @@ async function readFirstLine(path: string): Promise<string> {
   throw unreadableError(path, 'it is empty');
 }
 
-/** The end of a session is shorter, unless the path of its rejects is long. */
-const usualEndBytes = 1024;
+/** The end of a session is shorter. */
+const maxEndBytes = 1024;
 
 /**
- * Reads the last line alone. Returns undefined if it does not end a session, or is too long: then the whole journal must be read.
+ * Reads the last line alone. Returns undefined if it does not end a session: then the whole journal must be read.
  *
  * @throws CliError `failed` if the file cannot be read.
  */
 export function readEnd(path: string): SessionEnd | undefined {
-  const tail = Buffer.alloc(usualEndBytes);
+  const tail = Buffer.alloc(maxEndBytes);
   let length = 0;
   try {
     const file = openSync(path, 'r');

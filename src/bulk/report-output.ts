@@ -45,7 +45,7 @@ export const reportView: View<JsonObject> = {
 
 /** Returns the output of a session: its summary, its notes, and an error unless every row is as the run wants it. */
 export async function reportOutput(context: Context, report: Report): Promise<Output> {
-  const { id, header, rows, appliedOrUncertain, stop, rejects, earlier, unwritten } = report;
+  const { id, header, rows, appliedOrUncertain, stop, rejects, unwritten } = report;
   const { fields, sort } = context.flags;
   const next = nextStepOf(context, report, unwritten?.what);
   const canUndo =
@@ -56,11 +56,6 @@ export async function reportOutput(context: Context, report: Report): Promise<Ou
   const notices: Notice[] = [];
   if (error && unwritten && unwritten.error.message !== stop?.message)
     notices.push(['warning', unwritten.error.message]);
-  if (earlier)
-    notices.push([
-      'note',
-      `${counted(earlier.failing, 'row', 'rows')} of ${earlier.file} still to be written`,
-    ]);
   if (rejects !== undefined) notices.push(['result', `rejected rows are in ${rejects}`]);
   if (namesLeftAlone.length > 0) notices.push(['result', `left alone: ${joinFirst(namesLeftAlone, 10)}`]);
   if (!error && undo !== undefined) notices.push(['result', `undo with: ${undo}`]);

@@ -18,8 +18,6 @@ export interface Report extends RunInfo {
   readonly stop: CliError | undefined;
   /** The path of the file of rejects, as the user may type it. */
   readonly rejects: string | undefined;
-  /** The file of rejects of an earlier session, and how many of its rows still fail. */
-  readonly earlier: { readonly file: string; readonly failing: number } | undefined;
   readonly unwritten: Unwritten | undefined;
 }
 

@@ -170,6 +170,5 @@ export function applyEvent(run: Run, event: RunChange): void {
       run.end = event.end;
       run.marked.clear();
       run.rejectedLines = new Set(run.rows.filter((row) => isReject(run, row)).map(({ line }) => line));
-      run.rejectsFile = event.end.rejects ?? run.rejectsFile;
   }
 }

@@ -112,8 +112,6 @@ export const sessionEndSchema = v.object({
   planNumber: v.number(),
   /** RFC 3339. */
   ended: v.string(),
-  /** The file of rejects that the session has written. */
-  rejects: v.optional(v.string()),
 });
 export type SessionEnd = v.InferOutput<typeof sessionEndSchema>;
 
@@ -134,8 +132,6 @@ export interface Run {
   end?: SessionEnd | undefined;
   /** The lines of the rows that are in a file of rejects; undefined before the first end of a session. */
   rejectedLines?: ReadonlySet<number> | undefined;
-  /** The last file of rejects. */
-  rejectsFile?: string | undefined;
   /** The lines of the rows that may have gone out, and have no outcome yet. */
   readonly marked: Set<number>;
 }

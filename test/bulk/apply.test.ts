@@ -78,14 +78,6 @@ test('a row with an expected count overwrites nothing else, one without sets its
   expect([shop.stock.get('1'), shop.stock.get('2')]).toEqual([50, 6]);
 });
 
-test('an export that is added to the counts is refused: it would double them', async () => {
-  await using shop = await stockShop(shelves(12, 5));
-  shop.write('stock.csv', (await shop.run('inventory export --with-expected')).stdout);
-  const words = 'inventory apply stock.csv --yes --relative --delivery LS-1';
-  expect(await shop.report(words)).toMatchObject({ code: 2, error: { code: 'guard' } });
-  expect(shop.writes()).toEqual([]);
-});
-
 test.each([
   ['--max-changes 5', /6 of 10 rows.*--max-changes/],
   ['--max-changes 59%', /6 of 10 rows.*59%/],

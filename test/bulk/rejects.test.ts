@@ -127,19 +127,6 @@ test('takes the next free number for a name that is in use, given or not', async
   expect(existsSync('/nonexistent/place')).toBe(false);
 });
 
-test('a resume says how many rows of earlier rejects are still open', async () => {
-  await using shop = await stockShop([5, 5, 5], { 'stock.csv': toCsv([6, 6, 6]) });
-  shop.misbehave = ({ method, petId }) =>
-    method === 'PUT' && petId !== '1' ? refusal(petId === '2' ? 429 : 409) : undefined;
-  expect(await shop.report(`${apply} --retries 0`)).toMatchObject({ applied: 1, failed: 2 });
-  shop.misbehave = undefined;
-  const { stderr, applied } = await shop.report('resume --yes');
-  expect({ applied, stderr }).toMatchObject({
-    applied: 2,
-    stderr: expect.stringContaining('1 row of stock.rejects.csv still to be written'),
-  });
-});
-
 test('reports rejects that cannot be written', async () => {
   await using shop = await stockShop([5, 5], { 'stock.csv': toCsv([6, 6]) });
   const folder = join(shop.folder, 'out');

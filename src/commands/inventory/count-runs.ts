@@ -1,6 +1,6 @@
 import type { RecordValue } from '../../api/record-values.ts';
 import { runView, type SessionFlags, type SessionMode, sessionMode } from '../../bulk/carry-out.ts';
-import { checkChanges, countLayout, parseEdited } from '../../bulk/count-layout.ts';
+import { countLayout, parseEdited } from '../../bulk/count-layout.ts';
 import { defaultFlags, type RunFlags } from '../../bulk/run.ts';
 import { readCheckedInput, startRun } from '../../bulk/start-run.ts';
 import { collectFields } from '../../client/whole-list.ts';
@@ -32,7 +32,6 @@ export function applyCounts(
       const map = parseAt('--map', mapTexts.join(), () => parseColumnMap(mapTexts));
       const runFlags = toRunFlags(flags, map, mode);
       const input = await readCheckedInput(context, path, countLayout(runFlags), runFlags);
-      checkChanges(input.rows);
       const { delivery } = flags;
       const runInput = { kind: 'apply', noun: 'inventory', input, flags: runFlags, delivery } as const;
       return startRun(context, runInput, flags, mode);
