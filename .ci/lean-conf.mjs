@@ -21,7 +21,7 @@ const unused = {
  * What takes the place of atomically. On a full disk atomically replaces the file with a part of the new text, and says
  * nothing. It also brings when-exit, which sends every signal to this process a second time.
  */
-export const writer = resolve('src/process/write-file-sync.ts');
+export const writer = resolve('src/process/files.ts');
 
 /** Bundles conf without what this program does not use. */
 export const leanConf = {

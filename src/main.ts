@@ -133,7 +133,8 @@ async function report(
   { notices, hasJsonErrors }: { readonly notices: Notices; readonly hasJsonErrors: boolean },
 ): Promise<number> {
   const { io, interrupts } = context;
-  const error = thrown instanceof CliError ? thrown : new CliError('failed', await describeThrown(thrown));
+  const error =
+    thrown instanceof CliError ? thrown : new CliError('failed', `internal: ${messageOf(thrown)}`);
   const text = hasJsonErrors
     ? errorJson(error, notices.take())
     : errorText(error, await context.style('stderr'));
@@ -142,13 +143,6 @@ async function report(
   const echo = interrupts.signal.aborted && io.stderr.isTerminal && io.env.TERM !== 'dumb' ? eraseLine : '';
   await io.stderr.write(echo + text + stack).catch(() => {});
   return error.exitCode;
-}
-
-/** Describes an error that is not a CliError: a defect, or a step that the permissions of Node forbid. */
-async function describeThrown(thrown: unknown): Promise<string> {
-  const { systemCode, systemReason } = await import('./process/system-error.ts');
-  const isDenied = systemCode(thrown) === 'ERR_ACCESS_DENIED';
-  return isDenied ? systemReason(thrown) : `internal: ${messageOf(thrown)}`;
 }
 
 function stackOf(thrown: unknown): string {

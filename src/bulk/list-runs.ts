@@ -1,9 +1,8 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Settings } from '../config/settings.ts';
-import { CliError, UsageError } from '../process/errors.ts';
+import { CliError, fileError, isMissing, UsageError } from '../process/errors.ts';
 import type { Io } from '../process/io.ts';
-import { fileError, isMissing } from '../process/system-error.ts';
 import { readEnd, readHead, readJournal, readUnreadableHead, type UnreadableHead } from './read-journal.ts';
 import { type RunTotals, rowTotals, unfinishedCount } from './row.ts';
 import { isSameDelivery, type Run, type RunHeader, type SessionEnd } from './run.ts';

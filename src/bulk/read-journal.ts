@@ -1,10 +1,9 @@
 import { closeSync, createReadStream, fstatSync, openSync, readSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import type { Issue } from '../input/read-rows.ts';
-import { CliError } from '../process/errors.ts';
+import { CliError, fileError } from '../process/errors.ts';
 import { isJsonObject, jsonIn, valueIn } from '../process/exact-json.ts';
-import { fileError } from '../process/system-error.ts';
-import { syncPath } from '../process/write-file-sync.ts';
+import { syncPath } from '../process/files.ts';
 import type { RunRow } from './row.ts';
 import { createRun, type Run, type RunHeader, type SessionEnd } from './run.ts';
 import { applyEvent, createEventParser, journalVersion } from './run-events.ts';

@@ -1,7 +1,6 @@
 import { type HttpRequest, type HttpResponse, headerValue, isSafeMethod, shownUrl } from '../api/http.ts';
 import { nouns } from '../api/nouns.ts';
-import { type Author, CliError, type ErrorDetails, type ErrorKind } from '../process/errors.ts';
-import { systemCode } from '../process/system-error.ts';
+import { type Author, CliError, type ErrorDetails, type ErrorKind, systemCode } from '../process/errors.ts';
 import {
   type Attempt,
   type FailureVerdict,

@@ -10,8 +10,7 @@ import type { Client } from '../client/client.ts';
 import { collectFields } from '../client/whole-list.ts';
 import { resolvePaths } from '../config/file.ts';
 import type { Context } from '../context.ts';
-import { InputError, UsageError } from '../process/errors.ts';
-import { fileError } from '../process/system-error.ts';
+import { fileError, InputError, UsageError } from '../process/errors.ts';
 import { counted } from '../process/text.ts';
 import type { PulledRecords } from '../server/store-file.ts';
 

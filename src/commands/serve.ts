@@ -8,8 +8,15 @@ import { parseDuration } from '../config/keys.ts';
 import type { Context } from '../context.ts';
 import { parseInteger } from '../input/numbers.ts';
 import { lineOf } from '../output/messages.ts';
-import { exitCodes, InputError, messageOf, type Signal, UsageError, ValueError } from '../process/errors.ts';
-import { systemReason } from '../process/system-error.ts';
+import {
+  exitCodes,
+  InputError,
+  messageOf,
+  type Signal,
+  systemReason,
+  UsageError,
+  ValueError,
+} from '../process/errors.ts';
 import { seedStore } from '../server/seed.ts';
 import { type Exchange, type Listening, startServer } from '../server/server.ts';
 import { Store } from '../server/store.ts';

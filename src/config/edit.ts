@@ -1,8 +1,7 @@
 import { dirname, resolve } from 'node:path';
-import { messageOf, UsageError } from '../process/errors.ts';
+import { fileError, messageOf, UsageError } from '../process/errors.ts';
 import type { JsonObject, JsonValue } from '../process/exact-json.ts';
 import type { Io } from '../process/io.ts';
-import { fileError } from '../process/system-error.ts';
 import { offlineProfile, openStore, readConfigFile, resolvePaths, unknownProfileError } from './file.ts';
 import { keyRules, parseName, parseSetting, type SettingKey } from './keys.ts';
 

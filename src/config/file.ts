@@ -1,10 +1,17 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats } from 'node:fs';
 import { homedir, userInfo } from 'node:os';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
-import { InputError, messageOf, type UsageCode, UsageError } from '../process/errors.ts';
+import {
+  InputError,
+  isMissing,
+  messageOf,
+  systemCode,
+  systemReason,
+  type UsageCode,
+  UsageError,
+} from '../process/errors.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../process/exact-json.ts';
 import { type Io, userId } from '../process/io.ts';
-import { isMissing, systemCode, systemReason } from '../process/system-error.ts';
 import { closestWord, shellWord } from '../process/text.ts';
 
 /** The built-in profile: the embedded store. */

@@ -1,10 +1,9 @@
 import { type ExecFileException, execFile } from 'node:child_process';
 import { withinLimits } from '../process/deadline.ts';
-import { CliError } from '../process/errors.ts';
+import { CliError, systemReason } from '../process/errors.ts';
 import { readWhole } from '../process/files.ts';
 import type { Io } from '../process/io.ts';
 import { createSecrets } from '../process/secrets.ts';
-import { systemReason } from '../process/system-error.ts';
 import { bytesText, sanitize, secondsText } from '../process/text.ts';
 import { splitWords } from './keys.ts';
 import type { TokenSetting } from './settings.ts';
@@ -55,7 +54,7 @@ async function runTokenCommand(
     try {
       execFile(command, args, { ...options, killSignal: 'SIGKILL' }, end).stdin?.end();
     } catch (thrown) {
-      // The permissions of Node forbid commands.
+      // Such as for a word that contains NUL.
       end(thrown as ExecFileException);
     }
   });

@@ -4,10 +4,9 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Notices } from '../output/messages.ts';
-import { CliError, InterruptedError, messageOf, UsageError } from '../process/errors.ts';
+import { CliError, fileError, InterruptedError, messageOf, UsageError } from '../process/errors.ts';
 import type { Io } from '../process/io.ts';
 import type { Interrupts } from '../process/signals.ts';
-import { fileError } from '../process/system-error.ts';
 import { sanitize, shellWord } from '../process/text.ts';
 
 /**

@@ -1,9 +1,8 @@
 import { type Stats, statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { InputError } from '../process/errors.ts';
+import { fileError, InputError, isMissing } from '../process/errors.ts';
 import { readPieces } from '../process/files.ts';
 import type { Io } from '../process/io.ts';
-import { fileError, isMissing } from '../process/system-error.ts';
 
 /** A file, a pipe or stdin. It can be read once. */
 export interface InputFile {

@@ -2,9 +2,8 @@ import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ReadStream } from 'node:tty';
 import { withinLimits } from './deadline.ts';
-import { exitCodes, type Signal } from './errors.ts';
+import { exitCodes, type Signal, systemCode } from './errors.ts';
 import { isDevice, type OutputStream, processOutput } from './output-stream.ts';
-import { systemCode } from './system-error.ts';
 
 interface InputStream {
   readonly isTerminal: boolean;

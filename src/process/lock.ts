@@ -1,10 +1,9 @@
 import { closeSync, openSync, readFileSync, readlinkSync, statSync, unlinkSync, writeSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { monotonicMs, sleep } from './deadline.ts';
-import { CliError } from './errors.ts';
+import { CliError, fileError, systemCode } from './errors.ts';
 import { realFile } from './files.ts';
 import { processExists, processId } from './io.ts';
-import { fileError, systemCode } from './system-error.ts';
 
 /**
  * Does `work` while no other process, and nothing else in this one, holds the lock of the file at `path`. Links to one

@@ -1,7 +1,6 @@
 import { fstatSync, type Stats, statSync } from 'node:fs';
 import type { WriteStream } from 'node:tty';
-import { CliError, InterruptedError, OutputClosedError } from './errors.ts';
-import { systemCode, systemReason } from './system-error.ts';
+import { CliError, InterruptedError, OutputClosedError, systemCode, systemReason } from './errors.ts';
 
 export interface OutputStream {
   readonly isTerminal: boolean;

@@ -150,7 +150,7 @@ class SharedStore {
     // Most commands only read, so the modules for writing are loaded here.
     const { ensureFolder, realFile } = await import('../process/files.ts');
     const { takeLock } = await import('../process/lock.ts');
-    const { removeTemporaryFiles } = await import('../process/write-file-sync.ts');
+    const { removeTemporaryFiles } = await import('../process/files.ts');
     ensureFolder(dirname(this.file));
     const release = await takeLock(this.file, this.options.lockWaitMs);
     try {

@@ -4,9 +4,8 @@ import * as v from 'valibot';
 import type { NounName } from '../api/nouns.ts';
 import { bodySchemas, Id, PetStatus, Quantity } from '../api/schemas.ts';
 import { idRequirement, int64Max } from '../api/values.ts';
-import { CliError, InputError } from '../process/errors.ts';
+import { CliError, InputError, systemCode, systemReason } from '../process/errors.ts';
 import { isJsonObject, parseJson, printJson } from '../process/exact-json.ts';
-import { systemCode, systemReason } from '../process/system-error.ts';
 import { describeIssues } from './read-input.ts';
 import { type Collection, type RecordWithId, Store, toPet } from './store.ts';
 

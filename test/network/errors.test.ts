@@ -151,12 +151,6 @@ test.each([
     http2,
   ],
   ['a handshake that refuses HTTP/1.1', `write EPROTO 40A7:${alert}`, { code: 'EPROTO' }, http2],
-  [
-    'a connection that the permission model of Node forbids',
-    'restricted',
-    { code: 'ERR_ACCESS_DENIED', permission: 'Net' },
-    'the permissions of this Node do not allow it: it needs --allow-net',
-  ],
 ])('the error of %s', (_, words, details, message) => {
   expect(transportError(Object.assign(new Error(words), details)).message).toBe(message);
 });

@@ -1,10 +1,8 @@
-import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { recordingServer } from '../helpers/recording-server.ts';
 import { runAt, runCli } from '../helpers/run-cli.ts';
-import { cliPath } from '../helpers/spawn-cli.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
 
 const notFound = { status: 404, body: { status: 404, code: 'not_found', message: 'pet 7 does not exist' } };
@@ -55,18 +53,3 @@ test.each([
   expect(run.code).toBe(2);
   expect(JSON.parse(run.stderr).error).toMatchObject({ kind: 'usage', code });
 });
-
-test.each(['pets edit 1 --offline', 'serve --port 0 -- true'])(
-  '%s names the permission of Node that it lacks',
-  (line) => {
-    const [flag = ''] = ['--permission', '--experimental-permission'].filter((name) =>
-      process.allowedNodeEnvironmentFlags.has(name),
-    );
-    const flags = [flag, '--allow-fs-read=*', '--allow-fs-write=*', '--allow-net'];
-    const options = flags.filter((name) => process.allowedNodeEnvironmentFlags.has(name.split('=')[0] ?? ''));
-    const env = { EDITOR: 'true', PETSTORE_OFFLINE_STORE: ':memory:', HOME: temporaryFolder() };
-    const { stderr } = spawnSync(process.execPath, [...options, cliPath, ...line.split(' ')], { env });
-    const message = 'error: the permissions of this Node do not allow it: it needs --allow-child-process';
-    expect(String(stderr)).toContain(message);
-  },
-);

@@ -1,6 +1,11 @@
 import { type HttpHeaders, type HttpResponse, headerValue } from '../../api/http.ts';
-import { CliError, type ErrorDetails, type NoAnswer } from '../../process/errors.ts';
-import { systemCode, systemReason } from '../../process/system-error.ts';
+import {
+  CliError,
+  type ErrorDetails,
+  type NoAnswer,
+  systemCode,
+  systemReason,
+} from '../../process/errors.ts';
 import { bytesText, shorten } from '../../process/text.ts';
 
 /** The largest body in bytes: 32 MiB (for a list, of one page), or 64 KiB of an error. */
@@ -134,7 +139,7 @@ export function transportError(error: Error, status?: number): CliError {
 /** The meanings of error codes. The first match decides; any other code means that the connection broke. */
 const noAnswerByCode: readonly (readonly [codes: RegExp, noAnswer: NoAnswer])[] = [
   [/^(ENOTFOUND|EAI_)/, 'dns'],
-  [/^(ECONNREFUSED|EHOST|ENET|EADDR|EACCES|EPERM|ERR_ACCESS_DENIED)/, 'connection-refused'],
+  [/^(ECONNREFUSED|EHOST|ENET|EADDR|EACCES|EPERM)/, 'connection-refused'],
   [/TIMEDOUT|TIMEOUT/, 'timeout'],
   [/^(HPE_|HTTPParserError|UND_ERR_(HEADERS_OVERFLOW|RESPONSE|RES_))/, 'invalid-response'],
   [/^(ERR_SSL|ERR_TLS|ERR_OSSL|EPROTO|CERT_|UNABLE_|CRL_|ERROR_IN_|OUT_OF_MEM)|CERT|ISSUER/, 'tls'],

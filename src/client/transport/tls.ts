@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import * as tls from 'node:tls';
-import { InputError, UsageError } from '../../process/errors.ts';
+import { InputError, systemReason, UsageError } from '../../process/errors.ts';
 import { readWhole } from '../../process/files.ts';
-import { systemReason } from '../../process/system-error.ts';
 
 /** PEM texts. */
 export interface TlsFiles {

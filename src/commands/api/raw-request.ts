@@ -9,10 +9,9 @@ import { type RawRequest, rawMethods } from '../../client/request.ts';
 import { toRequestDocuments } from '../../client/shown-calls.ts';
 import type { Context } from '../../context.ts';
 import type { Output } from '../../output/printer.ts';
-import { CliError, parseAt, UsageError } from '../../process/errors.ts';
+import { CliError, parseAt, systemReason, UsageError } from '../../process/errors.ts';
 import { printJson } from '../../process/exact-json.ts';
 import { collectBytes, readWhole } from '../../process/files.ts';
-import { systemReason } from '../../process/system-error.ts';
 import { sanitize } from '../../process/text.ts';
 import { parseAssignment, parseJsonText } from '../../records/body-fields.ts';
 

@@ -10,10 +10,9 @@ import { isDeniedStatus } from '../../client/answer-table.ts';
 import type { RawResponse } from '../../client/client.ts';
 import { connectToDocuments } from '../../connect.ts';
 import type { Context } from '../../context.ts';
-import { CliError, InputError, messageOf, UsageError } from '../../process/errors.ts';
+import { CliError, InputError, messageOf, systemReason, UsageError } from '../../process/errors.ts';
 import type { JsonObject } from '../../process/exact-json.ts';
 import { collectBytes, readWhole } from '../../process/files.ts';
-import { systemReason } from '../../process/system-error.ts';
 
 /**
  * Reads a description from a file, a URL or stdin (`-`). If a URL is not a description, the usual paths below it are tried.

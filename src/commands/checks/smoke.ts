@@ -13,9 +13,14 @@ import { connectForChecks } from '../../connect.ts';
 import type { Context } from '../../context.ts';
 import { propertyColumns } from '../../output/columns.ts';
 import type { Output } from '../../output/printer.ts';
-import { exitCodes, InterruptedError, OutputClosedError, UsageError } from '../../process/errors.ts';
+import {
+  exitCodes,
+  fileError,
+  InterruptedError,
+  OutputClosedError,
+  UsageError,
+} from '../../process/errors.ts';
 import { ensureFolder, writeFileAtomic } from '../../process/files.ts';
-import { fileError } from '../../process/system-error.ts';
 
 const smokeFlags = {
   wait: value('--wait <duration>', 'run the read checks again for up to this long, until they pass', {
