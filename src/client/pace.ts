@@ -78,6 +78,8 @@ const maxUnanswered = 20;
 const probeCount = 10;
 /** A run whose service is dead stops within a minute, even if the user allows each call more time. */
 const longestPatienceMs = 30_000;
+/** How long nothing at all may answer, neither the service nor a gateway. */
+const longestSilenceMs = 60_000;
 
 /** The pace of requests, shared by all workers: a rate, a pause when the service asks for one, and a stop if it no longer answers. */
 export class Pace {
@@ -90,6 +92,8 @@ export class Pace {
   private inFlight = 0;
   private unanswered = 0;
   private unansweredSince = 0;
+  /** When the first attempt began after the last response. */
+  private silentSince: number | undefined;
   private isWriteLost = false;
   private readonly patienceMs: number;
   private nextProbeAt = 0;
@@ -122,7 +126,7 @@ export class Pace {
 
   /** Counts an attempt that has ended. Call it after each attempt. */
   attemptEnded(attempt: Attempt): void {
-    const { response, error, retryAfterMs } = attempt;
+    const { response, error, retryAfterMs, elapsedMs } = attempt;
     this.inFlight -= 1;
     const status = response?.status;
     if (retryAfterMs !== undefined && retryAfterMs > maxRetryWaitMs)
@@ -136,6 +140,8 @@ export class Pace {
     if (pauseMs > 0) this.pausedUntil = Math.max(this.pausedUntil, monotonicMs() + pauseMs);
     // A service may answer readings although its writes get no answer: a reading between two writes is not a sign of life.
     const isSafe = isSafeMethod(attempt.request.method);
+    const silentMs = response || this.silentSince === undefined ? 0 : monotonicMs() - this.silentSince;
+    this.silentSince = response ? undefined : (this.silentSince ?? monotonicMs() - elapsedMs);
     if (isOfService(attempt)) {
       this.nextProbeAt = 0;
       if (!isSafe || !this.isWriteLost) this.unanswered = 0;
@@ -144,7 +150,8 @@ export class Pace {
       if (this.unanswered === 0) this.unansweredSince = monotonicMs();
       this.unanswered += 1;
       this.isWriteLost ||= !isSafe;
-      if (this.isProbing() && monotonicMs() - this.unansweredSince >= this.patienceMs)
+      const isGone = this.isProbing() && monotonicMs() - this.unansweredSince >= this.patienceMs;
+      if (isGone || silentMs >= longestSilenceMs)
         this.stop.trigger(
           new CliError(
             'unavailable',

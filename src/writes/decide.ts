@@ -237,7 +237,7 @@ function failWithoutEntry(value: RecordValue, expected?: RecordValue): Outcome {
   // A row that expects a count creates no entry.
   const clause =
     expected === undefined
-      ? ': check the id, or create the entry with --create-missing'
+      ? ': check the id, create the entry with `inventory create`, or apply with --create-missing'
       : ` now, and ${describeValue(expected)} was expected`;
   return toFailure('no_entry', `the pet has no inventory entry${clause}`);
 }

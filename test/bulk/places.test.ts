@@ -68,7 +68,8 @@ test('a row that expects a count is not told to create its entry, because --crea
 
 test('diff and --dry-run show what apply would write, and the rows that cannot be, as data', async () => {
   await using shop = await stockShop([5, 5], { 'stock.csv': 'id,count\n1,6\n2,x\n9,1\n' });
-  const why = 'the pet has no inventory entry: check the id, or create the entry with --create-missing';
+  const why =
+    'the pet has no inventory entry: check the id, create the entry with `inventory create`, or apply with --create-missing';
   const diff = await shop.run('inventory diff stock.csv --skip-invalid -o json');
   expect(diff.code).toBe(8);
   expect(diff.stderr).toContain(`1 row cannot be written: line 4, pet 9: ${why}`);

@@ -61,6 +61,23 @@ test.each([
   },
 );
 
+test('a service that answers nothing at all for a minute stops the run, and one whose readings are answered does not', () => {
+  const { pace, stop, answer } = openPace(30_000);
+  const stayAway = () => {
+    void pace.waitForTurn();
+    const error = noAnswerError('timeout', 'no answer within 30 s');
+    pace.attemptEnded(attempt(0, { response: undefined, error, elapsedMs: 60_000 }));
+  };
+  stayAway();
+  answer(200, 1, 'GET');
+  stayAway();
+  expect(stop.cause).toBeUndefined();
+  stayAway();
+  expect(stop.cause?.message).toBe(
+    '3 attempts in a row got no answer from the service: no answer within 30 s',
+  );
+});
+
 test('an answered reading does not count where writes get no answer', () => {
   const { stop, answer } = openPace();
   for (let row = 0; row < 19; row += 1) {
