@@ -1,5 +1,5 @@
 import { main } from './main.ts';
-import { processArgv, processIo } from './process/io.ts';
+import { processIo } from './process/io.ts';
 
 const io = processIo();
-main(processArgv(), io).then(io.flushThenExit);
+main(io.argv, io).then(io.flushThenExit);

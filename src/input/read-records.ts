@@ -87,10 +87,7 @@ export async function readRecords<Row extends InputRow>(
       const broken = page.find(({ isBroken }) => isBroken);
       if (broken?.problem) {
         const message = `${recordPlace(name, inputFormat, broken.line)}: ${broken.problem.message}`;
-        throw new InputError(message, {
-          hint: 'the file may be cut off: nothing was sent',
-          line: broken.line,
-        });
+        throw new InputError(message, 'the file may be cut off: nothing was sent');
       }
       let records = isOfTable && page.some(isBlank) ? page.filter((record) => !isBlank(record)) : page;
       const [first] = records;
@@ -145,7 +142,7 @@ function parseHeader(
 ): FieldNames {
   const fields = problem ?? rowOrError(() => findFields(cells, layout));
   if (!(fields instanceof CliError)) return fields;
-  throw new InputError(`${name}:${line}: ${fields.message}`, { hint: fields.details.hint, line });
+  throw new InputError(`${name}:${line}: ${fields.message}`, fields.details.hint);
 }
 
 /** Reads a record. @throws ValueError if it does not have the form of the input. */

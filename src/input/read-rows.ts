@@ -214,8 +214,7 @@ function invalidInputError(input: NamedInput, issues: readonly Issue[]): InputEr
   const { name } = input;
   const [first, ...others] = issues;
   const message = `${name}: ${counted(issues.length, 'row is', 'rows are')} invalid; nothing was sent`;
-  const toError = (issue: Issue) =>
-    new InputError(issueText(input, issue), { hint: issue.hint, line: issue.line });
+  const toError = (issue: Issue) => new InputError(issueText(input, issue), issue.hint);
   if (first && others.length === 0) return toError(first);
   const summary = new InputError(message);
   const examples = [...pickExamples(issues).map(toError), summary];

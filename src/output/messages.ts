@@ -104,14 +104,13 @@ export function errorJson(error: CliError, notices: readonly Notice[]): string {
 
 function toJson(error: CliError): object {
   const { code, status, method, url, attempts, retryable, mayBeApplied, requestId } = error.details;
-  const { serviceMessage, line, addition, hint } = error.details;
+  const { serviceMessage, addition, hint } = error.details;
   const isFromService = serviceMessage !== undefined;
   return {
     // All signals have one kind. The exit code distinguishes them.
     kind: error.kind === 'terminated' || error.kind === 'hung-up' ? 'interrupted' : error.kind,
     message: serviceMessage ?? errorMessage(error),
     code,
-    line,
     status,
     method,
     url,

@@ -1,5 +1,4 @@
-import type { Io } from '../process/io.ts';
-import type { OutputStream } from '../process/output-stream.ts';
+import type { Io, OutputStream } from '../process/io.ts';
 import { counted } from '../process/text.ts';
 import { type Column, cellText, compareBy, pickColumns, pickFields, type View } from './columns.ts';
 import {

@@ -1,6 +1,5 @@
 import { monotonicMs } from '../process/deadline.ts';
-import type { Io } from '../process/io.ts';
-import type { OutputStream } from '../process/output-stream.ts';
+import type { Io, OutputStream } from '../process/io.ts';
 import type { Secrets } from '../process/secrets.ts';
 import { breakRunnerCommands, groupDigits } from '../process/text.ts';
 import { type Style, withoutColor } from './style.ts';

@@ -1,5 +1,4 @@
-import type { Io } from '../process/io.ts';
-import type { OutputStream } from '../process/output-stream.ts';
+import type { Io, OutputStream } from '../process/io.ts';
 
 /** Values of `--color` and of the setting `color`. */
 export const colorModes = ['auto', 'always', 'never'] as const;

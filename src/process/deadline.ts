@@ -46,7 +46,6 @@ export function withinLimits<Value>(
     };
     const end = () => {
       clearTimeout(timer);
-      clearImmediate(lastLook);
       for (const signal of signals) ignoreAbort(signal, cancel);
     };
     const cancel = (reason: unknown) => {
@@ -56,13 +55,8 @@ export function withinLimits<Value>(
       reject(reason);
       listener?.();
     };
-    // Node fires a timer before it reads sockets. After a stop (Ctrl-Z, a suspended machine) the answer may have arrived
-    // long before the time was over, so the sockets are read once more.
-    let lastLook: NodeJS.Immediate | undefined;
-    const onTime = () => {
-      lastLook = setImmediate(() => cancel(timedOut?.()));
-    };
-    const timer = limitMs < longestTimerMs ? setTimeout(onTime, Math.ceil(limitMs)) : undefined;
+    const timer =
+      limitMs < longestTimerMs ? setTimeout(() => cancel(timedOut?.()), Math.ceil(limitMs)) : undefined;
     for (const signal of signals) hearAbort(signal, cancel);
     const aborted = signals.find((signal) => signal.aborted);
     if (aborted) cancel(aborted.reason);

@@ -72,8 +72,6 @@ export interface ErrorDetails {
   readonly requestId?: string | undefined;
   /** True if a write may or may not have been applied. The output adds the sentence about it, and messages leave it out. */
   readonly mayBeApplied?: boolean | undefined;
-  /** The line of the record in the input file. */
-  readonly line?: number | undefined;
   readonly cause?: unknown;
 }
 
@@ -132,16 +130,14 @@ interface UsageDetails {
   readonly hint?: string | undefined;
   /** `invalid_flag` by default. */
   readonly code?: UsageCode | undefined;
-  /** The line of an input, if the fault has a line. */
-  readonly line?: number | undefined;
 }
 
 /** A bad flag, argument, config or input file, or a guard that stopped the run. Nothing was written to the service. */
 export class UsageError extends CliError {
   /** @param details a text is the hint. */
   constructor(message: string, details: string | UsageDetails = {}) {
-    const { code = 'invalid_flag', hint, line } = typeof details === 'string' ? { hint: details } : details;
-    super('usage', message, { hint, code, line });
+    const { code = 'invalid_flag', hint } = typeof details === 'string' ? { hint: details } : details;
+    super('usage', message, { hint, code });
   }
 }
 
@@ -193,8 +189,8 @@ export function quoteValue(value: unknown): string {
 
 /** A file, stdin, a variable of the environment or the config is not valid. */
 export class InputError extends UsageError {
-  constructor(message: string, details: string | Omit<UsageDetails, 'code'> = {}) {
-    super(message, { ...(typeof details === 'string' ? { hint: details } : details), code: 'invalid_input' });
+  constructor(message: string, hint?: string) {
+    super(message, { hint, code: 'invalid_input' });
   }
 }
 

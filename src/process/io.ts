@@ -1,9 +1,16 @@
-import { closeSync, openSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, type Stats, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ReadStream } from 'node:tty';
+import type { ReadStream, WriteStream } from 'node:tty';
 import { withinLimits } from './deadline.ts';
-import { exitCodes, type Signal, systemCode } from './errors.ts';
-import { isDevice, type OutputStream, processOutput } from './output-stream.ts';
+import {
+  CliError,
+  exitCodes,
+  InterruptedError,
+  OutputClosedError,
+  type Signal,
+  systemCode,
+  systemReason,
+} from './errors.ts';
 
 interface InputStream {
   readonly isTerminal: boolean;
@@ -13,6 +20,24 @@ interface InputStream {
   bytes(): AsyncIterable<Uint8Array>;
   /** The stream itself, which a prompt library needs. */
   readonly stream: NodeJS.ReadableStream;
+}
+
+export interface OutputStream {
+  readonly isTerminal: boolean;
+  /** The width in columns now, if the stream is a terminal that states it. */
+  readonly width: number | undefined;
+  /**
+   * Resolves when the bytes have been handed over.
+   *
+   * @throws OutputClosedError if the reader has gone; InterruptedError if the terminal has gone; CliError `failed` if
+   *   they cannot be written, such as on a full disk.
+   */
+  write(data: string | Uint8Array, options?: WriteOptions): Promise<void>;
+}
+
+interface WriteOptions {
+  /** True for data and annotations, which are written unchanged even if a CI runner would take them for a command. */
+  readonly isRaw?: boolean;
 }
 
 /** Everything that the program gets from its process: streams, environment, signals. */
@@ -34,9 +59,13 @@ export interface Io {
 }
 
 interface ProcessIo extends Io {
+  /** The words of the command line after `petstore`. */
+  readonly argv: readonly string[];
   /** Ends the process when both streams have written everything; open sockets and timers cannot delay that. */
   flushThenExit(code: number): Promise<never>;
 }
+
+const endingSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /** Returns the streams, the environment and the signals of this process. */
 export function processIo(): ProcessIo {
@@ -45,10 +74,9 @@ export function processIo(): ProcessIo {
   const env = { ...process.env };
   let stdin: NodeJS.ReadableStream | undefined;
   let terminal: NodeJS.ReadableStream | undefined;
-  let hasHungUp = false;
   // If the terminal closes, reads fail, and without a listener that would end the process. The system sends SIGHUP only to
   // some of the terminal's processes.
-  const onGone = () => void setTimeout(() => hasHungUp || process.kill(process.pid, 'SIGHUP'), hangupMs);
+  const onGone = () => void process.kill(process.pid, 'SIGHUP');
   // glibc waits 10 s for a name server that does not answer, and this process can neither cancel the lookup nor end before it.
   if (!process.execve) process.env.RES_OPTIONS ||= 'timeout:1 attempts:2';
   return {
@@ -72,24 +100,15 @@ export function processIo(): ProcessIo {
     stdout,
     stderr,
     env,
+    argv: process.argv.slice(2),
     cwd: process.cwd(),
     platform: process.platform,
     packageDir: join(__dirname, '..'),
     mask: (text) => text,
     onSignal(listener) {
-      const onHangup = () => {
-        hasHungUp = true;
-        listener('SIGHUP');
-      };
-      process.on('SIGINT', listener).on('SIGTERM', listener).on('SIGHUP', onHangup);
+      for (const name of endingSignals) process.on(name, listener);
       return () => {
-        // A closing terminal sends SIGHUP more than once. Without a listener, the second SIGHUP would kill the process with
-        // code 129 while it ends.
-        process.on('SIGHUP', () => {
-          hasHungUp = true;
-          setTimeout(() => process.exit(exitCodes['hung-up']), patienceMs);
-        });
-        process.off('SIGINT', listener).off('SIGTERM', listener).off('SIGHUP', onHangup);
+        for (const name of endingSignals) process.off(name, listener);
       };
     },
     async flushThenExit(code) {
@@ -97,10 +116,74 @@ export function processIo(): ProcessIo {
       const isInterrupted =
         code === exitCodes.interrupted || code === exitCodes.terminated || code === exitCodes['hung-up'];
       await (isInterrupted ? withinLimits({ limitMs: patienceMs }, () => flush).catch(() => {}) : flush);
-      closeGoneTerminals(hasHungUp);
+      // Node 20 resets the mode of each terminal at the end, and aborts with a native stack if the terminal is gone.
+      if (code === exitCodes['hung-up'])
+        for (const descriptor of [0, 1, 2].filter(isDevice)) closeSync(descriptor);
       endProcess(code);
     },
   };
+}
+
+interface ProcessOutput extends OutputStream {
+  /** Resolves when everything written has left the process. */
+  flush(): Promise<void>;
+}
+
+/** @param open returns Node's stream of the descriptor; called when it is first needed. */
+function processOutput(name: string, descriptor: 1 | 2, open: () => WriteStream): ProcessOutput {
+  const isTerminalDevice = isDevice(descriptor);
+  let opened: WriteStream | undefined;
+  const stream = (): WriteStream => {
+    // A failed write rejects its own promise; without a listener the same error would also end the process.
+    opened ??= open().on('error', () => {});
+    return opened;
+  };
+  const send = (data: string | Uint8Array): Promise<void> =>
+    new Promise((resolve, reject) => {
+      stream().write(data, (error) => (error ? reject(error) : resolve()));
+    });
+  return {
+    get isTerminal() {
+      return isTerminalDevice && stream().isTTY === true;
+    },
+    get width() {
+      // A terminal without a known size reports 0.
+      return isTerminalDevice ? stream().columns || undefined : undefined;
+    },
+    async write(data) {
+      try {
+        if (data.length > 0) await send(data);
+      } catch (error) {
+        throw toOutputError(name, error, isTerminalDevice);
+      }
+    },
+    async flush() {
+      if (opened?.writable && !opened.destroyed) await send('').catch(() => {});
+    },
+  };
+}
+
+/** Returns true if a descriptor leads to a device, such as a terminal, and not to a file, a pipe, a socket or the null device. */
+function isDevice(descriptor: number): boolean {
+  try {
+    const stats = fstatSync(descriptor);
+    return !(stats.isFile() || stats.isFIFO() || stats.isSocket() || isNullDevice(stats));
+  } catch {
+    // A process may be started with the stream closed.
+    return false;
+  }
+}
+
+function isNullDevice({ rdev }: Stats): boolean {
+  return rdev !== 0 && rdev === statSync('/dev/null').rdev;
+}
+
+function toOutputError(name: string, error: unknown, isDevice: boolean): Error {
+  const code = systemCode(error);
+  // A terminal that is gone: SIGHUP comes only to some of its processes.
+  if (code === 'EIO' && isDevice) return new InterruptedError('SIGHUP');
+  if (code === 'EPIPE' || code === 'ERR_STREAM_DESTROYED') return new OutputClosedError();
+  return new CliError('failed', `write to ${name}: ${systemReason(error)}`, { cause: error });
 }
 
 /** Ends the process. `process.exit` waits for a name lookup that is under way, but a process that becomes another one does not. */
@@ -110,40 +193,17 @@ function endProcess(code: number): never {
   process.exit(code);
 }
 
-/** Loads Node's terminals, which load all of node:net. A command that writes to a file does not need them. */
-function terminals(): typeof import('node:tty') {
-  return process.getBuiltinModule('node:tty');
-}
-
 function openTerminal(): ReadStream | undefined {
   try {
-    return new (terminals().ReadStream)(openSync('/dev/tty', 'r+'));
+    // Other commands do not need Node's terminals, which load all of node:net.
+    return new (process.getBuiltinModule('node:tty').ReadStream)(openSync('/dev/tty', 'r+'));
   } catch {
     return undefined;
   }
 }
 
-/**
- * Closes the standard streams whose terminal is gone. Node 20 resets the mode of each terminal at the end, and aborts
- * with a native stack if that fails; it leaves out a closed descriptor.
- *
- * @param all true after a hang-up: then the terminals will be gone in a moment.
- */
-function closeGoneTerminals(all: boolean): void {
-  const devices = [0, 1, 2].filter(isDevice);
-  for (const descriptor of devices) if (all || !terminals().isatty(descriptor)) closeSync(descriptor);
-}
-
-/** How long the system's own SIGHUP may take after a terminal has gone, in milliseconds. */
-const hangupMs = 100;
-
 /** How long a stalled reader may delay the end of an interrupted command, in milliseconds. */
 const patienceMs = 300;
-
-/** Returns the words of the command line after `petstore`. */
-export function processArgv(): string[] {
-  return process.argv.slice(2);
-}
 
 /** Returns the version of V8, such as `11.3.244.8-node.38`. */
 export function v8Version(): string {
@@ -170,8 +230,6 @@ export function processExists(id: number): boolean {
     return systemCode(error) === 'EPERM';
   }
 }
-
-const endingSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /**
  * Does synchronous work that a signal ends at once, with the process. Listeners would run only after the work. The work must leave

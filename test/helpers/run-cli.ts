@@ -1,8 +1,7 @@
 import { Readable } from 'node:stream';
 import { main } from '../../src/main.ts';
 import type { Signal } from '../../src/process/errors.ts';
-import type { Io } from '../../src/process/io.ts';
-import type { OutputStream } from '../../src/process/output-stream.ts';
+import type { Io, OutputStream } from '../../src/process/io.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 /** The current folder by default, so that no test writes into the project. */
