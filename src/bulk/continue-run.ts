@@ -216,7 +216,7 @@ function nothingOutput(
 ): Output {
   if (!info) {
     const note = `there is no run on this target: there is nothing to ${verb}`;
-    return { documents: [{ rows: 0 }], text: '', notices: [['result', note]] };
+    return { kind: 'text', text: '', data: { rows: 0 }, notices: [['result', note]] };
   }
   const { undoes } = info.header;
   const isUndone = verb === 'undo' && undoes !== null;
@@ -226,6 +226,5 @@ function nothingOutput(
     ? `; the last other run is ${other.id} (${other.header.name}): petstore ${verb} ${other.id}`
     : '';
   const notices: readonly Notice[] = [['result', `${fact}: nothing is left to do${next}`]];
-  const ending = { text: '', notices, error: runError(info) };
-  return isWrite ? { documents: [toRunJson(info)], ...ending } : { documents: [], asList: true, ...ending };
+  return { kind: 'text', text: '', data: isWrite ? toRunJson(info) : [], notices, error: runError(info) };
 }

@@ -68,15 +68,17 @@ export async function reportOutput(context: Context, report: Report): Promise<Ou
   const json = toReportJson(report, { next: next?.command, undo });
   if (content === 'ids' && header.kind === 'create')
     return {
-      documents: [json],
+      kind: 'text',
       text: rows
         .flatMap((row) => idOfRow(row) ?? [])
         .map((made) => `${made}\n`)
         .join(''),
+      data: json,
       ...ending,
     };
-  if (content !== 'text' || fields !== undefined || sort !== undefined) return { record: json, ...ending };
-  return { documents: [json], text: summaryText(report, await context.style('stdout')), ...ending };
+  if (content !== 'text' || fields !== undefined || sort !== undefined)
+    return { kind: 'record', record: json, ...ending };
+  return { kind: 'text', text: summaryText(report, await context.style('stdout')), data: json, ...ending };
 }
 
 const noJournalHint = 'look at the records: without its journal the run cannot go on, and it books nothing';

@@ -91,9 +91,9 @@ function differencesText(value: RecordValue | undefined, other: RecordValue | un
 }
 
 /** A plan as it is printed: the rows that will be written or cannot be written. */
-export function planPages(run: Run, plan: Plan, isTable: boolean): Extract<Output, { pages: unknown }> {
+export function planPages(run: Run, plan: Plan, isTable: boolean): Extract<Output, { kind: 'list' }> {
   const view = createRowView(run.header.noun, !isTable || countProblems(run, plan) > 0);
-  return { pages: inPages(printedRows(run, plan)), view };
+  return { kind: 'list', pages: inPages(printedRows(run, plan)), view };
 }
 
 /** The number of rows that cannot be written, invalid rows included. */

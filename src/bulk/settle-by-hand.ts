@@ -56,9 +56,9 @@ export async function settleByHand(
   const state =
     remaining === 0 ? ' is finished' : `: ${counted(remaining, 'more row is', 'more rows are')} open`;
   return {
-    documents: outcomes.map(([row]) => ({ id: idOfRow(row), line: row.line, state: as })),
+    kind: 'text',
     text: `run ${runId}${state}\n`,
-    asList: true,
+    data: outcomes.map(([row]) => ({ id: idOfRow(row), line: row.line, state: as })),
     notices: rejects === undefined ? [] : [['result', `rejected rows are in ${rejects}`]],
   };
 }

@@ -76,9 +76,9 @@ export async function startRun(
   const { header } = run;
   if (header.rows === 0) {
     const notices: readonly Notice[] = [['note', `${header.name} has no records: nothing to do`]];
-    if (mode !== 'write') return { documents: [], text: '', asList: true, notices };
+    if (mode !== 'write') return { kind: 'text', text: '', data: [], notices };
     const zeros = toRunJson({ header, counts: rowTotals([]).counts });
-    return { documents: [zeros], text: '', notices };
+    return { kind: 'text', text: '', data: zeros, notices };
   }
   if (mode !== 'write')
     return await previewRun(context, { list: await listRuns(context.io), run }, flags, mode);

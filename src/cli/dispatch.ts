@@ -87,7 +87,7 @@ async function runLine(context: Context, line: ParsedLine): Promise<number> {
     return exitCodes.done;
   } else checkColumns(view, flags);
   const output = await run();
-  return typeof output === 'object' ? printOutput(context, output, view) : (output ?? exitCodes.done);
+  return output ? printOutput(context, output, view) : exitCodes.done;
 }
 
 /** @throws UsageError for a write flag of a command that does not write, and for a wrong value. */

@@ -45,9 +45,9 @@ interface ActionDetails {
 /** The work of a command: `run` if it prints no records, else `prepare`. */
 type Work<CommandValues> =
   | {
-      /** Does the work. An output is printed. A number is the exit code of a command without an output. */
+      /** Does the work, and returns what to print. */
       // biome-ignore lint/suspicious/noConfusingVoidType: a command that prints nothing returns nothing.
-      run(context: Context, values: CommandValues): Promise<Output | number | undefined | void>;
+      run(context: Context, values: CommandValues): Promise<Output | undefined | void>;
     }
   | {
       /**

@@ -32,12 +32,15 @@ function directedLines(direction: '>' | '<', headers: HttpHeaders, { maskHeaders
   return headerLines(maskHeaders(headers)).map((line) => `${direction} ${line}`);
 }
 
-/** Turns requests into the output of a dry run: the text as on the wire, or data for the structured formats. */
-export function toRequestDocuments(requests: readonly HttpRequest[]): {
-  readonly documents: readonly unknown[];
-  readonly text: string;
-} {
-  return { documents: requests.map(toDocument), text: requests.map(requestText).join('\n') };
+/**
+ * Turns requests into the output of a dry run: the text as on the wire, or data for the structured formats.
+ *
+ * @param asList whether a single request is a list too.
+ */
+export function requestsOutput(requests: readonly HttpRequest[], asList: boolean) {
+  const documents = requests.map(toDocument);
+  const data = documents.length === 1 && !asList ? documents[0] : documents;
+  return { kind: 'text', text: requests.map(requestText).join('\n'), data } as const;
 }
 
 function toDocument(request: HttpRequest) {

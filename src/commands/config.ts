@@ -35,7 +35,7 @@ const get = verb({
         hint: `set it with \`petstore config set ${key} <value>\``,
       });
     const text = sanitize(typeof value === 'string' ? value : printJson(value));
-    return { documents: [{ [key]: value }], text: `${text}\n` };
+    return { kind: 'text', text: `${text}\n`, data: { [key]: value } };
   },
 });
 
@@ -129,7 +129,7 @@ const path = verb({
       { what: 'offline-store', path: offlineStore },
     ];
     const view = { plural: 'paths', columns: propertyColumns(['what', 'path']) };
-    return { view, run: async () => ({ pages: [records] }) };
+    return { view, run: async () => ({ kind: 'list', pages: [records] }) };
   },
 });
 
@@ -144,7 +144,7 @@ const explain = verb({
   examples: ['petstore config explain', 'petstore config explain --profile staging -o json'],
   prepare: (context) => ({
     view: { plural: 'settings', columns: propertyColumns(['key', 'value', 'source', 'origin']) },
-    run: async () => ({ pages: [await explainSettings(context)] }),
+    run: async () => ({ kind: 'list', pages: [await explainSettings(context)] }),
   }),
 });
 

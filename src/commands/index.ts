@@ -18,7 +18,9 @@ const help = action({
   wrongSettings: 'unread',
   examples: ['petstore help pets list', 'petstore help runs'],
   args: { words: argument('[words...]', `a command, or ${topicNames.join(', ')}`, { offers: 'command' }) },
-  run: (context, { words }) => printHelp(context, ['help', ...words]),
+  async run(context, { words }) {
+    await printHelp(context, ['help', ...words]);
+  },
 });
 
 /** The command line: the commands in the order of help, and the look-up for completion. */

@@ -38,7 +38,7 @@ export const overview = action({
       await section('Lowest counts', countColumns, inventory),
       await section(`Open orders${orders ? `: ${groupDigits(open)}` : ''}`, orderColumns, orders),
     ];
-    return { documents: [overview], text: sections.join('\n') };
+    return { kind: 'text', text: sections.join('\n'), data: overview };
   },
 });
 

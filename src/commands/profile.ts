@@ -47,7 +47,7 @@ const list = verb({
       protected: String(profiles[name]?.protected) === 'true',
       'base-url': profiles[name]?.['base-url'] ?? null,
     }));
-    return { view, run: async () => ({ pages: [profileList] }) };
+    return { view, run: async () => ({ kind: 'list', pages: [profileList] }) };
   },
 });
 
@@ -114,7 +114,7 @@ const show = verb({
   async prepare(context, { name }) {
     const record = await readProfile(context, name);
     const view = { plural: 'settings', columns: propertyColumns(Object.keys(record)) };
-    return { view, run: async () => ({ record }) };
+    return { view, run: async () => ({ kind: 'record', record }) };
   },
 });
 

@@ -55,8 +55,11 @@ function findRuns(
           writtenBy ? `${path}: ${writtenBy} wrote this journal` : problem.message,
         );
       if (list.runs.length + list.unreadable.length === 0 && content === 'text')
-        return { notices: [['result', 'no runs yet: `petstore inventory apply` makes one']] };
-      return { pages: [await readRuns(list, petId)], limit };
+        return {
+          kind: 'nothing',
+          notices: [['result', 'no runs yet: `petstore inventory apply` makes one']],
+        };
+      return { kind: 'list', pages: [await readRuns(list, petId)], limit };
     },
   };
 }
@@ -105,7 +108,7 @@ async function readOutcomes(context: Context, id: string | undefined): Promise<P
       const run = await readRun(list, info.id);
       const isRemoved = run.header.kind === 'delete' && content === 'documents';
       const printed = isRemoved ? removedRecords(run) : rowsOfRun(run);
-      return { pages: inPages(printed as Iterable<object>) };
+      return { kind: 'list', pages: inPages(printed as Iterable<object>) };
     },
   };
 }

@@ -69,7 +69,10 @@ export const serve = action({
   ],
   args: { command: argument('[command...]', 'command to run against the server, after --') },
   flags,
-  run: (context, { command, ...serveFlags }) => runServe(context, serveFlags, command),
+  run: async (context, { command, ...serveFlags }) => ({
+    kind: 'nothing',
+    exitCode: await runServe(context, serveFlags, command),
+  }),
 });
 
 function parseShare(text: string): number {

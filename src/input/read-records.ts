@@ -3,8 +3,7 @@ import { withoutGuard } from '../output/formats.ts';
 import { CliError, InputError, quoteValue, ValueError } from '../process/errors.ts';
 import { isJsonObject, type JsonValue } from '../process/exact-json.ts';
 import { type ColumnRules, type FieldNames, findFields, isColumn } from './field-columns.ts';
-import type { InputFile } from './input-file.ts';
-import { type InputFormat, isTable, recordPlace, splitInput } from './split-input.ts';
+import { type InputFile, type InputFormat, isTable, recordPlace, splitInput } from './input-file.ts';
 import { type SplitRecord, toItem } from './splitters.ts';
 
 /** A row of an input: the values that a command reads from a record. */
@@ -61,7 +60,7 @@ interface ParsedRecord<Row> {
 interface InputRecords<Row> {
   /** The format of the input, unless it is empty. */
   readonly format: InputFormat | undefined;
-  readonly pages: AsyncGenerator<ParsedRecord<Row>[]>;
+  readonly pages: AsyncIterable<ParsedRecord<Row>[]> | readonly [];
   /** Returns the text of the header; without a header, the name of the only column. */
   header(): string;
 }
@@ -78,7 +77,7 @@ export async function readRecords<Row extends InputRow>(
 ): Promise<InputRecords<Row>> {
   const { name } = inputFile;
   const { format, pages } = await splitInput(inputFile, (cell) => isColumn(cell, layout));
-  if (!format) return { format, pages: noPages(), header: () => '' };
+  if (!format) return { format, pages: [], header: () => '' };
   let header = layout.bareField ?? '';
   let toRecord: RecordReader | undefined;
   async function* parsedPages(inputFormat: InputFormat): AsyncGenerator<ParsedRecord<Row>[]> {
@@ -109,8 +108,6 @@ export async function readRecords<Row extends InputRow>(
   }
   return { format, pages: parsedPages(format), header: () => header };
 }
-
-async function* noPages(): AsyncGenerator<never> {}
 
 /** Makes a row. Returns the error of a record that is not valid. */
 export function rowOrError<Row>(toRow: () => Row): Row | CliError {

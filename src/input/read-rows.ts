@@ -1,9 +1,8 @@
 import { setFlagsFromString } from 'node:v8';
 import { CliError, InputError, ManyError, ValueError } from '../process/errors.ts';
 import { counted, moreLikeThis } from '../process/text.ts';
-import type { InputFile } from './input-file.ts';
+import { type InputFile, type InputFormat, recordPlace } from './input-file.ts';
 import { type InputRow, type RowLayout, readRecords, rowOrError } from './read-records.ts';
-import { type InputFormat, recordPlace } from './split-input.ts';
 
 /** A whole input, read and checked. */
 export interface CheckedInput<Row extends InputRow> {

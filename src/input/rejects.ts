@@ -5,9 +5,8 @@ import { isJsonObject, type JsonObject, printJson } from '../process/exact-json.
 import { type FileName, writeNewFile } from '../process/files.ts';
 import { sanitize } from '../process/text.ts';
 import { isRejectColumn, rejectColumns, textColumn } from './field-columns.ts';
-import type { InputFile } from './input-file.ts';
+import { type InputFile, type InputFormat, isTable } from './input-file.ts';
 import { rowOrError } from './read-records.ts';
-import { type InputFormat, isTable } from './split-input.ts';
 import { CsvSplitter, toItem } from './splitters.ts';
 
 /** A row that was not written, and the reason. */

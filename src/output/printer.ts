@@ -30,7 +30,7 @@ interface PrinterOptions {
 type Pages<Entity> = AsyncIterable<readonly Entity[]> | Iterable<readonly Entity[]>;
 
 /** The output of a command, and its messages. */
-export type Output = (RecordsOutput | RecordOutput | DocumentsOutput | NoOutput) & {
+export type Output = (ListOutput | RecordOutput | TextOutput | NoOutput) & {
   /** Printed after the output. */
   readonly notices?: readonly Notice[];
   /** A clause, printed as a warning if the output cannot be written. */
@@ -41,7 +41,9 @@ export type Output = (RecordsOutput | RecordOutput | DocumentsOutput | NoOutput)
   readonly error?: Error | undefined;
 };
 
-interface RecordsOutput {
+/** Records, which are printed as a list even if there is one or none. */
+interface ListOutput {
+  readonly kind: 'list';
   readonly pages: Pages<object>;
   readonly limit?: number | undefined;
   /** The view of these records, if it shows other columns than that of the command. */
@@ -49,31 +51,28 @@ interface RecordsOutput {
 }
 
 interface RecordOutput {
+  readonly kind: 'record';
   readonly record: object;
 }
 
-/**
- * Values that are not records, such as requests. JSON and YAML print them as data, the other formats print `text`. `--fields` and
- * `--sort` do not apply.
- */
-interface DocumentsOutput {
-  readonly documents: readonly unknown[];
+/** A text that is not made of records, such as a request. JSON and YAML print data in its place. */
+interface TextOutput {
+  readonly kind: 'text';
   readonly text: string;
-  /** True if the values are printed as a list even if there is one or none. By default nothing is printed for none. */
-  readonly asList?: boolean;
+  /** One value, or an array of them. */
+  readonly data: unknown;
 }
 
-/** A command that prints only notices. */
+/** A command that prints only messages. */
 interface NoOutput {
-  readonly pages?: undefined;
+  readonly kind: 'nothing';
 }
 
 /** A command that is ready to run. */
 export interface PreparedCommand {
   /** The columns of the records that it prints, if it prints records. */
   readonly view: View<object> | undefined;
-  /** Does the work. A number is the exit code of a command that prints nothing more. */
-  run(): Promise<Output | number | undefined>;
+  run(): Promise<Output | undefined>;
 }
 
 /** A format of stdout. */
@@ -185,11 +184,11 @@ export function createPrinter(io: Io, options: PrinterOptions) {
     await printPages(limit === undefined ? sortedPages : firstOf(sortedPages, limit), view, 'list');
   }
 
-  async function documents({ documents: values, text, asList }: DocumentsOutput): Promise<void> {
+  async function textOrData({ text, data }: TextOutput): Promise<void> {
     if (content !== 'documents') return io.stdout.write(text);
-    if (values.length === 0 && !asList) return;
-    const job = await createJob<unknown>([], (asList ?? values.length > 1) ? 'list' : 'record');
-    for await (const piece of print(job, piecesOf(values))) await io.stdout.write(piece, { isRaw: true });
+    const job = await createJob<unknown>([], Array.isArray(data) ? 'list' : 'record');
+    for await (const piece of print(job, piecesOf([data].flat())))
+      await io.stdout.write(piece, { isRaw: true });
   }
 
   return {
@@ -203,10 +202,10 @@ export function createPrinter(io: Io, options: PrinterOptions) {
     },
     /** Prints the output of a command. */
     async output(output: Output, view: View<object> | undefined): Promise<void> {
-      if ('documents' in output) return documents(output);
-      if (!('record' in output) && output.pages === undefined) return;
+      if (output.kind === 'nothing') return;
+      if (output.kind === 'text') return textOrData(output);
       if (!view) throw new Error('records are printed without a view');
-      return 'record' in output
+      return output.kind === 'record'
         ? printPages([[output.record]], view, 'record')
         : records(output.pages, output.view ?? view, output.limit);
     },

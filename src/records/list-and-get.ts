@@ -5,7 +5,7 @@ import { checkFilters } from '../client/whole-list.ts';
 import type { Context } from '../context.ts';
 import type { View } from '../output/columns.ts';
 import { errorSentence } from '../output/messages.ts';
-import type { PreparedCommand } from '../output/printer.ts';
+import type { Output, PreparedCommand } from '../output/printer.ts';
 import { forEachConcurrently, sleep, withinLimits } from '../process/deadline.ts';
 import { CliError, exitCodes, InterruptedError, UsageError } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
@@ -68,7 +68,7 @@ export function listRecords(
       content ??= 'none';
     }
     const exitCode = () => (content !== undefined && content === failIf ? exitCodes.differs : exitCodes.done);
-    return { pages: pagesWithFirst(), limit, exitCode };
+    return { kind: 'list', pages: pagesWithFirst(), limit, exitCode };
   });
 }
 
@@ -100,11 +100,11 @@ const clearScreen = '\x1b[2J\x1b[H';
 
 /**
  * Reads a list again and again, and each time clears the terminal and prints the table with its time. A failed reading prints its
- * cause below the table. A signal ends it without an error; the result is the exit code of the signal.
+ * cause below the table. A signal ends it without an error, and the exit code is that of the signal.
  *
  * @throws UsageError if stdout is not a terminal, or the format is not a table.
  */
-async function watchRecords(access: PrintAccess, options: WatchOptions): Promise<number> {
+async function watchRecords(access: PrintAccess, options: WatchOptions): Promise<Output> {
   const { context } = access;
   const { io } = context;
   if (context.printer().content !== 'text' || !io.stdout.isTerminal || io.env.TERM === 'dumb')
@@ -118,7 +118,7 @@ async function watchRecords(access: PrintAccess, options: WatchOptions): Promise
     }
   } catch (error) {
     if (!end.signal.aborted) throw error;
-    return end.signal.reason.exitCode;
+    return { kind: 'nothing', exitCode: end.signal.reason.exitCode };
   } finally {
     release();
   }
@@ -178,7 +178,9 @@ export async function getRecords(
     if (records.length === 0) throw error;
     const namedRecords = withNames(access, records, await readNames(access, records));
     const [first] = namedRecords;
-    return first && idsOrNames.length === 1 ? { record: first, error } : { pages: [namedRecords], error };
+    return first && idsOrNames.length === 1
+      ? { kind: 'record', record: first, error }
+      : { kind: 'list', pages: [namedRecords], error };
   });
 }
 

@@ -1,6 +1,6 @@
 import type { HttpRequest } from '../api/http.ts';
 import { differencesOf, fieldsOf, fieldText, type ServiceRecord } from '../api/record-values.ts';
-import { toRequestDocuments } from '../client/shown-calls.ts';
+import { requestsOutput } from '../client/shown-calls.ts';
 import type { Notice } from '../output/messages.ts';
 import type { Output } from '../output/printer.ts';
 import { CliError, InterruptedError } from '../process/errors.ts';
@@ -99,16 +99,18 @@ async function toOutput(
       : { error: joinErrors(errorsOf(ends), ends.length, plural) };
   const notices = [...(failure.notices ?? []), ...notesOf(ends, options)];
   const messages = { notices, error: failure.error };
-  if (records.length === 0) return messages;
+  if (records.length === 0) return { kind: 'nothing', ...messages };
   const namedRecords = withNames(access, records, await readNames(access, records));
   const [first] = namedRecords;
   if (first && !options.asList)
     return {
+      kind: 'record',
       record: first,
       ...messages,
       warningIfUnprinted: 'the write succeeded, but its record could not be printed',
     };
   return {
+    kind: 'list',
     pages: [namedRecords],
     ...messages,
     warningIfUnprinted: `${records.length} of ${ends.length} ${plural} were written`,
@@ -180,9 +182,14 @@ function toPreview(
     settled?.request ? client.preview(settled.request) : [],
   );
   const error = joinErrors(errorsOf(ends), ends.length, noun.plural);
-  const isNothing = requests.length === 0 && !error;
-  const notices: Notice[] = isNothing
-    ? [['note', `nothing would be sent: ${ends.length === 1 ? 'the record is' : 'the records are'} as asked`]]
-    : [];
-  return { ...toRequestDocuments(requests), asList: asList || isNothing, notices, error };
+  const notices: Notice[] =
+    requests.length === 0 && !error
+      ? [
+          [
+            'note',
+            `nothing would be sent: ${ends.length === 1 ? 'the record is' : 'the records are'} as asked`,
+          ],
+        ]
+      : [];
+  return { ...requestsOutput(requests, asList), notices, error };
 }

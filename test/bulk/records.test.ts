@@ -228,7 +228,7 @@ test('a delete of pets says which counts go with them, and keeps these', async (
   expect(JSON.parse(stdout)).toEqual([pets[0], { ...pets[1], _quantity: 7 }]);
   shop.write('again.json', stdout);
   expect((await shop.run('pets create --from again.json --dry-run')).stderr).toMatch(
-    /^note: create does not use _quantity of again.json$/m,
+    /^note: create does not use id, _quantity of again.json$/m,
   );
   expect(await shop.report('pets create --from again.json --yes')).toMatchObject({ code: 0, applied: 2 });
 });

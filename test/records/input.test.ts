@@ -1,6 +1,6 @@
 import { parse as parseCsv } from 'csv-parse/sync';
 import { expect, test } from 'vitest';
-import { splitInput } from '../../src/input/split-input.ts';
+import { splitInput } from '../../src/input/input-file.ts';
 import type { SplitRecord } from '../../src/input/splitters.ts';
 import { randomOf } from '../helpers/random.ts';
 

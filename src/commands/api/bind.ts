@@ -51,7 +51,7 @@ async function runBind(
         code: 'unbound',
       },
     );
-    return { pages, error };
+    return { kind: 'list', pages, error };
   }
   const { profile } = settings;
   const scope = bindingScope(profile?.value, origin);
@@ -83,7 +83,7 @@ async function runBind(
   };
   // A table would only repeat the built-in contract.
   const isShort = isAsBuiltIn && context.printer().content === 'text' && context.flags.fields === undefined;
-  return isShort ? ending : { pages, ...ending };
+  return isShort ? { kind: 'nothing', ...ending } : { kind: 'list', pages, ...ending };
 }
 
 /** Returns the operations that the previous binding has, and the new one lacks. */

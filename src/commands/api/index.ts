@@ -52,6 +52,7 @@ function listOperations(context: Context, all: boolean): PreparedCommand {
     async run() {
       const contract = await context.contract();
       return {
+        kind: 'list',
         pages: [operationIds.map((id) => toOperationRecord(id, contract))],
         notices: [...contract.missing].flatMap(([id, why]) =>
           why === notDescribed ? [] : [['note', `${id}: ${why}`] as const],
@@ -101,7 +102,7 @@ async function readSpec(context: Context): Promise<Output> {
   const { toOpenApi } = await import('../../api/openapi.ts');
   const { localSunset } = await import('../../server/app.ts');
   const document = toOpenApi({ serverUrl: settings.baseUrl, sunset: localSunset });
-  return { documents: [document], text: `${printJson(document, io.stdout.isTerminal ? 2 : 0)}\n` };
+  return { kind: 'text', text: `${printJson(document, io.stdout.isTerminal ? 2 : 0)}\n`, data: document };
 }
 
 const bind = verb({

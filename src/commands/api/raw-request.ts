@@ -6,7 +6,7 @@ import type { Operation } from '../../api/operations.ts';
 import { confirmWrite } from '../../asking.ts';
 import type { Client, RawResponse } from '../../client/client.ts';
 import { type RawRequest, rawMethods } from '../../client/request.ts';
-import { toRequestDocuments } from '../../client/shown-calls.ts';
+import { requestsOutput } from '../../client/shown-calls.ts';
 import type { Context } from '../../context.ts';
 import type { Output } from '../../output/printer.ts';
 import { CliError, parseAt, systemReason, UsageError } from '../../process/errors.ts';
@@ -59,7 +59,7 @@ export async function sendRaw(context: Context, values: RequestValues): Promise<
     body,
   };
   if (!isSafe) await confirmWrite(context, { what: `send ${method} ${path}` });
-  if (flags.dryRun) return { ...toRequestDocuments([client.preview(request)]), asList: false };
+  if (flags.dryRun) return requestsOutput([client.preview(request)], false);
   if (operation?.hidesTryIt)
     await context.notice(
       'warning',

@@ -61,7 +61,7 @@ async function runDoctor(context: Context): Promise<Output> {
   stopped.throwIfAborted();
   const all = [config, ...results];
   const rows = all.map(({ id, state, reason, hint = null }) => ({ check: id, state, reason, hint }));
-  return { pages: [rows], exitCode: exitCodeOf(all) };
+  return { kind: 'list', pages: [rows], exitCode: exitCodeOf(all) };
 }
 
 /**

@@ -90,14 +90,14 @@ export const smoke = action({
 const defaults = { waitForMs: 60_000, maxTimeMs: 600_000 };
 
 /** Runs the checks, shows their progress, writes the reports, and returns the exit code. */
-async function runSmokeCommand(context: Context, flags: SmokeFlags): Promise<Output | number> {
+async function runSmokeCommand(context: Context, flags: SmokeFlags): Promise<Output> {
   const { interrupts, notice } = context;
   const selection = await toSelection(context, flags);
   const files = parseReports(flags.report);
   const { output } = context.flags;
   if (output !== 'table' && output !== 'json')
     throw new UsageError(`-o ${output}: smoke prints a report for people, or with -o json the JSON report`);
-  if (context.flags.dryRun) return { pages: [toListRecords(selection)] };
+  if (context.flags.dryRun) return { kind: 'list', pages: [toListRecords(selection)] };
   if (selection.write) await confirmWrite(context, { what: 'write test records and remove them' });
   const service = await connectForChecks(context, flags.strict);
   for (const { path } of [...selection.waitFor, ...selection.expect])
@@ -116,7 +116,7 @@ async function runSmokeCommand(context: Context, flags: SmokeFlags): Promise<Out
   if (errors[0] && exitCode === exitCodes.done) throw errors[0];
   for (const { message } of errors) await context.notice('warning', message);
   if (signal) throw new InterruptedError(signal);
-  return exitCode;
+  return { kind: 'nothing', exitCode };
 }
 
 /** Makes the selection from flags and settings. */

@@ -79,7 +79,8 @@ export function editCounts(context: Context, filter: CountFilter, flags: Session
     async run() {
       const editor = findEditor(context.io, 'edit inventory', whyNotAsked(context));
       const { text, counts } = await readEditText(context, filter);
-      if (counts.size === 0) return { notices: [['result', 'no inventory entries to edit']] };
+      if (counts.size === 0)
+        return { kind: 'nothing', notices: [['result', 'no inventory entries to edit']] };
       return editAndSend(context, {
         editor,
         fileName: 'inventory.csv',
