@@ -6,13 +6,14 @@ import { lineOf } from '../output/messages.ts';
 import type { Output } from '../output/printer.ts';
 import { withProgress } from '../output/streams.ts';
 import { monotonicMs } from '../process/deadline.ts';
-import { CliError, exitCodes, InterruptedError, messageOf, type Signal } from '../process/errors.ts';
+import { exitCodes, InterruptedError, type Signal } from '../process/errors.ts';
 import { checkFolder } from '../process/files.ts';
-import { inTwoSteps, StoppedError } from '../process/signals.ts';
+import { inTwoSteps } from '../process/signals.ts';
 import { counted } from '../process/text.ts';
 import { settleAll } from '../writes/settle.ts';
+import { endSession } from './end-session.ts';
 import { type Journal, openJournal } from './journal.ts';
-import { createRowKeeper, endSession, markBeforeSending, type SessionKeeper } from './keep-rows.ts';
+import { createRowKeeper, markBeforeSending, type SessionKeeper } from './keep-rows.ts';
 import { toRunInfo } from './list-runs.ts';
 import { brokenGuard, type Guards, type Plan, planRun } from './plan.ts';
 import type { Report } from './report.ts';
@@ -183,13 +184,9 @@ async function writeRows(
   keeper: SessionKeeper,
 ): Promise<void> {
   const { stop, port, concurrency } = session;
+  const marked = markBeforeSending(plan.changes, journal, stop, concurrency);
   try {
-    const marked = markBeforeSending(plan.changes, journal, stop, concurrency);
     await settleAll(port, marked, { stopped: stop.stopped, concurrency }, keeper);
-  } catch (error) {
-    // If the journal cannot be written, the run stops and prints its report.
-    if (!(error instanceof CliError || error instanceof StoppedError)) throw error;
-    if (error instanceof CliError) stop.trigger(new CliError('partial', messageOf(error)));
   } finally {
     await keeper.flush();
   }

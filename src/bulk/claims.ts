@@ -1,6 +1,7 @@
 import { minuteText } from '../process/text.ts';
 import type { Outcome, Row } from '../writes/decide.ts';
-import { type RunInfo, type RunList, readRun, runsOfDelivery, runsOnTarget } from './list-runs.ts';
+import { runsOfDelivery } from './deliveries.ts';
+import { type RunInfo, type RunList, readRun, runsOnTarget } from './list-runs.ts';
 import { isAppliedOrUncertain, type RunRow, rowName, rowStateOf } from './row.ts';
 import { type Run, runKinds } from './run.ts';
 import type { SessionRuns } from './session.ts';

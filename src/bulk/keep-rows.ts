@@ -1,18 +1,11 @@
-import { existsSync } from 'node:fs';
 import { isDeniedStatus } from '../client/answer-table.ts';
-import { shownCode } from '../client/reasons.ts';
-import { type Reject, rejectsName, writeRejects } from '../input/rejects.ts';
-import { CliError, messageOf, systemReason } from '../process/errors.ts';
-import type { FileName } from '../process/files.ts';
+import { CliError, messageOf } from '../process/errors.ts';
 import type { Stop } from '../process/signals.ts';
 import { counted } from '../process/text.ts';
 import type { Outcome } from '../writes/decide.ts';
 import type { RowKeeper, Settled } from '../writes/settle.ts';
 import type { Journal } from './journal.ts';
-import type { Plan } from './plan.ts';
-import type { Report } from './report.ts';
-import { type RunRow, rowTotals } from './row.ts';
-import { isReject, type Run } from './run.ts';
+import type { RunRow } from './row.ts';
 import type { RunChange } from './run-events.ts';
 
 /** The most rows that share a mark, because a mark waits for the disk. */
@@ -44,14 +37,25 @@ export function* markBeforeSending(
       rows.push(row);
     }
     from += rows.length;
-    try {
-      journal.appendChanges([{ kind: 'mark', rows }]);
-      journal.sync();
-    } catch (error) {
-      stop.trigger(new CliError('partial', messageOf(error)));
-      return;
-    }
+    if (!keepOrStop(stop, () => keepMark(journal, { rows }))) return;
     yield* rows;
+  }
+}
+
+/** Marks rows, and returns when the mark is on the disk. @throws CliError as `Journal.sync`. */
+function keepMark(journal: Journal, mark: Omit<Extract<RunChange, { kind: 'mark' }>, 'kind'>): void {
+  journal.appendChanges([{ kind: 'mark', ...mark }]);
+  journal.sync();
+}
+
+/** Keeps something in the journal. Returns false if that fails: then the run stops, and no request begins. */
+function keepOrStop(stop: Stop<CliError>, keep: () => void): boolean {
+  try {
+    keep();
+    return true;
+  } catch (error) {
+    stop.trigger(new CliError('partial', messageOf(error)));
+    return false;
   }
 }
 
@@ -98,13 +102,10 @@ export function createRowKeeper(
       stop.trigger(new CliError('partial', message));
       unsaved = { outcome: { kind: 'unknown', reason: { code: 'not_saved', message } }, doubt: 'sent' };
     }
-    try {
-      // A row that was certainly not written stays so.
-      const isUnsaved = ({ outcome }: (typeof events)[number]) => unsaved && outcome.kind === 'applied';
-      journal.appendChanges(events.map((event) => (isUnsaved(event) ? { ...event, ...unsaved } : event)));
-    } catch (error) {
-      stop.trigger(new CliError('partial', messageOf(error)));
-    }
+    // A row that was certainly not written stays so.
+    const isUnsaved = ({ outcome }: (typeof events)[number]) => unsaved && outcome.kind === 'applied';
+    const changes = events.map((event) => (isUnsaved(event) ? { ...event, ...unsaved } : event));
+    keepOrStop(stop, () => journal.appendChanges(changes));
   };
   const flush = () => {
     clearTimeout(timer);
@@ -115,8 +116,7 @@ export function createRowKeeper(
   };
   return {
     async mark(row, planned) {
-      journal.appendChanges([{ kind: 'mark', rows: [row], planned }]);
-      journal.sync();
+      keepOrStop(stop, () => keepMark(journal, { rows: [row], planned }));
     },
     async outcome(row, settled) {
       const { state, outcome } = settled;
@@ -161,72 +161,3 @@ function whyAllFail(error: CliError): CliError | undefined {
   // If the credential is not enough for one row, it is not enough for any.
   return isDeniedStatus(status) ? error : undefined;
 }
-
-/** Writes the rejects of the session, and then its end into the journal. */
-export function endSession(
-  run: Run,
-  plan: Plan,
-  journal: Journal,
-  file: RejectsFile,
-): Pick<Report, 'rejects' | 'unwritten'> {
-  try {
-    const doubtfulRows = plan.changes.filter((row) => row.doubt && !row.outcome);
-    journal.appendChanges(
-      doubtfulRows.map((row) => ({ kind: 'outcome', row, outcome: interrupted, doubt: row.doubt })),
-    );
-    journal.sync();
-    return { rejects: writeEnd(run, journal, file), unwritten: undefined };
-  } catch (thrown) {
-    const error = thrown instanceof CliError ? thrown : new CliError('failed', systemReason(thrown));
-    const what = error !== journal.error ? 'rejects' : existsSync(journal.path) ? 'end' : 'journal';
-    return { rejects: undefined, unwritten: { what, error } };
-  } finally {
-    journal.close();
-  }
-}
-
-/** Where rejects go. Without a name they go beside the input: see `rejectsName`. */
-type RejectsFile = Omit<FileName, 'name'> & { readonly name?: string | undefined };
-
-/**
- * Writes the rejects of a session, those that no earlier session has written, and then its end into the journal.
- *
- * @returns the name of the file, with a number if the name was in use, or undefined if there are no rejects.
- * @throws CliError `failed`. If the rejects cannot be written, the journal gets no end, and a resume writes them.
- */
-export function writeEnd(
-  run: Run,
-  journal: Journal,
-  { folder, name: namedFile }: RejectsFile,
-): string | undefined {
-  const { header, rows, invalid, rejectedLines } = run;
-  const { format, columns, name, file: path } = header;
-  const rejects: Reject[] = rejectedLines
-    ? []
-    : invalid.map(({ line, text, message }) => ({
-        line,
-        text,
-        state: 'invalid',
-        reason: { code: 'invalid', message },
-      }));
-  for (const row of rows) {
-    const { outcome, line, text = '' } = row;
-    if (!isReject(run, row) || rejectedLines?.has(line)) continue;
-    const reason = outcome?.reason;
-    rejects.push({ line, text, state: 'failed', reason: reason && { ...reason, code: shownCode(reason) } });
-  }
-  const file = { folder, name: namedFile ?? rejectsName({ name, path: path ?? undefined }, format, folder) };
-  const writtenFile = rejects.length > 0 ? writeRejects(file, format, columns, rejects) : undefined;
-  const end = { ...rowTotals(rows, header), planNumber: run.planNumber, ended: new Date().toISOString() };
-  journal.appendChanges([{ kind: 'end', end }]);
-  journal.sync();
-  return writtenFile;
-}
-
-const interrupted: Outcome = {
-  kind: 'unknown',
-  reason: {
-    code: 'interrupted',
-    message: 'it may have been sent before, and the run stopped before its record was read',
-  },
-};

@@ -5,8 +5,8 @@ import { CliError, fileError, isMissing, UsageError } from '../process/errors.ts
 import type { Io } from '../process/io.ts';
 import { readEnd, readHead, readJournal, readUnreadableHead, type UnreadableHead } from './read-journal.ts';
 import { type RunTotals, rowTotals, unfinishedCount } from './row.ts';
-import { isSameDelivery, type Run, type RunHeader, type SessionEnd } from './run.ts';
-import { findHolders, parseTarget, runFolderOf } from './target.ts';
+import type { Run, RunHeader, SessionEnd } from './run.ts';
+import { findHolders, runFolderOf } from './target.ts';
 
 /** A run that has begun. */
 export interface RunInfo extends Readonly<Omit<SessionEnd, 'ended'>> {
@@ -67,56 +67,6 @@ export function runsOnTarget({ runs, unreadable }: RunList, target: string): Run
   for (const { problem, writtenBy, target: other } of unreadable)
     if (writtenBy === undefined && (other === undefined || other === target)) throw problem;
   return runs.filter(({ header }) => header.target === target);
-}
-
-/**
- * Finds the runs of a delivery on a target, the newest first. Undos have no delivery.
- *
- * @throws CliError `usage` if a journal of the target is damaged or of another version and may have booked the delivery.
- */
-export function runsOfDelivery(list: RunList, target: string, delivery: string): RunInfo[] {
-  for (const { path, writtenBy, ...other } of list.unreadable)
-    if (
-      writtenBy &&
-      (other.target === undefined ||
-        ([target, earlierNameOf(target)].includes(other.target) && isSameDelivery(other.delivery, delivery)))
-    )
-      throw new UsageError(
-        `${path}: ${writtenBy} wrote this journal, which may have booked the delivery ${delivery}; nothing was sent`,
-        {
-          hint: 'finish its run with that version; or look at the counts, then move the file away, which forgets what it booked',
-          code: 'unfinished_delivery',
-        },
-      );
-  return runsOnTarget(list, target).filter(({ header }) => isSameDelivery(header.delivery, delivery));
-}
-
-/** Returns the name that petstore 3 gave a target: it took all local names and addresses for one host. */
-function earlierNameOf(target: string): string {
-  return target.replace(
-    /^(https?:\/\/)(?:[^/:]+\.localhost|127\.[\d.]+|\[::ffff:7f[\da-f:]+\])(?=[:/ ]|$)/,
-    '$1localhost',
-  );
-}
-
-/** Finds a run of the same delivery, profile and address, if only one of the two runs has a tenant. */
-export function findOfOtherTenant(
-  { runs }: RunList,
-  { target, profile }: RunHeader,
-  delivery: string,
-): RunInfo | undefined {
-  const { baseUrl, tenant } = parseTarget(target);
-  const isOfOther = (other: string) => {
-    const { baseUrl: otherUrl, tenant: otherTenant } = parseTarget(other);
-    return baseUrl === otherUrl && (tenant === undefined) !== (otherTenant === undefined);
-  };
-  return runs.find(
-    ({ header, state, appliedOrUncertain }) =>
-      isOfOther(header.target) &&
-      header.profile === profile &&
-      isSameDelivery(header.delivery, delivery) &&
-      (state === 'stopped' || (state !== 'undone' && appliedOrUncertain > 0)),
-  );
 }
 
 /** Returns true if a process carries out the run, or a session of it is still needed. */

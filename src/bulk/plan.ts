@@ -6,8 +6,9 @@ import { CliError, UsageError } from '../process/errors.ts';
 import { decide, type Row } from '../writes/decide.ts';
 import type { Reading, RecordPort } from '../writes/port.ts';
 import { findClaims } from './claims.ts';
-import { applyPlan, isResumable, type RowPlan, type RunRow } from './row.ts';
+import { isResumable, type RunRow } from './row.ts';
 import type { Run } from './run.ts';
+import { applyEvent, type RowPlan } from './run-events.ts';
 import type { Session } from './session.ts';
 
 /** A number of rows, or a percentage of the rows of a run. */
@@ -47,10 +48,11 @@ export async function planRun(session: Session, onRead: () => void): Promise<Pla
   const rows = run.rows.filter(isResumable);
   const claims = await findClaims(session, rows);
   const toRead: RunRow[] = [];
-  const planByValue = (row: RunRow, now: RecordValue) => applyPlan(row, planOf(row, now, port));
+  const apply = (row: RunRow, plan: RowPlan) => applyEvent(run, { kind: 'decided', row, plan });
+  const planByValue = (row: RunRow, now: RecordValue) => apply(row, planOf(row, now, port));
   for (const row of rows) {
     const outcome = claims.get(row);
-    if (outcome) applyPlan(row, { planned: row.doubt && row.planned, outcome });
+    if (outcome) apply(row, { planned: row.doubt && row.planned, outcome });
     else if (row.id === undefined) planByValue(row, null);
     else toRead.push(row);
   }
@@ -60,7 +62,7 @@ export async function planRun(session: Session, onRead: () => void): Promise<Pla
   });
   for (const row of missing) planByValue(row, null);
   const changes = rows.every(isChange) ? rows : rows.filter(isChange);
-  if (stocks) await readStocks(stocks, changes, concurrency);
+  if (stocks) await readStocks(run, stocks, changes, concurrency);
   return { rows, changes };
 }
 
@@ -116,6 +118,7 @@ function idOf({ id = -1n }: RunRow): bigint {
 
 /** Reads the counts of the inventory entries that go with pets. A count that cannot be read is left out. */
 async function readStocks(
+  run: Run,
   inventory: RecordPort,
   pets: readonly RunRow[],
   concurrency: number,
@@ -123,7 +126,7 @@ async function readStocks(
   const toRead = pets.filter(({ id }) => id !== undefined);
   try {
     await readAll(inventory, toRead, concurrency, (row, { record }) => {
-      if (record) row.stock = record.fields.quantity;
+      if (record) applyEvent(run, { kind: 'stock', row, stock: record.fields.quantity });
     });
   } catch (error) {
     if (!(error instanceof CliError)) throw error;

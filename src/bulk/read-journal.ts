@@ -31,11 +31,8 @@ export async function readJournal(path: string, isRunning: boolean): Promise<Run
       pending.push(event.row);
       continue;
     } else if (event?.kind === 'plan-end') {
-      // A later plan replaces a row. The row keeps its number if the plan does not write it.
-      for (const row of pending) {
-        row.planNumber = rows.get(row.line)?.planNumber ?? 0;
-        rows.set(row.line, row);
-      }
+      // A later plan replaces a row.
+      for (const row of pending) rows.set(row.line, row);
       run = { ...run, rows: [...rows.values()] };
       applyEvent(run, { ...event, rows: pending });
       pending = [];

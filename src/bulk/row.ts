@@ -2,9 +2,9 @@ import * as v from 'valibot';
 import type { RecordValue } from '../api/record-values.ts';
 import { reasonRule } from '../client/reasons.ts';
 import type { JsonValue } from '../process/exact-json.ts';
-import type { Intent, Outcome, Row } from '../writes/decide.ts';
+import type { Intent, Row } from '../writes/decide.ts';
 
-/** A row of a run: its line, what its plans have read, and the text of its record. */
+/** A row of a run: its line, what its plans have read, and the text of its record. Only `applyEvent` changes it. */
 export interface RunRow extends Row {
   /** The line of the input, from 1. A row of an undo has the line of the row that it takes back. */
   readonly line: number;
@@ -48,23 +48,6 @@ export function rowName({ id, line }: Pick<RunRow, 'id' | 'line'>): string {
 /** Returns the id of the record of a row. A create has none until an answer or a person gives it. */
 export function idOfRow({ id, outcome }: Pick<Row, 'id' | 'outcome'>): bigint | undefined {
   return id ?? outcome?.made?.id;
-}
-
-/** The result of planning a row: its write, or its outcome. Only an uncertain row has `lastRead`, and keeps its write beside an outcome. */
-export type RowPlan = Pick<RunRow, 'planned' | 'outcome' | 'lastRead'>;
-
-/** Changes a row by a plan, before the plan is kept: a copy of each row would take 100 MB for a million rows. */
-export function applyPlan(row: RunRow, { planned, outcome, lastRead }: RowPlan): void {
-  row.planned = planned;
-  row.lastRead = lastRead;
-  row.outcome = undefined;
-  if (outcome) setOutcome(row, outcome);
-}
-
-/** Gives a row its outcome. Only an unknown row stays in doubt. */
-export function setOutcome(row: Row, outcome: Outcome, doubt = row.doubt): void {
-  row.outcome = outcome;
-  row.doubt = outcome.kind === 'unknown' ? doubt : undefined;
 }
 
 /**

@@ -12,7 +12,7 @@ import {
   plannedSchema,
   toJournalValue,
 } from '../writes/decide.ts';
-import { newRow, type RunRow, setOutcome } from './row.ts';
+import { newRow, type RunRow } from './row.ts';
 import { headerSchema, isReject, type Run, sessionEndSchema } from './run.ts';
 
 /** The version of the format of journals. A journal of another version is not read. */
@@ -55,7 +55,16 @@ function createEventSchema(rowsByLine: ReadonlyMap<number, RunRow>) {
       }),
       v.check(({ planned, outcome }) => planned !== undefined || outcome !== undefined),
       v.transform(({ kind, line, id, intent, text, planned, doubt, outcome, stock }) => {
-        const planRow: RunRow = { ...newRow({ line, id, intent, text }), planned, doubt, outcome, stock };
+        // The row keeps the number of its last plan if this one does not write it.
+        const planNumber = rowsByLine.get(line)?.planNumber ?? 0;
+        const planRow: RunRow = {
+          ...newRow({ line, id, intent, text }),
+          planNumber,
+          planned,
+          doubt,
+          outcome,
+          stock,
+        };
         return { kind, row: planRow };
       }),
     ),
@@ -128,13 +137,18 @@ function withJournalValues(part: Intent | Planned | Outcome['made']): object | u
 }
 
 /**
- * The events that change a run. The reader of a journal adds `killed` if the last session did not end: that session may have sent
- * the rows that it marked.
+ * The events that change a run. A plan decides its rows, and reads their stock, before it is kept. The reader of a journal adds
+ * `killed` if the last session did not end: that session may have sent the rows that it marked.
  */
 export type RunChange =
   | Extract<RunEvent, { kind: 'begin' | 'mark' | 'outcome' | 'end' }>
+  | { readonly kind: 'decided'; readonly row: RunRow; readonly plan: RowPlan }
+  | { readonly kind: 'stock'; readonly row: RunRow; readonly stock: JsonValue | undefined }
   | { readonly kind: 'plan-end'; readonly number: number; readonly rows: readonly RunRow[] }
   | { readonly kind: 'killed' };
+
+/** The result of planning a row: its write, or its outcome. Only an uncertain row has `lastRead`, and keeps its write beside an outcome. */
+export type RowPlan = Pick<RunRow, 'planned' | 'outcome' | 'lastRead'>;
 
 /** Changes a run by an event, both during a session and when its journal is read again. */
 export function applyEvent(run: Run, event: RunChange): void {
@@ -145,6 +159,18 @@ export function applyEvent(run: Run, event: RunChange): void {
       return;
     case 'killed':
       for (const row of run.rows) if (run.marked.has(row.line)) row.doubt = 'sent';
+      return;
+    case 'decided': {
+      // The row itself, because copies would take 100 MB for a million rows.
+      const { row, plan } = event;
+      row.planned = plan.planned;
+      row.lastRead = plan.lastRead;
+      row.outcome = undefined;
+      if (plan.outcome) setOutcome(row, plan.outcome);
+      return;
+    }
+    case 'stock':
+      event.row.stock = event.stock;
       return;
     case 'plan-end':
       for (const row of event.rows) {
@@ -171,4 +197,10 @@ export function applyEvent(run: Run, event: RunChange): void {
       run.marked.clear();
       run.rejectedLines = new Set(run.rows.filter((row) => isReject(run, row)).map(({ line }) => line));
   }
+}
+
+/** Gives a row its outcome. Only an unknown row stays in doubt. */
+function setOutcome(row: RunRow, outcome: Outcome, doubt = row.doubt): void {
+  row.outcome = outcome;
+  row.doubt = outcome.kind === 'unknown' ? doubt : undefined;
 }

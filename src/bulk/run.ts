@@ -89,22 +89,6 @@ export function areDisjoint(a: Shard | null, b: Shard | null): boolean {
   return a !== null && b !== null && a.count === b.count && a.index !== b.index;
 }
 
-/**
- * Returns true if two delivery numbers differ only in form: in NFKC, case, outer spaces, invisible characters, or the kind of dash.
- */
-export function isSameDelivery(a: string | null = null, b: string): boolean {
-  return a !== null && comparableDelivery(a) === comparableDelivery(b);
-}
-
-function comparableDelivery(delivery: string): string {
-  return delivery
-    .normalize('NFKC')
-    .toLowerCase()
-    .replace(/\p{Dash}/gu, '-')
-    .replace(/\p{Default_Ignorable_Code_Point}/gu, '')
-    .trim();
-}
-
 /** The end of a session: the last line of its journal. */
 export const sessionEndSchema = v.object({
   ...totalsSchema.entries,

@@ -5,20 +5,12 @@ import type { InputRow, RowLayout } from '../input/read-records.ts';
 import { type CheckedInput, readRows } from '../input/read-rows.ts';
 import type { Notice } from '../output/messages.ts';
 import type { Output } from '../output/printer.ts';
-import { UsageError } from '../process/errors.ts';
 import { carryOut, previewRun, type SessionFlags, sessionMode } from './carry-out.ts';
-import {
-  checkProfile,
-  findOfOtherTenant,
-  isUnfinished,
-  listRuns,
-  type RunList,
-  runsOfDelivery,
-} from './list-runs.ts';
-import { nextStepOf, toRunJson } from './report.ts';
+import { checkDelivery } from './deliveries.ts';
+import { listRuns } from './list-runs.ts';
+import { toRunJson } from './report.ts';
 import { type RunRow, rowTotals } from './row.ts';
-import { areDisjoint, createRun, type Run, type RunFlags, type RunHeader, shardOf } from './run.ts';
-import { readSessionRuns } from './session.ts';
+import { createRun, type Run, type RunFlags, type RunHeader, shardOf } from './run.ts';
 import { findTarget, lockTarget } from './target.ts';
 
 /** The parts of a run. */
@@ -86,35 +78,4 @@ export async function startRun(
   const list = await listRuns(context.io);
   await checkDelivery(context, list, run);
   return await carryOut(context, { list, run }, flags, lock);
-}
-
-/**
- * Checks that another run of the delivery is finished, because until then its bookings are not certain. Other shards of the same
- * number have other rows.
- *
- * @throws UsageError `unfinished_delivery` that names the command that ends the other run; `other_profile`.
- */
-async function checkDelivery(context: Context, list: RunList, { header }: Run): Promise<void> {
-  const { target, delivery, flags } = header;
-  if (delivery === null) return;
-  const otherTenantRun = flags.again ? undefined : findOfOtherTenant(list, header, delivery);
-  if (otherTenantRun)
-    throw new UsageError(
-      `delivery ${delivery}: its run ${otherTenantRun.id} wrote to ${otherTenantRun.header.target}, and this command goes to ${target}; nothing was sent`,
-      {
-        hint: 'if they are one service, set the tenant as it was; else --again books the delivery',
-        code: 'other_profile',
-      },
-    );
-  const runs = runsOfDelivery(list, target, delivery);
-  for (const info of runs) checkProfile(info, context.settings);
-  for (const info of flags.again ? [] : runs) {
-    const latestRun = info.undo ?? info;
-    if (!isUnfinished(latestRun) || areDisjoint(info.header.flags.shard, flags.shard)) continue;
-    const { run } = await readSessionRuns(list, latestRun);
-    throw new UsageError(`delivery ${delivery}: its run ${latestRun.id} is not finished; nothing was sent`, {
-      hint: nextStepOf(context, run, 'end')?.hint,
-      code: 'unfinished_delivery',
-    });
-  }
 }

@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { type RunList, runsOfDelivery } from '../../src/bulk/list-runs.ts';
+import { runsOfDelivery } from '../../src/bulk/deliveries.ts';
+import type { RunList } from '../../src/bulk/list-runs.ts';
 import { refusal } from '../helpers/recording-server.ts';
 import { stockServer, trouble } from '../helpers/stock-server.ts';
 import { stockShop } from '../helpers/stock-shop.ts';

@@ -1,0 +1,106 @@
+import type { Context } from '../context.ts';
+import { UsageError } from '../process/errors.ts';
+import { checkProfile, isUnfinished, type RunInfo, type RunList, runsOnTarget } from './list-runs.ts';
+import { nextStepOf } from './report.ts';
+import { areDisjoint, type Run, type RunHeader } from './run.ts';
+import { readSessionRuns } from './session.ts';
+import { parseTarget } from './target.ts';
+
+// A delivery adds to counts, so it is booked once. Its number stands in the header of its runs.
+
+/**
+ * Checks that another run of the delivery is finished, because until then its bookings are not certain. Other shards of the same
+ * number have other rows.
+ *
+ * @throws UsageError `unfinished_delivery` that names the command that ends the other run; `other_profile`.
+ */
+export async function checkDelivery(context: Context, list: RunList, { header }: Run): Promise<void> {
+  const { target, delivery, flags } = header;
+  if (delivery === null) return;
+  const otherTenantRun = flags.again ? undefined : findOfOtherTenant(list, header, delivery);
+  if (otherTenantRun)
+    throw new UsageError(
+      `delivery ${delivery}: its run ${otherTenantRun.id} wrote to ${otherTenantRun.header.target}, and this command goes to ${target}; nothing was sent`,
+      {
+        hint: 'if they are one service, set the tenant as it was; else --again books the delivery',
+        code: 'other_profile',
+      },
+    );
+  const runs = runsOfDelivery(list, target, delivery);
+  for (const info of runs) checkProfile(info, context.settings);
+  for (const info of flags.again ? [] : runs) {
+    const latestRun = info.undo ?? info;
+    if (!isUnfinished(latestRun) || areDisjoint(info.header.flags.shard, flags.shard)) continue;
+    const { run } = await readSessionRuns(list, latestRun);
+    throw new UsageError(`delivery ${delivery}: its run ${latestRun.id} is not finished; nothing was sent`, {
+      hint: nextStepOf(context, run, 'end')?.hint,
+      code: 'unfinished_delivery',
+    });
+  }
+}
+
+/**
+ * Finds the runs of a delivery on a target, the newest first. Undos have no delivery.
+ *
+ * @throws CliError `usage` if a journal of the target is damaged or of another version and may have booked the delivery.
+ */
+export function runsOfDelivery(list: RunList, target: string, delivery: string): RunInfo[] {
+  for (const { path, writtenBy, ...other } of list.unreadable)
+    if (
+      writtenBy &&
+      (other.target === undefined ||
+        ([target, earlierNameOf(target)].includes(other.target) && isSameDelivery(other.delivery, delivery)))
+    )
+      throw new UsageError(
+        `${path}: ${writtenBy} wrote this journal, which may have booked the delivery ${delivery}; nothing was sent`,
+        {
+          hint: 'finish its run with that version; or look at the counts, then move the file away, which forgets what it booked',
+          code: 'unfinished_delivery',
+        },
+      );
+  return runsOnTarget(list, target).filter(({ header }) => isSameDelivery(header.delivery, delivery));
+}
+
+/** Returns the name that petstore 3 gave a target: it took all local names and addresses for one host. */
+function earlierNameOf(target: string): string {
+  return target.replace(
+    /^(https?:\/\/)(?:[^/:]+\.localhost|127\.[\d.]+|\[::ffff:7f[\da-f:]+\])(?=[:/ ]|$)/,
+    '$1localhost',
+  );
+}
+
+/** Finds a run of the same delivery, profile and address, if only one of the two runs has a tenant. */
+function findOfOtherTenant(
+  { runs }: RunList,
+  { target, profile }: RunHeader,
+  delivery: string,
+): RunInfo | undefined {
+  const { baseUrl, tenant } = parseTarget(target);
+  const isOfOther = (other: string) => {
+    const { baseUrl: otherUrl, tenant: otherTenant } = parseTarget(other);
+    return baseUrl === otherUrl && (tenant === undefined) !== (otherTenant === undefined);
+  };
+  return runs.find(
+    ({ header, state, appliedOrUncertain }) =>
+      isOfOther(header.target) &&
+      header.profile === profile &&
+      isSameDelivery(header.delivery, delivery) &&
+      (state === 'stopped' || (state !== 'undone' && appliedOrUncertain > 0)),
+  );
+}
+
+/**
+ * Returns true if two delivery numbers differ only in form: in NFKC, case, outer spaces, invisible characters, or the kind of dash.
+ */
+function isSameDelivery(a: string | null = null, b: string): boolean {
+  return a !== null && comparableDelivery(a) === comparableDelivery(b);
+}
+
+function comparableDelivery(delivery: string): string {
+  return delivery
+    .normalize('NFKC')
+    .toLowerCase()
+    .replace(/\p{Dash}/gu, '-')
+    .replace(/\p{Default_Ignorable_Code_Point}/gu, '')
+    .trim();
+}

@@ -1,0 +1,80 @@
+import { existsSync } from 'node:fs';
+import { shownCode } from '../client/reasons.ts';
+import { type Reject, rejectsName, writeRejects } from '../input/rejects.ts';
+import { CliError, systemReason } from '../process/errors.ts';
+import type { FileName } from '../process/files.ts';
+import type { Outcome } from '../writes/decide.ts';
+import type { Journal } from './journal.ts';
+import type { Plan } from './plan.ts';
+import type { Report } from './report.ts';
+import { rowTotals } from './row.ts';
+import { isReject, type Run } from './run.ts';
+
+/** Writes the rejects of the session, and then its end into the journal. */
+export function endSession(
+  run: Run,
+  plan: Plan,
+  journal: Journal,
+  file: RejectsFile,
+): Pick<Report, 'rejects' | 'unwritten'> {
+  try {
+    const doubtfulRows = plan.changes.filter((row) => row.doubt && !row.outcome);
+    journal.appendChanges(
+      doubtfulRows.map((row) => ({ kind: 'outcome', row, outcome: interrupted, doubt: row.doubt })),
+    );
+    journal.sync();
+    return { rejects: writeEnd(run, journal, file), unwritten: undefined };
+  } catch (thrown) {
+    const error = thrown instanceof CliError ? thrown : new CliError('failed', systemReason(thrown));
+    const what = error !== journal.error ? 'rejects' : existsSync(journal.path) ? 'end' : 'journal';
+    return { rejects: undefined, unwritten: { what, error } };
+  } finally {
+    journal.close();
+  }
+}
+
+/** Where rejects go. Without a name they go beside the input: see `rejectsName`. */
+type RejectsFile = Omit<FileName, 'name'> & { readonly name?: string | undefined };
+
+/**
+ * Writes the rejects of a session, those that no earlier session has written, and then its end into the journal.
+ *
+ * @returns the name of the file, with a number if the name was in use, or undefined if there are no rejects.
+ * @throws CliError `failed`. If the rejects cannot be written, the journal gets no end, and a resume writes them.
+ */
+export function writeEnd(
+  run: Run,
+  journal: Journal,
+  { folder, name: namedFile }: RejectsFile,
+): string | undefined {
+  const { header, rows, invalid, rejectedLines } = run;
+  const { format, columns, name, file: path } = header;
+  const rejects: Reject[] = rejectedLines
+    ? []
+    : invalid.map(({ line, text, message }) => ({
+        line,
+        text,
+        state: 'invalid',
+        reason: { code: 'invalid', message },
+      }));
+  for (const row of rows) {
+    const { outcome, line, text = '' } = row;
+    if (!isReject(run, row) || rejectedLines?.has(line)) continue;
+    const reason = outcome?.reason;
+    rejects.push({ line, text, state: 'failed', reason: reason && { ...reason, code: shownCode(reason) } });
+  }
+  const file = { folder, name: namedFile ?? rejectsName({ name, path: path ?? undefined }, format, folder) };
+  const writtenFile = rejects.length > 0 ? writeRejects(file, format, columns, rejects) : undefined;
+  const end = { ...rowTotals(rows, header), planNumber: run.planNumber, ended: new Date().toISOString() };
+  journal.appendChanges([{ kind: 'end', end }]);
+  journal.sync();
+  return writtenFile;
+}
+
+const interrupted: Outcome = {
+  kind: 'unknown',
+  reason: {
+    code: 'interrupted',
+    message: 'it may have been sent before, and the run stopped before its record was read',
+  },
+};
