@@ -11,7 +11,7 @@ import { findProxy } from './client/transport/proxy.ts';
 import type { TlsFiles } from './client/transport/tls.ts';
 import { chooseTokenHeader, decideTokenUse, tokenHeaderValue } from './config/credential.ts';
 import { resolvePaths } from './config/file.ts';
-import { addressOf, type ClientUse, type Context, followUpCommand } from './context.ts';
+import { addressOf, type ClientUse, type Context } from './context.ts';
 import { UsageError } from './process/errors.ts';
 import type { Secrets } from './process/secrets.ts';
 
@@ -95,7 +95,6 @@ async function openClient(
   const { settings } = context;
   return createClient({
     ...service,
-    doctor: followUpCommand(context, ['doctor']),
     limits: chooseLimits(settings, use),
     signal: context.interrupts.signal,
     secrets: context.secrets,

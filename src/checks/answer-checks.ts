@@ -1,7 +1,7 @@
 import { nouns } from '../api/nouns.ts';
 import type { Operation } from '../api/operations.ts';
 import { isDeniedStatus, isMissingStatus } from '../client/answer-table.ts';
-import { titleOrText } from '../client/error-body.ts';
+import { titleOrText } from '../client/read-answer.ts';
 import { fromWire } from '../client/wire.ts';
 import { describeHeader } from '../config/credential.ts';
 import { CliError, exitCodes } from '../process/errors.ts';

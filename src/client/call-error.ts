@@ -1,20 +1,23 @@
-import { type HttpRequest, type HttpResponse, headerValue, isSafeMethod, shownUrl } from '../api/http.ts';
-import { nouns } from '../api/nouns.ts';
+import {
+  type HttpRequest,
+  type HttpResponse,
+  headerLines,
+  headerValue,
+  isSafeMethod,
+  shownUrl,
+} from '../api/http.ts';
 import { type Author, CliError, type ErrorDetails, type ErrorKind, systemCode } from '../process/errors.ts';
 import {
   type Attempt,
-  type FailureVerdict,
   isDeniedStatus,
-  isIdempotent,
   isMissingStatus,
-  isRetriedVerdict,
+  isRetried,
   isSuccess,
   mayHaveBeenApplied,
   statusRule,
-  verdictOf,
 } from './answer-table.ts';
 import type { Call } from './call.ts';
-import { readErrorBody } from './error-body.ts';
+import { readErrorBody } from './read-answer.ts';
 import { invalidResponse } from './transport/response.ts';
 
 type Attempts = readonly Attempt[];
@@ -32,10 +35,15 @@ export function responseError(call: Call, attempts: Attempts, response: HttpResp
   const author = attempts.at(-1)?.author ?? 'unknown';
   const { why, code, message: serviceMessage } = readErrorBody(response, author, call.client.secrets.mask);
   const kind = errorKindOf(call, status, author);
-  const orMissing = isMissingStatus(status) && kind === 'unavailable' ? noRecordClause(call) : '';
   const hint = hintOf({ call, response, author, kind });
-  const details = { status, author, code, serviceMessage, hint };
-  return makeError(call, attempts, kind, `${why}${orMissing}`, details, statusRule(status, author).verdict);
+  return new CliError(kind, why + senderClause(call, attempts), {
+    ...callDetails(call, attempts),
+    status,
+    author,
+    code,
+    serviceMessage,
+    hint,
+  });
 }
 
 function errorKindOf({ operation, request }: Call, status: number, author: Author): ErrorKind {
@@ -47,54 +55,31 @@ function errorKindOf({ operation, request }: Call, status: number, author: Autho
   return statusRule(status, author === 'unknown' && isUsual ? 'service' : author).kind;
 }
 
-/** Returns `, or pet 3 does not exist`: some services answer a missing record with a page, whatever their description says. */
-function noRecordClause({ operation, recordId }: Call): string {
-  if (!operation || recordId === undefined) return '';
-  const { singular, operations } = nouns[operation.noun];
-  return operation.id === operations.create ? '' : `, or ${singular} ${recordId} does not exist`;
-}
-
 /**
  * Adds the request, the attempts and a hint to the error of a call without a valid answer.
  *
  * @param thrown a CliError with `noAnswer`, whose message says only what went wrong. Any other error is returned as it is.
  */
 export function callError<Thrown>(call: Call, attempts: Attempts, thrown: Thrown): Thrown | CliError {
-  if (!(thrown instanceof CliError)) return thrown;
+  if (!(thrown instanceof CliError) || thrown.details.noAnswer === undefined) return thrown;
   const { kind, message, details } = thrown;
   const { noAnswer, status = attempts.at(-1)?.response?.status } = details;
-  if (noAnswer === undefined) return thrown;
   const hint = hintOf({ call, error: thrown });
-  const verdict = verdictOf({ request: call.request, isSent: true, error: thrown });
-  const why = call.client.secrets.mask(message);
-  return makeError(call, attempts, kind, why, { noAnswer, status, hint, cause: thrown }, verdict);
+  return new CliError(kind, call.client.secrets.mask(message) + senderClause(call, attempts), {
+    ...callDetails(call, attempts),
+    noAnswer,
+    status,
+    hint,
+    cause: thrown,
+  });
 }
 
-/**
- * Makes the error of a call. If the answer came through a forward proxy, and its body does not show that the service sent it, the
- * error names the proxy.
- */
-function makeError(
-  call: Call,
-  attempts: Attempts,
-  kind: ErrorKind,
-  why: string,
-  details: ErrorDetails,
-  verdict: FailureVerdict,
-): CliError {
-  const { method } = call.request;
-  const { forwardProxy } = call.client.transport;
-  const isAnswered = attempts.at(-1)?.response !== undefined;
-  const senders =
-    forwardProxy !== undefined && isAnswered && details.author !== 'service'
-      ? `; the proxy ${forwardProxy} or the service has sent it`
-      : '';
-  const isSafeToRepeat = isIdempotent(method) || !mayHaveBeenApplied(attempts);
-  return new CliError(kind, `${why}${senders}`, {
-    ...callDetails(call, attempts),
-    ...details,
-    retryable: isRetriedVerdict(verdict) && isSafeToRepeat,
-  });
+/** Returns a clause that names the forward proxy, unless the body of the answer shows that the service has sent it. */
+function senderClause({ client }: Call, attempts: Attempts): string {
+  const { forwardProxy } = client.transport;
+  const { response, author } = attempts.at(-1) ?? {};
+  if (forwardProxy === undefined || !response || author === 'service') return '';
+  return `; the proxy ${forwardProxy} or the service has sent it`;
 }
 
 /** Returns the details of an error that describe its call. */
@@ -107,6 +92,7 @@ export function callDetails({ request }: Call, attempts: Attempts): ErrorDetails
     retryAfterMs: last?.retryAfterMs,
     requestId: last?.requestId,
     addition: last?.whyNoRetry,
+    retryable: last !== undefined && isRetried(last),
     mayBeApplied: mayHaveBeenApplied(attempts),
   };
 }
@@ -141,11 +127,6 @@ function isClosed({ error }: Failure): boolean {
   return error?.details.noAnswer === 'reset' && error.details.status === undefined;
 }
 
-/** Returns true if the service may not have the address at all. */
-function isAddressMissing({ response, kind }: Failure): boolean {
-  return isMissingStatus(response?.status) && kind === 'unavailable';
-}
-
 /** Returns a header of the request or the answer, or an empty text. */
 function headerOf(message: HttpRequest | HttpResponse | undefined, name: string): string {
   return headerValue(message?.headers ?? {}, name) ?? '';
@@ -156,7 +137,7 @@ interface Hint {
   readonly text: string | ((failure: Failure) => string);
 }
 
-/** The hints by name. The first hint whose condition holds is given, so certificates, tokens and caches come before the guesses. */
+/** The hints by name. The first hint whose condition holds is given, so those of certificates and tokens come before the guesses. */
 const hints: Readonly<Record<string, Hint>> = {
   expiredCertificate: {
     when: (failure) => /CERT_(NOT_YET_VALID|HAS_EXPIRED)/.test(systemText(failure)),
@@ -172,10 +153,6 @@ const hints: Readonly<Record<string, Hint>> = {
         systemText(failure),
       ),
     text: 'if the service wants a client certificate, name one in the setting client-cert (PETSTORE_CLIENT_CERT=<file>)',
-  },
-  plainPort: {
-    when: (failure) => /wrong version number|packet length too long/.test(systemText(failure)),
-    text: 'is the base URL http:// instead?',
   },
   // tinyproxy answers a wrong password with 401, not 407.
   proxyLogin: {
@@ -200,13 +177,8 @@ const hints: Readonly<Record<string, Hint>> = {
   headerSize: {
     when: ({ call, response, ...failure }) =>
       (response?.status === 400 || response?.status === 431 || isClosed(failure)) &&
-      largestHeader(call).bytes >= largeHeaderBytes,
-    text: ({ call }) => {
-      const { name, bytes } = largestHeader(call);
-      const source = name === 'authorization' ? call?.client.credentialSource : undefined;
-      const header = source === undefined ? `the header ${name}` : `the header with the token of ${source}`;
-      return `${header} has ${bytes} bytes, and many gateways allow 8 KB of headers`;
-    },
+      headerBytes(call) >= largeHeaderBytes,
+    text: ({ call }) => `the request has ${headerBytes(call)} bytes of headers, and many gateways allow 8 KB`,
   },
   // A gateway answers plain http on a port of TLS with 400, or closes the connection.
   tlsPort: {
@@ -225,22 +197,6 @@ const hints: Readonly<Record<string, Hint>> = {
     when: ({ error }) => error?.details.noAnswer === 'timeout',
     text: 'allow more time with --timeout',
   },
-  basePath: {
-    when: ({ call, ...failure }) =>
-      call &&
-      isAddressMissing(failure) &&
-      call.client.contract.basePath !== '' &&
-      call.client.baseUrl.endsWith(call.client.contract.basePath),
-    text: ({ call }) =>
-      `the description says that its operations lie below ${call?.client.contract.basePath}; if they do not, bind again with --base-path /`,
-  },
-  baseUrl: {
-    when: ({ call, error, ...failure }) =>
-      call &&
-      (isAddressMissing(failure) || ['connection-refused', 'dns'].includes(error?.details.noAnswer ?? '')),
-    text: ({ call }) =>
-      `is the base URL right, and the service running? \`${call?.client.doctor}\` looks at each step`,
-  },
 };
 
 function tokenHint({ call, response }: Failure): string {
@@ -250,21 +206,13 @@ function tokenHint({ call, response }: Failure): string {
       whyNoCredential ??
       'give a token: PETSTORE_TOKEN together with PETSTORE_BASE_URL, or token-file in the profile of this service'
     );
-  const credential = headerOf(call?.request, 'authorization');
-  const prefix = /^\S+ ("|'|bearer |basic |authorization(?=:))/i.exec(credential)?.[1];
-  if (prefix !== undefined)
-    return `the token of ${credentialSource} begins with ${prefix.trim()}: leave that out`;
   return response?.status === 401
     ? `is the token of ${credentialSource} that of this service, and still valid?`
     : `the token of ${credentialSource} may not do this`;
 }
 
-/** Many gateways take 8 KB of headers. */
 const largeHeaderBytes = 4000;
 
-/** Returns the longest header of a request. */
-function largestHeader(call: Call | undefined): { readonly name: string; readonly bytes: number } {
-  return Object.keys(call?.request.headers ?? {})
-    .map((name) => ({ name, bytes: Buffer.byteLength(headerOf(call?.request, name)) }))
-    .reduce((largest, each) => (each.bytes > largest.bytes ? each : largest), { name: '', bytes: 0 });
+function headerBytes(call: Call | undefined): number {
+  return Buffer.byteLength(headerLines(call?.request.headers ?? {}).join('\r\n'));
 }

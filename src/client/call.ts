@@ -23,8 +23,6 @@ export interface ClientOptions {
   readonly credentialSource?: string | undefined;
   /** Why the token of the settings is not sent, a sentence. */
   readonly whyNoCredential?: string | undefined;
-  /** The command line of `doctor`, for hints. */
-  readonly doctor: string;
   readonly transport: Transport;
   /** Saves the changes of the embedded store. A run calls it each second and at its end. Other services have none. */
   readonly saveStore?: (() => Promise<void>) | undefined;

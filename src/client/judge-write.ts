@@ -10,8 +10,7 @@ import { StoppedError } from '../process/signals.ts';
 import { shorten } from '../process/text.ts';
 import { type Attempt, type FailureVerdict, mayHaveBeenApplied, verdictOf } from './answer-table.ts';
 import type { ClientOptions } from './call.ts';
-import { messageIn } from './error-body.ts';
-import { otherRecord, parseRecord, readJson } from './read-answer.ts';
+import { messageIn, otherRecord, parseRecord, readJson } from './read-answer.ts';
 import type { Reason } from './reasons.ts';
 import { contentOf } from './wire.ts';
 

@@ -1,22 +1,24 @@
 import { isUtf8 } from 'node:buffer';
 import * as v from 'valibot';
+import { statedResponse } from '../api/contract.ts';
 import { type HttpResponse, headerValue, withoutParameters } from '../api/http.ts';
 import { nouns } from '../api/nouns.ts';
 import { isBound, type Operation } from '../api/operations.ts';
 import type { ServiceRecord } from '../api/record-values.ts';
 import { issueReason, looseResultSchemas, resultSchemas } from '../api/schemas.ts';
-import { messageOf } from '../process/errors.ts';
+import { type Author, messageOf } from '../process/errors.ts';
 import {
   isJsonObject,
   type JsonObject,
   type JsonValue,
+  jsonIn,
   parseJson,
+  printJson,
   printPointer,
 } from '../process/exact-json.ts';
 import type { Mask } from '../process/secrets.ts';
-import { withArticle } from '../process/text.ts';
-import { beginningOf, bodyText, isJsonType } from './error-body.ts';
-import { invalidResponse } from './transport/response.ts';
+import { shorten, withArticle } from '../process/text.ts';
+import { encodingOf, invalidResponse } from './transport/response.ts';
 import { contentOf, translateRecord } from './wire.ts';
 
 /** The content of a page of a list. */
@@ -65,10 +67,7 @@ export function readJson({ status, headers, body }: HttpResponse, mask: Mask): J
   const type = headerValue(headers, 'content-type');
   if (!isJsonType(type)) {
     const what = type ? withoutParameters(type) : 'no content type';
-    const isPage = what.toLowerCase() === 'text/html';
-    const hint = isPage ? 'does the base URL lead to the service, and not to a web page?' : undefined;
-    const beginning = beginningOf(body, mask);
-    throw invalidResponse(`the answer is ${status} with ${what}, not JSON: ${beginning}`, { hint });
+    throw invalidResponse(`the answer is ${status} with ${what}, not JSON: ${beginningOf(body, mask)}`);
   }
   if (typeof body !== 'string' && !isUtf8(body)) throw invalidResponse('the body is not UTF-8');
   try {
@@ -118,4 +117,104 @@ export function otherRecord(
   return isOther
     ? `the answer is about another record: its ${name} is ${String(value)}, not ${id}`
     : undefined;
+}
+
+/** Returns who sent an error response, by its body. @param operation undefined for a raw request. */
+export function authorOf({ status, headers, body }: HttpResponse, operation?: Operation): Author {
+  if (body.length === 0) return 'unknown';
+  const contentType = headerValue(headers, 'content-type');
+  const type = withoutParameters(contentType ?? '').toLowerCase();
+  const stated = operation && statedResponse(operation, status);
+  if (!isJsonType(type) && stated?.mediaTypes.includes(type)) return 'service';
+  const value = jsonIn(bodyText(body));
+  // A text such as `404` is JSON by chance, unless the content type says that it is JSON.
+  const isJson = isJsonType(contentType) || (typeof value === 'object' && value !== null);
+  return value !== undefined && isJson ? 'service' : 'gateway';
+}
+
+/** What the body of an error says. */
+interface ErrorBody {
+  /** The message of the service, or else a description of the answer. */
+  readonly why: string;
+  /** The code and the message of the service. */
+  readonly code?: string | undefined;
+  readonly message?: string | undefined;
+}
+
+/**
+ * Reads the body of an error of any shape. Never throws.
+ *
+ * @param mask masks the secrets in the body before the body is cut.
+ */
+export function readErrorBody(
+  { status, headers, body }: HttpResponse,
+  author: Author,
+  mask: Mask,
+): ErrorBody {
+  const encoding = encodingOf(headers);
+  if (encoding !== undefined) return { why: `the answer is ${status}, with a body encoded as ${encoding}` };
+  if (body.length === 0) return { why: `the answer is ${status}, with no reason given` };
+  const value = author === 'service' ? jsonIn(bodyText(body)) : undefined;
+  const bodyCode = codeIn(value);
+  const code = bodyCode && oneLine(mask(bodyCode), 100);
+  const bodyMessage = messageIn(value);
+  if (bodyMessage !== undefined) {
+    const message = oneLine(mask(bodyMessage), 1000);
+    return { why: message, code, message };
+  }
+  const type = withoutParameters(headerValue(headers, 'content-type') ?? 'no content type');
+  const beginning = beginningOf(body, mask);
+  const why = type === 'text/plain' ? beginning : `the answer is ${status} with ${type}: ${beginning}`;
+  return { why, code };
+}
+
+/** The fields that may have a message, in the order in which they are preferred. */
+const messageFields = ['message', 'detail', 'error_description', 'msg', 'reason', 'title', 'error'];
+/** The fields in which frameworks list the faults of a request, beside a title that says nothing. */
+const faultFields = ['message', 'detail', 'details', 'errors', 'violations', 'invalid-params', 'issues'];
+
+/** Returns the message in a body: `{code, message, status}`, problem details (RFC 9457), or what frameworks send. */
+export function messageIn(value: JsonValue | undefined): string | undefined {
+  if (isText(value)) return value;
+  if (!isJsonObject(value)) return undefined;
+  const lists = faultFields.map((name) => value[name]).filter((each) => typeof each === 'object' && each);
+  const faults = lists.map((list) => printJson(list));
+  const message = firstText(value, messageFields) ?? messageIn(value.error);
+  return [message ?? [], faults].flat().join(': ') || undefined;
+}
+
+function codeIn(value: JsonValue | undefined): string | undefined {
+  return isJsonObject(value) ? (firstText(value, ['code', 'error']) ?? codeIn(value.error)) : undefined;
+}
+
+function firstText(value: JsonObject, names: readonly string[]): string | undefined {
+  return names.map((name) => value[name]).find(isText);
+}
+
+function isText(value: JsonValue | undefined): value is string {
+  return typeof value === 'string' && value.trim() !== '';
+}
+
+function oneLine(text: string, most: number): string {
+  return shorten(text.replace(/\s+/g, ' ').trim(), most);
+}
+
+/** Returns the title of a page, or the beginning of any other body, as one line. Bytes that are not UTF-8 become replacement characters. */
+function beginningOf(body: HttpResponse['body'], mask: Mask): string {
+  return oneLine(mask(titleOrText(bodyText(body.slice(0, 64 * 1024)))), 200);
+}
+
+/** Returns the title of a page, or another text as it is. */
+export function titleOrText(text: string): string {
+  return /^\s*</.test(text) ? (/<title[^<>]*>([^<]*[^<\s][^<]*)/i.exec(text)?.[1] ?? text) : text;
+}
+
+function isJsonType(type: string | undefined): boolean {
+  if (type === 'application/json') return true;
+  return type !== undefined && /^application\/([\w.!#$&^-]+\+)?json$/i.test(withoutParameters(type));
+}
+
+function bodyText(body: HttpResponse['body']): string {
+  if (typeof body === 'string') return body;
+  return Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString('utf8');
 }

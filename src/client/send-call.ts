@@ -6,8 +6,8 @@ import { secondsText } from '../process/text.ts';
 import { type Attempt, isRetried, mayHaveBeenApplied } from './answer-table.ts';
 import type { Call } from './call.ts';
 import { callDetails, callError } from './call-error.ts';
-import { authorOf } from './error-body.ts';
 import { delayOfRetry, retryAfter } from './pace.ts';
+import { authorOf } from './read-answer.ts';
 import { noAnswerError } from './transport/response.ts';
 
 /** The result of a call, with its attempts. */
@@ -179,7 +179,6 @@ function followRedirect(
   const why = isReadMethod(request.method)
     ? 'another origin is never followed'
     : 'a write is never redirected';
-  const hint = isElsewhere ? `if the service has moved there, give --base-url ${to.origin}` : undefined;
   const message = `the service answered ${status}, a redirect to ${maskUrl(to.href)}; ${why}`;
-  return noAnswerError('redirect', message, { status, hint });
+  return noAnswerError('redirect', message, { status });
 }

@@ -87,8 +87,8 @@ const oddRefusals: readonly (readonly [
     409,
     1,
     'application/vnd.x+json',
-    '{"errors":[{"message":"it is\\n taken"}]}',
-    /it is taken \(PUT \S+: 409\)/,
+    '{"errors":[{"message":"it is taken"}]}',
+    /\[\{"message":"it is taken"\}\] \(PUT \S+: 409\)/,
   ],
   [
     403,
@@ -200,7 +200,7 @@ export const cases: readonly Case[] = [
   set(
     'refuses with an empty message',
     mode.answersJson({ message: '' }, { status: 400 }),
-    /the answer is 400, with no reason given \(/,
+    /the answer is 400 with application\/json: \{"message":""\} \(/,
     { exit: 1 },
   ),
   set('refuses with nothing', mode.status(404), maybe),
@@ -216,7 +216,7 @@ export const cases: readonly Case[] = [
   list(
     'answers 200 with a page',
     mode.always(mode.html(200)),
-    /the answer is 200 with text\/html, not JSON: Sign in \(.*hint: does the base URL lead to the service/s,
+    /the answer is 200 with text\/html, not JSON: Sign in \(/,
   ),
   ...invalid.map(([what, body, says]) => list(`answers ${what}`, mode.answersJson(body), says)),
   list(
@@ -311,12 +311,9 @@ export const cases: readonly Case[] = [
     { requests: 0 },
   ),
   list('wants a client certificate, and gets it', mode.secure({ trusted: true, client: true })),
-  list(
-    'speaks plain http where TLS is expected',
-    mode.plainForTls,
-    /TLS: wrong version number .*\nhint: is the base URL http/,
-    { requests: 0 },
-  ),
+  list('speaks plain http where TLS is expected', mode.plainForTls, /TLS: wrong version number \(GET /, {
+    requests: 0,
+  }),
 
   // Proxies. The services behind them do not exist: only the proxy can answer for them.
   list('is a proxy that forwards http', mode.proxied('http', mode.always(mode.wellBehaved))),

@@ -43,6 +43,5 @@ export async function connect(open: Open, baseUrl: string, options: Options = {}
     limits: { timeoutMs, retries, retriesUnreachable: false },
     signal: options.signal ?? new AbortController().signal,
     secrets: createSecrets(),
-    doctor: 'petstore doctor',
   });
 }

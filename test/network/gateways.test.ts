@@ -53,12 +53,12 @@ describe('a 404', () => {
   const replies = { text, page, 'page with 410': { ...page, status: 410 }, json, empty: { status: 404 } };
 
   test.each([
-    ['orders get 9', 'text', 6, '404 page not found, or order 9 does not exist (GET'],
+    ['orders get 9', 'text', 6, '404 page not found (GET'],
     ['orders get 9', 'page', 6, 'the answer is 404 with text/html: 404 Not'],
-    ['orders get 9', 'page with 410', 6, 'is the base URL right, and the service running?'],
-    ['api request GET /store/orders/9', 'page', 6, 'is the base URL right, and the service running?'],
-    ['orders list', 'page', 6, 'is the base URL right, and the service running?'],
-    ['pets get 9', 'page', 6, 'is the base URL right, and the service running?'],
+    ['orders get 9', 'page with 410', 6, 'the answer is 410 with text/html: 404 Not'],
+    ['api request GET /store/orders/9', 'page', 6, 'the answer is 404 with text/html: 404 Not'],
+    ['orders list', 'page', 6, 'the answer is 404 with text/html: 404 Not'],
+    ['pets get 9', 'page', 6, 'the answer is 404 with text/html: 404 Not'],
     ['orders get 9', 'json', 5, 'no order 9'],
     ['orders get 9', 'empty', 5, 'the answer is 404, with no reason given'],
   ] as const)('in answer to %s, as %s, is exit code %i', async (line, reply, code, says) => {
@@ -166,8 +166,8 @@ describe('a failure that has a remedy has it in its hint:', () => {
   ])('headers that are too large, %s', async (_, reply) => {
     const large = { PETSTORE_TOKEN: 'x'.repeat(10_000) };
     const { stderr } = await run('categories list', reply, large);
-    expect(stderr).toContain('hint: the header with the token of PETSTORE_TOKEN has 10007 bytes');
-    expect((await run('categories list', reply)).stderr).not.toContain('bytes');
+    expect(stderr).toContain('bytes of headers, and many gateways allow 8 KB');
+    expect((await run('categories list', reply)).stderr).not.toContain('bytes of headers');
   });
 });
 
