@@ -34,25 +34,18 @@ export function bind(
 ): { readonly contract: Contract; readonly matches: Matches; readonly routes: readonly string[] } {
   return whileKillable(() => {
     const { documentOperations, tokenHeader } = operationsIn(description);
-    const table = operationIds.map((id): TableOperation => {
-      const operation = operations[id];
-      return { ...operation, fieldMap: maps.fields.get(operation.noun) ?? new Map() };
-    });
+    const table = new Map(operationIds.map((id) => [id, toTableOperation(id, maps)]));
     const mapped = new Map<OperationId, DocumentOperation>();
-    for (const tableOperation of table) {
-      const route = maps.operations.get(tableOperation.id);
-      if (route) mapped.set(tableOperation.id, findOperationAt(documentOperations, tableOperation, route));
-    }
+    for (const [id, route] of maps.operations)
+      mapped.set(id, findOperationAt(documentOperations, toTableOperation(id, maps), route));
     const matches = matchOperations(table, documentOperations, mapped);
     const bound = new Map<OperationId, Operation>();
     const missing = new Map<OperationId, string>();
-    for (const tableOperation of table) {
-      const { id } = tableOperation;
-      const match = matches.get(id);
-      const [operation] = match?.operations ?? [];
-      if (operation && match?.state === 'bound')
-        bound.set(id, toOperation(tableOperation, operation, match.why, description));
-      else if (match) missing.set(id, whyUnbound(match));
+    for (const [id, match] of matches) {
+      const [operation] = match.operations;
+      if (operation && match.state === 'bound')
+        bound.set(id, toOperation(toTableOperation(id, maps), operation, match.why, description));
+      else missing.set(id, whyUnbound(match));
     }
     for (const [noun, fields] of maps.fields)
       for (const [field, name] of fields) requireMappedField([...bound.values()], noun, field, name);
@@ -60,6 +53,11 @@ export function bind(
     const contract = { operations: bound, missing, tokenHeader, basePath: '', definitions };
     return { matches, contract, routes: documentOperations.map(routeText) };
   });
+}
+
+function toTableOperation(id: OperationId, { fields }: Maps): TableOperation {
+  const operation = operations[id];
+  return { ...operation, fieldMap: fields.get(operation.noun) ?? new Map() };
 }
 
 /** @throws UsageError if no operation has the field that `--map` names. */

@@ -54,8 +54,6 @@ type Place = Pick<DocumentOperation, 'method' | 'path' | 'pathItem' | 'operation
 
 /** Lists the operations of a document in its order, and finds the header in which they take a token. */
 export function operationsIn(root: Description) {
-  // The references of each operation are followed only in a damaged document, because that takes long in a large one.
-  const isDamaged = danglingPart([root.document], root) !== undefined;
   const places = Object.entries(objectOf(root.document.paths)).flatMap(([path, value]): Place[] => {
     const pathItem = objectOf(follow(value, root));
     return methods.flatMap((method) => {
@@ -67,17 +65,11 @@ export function operationsIn(root: Description) {
   const security = readSecurity(root, operationObjects);
   const documentOperations = places
     .filter(({ path }) => isPath(path.replace(/[{}]/g, '')))
-    .map((place) => readOperation(place, root, security, isDamaged));
+    .map((place) => readOperation(place, root, security));
   return { documentOperations, tokenHeader: security.header };
 }
 
-/** @param isDamaged true if a reference of the document leads nowhere. */
-function readOperation(
-  place: Place,
-  root: Description,
-  security: Security,
-  isDamaged: boolean,
-): DocumentOperation {
+function readOperation(place: Place, root: Description, security: Security): DocumentOperation {
   const { path, pathItem, operationObject } = place;
   const { operationId } = operationObject;
   const responses = Object.fromEntries(
@@ -104,7 +96,7 @@ function readOperation(
     credential,
     obstacle() {
       return (
-        (isDamaged ? danglingPart([parameters, requestBody, ...successes], root) : undefined) ??
+        danglingPart([parameters, requestBody, ...successes], root) ??
         ownServer([operationObject, pathItem], root.document) ??
         (why === undefined ? undefined : { why })
       );
@@ -132,7 +124,7 @@ export interface Obstacle {
   /** A clause. */
   readonly why: string;
   /** How the user can bind it with `--map` nevertheless, a clause. */
-  readonly remedy?: string;
+  readonly remedy?: string | undefined;
   /** True if the service means other records by the noun, so that none of its writes is bound. */
   readonly isForeign?: boolean;
 }

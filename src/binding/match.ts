@@ -5,8 +5,7 @@ import { compactName, joinFirst } from '../process/text.ts';
 import { type DocumentOperation, mapFlag, type Obstacle, obstacleText, routeText } from './document.ts';
 import { countObstacle, isNumberKind, obstacleTo, remedyFor } from './obstacles.ts';
 import { withStatedValues } from './parameters.ts';
-import { mentions, nounOfSchema, type PathForm, readPath } from './path-words.ts';
-import type { Shape } from './schema.ts';
+import { nounOfSchema, type PathForm, readPath } from './path-words.ts';
 import { fieldNamesOf, isRecord, recordsIn, type TableOperation } from './wire-form.ts';
 
 // Finds the operations of the table in a document. A wrong binding is worse than a missing one, because the binding decides
@@ -31,23 +30,28 @@ export type Matches = ReadonlyMap<OperationId, Match>;
 
 interface Candidate {
   readonly operation: DocumentOperation;
-  /**
-   * How well the operation fits. The one of the highest rank without an obstacle is bound; one of rank -1 is never bound, but it may
-   * be reported. The three signs of a fit, the strongest first: our operationId counts 4, a path that is the noun alone 2, and
-   * our method 1. So one sign outweighs all weaker signs together.
-   */
-  readonly rank: number;
-  readonly obstacle?: Obstacle | undefined;
+  readonly form: PathForm;
+  /** False if its path does not end with the noun. Then only `--map` can bind it. */
+  readonly isPlaced: boolean;
+  readonly obstacle: Obstacle | undefined;
 }
+
+/** The signs by which one of several operations is preferred, the strongest first. */
+const preferences: readonly ((candidate: Candidate, tableOperation: TableOperation) => boolean)[] = [
+  ({ isPlaced }) => isPlaced,
+  ({ operation }, { id }) => operation.operationId === id,
+  ({ form }, { noun }) => isNounAlone(noun, form),
+  ({ operation }, { method }) => operation.method === method,
+];
 
 /** What the document says about a noun. */
 interface NounFacts {
-  /** The collections of its list and its create. Empty if neither is bound. */
-  readonly collections: readonly string[];
   /** The fields of its records and bodies, as compact names. */
   readonly fields: ReadonlySet<string>;
   /** True if a schema says that its id is an integer. */
   readonly hasIntegerId: boolean;
+  /** The collections of its list and its create. Empty if neither is bound. */
+  readonly collections: readonly string[];
 }
 
 const missing: Match = { state: 'missing', operations: [], why: notDescribed };
@@ -59,23 +63,25 @@ const missing: Match = { state: 'missing', operations: [], why: notDescribed };
  * @param mapped the operations that the user chose with `--map`. No rule overrides them.
  */
 export function matchOperations(
-  table: readonly TableOperation[],
+  table: ReadonlyMap<OperationId, TableOperation>,
   documentOperations: readonly DocumentOperation[],
   mapped: ReadonlyMap<OperationId, DocumentOperation>,
 ): Matches {
-  const matches = new Map<OperationId, Match>(table.map(({ id }) => [id, missing]));
+  const matches = new Map<OperationId, Match>([...table.keys()].map((id) => [id, missing]));
   for (const [id, operation] of mapped)
     matches.set(id, { state: 'bound', operations: [operation], why: 'set by --map' });
-  for (const noun of Object.keys(nouns) as NounName[]) {
-    const { list, create, get, update, delete: remove } = nouns[noun].operations;
-    const tableOperations = table.filter((operation) => operation.noun === noun);
-    const fields = schemaFactsOf(tableOperations, documentOperations);
+  for (const noun of Object.values(nouns)) {
+    const { list, create, get, update, delete: remove } = noun.operations;
+    const facts = nounFactsOf(noun.name, table, documentOperations);
     for (const id of [list, create, get, update, remove]) {
-      const tableOperation = tableOperations.find((operation) => operation.id === id);
+      const tableOperation = table.get(id);
       if (!tableOperation || mapped.has(id)) continue;
-      const facts = { ...fields, collections: collectionsOf([list, create], matches) };
+      const bound = [list, create].flatMap((each) => matches.get(each) ?? []);
+      const collections = bound
+        .filter(({ state }) => state === 'bound')
+        .flatMap((match) => match.operations.map(({ path }) => readPath(path).collection));
       const candidates = documentOperations.flatMap(
-        (operation) => toCandidate(tableOperation, operation, facts) ?? [],
+        (operation) => toCandidate(tableOperation, operation, { ...facts, collections }) ?? [],
       );
       matches.set(id, choose(tableOperation, candidates));
     }
@@ -90,116 +96,65 @@ export function matchOperations(
 }
 
 /** Refuses a write because its read was refused: the records are of another kind. Only the refusal of the read names a --map flag. */
-function refuseWrite({ operations: [write] }: Match, { operations: [read], ...refusal }: Match): Match {
+function refuseWrite({ operations }: Match, { operations: [read], ...refusal }: Match): Match {
   const why = `its records are of another kind (${read && routeText(read)}: ${obstacleText(refusal)})`;
-  return { state: 'unbindable', operations: write ? [write] : [], why };
-}
-
-function collectionsOf(ids: readonly OperationId[], matches: Matches): string[] {
-  const bound = ids.flatMap((id) => matches.get(id) ?? []).filter(({ state }) => state === 'bound');
-  return bound.flatMap(({ operations }) => operations.map(({ path }) => readPath(path).collection));
+  return { state: 'unbindable', operations: operations.slice(0, 1), why };
 }
 
 /** Collects the fields of a noun from the bodies and the answers of the operations whose path or schema is about it. */
-function schemaFactsOf(
-  tableOperations: readonly TableOperation[],
+function nounFactsOf(
+  name: NounName,
+  table: ReadonlyMap<OperationId, TableOperation>,
   documentOperations: readonly DocumentOperation[],
-): Pick<NounFacts, 'fields' | 'hasIntegerId'> {
-  const [first] = tableOperations;
-  if (!first) return { fields: new Set(), hasIntegerId: false };
-  const shapes = documentOperations.flatMap(({ method, path, body, answer }): Shape[] => {
+): Omit<NounFacts, 'collections'> {
+  const noun = nouns[name];
+  const [list, get] = [table.get(noun.operations.list), table.get(noun.operations.get)];
+  if (!list || !get) return { fields: new Set(), hasIntegerId: false };
+  const shapes = documentOperations.flatMap(({ method, path, body, answer }) => {
+    const form = readPath(path);
     // An array within a record, such as the visits of a pet, is not a list of records.
-    const mayList = method === 'GET' && readPath(path).idName === undefined;
-    const answering = tableOperations.filter(({ isList }) => mayList || !isList);
-    const contents = answering.flatMap((each) => (answer && recordsIn(each, answer.shape)?.shape) ?? []);
-    const isAbout = ({ names }: Shape) => names.some((name) => nounOfSchema(name) === first.noun);
-    return [...contents, ...(body ? [body.shape] : [])].filter(
-      (shape) => shape.kind === 'object' && (isAbout(shape) || readPath(path).noun === first.noun),
+    const reads = method === 'GET' && form.idName === undefined ? [list, get] : [get];
+    const answered = reads.flatMap((read) => (answer && recordsIn(read, answer.shape)?.shape) ?? []);
+    return [...answered, ...(body ? [body.shape] : [])].filter(
+      ({ kind, names }) =>
+        kind === 'object' && (form.noun === name || names.some((each) => nounOfSchema(each) === name)),
     );
   });
-  const idField = nouns[first.noun].idField;
   return {
     fields: new Set(shapes.flatMap((shape) => [...shape.fields.keys()].map(compactName))),
     hasIntegerId: shapes.some((shape) =>
-      isNumberKind(shape.fields.get(fieldNamesOf(first, shape).get(idField) ?? '')?.kind),
+      isNumberKind(shape.fields.get(fieldNamesOf(get, shape).get(noun.idField) ?? '')?.kind),
     ),
   };
 }
 
-/** Makes a candidate of an operation that has our operationId or our path. If it only mentions the noun, only `--map` can bind it. */
+/** Makes a candidate of an operation that has our operationId or our path, or that mentions the noun. */
 function toCandidate(
   tableOperation: TableOperation,
   operation: DocumentOperation,
   facts: NounFacts,
 ): Candidate | undefined {
   const { id, noun, method } = tableOperation;
-  const isSimilar = operation.method === method || (method === 'PUT' && operation.method === 'PATCH');
-  if (!isSimilar || isOfAnotherNoun(tableOperation, operation)) return undefined;
-  const form = readPath(operation.path);
-  const isNamed = operation.operationId === id;
-  const isNear = isNamed || form.noun === noun || facts.collections.includes(form.collection);
+  const { path, body, answer } = operation;
+  const isOurMethod = operation.method === method || (method === 'PUT' && operation.method === 'PATCH');
+  // A POST that answers a list is a search.
+  const isSearch = method === 'POST' && answer?.shape.kind === 'array';
+  const shapes = [body, answer].flatMap((content) => (content ? [content.shape, content.shape.items] : []));
+  const schemaNouns = shapes.flatMap(({ names }) => names.flatMap((name) => nounOfSchema(name) ?? []));
+  if (!isOurMethod || isSearch || schemaNouns.some((each) => each !== noun)) return undefined;
+  const form = readPath(path);
+  const isNear =
+    operation.operationId === id || form.noun === noun || facts.collections.includes(form.collection);
   const isPlaced = isNear && !form.isBelowNoun && (form.noun ?? noun) === noun;
-  if (!isPlaced && !isAbout(noun, operation)) return undefined;
-  const place = placeOf(tableOperation, operation, form, facts, isPlaced);
-  if (!place) return undefined;
-  const rank = isPlaced
-    ? (isNamed ? 4 : 0) + (isNounAlone(noun, form) ? 2 : 0) + (operation.method === method ? 1 : 0)
-    : -1;
+  if (!isPlaced && form.noun !== noun && !schemaNouns.includes(noun)) return undefined;
+  if (!hasItsIds(tableOperation, operation, form, isPlaced)) return undefined;
+  if (takesId(id) && form.idName === undefined && hasTwoIds(noun, facts)) return undefined;
   const refusalOf = (each: DocumentOperation) =>
     obstacleTo(tableOperation, each) ?? countObstacle(tableOperation, each);
-  if (place === 'here') return { operation, rank, obstacle: refusalOf(operation) };
+  const place = placeObstacle(tableOperation, operation, form, facts, isPlaced);
   // An operation with two obstacles is not even a near miss.
-  const isCallable = !refusalOf(withStatedValues(operation, id));
-  return isCallable ? { operation, rank, obstacle: place } : undefined;
-}
-
-/** Returns true if the path, the operationId or a schema of an operation mentions a noun. */
-function isAbout(noun: NounName, operation: DocumentOperation): boolean {
-  const { path, operationId = '' } = operation;
-  return (
-    mentions(`${path.replace(/\{[^}]*\}/g, '')} ${operationId}`, noun) ||
-    schemaNamesOf(operation).some((name) => nounOfSchema(name) === noun)
-  );
-}
-
-/** Returns true if a schema has the name of another noun's, or a POST answers a list, as a search does. */
-function isOfAnotherNoun({ noun, method }: TableOperation, operation: DocumentOperation): boolean {
-  const isSearch = method === 'POST' && operation.answer?.shape.kind === 'array';
-  return isSearch || schemaNamesOf(operation).some((name) => (nounOfSchema(name) ?? noun) !== noun);
-}
-
-function schemaNamesOf({ body, answer }: DocumentOperation): readonly string[] {
-  return [body, answer].flatMap((content) => content?.shape.names ?? []);
-}
-
-/**
- * Finds out whether an operation has the path of its kind. Returns an obstacle if only `--map` can bind it, and undefined if the
- * path has another number of ids.
- *
- * @param isPlaced false if its path does not end with the noun.
- */
-function placeOf(
-  tableOperation: TableOperation,
-  operation: DocumentOperation,
-  form: PathForm,
-  facts: NounFacts,
-  isPlaced: boolean,
-): Obstacle | 'here' | undefined {
-  const { id, noun } = tableOperation;
-  const { tail, idName, outerNames, collection } = form;
-  const byHand = (why: string) => ({ why, remedy: remedyFor(tableOperation, operation) });
-  if (!hasItsIds(tableOperation, operation, form, isPlaced)) return undefined;
-  if (!isPlaced) return byHand('it may be something else');
-  if (tail !== undefined) return byHand(`${tail} may have only some of the records`);
-  if (outerNames.length > 0) return byHand(`its path needs a value for ${outerNames.join(' and ')}`);
-  if (takesId(id) && idName === undefined && hasTwoIds(noun, facts)) return undefined;
-  const obstacle = idName === undefined ? undefined : idObstacle(tableOperation, operation, idName, facts);
-  if (obstacle) return obstacle;
-  if (id === nouns[noun].operations.list) return 'here';
-  if (facts.collections.includes(collection)) return 'here';
-  if (facts.collections.length > 0) return byHand('its path is not that of the bound list or create');
-  const isAlone = !takesId(id) || isNounAlone(noun, form) || operation.path === operations[id].path;
-  return operation.operationId === id || isAlone ? 'here' : byHand('no list or create is beside it');
+  if (place && refusalOf(withStatedValues(operation, id))) return undefined;
+  return { operation, form, isPlaced, obstacle: place ?? refusalOf(operation) };
 }
 
 /** Returns true if the path of an operation, or the body of a PUT, has the ids of its kind. */
@@ -216,6 +171,28 @@ function hasItsIds(
   if (outerNames.length === 1) return noun === tableOperation.noun;
   // A PATCH of a collection may change all records, and so may a PUT whose body has no id.
   return isPlaced && method === 'PUT' && body !== undefined && isRecord(tableOperation, body.shape);
+}
+
+/** Finds out why an operation does not have the path of its kind, and whether `--map` can bind it. */
+function placeObstacle(
+  tableOperation: TableOperation,
+  operation: DocumentOperation,
+  form: PathForm,
+  facts: NounFacts,
+  isPlaced: boolean,
+): Obstacle | undefined {
+  const { id, noun } = tableOperation;
+  const { tail, idName, outerNames, collection } = form;
+  const byHand = (why: string) => ({ why, remedy: remedyFor(tableOperation, operation) });
+  if (!isPlaced) return byHand('it may be something else');
+  if (tail !== undefined) return byHand(`${tail} may have only some of the records`);
+  if (outerNames.length > 0) return byHand(`its path needs a value for ${outerNames.join(' and ')}`);
+  const obstacle = idName === undefined ? undefined : idObstacle(tableOperation, operation, idName, facts);
+  if (obstacle) return obstacle;
+  if (id === nouns[noun].operations.list || facts.collections.includes(collection)) return undefined;
+  if (facts.collections.length > 0) return byHand('its path is not that of the bound list or create');
+  const isAlone = !takesId(id) || isNounAlone(noun, form) || operation.path === operations[id].path;
+  return operation.operationId === id || isAlone ? undefined : byHand('no list or create is beside it');
 }
 
 /** Finds out why the parameter at the end of a path is not, or may not be, the id of the record. */
@@ -247,14 +224,25 @@ function hasTwoIds(noun: NounName, { fields }: NounFacts): boolean {
   return fields.has('id') && fields.has(compactName(nouns[noun].idName));
 }
 
-function choose({ id, noun }: TableOperation, candidates: readonly Candidate[]): Match {
-  const callable = candidates.filter(({ obstacle }) => !obstacle);
-  const highestRank = Math.max(...callable.map(({ rank }) => rank));
-  const best = callable.filter(({ rank }) => rank === highestRank).map(({ operation }) => operation);
-  const [first] = best;
-  if (!first) return nearMiss(candidates);
+/** Returns true if a collection is the noun alone. */
+function isNounAlone(noun: NounName, { collection }: PathForm): boolean {
+  return collection === `/${noun}`;
+}
+
+function choose(tableOperation: TableOperation, candidates: readonly Candidate[]): Match {
+  const { id, noun } = tableOperation;
+  const fitting = candidates.filter(({ obstacle }) => !obstacle);
+  const best = preferred(tableOperation, fitting).map(({ operation }) => operation);
+  const [first, ...others] = best;
+  if (!first) {
+    const foreign = candidates.find(({ obstacle }) => obstacle?.isForeign);
+    const [nearest] = foreign ? [foreign] : preferred(tableOperation, candidates);
+    return nearest?.obstacle
+      ? { state: 'unbindable', operations: [nearest.operation], ...nearest.obstacle }
+      : missing;
+  }
   const why = first.operationId === id ? 'its operationId is the same' : `its path is about ${noun}`;
-  if (best.length === 1) return { state: 'bound', operations: best, why };
+  if (others.length === 0) return { state: 'bound', operations: best, why };
   const flags = best.map((operation) => mapFlag(id, operation));
   return {
     state: 'ambiguous',
@@ -263,16 +251,10 @@ function choose({ id, noun }: TableOperation, candidates: readonly Candidate[]):
   };
 }
 
-/** Returns true if a collection is the noun alone. */
-function isNounAlone(noun: NounName, { collection }: PathForm): boolean {
-  return collection === `/${noun}`;
-}
-
-/** Reports the nearest of several operations that are not bound. */
-function nearMiss(candidates: readonly Candidate[]): Match {
-  const nearest =
-    candidates.find(({ obstacle }) => obstacle?.isForeign) ??
-    [...candidates].sort((a, b) => b.rank - a.rank)[0];
-  if (!nearest?.obstacle) return missing;
-  return { state: 'unbindable', operations: [nearest.operation], ...nearest.obstacle };
+/** Leaves the candidates that have the strongest signs. */
+function preferred(tableOperation: TableOperation, candidates: readonly Candidate[]): readonly Candidate[] {
+  return preferences.reduce((left, isPreferred) => {
+    const better = left.filter((candidate) => isPreferred(candidate, tableOperation));
+    return better.length > 0 ? better : left;
+  }, candidates);
 }

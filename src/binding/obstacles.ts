@@ -4,7 +4,7 @@ import { isCategoryField } from '../api/record-values.ts';
 import { withArticle } from '../process/text.ts';
 import { type DocumentOperation, fixedRoute, mapFlag, type Obstacle } from './document.ts';
 import { toParameters, withStatedValues } from './parameters.ts';
-import { mentions, readPath, singularWords } from './path-words.ts';
+import { readPath, singularWords } from './path-words.ts';
 import { keywordOf, type Shape } from './schema.ts';
 import {
   fieldNamesOf,
@@ -44,9 +44,7 @@ function callObstacle(tableOperation: TableOperation, operation: DocumentOperati
   const [unknown] = toParameters(operation, id).unknownParameters;
   if (unknown) {
     const why = `it needs the ${unknown.in} parameter ${unknown.name}, which petstore has no value for`;
-    const fixedOperation = withStatedValues(operation, id);
-    const isCallable = toParameters(fixedOperation, id).unknownParameters.length === 0;
-    return isCallable ? { why, remedy: `fix it with ${mapFlag(id, fixedRoute(fixedOperation))}` } : { why };
+    return { why, remedy: remedyFor(tableOperation, operation) };
   }
   if (!tableOperation.body) return undefined;
   if (!body && bodyTypes.length > 0)
@@ -94,7 +92,7 @@ function lackOf(
     // An entry's own id is not its pet's id, and a delta is not a count.
     const isOther = name.toLowerCase() === 'id' || addingWordIn(name) !== undefined;
     // Any number of an order, even its total, could otherwise be the id of its pet.
-    const isMeant = noun !== 'orders' || mentions(name, 'pets');
+    const isMeant = noun !== 'orders' || singularWords(name).includes('pet');
     return isSameType && isMeant && !usedNames.has(name) && !isOther ? [name] : [];
   });
   const [name] = candidates;
@@ -123,13 +121,7 @@ function recordObstacle(
   const obstacle = obstacleInTypes(tableOperation, shape, label);
   if (obstacle) return isRead || isRecord(tableOperation, shape) ? foreign(obstacle) : undefined;
   const fields = isRead ? missingKeys(tableOperation, shape) : undefined;
-  if (!fields) return undefined;
-  // The record may be in an envelope that the program does not know. An object with some of our fields, such as a pet with its
-  // category, is not an envelope.
-  const isEnvelope = fieldNamesOf(tableOperation, shape).size === 0;
-  const inner = isEnvelope && [...shape.fields].find(([, field]) => isRecord(tableOperation, field));
-  if (inner) return { why: `it answers the record inside ${inner[0]}` };
-  return foreign(lackOf(tableOperation, shape, label, fields));
+  return fields && foreign(lackOf(tableOperation, shape, label, fields));
 }
 
 /** Marks an obstacle that shows that the records of the noun are of another kind. */
@@ -176,11 +168,16 @@ export function countObstacle(
   return { why: 'it does not say that it sets the count', remedy: remedyFor(tableOperation, operation) };
 }
 
-/** Returns the clause with the --map flag that binds an operation. Its outer parameters get an example value. */
-export function remedyFor({ id }: TableOperation, operation: DocumentOperation): string {
+/**
+ * Returns the clause with the --map flag that binds an operation. The parameters before the noun get an example value. Returns
+ * undefined if a required parameter has no value.
+ */
+export function remedyFor({ id }: TableOperation, operation: DocumentOperation): string | undefined {
   const { outerNames, idName } = readPath(operation.path);
-  const route = fixedRoute(withStatedValues(operation, id));
-  const fixed = takesId(id) && idName === undefined ? [] : outerNames;
-  const path = fixed.reduce((text, name) => text.replace(`{${name}}`, '7'), route.path);
+  const fixed = withStatedValues(operation, id);
+  if (toParameters(fixed, id).unknownParameters.length > 0) return undefined;
+  const route = fixedRoute(fixed);
+  const valueless = takesId(id) && idName === undefined ? [] : outerNames;
+  const path = valueless.reduce((text, name) => text.replace(`{${name}}`, '7'), route.path);
   return `to bind it, bind again and add ${mapFlag(id, { ...route, path })}`;
 }

@@ -2,7 +2,6 @@ import { takesParameter } from '../api/contract.ts';
 import { isNextName, isOuterName } from '../api/list-signs.ts';
 import type { OperationId } from '../api/nouns.ts';
 import { operations, type Paging, type Parameter, takesId } from '../api/operations.ts';
-import type { Bounds } from '../api/schemas.ts';
 import { compactName } from '../process/text.ts';
 import { listOf, objectOf } from './description.ts';
 import type { DocumentOperation, DocumentParameter } from './document.ts';
@@ -98,7 +97,7 @@ export function toParameters(operation: DocumentOperation, id: OperationId): Bou
         wireName,
         in: place as Parameter['in'],
         required,
-        bounds: constant === undefined ? textBounds(shape) : undefined,
+        bounds: constant === undefined ? boundsOf(shape) : undefined,
         // A filter with a value hides records.
         serviceDefault: isFilter || (role === 'limit' && !required) ? constantOf(parameter) : undefined,
         constant,
@@ -111,12 +110,6 @@ export function toParameters(operation: DocumentOperation, id: OperationId): Bou
 function firstPageNumber({ shape }: DocumentParameter): number | undefined {
   const first = keywordOf(shape, 'default') ?? boundsOf(shape)?.minimum;
   return first === undefined ? undefined : Number(first);
-}
-
-/** Returns the bounds of a parameter, without the type string: every value is sent as text. */
-function textBounds(shape: Shape): Bounds | undefined {
-  const { type, ...bounds } = boundsOf(shape) ?? {};
-  return type === 'string' ? bounds : { type, ...bounds };
 }
 
 /** Returns the value of `--map`, the only value that the description allows, or else the default. */

@@ -7,9 +7,6 @@ const nounWords: Readonly<Record<string, NounName>> = Object.fromEntries([
   ['inventories', 'inventory'],
 ]);
 
-/** Words that may mean one of our nouns. They bind nothing, but `bind` prints a `--map` flag. */
-const synonyms: Readonly<Record<string, NounName>> = { animal: 'pets', stock: 'inventory' };
-
 /** Returns the noun of a word in a path or of a field: `pets` for `Pet`. */
 export function nounOf(word = ''): NounName | undefined {
   const key = word.toLowerCase();
@@ -22,11 +19,6 @@ export function nounOfSchema(name: string): NounName | undefined {
     ({ noun, body }) => nouns[noun].schema === name || body?.name === name,
   );
   return match?.noun;
-}
-
-/** Returns true if a text has a word that means a noun: `findPetsByStatus`, `/animals`. */
-export function mentions(text: string, noun: NounName): boolean {
-  return singularWords(text).some((word) => (nounOf(word) ?? synonyms[word]) === noun);
 }
 
 /** Splits a name into words in lower case and in the singular. */

@@ -1,7 +1,7 @@
 import { type NounName, nouns } from '../api/nouns.ts';
 import { type Operation, operations } from '../api/operations.ts';
 import { compactName } from '../process/text.ts';
-import { nounOf, singularWords } from './path-words.ts';
+import { singularWords } from './path-words.ts';
 import type { Shape } from './schema.ts';
 
 // Finds the names of fields and the envelopes of a service's records in the schemas of its description.
@@ -101,17 +101,14 @@ function arraysIn({ fields }: Shape, outer: readonly string[] = []): RecordConte
   );
 }
 
-/** Fields of an envelope that hold one record. A field that is named after the noun may hold one too. */
-const innerEnvelope = /^(data|result|item|record)$/;
-
-/** Finds the record in an answer: the whole, or the only record of the noun in an envelope. */
-function recordIn(tableOperation: TableOperation, whole: Shape): RecordContent {
-  if (whole.kind !== 'object' || isRecord(tableOperation, whole)) return { envelope: [], shape: whole };
-  const isNamed = (field: string) => innerEnvelope.test(field) || nounOf(field) === tableOperation.noun;
-  const [record, ...others] = [...whole.fields].filter(
-    ([field, shape]) => isNamed(field) && isRecord(tableOperation, shape),
-  );
+/**
+ * Finds the record in an answer: the answer itself, or the only record in it. An object with some of our fields, such as a pet with
+ * its category, is no envelope.
+ */
+function recordIn(tableOperation: TableOperation, answer: Shape): RecordContent {
+  const records = [...answer.fields].filter(([, shape]) => isRecord(tableOperation, shape));
+  const [record, ...others] = fieldNamesOf(tableOperation, answer).size === 0 ? records : [];
   return record && others.length === 0
     ? { envelope: [record[0]], shape: record[1] }
-    : { envelope: [], shape: whole };
+    : { envelope: [], shape: answer };
 }

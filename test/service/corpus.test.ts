@@ -277,10 +277,10 @@ GET /pets -> {success?, message, data: Pet[]} = listPets
 GET /pets/{id} -> {success?, message, data: Pet} = getPet
 DELETE /pets/{id} -> {success?, message} = deletePet
 
-# an envelope that petstore does not know
+# an envelope of another name
 Pet: id# name status
 GET /pets -> {payload: Pet[]} = listPets
-GET /pets/{id} -> {payload: Pet}
+GET /pets/{id} -> {payload: Pet} = getPet
 DELETE /pets/{id} = deletePet
 
 # pets with a title and a category
@@ -350,11 +350,8 @@ GET /pets/{petId}/inventory -> InventoryItem ! getInventory: it may be something
 
 # near misses of another kind
 Order: id# petId# quantity#
-Count: quantity#
-Vaccination: id# vaccine
 GET /orders/{id} -> Order = getOrder
 GET /shops/{shopId}/orders -> Order[] ! listOrders: its path needs a value for shopId: to bind it, bind again and add --map listOrders='GET /shops/7/orders'
-PUT /v2/stock/{petId} Count -> Vaccination ! updateInventory: it may be something else
 
 # what cannot be called, or answers other records
 Pet: id# name status
