@@ -2,15 +2,14 @@ import type { Fields, RecordValue } from '../api/record-values.ts';
 import type { InputField } from '../input/field-columns.ts';
 import { type NumberNotation, parseFileChange, parseFileCount, parseFileId } from '../input/numbers.ts';
 import type { InputRecord, RowLayout } from '../input/read-records.ts';
-import { type CheckedInput, pickExamples, readRows } from '../input/read-rows.ts';
-import { parseAt, UsageError, ValueError } from '../process/errors.ts';
+import { parseAt, ValueError } from '../process/errors.ts';
 import type { JsonValue } from '../process/exact-json.ts';
 import type { Intent } from '../writes/decide.ts';
 import { newRow, type RunRow } from './row.ts';
-import { defaultFlags, type RunFlags } from './run.ts';
+import type { RunFlags } from './run.ts';
 
 /** A row of a file of counts: it sets the count of a pet, or adds to it. */
-type CountRow = RunRow & { readonly id: bigint; readonly intent: CountIntent };
+export type CountRow = RunRow & { readonly id: bigint; readonly intent: CountIntent };
 
 type CountIntent = Extract<Intent, { kind: 'set' | 'add' }>;
 
@@ -93,30 +92,4 @@ function addUp(first: CountRow, second: CountRow): CountRow {
 
 function countOf(intent: CountIntent): RecordValue {
   return intent.kind === 'add' ? intent.change : intent.value;
-}
-
-/**
- * Parses the edited text and keeps the changed rows, if there are any. Each row expects the count that the editor showed.
- *
- * @throws UsageError with the texts of the invalid rows instead of their line numbers, which the comments on top shift.
- */
-export async function parseEdited(
-  text: string,
-  counts: ReadonlyMap<bigint, RecordValue>,
-): Promise<CheckedInput<CountRow> | undefined> {
-  async function* bytes() {
-    yield Buffer.from(text);
-  }
-  const inputFile = { name: 'edit', path: undefined, bytes: bytes() };
-  const input = await readRows(inputFile, countLayout(defaultFlags), { skipInvalid: true });
-  const lines = text.split('\n');
-  const faults = pickExamples(input.invalid).map(({ line, message }) => `${lines[line - 1]}: ${message}`);
-  if (faults.length > 0) throw new UsageError(faults.join('\n'));
-  const rows = input.rows.flatMap((row): CountRow[] => {
-    const { id, intent } = row;
-    const count = counts.get(id);
-    if (intent.kind !== 'set' || intent.value === count) return [];
-    return [{ ...row, intent: { ...intent, expected: intent.expected ?? count } }];
-  });
-  return rows.length === 0 ? undefined : { ...input, rows, skipped: 0 };
 }

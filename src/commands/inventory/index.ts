@@ -116,7 +116,7 @@ const diff = verb({
   args: { file: argument('<file>', 'the counts; - for stdin', { offers: 'file' }) },
   flags: diffFlags,
   prepare: async (context, { file, ...flags }) =>
-    (await import('./count-runs.ts')).applyCounts(context, file, flags, 'diff'),
+    (await import('./apply-counts.ts')).applyCounts(context, file, flags, 'diff'),
 });
 
 const apply = verb({
@@ -136,7 +136,7 @@ const apply = verb({
   args: { file: argument('<file>', 'the counts; - for stdin', { offers: 'file' }) },
   flags: applyFlags,
   prepare: async (context, { file, ...flags }) =>
-    (await import('./count-runs.ts')).applyCounts(context, file, flags),
+    (await import('./apply-counts.ts')).applyCounts(context, file, flags),
 });
 
 const exportAll = verb({
@@ -173,7 +173,7 @@ const edit = verb({
     ...resumeFlags,
   },
   prepare: async (context, { status, below, ...flags }) =>
-    (await import('./count-runs.ts')).editCounts(context, { status, below }, flags),
+    (await import('./edit-counts.ts')).editCounts(context, { status, below }, flags),
 });
 
 export const inventoryCommands: Group = {

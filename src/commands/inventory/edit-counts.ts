@@ -1,64 +1,18 @@
 import type { RecordValue } from '../../api/record-values.ts';
-import { runView, type SessionFlags, type SessionMode, sessionMode } from '../../bulk/carry-out.ts';
-import { countLayout, parseEdited } from '../../bulk/count-layout.ts';
-import { defaultFlags, type RunFlags } from '../../bulk/run.ts';
-import { readCheckedInput, startRun } from '../../bulk/start-run.ts';
+import { runView, type SessionFlags } from '../../bulk/carry-out.ts';
+import { type CountRow, countLayout } from '../../bulk/count-layout.ts';
+import { defaultFlags } from '../../bulk/run.ts';
+import { startRun } from '../../bulk/start-run.ts';
 import { collectFields } from '../../client/whole-list.ts';
 import { type Context, whyNotAsked } from '../../context.ts';
 import { editAndSend, findEditor } from '../../input/editor.ts';
-import { parseColumnMap } from '../../input/field-columns.ts';
+import { type CheckedInput, pickExamples, readRows } from '../../input/read-rows.ts';
 import { quoteCell } from '../../output/formats.ts';
 import type { PreparedCommand } from '../../output/printer.ts';
-import { parseAt, UsageError } from '../../process/errors.ts';
+import { UsageError } from '../../process/errors.ts';
 import { sanitize } from '../../process/text.ts';
 import { Names } from '../../records/access.ts';
 import { toServiceStatuses } from '../../records/record-fields.ts';
-import type { ApplyFlags } from '../shared-flags.ts';
-
-/** Applies a file of counts. A diff only prints the changes, and exits 8 if there are any. */
-export function applyCounts(
-  context: Context,
-  path: string,
-  flags: ApplyFlags,
-  mode = sessionMode(context),
-): PreparedCommand {
-  return {
-    view: runView(context, 'inventory', mode),
-    async run() {
-      // Without a service, this fails before a large input is read.
-      await context.client('bulk');
-      const { settings } = context;
-      const mapTexts = flags.map ?? [settings.get('import-map') ?? []].flat();
-      const map = parseAt('--map', mapTexts.join(), () => parseColumnMap(mapTexts));
-      const runFlags = toRunFlags(flags, map, mode);
-      const input = await readCheckedInput(context, path, countLayout(runFlags), runFlags);
-      const { delivery } = flags;
-      const runInput = { kind: 'apply', noun: 'inventory', input, flags: runFlags, delivery } as const;
-      return startRun(context, runInput, flags, mode);
-    },
-  };
-}
-
-/**
- * Completes the flags of a run with the defaults.
- *
- * @param mode a delivery that is written needs a number.
- * @throws UsageError for flags that cannot be combined.
- */
-function toRunFlags(flags: ApplyFlags, map: RunFlags['map'], mode: SessionMode): RunFlags {
-  const { relative: isRelative = false, createMissing = false, skipInvalid = false, sum = false } = flags;
-  const { thousands = null, decimal = null, shard = null, again = false, delivery } = flags;
-  if (thousands !== null && thousands === decimal)
-    throw new UsageError(`--thousands and --decimal cannot both be ${thousands}`);
-  if (!isRelative && again) throw new UsageError('--again: only with --relative');
-  if (!isRelative && delivery !== undefined) throw new UsageError('--delivery: only with --relative');
-  if (isRelative && delivery === undefined && mode === 'write')
-    throw new UsageError(
-      '--relative: a delivery needs its number, so that it is booked once',
-      'give --delivery with the number of the note that came with it, or a date',
-    );
-  return { map, thousands, decimal, sum, skipInvalid, shard, relative: isRelative, again, createMissing };
-}
 
 /** The counts to edit: those below a number, of pets of a status. */
 interface CountFilter {
@@ -115,4 +69,30 @@ async function readEditText(context: Context, { below, ...filter }: CountFilter)
     lines.push(`${petId},"${name}",${quantity},${quantity},${itemStatus}`);
   }
   return { text: `${lines.join('\n')}\n`, counts };
+}
+
+/**
+ * Parses the edited text and keeps the changed rows, if there are any. Each row expects the count that the editor showed.
+ *
+ * @throws UsageError with the texts of the invalid rows instead of their line numbers, which the comments on top shift.
+ */
+async function parseEdited(
+  text: string,
+  counts: ReadonlyMap<bigint, RecordValue>,
+): Promise<CheckedInput<CountRow> | undefined> {
+  async function* bytes() {
+    yield Buffer.from(text);
+  }
+  const inputFile = { name: 'edit', path: undefined, bytes: bytes() };
+  const input = await readRows(inputFile, countLayout(defaultFlags), { skipInvalid: true });
+  const lines = text.split('\n');
+  const faults = pickExamples(input.invalid).map(({ line, message }) => `${lines[line - 1]}: ${message}`);
+  if (faults.length > 0) throw new UsageError(faults.join('\n'));
+  const rows = input.rows.flatMap((row): CountRow[] => {
+    const { id, intent } = row;
+    const count = counts.get(id);
+    if (intent.kind !== 'set' || intent.value === count) return [];
+    return [{ ...row, intent: { ...intent, expected: intent.expected ?? count } }];
+  });
+  return rows.length === 0 ? undefined : { ...input, rows, skipped: 0 };
 }

@@ -1,0 +1,54 @@
+import { runView, type SessionMode, sessionMode } from '../../bulk/carry-out.ts';
+import { countLayout } from '../../bulk/count-layout.ts';
+import type { RunFlags } from '../../bulk/run.ts';
+import { readCheckedInput, startRun } from '../../bulk/start-run.ts';
+import type { Context } from '../../context.ts';
+import { parseColumnMap } from '../../input/field-columns.ts';
+import type { PreparedCommand } from '../../output/printer.ts';
+import { parseAt, UsageError } from '../../process/errors.ts';
+import type { ApplyFlags } from '../shared-flags.ts';
+
+/** Applies a file of counts. A diff only prints the changes, and exits 8 if there are any. */
+export function applyCounts(
+  context: Context,
+  path: string,
+  flags: ApplyFlags,
+  mode = sessionMode(context),
+): PreparedCommand {
+  return {
+    view: runView(context, 'inventory', mode),
+    async run() {
+      // Without a service, this fails before a large input is read.
+      await context.client('bulk');
+      const { settings } = context;
+      const mapTexts = flags.map ?? [settings.get('import-map') ?? []].flat();
+      const map = parseAt('--map', mapTexts.join(), () => parseColumnMap(mapTexts));
+      const runFlags = toRunFlags(flags, map, mode);
+      const input = await readCheckedInput(context, path, countLayout(runFlags), runFlags);
+      const { delivery } = flags;
+      const runInput = { kind: 'apply', noun: 'inventory', input, flags: runFlags, delivery } as const;
+      return startRun(context, runInput, flags, mode);
+    },
+  };
+}
+
+/**
+ * Completes the flags of a run with the defaults.
+ *
+ * @param mode a delivery that is written needs a number.
+ * @throws UsageError for flags that cannot be combined.
+ */
+function toRunFlags(flags: ApplyFlags, map: RunFlags['map'], mode: SessionMode): RunFlags {
+  const { thousands = null, decimal = null, shard = null, delivery } = flags;
+  const { relative = false, again = false, createMissing = false, skipInvalid = false, sum = false } = flags;
+  if (thousands !== null && thousands === decimal)
+    throw new UsageError(`--thousands and --decimal cannot both be ${thousands}`);
+  if (!relative && again) throw new UsageError('--again: only with --relative');
+  if (!relative && delivery !== undefined) throw new UsageError('--delivery: only with --relative');
+  if (relative && delivery === undefined && mode === 'write')
+    throw new UsageError(
+      '--relative: a delivery needs its number, so that it is booked once',
+      'give --delivery with the number of the note that came with it, or a date',
+    );
+  return { map, thousands, decimal, sum, skipInvalid, shard, relative, again, createMissing };
+}
