@@ -1,4 +1,3 @@
-import { offeredOperation } from '../api/contract.ts';
 import type { Noun, WriteVerb } from '../api/nouns.ts';
 import { runView } from '../bulk/carry-out.ts';
 import { newRow } from '../bulk/row.ts';
@@ -6,7 +5,7 @@ import { defaultFlags } from '../bulk/run.ts';
 import { readCheckedInput, startRun } from '../bulk/start-run.ts';
 import type { Context } from '../context.ts';
 import type { PreparedCommand } from '../output/printer.ts';
-import { openAccess } from '../records/access.ts';
+import { type Access, prepareRecords } from '../records/access.ts';
 import { checkOfferedFields, extraFields } from '../records/body-fields.ts';
 import { createRecordLayout, resolveNames, toIntent } from '../records/record-layout.ts';
 import type { FileFlags } from './shared-flags.ts';
@@ -25,11 +24,9 @@ export async function writeFileRecords(
   noun: Noun,
   { kind, from, fieldTexts, flags }: FileWrite,
 ): Promise<PreparedCommand> {
-  const operation = offeredOperation(await context.contract(), noun.operations[kind]);
-  const run = async () => {
-    const access = await openAccess(context, noun, operation, 'bulk');
+  const writeRecords = async (access: Access) => {
     const extra = extraFields(access, fieldTexts);
-    if (kind !== 'delete') checkOfferedFields(access, extra);
+    checkOfferedFields(access, extra);
     const { skipInvalid = false, shard = null } = flags;
     const runFlags = { ...defaultFlags, skipInvalid, shard };
     const layout = createRecordLayout(access, kind, extra);
@@ -44,5 +41,6 @@ export async function writeFileRecords(
     );
     return startRun(context, { kind, noun: noun.name, input: { ...input, rows }, flags: runFlags }, flags);
   };
+  const { run } = await prepareRecords(context, noun, noun.operations[kind], writeRecords, 'bulk');
   return { view: runView(context, noun.name), run };
 }

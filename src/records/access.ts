@@ -19,22 +19,7 @@ export interface Access {
   readonly noun: Noun;
   readonly names: Names;
   readonly operation: Operation;
-}
-
-/** Access of a verb that prints records. */
-export interface PrintAccess extends Access {
   readonly view: View<NamedRecord>;
-}
-
-/** Opens the client for the operation of a verb. */
-export async function openAccess(
-  context: Context,
-  noun: Noun,
-  operation: Operation,
-  use: ClientUse,
-): Promise<Access> {
-  const client = await context.client(use);
-  return { context, client, noun, operation, names: new Names(context, client) };
 }
 
 /**
@@ -47,30 +32,34 @@ export async function prepareRecords(
   context: Context,
   noun: Noun,
   operationId: OperationId,
-  work: (access: PrintAccess) => ReturnType<PreparedCommand['run']>,
+  work: (access: Access) => ReturnType<PreparedCommand['run']>,
+  use?: ClientUse,
 ): Promise<PreparedCommand & { readonly view: View<NamedRecord> }> {
   const operation = offeredOperation(await context.contract(), operationId);
   const showsNames = context.printer().content === 'text' && context.io.stdout.isTerminal;
   const view = createView(noun, operation, showsNames);
-  const run = async () => work({ ...(await openAccess(context, noun, operation, 'records')), view });
+  const run = async () => {
+    const client = await context.client(use);
+    return work({ context, client, noun, operation, view, names: new Names(context, client) });
+  };
   return { view, run };
 }
 
 /** Returns the noun whose names the view shows, such as pets in a list of orders. Returns undefined for a view without names. */
-function nounOfNames({ context, noun, view }: PrintAccess): NamedNoun | undefined {
+function nounOfNames({ context, noun, view }: Access): NamedNoun | undefined {
   const { field = '', column = '' } = noun.reference ?? {};
   return context.printer().shows(view, column) ? referenceFields[field] : undefined;
 }
 
 /** Begins to read the names that a view shows, at the same time as its records. The names of a few pets are read after them. */
-export function beginNames(access: PrintAccess, { isList }: { readonly isList: boolean }): void {
+export function beginNames(access: Access, { isList }: { readonly isList: boolean }): void {
   const noun = nounOfNames(access);
   if (noun && (isList || noun === 'categories')) access.names.beginReading(noun);
 }
 
 /** Reads the names that a view shows, by id: those for the records, or all. Returns none if the view shows none. It never rejects. */
 export async function readNames(
-  access: PrintAccess,
+  access: Access,
   records?: readonly ServiceRecord[],
 ): Promise<ReadonlyMap<bigint, string>> {
   const { context, names, noun } = access;

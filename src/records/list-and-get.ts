@@ -15,7 +15,6 @@ import {
   beginNames,
   joinErrors,
   Names,
-  type PrintAccess,
   prepareRecords,
   readNames,
   withNames,
@@ -104,7 +103,7 @@ const clearScreen = '\x1b[2J\x1b[H';
  *
  * @throws UsageError if stdout is not a terminal, or the format is not a table.
  */
-async function watchRecords(access: PrintAccess, options: WatchOptions): Promise<Output> {
+async function watchRecords(access: Access, options: WatchOptions): Promise<Output> {
   const { context } = access;
   const { io } = context;
   if (context.printer().content !== 'text' || !io.stdout.isTerminal || io.env.TERM === 'dumb')
@@ -124,7 +123,7 @@ async function watchRecords(access: PrintAccess, options: WatchOptions): Promise
   }
 }
 
-async function printOnce(access: PrintAccess, { intervalMs, limit, read }: WatchOptions): Promise<void> {
+async function printOnce(access: Access, { intervalMs, limit, read }: WatchOptions): Promise<void> {
   const { context, client, noun } = access;
   const { io, settings } = context;
   const { bold, red } = await context.style('stdout');

@@ -1,14 +1,22 @@
 import type { HttpRequest } from '../api/http.ts';
-import { differencesOf, fieldsOf, fieldText, type ServiceRecord } from '../api/record-values.ts';
+import {
+  describeValue,
+  differencesOf,
+  fieldsOf,
+  fieldText,
+  type ServiceRecord,
+} from '../api/record-values.ts';
+import { attemptDetails } from '../client/judge-write.ts';
+import { type Reason, reasonRule } from '../client/reasons.ts';
 import { requestsOutput } from '../client/shown-calls.ts';
+import { followUpCommand } from '../context.ts';
 import type { Notice } from '../output/messages.ts';
 import type { Output } from '../output/printer.ts';
-import { CliError, InterruptedError } from '../process/errors.ts';
-import type { Row } from '../writes/decide.ts';
+import { CliError, type ErrorDetails, InterruptedError, UsageError } from '../process/errors.ts';
+import { type Row, showCommand } from '../writes/decide.ts';
 import { createRecordPort } from '../writes/port.ts';
 import { type Settled, settleAll } from '../writes/settle.ts';
-import { type Access, joinErrors, type PrintAccess, readNames, withNames } from './access.ts';
-import { namedError, rowError } from './write-errors.ts';
+import { type Access, joinErrors, readNames, withNames } from './access.ts';
 
 // A command with ids settles its rows like a run, but without a journal: their outcomes are printed. A dry run is the same, but sends
 // nothing.
@@ -30,7 +38,7 @@ interface RowEnd {
 
 /** Sends the writes and returns their records; with --dry-run returns the requests. */
 export async function writeRecords(
-  access: PrintAccess,
+  access: Access,
   writes: readonly Pick<Row, 'id' | 'intent'>[],
   options: RecordWriteOptions,
 ): Promise<Output> {
@@ -51,10 +59,14 @@ export async function writeRecords(
   const interruption = signal.reason instanceof InterruptedError ? signal.reason : undefined;
   const ends = rows.map((row): RowEnd => {
     const settled = results.get(row);
-    const error = settled && rowError(access, row, settled, interruption);
-    return { row, settled, error: error && rows.length > 1 ? namedError(access, row, error) : error };
+    return { row, settled, error: settled && rowError(access, row, settled, interruption) };
   });
-  return flags.dryRun ? toPreview(access, ends, options) : toOutput(access, ends, interruption, options);
+  const errors = ends.flatMap(({ error }) => error ?? []);
+  const failure =
+    interruption && ends.length > 1 && !flags.dryRun
+      ? interruptedFailure(ends, errors, interruption, noun.plural)
+      : { notices: [], error: joinErrors(errors, ends.length, noun.plural) };
+  return flags.dryRun ? toPreview(access, ends, options, failure) : toOutput(access, ends, options, failure);
 }
 
 /** Reports one write: the change on a terminal, or the line of the command. */
@@ -84,46 +96,42 @@ async function reportWrite(
   );
 }
 
-/** Returns the output: the records, in the order of the command line, and the error of the failed writes. */
+/** The end of a command that failed in part. */
+interface Failure {
+  readonly notices: readonly Notice[];
+  readonly error: CliError | undefined;
+}
+
+/** Returns the records, in the order of the command line. */
 async function toOutput(
-  access: PrintAccess,
+  access: Access,
   ends: readonly RowEnd[],
-  interruption: InterruptedError | undefined,
-  options: RecordWriteOptions,
+  { asList }: RecordWriteOptions,
+  failure: Failure,
 ): Promise<Output> {
   const { plural } = access.noun;
-  const records = ends.map(writtenRecord).filter((record) => record !== undefined);
-  const failure =
-    interruption && ends.length > 1
-      ? interruptedFailure(ends, interruption, plural)
-      : { error: joinErrors(errorsOf(ends), ends.length, plural) };
-  const notices = [...(failure.notices ?? []), ...notesOf(ends, options)];
-  const messages = { notices, error: failure.error };
-  if (records.length === 0) return { kind: 'nothing', ...messages };
+  const records = ends.flatMap(writtenRecord);
+  const ending = { ...failure, notices: [...failure.notices, ...notesOf(ends, asList)] };
+  if (records.length === 0) return { kind: 'nothing', ...ending };
   const namedRecords = withNames(access, records, await readNames(access, records));
   const [first] = namedRecords;
-  if (first && !options.asList)
+  if (first && !asList)
     return {
       kind: 'record',
       record: first,
-      ...messages,
+      ...ending,
       warningIfUnprinted: 'the write succeeded, but its record could not be printed',
     };
   return {
     kind: 'list',
     pages: [namedRecords],
-    ...messages,
+    ...ending,
     warningIfUnprinted: `${records.length} of ${ends.length} ${plural} were written`,
   };
 }
 
-function errorsOf(ends: readonly RowEnd[]): readonly CliError[] {
-  return ends.flatMap(({ error }) => error ?? []);
-}
-
-function writtenRecord({ row, settled }: RowEnd): ServiceRecord | undefined {
-  if (row.intent.kind === 'remove') return undefined;
-  return isDone(settled) ? settled?.record : undefined;
+function writtenRecord({ row, settled }: RowEnd): ServiceRecord | [] {
+  return row.intent.kind !== 'remove' && isDone(settled) ? (settled?.record ?? []) : [];
 }
 
 function isDone(settled: Settled | undefined): boolean {
@@ -131,23 +139,18 @@ function isDone(settled: Settled | undefined): boolean {
   return kind === 'applied' || kind === 'unchanged';
 }
 
-function notesOf(ends: readonly RowEnd[], { asList }: RecordWriteOptions): Notice[] {
-  const withoutRecord = ends.filter(
-    ({ row, settled }) =>
-      row.intent.kind !== 'remove' && settled?.outcome?.kind === 'applied' && !settled.record,
+/** Says which writes were answered without a record, and that the id of a new one is unknown. */
+function notesOf(ends: readonly RowEnd[], asList: boolean): Notice[] {
+  const answered = ends.flatMap(({ row, settled }) =>
+    row.intent.kind !== 'remove' && settled?.outcome?.kind === 'applied' && !settled.record
+      ? settled.outcome
+      : [],
   );
-  const nameless = withoutRecord.filter(({ settled }) => {
-    const made = settled?.outcome?.made;
-    return made && made.id === undefined;
-  }).length;
-  const count = withoutRecord.length - nameless;
-  const writes = asList ? `${count} of these writes` : 'the write';
-  const notices: Notice[] = [];
-  if (nameless > 0)
-    notices.push(['note', 'the record was created, and its id is unknown: the answer has none']);
-  if (count > 0)
-    notices.push(['note', `the service answered ${writes} without a record, so there is none to print`]);
-  return notices;
+  if (answered.length === 0) return [];
+  const writes = asList ? `${answered.length} of these writes` : 'the write';
+  const isNameless = answered.some(({ made }) => made && made.id === undefined);
+  const clause = isNameless ? ', and its id is unknown' : '';
+  return [['note', `the service answered ${writes} without a record, so there is none to print${clause}`]];
 }
 
 /**
@@ -156,40 +159,107 @@ function notesOf(ends: readonly RowEnd[], { asList }: RecordWriteOptions): Notic
  */
 function interruptedFailure(
   ends: readonly RowEnd[],
+  errors: readonly CliError[],
   { kind, message }: InterruptedError,
   unit: string,
-): Pick<Output, 'notices' | 'error'> {
-  const errors = errorsOf(ends);
+): Failure {
   const done = ends.filter(({ settled, error }) => settled && !error).length;
   const error = new CliError(kind, `${message}: ${done} of ${ends.length} ${unit} were written`, {
     mayBeApplied: errors.some(({ details }) => details.mayBeApplied),
     hint: errors[0]?.details.hint,
   });
   const doubt = '; it may or may not have been applied';
-  const warnings = errors.map(
+  const notices = errors.map(
     ({ message, details }): Notice => ['warning', message + (details.mayBeApplied ? doubt : '')],
   );
-  return { error, notices: warnings };
+  return { error, notices };
 }
 
 /** Returns the requests of a dry run, without the credential. */
 function toPreview(
-  { client, noun }: Access,
+  { client }: Access,
   ends: readonly RowEnd[],
   { asList }: RecordWriteOptions,
+  { error }: Failure,
 ): Output {
   const requests = ends.flatMap(({ settled }): HttpRequest | [] =>
     settled?.request ? client.preview(settled.request) : [],
   );
-  const error = joinErrors(errorsOf(ends), ends.length, noun.plural);
-  const notices: Notice[] =
-    requests.length === 0 && !error
-      ? [
-          [
-            'note',
-            `nothing would be sent: ${ends.length === 1 ? 'the record is' : 'the records are'} as asked`,
-          ],
-        ]
-      : [];
-  return { ...requestsOutput(requests, asList), notices, error };
+  if (requests.length === 0 && error) return { kind: 'nothing', error };
+  const output = { ...requestsOutput(requests, asList), error };
+  if (requests.length > 0) return output;
+  const records = ends.length === 1 ? 'the record is' : 'the records are';
+  return { ...output, notices: [['note', `nothing would be sent: ${records} as asked`]] };
+}
+
+/**
+ * Returns the error of a row that was not written, or may not have been.
+ *
+ * @param interruption the signal that ended the command.
+ */
+function rowError(
+  access: Access,
+  row: Row,
+  settled: Settled,
+  interruption: InterruptedError | undefined,
+): CliError | undefined {
+  const { outcome, error } = settled;
+  if (!outcome) return settled.request ? undefined : interruption;
+  const { kind, reason } = outcome;
+  if (!reason || kind === 'applied' || kind === 'unchanged') return undefined;
+  if (kind === 'unknown')
+    return unknownError(access, row, { ...settled, error: interruption ?? error }, reason);
+  return failedError(access, row, reason, error);
+}
+
+function subjectOf({ noun }: Access, { id }: Row): string {
+  return id === undefined ? noun.singular : `${noun.singular} ${id}`;
+}
+
+/** Returns the error of a row that was certainly not written. */
+function failedError(
+  access: Access,
+  row: Row,
+  { code, message }: Reason,
+  error: CliError | undefined,
+): CliError {
+  const { kind = 'failed', hint } = reasonRule(code);
+  const subject = subjectOf(access, row);
+  if (kind === 'not-found') return error ?? new CliError(kind, `${subject} does not exist`);
+  if (kind === 'usage') return new UsageError(`the count of pet ${row.id}: ${message}`);
+  if (error && code !== 'stale') return error;
+  const change = code === 'changed' ? ' was changed in the meantime' : '';
+  return new CliError(kind, `${subject}${change}: ${message}`, {
+    ...error?.details,
+    serviceMessage: undefined,
+    hint,
+  });
+}
+
+/** Returns the error of a write that may have been applied: exit 6, or that of the signal. */
+function unknownError(
+  access: Access,
+  row: Row,
+  { error, state: { lastWrite, planned, attempts } }: Settled,
+  { code, message }: Reason,
+): CliError {
+  const isPlainSet = row.intent.kind === 'set' && row.intent.expected === undefined;
+  const lacksSent = row.intent.kind === 'add' && !reasonRule(code).saysSent;
+  const sent = planned && lacksSent ? `; ${describeValue(planned.after)} was sent` : '';
+  const text = `${subjectOf(access, row)}: ${message}${sent}`;
+  const look = followUpCommand(access.context, showCommand(access.noun, row));
+  const details: ErrorDetails = {
+    ...attemptDetails(lastWrite),
+    ...error?.details,
+    attempts,
+    // In JSON the message of the service replaces ours, if ours says no more.
+    serviceMessage: code === 'rejected' && sent === '' ? error?.details.serviceMessage : undefined,
+    mayBeApplied: true,
+    retryable: isPlainSet && (lastWrite?.error?.details.retryable ?? false),
+    hint: isPlainSet
+      ? (error?.details.hint ?? `look at it: ${look}`)
+      : `do not run it again before you have looked: ${look}`,
+  };
+  if (error instanceof InterruptedError) return new InterruptedError(error.signal, details);
+  return new CliError('unavailable', text, details);
 }
