@@ -24,7 +24,7 @@ export async function main(argv: readonly string[], processIo: Io): Promise<numb
   const { io, liveLine } = openStreams(processIo, secrets);
   const interrupts = createInterrupts(io);
   const [{ readCommandLine }, { program }] = await Promise.all([
-    import('./cli/dispatch.ts'),
+    import('./cli/command-line.ts'),
     import('./commands/index.ts'),
   ]);
   const commandLine = await readCommandLine(argv, program);

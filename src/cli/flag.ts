@@ -187,7 +187,7 @@ export const programFlags = { version: flag('--version', 'print the version') } 
 
 /** The flags of commands that change records of the service. */
 export const writeFlags = {
-  dryRun: flag('--dry-run', 'print the request and send nothing'),
+  dryRun: flag('--dry-run', 'show the request or the plan, and write nothing'),
   confirm: value('--confirm <profile>', 'name of the profile, if it is protected', { offers: 'profile' }),
 } satisfies Record<string, Flag>;
 

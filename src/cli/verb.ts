@@ -28,8 +28,8 @@ interface ActionDetails {
   readonly description?: string | readonly [string, ...Block[]];
   /** Complete command lines, the most useful first. */
   readonly examples: readonly string[];
-  /** Set if the command changes records of the service, directly or in a run with a plan. It then takes --dry-run and --confirm. */
-  readonly write?: 'direct' | 'run';
+  /** Set if the command changes records of the service. It then takes --dry-run and --confirm. */
+  readonly writes?: true;
   /**
    * How the command treats a wrong value in the environment or the config. By default the value stops the command. Commands that
    * repair or show settings warn about it or ignore it. Commands that need no settings leave the config unread.
@@ -132,7 +132,7 @@ export function isGroup(command: object): command is Group {
 /** Returns all flags of a command, its own flags first. A group also takes the write flags if one of its verbs may write. */
 export function flagsOf(command: Action | Group): Record<string, Flag> {
   // A top-level command counts as one that may write, because loading it to find out would take too long.
-  const mayWrite = (verb: Command | Unloaded) => 'load' in verb || ('write' in verb && verb.write);
+  const mayWrite = (verb: Command | Unloaded) => 'load' in verb || 'writes' in verb;
   const hasWrites = isGroup(command) && command.verbs.some(mayWrite);
   return { ...commandFlags(command), ...globalFlags, ...(hasWrites && writeFlags) };
 }
@@ -140,9 +140,7 @@ export function flagsOf(command: Action | Group): Record<string, Flag> {
 /** Returns the flags of a command without those that every command takes. */
 export function commandFlags(command: Action | Group): Record<string, Flag> {
   if (isGroup(command)) return { ...(command.flags ?? command.alone?.flags) };
-  const preview = command.write === 'run' ? 'show the plan and write nothing' : writeFlags.dryRun.summary;
-  const ofWrites = command.write ? { ...writeFlags, dryRun: { ...writeFlags.dryRun, summary: preview } } : {};
-  return { ...command.flags, ...ofWrites };
+  return { ...command.flags, ...(command.writes && writeFlags) };
 }
 
 /** Returns the full name of a command: `petstore pets list`. */

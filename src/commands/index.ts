@@ -1,6 +1,6 @@
 import { version } from '../../package.json';
+import { printHelp } from '../cli/command-line.ts';
 import { topicNames } from '../cli/command-words.ts';
-import { printHelp } from '../cli/dispatch.ts';
 import { argument, programFlags } from '../cli/flag.ts';
 import { action, type Program } from '../cli/verb.ts';
 

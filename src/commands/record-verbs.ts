@@ -47,7 +47,7 @@ export function recordVerbs(noun: Noun, examples: Readonly<Record<'get' | WriteV
       name: 'create',
       summary: `Create ${singularWithArticle}, or many from a file`,
       description: `Creates ${singularWithArticle}. On a terminal it asks for missing values. With --from it is a run, like inventory apply: plan, question, journal, resume and undo.`,
-      write: 'direct',
+      writes: true,
       examples: examples.create,
       flags: {
         ...flags,
@@ -63,7 +63,7 @@ export function recordVerbs(noun: Noun, examples: Readonly<Record<'get' | WriteV
       name: 'update',
       summary: `Change ${plural}`,
       description: `Changes only what the flags name: reads each ${singular} and writes it back. With --from it is a run, like inventory apply: plan, question, journal, resume and undo.`,
-      write: 'direct',
+      writes: true,
       examples: examples.update,
       args: { ids: idsOrFile },
       flags: {
@@ -80,7 +80,7 @@ export function recordVerbs(noun: Noun, examples: Readonly<Record<'get' | WriteV
       name: 'edit',
       summary: `Edit ${singularWithArticle} as YAML in an editor`,
       description: `Opens the ${singular} as YAML in $VISUAL, $EDITOR or vi. If it is saved unchanged or empty, nothing is sent. An invalid text is opened once more with the reason on top. Text that is not sent is kept in a file.`,
-      write: 'direct',
+      writes: true,
       examples: [`petstore ${plural} edit 1`, `EDITOR=nano petstore ${plural} edit 1`],
       args: { id },
       prepare: async (context, args) =>
@@ -90,7 +90,7 @@ export function recordVerbs(noun: Noun, examples: Readonly<Record<'get' | WriteV
       name: 'delete',
       aliases: ['rm'],
       summary: `Delete ${plural}, after asking`,
-      write: 'direct',
+      writes: true,
       examples: examples.delete,
       args: { ids: idsOrFile },
       flags: { from: fromFlag(`delete the ${plural} whose ids this file has`), ...fileFlags },

@@ -188,7 +188,7 @@ export const undo = sessionVerb(
 function sessionVerb(verb: 'resume' | 'undo', description: string, examples: readonly string[]) {
   return action({
     description,
-    write: 'run',
+    writes: true,
     examples,
     args: {
       run: argument('[run]', 'its id, such as r7 (default: the last run on this service)', {

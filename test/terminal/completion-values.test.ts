@@ -51,7 +51,7 @@ test.each([
   ['config unset prof', ['profile']],
   ['config --dry', ['']],
   ['runs --dry', ['']],
-  ['inventory --dry', ['--dry-run\tprint the request and send nothing']],
+  ['inventory --dry', ['--dry-run\tshow the request or the plan, and write nothing']],
 ])('petstore %s<Tab> offers %j', async (line, offers) => {
   waitForValues();
   config.write({ profiles: { shop: {} } });

@@ -54,7 +54,7 @@ const get = verb({
 const set = verb({
   name: 'set',
   summary: 'Set the stock count of a pet',
-  write: 'direct',
+  writes: true,
   examples: [
     'petstore inventory set 42 10',
     'petstore inventory set Luna 10',
@@ -71,7 +71,7 @@ const adjust = verb({
   summary: 'Add to or take from the stock count of a pet',
   description:
     'Reads the stock count of a pet, adds to it and sets the sum. If the service sends ETags, as the local one does, a change that somebody else makes in between is never lost: the count is read and added to again, ten times at most. Without ETags such a change is overwritten. A gateway that sends a request twice can lose that change or count yours twice; turn off its retries for PUT.',
-  write: 'direct',
+  writes: true,
   examples: ['petstore inventory adjust 42 +5', 'petstore inventory adjust 42 -5'],
   args: {
     pet: petIdArgument,
@@ -85,7 +85,7 @@ const create = verb({
   name: 'create',
   summary: 'Create the inventory entry of a pet',
   description: 'Creates the inventory entry of a pet, with the status that the pet has.',
-  write: 'direct',
+  writes: true,
   examples: ['petstore inventory create 42 10'],
   args: { pet: petIdArgument, quantity: quantityArgument },
   prepare: async (context, { pet, quantity }) =>
@@ -96,7 +96,7 @@ const remove = verb({
   name: 'delete',
   aliases: ['rm'],
   summary: 'Delete inventory entries, after asking',
-  write: 'direct',
+  writes: true,
   examples: ['petstore inventory delete 3', 'petstore inventory rm 3 4 5 --yes'],
   args: { ids: petIdsArgument },
   prepare: async (context, { ids }) =>
@@ -124,7 +124,7 @@ const apply = verb({
   summary: 'Set stock counts to those of a file',
   description:
     'Reads a CSV, JSON or JSONL file of petId and quantity (- is stdin), checks all of it, compares it with the current counts, asks, and sets those that differ. The plan is kept: resume finishes a run that was stopped, undo sets it back.',
-  write: 'run',
+  writes: true,
   examples: [
     'petstore inventory apply stock.csv',
     'petstore inventory apply stock.csv --dry-run',
@@ -165,7 +165,7 @@ const edit = verb({
   summary: 'Change counts in an editor',
   description:
     'Opens counts with the names of their pets in $VISUAL, $EDITOR or vi; then plans, asks and writes the rows that you changed, each only if nobody else has changed the count meanwhile.',
-  write: 'run',
+  writes: true,
   examples: ['petstore inventory edit --below 5', 'EDITOR="code --wait" petstore inventory edit'],
   flags: {
     status: statusesFlag('only entries of pets of this status'),

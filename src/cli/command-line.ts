@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { CommanderError, Option, Command as Parser } from 'commander';
 import type { Context } from '../context.ts';
 import { checkColumns, type View } from '../output/columns.ts';
 import type { Output, PreparedCommand } from '../output/printer.ts';
@@ -6,14 +7,15 @@ import { plainStyle } from '../output/style.ts';
 import { exitCodes, OutputClosedError, UsageError } from '../process/errors.ts';
 import { closestWord } from '../process/text.ts';
 import { asksForHelp, findHelp, nameOf, readPage, readTable } from './command-words.ts';
-import { type GlobalFlags, writeFlags } from './flag.ts';
-import { parseLine } from './parse-line.ts';
+import { type Flag, type GlobalFlags, writeFlags } from './flag.ts';
 import {
   type Action,
   actionOf,
   commandName,
   flagsOf,
+  type Group,
   isGroup,
+  loadCommand,
   type ParsedLine,
   type Program,
   type Values,
@@ -75,7 +77,7 @@ export async function printHelp(context: Context, argv: readonly string[]): Prom
 async function runLine(context: Context, line: ParsedLine): Promise<number> {
   const name = commandName(line.path);
   const action = actionOf(line.command);
-  if (line.problem || !action) throw toParseError(context, line);
+  if (line.problem || !action) throw toParseError(line);
   const { values } = line;
   checkValues(name, action, values);
   await checkSettings(context, action);
@@ -156,7 +158,7 @@ async function printOutput(
 const guardedFlags = ['--yes', '--again'];
 
 /** Turns an error of commander into ours. */
-function toParseError({ io }: Context, { path, problem }: ParsedLine): UsageError {
+function toParseError({ path, command, problem }: ParsedLine): UsageError {
   const name = commandName(path);
   const message = (problem?.message ?? '').replace('error: ', '');
   const seeHelp = `see \`${name} --help\``;
@@ -165,11 +167,108 @@ function toParseError({ io }: Context, { path, problem }: ParsedLine): UsageErro
   const [flagName = '', ...values] = word.split('=');
   // The value of an unknown flag may be a token.
   const sentence = `${name}: unknown option '${flagName}${values.length > 0 ? '=…' : ''}'`;
-  const table = readTable(join(io.packageDir, 'dist'));
-  const names = [...(table.commands[path.join(' ')]?.flags ?? []), ...table.flags].map(nameOf);
+  const names = Object.values(flagsOf(command)).map(nameOf);
   const near = closestWord(
     flagName,
     names.filter((each) => !guardedFlags.includes(each)),
   );
   return new UsageError(sentence, near === undefined ? seeHelp : `did you mean ${near}?`);
+}
+
+/**
+ * Parses a command line with commander. Only the commands on the line are loaded, each when commander reaches it. Every level takes
+ * the global flags, so that they can be anywhere.
+ */
+async function parseLine(program: Program, words: readonly string[]): Promise<ParsedLine> {
+  const root = new Parser(program.name);
+  let position: Pick<ParsedLine, 'path' | 'command'> = { path: [], command: program };
+  let innermost = root;
+  // The program itself prints errors and help. Commander would load all of node:net to find out how wide stderr is.
+  root
+    .exitOverride()
+    .showSuggestionAfterError(false)
+    .configureHelp({ formatHelp: () => '' })
+    .configureOutput({
+      writeErr: () => {},
+      outputError: () => {},
+      getErrHelpWidth: () => 80,
+      getErrHasColors: () => false,
+    });
+
+  function enter(parser: Parser, next: typeof position, rest: readonly string[]): void {
+    position = next;
+    innermost = parser;
+    parser.helpOption(false).helpCommand(false).enablePositionalOptions();
+    for (const [key, value] of Object.entries(parser.parent?.opts() ?? {})) parser.setOptionValue(key, value);
+    for (const [key, flag] of Object.entries(mayHaveFlags(next.command, rest) ? flagsOf(next.command) : {}))
+      parser.addOption(toOption(key, flag));
+    const action = actionOf(next.command);
+    if (action) takeArguments(parser, action);
+    if (isGroup(next.command)) addVerbs(parser, next.command);
+  }
+
+  function addVerbs(parser: Parser, group: Group): void {
+    // Commander takes a millisecond for a long list of verbs, so it gets only those on the line.
+    for (const { name, aliases = [] } of group.verbs)
+      if ([name, ...aliases].some((word) => words.includes(word))) parser.command(name).aliases(aliases);
+    parser.hook('preSubcommand', async ({ args }, subcommand) => {
+      const entry = group.verbs.find(({ name }) => name === subcommand.name());
+      if (!entry) return;
+      const command = await loadCommand(entry);
+      enter(subcommand, { path: [...position.path, entry.name], command }, args.slice(1));
+    });
+  }
+
+  enter(root, position, words);
+  const problem = await root.parseAsync(words, { from: 'user' }).then(
+    () => undefined,
+    (thrown: unknown) => {
+      if (thrown instanceof CommanderError) return thrown;
+      throw thrown;
+    },
+  );
+  const keys = Object.keys(('args' in position.command && position.command.args) || {});
+  const args = Object.fromEntries(keys.map((key, at) => [key, innermost.processedArgs[at]]));
+  const flags = innermost.opts();
+  return { ...position, flags, values: { ...args, ...flags }, problem };
+}
+
+/**
+ * Returns true if the words may contain a flag of this level. If the first word names a verb, the flags after it belong to the verb.
+ * Then commander need not make the options of this level, which takes a millisecond.
+ */
+function mayHaveFlags(command: Action | Group, words: readonly string[]): boolean {
+  const names = isGroup(command) ? command.verbs.flatMap(({ name, aliases = [] }) => [name, ...aliases]) : [];
+  return !names.includes(words[0] ?? '') && words.some((word) => word.startsWith('-'));
+}
+
+function toOption(key: string, { syntax, conflicts = [], key: otherKey, parse }: Flag): Option {
+  const option = new Option(syntax).conflicts([...conflicts]);
+  // `--no-header` is a flag of its own, not the opposite of `--header`.
+  option.negate = false;
+  option.attributeName = () => otherKey ?? key;
+  if (parse) option.preset('').argParser(returnUsageError(parse));
+  return option;
+}
+
+function takeArguments(parser: Parser, { args = {} }: Action): void {
+  parser.action(() => {});
+  for (const { syntax, parse } of Object.values(args)) {
+    const argument = parser.createArgument(syntax);
+    if (parse) argument.argParser(returnUsageError(parse));
+    parser.addArgument(argument);
+  }
+}
+
+/** Makes a parser that returns its error instead of throwing it, because a later word may say how errors are printed. */
+function returnUsageError(parse: (text: string, soFar: unknown) => unknown) {
+  return (text: string, soFar: unknown): unknown => {
+    if (soFar instanceof UsageError) return soFar;
+    try {
+      return parse(text, soFar);
+    } catch (error) {
+      if (error instanceof UsageError) return error;
+      throw error;
+    }
+  };
 }
