@@ -1,4 +1,8 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { constants, mkdtempSync, openSync, rmSync } from 'node:fs';
+import { Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 
 /** The program under trial, and an earlier build of it if `PETSTORE_BENCH_BEFORE` names its folder. */
 const builds = ['.', process.env.PETSTORE_BENCH_BEFORE].filter((folder) => folder !== undefined);
@@ -47,6 +51,19 @@ export function printRow(cells) {
   console.log(`| ${cells.join(' | ')} |`);
 }
 
+/** Opens a pipe as that of a shell, whose content is discarded. The pipes that Node gives to a child are sockets. */
+function openPipe() {
+  const folder = mkdtempSync(join(tmpdir(), 'petstore-bench-'));
+  const pipe = join(folder, 'stdout');
+  spawnSync('mkfifo', [pipe]);
+  new Socket({ fd: openSync(pipe, constants.O_RDONLY | constants.O_NONBLOCK) }).resume().unref();
+  const end = openSync(pipe, 'w');
+  rmSync(folder, { recursive: true });
+  return end;
+}
+
+const stdout = openPipe();
+
 /** Measures the milliseconds of a whole process. Reads and discards its output. */
 export function timeOf(command, args, { env = process.env, cwd, input, expected = 0 } = {}) {
   return new Promise((resolve, reject) => {
@@ -54,9 +71,8 @@ export function timeOf(command, args, { env = process.env, cwd, input, expected 
     const child = spawn(command, args, {
       env,
       cwd,
-      stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
+      stdio: [input === undefined ? 'ignore' : 'pipe', stdout, 'pipe'],
     });
-    child.stdout.resume();
     let complaint = '';
     child.stderr.on('data', (chunk) => {
       complaint += chunk;

@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, openSync, type Stats, statSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, type Stats, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ReadStream, WriteStream } from 'node:tty';
 import { withinLimits } from './deadline.ts';
@@ -132,6 +132,7 @@ interface ProcessOutput extends OutputStream {
 /** @param open returns Node's stream of the descriptor; called when it is first needed. */
 function processOutput(name: string, descriptor: 1 | 2, open: () => WriteStream): ProcessOutput {
   const isTerminalDevice = isDevice(descriptor);
+  const direct = openDirect(descriptor);
   let opened: WriteStream | undefined;
   const stream = (): WriteStream => {
     // A failed write rejects its own promise; without a listener the same error would also end the process.
@@ -140,7 +141,10 @@ function processOutput(name: string, descriptor: 1 | 2, open: () => WriteStream)
   };
   const send = (data: string | Uint8Array): Promise<void> =>
     new Promise((resolve, reject) => {
-      stream().write(data, (error) => (error ? reject(error) : resolve()));
+      const bytes = typeof data === 'string' ? Buffer.from(data) : data;
+      const rest = opened ? bytes : bytes.subarray(writeAtOnce(direct, bytes));
+      if (rest.length === 0 && !opened) resolve();
+      else stream().write(rest, (error) => (error ? reject(error) : resolve()));
     });
   return {
     get isTerminal() {
@@ -161,6 +165,28 @@ function processOutput(name: string, descriptor: 1 | 2, open: () => WriteStream)
       if (opened?.writable && !opened.destroyed) await send('').catch(() => {});
     },
   };
+}
+
+/** Opens a file or a pipe for writes that never wait. Without them even a short output loads Node's streams and all of node:net. */
+function openDirect(descriptor: number): number | undefined {
+  try {
+    const stats = fstatSync(descriptor);
+    if (stats.isFile()) return descriptor;
+    // Opened again, because a descriptor that never waits would be one for every process that shares it.
+    const flags = constants.O_WRONLY | constants.O_NONBLOCK;
+    return stats.isFIFO() ? openSync(`/proc/self/fd/${descriptor}`, flags) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Writes what a file or a pipe takes at once. @returns the number of bytes; 0 for an error, which Node's stream then reports. */
+function writeAtOnce(direct: number | undefined, bytes: Uint8Array): number {
+  try {
+    return direct === undefined ? 0 : writeSync(direct, bytes);
+  } catch {
+    return 0;
+  }
 }
 
 /** Returns true if a descriptor leads to a device, such as a terminal, and not to a file, a pipe, a socket or the null device. */

@@ -37,9 +37,9 @@ function words(mode: Mode, rows = fewRows): string[] {
 }
 
 /** Runs the program as `$petstore` in a shell, which has the pipes and files that a test asks for. */
-function inShell(script: string): Promise<Outcome> {
+function inShell(script: string, rows = fewRows): Promise<Outcome> {
   const folders = 'PETSTORE_CONFIG_DIR=/nonexistent PETSTORE_STATE_DIR=/dev/null/state';
-  const petstore = ['env', folders, nodeBinary, cliPath, ...words('whole')].join(' ');
+  const petstore = ['env', folders, nodeBinary, cliPath, ...words('whole', rows)].join(' ');
   return outcomeOf(spawn('bash', ['--norc', '-c', `petstore='${petstore}'; ${script}`]));
 }
 
@@ -60,6 +60,11 @@ test.each([
   expect(exit).toBe(code);
   expect(bytes).toBeGreaterThan(5_000_000);
   expect(tail.trimEnd().split('\n').at(-1)).toContain(`"id":${manyRows},`);
+});
+
+testInBash('5 MB into a pipe with a slow reader arrive whole', async () => {
+  const run = await inShell('$petstore | { sleep 0.1; tail -1; }', manyRows);
+  expect(run).toMatchObject({ code: 0, stdout: expect.stringContaining(`"id":${manyRows},`), stderr: '' });
 });
 
 testInBash.each(['jsonl', 'table'])(
