@@ -12,8 +12,8 @@ import { inTwoSteps } from '../process/signals.ts';
 import { counted } from '../process/text.ts';
 import { settleAll } from '../writes/settle.ts';
 import { endSession } from './end-session.ts';
-import { type Journal, openJournal } from './journal.ts';
-import { createRowKeeper, markBeforeSending, type SessionKeeper } from './keep-rows.ts';
+import { openJournal } from './journal.ts';
+import { createRowKeeper, markBeforeSending } from './keep-rows.ts';
 import { toRunInfo } from './list-runs.ts';
 import { brokenGuard, type Guards, type Plan, planRun } from './plan.ts';
 import type { Report } from './report.ts';
@@ -107,16 +107,11 @@ export async function previewRun(
   };
 }
 
+/** Reads the records and plans. @throws CliError also if the run had to stop, such as for a service that gives no answer. */
 async function planSession(context: Context, runs: SessionRuns, flags: SessionFlags) {
   const { rejects } = flags;
   if (rejects !== undefined) checkFolder({ name: rejects, folder: context.io.cwd }, '--rejects');
   const session = await createSession(context, runs);
-  const plan = await planWithProgress(context, session);
-  return { session, plan, guardError: brokenGuard(runs.run, plan, flags) };
-}
-
-/** Reads the records and plans. @throws CliError also if the run had to stop, such as for a service that gives no answer. */
-async function planWithProgress(context: Context, session: Session): Promise<Plan> {
   const { stop, run } = session;
   let recordsRead = 0;
   const activity = {
@@ -125,11 +120,12 @@ async function planWithProgress(context: Context, session: Session): Promise<Pla
     read: () => ({ done: recordsRead }),
   };
   try {
-    return await withProgress(context, activity, () =>
+    const plan = await withProgress(context, activity, () =>
       planRun(session, () => {
         recordsRead += 1;
       }),
     );
+    return { session, plan, guardError: brokenGuard(run, plan, flags) };
   } catch (error) {
     if (!stop.cause) throw error;
     // The reading failed only because of the stop.
@@ -149,7 +145,7 @@ async function writePlan(
   { rejects, maxErrors = 100 }: SessionFlags,
   lock: TargetLock,
 ): Promise<Report> {
-  const { stop, run, client } = session;
+  const { stop, run, client, port, concurrency } = session;
   const stopBy = (signal: Signal) => {
     stop.trigger(new InterruptedError(signal));
     void context.notice(
@@ -168,26 +164,18 @@ async function writePlan(
       unit: 'rows',
       read: () => ({ done: counts.ended, total, failed: counts.failed }),
     };
+    const writeRows = async () => {
+      const marked = markBeforeSending(plan.changes, journal, stop, concurrency);
+      try {
+        await settleAll(port, marked, { stopped: stop.stopped, concurrency }, keeper);
+      } finally {
+        await keeper.flush();
+      }
+    };
     const startedMs = monotonicMs();
-    if (total > 0) await withProgress(context, activity, () => writeRows(session, plan, journal, keeper));
+    if (total > 0) await withProgress(context, activity, writeRows);
     const seconds = Math.round(monotonicMs() - startedMs) / 1000;
     const ending = endSession(run, plan, journal, { name: rejects, folder: context.io.cwd });
     return { ...toRunInfo(run), rows: run.rows, seconds, stop: stop.cause, ...ending };
   });
-}
-
-/** Writes the rows of a plan. Returns when all are settled, or the run has stopped. */
-async function writeRows(
-  session: Session,
-  plan: Plan,
-  journal: Journal,
-  keeper: SessionKeeper,
-): Promise<void> {
-  const { stop, port, concurrency } = session;
-  const marked = markBeforeSending(plan.changes, journal, stop, concurrency);
-  try {
-    await settleAll(port, marked, { stopped: stop.stopped, concurrency }, keeper);
-  } finally {
-    await keeper.flush();
-  }
 }

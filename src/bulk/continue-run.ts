@@ -3,7 +3,7 @@ import type { Notice } from '../output/messages.ts';
 import type { Output, PreparedCommand } from '../output/printer.ts';
 import { UsageError } from '../process/errors.ts';
 import { counted, groupDigits, minuteText } from '../process/text.ts';
-import { carryOut, previewRun, runView, type SessionFlags, sessionMode } from './carry-out.ts';
+import { carryOut, previewRun, type SessionFlags } from './carry-out.ts';
 import {
   checkProfile,
   findRun,
@@ -17,9 +17,10 @@ import {
 import { runError, toRunJson } from './report.ts';
 import { reportView } from './report-output.ts';
 import { isAppliedOrUncertain, isResumable, unfinishedCount } from './row.ts';
+import { createRowView } from './row-view.ts';
 import { areDisjoint, defaultFlags, type Run, runKinds } from './run.ts';
 import { beginUndo, readSessionRuns, type SessionRuns } from './session.ts';
-import { findTarget, lockTarget, parseTarget, type TargetLock } from './target.ts';
+import { findTarget, lockTarget, type TargetLock } from './target.ts';
 
 type SessionVerb = 'resume' | 'undo';
 
@@ -36,7 +37,7 @@ export async function prepareSession(
   flags: SessionFlags,
 ): Promise<PreparedCommand> {
   const target = await findTarget(context);
-  if (sessionMode(context) === 'write')
+  if (!context.flags.dryRun)
     return {
       view: reportView,
       async run() {
@@ -44,32 +45,26 @@ export async function prepareSession(
         const header =
           runId === undefined ? { name: verb, flags: defaultFlags } : await readHeader(context.io, runId);
         await using lock = await lockTarget(context, { ...header, target }, flags);
-        return await carryOutChoice(
-          context,
-          verb,
-          await chooseRun(context, target, verb, runId),
-          flags,
-          lock,
-        );
+        const choice = await chooseRun(context, target, verb, runId);
+        return await carryOutChoice(context, verb, choice, flags, lock);
       },
     };
   const choice = await chooseRun(context, target, verb, runId);
-  const { header } = (choice.kind === 'session' ? choice.runs.run : choice.info) ?? {};
   return {
-    view: runView(context, header?.noun ?? 'inventory'),
+    view: createRowView(choice.info?.header.noun ?? 'inventory'),
     run: () => carryOutChoice(context, verb, choice, flags),
   };
 }
 
-/** The runs of the next session, or `nothing` if the run is finished, or there is no run. */
-type Choice =
-  | { readonly kind: 'session'; readonly runs: SessionRuns }
-  | {
-      readonly kind: 'nothing';
-      readonly info: RunInfo | undefined;
-      /** The last other run that can go on, unless the run was chosen by its id. */
-      readonly other?: RunInfo | undefined;
-    };
+/** The run that a command goes on with. */
+interface Choice {
+  /** Undefined if there is no run on the target. */
+  readonly info?: RunInfo | undefined;
+  /** The runs of the next session. Undefined if nothing is left to do. */
+  readonly runs?: SessionRuns | undefined;
+  /** If nothing is left to do, the last other run that can go on, unless the run was chosen by its id. */
+  readonly other?: RunInfo | undefined;
+}
 
 /**
  * Chooses the run with this id, or else the last run on the target, whether it wrote or not, so that `undo` takes back no earlier
@@ -86,17 +81,17 @@ async function chooseRun(
   const list = await listRuns(context.io);
   const onTarget = runsOnTarget(list, target);
   const info = runId === undefined ? lastRun(onTarget, verb) : findRun(list, runId);
-  if (!info) return { kind: 'nothing', info };
+  if (!info) return {};
   if (info.header.target !== target) throw otherTargetError(context, info);
   checkProfile(info, context.settings);
   const runs = await (verb === 'resume' ? readResumed(list, info) : findUndo(list, info, runId));
-  if (runs) return { kind: 'session', runs };
+  if (runs) return { info, runs };
   const canGoOn = (run: RunInfo) =>
     verb === 'resume'
       ? isUnfinished(run) && !resumeRefusal(list, run)
       : run.appliedOrUncertain > 0 && runKinds[run.header.kind].canBeUndone && !run.undo;
   const other = runId === undefined ? onTarget.find((run) => run !== info && canGoOn(run)) : undefined;
-  return { kind: 'nothing', info: verb === 'undo' ? (info.undo ?? info) : info, other };
+  return { info: verb === 'undo' ? (info.undo ?? info) : info, other };
 }
 
 /** @throws UsageError if the last run is a shard: the others belong to it. */
@@ -110,14 +105,11 @@ function lastRun([last]: readonly RunInfo[], verb: SessionVerb): RunInfo | undef
 }
 
 function otherTargetError({ settings }: Context, { id, header: { target, profile } }: RunInfo): UsageError {
-  const { baseUrl, tenant } = parseTarget(target);
-  const address =
-    baseUrl === undefined
-      ? 'that run had --offline'
-      : `that run had the base URL ${baseUrl}, and ${tenant === undefined ? 'no tenant' : `the tenant ${tenant}`}`;
   return new UsageError(
     `run ${id} wrote to ${target}, and this command goes to another service`,
-    profile === null || profile === settings.profile?.value ? address : `give --profile ${profile}`,
+    profile === null || profile === settings.profile?.value
+      ? 'give its --base-url, or --offline, and set its tenant'
+      : `give --profile ${profile}`,
   );
 }
 
@@ -192,12 +184,10 @@ async function carryOutChoice(
   flags: SessionFlags,
   lock?: TargetLock,
 ): Promise<Output> {
-  if (choice.kind === 'nothing') return nothingOutput(verb, choice, lock !== undefined);
-  const { undoneRun } = choice.runs;
-  if (undoneRun) await context.notice('summary', describeUndone(undoneRun));
-  return lock
-    ? await carryOut(context, choice.runs, flags, lock)
-    : await previewRun(context, choice.runs, flags, 'dry-run');
+  const { runs } = choice;
+  if (!runs) return nothingOutput(verb, choice, lock !== undefined);
+  if (runs.undoneRun) await context.notice('summary', describeUndone(runs.undoneRun));
+  return lock ? carryOut(context, runs, flags, lock) : previewRun(context, runs, flags, 'dry-run');
 }
 
 /** Says which run is undone. */
@@ -209,11 +199,7 @@ function describeUndone({ id, started = '', header, rows }: Run): string {
 }
 
 /** Says that there is nothing to do. The exit code repeats the end of the run. */
-function nothingOutput(
-  verb: SessionVerb,
-  { info, other }: Extract<Choice, { kind: 'nothing' }>,
-  isWrite: boolean,
-): Output {
+function nothingOutput(verb: SessionVerb, { info, other }: Choice, isWrite: boolean): Output {
   if (!info) {
     const note = `there is no run on this target: there is nothing to ${verb}`;
     return { kind: 'text', text: '', data: { rows: 0 }, notices: [['result', note]] };

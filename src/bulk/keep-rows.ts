@@ -151,7 +151,7 @@ function whyStop({ outcome, error }: Settled, count: number, maxErrors: number):
   const fatal = error && whyAllFail(error);
   if (fatal || count < maxErrors) return fatal;
   const failures = counted(count, 'row has failed or is unknown', 'rows have failed or are unknown');
-  return new CliError('partial', `${failures}, as many as --max-errors allows`);
+  return new CliError('partial', `${failures}, and --max-errors is ${maxErrors}`);
 }
 
 function whyAllFail(error: CliError): CliError | undefined {

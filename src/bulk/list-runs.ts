@@ -41,7 +41,7 @@ const journalNamePattern = /^r([1-9]\d{0,14})\.jsonl$/;
 export async function listRuns(io: Io): Promise<RunList> {
   const folder = runFolderOf(io);
   const runs: RunInfo[] = [];
-  const unreadable: RunList['unreadable'][number][] = [];
+  const unreadable: UnreadableRun[] = [];
   const running = new Set((await findHolders(folder)).map(({ run }) => run));
   for (const id of await readRunIds(folder))
     try {

@@ -161,12 +161,8 @@ export async function readUnreadableHead(path: string): Promise<UnreadableHead> 
 
 function writerOf(version: number): string {
   if (version > journalVersion) return 'a later version of petstore';
-  const earlierVersions: Readonly<Record<number, string>> = {
-    6: 'petstore 3',
-    7: 'an early petstore 4',
-    8: 'an early petstore 4',
-  };
-  return earlierVersions[version] ?? 'petstore 2 or an earlier one';
+  if (version > 6) return 'an early petstore 4';
+  return version === 6 ? 'petstore 3' : 'petstore 2 or an earlier one';
 }
 
 function unreadableError(path: string, why: string): CliError {

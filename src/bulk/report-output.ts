@@ -1,3 +1,4 @@
+import { reasonRule } from '../client/reasons.ts';
 import { type Context, followUpCommand } from '../context.ts';
 import type { Column, View } from '../output/columns.ts';
 import type { Notice } from '../output/messages.ts';
@@ -88,9 +89,7 @@ function reportHint(context: Context, report: Report, next: string | undefined):
   const { header, rows, stop, rejects, unwritten } = report;
   if (unwritten?.what === 'journal') return noJournalHint;
   const isStale = rows.some(({ outcome }) => outcome?.reason?.code === 'stale');
-  const firstStep =
-    stop?.details.hint ??
-    (isStale ? 'see `petstore help gateways`: a cache or a replica may have answered' : undefined);
+  const firstStep = stop?.details.hint ?? (isStale ? reasonRule('stale').hint : undefined);
   if (next && firstStep) return `${firstStep}; then ${next}`;
   const apply = rejects && rejectsLine(context, header, rejects);
   const undo = header.undoes !== null && followUpCommand(context, ['undo', header.undoes]);

@@ -44,6 +44,6 @@ test('the base path of a binding belongs to the target, and resume names the bas
   expect((await shop.run('api bind service.json', { env })).code).toBe(0);
   const moved = await shop.run('resume r1', { env });
   const url = `http://localhost:${new URL(shop.url).port}`;
-  expect(moved.stderr).toContain(`that run had the base URL ${url}/v1, and no tenant`);
+  expect(moved.stderr).toContain(`run r1 wrote to ${url}/v1, and this command goes to another service`);
   expect((await shop.run(`resume r1 --base-url ${url}/v1`, { env })).stderr).toMatch(/^run r1 is finished: /);
 });

@@ -62,7 +62,7 @@ const stops: readonly Stop[] = [
       failed: 0,
       unknown: 3,
       unprocessed: 97,
-      stopped: '3 rows have failed or are unknown, as many as --max-errors allows',
+      stopped: '3 rows have failed or are unknown, and --max-errors is 3',
     },
   },
   {
