@@ -1,9 +1,8 @@
 import { STATUS_CODES } from 'node:http';
 import type { Operation, TokenHeader } from '../api/operations.ts';
 import { isOutageStatus } from '../client/answer-table.ts';
-import type { CallOptions } from '../client/call.ts';
+import type { CallInput, CallOptions, OperationRequest } from '../client/call.ts';
 import type { Client, RawResponse } from '../client/client.ts';
-import type { CallInput, OperationRequest } from '../client/request.ts';
 import type { SocketOptions } from '../client/transport/node-http.ts';
 import { errorMessage } from '../output/messages.ts';
 import { CliError, type ExitCode, InterruptedError, messageOf } from '../process/errors.ts';

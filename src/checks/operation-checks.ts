@@ -122,9 +122,7 @@ function judgeIds(answer: CheckAnswer): Finding | undefined {
 export function judgeNextLink(page: RawAnswer): Finding | undefined {
   const link = nextOf(page);
   if (link === undefined) return undefined;
-  const details = URL.canParse(link, page.url)
-    ? faultOfNext(new URL(link, page.url), page.url, page.isRedirected)
-    : { reason: 'is not a URL' };
+  const details = faultOfNext(link, page.url);
   return details && fail(`the next link ${details.reason}`, { ...detailsOf(page), ...details, got: link });
 }
 

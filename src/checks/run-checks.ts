@@ -1,9 +1,8 @@
 import { headerValue, shownUrl, withoutParameters } from '../api/http.ts';
 import type { Operation } from '../api/operations.ts';
 import type { Attempt } from '../client/answer-table.ts';
-import type { CallOptions } from '../client/call.ts';
+import type { CallInput, CallOptions } from '../client/call.ts';
 import type { RawResponse } from '../client/client.ts';
-import type { CallInput } from '../client/request.ts';
 import { pageSize } from '../client/whole-list.ts';
 import { monotonicMs } from '../process/deadline.ts';
 import { type ExitCode, exitCodes, messageOf, UsageError } from '../process/errors.ts';

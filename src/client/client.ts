@@ -1,24 +1,26 @@
 import { offeredOperation } from '../api/contract.ts';
 import { type HttpRequest, type HttpResponse, headerValue } from '../api/http.ts';
-import type { OperationId } from '../api/nouns.ts';
+import { type Noun, type NounName, nouns, type OperationId } from '../api/nouns.ts';
 import type { ListId, Operation, Result } from '../api/operations.ts';
 import type { Fields, ServiceRecord } from '../api/record-values.ts';
-import type { CliError } from '../process/errors.ts';
+import { CliError } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
 import type { Attempt } from './answer-table.ts';
-import type { Call, CallOptions, ClientOptions, ListMessage } from './call.ts';
+import {
+  type Call,
+  type CallInput,
+  type CallOptions,
+  type ClientOptions,
+  type ListMessage,
+  type OperationRequest,
+  recordIdOf,
+  toHttpRequest,
+} from './call.ts';
 import { callError, responseError } from './call-error.ts';
 import { type JudgedWrite, judgeFailure, judgeSuccess } from './judge-write.ts';
 import type { Page, PageSource } from './page-walk.ts';
+import { type RawRequest, toRawRequest } from './raw-request.ts';
 import { type PageContent, readResult } from './read-answer.ts';
-import {
-  type CallInput,
-  type OperationRequest,
-  type RawRequest,
-  recordIdOf,
-  toHttpRequest,
-  toRawRequest,
-} from './request.ts';
 import { type SentCall, sendCall } from './send-call.ts';
 import { invalidResponse } from './transport/response.ts';
 import { type Filters, type ListOptions, readList } from './whole-list.ts';
@@ -51,8 +53,6 @@ export interface Client
   list<K extends ListId>(id: K, filters?: Filters, options?: ListOptions): AsyncGenerator<ListRecord<K>[]>;
   /** Sends a request and returns the response, also one with an error status. @throws as `read`, but not because of a response. */
   send(request: OperationRequest | RawRequest, options?: CallOptions): Promise<RawResponse>;
-  /** Checks a request as `send` does, and sends nothing. @throws UsageError as `send`. */
-  check(request: OperationRequest | RawRequest): void;
   /** Returns the request that `send` would send, without its credential. @throws UsageError as `send`. */
   preview(request: OperationRequest | RawRequest): HttpRequest;
 }
@@ -132,9 +132,6 @@ export function createClient(options: ClientOptions): Client {
       yield* pages as AsyncGenerator<ListRecord<K>[]>;
     },
     send: async (request, callOptions = {}) => fetchRaw(prepareAny(request, callOptions)),
-    check(request) {
-      prepareAny(request, {});
-    },
     preview(request) {
       const { headers, ...others } = prepareAny(request, {}).request;
       return { ...others, headers: secrets.maskHeaders(headers) };
@@ -199,4 +196,56 @@ async function fetchPage(call: OperationCall, url: string): Promise<Page> {
     url: attempts.at(-1)?.request.url ?? url,
     fault: (why, hint) => callError(pageCall, attempts, invalidResponse(why, { hint })),
   };
+}
+
+/**
+ * Reads one record. If the service lacks the operation for that, or has withdrawn it, finds the record in the list and prints a note.
+ *
+ * @throws CliError `not-found` if the record does not exist, and the errors of `client.read`.
+ */
+export async function readRecord<Members = JsonObject>(
+  client: Client,
+  noun: NounName,
+  id: bigint,
+  options: CallOptions = {},
+): Promise<FetchedRecord<Members>> {
+  const { get, list }: Noun['operations'] = nouns[noun].operations;
+  const { operations } = client.contract;
+  const operation = operations.get(get);
+  let why = 'is not offered';
+  if (operation || !operations.has(list)) {
+    const reading = client.read(get, { id }, options) as Promise<FetchedRecord<Members>>;
+    if (!operation?.isDeprecated || !operations.has(list)) return reading;
+    try {
+      return await reading;
+    } catch (error) {
+      if (!isWithdrawn(error)) throw error;
+      why = `answered ${error.details.status}`;
+    }
+  }
+  client.notify({ kind: 'note', text: `${get} ${why}: looking through ${list} instead` });
+  return readFromList(client, noun, id, { needsWhole: true, ...options });
+}
+
+/** Returns true if the operation is gone, and not only the record: 410, or 404 or 405 without an error code of the service. */
+function isWithdrawn(error: unknown): error is CliError {
+  if (!(error instanceof CliError)) return false;
+  const { status, code } = error.details;
+  return status === 410 || ((status === 404 || status === 405) && code === undefined);
+}
+
+/** Finds a record in the list of its noun. @throws CliError `not-found` if the list does not have it. */
+export async function readFromList<Members = JsonObject>(
+  client: Client,
+  noun: NounName,
+  id: bigint,
+  options: ListOptions = {},
+): Promise<FetchedRecord<Members>> {
+  const { singular, idField, operations }: Noun = nouns[noun];
+  const { list } = operations;
+  for await (const records of client.list(list, {}, options)) {
+    const record = records.find(({ fields }) => fields[idField] === id);
+    if (record) return { record: record as ServiceRecord<Members> };
+  }
+  throw new CliError('not-found', `${singular} ${id} does not exist: ${list} has no record with this id`);
 }

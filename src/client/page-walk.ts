@@ -34,6 +34,7 @@ export interface PageSource {
 }
 
 const maxPages = 100_000;
+const maxRecords = 10_000_000;
 
 /** The end of a list. */
 export interface ListEnd {
@@ -45,11 +46,11 @@ export interface ListEnd {
 
 /** The next page, or the end of the list. */
 interface PageStep extends ListEnd {
-  /** Its URL. There is none after the last page. */
+  /** A link to it, which may be relative. There is none after the last page. */
   readonly next?: string | undefined;
-  /** True if the program has counted the number in the URL, so that the page may not exist. */
+  /** True if the program has counted the number in the link, so that the page may not exist. */
   readonly isCounted?: boolean;
-  /** True if the URL is a link in the header. */
+  /** True if the link is in the header. */
   readonly isLinked?: boolean;
 }
 
@@ -68,7 +69,7 @@ interface Walk {
 }
 
 /** How services answer a request for a page after the last one. */
-const afterTheLast: readonly unknown[] = [204, 400, 404, 416];
+const afterTheLast: readonly unknown[] = [204, 404, 416];
 
 /**
  * Yields the pages of a list in their order, and returns its end.
@@ -88,7 +89,7 @@ export async function* pagesOf(
   const visited = new Set<string>();
   let previous: readonly ServiceRecord[] = [];
   let step: PageStep = { next: first };
-  for (let url = first; ; url = step.next) {
+  for (let url = first; ; ) {
     let page: Page;
     try {
       page = await read(url);
@@ -113,15 +114,16 @@ export async function* pagesOf(
       walk.pages += 1;
       walk.count += page.records.length;
     }
-    if (walk.pages >= maxPages) throw page.fault(`the list does not end: more than ${maxPages} pages`);
+    if (walk.pages >= maxPages || walk.count >= maxRecords)
+      throw page.fault(`the list does not end after ${walk.count} records on ${walk.pages} pages`);
     step = nextStep(walk, page);
     walk.isLinked ||= step.isLinked === true;
     if (step.next === undefined) return step;
-    const fault = visited.has(step.next)
-      ? { reason: 'repeats', hint: undefined }
-      : faultOfNext(new URL(step.next), page.url, page.url !== url);
-    if (fault)
-      throw page.fault(`the link to the next page ${fault.reason}: ${maskUrl(step.next)}`, fault.hint);
+    const { reason, hint } = faultOfNext(step.next, page.url) ?? {};
+    if (reason !== undefined)
+      throw page.fault(`the link to the next page ${reason}: ${maskUrl(step.next)}`, hint);
+    url = withoutHash(new URL(step.next, page.url).href);
+    if (visited.has(url)) throw page.fault(`the link to the next page repeats: ${maskUrl(url)}`);
   }
 }
 
@@ -129,13 +131,13 @@ export async function* pagesOf(
 function nextStep(walk: Walk, page: Page): PageStep {
   const header = headerValue(page.headers, 'link');
   const link = linkTarget(header, 'next');
-  if (link !== undefined) return { next: resolveNext(link, page), isLinked: true };
+  if (link !== undefined) return { next: link, isLinked: true };
   const sign = findListSign(page, walk);
   const isLinked = walk.isLinked || linkTarget(header, 'first', 'prev', 'last') !== undefined;
   const described = isLinked ? undefined : describedStep(walk, page, sign);
   if (described) return described;
   // An answer may have a link to the next page that the description does not mention.
-  return sign?.link === undefined ? { mayBeCut: sign?.clause } : { next: resolveNext(sign.link, page) };
+  return sign?.link === undefined ? { mayBeCut: sign?.clause } : { next: sign.link };
 }
 
 /** Returns the next step by the description, if the description covers this page. */
@@ -177,7 +179,7 @@ function stepByCursor(
   if (typeof value === 'boolean' || typeof value === 'object')
     return { mayBeCut: `its ${next.join('.')} is neither a link nor a cursor` };
   const text = String(value);
-  if (isLink(text)) return { next: resolveNext(text, page) };
+  if (isLink(text)) return { next: text };
   if (parameter === undefined) return { mayBeCut: `its ${next.join('.')} is not a link` };
   return { next: withQueryParameter(first, parameter, text) };
 }
@@ -207,36 +209,20 @@ function isSamePage(
   );
 }
 
-/** @throws CliError if the link is not a URL. */
-function resolveNext(link: string, page: Page): string {
-  if (!URL.canParse(link, page.url)) throw page.fault(`the link to the next page is not a URL: ${link}`);
-  return withoutHash(new URL(link, page.url).href);
-}
-
 /**
- * Finds out whether a link to the next page leads out of the service, which a gateway in front of it may cause.
+ * Finds out what is wrong with a link to the next page: the predicate of a sentence, and the likely cause as a clause.
  *
- * @param url the URL that answered, after redirects if it `isRedirected`.
- * @returns the predicate of a sentence, and the likely cause as a clause.
+ * @param url the URL that answered. The link may be relative to it.
  */
 export function faultOfNext(
-  next: URL,
+  link: string,
   url: string,
-  isRedirected: boolean,
-): { readonly reason: string; readonly hint: string } | undefined {
-  const { origin, pathname } = new URL(url);
-  if (next.origin !== origin)
-    return {
-      reason: 'leaves the service',
-      hint: 'a gateway may not forward the header Host, or X-Forwarded-Proto: see `petstore help gateways`',
-    };
-  const isShorter = next.pathname.length < pathname.length && next.pathname !== '/';
-  // A redirect shows that the service also answers on the shorter path.
-  if (isRedirected || !isShorter || !pathname.endsWith(next.pathname)) return undefined;
-  return {
-    reason: `leaves out ${pathname.slice(0, -next.pathname.length)}`,
-    hint: 'a gateway may not tell the service its base path: see `petstore help gateways`',
-  };
+): { readonly reason: string; readonly hint?: string } | undefined {
+  if (!URL.canParse(link, url)) return { reason: 'is not a URL' };
+  if (new URL(link, url).origin === new URL(url).origin) return undefined;
+  const hint =
+    'a gateway may not forward the header Host, or X-Forwarded-Proto: see `petstore help gateways`';
+  return { reason: 'leaves the service', hint };
 }
 
 function withoutHash(url: string): string {

@@ -1,8 +1,17 @@
-import { type HttpRequest, type HttpResponse, headerValue, isReadMethod, requestIdOf } from '../api/http.ts';
+import {
+  type HttpHeaders,
+  type HttpRequest,
+  type HttpResponse,
+  headerLines,
+  headerValue,
+  isReadMethod,
+  requestIdOf,
+  shownUrl,
+} from '../api/http.ts';
 import { monotonicMs, sleep, withinLimits } from '../process/deadline.ts';
 import { CliError, InterruptedError } from '../process/errors.ts';
-import { maskUrl } from '../process/secrets.ts';
-import { secondsText } from '../process/text.ts';
+import { maskUrl, type Secrets } from '../process/secrets.ts';
+import { sanitize, secondsText } from '../process/text.ts';
 import { type Attempt, isRetried, mayHaveBeenApplied } from './answer-table.ts';
 import type { Call } from './call.ts';
 import { callDetails, callError } from './call-error.ts';
@@ -181,4 +190,32 @@ function followRedirect(
     : 'a write is never redirected';
   const message = `the service answered ${status}, a redirect to ${maskUrl(to.href)}; ${why}`;
   return noAnswerError('redirect', message, { status });
+}
+
+/**
+ * Formats an attempt for `-v` as one line. For `-vv` it adds the headers of the request and of the response, with
+ * credentials masked.
+ *
+ * @param level 1 for `-v`, 2 for `-vv`.
+ */
+export function traceOf(attempt: Attempt, level: number, secrets: Secrets): string {
+  const { request, response } = attempt;
+  const lines = [`* ${request.method} ${shownUrl(request.url)} -> ${shownResult(attempt)}`];
+  if (level > 1)
+    lines.push(
+      ...directedLines('>', request.headers, secrets),
+      ...directedLines('<', response?.headers ?? {}, secrets),
+    );
+  return lines.map((line) => `${sanitize(secrets.mask(line))}\n`).join('');
+}
+
+function shownResult({ response, error, number, elapsedMs, nextDelayMs }: Attempt): string {
+  const result = response ? `${response.status}` : (error?.message ?? 'no answer');
+  const count = number > 1 || nextDelayMs !== undefined ? `, attempt ${number}` : '';
+  const next = nextDelayMs === undefined ? '' : `, next in ${(nextDelayMs / 1000).toFixed(2)} s`;
+  return `${result} in ${Math.round(elapsedMs)} ms${count}${next}`;
+}
+
+function directedLines(direction: '>' | '<', headers: HttpHeaders, { maskHeaders }: Secrets): string[] {
+  return headerLines(maskHeaders(headers)).map((line) => `${direction} ${line}`);
 }

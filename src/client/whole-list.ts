@@ -133,7 +133,7 @@ export function pageSize(operation: Operation, limit?: number): number | undefin
   if (!size) return undefined;
   const { minimum = 1, maximum } = size.bounds ?? {};
   const largest = Math.min(largestPage, Number(maximum ?? largestPage));
-  if (limit !== undefined) return Math.max(Math.ceil(limit / Math.ceil(limit / largest)), Number(minimum));
+  if (limit !== undefined) return Math.max(Math.min(limit, largest), Number(minimum));
   // If the program does not know how the pages follow each other, a smaller size would cut the list.
   const isStated = maximum !== undefined || size.required;
   return isStated || (size.serviceDefault !== undefined && operation.paging?.kind === 'unknown')

@@ -2,7 +2,7 @@ import { lackingFields, takesField } from '../api/contract.ts';
 import { type Noun, nouns } from '../api/nouns.ts';
 import type { Fields, ServiceRecord } from '../api/record-values.ts';
 import { confirmWrite } from '../asking.ts';
-import { readRecord } from '../client/read-record.ts';
+import { readRecord } from '../client/client.ts';
 import { type Context, canAsk, whyNotAsked } from '../context.ts';
 import { editAndSend, findEditor } from '../input/editor.ts';
 import type { PreparedCommand } from '../output/printer.ts';
@@ -46,7 +46,7 @@ async function parseChanges(access: Access, id: bigint, shown: ServiceRecord, te
   const record = (await loadYaml()).parse(text);
   if (!isJsonObject(record)) throw new UsageError('the text must hold the fields of one record');
   const body = findChanges(access, shown.fields, record);
-  client.check({ operation: noun.operations.update, input: { id, body, before: shown } });
+  client.preview({ operation: noun.operations.update, input: { id, body, before: shown } });
   return body;
 }
 

@@ -1,6 +1,6 @@
 import { type Noun, nouns } from '../api/nouns.ts';
 import type { Fields, ServiceRecord } from '../api/record-values.ts';
-import { readRecord } from '../client/read-record.ts';
+import { readRecord } from '../client/client.ts';
 import { checkFilters } from '../client/whole-list.ts';
 import type { Context } from '../context.ts';
 import type { View } from '../output/columns.ts';

@@ -122,7 +122,7 @@ function toFields(
     name,
     isName(name, value) ? 0n : value,
   ]);
-  if (isNew) client.check({ operation: operation.id, input: { body: Object.fromEntries(withIds) } });
+  if (isNew) client.preview({ operation: operation.id, input: { body: Object.fromEntries(withIds) } });
   return checkedFields;
 }
 

@@ -1,4 +1,4 @@
-import type { OperationRequest } from '../client/request.ts';
+import type { OperationRequest } from '../client/call.ts';
 import { forEachConcurrently, monotonicMs, sleep } from '../process/deadline.ts';
 import { CliError, InterruptedError } from '../process/errors.ts';
 import { StoppedError } from '../process/signals.ts';

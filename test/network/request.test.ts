@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { builtInContract } from '../../src/api/contract.ts';
 import type { OperationId } from '../../src/api/nouns.ts';
 import type { Operation, RequestBody } from '../../src/api/operations.ts';
-import { type CallInput, toHttpRequest, toRawRequest } from '../../src/client/request.ts';
+import { type CallInput, toHttpRequest } from '../../src/client/call.ts';
+import { toRawRequest } from '../../src/client/raw-request.ts';
 import { UsageError } from '../../src/process/errors.ts';
 
 const target = { baseUrl: 'http://shop.example/api', headers: { accept: 'application/json' } };
@@ -101,7 +102,7 @@ describe('a request of a description is refused if', () => {
 
   test.each([
     ['bad name', '1', '"bad name" is not a header name'],
-    ['x-id', 'a\r\nb: c', 'holds a line break'],
+    ['x-id', 'a\r\nb: c', 'holds "\\r"'],
     ['Content-Length', '1', 'is set by the connection'],
     ['Host', 'evil.test', 'is set by the base URL'],
   ])('the header %j has the value %j', (wireName, value, why) => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { traceOf } from '../../src/client/shown-calls.ts';
+import { traceOf } from '../../src/client/send-call.ts';
 import { createSecrets, maskUrl } from '../../src/process/secrets.ts';
 import { recordingServer } from '../helpers/recording-server.ts';
 import { runCli } from '../helpers/run-cli.ts';

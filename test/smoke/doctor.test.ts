@@ -108,21 +108,6 @@ test('the binding is named with the number of its operations', async () => {
   expect(bound.findings.config?.reason).toMatch(/; bound to a description, 18 of 20 operations$/);
 });
 
-test('a next link that leaves out a path prefix is a warning in doctor, and fails in smoke', async () => {
-  await using server = await recordingServer({}, () => ({
-    headers: { link: '</pets?after=1>; rel="next"' },
-    body: [{ id: 1, name: 'Luna', categoryId: 1, status: 'sold' }],
-  }));
-  const url = `${server.url}/api/shop`;
-  const { code, findings } = await examine(`--base-url ${url}`);
-  expect(code).toBe(0);
-  const reason = 'the next link leaves out /api/shop';
-  expect(findings['reach/http']).toMatchObject({ state: 'warn', reason });
-  const smoked = await runCli(`smoke --base-url ${url} --only op/listPets -o json -q`);
-  expect(smoked.code).toBe(7);
-  expect(JSON.parse(smoked.stdout).checks.at(-1)).toMatchObject({ id: 'op/listPets', reason });
-});
-
 test.each([
   ['warn', 'ALL_PROXY is not read', { ALL_PROXY: 'http://127.0.0.1:1' }],
   ['pass', '', { all_proxy: 'http://127.0.0.1:1', HTTP_PROXY: 'http://127.0.0.1:1' }],

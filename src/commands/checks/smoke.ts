@@ -101,7 +101,7 @@ async function runSmokeCommand(context: Context, flags: SmokeFlags): Promise<Out
   if (selection.write) await confirmWrite(context, { what: 'write test records and remove them' });
   const service = await connectForChecks(context, flags.strict);
   for (const { path } of [...selection.waitFor, ...selection.expect])
-    if (path !== undefined) service.client.check({ method: 'GET', path });
+    if (path !== undefined) service.client.preview({ method: 'GET', path });
   const waitMs = flags.wait ?? (selection.waitFor.length > 0 ? defaults.waitForMs : 0);
   const maxTimeMs = flags.maxTime ?? (waitMs > 0 ? undefined : defaults.maxTimeMs);
   const report = await runSmoke(

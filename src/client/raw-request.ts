@@ -1,0 +1,188 @@
+import {
+  type HttpHeaders,
+  type HttpRequest,
+  headerLines,
+  isConnectionHeader,
+  isToken,
+  shownUrl,
+  whyReadable,
+} from '../api/http.ts';
+import { UsageError } from '../process/errors.ts';
+import { type JsonValue, jsonIn, printJson } from '../process/exact-json.ts';
+import type { Secrets } from '../process/secrets.ts';
+import { sanitize } from '../process/text.ts';
+
+// The headers and requests that a user writes, and the requests that a dry run shows.
+
+/** The common parts of all requests to a service. */
+export interface RequestBase {
+  /** Without a trailing slash. */
+  readonly baseUrl: string;
+  readonly headers: HttpHeaders;
+}
+
+/** A header, and what gave it, for messages, such as `--header`. */
+export interface Header {
+  readonly name: string;
+  readonly value: string;
+  readonly givenBy: string;
+}
+
+/** Parses the value of the flag `-H 'name: value'`. @throws UsageError that names the flag. */
+export function parseHeaderFlag(text: string): Header {
+  const colon = text.indexOf(':');
+  if (colon < 1)
+    throw new UsageError(`--header: must be \`name: value\`, and has no ${colon === 0 ? 'name' : 'colon'}`);
+  return { name: text.slice(0, colon).trim(), value: text.slice(colon + 1).trim(), givenBy: '--header' };
+}
+
+/**
+ * Merges headers into those of a request, by lower-case name. A later header replaces an earlier one of the same name,
+ * but two that one flag gave form a list. Errors never quote the value.
+ *
+ * @throws UsageError for a name that is not a token, or a value with CR, LF, NUL or a character beyond Latin-1.
+ */
+export function toHeaders(list: readonly Header[]): HttpHeaders {
+  const headers: Record<string, string | string[]> = {};
+  const previous = new Map<string, Header>();
+  for (const header of list) {
+    const name = checkHeader(header);
+    const { value } = header;
+    const before = headers[name];
+    const addsUp = before !== undefined && previous.get(name)?.givenBy === header.givenBy;
+    headers[name] = addsUp ? [before, value].flat() : value;
+    previous.set(name, header);
+  }
+  return headers;
+}
+
+/**
+ * Rejects a header that carries a credential if the service is reached over plain http.
+ *
+ * @throws UsageError that names the header.
+ */
+export function rejectInsecure(headers: readonly Header[], baseUrl: string, secrets: Secrets): void {
+  const why = whyReadable(baseUrl);
+  const secret = why === undefined ? undefined : headers.find(({ name }) => secrets.hasHeader(name));
+  if (!secret) return;
+  throw new UsageError(`${secret.givenBy}: ${secret.name} carries a credential, and ${why}`, {
+    hint: 'use https, or set allow-insecure-http in the profile to send it',
+    code: 'insecure',
+  });
+}
+
+/**
+ * Checks a header and returns its name in lower case.
+ *
+ * @throws UsageError that names what gave the header, and the header, but never the value.
+ */
+export function checkHeader({ name, value, givenBy }: Header): string {
+  if (!isToken(name)) throw new UsageError(`${givenBy}: ${JSON.stringify(name)} is not a header name`);
+  const lower = name.toLowerCase();
+  if (isConnectionHeader(name)) throw new UsageError(`${givenBy}: ${name} is set by the connection itself`);
+  const [unit] = /[^\t\x20-\x7e\x80-\xff]/.exec(value) ?? [];
+  if (unit === undefined) return lower;
+  const shown = JSON.stringify(unit);
+  throw new UsageError(`${givenBy}: the value of ${name} holds ${shown}, which is not allowed in a header`);
+}
+
+/** Headers that replace headers of the client. The value undefined removes a header. */
+export type HeaderChanges = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+/** An arbitrary request. */
+export interface RawRequest {
+  readonly method: string;
+  /** Path below the base URL, or an absolute URL of the same origin. */
+  readonly path: string;
+  readonly query?: readonly (readonly [name: string, value: string])[] | undefined;
+  readonly headers?: HeaderChanges | undefined;
+  readonly body?: string | Uint8Array | undefined;
+}
+
+/** The methods of a raw request. */
+export const rawMethods = ['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
+
+/**
+ * Turns a raw request into one that a transport sends.
+ *
+ * @throws UsageError for a path that is empty, that the URL parser would change, or that is outside the base URL. Also for
+ *   a URL of another origin, because the credential is for this service only.
+ */
+export function toRawRequest(raw: RawRequest, { baseUrl, headers }: RequestBase): HttpRequest {
+  const url = rawUrl(raw.path, baseUrl);
+  for (const [name, value] of raw.query ?? []) url.searchParams.append(name, value);
+  url.hash = '';
+  return {
+    method: raw.method,
+    url: url.href,
+    headers: withHeaderChanges(headers, raw.headers),
+    body: raw.body,
+  };
+}
+
+function rawUrl(path: string, baseUrl: string): URL {
+  if (path.trim() === '')
+    throw new UsageError("path '': must not be empty", 'give / for the base URL itself');
+  // The URL parser drops line breaks and tabs, and reads a backslash as a slash. The path could then name another record.
+  if (/[\x00-\x1f\x7f\\]/.test(path))
+    throw new UsageError(`${path}: must not contain controls or backslashes`);
+  const isAbsolute = /^[a-z][a-z0-9+.-]*:/i.test(path);
+  const text = isAbsolute ? path : `${baseUrl}/${path.replace(/^\/+/, '')}`;
+  if (!URL.canParse(text)) throw new UsageError(`${path}: not a path or URL`);
+  const url = new URL(text);
+  const base = new URL(baseUrl);
+  if (url.origin !== base.origin)
+    throw new UsageError(
+      `${path}: not of the origin of ${baseUrl}`,
+      'a request goes only to the service; choose another with --base-url',
+    );
+  // The URL parser has resolved dot segments.
+  if (!isAbsolute && !url.pathname.startsWith(`${base.pathname.replace(/\/$/, '')}/`))
+    throw new UsageError(
+      `${path}: leads out of the path of ${baseUrl}`,
+      `if this is intended, give the whole URL: ${url.href}`,
+    );
+  return url;
+}
+
+export function withHeaderChanges(headers: HttpHeaders, changes: HeaderChanges | undefined): HttpHeaders {
+  if (changes === undefined) return headers;
+  const all = Object.entries({ ...headers, ...changes });
+  return Object.fromEntries(all.filter(([, value]) => value !== undefined)) as HttpHeaders;
+}
+
+/**
+ * Turns requests into the output of a dry run: the text as on the wire, or data for the structured formats.
+ *
+ * @param asList whether a single request is a list too.
+ */
+export function requestsOutput(requests: readonly HttpRequest[], asList: boolean) {
+  const documents = requests.map(toDocument);
+  const data = documents.length === 1 && !asList ? documents[0] : documents;
+  return { kind: 'text', text: requests.map(requestText).join('\n'), data } as const;
+}
+
+function toDocument(request: HttpRequest) {
+  const body = shownBody(request);
+  return {
+    method: request.method,
+    url: shownUrl(request.url),
+    headers: request.headers,
+    ...(body === undefined ? {} : { body }),
+  };
+}
+
+/** Returns a request as on the wire, with indented JSON and visible control characters. */
+function requestText(request: HttpRequest): string {
+  const requestLine = `${request.method} ${shownUrl(request.url)}`;
+  const lines = [requestLine, ...headerLines(request.headers)].map((line) => `${sanitize(line)}\n`);
+  const body = shownBody(request);
+  return lines.join('') + (body === undefined ? '' : `\n${printJson(body, 2)}\n`);
+}
+
+/** Returns the JSON value of a body, or its text. */
+function shownBody({ body }: HttpRequest): JsonValue | undefined {
+  if (body === undefined) return undefined;
+  const text = typeof body === 'string' ? body : Buffer.from(body).toString();
+  return jsonIn(text) ?? text;
+}
