@@ -1,6 +1,6 @@
 import type { Cancellation } from '../process/deadline.ts';
 import { maskUrl } from '../process/secrets.ts';
-import { isDateTime } from './values.ts';
+import { isDateTime } from './record-values.ts';
 
 /** Header values by lower-case name. A value is a list if its header came several times and must not be joined. */
 export type HttpHeaders = Readonly<Record<string, string | readonly string[]>>;

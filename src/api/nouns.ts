@@ -204,6 +204,24 @@ export const nouns = {
   },
 } as const satisfies { readonly [Name in NounName]: Noun & { readonly name: Name } };
 
+/** The name of the schema of a body. */
+export type BodyName = Noun['body'] | NonNullable<Noun['update']>['body'];
+
+/** Lists the fields of a noun with its id, which is a field too. @param id whether the id is there, and whether it must be. */
+export function fieldsWithId({ idField: name, fields }: Noun, id: Noun['idInBody']): readonly Field[] {
+  if (id === 'none') return fields;
+  const field: Field = { name, kind: 'reference', summary: 'its id' };
+  return [id === 'required' ? { ...field, isRequired: true } : field, ...fields];
+}
+
+/** Returns the bodies that create and update a record: their names and their fields. */
+export function bodiesOf(noun: Noun) {
+  const create = { name: noun.body as BodyName, fields: fieldsWithId(noun, noun.idInBody) };
+  const { update } = noun;
+  const updated = noun.fields.filter(({ name }) => update?.fields.includes(name));
+  return { create, update: update ? { name: update.body, fields: updated } : create };
+}
+
 /** Returns the names of the fields of these kinds. */
 export function fieldsOfKind(...kinds: readonly FieldKind[]): ReadonlySet<string> {
   const fields = Object.values(nouns).flatMap((noun): readonly Field[] => noun.fields);

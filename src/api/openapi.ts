@@ -1,6 +1,7 @@
 import type { JsonObject } from '../process/exact-json.ts';
-import { type Noun, nouns } from './nouns.ts';
+import { bodiesOf, type Field, fieldsWithId, type Noun, nouns } from './nouns.ts';
 import { type Operation, operations, type Parameter } from './operations.ts';
+import { petStatuses } from './record-values.ts';
 import {
   componentReference,
   fieldValues,
@@ -9,7 +10,6 @@ import {
   queryParameters,
   type ResultName,
 } from './schemas.ts';
-import { petStatuses } from './values.ts';
 
 interface OpenApiOptions {
   /** The URL of the service. By default `/`, the origin that serves the document. */
@@ -174,17 +174,14 @@ function headerComponents() {
 
 /** Makes all schemas of the document, by name. */
 export function toSchemas(): { [name: string]: JsonObject } {
-  const { pets, categories, orders, inventory } = nouns;
+  const objects = Object.values(nouns).flatMap((noun: Noun) => {
+    const fields = fieldsWithId(noun, noun.idInBody === 'none' ? 'required' : noun.idInBody);
+    return [...Object.values(bodiesOf(noun)), { name: noun.schema, fields }];
+  });
   return {
     PetStatus: { enum: [...petStatuses], type: 'string' },
-    NewPet: toObjectSchema(pets, 'none'),
-    Pet: toObjectSchema(pets, 'required'),
+    ...Object.fromEntries(objects.map(({ name, fields }) => [name, toObjectSchema(fields)])),
     Pets: { type: 'array', items: componentReference('schemas', 'Pet') },
-    NewCategory: toObjectSchema(categories, 'none'),
-    Category: toObjectSchema(categories, 'required'),
-    Order: toObjectSchema(orders, 'optional'),
-    InventoryItem: toObjectSchema(inventory, 'required'),
-    InventoryUpdate: toObjectSchema(inventory, 'none', inventory.update.fields),
     Error: {
       type: 'object',
       properties: { code: { type: 'string' }, message: { type: 'string' }, status: { type: 'integer' } },
@@ -193,19 +190,9 @@ export function toSchemas(): { [name: string]: JsonObject } {
   };
 }
 
-/** @param names the fields that the object has. By default all. */
-function toObjectSchema(
-  { idField, fields }: Noun,
-  id: Noun['idInBody'],
-  names: readonly string[] = fields.map(({ name }) => name),
-): JsonObject {
-  const listed = fields.filter(({ name }) => names.includes(name));
-  const properties: JsonObject = id === 'none' ? {} : { [idField]: fieldValues.reference.schema };
-  for (const { name, kind } of listed) properties[name] = fieldValues[kind].schema;
-  const required = [
-    ...(id === 'required' ? [idField] : []),
-    ...listed.filter(({ isRequired }) => isRequired).map(({ name }) => name),
-  ];
+function toObjectSchema(fields: readonly Field[]): JsonObject {
+  const properties = Object.fromEntries(fields.map(({ name, kind }) => [name, fieldValues[kind].schema]));
+  const required = fields.filter(({ isRequired }) => isRequired).map(({ name }) => name);
   // OpenAPI 3.0 forbids an empty list of required fields.
   return { type: 'object', properties, ...(required.length > 0 && { required }) };
 }

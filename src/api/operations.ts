@@ -1,8 +1,16 @@
 import type { JsonObject, JsonValue } from '../process/exact-json.ts';
 import { withArticle } from '../process/text.ts';
-import { type Noun, type NounName, nouns, type OperationId } from './nouns.ts';
-import type { BodyName, Bounds, IdInBody, NewRecord, RecordOf, ResultName } from './schemas.ts';
-import { petStatuses } from './values.ts';
+import {
+  type BodyName,
+  bodiesOf,
+  fieldsWithId,
+  type Noun,
+  type NounName,
+  nouns,
+  type OperationId,
+} from './nouns.ts';
+import { petStatuses } from './record-values.ts';
+import type { Bounds, IdInBody, NewRecord, RecordOf, ResultName } from './schemas.ts';
 
 /** The stability of an operation, from the extension `x-stability`; `stable` if it is missing. */
 export type Stability = 'stable' | 'beta' | 'experimental';
@@ -173,6 +181,9 @@ const defaults = {
   source: 'chosen',
 } as const;
 
+/** The kinds of operations on a noun. */
+type Kind = keyof Noun['operations'];
+
 /** The properties that all operations of a kind have. */
 const kinds = {
   list: { ...defaults, method: 'GET', isList: true, paging: { kind: 'link' }, success: [200], errors: [400] },
@@ -182,15 +193,14 @@ const kinds = {
   delete: { ...defaults, method: 'DELETE', result: undefined, success: [204], errors: [400, 404, 412] },
 } as const;
 
-/** Returns the properties that the operations of each kind on a noun have. */
-function operationsOn(name: NounName) {
-  const noun: Noun = nouns[name];
+/** Returns the operations on a noun, without their own properties. */
+function operationsOn(noun: Noun): Readonly<Record<Kind, Omit<Operation, 'id'>>> {
+  const { name, plural, tag, path, schema: result, idName, filters } = noun;
   const record = withArticle(noun.singular);
-  const { plural, tag, path, schema: result, idName, idField, idInBody, fields, filters, update } = noun;
-  const names = fields.map((field) => field.name);
+  const names = fieldsWithId(noun, 'required').map((field) => field.name);
   const records: WireForm = {
     envelope: [],
-    names: Object.fromEntries([idField, ...names].map((field) => [field, field])),
+    names: Object.fromEntries(names.map((field) => [field, field])),
     furtherFields: [],
     bounds: names.includes('status') ? { status: { enum: petStatuses } } : {},
   };
@@ -203,10 +213,8 @@ function operationsOn(name: NounName) {
     { ...inQuery('limit'), bounds: pageSize },
     inQuery('after'),
   ];
-  const required = fields.filter(({ isRequired }) => isRequired).map((field) => field.name);
-  const inBody = idInBody === 'none' ? names : [idField, ...names];
-  const body = requestBody(noun.body, inBody, idInBody === 'required' ? [idField, ...required] : required);
-  const updateBody = update ? requestBody(update.body, update.fields, update.fields) : body;
+  const bodies = bodiesOf(noun);
+  const [body, updateBody] = [makeRequestBody(bodies.create), makeRequestBody(bodies.update)];
   return {
     list: { ...collection, ...kinds.list, parameters, summary: `List ${plural}` },
     create: { ...collection, ...kinds.create, body, summary: `Create ${record}` },
@@ -220,98 +228,71 @@ function inQuery(name: string): Parameter {
   return { name, wireName: name, in: 'query', required: false };
 }
 
-function requestBody(name: BodyName, names: readonly string[], required: readonly string[]): RequestBody {
-  const fields = names.map((field) => [field, { wireName: field, required: required.includes(field) }]);
+function makeRequestBody({ name, fields }: ReturnType<typeof bodiesOf>['create']): RequestBody {
+  const entries = fields.map((field) => [
+    field.name,
+    { wireName: field.name, required: field.isRequired === true },
+  ]);
   return {
     name,
     mediaType: 'application/json',
-    fields: Object.fromEntries(fields),
+    fields: Object.fromEntries(entries),
     readOnlyNames: [],
     isClosed: false,
     hasId: false,
   };
 }
 
-const pets = operationsOn('pets');
-const categories = operationsOn('categories');
-const orders = operationsOn('orders');
-const inventory = operationsOn('inventory');
-
-const table: Readonly<Record<OperationId, Omit<Operation, 'id'>>> = {
-  listPets: pets.list,
-  createPet: {
-    ...pets.create,
-    example: { body: { name: 'Rex', categoryId: 1, status: 'available' } },
-  },
-  getPet: { ...pets.get, isDeprecated: true, source: 'stated' },
-  updatePet: {
-    ...pets.update,
-    example: { id: '1', body: { name: 'Rex', categoryId: 1, status: 'pending' } },
-  },
-  deletePet: { ...pets.delete, errors: [400, 404, 409, 412], example: { id: '25' } },
-  listCategories: categories.list,
-  createCategory: {
-    ...categories.create,
-    example: { body: { name: 'Amphibians', description: 'Frogs, toads and newts' } },
-  },
-  getCategory: categories.get,
-  updateCategory: {
-    ...categories.update,
-    example: { id: '1', body: { name: 'Dogs', description: 'Large and small' } },
-  },
-  deleteCategory: {
-    ...categories.delete,
-    errors: [400, 404, 409, 412],
-    example: { id: '6' },
-  },
-  listOrders: {
-    ...orders.list,
-    hidesTryIt: true,
-    source: 'stated',
-  },
+/** What the operations have of their own. */
+const ownProperties: Partial<Record<OperationId, Partial<Operation>>> = {
+  createPet: { example: { body: { name: 'Rex', categoryId: 1, status: 'available' } } },
+  getPet: { isDeprecated: true, source: 'stated' },
+  updatePet: { example: { id: '1', body: { name: 'Rex', categoryId: 1, status: 'pending' } } },
+  deletePet: { errors: [400, 404, 409, 412], example: { id: '25' } },
+  createCategory: { example: { body: { name: 'Amphibians', description: 'Frogs, toads and newts' } } },
+  updateCategory: { example: { id: '1', body: { name: 'Dogs', description: 'Large and small' } } },
+  deleteCategory: { errors: [400, 404, 409, 412], example: { id: '6' } },
+  listOrders: { hidesTryIt: true, source: 'stated' },
   createOrder: {
-    ...orders.create,
     errors: [400, 409, 413, 415, 422],
     example: { body: { petId: 1, quantity: 2, shipDate: '2027-01-15T09:00:00Z', complete: false } },
   },
-  getOrder: orders.get,
   updateOrder: {
-    ...orders.update,
     stability: 'beta',
     example: { id: '1', body: { id: 1, petId: 1, quantity: 3, complete: true } },
   },
-  deleteOrder: { ...orders.delete, example: { id: '1' } },
-  listInventory: inventory.list,
+  deleteOrder: { example: { id: '1' } },
   createInventory: {
-    ...inventory.create,
     errors: [400, 409, 413, 415, 422],
     stability: 'beta',
     example: { body: { petId: 2, quantity: 4, status: 'available' } },
   },
-  getInventory: inventory.get,
   updateInventory: {
-    ...inventory.update,
     summary: 'Set the stock count of a pet',
     takesChangesOnly: true,
     success: [200, 201],
     example: { id: '1', body: { quantity: 12 } },
   },
-  deleteInventory: {
-    ...inventory.delete,
-    stability: 'experimental',
-    example: { id: '2' },
-  },
+  deleteInventory: { stability: 'experimental', example: { id: '2' } },
 };
 
-export const operationIds = Object.keys(table) as OperationId[];
+const table = Object.values(nouns).flatMap((noun: Noun) => {
+  const shared = operationsOn(noun);
+  return (Object.keys(shared) as Kind[]).map((kind): Operation => {
+    const id = noun.operations[kind];
+    return { ...shared[kind], ...ownProperties[id], id };
+  });
+});
+
+export const operationIds = table.map(({ id }) => id);
 
 /**
  * The operations table. The client, the server, the OpenAPI document, the help, the notices, the smoke checks
  * and the contract test derive from it.
  */
-export const operations = Object.fromEntries(
-  operationIds.map((id): [OperationId, Operation] => [id, { ...table[id], id }]),
-) as Readonly<Record<OperationId, Operation>>;
+export const operations = Object.fromEntries(table.map((operation) => [operation.id, operation])) as Readonly<
+  Record<OperationId, Operation>
+>;
 
 /** Returns true if an operation comes from the description of a service, whose names and schemas may differ from ours. */
 export function isBound({ source }: Operation): boolean {

@@ -1,7 +1,15 @@
 import * as v from 'valibot';
 import type { JsonObject } from '../process/exact-json.ts';
-import { type FieldKind, type Noun, type NounName, nouns } from './nouns.ts';
-import { idRequirement, int64Max, isDateTime, petStatuses, toId } from './values.ts';
+import {
+  type BodyName,
+  bodiesOf,
+  type Field,
+  type FieldKind,
+  type Noun,
+  type NounName,
+  nouns,
+} from './nouns.ts';
+import { idRequirement, int64Max, isDateTime, petStatuses, toId } from './record-values.ts';
 
 // How bodies, records and parameters are checked, by the kinds of their fields. Ids and other int64 values are bigints, so that no
 // arithmetic and no output rounds them.
@@ -69,15 +77,12 @@ const boundChecks = { ...answerChecks, status: text };
 
 type ObjectSchema = v.ObjectSchema<Record<string, v.GenericSchema>, undefined>;
 
-function bodySchema({ idField, idInBody, fields }: Noun, names?: readonly string[]): ObjectSchema {
-  const id = { none: {}, optional: { [idField]: v.optional(Id) }, required: { [idField]: Id } };
-  const entries = fields
-    .filter(({ name }) => names?.includes(name) ?? true)
-    .map(({ name, kind, isRequired }) => {
-      const { check } = fieldValues[kind];
-      return [name, isRequired ? check : v.optional<v.GenericSchema>(check)];
-    });
-  return v.object({ ...(names ? {} : id[idInBody]), ...Object.fromEntries(entries) });
+function bodySchema(fields: readonly Field[]): ObjectSchema {
+  const entries = fields.map(({ name, kind, isRequired }) => {
+    const { check } = fieldValues[kind];
+    return [name, isRequired ? check : v.optional<v.GenericSchema>(check)];
+  });
+  return v.object(Object.fromEntries(entries));
 }
 
 /** @param isBound a bound service may lack references and statuses. */
@@ -93,32 +98,24 @@ function recordSchema({ idField, idInBody, fields }: Noun, isBound: boolean): Ob
   });
 }
 
-const { pets, categories, orders, inventory } = nouns;
+const allNouns: readonly Noun[] = Object.values(nouns);
 
 /** Schemas of request bodies, by their names in the service's specification. */
-export const bodySchemas = {
-  NewPet: bodySchema(pets),
-  NewCategory: bodySchema(categories),
-  Order: bodySchema(orders),
-  InventoryItem: bodySchema(inventory),
-  InventoryUpdate: bodySchema(inventory, inventory.update.fields),
-} as const;
-export type BodyName = keyof typeof bodySchemas;
+export const bodySchemas = Object.fromEntries(
+  allNouns
+    .flatMap((noun) => Object.values(bodiesOf(noun)))
+    .map(({ name, fields }) => [name, bodySchema(fields)]),
+) as Readonly<Record<BodyName, ObjectSchema>>;
 
+export type ResultName = Noun['schema'];
 /** Schemas of the records in answers, by their names in the service's specification. Unknown fields are allowed. */
 export const resultSchemas = toResultSchemas(false);
-export type ResultName = Noun['schema'];
-
 /** Schemas of the records of bound operations. */
 export const looseResultSchemas = toResultSchemas(true);
 
-function toResultSchemas(isBound: boolean): Readonly<Record<ResultName, ObjectSchema>> {
-  return {
-    Pet: recordSchema(pets, isBound),
-    Category: recordSchema(categories, isBound),
-    Order: recordSchema(orders, isBound),
-    InventoryItem: recordSchema(inventory, isBound),
-  };
+function toResultSchemas(isBound: boolean) {
+  const schemas = allNouns.map((noun) => [noun.schema, recordSchema(noun, isBound)]);
+  return Object.fromEntries(schemas) as Readonly<Record<ResultName, ObjectSchema>>;
 }
 
 /** The value of a field in a request, by its kind. */

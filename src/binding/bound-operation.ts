@@ -1,8 +1,8 @@
+import { isCategoryField } from '../api/category.ts';
 import { hidesTryIt } from '../api/contract.ts';
 import { withoutParameters } from '../api/http.ts';
 import { nouns } from '../api/nouns.ts';
 import type { BodyField, DocumentedResponse, Operation, RequestBody, Stability } from '../api/operations.ts';
-import { isCategoryField } from '../api/record-values.ts';
 import type { JsonObject, JsonValue } from '../process/exact-json.ts';
 import { type Description, lookUp, objectOf, referencesIn } from './description.ts';
 import { type DocumentOperation, jsonContent, successStatuses } from './document.ts';

@@ -1,6 +1,6 @@
+import { isCategoryField } from '../api/category.ts';
 import { fieldsOfKind, type Noun, type NounName, nouns } from '../api/nouns.ts';
 import { takesId } from '../api/operations.ts';
-import { isCategoryField } from '../api/record-values.ts';
 import { withArticle } from '../process/text.ts';
 import { type DocumentOperation, fixedRoute, mapFlag, type Obstacle } from './document.ts';
 import { toParameters, withStatedValues } from './parameters.ts';

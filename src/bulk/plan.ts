@@ -1,5 +1,4 @@
-import { changeBetween, type RecordValue } from '../api/record-values.ts';
-import { indexOfId } from '../api/values.ts';
+import { changeBetween, indexOfId, type RecordValue } from '../api/record-values.ts';
 import { CutListError } from '../client/whole-list.ts';
 import { forEachConcurrently } from '../process/deadline.ts';
 import { CliError, UsageError } from '../process/errors.ts';

@@ -1,4 +1,4 @@
-import { int64Max, isDateTime, isDay } from '../api/values.ts';
+import { int64Max, isDateTime, isDay } from '../api/record-values.ts';
 import { monotonicMs } from '../process/deadline.ts';
 import {
   ExactNumber,

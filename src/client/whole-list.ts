@@ -1,7 +1,7 @@
+import { hasCategory, isCategoryField } from '../api/category.ts';
 import { takesParameter, UnboundError } from '../api/contract.ts';
 import { isBound, type Operation } from '../api/operations.ts';
-import { hasCategory, isCategoryField, type ServiceRecord } from '../api/record-values.ts';
-import { defaultStatus } from '../api/values.ts';
+import { defaultStatus, type ServiceRecord } from '../api/record-values.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-json.ts';
 import { caseless } from '../process/text.ts';
 import type { CallOptions, ListMessage } from './call.ts';

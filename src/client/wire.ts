@@ -1,11 +1,11 @@
 // Translates records and bodies at each call. A bound service may have its own field names and envelopes, which no caller of the client
 // sees.
 
+import { categoryFields, categoryParts, isCategoryField } from '../api/category.ts';
 import { takesField, UnboundError } from '../api/contract.ts';
 import { fieldsOfKind, nouns } from '../api/nouns.ts';
 import { isBound, type Operation, operations, type RequestBody } from '../api/operations.ts';
-import { categoryFields, categoryParts, isCategoryField, type ServiceRecord } from '../api/record-values.ts';
-import { isDay } from '../api/values.ts';
+import { isDay, type ServiceRecord } from '../api/record-values.ts';
 import { UsageError } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue, jsonIn, valueIn } from '../process/exact-json.ts';
 

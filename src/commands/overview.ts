@@ -1,7 +1,7 @@
 import { offeredOperation } from '../api/contract.ts';
 import type { ListId, Result } from '../api/operations.ts';
+import { defaultStatus } from '../api/record-values.ts';
 import type { RecordOf } from '../api/schemas.ts';
-import { defaultStatus } from '../api/values.ts';
 import { value } from '../cli/flag.ts';
 import { action } from '../cli/verb.ts';
 import type { Client } from '../client/client.ts';

@@ -1,4 +1,4 @@
-import { idRequirement, toChange, toId, toQuantity, withoutLeadingZeros } from '../api/values.ts';
+import { idRequirement, toChange, toId, toQuantity, withoutLeadingZeros } from '../api/record-values.ts';
 import { ValueError } from '../process/errors.ts';
 import type { JsonValue } from '../process/exact-json.ts';
 import { signClause } from '../process/text.ts';

@@ -1,7 +1,8 @@
+import { isCategoryField } from '../api/category.ts';
 import { offeredOperation, takesParameter } from '../api/contract.ts';
 import { type NamedNoun, type Noun, nouns, type OperationId, referenceFields } from '../api/nouns.ts';
 import type { Operation } from '../api/operations.ts';
-import { type Fields, isCategoryField, type ServiceRecord } from '../api/record-values.ts';
+import type { Fields, ServiceRecord } from '../api/record-values.ts';
 import type { Client } from '../client/client.ts';
 import { collectFields } from '../client/whole-list.ts';
 import { type ClientUse, type Context, followUpCommand } from '../context.ts';

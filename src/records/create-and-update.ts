@@ -1,6 +1,7 @@
+import { isCategoryField } from '../api/category.ts';
 import { lackingFields, takesField } from '../api/contract.ts';
 import { type Field, type Noun, nouns } from '../api/nouns.ts';
-import { type Fields, isCategoryField } from '../api/record-values.ts';
+import type { Fields } from '../api/record-values.ts';
 import { confirmWrite } from '../asking.ts';
 import { type Context, canAsk } from '../context.ts';
 import type { Prompt } from '../input/prompt.ts';

@@ -1,3 +1,4 @@
+import { isCategoryField } from '../api/category.ts';
 import { type Contract, fieldBounds } from '../api/contract.ts';
 import {
   type Field,
@@ -8,9 +9,8 @@ import {
   referenceFields,
 } from '../api/nouns.ts';
 import type { Operation } from '../api/operations.ts';
-import { isCategoryField, type ServiceRecord } from '../api/record-values.ts';
+import { isDay, type ServiceRecord, toDateTime, toInstant } from '../api/record-values.ts';
 import type { Bounds, RecordOf } from '../api/schemas.ts';
-import { isDay, toDateTime, toInstant } from '../api/values.ts';
 import { parseFileCount, parseFileId, parseId, parseQuantity } from '../input/numbers.ts';
 import type { Column, View } from '../output/columns.ts';
 import { parseAt, ValueError } from '../process/errors.ts';

@@ -1,15 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import * as v from 'valibot';
 import { type HttpRequest, headerValue } from '../api/http.ts';
+import type { BodyName } from '../api/nouns.ts';
 import type { Operation } from '../api/operations.ts';
-import {
-  type BodyName,
-  bodySchemas,
-  IdText,
-  issueReason,
-  type QueryName,
-  queryParameters,
-} from '../api/schemas.ts';
+import { bodySchemas, IdText, issueReason, type QueryName, queryParameters } from '../api/schemas.ts';
 import { messageOf } from '../process/errors.ts';
 import { isJsonObject, type JsonValue, parseJson, printPointer } from '../process/exact-json.ts';
 import { percentDecoded } from '../process/text.ts';

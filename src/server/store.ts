@@ -1,6 +1,6 @@
 import type { NounName } from '../api/nouns.ts';
+import { indexOfId } from '../api/record-values.ts';
 import type { NewRecord, PetStatus } from '../api/schemas.ts';
-import { indexOfId } from '../api/values.ts';
 import { printJson } from '../process/exact-json.ts';
 import { hashOf } from '../process/text.ts';
 

@@ -1,8 +1,14 @@
 import { fieldBounds, offeredOperation, takesField, writeOnlyFields } from '../api/contract.ts';
 import { type Noun, type NounName, nouns } from '../api/nouns.ts';
-import { changesOf, fieldsOf, isFields, type RecordValue, type ServiceRecord } from '../api/record-values.ts';
+import {
+  changesOf,
+  defaultStatus,
+  fieldsOf,
+  isFields,
+  type RecordValue,
+  type ServiceRecord,
+} from '../api/record-values.ts';
 import type { RecordOf } from '../api/schemas.ts';
-import { defaultStatus } from '../api/values.ts';
 import type { CallInput, CallLimits, CallOptions, OperationRequest } from '../client/call.ts';
 import { type Client, type FetchedRecord, readFromList, readRecord } from '../client/client.ts';
 import type { JudgedWrite } from '../client/judge-write.ts';

@@ -218,17 +218,13 @@ describe('the servers of a description', () => {
     expect(server.calls()).toEqual(['GET /v1/store/orders', 'GET /own/store/orders']);
   });
 
-  test('are overridden by --base-path, which a 404 advises', async () => {
+  test('are overridden by --base-path', async () => {
     await using server = await recordingServer({}, ({ path }) =>
       path.startsWith('/v1/') ? { status: 404 } : { body: [{ id: 1 }] },
     );
     const path = await file('v1.json', { ...sparse, servers: [{ url: '/v1' }] });
     await run(['api', 'bind', path], server.url);
-    const refused = await run('orders list', server.url);
-    expect(refused).toMatchObject({
-      code: 6,
-      stderr: expect.stringContaining('lie below /v1; if they do not'),
-    });
+    expect(await run('orders list', server.url)).toMatchObject({ code: 6 });
     const bound = await run(['api', 'bind', path, '--base-path', '/'], server.url);
     expect(bound.stderr).toContain(`its operations lie below ${server.url}, as --base-path says`);
     expect(await run('orders list', server.url)).toMatchObject({ code: 0 });
