@@ -122,9 +122,13 @@ function systemText({ error }: Failure): string {
   return cause instanceof Error ? `${systemCode(cause)} ${cause.message}` : '';
 }
 
-/** Returns true if the connection was closed before an answer. */
-function isClosed({ error }: Failure): boolean {
-  return error?.details.noAnswer === 'reset' && error.details.status === undefined;
+/** Returns true if the connection was closed, or something else than HTTP came, before the status of an answer. */
+function isWithoutHead({ error }: Failure): boolean {
+  const { noAnswer, status, cause } = error?.details ?? {};
+  // An answer that was read whole and is not valid has no cause.
+  return (
+    status === undefined && (noAnswer === 'reset' || (noAnswer === 'invalid-response' && cause !== undefined))
+  );
 }
 
 /** Returns a header of the request or the answer, or an empty text. */
@@ -176,14 +180,14 @@ const hints: Readonly<Record<string, Hint>> = {
   },
   headerSize: {
     when: ({ call, response, ...failure }) =>
-      (response?.status === 400 || response?.status === 431 || isClosed(failure)) &&
+      (response?.status === 400 || response?.status === 431 || isWithoutHead(failure)) &&
       headerBytes(call) >= largeHeaderBytes,
     text: ({ call }) => `the request has ${headerBytes(call)} bytes of headers, and many gateways allow 8 KB`,
   },
-  // A gateway answers plain http on a port of TLS with 400, or closes the connection.
+  // A port of TLS answers plain http with the 400 of a gateway or an alert, or it closes the connection.
   tlsPort: {
     when: ({ call, response, author, ...failure }) =>
-      ((response?.status === 400 && author === 'gateway') || isClosed(failure)) &&
+      ((response?.status === 400 && author === 'gateway') || isWithoutHead(failure)) &&
       call?.request.url.startsWith('http:'),
     text: 'if the port speaks TLS, begin the base URL with https://',
   },

@@ -243,7 +243,7 @@ export const cases: readonly Case[] = [
   list(
     'answers with an alert of TLS',
     mode.writes('\x15\x03\x03\0\x02\x02\n'),
-    /the port speaks TLS, not plain http \(GET .*\)\nhint: begin the base URL with https:/,
+    /invalid HTTP response: .*\nhint: if the port speaks TLS, begin the base URL with https:/,
   ),
   list(
     'switches to another protocol',

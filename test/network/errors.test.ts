@@ -128,29 +128,9 @@ test.each([
   expect(hintOf({ error })).toMatch(hint);
 });
 
-const http2 = 'the service speaks only HTTP/2';
-const alert = 'error:0A000460:SSL routines:ssl3_read_bytes:tlsv1 alert no application protocol:../deps/x';
-
-test.each([
-  [
-    'an untrusted certificate, in the words of Node 24',
-    'self-signed certificate; if the root CA is installed locally, try running Node.js with --use-system-ca',
-    { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' },
-    'TLS: self-signed certificate',
-  ],
-  [
-    'frames of HTTP/2 over node:http',
-    'Parse Error',
-    { code: 'HPE_INVALID_CONSTANT', rawPacket: Buffer.from([0, 0, 18, 4, 0, 0, 0, 0, 0]) },
-    http2,
-  ],
-  [
-    'frames of HTTP/2 over undici',
-    'Parse Error',
-    { code: 'HPE_INVALID_CONSTANT', data: '\0\0\x12\x04\0\0\0\0\0' },
-    http2,
-  ],
-  ['a handshake that refuses HTTP/1.1', `write EPROTO 40A7:${alert}`, { code: 'EPROTO' }, http2],
-])('the error of %s', (_, words, details, message) => {
-  expect(transportError(Object.assign(new Error(words), details)).message).toBe(message);
+test('the error of an untrusted certificate leaves out what Node 24 adds about its flags', () => {
+  const words =
+    'self-signed certificate; if the root CA is installed locally, try running Node.js with --use-system-ca';
+  const error = transportError(Object.assign(new Error(words), { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' }));
+  expect(error.message).toBe('TLS: self-signed certificate');
 });

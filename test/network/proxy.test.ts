@@ -54,7 +54,7 @@ test('user and password of a proxy become a header and are never shown', () => {
   expect(proxied?.label).toBe('http://***@proxy.example');
 });
 
-test.each(['proxy:3128', 'socks5://u:s3cret-word@proxy', 'http://', '//proxy', 'http://u:%zz@proxy'])(
+test.each(['proxy:3128', 'socks5://u:s3cret-word@proxy', 'http://', '//proxy'])(
   'the proxy %s is an error that names the variable, and no password',
   (value) => {
     const find = () => findProxy(new URL('http://shop.example'), { http_proxy: value });

@@ -1,5 +1,6 @@
 import { bareHost, isLoopbackHost, portOf } from '../../api/http.ts';
 import { type CliError, InputError } from '../../process/errors.ts';
+import { percentDecoded } from '../../process/text.ts';
 import { noAnswerError, transportError } from './response.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -32,26 +33,15 @@ export function findProxy(url: URL, env: Environment): HttpProxy | undefined {
 }
 
 function parseProxy(source: string, value: string): HttpProxy {
-  const [, scheme] = /^([a-z][a-z0-9+.-]*):\/\//i.exec(value) ?? [];
-  if (scheme === undefined) throw bad(source, 'URL must start with http:// or https://');
-  if (!/^https?$/i.test(scheme))
-    throw bad(source, `has the scheme ${scheme}, and only http and https can be used`);
-  if (!URL.canParse(value)) throw bad(source, 'is not a URL');
-  const url = new URL(value);
-  const { origin, protocol, host, username, password } = url;
-  const hasUser = username !== '' || password !== '';
-  const label = hasUser ? `${protocol}//***@${host}` : origin;
-  try {
-    const pair = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
-    const authorization = hasUser ? `Basic ${Buffer.from(pair).toString('base64')}` : undefined;
-    return { source, origin, authorization, label };
-  } catch {
-    throw bad(source, 'has a user or password that is not percent-encoded');
-  }
-}
-
-function bad(source: string, why: string): InputError {
-  return new InputError(`${source}: the proxy ${why}`, `as in ${source}=http://proxy.example:3128`);
+  if (!/^https?:\/\//i.test(value) || !URL.canParse(value))
+    throw new InputError(
+      `${source}: the proxy is not an http or https URL`,
+      `as in ${source}=http://proxy.example:3128`,
+    );
+  const { origin, protocol, host, username, password } = new URL(value);
+  if (username === '' && password === '') return { source, origin, authorization: undefined, label: origin };
+  const pair = Buffer.from([username, password].map(percentDecoded).join(':')).toString('base64');
+  return { source, origin, authorization: `Basic ${pair}`, label: `${protocol}//***@${host}` };
 }
 
 /** Returns true if NO_PROXY names a host. Its entries are hosts and domains with or without a port, or `*`. */

@@ -122,13 +122,6 @@ export function transportError(error: Error, status?: number): CliError {
   const code = systemCode(root) ?? root.name;
   const noAnswer = noAnswerByCode.find(([codes]) => codes.test(code))?.[1] ?? 'reset';
   const details = { status, cause: root };
-  const protocol = noAnswer === 'invalid-response' ? protocolOf(root) : undefined;
-  if (protocol === 'TLS') {
-    const hint = 'begin the base URL with https://';
-    return noAnswerError('tls', 'the port speaks TLS, not plain http', { ...details, hint });
-  }
-  if (protocol === 'HTTP/2' || /no[ _]application[ _]protocol/i.test(`${code} ${root.message}`))
-    return noAnswerError(noAnswer, 'the service speaks only HTTP/2', details);
   if (noAnswer === 'reset') {
     const answer = status === undefined ? 'an' : 'the whole';
     return noAnswerError(noAnswer, `the connection was closed before ${answer} answer came`, details);
@@ -144,20 +137,6 @@ const noAnswerByCode: readonly (readonly [codes: RegExp, noAnswer: NoAnswer])[] 
   [/^(HPE_|HTTPParserError|UND_ERR_(HEADERS_OVERFLOW|RESPONSE|RES_))/, 'invalid-response'],
   [/^(ERR_SSL|ERR_TLS|ERR_OSSL|EPROTO|CERT_|UNABLE_|CRL_|ERROR_IN_|OUT_OF_MEM)|CERT|ISSUER/, 'tls'],
 ];
-
-/**
- * Names the protocol of bytes that are not an HTTP response: an alert of TLS, or a frame of HTTP/2.
- *
- * @see RFC 8446, 5.1, and RFC 9113, 4.1 and 6.5
- */
-function protocolOf(error: Error): 'TLS' | 'HTTP/2' | undefined {
-  // Node's parser gives the bytes, undici's the text.
-  const { rawPacket, data } = error as { rawPacket?: Uint8Array; data?: unknown };
-  const bytes = rawPacket ?? (typeof data === 'string' ? Buffer.from(data, 'latin1') : undefined);
-  if (bytes?.[0] === 0x15 && bytes[1] === 3) return 'TLS';
-  // The first frame has the type SETTINGS, and a length of 0 to 255.
-  return bytes?.[0] === 0 && bytes[1] === 0 && bytes[3] === 4 ? 'HTTP/2' : undefined;
-}
 
 function clauseFor(error: Error, code: string, noAnswer: NoAnswer): string {
   if (/OVERFLOW/.test(code)) return 'the headers of the answer are larger than 16 KiB';

@@ -69,18 +69,16 @@ export async function readTlsFiles({ roots, ca, cert, key }: NamedTlsFiles): Pro
     [roots, ca, cert, key ?? cert].map(readTlsFile),
   );
   const { X509Certificate } = await import('node:crypto');
-  // Each certificate is checked, because Node silently ignores the first broken one and those after it.
-  const checkCertificates = (file: NamedFile, text = '') => {
+  const checkCertificates = (file: NamedFile | undefined, text = '') => {
+    if (!file) return;
+    // Node silently ignores the first broken certificate of a file and those after it.
     const all = text.match(/^\uFEFF?-----BEGIN (?:X509 |TRUSTED )?CERTIFICATE-----[^-]*.*$/gm) ?? [text];
-    for (const [index, each] of all.entries()) {
-      const why = index === 0 ? 'not a PEM certificate' : `its certificate ${index + 1} is not PEM`;
-      readPem(file, why, () => new X509Certificate(each));
-    }
+    for (const each of all) readPem(file, 'not a PEM certificate', () => new X509Certificate(each));
   };
-  if (roots) checkCertificates(roots, rootsText);
-  if (ca) checkCertificates(ca, caText);
-  if (!cert) return { roots: rootsText, ca: caText };
+  checkCertificates(roots, rootsText);
+  checkCertificates(ca, caText);
   checkCertificates(cert, certText);
+  if (!cert) return { roots: rootsText, ca: caText };
   const why = `must have the private key of ${cert.path}, as PEM without a passphrase`;
   readPem(key ?? cert, why, () => tls.createSecureContext({ cert: certText, key: keyText }));
   return { roots: rootsText, ca: caText, cert: certText, key: keyText };
