@@ -4,7 +4,7 @@ import { checkProfile, isUnfinished, type RunInfo, type RunList, runsOnTarget } 
 import { nextStepOf } from './report.ts';
 import { areDisjoint, type Run, type RunHeader } from './run.ts';
 import { readSessionRuns } from './session.ts';
-import { parseTarget } from './target.ts';
+import { differByTenant } from './target.ts';
 
 // A delivery adds to counts, so it is booked once. Its number stands in the header of its runs.
 
@@ -75,14 +75,9 @@ function findOfOtherTenant(
   { target, profile }: RunHeader,
   delivery: string,
 ): RunInfo | undefined {
-  const { baseUrl, tenant } = parseTarget(target);
-  const isOfOther = (other: string) => {
-    const { baseUrl: otherUrl, tenant: otherTenant } = parseTarget(other);
-    return baseUrl === otherUrl && (tenant === undefined) !== (otherTenant === undefined);
-  };
   return runs.find(
     ({ header, state, appliedOrUncertain }) =>
-      isOfOther(header.target) &&
+      differByTenant(target, header.target) &&
       header.profile === profile &&
       isSameDelivery(header.delivery, delivery) &&
       (state === 'stopped' || (state !== 'undone' && appliedOrUncertain > 0)),

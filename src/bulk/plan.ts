@@ -193,6 +193,6 @@ export function brokenGuard(
   return undefined;
 }
 
-function guardError(reason: string, hint: string): UsageError {
-  return new UsageError(`${reason}; nothing was sent`, { hint, code: 'guard' });
+function guardError(message: string, hint: string): UsageError {
+  return new UsageError(`${message}; nothing was sent`, { hint, code: 'guard' });
 }

@@ -53,12 +53,12 @@ export async function reportOutput(context: Context, report: Report): Promise<Ou
     runKinds[header.kind].canBeUndone && appliedOrUncertain > 0 && unwritten?.what !== 'journal';
   const undo = canUndo ? followUpCommand(context, ['undo', id]) : undefined;
   const error = runError(report, stop, reportHint(context, report, next?.hint));
-  const namesLeftAlone = leftAlone(report).map(rowName);
+  const remainingNames = notTakenBack(report).map(rowName);
   const notices: Notice[] = [];
   if (error && unwritten && unwritten.error.message !== stop?.message)
     notices.push(['warning', unwritten.error.message]);
   if (rejects !== undefined) notices.push(['result', `rejected rows are in ${rejects}`]);
-  if (namesLeftAlone.length > 0) notices.push(['result', `left alone: ${joinFirst(namesLeftAlone, 10)}`]);
+  if (remainingNames.length > 0) notices.push(['result', `left alone: ${joinFirst(remainingNames, 10)}`]);
   if (!error && undo !== undefined) notices.push(['result', `undo with: ${undo}`]);
   const ending = {
     notices,
@@ -94,14 +94,14 @@ function reportHint(context: Context, report: Report, next: string | undefined):
   const apply = rejects && rejectsLine(context, header, rejects);
   const undo = header.undoes !== null && followUpCommand(context, ['undo', header.undoes]);
   const lastStep =
-    undo && leftAlone(report).length > 0
+    undo && notTakenBack(report).length > 0
       ? `to try the rows that were left alone again: ${undo}`
       : apply && `correct the rejected rows, then run: ${apply}`;
   return next ?? firstStep ?? lastStep;
 }
 
 /** Returns the rows that an undo has not taken back. */
-function leftAlone({ header, rows }: Report): readonly RunRow[] {
+function notTakenBack({ header, rows }: Report): readonly RunRow[] {
   return header.undoes === null ? [] : rows.filter((row) => rowStateOf(row) === 'failed');
 }
 

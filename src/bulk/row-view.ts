@@ -143,8 +143,8 @@ export function describePlan({ noun }: RunHeader, plan: Plan): Notice[] {
   const { changes, rows } = plan;
   const { record, plural } = rowTerms(noun);
   const { isCount } = nouns[noun];
-  const settledRows = rows.filter(({ outcome }) => outcome !== undefined);
-  const unchanged = settledRows.filter((row) => rowStateOf(row) === 'unchanged').length;
+  const decidedRows = rows.filter(({ outcome }) => outcome !== undefined);
+  const unchanged = decidedRows.filter((row) => rowStateOf(row) === 'unchanged').length;
   const sizes = isCount ? changes.map((row) => changeOf(row) ?? 0) : [];
   const [up, down] = [1, -1].map((sign) => sizes.reduce((sum, size) => sum + Math.max(0, size * sign), 0));
   const facts = [
@@ -167,13 +167,13 @@ export function describePlan({ noun }: RunHeader, plan: Plan): Notice[] {
       `${counted(withStock.length, 'inventory entry goes', 'inventory entries go')} with them (${units} in stock)`,
     ]);
   }
-  const booked = settledRows.filter((row) => rowStateOf(row) === 'booked');
+  const booked = decidedRows.filter((row) => rowStateOf(row) === 'booked');
   if (booked.length > 0)
     notices.push([
       'note',
       `${counted(booked.length, 'row is', 'rows are')} left out: ${booked[0]?.outcome?.reason?.message}; apply --again books all once more`,
     ]);
-  for (const { count, example } of groupFailures(settledRows))
+  for (const { count, example } of groupFailures(decidedRows))
     notices.push([
       'warning',
       `${counted(count, 'row', 'rows')} cannot be written: ${describeExample(example, record)}`,

@@ -32,12 +32,9 @@ export async function findTarget(context: Context): Promise<string> {
   return `offline:${readStore(offlineStore)?.id ?? realFile(offlineStore)}`;
 }
 
-/** Reads a target that `findTarget` made. An embedded store has no base URL and no tenant. */
-export function parseTarget(target: string): { baseUrl: string | undefined; tenant: string | undefined } {
-  if (target.startsWith('offline:')) return { baseUrl: undefined, tenant: undefined };
-  // A URL has no spaces.
-  const [, baseUrl, tenant] = /^(\S*)(?: tenant (.*))?$/s.exec(target) ?? [];
-  return { baseUrl, tenant };
+/** Returns true if two targets have one address, and only one of them has a tenant. */
+export function differByTenant(target: string, other: string): boolean {
+  return target.startsWith(`${other} tenant `) || other.startsWith(`${target} tenant `);
 }
 
 /**

@@ -1,10 +1,11 @@
+import { nouns } from '../api/nouns.ts';
 import { isFields, toJsonValue } from '../api/record-values.ts';
 import { prepareSession } from '../bulk/continue-run.ts';
 import { findRun, listRuns, type RunList, readRun } from '../bulk/list-runs.ts';
 import { toRunJson } from '../bulk/report.ts';
 import { reportView } from '../bulk/report-output.ts';
 import { idOfRow, isAppliedOrUncertain, rowStateOf } from '../bulk/row.ts';
-import { createRowView, type PrintedRow, rowTerms, toPrintedRow } from '../bulk/row-view.ts';
+import { createRowView, type PrintedRow, toPrintedRow } from '../bulk/row-view.ts';
 import type { Run } from '../bulk/run.ts';
 import { type NamedRow, settleByHand } from '../bulk/settle-by-hand.ts';
 import { argument, choice } from '../cli/flag.ts';
@@ -74,8 +75,8 @@ async function readRuns(list: RunList, petId: bigint | undefined): Promise<JsonO
 }
 
 function hasWrittenPet({ rows, header }: Run, petId: bigint): boolean {
-  if (rowTerms(header.noun).record !== 'pet') return false;
-  return rows.some((row) => idOfRow(row) === petId && isAppliedOrUncertain(row));
+  const isOfPets = header.noun === 'pets' || nouns[header.noun].isCount;
+  return isOfPets && rows.some((row) => idOfRow(row) === petId && isAppliedOrUncertain(row));
 }
 
 const show = verb({

@@ -24,23 +24,26 @@ test('a run that is declined, stopped by a guard, dry or without a row leaves no
   expect(shop.writes()).toEqual([]);
 });
 
-test('refuses before any request what it can refuse', async () => {
+test.each([
+  ['the report has no such field', `${apply} --fields petId`],
+  ['the report cannot be sorted by it', `${apply} --sort nothing`],
+  ['a plan has no such field', `${apply} --dry-run --fields applied`],
+  ['a diff has no such field', 'inventory diff stock.csv --fields applied'],
+  ['one mark cannot have two meanings', `${apply} --thousands . --decimal .`],
+  ['only a delivery is booked again', `${apply} --again`],
+  ['only a delivery has a number', `${apply} --delivery LS-1`],
+  ['a number is not empty', ['inventory', 'apply', 'stock.csv', '--relative', '--yes', '--delivery', '']],
+  ['the file is empty', 'inventory apply empty.csv --yes'],
+  ['there is no such file', 'inventory apply nowhere.csv --yes'],
+  ['the folder of the rejects is missing', `${apply} --rejects nowhere/r.csv`],
+])('refuses before any request: %s', async (_, words) => {
   await using shop = await stockShop([5, 5], { 'stock.csv': toCsv([6, 6]), 'empty.csv': '' });
-  for (const words of [
-    `${apply} --fields petId`,
-    `${apply} --sort nothing`,
-    `${apply} --dry-run --fields applied`,
-    'inventory diff stock.csv --fields applied',
-    `${apply} --thousands . --decimal .`,
-    `${apply} --again`,
-    `${apply} --delivery LS-1`,
-    ['inventory', 'apply', 'stock.csv', '--relative', '--yes', '--delivery', ''],
-    'inventory apply empty.csv --yes',
-    'inventory apply nowhere.csv --yes',
-    `${apply} --rejects nowhere/r.csv`,
-  ])
-    expect({ words, ...(await shop.run(words)) }).toMatchObject({ words, code: 2, stdout: '' });
+  expect(await shop.run(words)).toMatchObject({ code: 2, stdout: '' });
   expect(shop.requests).toEqual([]);
+});
+
+test('without a service it says so, before it reads the file', async () => {
+  await using shop = await stockShop([], {});
   const nowhere = await shop.run(apply, { env: { PETSTORE_BASE_URL: '' } });
   expect(nowhere).toMatchObject({ code: 2, stderr: expect.stringContaining('no service') });
 });
