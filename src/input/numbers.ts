@@ -1,7 +1,6 @@
 import { idRequirement, toChange, toId, toQuantity, withoutLeadingZeros } from '../api/record-values.ts';
 import { ValueError } from '../process/errors.ts';
 import type { JsonValue } from '../process/exact-json.ts';
-import { signClause } from '../process/text.ts';
 
 // A number on the command line has only digits. In files, which other programs write, numbers have many forms (`parseFile…`).
 
@@ -28,7 +27,7 @@ const changeRule = 'must be a whole number with or without a sign in front, such
 export function parseInteger(text: string, least = 0, most = Number.MAX_SAFE_INTEGER): number {
   const number = toQuantity(text);
   if (number === undefined || number < least || number > most)
-    throw new ValueError(`must be a whole number from ${least} to ${most}${signClause(text)}`);
+    throw new ValueError(`must be a whole number from ${least} to ${most}`);
   return number;
 }
 
@@ -40,7 +39,7 @@ export function parseQuantity(text: string): number {
 /** Parses digits with or without a sign: `+5`, `-3`, `2`. @throws ValueError for any other text. */
 export function parseChange(text: string): number {
   const change = toChange(text);
-  if (change === undefined) throw new ValueError(`must be an integer such as +5 or -5${signClause(text)}`);
+  if (change === undefined) throw new ValueError('must be an integer such as +5 or -5');
   return change;
 }
 
@@ -80,8 +79,7 @@ function parseFileNumber(
   // JSON numbers have one notation (RFC 8259, 6), in which 8.000 is 8.
   const ownNotation = typeof value === 'string' ? (notation ?? plainNotation) : plainNotation;
   const number = toNumber(text) ?? toNumber(plainNumber(text, ownNotation));
-  if (number === undefined)
-    throw new ValueError(rule + signClause(text), notation && notationHint(text, notation));
+  if (number === undefined) throw new ValueError(rule, notation && notationHint(text, notation));
   return number;
 }
 

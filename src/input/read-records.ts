@@ -88,7 +88,7 @@ export async function readRecords<Row extends InputRow>(
         const message = `${recordPlace(name, inputFormat, broken.line)}: ${broken.problem.message}`;
         throw new InputError(message, 'the file may be cut off: nothing was sent');
       }
-      let records = isOfTable && page.some(isBlank) ? page.filter((record) => !isBlank(record)) : page;
+      let records = page.filter((record) => !isBlank(record));
       const [first] = records;
       if (!first) continue;
       if (!toRecord && !isOfTable) toRecord = objectReader(layout);

@@ -45,19 +45,14 @@ export async function readRows<Row extends InputRow>(
 ): Promise<CheckedInput<Row>> {
   const { name, path } = inputFile;
   const table = await collectRows(inputFile, layout);
-  const { format, issues, conflicting, total, repeats, additions, header } = table;
+  const { format, issues, total, repeats, additions, header } = table;
   // A list of ids without a header may be empty: another command may have printed none.
   if (!format && path !== undefined && layout.bareField === undefined)
     throw new InputError(`${name}: is empty`);
   const input = { name, format: format ?? { kind: 'csv' as const, delimiter: ',' } };
   if (issues.length > 0 && !skipInvalid) throw invalidInputError(input, issues);
-  const isWhole = !isSelected && conflicting.size === 0;
-  const rows = isWhole
-    ? table.rows
-    : table.rows.filter(
-        ({ id, line }, index) => !conflicting.has(index) && (isSelected?.(id ?? BigInt(line)) ?? true),
-      );
-  const invalid = issues.filter(({ line }) => isSelected?.(BigInt(line)) ?? true);
+  const rows = isSelected ? table.rows.filter(({ id, line }) => isSelected(id ?? BigInt(line))) : table.rows;
+  const invalid = isSelected ? issues.filter(({ line }) => isSelected(BigInt(line))) : issues;
   return {
     file: { name, path },
     format: input.format,
@@ -153,7 +148,8 @@ async function collectRows<Row extends InputRow>(inputFile: InputFile, layout: R
       }
     }
   issues.sort((a, b) => a.line - b.line);
-  return { format, rows, issues, conflicting, total, repeats, additions, header: header() };
+  const validRows = conflicting.size === 0 ? rows : rows.filter((_, index) => !conflicting.has(index));
+  return { format, rows: validRows, issues, total, repeats, additions, header: header() };
 }
 
 /** Why a record cannot be used. */

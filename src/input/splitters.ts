@@ -27,8 +27,8 @@ export interface RecordSplitter {
 /** The length of the longest record, in characters: 1 MiB of ASCII. */
 const maxRecordLength = 2 ** 20;
 
-function overlongRecord(line: number): SplitRecord {
-  return { line, text: '', problem: new ValueError('the record is longer than 1 MiB'), isBroken: true };
+function brokenRecord(line: number, message = 'the record is longer than 1 MiB'): SplitRecord {
+  return { line, text: '', problem: new ValueError(message), isBroken: true };
 }
 
 /** Splits text into its lines that are not blank. */
@@ -41,11 +41,11 @@ export function createLineSplitter(): RecordSplitter {
     lines[0] = rest + lines[0];
     rest = lines.pop() ?? '';
     for (const text of lines) {
-      if (text.length > maxRecordLength) return [...records, overlongRecord(line)];
+      if (text.length > maxRecordLength) return [...records, brokenRecord(line)];
       if (text.trim() !== '') records.push({ line, text });
       line += 1;
     }
-    return rest.length > maxRecordLength ? [...records, overlongRecord(line)] : records;
+    return rest.length > maxRecordLength ? [...records, brokenRecord(line)] : records;
   };
   return { push, end: () => push('\n') };
 }
@@ -72,7 +72,7 @@ export function* splitJson(text: string, name: string): Generator<readonly Split
   try {
     for (const item of parseItems(text)) {
       line += 1;
-      page.push(item.text.length > maxRecordLength ? overlongRecord(line) : { line, text: item.text, item });
+      page.push(item.text.length > maxRecordLength ? brokenRecord(line) : { line, text: item.text, item });
       if (page.length < pageSize) continue;
       yield page;
       page = [];
@@ -101,7 +101,6 @@ export class CsvSplitter implements RecordSplitter {
   private rest = '';
   /** The line of the quote that is open at the end of the text. */
   private quoteLine: number | undefined;
-  private isOverlong = false;
 
   constructor(delimiter: string) {
     this.delimiter = delimiter;
@@ -109,25 +108,23 @@ export class CsvSplitter implements RecordSplitter {
   }
 
   push(piece: string): SplitRecord[] {
-    if (this.isOverlong) {
-      // The rest of the text matters only because it may close the quote.
-      if (piece.includes('"')) this.quoteLine = undefined;
-      return [];
-    }
     const records: SplitRecord[] = [];
     const text = this.rest + piece;
     this.rest = text.slice(this.splitComplete(text, records));
-    this.isOverlong = this.rest.length > maxRecordLength;
+    if (this.rest.length > maxRecordLength) records.push(this.brokenRest('within 1 MiB'));
     return records;
   }
 
   end(): SplitRecord[] {
     const records = this.push('\n');
-    if (this.quoteLine !== undefined) {
-      const message = `the quote opened on line ${this.quoteLine} is never closed, so the rest of the input is inside it`;
-      records.push({ line: this.line, text: '', problem: new ValueError(message), isBroken: true });
-    } else if (this.isOverlong) records.push(overlongRecord(this.line));
+    if (this.rest !== '' && !records.at(-1)?.isBroken) records.push(this.brokenRest('until the end'));
     return records;
+  }
+
+  /** Returns the broken record that the rest of the text is. @param where no quote closes it */
+  private brokenRest(where: string): SplitRecord {
+    const quote = `the quote opened on line ${this.quoteLine} is not closed ${where}`;
+    return brokenRecord(this.line, this.quoteLine === undefined ? undefined : quote);
   }
 
   /** Adds the complete records of a text to `records`, and returns the index after them. */
@@ -156,7 +153,7 @@ export class CsvSplitter implements RecordSplitter {
         const cells = line.split(delimiter);
         if (cells.length > 1 || cells[0]?.trim() !== '') record = { line: this.line, text: line, cells };
       }
-      if (record) records.push(end - at > maxRecordLength ? overlongRecord(this.line) : record);
+      if (record) records.push(end - at > maxRecordLength ? brokenRecord(this.line) : record);
       this.line = nextLine;
       at = afterLineEnd(text, end);
       lineEndOrQuote.lastIndex = at;

@@ -103,13 +103,6 @@ export function joinFirst(texts: readonly string[], most: number): string {
   return texts.slice(0, most).join(', ') + count;
 }
 
-/** Returns the end of a clause that names a sign which only looks like a plus or a minus; empty for any other text. */
-export function signClause(text: string): string {
-  const [, sign] = /^\s*([\u2010-\u2015\u2212\ufe58\ufe63\uff0b\uff0d])/.exec(text) ?? [];
-  const code = sign?.codePointAt(0)?.toString(16).toUpperCase();
-  return sign ? `; the sign is U+${code}: write ${sign === '\uff0b' ? '+' : '-'} in its place` : '';
-}
-
 /** Joins words with commas, and quotes punctuation: `csv, json` or `'.', ','`. */
 export function inWords(choices: readonly string[]): string {
   return choices.map((word) => (/^\w/.test(word) ? word : `'${word}'`)).join(', ');
