@@ -201,6 +201,12 @@ const hints: Readonly<Record<string, Hint>> = {
     when: ({ error }) => error?.details.noAnswer === 'timeout',
     text: 'allow more time with --timeout',
   },
+  address: {
+    when: ({ error, response, kind }) =>
+      (isMissingStatus(response?.status) && kind === 'unavailable') ||
+      ['connection-refused', 'dns'].includes(error?.details.noAnswer ?? ''),
+    text: 'is the base URL right, and the service running? `doctor` with the same flags looks at each step',
+  },
 };
 
 function tokenHint({ call, response }: Failure): string {
