@@ -1,21 +1,25 @@
-import type { NounName } from '../api/nouns.ts';
+import { offeredOperation, UnboundError } from '../api/contract.ts';
+import { type NounName, nouns } from '../api/nouns.ts';
 import { confirmWrite } from '../asking.ts';
+import type { Client } from '../client/client.ts';
+import { Pace } from '../client/pace.ts';
 import { type Context, canAsk } from '../context.ts';
 import type { View } from '../output/columns.ts';
 import { lineOf } from '../output/messages.ts';
 import type { Output } from '../output/printer.ts';
 import { withProgress } from '../output/streams.ts';
 import { monotonicMs } from '../process/deadline.ts';
-import { exitCodes, InterruptedError, type Signal } from '../process/errors.ts';
+import { type CliError, exitCodes, InterruptedError, type Signal } from '../process/errors.ts';
 import { checkFolder } from '../process/files.ts';
-import { inTwoSteps } from '../process/signals.ts';
+import { inTwoSteps, Stop } from '../process/signals.ts';
 import { counted } from '../process/text.ts';
+import { createRecordPort, type RecordPort } from '../writes/port.ts';
 import { settleAll } from '../writes/settle.ts';
 import { endSession } from './end-session.ts';
 import { openJournal } from './journal.ts';
 import { createRowKeeper, markBeforeSending } from './keep-rows.ts';
 import { toRunInfo } from './list-runs.ts';
-import { brokenGuard, type Guards, type Plan, planRun } from './plan.ts';
+import { brokenGuard, type Guards, type Plan, planRun, type Readers } from './plan.ts';
 import type { Report } from './report.ts';
 import { reportOutput, reportView } from './report-output.ts';
 import {
@@ -26,8 +30,8 @@ import {
   planPages,
   rowTerms,
 } from './row-view.ts';
-import { runKinds } from './run.ts';
-import { createSession, type Session, type SessionRuns } from './session.ts';
+import { type Run, runKinds } from './run.ts';
+import type { SessionRuns } from './session-runs.ts';
 import type { TargetLock } from './target.ts';
 
 /** The flags of a session. A resume takes them too. */
@@ -76,7 +80,7 @@ export async function carryOut(
     const what = `${runKinds[header.kind].action} ${counted(plan.changes.length, singular, plural)}`;
     await confirmWrite(context, { what, needsYes: true });
   }
-  return reportOutput(context, await writePlan(context, session, plan, flags, lock));
+  return reportOutput(context, await writePlan(context, runs, session, plan, flags, lock));
 }
 
 /**
@@ -107,12 +111,49 @@ export async function previewRun(
   };
 }
 
+/** What a session works with. */
+interface Session extends Readers {
+  readonly client: Client;
+  readonly stop: Stop<CliError>;
+}
+
+/** @throws UsageError if the service cannot read or write the records of the run. */
+async function openSession(context: Context, run: Run): Promise<Session> {
+  const { settings } = context;
+  const { noun, flags } = run.header;
+  const client = await context.client('bulk');
+  const stop = new Stop<CliError>();
+  const pace = new Pace(settings.get('rate'), stop, settings.get('timeout'));
+  const options = { pace, sendsEtags: settings.get('etags'), mayCreate: flags.createMissing };
+  const port = createRecordPort(client, noun, options);
+  checkOffers(client, port, run);
+  const deletesPets = noun === 'pets' && run.rows.some(({ intent }) => intent.kind === 'remove');
+  const stocks = deletesPets ? createRecordPort(client, 'inventory', options) : undefined;
+  return { client, stop, port, stocks, concurrency: settings.get('concurrency') };
+}
+
+/** @throws UsageError if the service lacks an operation that the rows of a run need. */
+function checkOffers(
+  { contract }: Client,
+  port: RecordPort,
+  { header: { noun, kind, undoes }, rows }: Run,
+): void {
+  const { operations } = nouns[noun];
+  const sets = rows.some(({ intent }) => intent.kind === 'set' || intent.kind === 'add');
+  if (undoes === null || sets) offeredOperation(contract, operations[runKinds[kind].operation]);
+  if (kind !== 'create' && !port.canRead)
+    throw new UnboundError(
+      `the service offers neither ${operations.get} nor ${operations.list}, so nothing can be planned`,
+    );
+}
+
 /** Reads the records and plans. @throws CliError also if the run had to stop, such as for a service that gives no answer. */
 async function planSession(context: Context, runs: SessionRuns, flags: SessionFlags) {
   const { rejects } = flags;
   if (rejects !== undefined) checkFolder({ name: rejects, folder: context.io.cwd }, '--rejects');
-  const session = await createSession(context, runs);
-  const { stop, run } = session;
+  const session = await openSession(context, runs.run);
+  const { run } = runs;
+  const { stop } = session;
   let recordsRead = 0;
   const activity = {
     label: `reading ${rowTerms(run.header.noun).plural}`,
@@ -121,7 +162,7 @@ async function planSession(context: Context, runs: SessionRuns, flags: SessionFl
   };
   try {
     const plan = await withProgress(context, activity, () =>
-      planRun(session, () => {
+      planRun(runs, session, () => {
         recordsRead += 1;
       }),
     );
@@ -140,12 +181,12 @@ async function planSession(context: Context, runs: SessionRuns, flags: SessionFl
  */
 async function writePlan(
   context: Context,
-  session: Session,
+  { list, run }: SessionRuns,
+  { stop, client, port, concurrency }: Session,
   plan: Plan,
   { rejects, maxErrors = 100 }: SessionFlags,
   lock: TargetLock,
 ): Promise<Report> {
-  const { stop, run, client, port, concurrency } = session;
   const stopBy = (signal: Signal) => {
     stop.trigger(new InterruptedError(signal));
     void context.notice(
@@ -155,7 +196,7 @@ async function writePlan(
   };
   const total = plan.changes.length;
   return inTwoSteps(context.interrupts, stop, stopBy, async () => {
-    const journal = await openJournal(session.list, run, plan.rows);
+    const journal = await openJournal(list, run, plan.rows);
     lock.nameRun(run);
     const keeper = createRowKeeper(journal, { stop, maxErrors, saveStore: client.saveStore });
     const { counts } = keeper;

@@ -4,7 +4,7 @@ import { runsOfDelivery } from './deliveries.ts';
 import { type RunInfo, type RunList, readRun, runsOnTarget } from './list-runs.ts';
 import { isAppliedOrUncertain, type RunRow, rowName, rowStateOf } from './row.ts';
 import { type Run, runKinds } from './run.ts';
-import type { SessionRuns } from './session.ts';
+import type { SessionRuns } from './session-runs.ts';
 
 // Other runs on the target may have a claim on the rows of a run. A delivery is booked once. An uncertain row stays unknown if another
 // run has planned its record since. An undo leaves alone what a later run has written.

@@ -19,7 +19,7 @@ import { reportView } from './report-output.ts';
 import { isAppliedOrUncertain, isResumable, unfinishedCount } from './row.ts';
 import { createRowView } from './row-view.ts';
 import { areDisjoint, defaultFlags, type Run, runKinds } from './run.ts';
-import { beginUndo, readSessionRuns, type SessionRuns } from './session.ts';
+import { beginUndo, readSessionRuns, type SessionRuns } from './session-runs.ts';
 import { findTarget, lockTarget, type TargetLock } from './target.ts';
 
 type SessionVerb = 'resume' | 'undo';

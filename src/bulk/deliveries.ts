@@ -3,7 +3,7 @@ import { UsageError } from '../process/errors.ts';
 import { checkProfile, isUnfinished, type RunInfo, type RunList, runsOnTarget } from './list-runs.ts';
 import { nextStepOf } from './report.ts';
 import { areDisjoint, type Run, type RunHeader } from './run.ts';
-import { readSessionRuns } from './session.ts';
+import { readSessionRuns } from './session-runs.ts';
 import { differByTenant } from './target.ts';
 
 // A delivery adds to counts, so it is booked once. Its number stands in the header of its runs.

@@ -8,7 +8,7 @@ import { findClaims } from './claims.ts';
 import { isResumable, type RunRow } from './row.ts';
 import type { Run } from './run.ts';
 import { applyEvent, type RowPlan } from './run-events.ts';
-import type { Session } from './session.ts';
+import type { SessionRuns } from './session-runs.ts';
 
 /** A number of rows, or a percentage of the rows of a run. */
 export interface RowLimit {
@@ -35,6 +35,15 @@ export interface Plan {
 /** With fewer rows than this, records are read one by one, with their ETags. Otherwise the whole list is read. */
 const minRowsForList = 100;
 
+/** How a plan reads records. */
+export interface Readers {
+  readonly port: RecordPort;
+  /** Reads the inventory entries that are deleted with pets. Only a run that deletes pets has it. */
+  readonly stocks: RecordPort | undefined;
+  /** The most records at a time. */
+  readonly concurrency: number;
+}
+
 /**
  * Reads the records of the rows that the session looks at, and gives each row its state: planned, uncertain, or settled if it need
  * not or cannot be written.
@@ -42,10 +51,14 @@ const minRowsForList = 100;
  * @param onRead called after each record.
  * @throws CliError if a record could not be read: there is no partial plan.
  */
-export async function planRun(session: Session, onRead: () => void): Promise<Plan> {
-  const { run, port, stocks, concurrency } = session;
+export async function planRun(
+  runs: SessionRuns,
+  { port, stocks, concurrency }: Readers,
+  onRead: () => void,
+): Promise<Plan> {
+  const { run } = runs;
   const rows = run.rows.filter(isResumable);
-  const claims = await findClaims(session, rows);
+  const claims = await findClaims(runs, rows);
   const toRead: RunRow[] = [];
   const apply = (row: RunRow, plan: RowPlan) => applyEvent(run, { kind: 'decided', row, plan });
   const planByValue = (row: RunRow, now: RecordValue) => apply(row, planOf(row, now, port));

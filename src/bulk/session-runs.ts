@@ -1,15 +1,7 @@
-import { offeredOperation, UnboundError } from '../api/contract.ts';
-import { nouns } from '../api/nouns.ts';
-import type { Client } from '../client/client.ts';
-import { Pace } from '../client/pace.ts';
-import type { Context } from '../context.ts';
-import type { CliError } from '../process/errors.ts';
-import { Stop } from '../process/signals.ts';
 import type { Intent } from '../writes/decide.ts';
-import { createRecordPort, type RecordPort } from '../writes/port.ts';
 import { type RunInfo, type RunList, readRun } from './list-runs.ts';
 import { idOfRow, isAppliedOrUncertain, newRow, type RunRow } from './row.ts';
-import { createRun, defaultFlags, type Run, runKinds } from './run.ts';
+import { createRun, defaultFlags, type Run } from './run.ts';
 
 /** The runs that a session is about. */
 export interface SessionRuns {
@@ -84,52 +76,4 @@ function oppositeOf(row: RunRow): Intent {
     return { kind: 'add', change: -intent.change, created: action === 'create' ? after : undefined };
   if (action === 'create') return { kind: 'remove', created: outcome?.made?.value ?? after };
   return { kind: 'set', value: before, expected: after };
-}
-
-/** What a session of a run works with. */
-export interface Session extends SessionRuns {
-  readonly client: Client;
-  readonly port: RecordPort;
-  /** Reads the inventory entries that are deleted with pets. Only a run that deletes pets has it. */
-  readonly stocks: RecordPort | undefined;
-  /** The most rows at a time. */
-  readonly concurrency: number;
-  readonly stop: Stop<CliError>;
-}
-
-/** @throws UsageError if the service cannot read or write such values. */
-export async function createSession(context: Context, runs: SessionRuns): Promise<Session> {
-  const { run } = runs;
-  const { settings } = context;
-  const { noun, flags } = run.header;
-  const client = await context.client('bulk');
-  const stop = new Stop<CliError>();
-  const pace = new Pace(settings.get('rate'), stop, settings.get('timeout'));
-  const options = { pace, sendsEtags: settings.get('etags'), mayCreate: flags.createMissing };
-  const port = createRecordPort(client, noun, options);
-  checkOffers(client, port, run);
-  const deletesPets = noun === 'pets' && run.rows.some(({ intent }) => intent.kind === 'remove');
-  return {
-    ...runs,
-    client,
-    port,
-    stocks: deletesPets ? createRecordPort(client, 'inventory', options) : undefined,
-    concurrency: settings.get('concurrency'),
-    stop,
-  };
-}
-
-/** @throws UsageError if the service lacks an operation that the rows of a run need. */
-function checkOffers(
-  { contract }: Client,
-  port: RecordPort,
-  { header: { noun, kind, undoes }, rows }: Run,
-): void {
-  const { operations } = nouns[noun];
-  const sets = rows.some(({ intent }) => intent.kind === 'set' || intent.kind === 'add');
-  if (undoes === null || sets) offeredOperation(contract, operations[runKinds[kind].operation]);
-  if (kind !== 'create' && !port.canRead)
-    throw new UnboundError(
-      `the service offers neither ${operations.get} nor ${operations.list}, so nothing can be planned`,
-    );
 }
