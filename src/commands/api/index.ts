@@ -6,7 +6,7 @@ import { argument, flag, value, values } from '../../cli/flag.ts';
 import { type Group, verb } from '../../cli/verb.ts';
 import { rawMethods } from '../../client/raw-request.ts';
 import type { Context } from '../../context.ts';
-import { propertyColumns, type View } from '../../output/columns.ts';
+import { propertyColumns } from '../../output/columns.ts';
 import type { Output, PreparedCommand } from '../../output/printer.ts';
 import { UsageError, ValueError } from '../../process/errors.ts';
 import { printJson } from '../../process/exact-json.ts';
@@ -32,23 +32,13 @@ const operationsVerb = verb({
   prepare: (context, { all = false }) => listOperations(context, all),
 });
 
-const view: View<ReturnType<typeof toOperationRecord>> = {
-  plural: 'operations',
-  columns: [
-    ...propertyColumns(['operation', 'method', 'path', 'stability', 'deprecated']),
-    ...propertyColumns(['tag', 'source', 'sunset', 'tryIt', 'why']).map(
-      (column) => ({ ...column, isHidden: true }) as const,
-    ),
-  ],
-};
-
 /** Lists the state of each operation of the table in the active contract. @param all true to show every column. */
 function listOperations(context: Context, all: boolean): PreparedCommand {
-  const operationView = all
-    ? { ...view, columns: view.columns.map(({ isHidden: _, ...column }) => column) }
-    : view;
+  const shown = propertyColumns(['operation', 'method', 'path', 'stability', 'deprecated']);
+  const further = propertyColumns(['tag', 'source', 'sunset', 'tryIt', 'why']);
+  const hidden = further.map((column) => ({ ...column, isHidden: true }) as const);
   return {
-    view: operationView,
+    view: { plural: 'operations', columns: [...shown, ...(all ? further : hidden)] },
     async run() {
       const contract = await context.contract();
       return {

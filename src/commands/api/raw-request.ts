@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import { resolve } from 'node:path';
 import { describeLifecycle } from '../../api/contract.ts';
-import { headerLines, headerValue, isSafeMethod } from '../../api/http.ts';
+import { headerLines, isSafeMethod } from '../../api/http.ts';
 import type { Operation } from '../../api/operations.ts';
 import { confirmWrite } from '../../asking.ts';
 import type { Client, RawResponse } from '../../client/client.ts';
@@ -86,11 +86,10 @@ function headOf({ status, headers }: RawResponse, { io }: Context): string {
 }
 
 /** Prints the bytes unchanged, but on a terminal as text without control sequences. */
-async function printBody({ io }: Context, { body, headers }: RawResponse): Promise<void> {
+async function printBody({ io }: Context, { body }: RawResponse): Promise<void> {
   if (body.length === 0) return;
   if (!io.stdout.isTerminal) return io.stdout.write(body, { isRaw: true });
-  const type = headerValue(headers, 'content-type') ?? '';
-  const text = new TextDecoder(/charset=iso-8859-1/i.test(type) ? 'latin1' : 'utf-8').decode(body);
+  const text = new TextDecoder().decode(body);
   await io.stdout.write(`${sanitize(text.replace(/\r?\n$/, ''), layout)}\n`, { isRaw: true });
 }
 

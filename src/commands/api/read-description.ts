@@ -1,16 +1,10 @@
 import { resolve } from 'node:path';
-import {
-  type Description,
-  decodeText,
-  maxBytes,
-  parseDocument,
-  readDescription,
-} from '../../binding/description.ts';
+import { type Description, maxBytes, parseDocument, readDescription } from '../../binding/description.ts';
 import { isDeniedStatus } from '../../client/answer-table.ts';
 import type { RawResponse } from '../../client/client.ts';
 import { connectToDocuments } from '../../connect.ts';
 import type { Context } from '../../context.ts';
-import { CliError, InputError, messageOf, systemReason, UsageError } from '../../process/errors.ts';
+import { CliError, InputError, systemReason, UsageError } from '../../process/errors.ts';
 import type { JsonObject } from '../../process/exact-json.ts';
 import { collectBytes, readWhole } from '../../process/files.ts';
 
@@ -42,8 +36,7 @@ export async function readDescriptionAt(
   const bytes = await reading.catch((error) => {
     throw new InputError(`description ${label}: ${systemReason(error)}`);
   });
-  const document = await parseDocument(decodeText(bytes, label), label);
-  return readDescription({ label, document });
+  return readDescription({ label, document: await parseDocument(bytes, label) });
 }
 
 /** The usual paths of descriptions, in the order in which they are tried. */
@@ -80,22 +73,21 @@ async function findDescription(context: Context, location: string, withToken: bo
   const client = await connectToDocuments(context, origin, { withToken });
   const headers = { accept: 'application/openapi+json, application/json, application/yaml, */*;q=0.5' };
   for (const url of [href, ...below]) {
-    const retries = url === href ? undefined : 0;
-    const response = await client
-      .send({ method: 'GET', path: url, headers }, { retries })
-      .catch((error: unknown) => {
-        const { noAnswer } = error instanceof CliError ? error.details : {};
-        // A service that cannot be reached has no description anywhere.
-        if (url === href ? noAnswer === 'redirect' : noAnswer !== undefined) return messageOf(error);
-        throw error;
-      });
-    const document = await documentIn(response, url);
-    if (typeof document !== 'string') {
+    const options = { retries: url === href ? undefined : 0 };
+    const response = await client.send({ method: 'GET', path: url, headers }, options).catch((error) => {
+      // A redirect may lead to a login. A service that cannot be reached has no description anywhere.
+      if (error instanceof CliError && error.details.noAnswer === 'redirect') return undefined;
+      throw error;
+    });
+    const document = response && (await documentIn(response, url));
+    if (document) {
       await context.notice('status', `found the description at ${url}`);
       return await readDescription({ url, label: url, document });
     }
-    wantsCredential ||= typeof response !== 'string' && isDeniedStatus(response.status);
-    failures.push(`${url} (${document})`);
+    const { status = 0 } = response ?? {};
+    wantsCredential ||= isDeniedStatus(status);
+    const isSuccess = status >= 200 && status < 300;
+    failures.push(`${url} (${isSuccess ? 'not a description' : status || 'a redirect'})`);
   }
   throw new UsageError(
     `api bind ${location}: no description found; tried ${failures.join('; ')}`,
@@ -105,19 +97,14 @@ async function findDescription(context: Context, location: string, withToken: bo
   );
 }
 
-/**
- * Parses the description in a response, or returns a clause that says why there is none. Many servers answer 200 with a web page, so
- * a description must parse and contain `openapi` or `swagger`.
- */
-async function documentIn(response: RawResponse | string, url: string): Promise<JsonObject | string> {
-  if (typeof response === 'string') return response;
-  const { status, body } = response;
-  if (status < 200 || status >= 300) return String(status);
+/** Parses the description in a response. Many servers answer 200 with a web page, so it must parse and state its version. */
+async function documentIn({ status, body }: RawResponse, url: string): Promise<JsonObject | undefined> {
+  if (status < 200 || status >= 300) return undefined;
   try {
-    const document = await parseDocument(decodeText(body, url), url);
-    if ('openapi' in document || 'swagger' in document) return document;
+    const document = await parseDocument(body, url);
+    return 'openapi' in document || 'swagger' in document ? document : undefined;
   } catch (error) {
-    if (!(error instanceof UsageError)) throw error;
+    if (error instanceof UsageError) return undefined;
+    throw error;
   }
-  return `${status}, not a description`;
 }
