@@ -70,7 +70,7 @@ const complete = verb({
   args: { ids: argument('<id...>', 'ids of orders', { parse: parseId, offers: 'order' }) },
   prepare: async (context, { ids }) =>
     (await import('../records/create-and-update.ts')).updateRecords(context, orders, ids, {
-      values: { complete: true },
+      complete: true,
     }),
 });
 

@@ -6,26 +6,23 @@ import { readCheckedInput, startRun } from '../bulk/start-run.ts';
 import type { Context } from '../context.ts';
 import type { PreparedCommand } from '../output/printer.ts';
 import { type Access, prepareRecords } from '../records/access.ts';
-import { checkOfferedFields, extraFields } from '../records/body-fields.ts';
+import { checkOfferedFields, extraFields, type RecordFlags } from '../records/body-fields.ts';
 import { createRecordLayout, resolveNames, toIntent } from '../records/record-layout.ts';
 import type { FileFlags } from './shared-flags.ts';
 
-interface FileWrite {
-  readonly kind: WriteVerb;
-  readonly from: string;
-  /** The values of `--field name=value`, for records that have no value of their own. */
-  readonly fieldTexts?: readonly string[] | undefined;
-  readonly flags: FileFlags;
-}
-
-/** Creates, changes or deletes the records of a file, as a run: plan, question, journal, report. */
+/**
+ * Creates, changes or deletes the records of a file, as a run: plan, question, journal, report. The values of `--field name=value` are
+ * for records that have no value of their own.
+ */
 export async function writeFileRecords(
   context: Context,
   noun: Noun,
-  { kind, from, fieldTexts, flags }: FileWrite,
+  kind: WriteVerb,
+  from: string,
+  flags: FileFlags & Pick<RecordFlags, 'field'>,
 ): Promise<PreparedCommand> {
   const writeRecords = async (access: Access) => {
-    const extra = extraFields(access, fieldTexts);
+    const extra = extraFields(access, flags.field);
     checkOfferedFields(access, extra);
     const { skipInvalid = false, shard = null } = flags;
     const runFlags = { ...defaultFlags, skipInvalid, shard };

@@ -20,11 +20,9 @@ import {
 import { type FileFlags, fileFlags, referenceFlag } from './shared-flags.ts';
 
 /** The values of the arguments and flags of create, update and delete. */
-interface WriteValues extends FileFlags {
+interface WriteValues extends FileFlags, RecordFlags {
   readonly ids?: readonly IdOrName[];
   readonly from?: string | undefined;
-  readonly field?: readonly string[] | undefined;
-  readonly [flag: string]: unknown;
 }
 
 /** Creates the verbs that pets, categories and orders share: get, create, update, edit and delete. */
@@ -55,8 +53,8 @@ export function recordVerbs(noun: Noun, examples: Readonly<Record<'get' | WriteV
         from: fromFlag(`create ${singularWithArticle} for each record of this file`, Object.keys(flags)),
         ...fileFlags,
       },
-      prepare: recordsOrFile(noun, 'create', async (context, _, fields) =>
-        (await import('../records/create-and-update.ts')).createRecord(context, noun, fields),
+      prepare: recordsOrFile(noun, 'create', async (context, _, flags) =>
+        (await import('../records/create-and-update.ts')).createRecord(context, noun, flags),
       ),
     }),
     update: verb({
@@ -72,8 +70,8 @@ export function recordVerbs(noun: Noun, examples: Readonly<Record<'get' | WriteV
         from: fromFlag(`change the ${plural} of this file, each by its id`, Object.keys(flags)),
         ...fileFlags,
       },
-      prepare: recordsOrFile(noun, 'update', async (context, ids, fields) =>
-        (await import('../records/create-and-update.ts')).updateRecords(context, noun, ids, fields),
+      prepare: recordsOrFile(noun, 'update', async (context, ids, flags) =>
+        (await import('../records/create-and-update.ts')).updateRecords(context, noun, ids, flags),
       ),
     }),
     edit: verb({
@@ -122,19 +120,14 @@ function idArguments(noun: Noun) {
 function recordsOrFile(
   noun: Noun,
   kind: WriteVerb,
-  prepare: (context: Context, ids: readonly IdOrName[], fields: RecordFlags) => Promise<PreparedCommand>,
+  prepare: (context: Context, ids: readonly IdOrName[], flags: RecordFlags) => Promise<PreparedCommand>,
 ) {
   return async (context: Context, values: WriteValues): Promise<PreparedCommand> => {
-    const { ids = [], from, field: fieldTexts } = values;
+    const { ids = [], from } = values;
     const command =
       from === undefined
-        ? prepare(context, ids, { fieldTexts, values })
-        : (await import('./record-files.ts')).writeFileRecords(context, noun, {
-            kind,
-            from,
-            fieldTexts,
-            flags: values,
-          });
+        ? prepare(context, ids, values)
+        : (await import('./record-files.ts')).writeFileRecords(context, noun, kind, from, values);
     const { view, run } = await command;
     return {
       view,

@@ -8,12 +8,11 @@ import { withArticle } from '../process/text.ts';
 import type { Access } from './access.ts';
 import { columnOf, findField, flagOf, parseTruth, toServiceValue } from './record-fields.ts';
 
-/** The flags of a create or an update. */
+/** The values of the flags of a create or an update: those for fields by column. A value may be a name in place of an id. */
 export interface RecordFlags {
   /** The texts of `--field`: `name=value`. */
-  readonly fieldTexts?: readonly string[] | undefined;
-  /** The values of the flags for fields, by column. A value may be a name in place of an id. */
-  readonly values: Readonly<Record<string, unknown>>;
+  readonly field?: readonly string[] | undefined;
+  readonly [column: string]: unknown;
 }
 
 /**
@@ -21,16 +20,16 @@ export interface RecordFlags {
  *
  * @throws UsageError for a status, a date or an id that the service does not accept, and for a field that its body does not have.
  */
-export function toBody(access: Access, { values, fieldTexts }: RecordFlags): Fields {
+export function toBody(access: Access, flags: RecordFlags): Fields {
   const { noun, client } = access;
   const body: Record<string, JsonValue | undefined> = {};
   for (const field of noun.fields) {
-    const value = values[columnOf(field)] as JsonValue | undefined;
+    const value = flags[columnOf(field)] as JsonValue | undefined;
     if (value === undefined) continue;
     const convert = () => toServiceValue(field, value, client.contract, noun.name);
     body[field.name] = field.kind === 'reference' ? value : parseAt(flagOf(field), value, convert);
   }
-  Object.assign(body, extraFields(access, fieldTexts));
+  Object.assign(body, extraFields(access, flags.field));
   checkOfferedFields(access, body);
   return body;
 }
@@ -42,7 +41,7 @@ export function toBody(access: Access, { values, fieldTexts }: RecordFlags): Fie
  */
 export function extraFields(
   { noun, operation }: Pick<Access, 'noun' | 'operation'>,
-  texts: RecordFlags['fieldTexts'] = [],
+  texts: RecordFlags['field'] = [],
 ): Fields {
   const fields: Record<string, JsonValue | undefined> = {};
   const addField = (text: string) => {

@@ -27,11 +27,11 @@ export function createRecord(context: Context, noun: Noun, flags: RecordFlags): 
   return prepareRecords(context, noun, noun.operations.create, async (access) => {
     const fieldsToAsk = findFieldsToAsk(access, toBody(access, flags));
     await confirmWrite(context, { what: `create ${noun.singular}` });
-    const values: Record<string, unknown> = { ...flags.values };
+    const values: Record<string, unknown> = { ...flags };
     const prompt = await context.prompt();
     if (prompt)
       for (const field of fieldsToAsk) values[columnOf(field)] = await askField(prompt, access, field);
-    const body = await access.names.resolve(toBody(access, { ...flags, values }));
+    const body = await access.names.resolve(toBody(access, values));
     return writeRecords(access, [{ intent: { kind: 'create', fields: body } }], { asList: false });
   });
 }

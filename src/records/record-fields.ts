@@ -56,7 +56,7 @@ export const fieldKinds: Readonly<Record<FieldKind, FieldKindRules>> = {
   date: {
     placeholder: 'date',
     parse: parseDate,
-    toService: (value, bounds) => toServiceDate(parseDate(requireText(value)), bounds),
+    toService: (value, bounds) => toServiceDate(parseDate(requireText(value).trim()), bounds),
     isOptional: true,
     column: { isTime: true },
   },
@@ -211,10 +211,10 @@ function parseDate(text: string): string {
   return text;
 }
 
-/** Returns the choice of the service that a text means. Case does not matter. @throws ValueError if there is none. */
+/** Returns the choice of the service that a text means. Case and outer spaces do not matter. @throws ValueError if there is none. */
 function toServiceSpelling(text: string, choices: readonly string[] | undefined): string {
   if (choices === undefined || choices.includes(text)) return text;
-  const match = choices.find((choice) => caseless(choice) === caseless(text));
+  const match = choices.find((choice) => caseless(choice) === caseless(text.trim()));
   if (match === undefined) throw new ValueError(`must be one of ${choices.join(', ')}`);
   return match;
 }
@@ -228,7 +228,7 @@ function toServiceDate(text: string, bounds: Bounds | undefined): string {
 
 /** Parses `true` or `false` in any case, because spreadsheets write TRUE and FALSE. @throws ValueError for any other text. */
 export function parseTruth(text: string): boolean {
-  const truth = text.toLowerCase();
+  const truth = text.trim().toLowerCase();
   if (truth !== 'true' && truth !== 'false') throw new ValueError('must be true or false');
   return truth === 'true';
 }

@@ -147,19 +147,23 @@ test('--skip-invalid skips rows with an unknown category, and writes the others'
   expect(JSON.parse(created.stdout)).toMatchObject({ applied: 1, invalid: 1 });
 });
 
-test('headers and keys are read without regard to case, spaces and underscores', async () => {
+test('headers and keys are read without regard to case, spaces and underscores, words and dates with outer spaces', async () => {
   const shop = openShop();
   const runs = [
-    ['orders update', 'ID;Pet_ID;Ship Date \n8;5;2027-01-01T09:00:00+00:00\n'],
+    ['orders update', 'ID;Pet_ID;Ship Date ;complete\n8; 5; 2027-01-01T09:00:00+00:00 ; TRUE\n'],
     ['orders update', '[{"Id":9,"pet_id":5,"quantity":10,"ship_date":"2027-01-01T00:00:00Z"}]'],
-    ['pets update', 'Name,ID\nRexi,1,,\n'],
+    ['pets update', 'Name,ID,status\nRexi,1, Sold ,,\n'],
   ];
   for (const [line, stdin = ''] of runs)
     expect(await shop.run(`${line} --from - --yes`, { stdin })).toMatchObject({ code: 0 });
-  expect(await shop.json('orders get 8')).toMatchObject({ petId: 5, shipDate: '2027-01-01T09:00:00+00:00' });
+  expect(await shop.json('orders get 8')).toMatchObject({
+    petId: 5,
+    shipDate: '2027-01-01T09:00:00+00:00',
+    complete: true,
+  });
   const changed = { petId: 5, quantity: 10, shipDate: '2027-01-01T00:00:00Z' };
   expect(await shop.json('orders get 9')).toMatchObject(changed);
-  expect(await shop.json('pets get 1')).toMatchObject({ name: 'Rexi' });
+  expect(await shop.json('pets get 1')).toMatchObject({ name: 'Rexi', status: 'sold' });
 });
 
 test('the plan of a row with the name of a category has its id', async () => {
