@@ -102,9 +102,8 @@ export async function previewRun(
     diff: problems + plan.changes.length > 0 ? exitCodes.differs : 0,
     'dry-run': problems > 0 ? exitCodes.partial : 0,
   }[mode];
-  const isTable = context.printer().content === 'text';
   return {
-    ...planPages(run, plan, isTable),
+    ...planPages(run, plan),
     notices: describePlan(run.header, plan),
     exitCode,
     error: guardError,

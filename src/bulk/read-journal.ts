@@ -1,11 +1,10 @@
 import { closeSync, createReadStream, fstatSync, openSync, readSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
-import type { Issue } from '../input/read-rows.ts';
 import { CliError, fileError } from '../process/errors.ts';
 import { isJsonObject, jsonIn, valueIn } from '../process/exact-json.ts';
 import { syncPath } from '../process/files.ts';
 import type { RunRow } from './row.ts';
-import { createRun, type Run, type RunHeader, type SessionEnd } from './run.ts';
+import { createRun, type InvalidRecord, type Run, type RunHeader, type SessionEnd } from './run.ts';
 import { applyEvent, createEventParser, journalVersion } from './run-events.ts';
 
 /**
@@ -18,7 +17,7 @@ import { applyEvent, createEventParser, journalVersion } from './run-events.ts';
  */
 export async function readJournal(path: string, isRunning: boolean): Promise<Run | undefined> {
   const rows = new Map<number, RunRow>();
-  const invalid: Issue[] = [];
+  const invalid: InvalidRecord[] = [];
   const parseEvent = createEventParser(rows);
   let run: Run | undefined;
   let pending: RunRow[] = [];

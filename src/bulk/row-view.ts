@@ -9,7 +9,7 @@ import type { Row } from '../writes/decide.ts';
 import { changeOf, lastReadValue, type Plan } from './plan.ts';
 import { type FailureGroup, groupFailures } from './report.ts';
 import { idOfRow, type RunRow, rowStateOf } from './row.ts';
-import type { Run, RunHeader } from './run.ts';
+import type { InvalidRecord, Run, RunHeader } from './run.ts';
 
 /** The words for one value and for several values of a noun, and for the record of a row. */
 export function rowTerms(name: NounName): { singular: string; plural: string; record: string } {
@@ -38,15 +38,14 @@ export function toPrintedRow(noun: NounName, row: RunRow, state: string) {
 }
 
 /** The row of an invalid record. */
-function toInvalidRow({ line, message }: Run['invalid'][number]): PrintedRow {
+function toInvalidRow({ line, message }: InvalidRecord): PrintedRow {
   const none = { petId: undefined, id: undefined, before: undefined, after: undefined, change: undefined };
   return { ...none, state: 'invalid', reason: { code: 'invalid', message }, line };
 }
 
-/** Returns the columns of a plan or of outcomes. @param hasReasons whether state and reason are shown. */
-export function createRowView(noun: NounName, hasReasons = true): View<object> {
+/** Returns the columns of a plan or of outcomes. */
+export function createRowView(noun: NounName): View<object> {
   const { idField, isCount } = nouns[noun];
-  const visibility = hasReasons ? {} : ({ isHidden: true } as const);
   const valueAlign = isCount ? ({ align: 'right' } as const) : {};
   const dataOf = (value: RecordValue | undefined) => (value === undefined ? value : toJsonValue(value));
   const changeColumn: Column<PrintedRow> = {
@@ -72,9 +71,9 @@ export function createRowView(noun: NounName, hasReasons = true): View<object> {
         ...valueAlign,
       },
       ...(isCount ? [changeColumn] : []),
-      { name: 'state', value: ({ state }) => state, isState: true, ...visibility },
+      { name: 'state', value: ({ state }) => state, isState: true },
       { name: 'code', value: ({ reason }) => reason?.code, isHidden: true },
-      { name: 'reason', value: ({ reason }) => reason?.message, ...visibility },
+      { name: 'reason', value: ({ reason }) => reason?.message },
       { name: 'line', value: ({ line }) => line, align: 'right', isHidden: true },
     ],
   };
@@ -91,9 +90,8 @@ function differencesText(value: RecordValue | undefined, other: RecordValue | un
 }
 
 /** A plan as it is printed: the rows that will be written or cannot be written. */
-export function planPages(run: Run, plan: Plan, isTable: boolean): Extract<Output, { kind: 'list' }> {
-  const view = createRowView(run.header.noun, !isTable || countProblems(run, plan) > 0);
-  return { kind: 'list', pages: inPages(printedRows(run, plan)), view };
+export function planPages(run: Run, plan: Plan): Extract<Output, { kind: 'list' }> {
+  return { kind: 'list', pages: inPages(printedRows(run, plan)) };
 }
 
 /** The number of rows that cannot be written, invalid rows included. */
@@ -102,7 +100,7 @@ export function countProblems(run: Run, { rows }: Plan): number {
 }
 
 /** The invalid rows to print. A resumed run has printed them before. */
-function invalidOf({ invalid, id }: Run): Run['invalid'] {
+function invalidOf({ invalid, id }: Run): readonly InvalidRecord[] {
   return id === undefined ? invalid : [];
 }
 
@@ -132,7 +130,9 @@ export async function largestChangesText(printer: Printer, { noun }: RunHeader, 
   const sizeOf = (row: RunRow) => Math.abs(changeOf(row) ?? 0);
   const largestChanges = plan.changes.toSorted((a, b) => sizeOf(b) - sizeOf(a)).slice(0, maxShownChanges);
   const shownRows = largestChanges.map((row) => toPrintedRow(noun, row, plannedState(row)));
-  const columns = pickColumns(createRowView(noun, false), undefined);
+  const { idField, isCount } = nouns[noun];
+  const names = [idField, 'before', 'after', ...(isCount ? ['change'] : [])];
+  const columns = pickColumns(createRowView(noun), names);
   const hiddenCount = plan.changes.length - shownRows.length;
   const note = hiddenCount > 0 ? `and ${groupDigits(hiddenCount)} more; --dry-run shows all of them\n` : '';
   return (await printer.tableText(columns, shownRows, 'stderr')) + note;

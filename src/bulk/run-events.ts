@@ -37,8 +37,6 @@ function createEventSchema(rowsByLine: ReadonlyMap<number, RunRow>) {
         line: v.number(),
         text: v.string(),
         message: v.string(),
-        kind: v.optional(v.string()),
-        hint: v.optional(v.string()),
       }),
     }),
     v.pipe(

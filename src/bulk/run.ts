@@ -99,11 +99,14 @@ export const sessionEndSchema = v.object({
 });
 export type SessionEnd = v.InferOutput<typeof sessionEndSchema>;
 
+/** A record that cannot be used, and why. It is in no plan. */
+export type InvalidRecord = Pick<Issue, 'line' | 'text' | 'message'>;
+
 /** The facts of a run, its rows and what became of them. */
 export interface Run {
   readonly header: RunHeader;
   readonly rows: readonly RunRow[];
-  readonly invalid: readonly Issue[];
+  readonly invalid: readonly InvalidRecord[];
   /** The id, such as `r7`, once its journal has begun. */
   id?: string | undefined;
   /** RFC 3339. */
@@ -129,6 +132,10 @@ export function isReject({ header: { kind, flags, undoes } }: Pick<Run, 'header'
   return !((flags.relative || kind === 'create') && isLeft(row));
 }
 
-export function createRun(header: RunHeader, rows: readonly RunRow[], invalid: readonly Issue[] = []): Run {
+export function createRun(
+  header: RunHeader,
+  rows: readonly RunRow[],
+  invalid: readonly InvalidRecord[] = [],
+): Run {
   return { header, rows, invalid, planNumber: 0, marked: new Set() };
 }

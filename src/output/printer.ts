@@ -46,8 +46,6 @@ interface ListOutput {
   readonly kind: 'list';
   readonly pages: Pages<object>;
   readonly limit?: number | undefined;
-  /** The view of these records, if it shows other columns than that of the command. */
-  readonly view?: View<object>;
 }
 
 interface RecordOutput {
@@ -207,7 +205,7 @@ export function createPrinter(io: Io, options: PrinterOptions) {
       if (!view) throw new Error('records are printed without a view');
       return output.kind === 'record'
         ? printPages([[output.record]], view, 'record')
-        : records(output.pages, output.view ?? view, output.limit);
+        : records(output.pages, view, output.limit);
     },
     /** Formats records as a table for a stream. */
     async tableText<Entity>(

@@ -45,11 +45,11 @@ test('diff exits 8 if something differs, 0 if nothing does', async () => {
   };
   await using shop = await stockShop([5, 5], files);
   const same = await shop.run('inventory diff same.csv');
-  expect(same).toMatchObject({ code: 0, stdout: 'petId  before  after  change\n' });
+  expect(same).toMatchObject({ code: 0, stdout: 'petId  before  after  change  state  reason\n' });
   const run = await shop.run('inventory diff other.csv --create-missing');
   expect(run.code).toBe(8);
   expect(run.stdout).toBe(
-    'petId  before  after  change\n    2       5   1200   +1195\n    9              1      +1\n',
+    'petId  before  after  change  state    reason\n    2       5   1200   +1195  planned\n    9              1      +1  planned\n',
   );
   expect(run.stderr).toContain('plan: 2 of 3 rows to write: +1,196, 1 pet the same');
   const csv = await shop.run('inventory diff other.csv --create-missing -o csv -q');

@@ -170,7 +170,7 @@ test('the plan of a row with the name of a category has its id', async () => {
   const shop = openShop();
   const stdin = '[{"id":1,"category":"cats"},{"id":2,"category":{"id":3,"name":"Birds"}}]';
   const table = await shop.run('pets update --from - --dry-run', { stdin });
-  expect(table.stdout).toMatch(/^ 1 +categoryId 1 +categoryId 2$/m);
+  expect(table.stdout).toMatch(/^ 1 +categoryId 1 +categoryId 2 +planned/m);
   const plan = (await shop.run('pets update --from - --dry-run -o json', { stdin })).stdout;
   expect(JSON.parse(plan)).toMatchObject([
     { before: { categoryId: 1 }, after: { categoryId: 2 } },
