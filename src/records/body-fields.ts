@@ -39,10 +39,7 @@ export function toBody(access: Access, flags: RecordFlags): Fields {
  *
  * @throws UsageError for a field that has a flag, and for a value of another type.
  */
-export function extraFields(
-  { noun, operation }: Pick<Access, 'noun' | 'operation'>,
-  texts: RecordFlags['field'] = [],
-): Fields {
+export function extraFields({ noun, operation }: Access, texts: RecordFlags['field'] = []): Fields {
   const fields: Record<string, JsonValue | undefined> = {};
   const addField = (text: string) => {
     const { name, value, isJson } = parseAssignment(text);
@@ -107,7 +104,7 @@ export function typeOfField({ body }: Operation, name: string): Bounds['type'] {
  * @throws ValueError that names each field that is missing or wrong.
  */
 export function parseFields(
-  { noun, client }: Pick<Access, 'noun' | 'client'>,
+  { noun, client }: Access,
   fields: Fields,
   missingNames: readonly string[],
   columns: Readonly<Record<string, string>> = {},

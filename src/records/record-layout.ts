@@ -38,14 +38,15 @@ export function createRecordLayout(access: Access, kind: WriteVerb, extra: Field
     ...(!hasFields && { bareField: 'id' }),
     noun: noun.singular,
     mayRepeat: true,
-    toRow({ line, values: all, columns, isOfTable, text }) {
-      const values = valuesOf(all, isOfTable);
+    toRow(record) {
+      const { line, columns, text } = record;
+      const values = valuesOf(record);
       const usedValues = Object.fromEntries(Object.entries(values).filter(([name]) => isUsed(name)));
       return {
         line,
         text,
         id: kind === 'create' ? undefined : idFrom(values),
-        fields: hasFields ? toFields(access, { values: usedValues, columns, isOfTable }, extra) : {},
+        fields: hasFields ? toFields(access, { ...record, values: usedValues }, extra) : {},
         unused: Object.keys(values).flatMap((name) => (isUsed(name) ? [] : (columns[name] ?? name))),
       };
     },
@@ -76,7 +77,7 @@ function columnRules({ noun, operation, client }: Access): ColumnRules {
 }
 
 /** Returns the values of a record. An empty cell of a table is not a value. */
-function valuesOf(values: Fields, isOfTable: boolean): JsonObject {
+function valuesOf({ values, isOfTable }: InputRecord): JsonObject {
   return Object.fromEntries(
     Object.entries(values).filter(
       (entry): entry is [string, JsonValue] => entry[1] !== undefined && !(isOfTable && entry[1] === ''),
@@ -95,11 +96,7 @@ function idFrom({ id = null }: Fields): bigint {
  *
  * @throws UsageError if a field is missing or not valid.
  */
-function toFields(
-  access: Access,
-  { values, columns, isOfTable }: Pick<InputRecord, 'values' | 'columns' | 'isOfTable'>,
-  extra: Fields,
-): Fields {
+function toFields(access: Access, { values, columns, isOfTable }: InputRecord, extra: Fields): Fields {
   const { client, noun, operation } = access;
   const isNew = operation.id === noun.operations.create;
   // Without a prototype, because a field of the service may be called `constructor`.

@@ -39,14 +39,13 @@ interface RowEnd {
 /** Sends the writes and returns their records; with --dry-run returns the requests. */
 export async function writeRecords(
   access: Access,
-  writes: readonly Pick<Row, 'id' | 'intent'>[],
+  rows: readonly Row[],
   options: RecordWriteOptions,
 ): Promise<Output> {
   const { context, client, noun } = access;
   const { settings, flags } = context;
   const { signal } = context.interrupts;
   const port = createRecordPort(client, noun.name, { sendsEtags: settings.get('etags') });
-  const rows = writes.map(({ id, intent }): Row => ({ id, intent }));
   const results = new Map<Row, Settled>();
   const keeper = {
     outcome: async (row: Row, settled: Settled) => {
