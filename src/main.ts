@@ -100,7 +100,7 @@ async function readContract(io: Io, settings: Settings): Promise<Contract> {
 }
 
 async function readTokenOf({ io, interrupts, settings }: ContextParts, setting: TokenSetting) {
-  const { readToken } = await import('./config/read-token.ts');
+  const { readToken } = await import('./config/credential.ts');
   return readToken(setting, { io, signal: interrupts.signal, timeoutMs: settings.get('timeout') });
 }
 

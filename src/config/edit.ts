@@ -1,5 +1,5 @@
 import { dirname, resolve } from 'node:path';
-import { fileError, messageOf, UsageError } from '../process/errors.ts';
+import { fileError, parseAt, UsageError } from '../process/errors.ts';
 import type { JsonObject, JsonValue } from '../process/exact-json.ts';
 import type { Io } from '../process/io.ts';
 import { offlineProfile, openStore, readConfigFile, resolvePaths, unknownProfileError } from './file.ts';
@@ -63,11 +63,7 @@ export function addProfile(
 ): void {
   if (name === offlineProfile)
     throw new UsageError(`profile '${name}': that name is the built-in profile of the embedded store`);
-  try {
-    parseName(name);
-  } catch (error) {
-    throw new UsageError(`profile '${name}': ${messageOf(error)}`);
-  }
+  parseAt('profile', name, () => parseName(name));
   if (Object.hasOwn(config.profiles ?? {}, name))
     throw new UsageError(
       `profile '${name}': it already exists`,
@@ -99,7 +95,7 @@ export function requireProfile<Section>(
   if (name === offlineProfile)
     throw new UsageError(`profile '${name}': it is built in and has no settings of its own`);
   const section = Object.hasOwn(profiles, name) ? profiles[name] : undefined;
-  if (!section) throw unknownProfileError({ profiles }, name);
+  if (!section) throw unknownProfileError(name);
   return section;
 }
 

@@ -12,13 +12,13 @@ import {
 } from '../process/errors.ts';
 import { isJsonObject, type JsonObject, parseJson } from '../process/exact-json.ts';
 import { type Io, userId } from '../process/io.ts';
-import { closestWord, shellWord } from '../process/text.ts';
+import { shellWord } from '../process/text.ts';
 
 /** The built-in profile: the embedded store. */
 export const offlineProfile = 'offline';
 
 /** The top level of a config file, or one profile; its values are unchecked. */
-export type Section = Readonly<JsonObject>;
+type Section = Readonly<JsonObject>;
 
 /** A parsed config file. Its shape is checked, its values are not. */
 export interface ConfigFile {
@@ -140,15 +140,11 @@ function rejectUntrusted(path: string, stats: Stats): void {
 
 /** Returns the error for an unknown profile. @param givenBy the flag, variable or file that names it. */
 export function unknownProfileError(
-  { profiles = {} }: { readonly profiles?: object },
   name: string,
   { givenBy, code }: { readonly givenBy?: string; readonly code?: UsageCode } = {},
 ): UsageError {
-  const near = closestWord(name, [...Object.keys(profiles), offlineProfile]);
   return new UsageError(`${givenBy === undefined ? '' : `${givenBy}: `}there is no profile '${name}'`, {
-    hint:
-      `${near ? `did you mean ${near}? ` : ''}see \`petstore profile list\`; \`petstore profile use <name>\` chooses one, ` +
-      '`petstore profile create <name> --base-url <url>` creates one',
+    hint: 'see `petstore profile list`; `petstore profile create <name> --base-url <url>` creates one',
     code,
   });
 }

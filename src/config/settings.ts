@@ -1,9 +1,9 @@
 import { UsageError } from '../process/errors.ts';
 import type { JsonValue } from '../process/exact-json.ts';
 import type { Io } from '../process/io.ts';
-import { closestWord } from '../process/text.ts';
 import { type ConfigFile, offlineProfile, unknownProfileError } from './file.ts';
-import { isSettingKey, maskValue, type SettingKey, type SettingValues, settingKeys } from './keys.ts';
+import { isSettingKey, maskValue, type SettingKey, type SettingValues } from './keys.ts';
+
 import {
   type Candidates,
   firstValid,
@@ -79,7 +79,7 @@ export function resolveSettings(io: Io, flags: SettingFlags, file: ConfigFile): 
     file.problem,
     isKnown || file.problem
       ? undefined
-      : unknownProfileError(file, selection.value, { ...selection, code: usageCodeOf(selection.source) }),
+      : unknownProfileError(selection.value, { ...selection, code: usageCodeOf(selection.source) }),
     contradiction,
     ...[...candidates.values()].flat().map(({ problem }) => problem),
   ];
@@ -147,10 +147,9 @@ function chooseProfile(
 /** Warns about unknown keys in the config file. They are not errors, because another version of the program may know them. */
 function unknownKeyWarnings(place: string, section: object = {}): string[] {
   const unknown = Object.keys(section).filter((key) => !isSettingKey(key));
-  return unknown.map((key) => {
-    const near = closestWord(key, settingKeys);
-    return `${place}: unknown key '${key}' is not used; ${near ? `did you mean ${near}? ` : ''}\`petstore config unset\` removes it`;
-  });
+  return unknown.map(
+    (key) => `${place}: unknown key '${key}' is not used; \`petstore config unset\` removes it`,
+  );
 }
 
 /** Finds the token: PETSTORE_TOKEN, else token-file or token-command, whichever takes precedence. */

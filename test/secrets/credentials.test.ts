@@ -1,8 +1,8 @@
-import { execFileSync } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { readToken } from '../../src/config/read-token.ts';
+import { readToken } from '../../src/config/credential.ts';
 import { openConfig } from '../helpers/config-folder.ts';
 import { recordingServer } from '../helpers/recording-server.ts';
 import { fakeIo, runAt } from '../helpers/run-cli.ts';
@@ -89,7 +89,7 @@ describe('a token that cannot be read is an error that names its source, and sho
     ['PETSTORE_TOKEN_FILE', 'a\u0007', "the token's character 2 is not allowed in a header"],
     ['PETSTORE_TOKEN_FILE', '\n', 'the token is empty'],
     ['PETSTORE_TOKEN_FILE', '', 'the token is empty'],
-    ['PETSTORE_TOKEN_COMMAND', '/nonexistent/command s3cret', 'there is no such command'],
+    ['PETSTORE_TOKEN_COMMAND', '/nonexistent/command s3cret', 'no such command'],
     ['PETSTORE_TOKEN_COMMAND', '/etc/passwd', 'permission denied'],
     ['PETSTORE_TOKEN_COMMAND', `sh -c 'echo s3cret; echo "+ s3cret" >&2; exit 1'`, 'exited with 1'],
     ['PETSTORE_TOKEN_COMMAND', `'${node}' -e 'console.log("x".repeat(70000))'`, 'printed more than 64 KiB'],
@@ -209,7 +209,7 @@ test('a token file may be a pipe; one that nobody writes to ends in time', async
     readToken({ kind: 'file', text }, { io: fakeIo(), signal, timeoutMs });
   await expect(read(silent)).rejects.toThrow('nothing was written to it in time');
   const text = read(pipe, 5000);
-  execFileSync('sh', ['-c', `sleep 0.05; printf piped > '${pipe}'`]);
+  execFile('sh', ['-c', `sleep 0.05; printf piped > '${pipe}'`]);
   expect(await text).toBe('piped');
 });
 
