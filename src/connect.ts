@@ -85,7 +85,7 @@ export async function connectForChecks(context: Context, strict = false): Promis
 }
 
 /** The headers of every request, and the source of their credential. */
-type ClientHeaders = Pick<ClientOptions, 'headers' | 'openHeaders' | 'credentialSource' | 'whyNoCredential'>;
+type ClientHeaders = Pick<ClientOptions, 'headers' | 'credentialSource' | 'whyNoCredential'>;
 
 async function openClient(
   context: Context,
@@ -182,7 +182,6 @@ async function collectHeaders(
   const isAdded = userHeaders.some(({ name }) => name.toLowerCase() === 'authorization');
   return {
     headers: toHeaders([...commonHeaders, ...tokenHeaders, ...userHeaders]),
-    openHeaders: toHeaders([...commonHeaders, ...userHeaders]),
     credentialSource: isAdded ? '--header' : tokenUse?.kind === 'sent' ? label : undefined,
     whyNoCredential,
   };

@@ -47,8 +47,8 @@ export interface Operation {
   readonly errors: readonly number[];
   /** By status, `4XX` or `default`, from the service's own description. */
   readonly responses?: Readonly<Record<string, DocumentedResponse>> | undefined;
-  /** True if requests carry the token: an operation that is open for all gets `none`. */
-  readonly credential: 'required' | 'optional' | 'none';
+  /** Whether the operation must refuse a request without the token. */
+  readonly credential: 'required' | 'optional';
   readonly stability: Stability;
   readonly isDeprecated: boolean;
   /** The day after which a deprecated operation may be gone, YYYY-MM-DD. */

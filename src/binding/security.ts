@@ -45,8 +45,7 @@ export function readSecurity(root: Description, operations: readonly JsonObject[
     header: place.label === bearer.label ? undefined : place.header,
     of: (operation) => {
       const ways = waysOf(operation);
-      if (ways.length === 0) return { credential: Array.isArray(operation.security) ? 'none' : 'optional' };
-      if (ways.some((way) => way.length === 0)) return { credential: 'optional' };
+      if (ways.length === 0 || ways.some((way) => way.length === 0)) return { credential: 'optional' };
       if (ways.some((way) => way.every(({ label }) => label === place.label)))
         return { credential: 'required' };
       const ownPlaces = ways.map((way) => way.map(({ label }) => label).join(' and ')).join(' or ');

@@ -23,8 +23,6 @@ export interface ClientOptions {
   readonly baseUrl: string;
   /** The headers of every request: the user agent, the headers of `--header`, the credential. */
   readonly headers: HttpHeaders;
-  /** The headers of operations that need no credential. */
-  readonly openHeaders: HttpHeaders;
   /** The setting or the flag that the credential comes from, for messages. */
   readonly credentialSource?: string | undefined;
   /** Why the token of the settings is not sent, a sentence. */
@@ -215,11 +213,9 @@ function checkRequired(operation: Operation, input: CallInput, headers: HttpHead
 }
 
 function requirementClause(parameter: Parameter, input: CallInput, headers: HttpHeaders): string | undefined {
-  const { name, wireName, required, in: place } = parameter;
+  const { wireName, required, in: place } = parameter;
   if (!required || parameterValue(input, parameter) !== undefined) return undefined;
-  if (place === 'path') return `${wireName} is required`;
-  // The flag of a filter by a category is --category.
-  if (place === 'query') return `${name} is required: give it with --${name.replace(/Id$/, '')}`;
+  if (place !== 'header') return `${wireName} is required`;
   const headerName = wireName.toLowerCase();
   const isGiven = (headers[headerName] ?? input.headers?.[headerName]) !== undefined;
   return isGiven ? undefined : `the header ${wireName} is required: give it with --header`;

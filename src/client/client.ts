@@ -86,9 +86,8 @@ export function createClient(options: ClientOptions): Client {
   const prepare = (wanted: OperationRequest, callOptions: CallOptions): OperationCall => {
     const { input, isUnchecked } = wanted;
     const operation = offeredOperation(contract, wanted.operation);
-    const headers = operation.credential === 'none' ? options.openHeaders : options.headers;
     const { isFresh } = callOptions;
-    const request = toHttpRequest(operation, input, { baseUrl, headers }, { isFresh, isUnchecked });
+    const request = toHttpRequest(operation, input, options, { isFresh, isUnchecked });
     const recordId = recordIdOf(operation, input);
     return { client: options, operation, recordId, request, options: callOptions };
   };

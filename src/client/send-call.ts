@@ -166,30 +166,23 @@ const maxRedirects = 5;
  * because a credential must not go to another origin, and a write must not go to another URL.
  */
 function followRedirect(
-  request: HttpRequest,
-  { status, headers }: HttpResponse,
+  { method, url, headers }: HttpRequest,
+  response: HttpResponse,
   redirects: number,
 ): HttpRequest | CliError {
-  if (redirects === maxRedirects)
-    return noAnswerError('redirect', `the service redirected more than ${maxRedirects} times`);
-  const location = headerValue(headers, 'location');
-  const from = new URL(request.url);
-  const to =
-    location !== undefined && URL.canParse(location, from.href) ? new URL(location, from) : undefined;
-  if (!to || !/^https?:$/.test(to.protocol)) {
-    const message = `the service answered ${status}, a redirect that names no target`;
-    return noAnswerError('redirect', message, { status });
-  }
-  const isElsewhere = to.origin !== from.origin;
-  if (isReadMethod(request.method) && !isElsewhere) {
+  const location = headerValue(response.headers, 'location');
+  const to = location !== undefined && URL.canParse(location, url) ? new URL(location, url) : undefined;
+  const isAllowed = isReadMethod(method) && to?.origin === new URL(url).origin;
+  if (to && isAllowed && redirects < maxRedirects) {
     to.hash = '';
-    return { method: request.method, url: to.href, headers: request.headers };
+    return { method, url: to.href, headers };
   }
-  const why = isReadMethod(request.method)
-    ? 'another origin is never followed'
-    : 'a write is never redirected';
-  const message = `the service answered ${status}, a redirect to ${maskUrl(to.href)}; ${why}`;
-  return noAnswerError('redirect', message, { status });
+  const target = to ? maskUrl(to.href) : 'no URL';
+  const { status } = response;
+  const rule = `at most ${maxRedirects} are followed, of a GET within one origin`;
+  return noAnswerError('redirect', `the service answered ${status}, a redirect to ${target}; ${rule}`, {
+    status,
+  });
 }
 
 /**

@@ -39,7 +39,6 @@ export async function connect(open: Open, baseUrl: string, options: Options = {}
     baseUrl,
     transport: await open({ baseUrl, tls, env, connections }),
     headers: { accept: 'application/json' },
-    openHeaders: { accept: 'application/json' },
     limits: { timeoutMs, retries, retriesUnreachable: false },
     signal: options.signal ?? new AbortController().signal,
     secrets: createSecrets(),

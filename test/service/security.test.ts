@@ -61,17 +61,6 @@ test.each<[what: string, security: readonly Way[], sent: object]>([
     ).toEqual(sent);
 });
 
-test('an operation whose security is empty gets no token', async () => {
-  await using service = await secured(describe([{ bearer: [] }], { getPet: [] }));
-  for (const line of ['pets get 1', 'orders list']) await service.run(line);
-  const sent = service.server.requests.map(({ path, headers }) => [
-    path.split('?')[0],
-    headers.authorization,
-  ]);
-  expect(sent).toContainEqual(['/pets/1', undefined]);
-  expect(sent).toContainEqual(['/store/orders', `Bearer ${token}`]);
-});
-
 test.each<[way: readonly Way[], where: string]>([
   [[{ query: [] }], 'the query parameter k'],
   [[{ cookie: [] }], 'the cookie c'],

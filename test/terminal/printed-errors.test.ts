@@ -19,9 +19,10 @@ test('an error says what is wrong, then names the request, and gives a hint on a
 });
 
 test('a failure that several records share names each of them, with one hint', async () => {
-  const { stderr } = await runCli('pets get 1 2 3 --base-url http://127.0.0.1:9');
-  expect(stderr).toMatch(/^(error: connection refused \(GET \S+\/pets\/[123]\)\n){3}hint: .*\n$/);
-  const json = await runCli('pets get 1 2 3 --base-url http://127.0.0.1:9 -o json');
+  await using server = await recordingServer({}, () => ({ status: 401, body: { message: 'who are you' } }));
+  const { stderr } = await runAt(server, 'pets get 1 2 3');
+  expect(stderr).toMatch(/^(error: who are you \(GET \S+\/pets\/[123]: 401\)\n){3}hint: give a token.*\n$/);
+  const json = await runAt(server, 'pets get 1 2 3 -o json');
   expect(JSON.parse(json.stderr).error.errors).toHaveLength(3);
 });
 
