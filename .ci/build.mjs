@@ -1,5 +1,6 @@
-// Builds dist: a bundle of the program with commander, conf and valibot, a bundle of each further package, which the program
-// loads when it needs the package, the table of commands, and the licences of the bundled packages.
+// Builds dist: a bundle of the program with commander, conf and valibot, a smaller one for commands that only read records, a bundle
+// of each further package, which the program loads when it needs the package, the table of commands, and the licences of the
+// bundled packages.
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { appendFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -70,19 +71,37 @@ const packagesApart = {
   },
 };
 
+/** The modules that `list` and `get` of a noun load. Of those that commands load, the bundle for reads has no others. */
+const readModules = /(?:^\.\/(?:pets|categories|orders|inventory\/index)|\/list-and-get)\.ts$/;
+const onlyReads = {
+  name: 'only reads',
+  setup({ onResolve }) {
+    onResolve({ filter: /\.ts$/ }, ({ path, kind, importer }) => {
+      const isLoadedByCommand = kind === 'dynamic-import' && /src[\\/]commands[\\/]/.test(importer);
+      return isLoadedByCommand && !readModules.test(path) ? { path, external: true } : undefined;
+    });
+  },
+};
+
 await rm(outdir, { recursive: true, force: true });
 await mkdir(outdir, { recursive: true });
-const results = [
-  await build({
-    ...common,
-    plugins: [rawText, leanConf, packagesApart],
-    entryPoints: ['src/bin.ts'],
-    outfile: join(outdir, 'petstore.js'),
-    // bin/petstore.js runs it as a function.
-    banner: { js: '(function (require, module, __dirname) {' },
-    footer: { js: '})' },
-  }),
-];
+const results = [];
+for (const [name, plugins] of Object.entries({ petstore: [], reads: [onlyReads] })) {
+  const outfile = join(outdir, `${name}.js`);
+  results.push(
+    await build({
+      ...common,
+      plugins: [rawText, leanConf, ...plugins, packagesApart],
+      entryPoints: ['src/bin.ts'],
+      outfile,
+      // bin/petstore.js runs it as a function.
+      banner: { js: '(function (require, module, __dirname) {' },
+      footer: { js: '})' },
+    }),
+  );
+  const content = await readFile(outfile);
+  await appendFile(outfile, `// ${createHash('sha256').update(content).digest('hex').slice(0, 8)}\n`);
+}
 results.push(
   await build({
     ...common,
@@ -90,11 +109,6 @@ results.push(
     entryPoints: ['src/without-program.ts'],
     outfile: join(outdir, 'without-program.js'),
   }),
-);
-const content = await readFile(join(outdir, 'petstore.js'));
-await appendFile(
-  join(outdir, 'petstore.js'),
-  `// ${createHash('sha256').update(content).digest('hex').slice(0, 8)}\n`,
 );
 for (const [file, entry] of packages)
   results.push(

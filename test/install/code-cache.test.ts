@@ -56,7 +56,28 @@ test('a run leaves a cache for the next of its kind, which uses it and does the 
     await run(line);
   // A value never names one.
   const names = caches().map((path) => /([\w-]+?)-\d/.exec(basename(path))?.[1]);
-  expect(names.toSorted()).toEqual(['config-get', 'pets-get-offline', 'pets-list-offline']);
+  expect(names.toSorted()).toEqual([
+    'petstore-config-get',
+    'petstore-pets-list-offline',
+    'reads-pets-get-offline',
+    'reads-pets-list-offline',
+  ]);
+});
+
+const nouns = ['pets', 'categories', 'orders', 'inventory'];
+
+test.each(nouns)('the bundle for reads prints what the whole program prints: %s', async (noun) => {
+  for (const line of [`${noun} list`, `${noun} get 3`]) {
+    // Only words at the start choose the bundle for reads.
+    const whole = await run(`-o yaml --offline ${line}`);
+    expect(whole).toMatchObject({ code: 0, stderr: '' });
+    expect(await run(`--offline ${line} -o yaml`)).toMatchObject({
+      code: 0,
+      stdout: whole.stdout,
+      stderr: '',
+    });
+  }
+  expect(caches().filter((path) => basename(path).startsWith('reads-'))).toHaveLength(2);
 });
 
 test('help and completion do without the program even for a command that has a cache', async () => {
@@ -69,7 +90,7 @@ test('help and completion do without the program even for a command that has a c
 test('a cache that is cut short or of another version is replaced', async () => {
   const whole = await run(list);
   const [path = ''] = caches();
-  const bundle = join(folder, 'dist/petstore.js');
+  const bundle = join(folder, 'dist/reads.js');
   const end = fs.readFileSync(path).subarray(-9);
   const damages = [
     () => fs.truncateSync(path, 100),
