@@ -172,7 +172,11 @@ function toParseError({ path, command, problem }: ParsedLine): UsageError {
     flagName,
     names.filter((each) => !guardedFlags.includes(each)),
   );
-  return new UsageError(sentence, near === undefined ? seeHelp : `did you mean ${near}?`);
+  if (near !== undefined) return new UsageError(sentence, `did you mean ${near}?`);
+  return new UsageError(
+    sentence,
+    path.length === 0 ? `a flag of a command stands behind it; ${seeHelp}` : seeHelp,
+  );
 }
 
 /**

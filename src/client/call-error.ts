@@ -178,6 +178,10 @@ const hints: Readonly<Record<string, Hint>> = {
     text: ({ response }) =>
       `a cache in front of the service has answered (Age: ${headerOf(response, 'age')}): it must pass on requests with If-Match`,
   },
+  http2: {
+    when: (failure) => /no[ _]application[ _]protocol|Expected HTTP\//i.test(systemText(failure)),
+    text: 'the port may speak another protocol: HTTP/2 alone, or TLS behind an http:// address',
+  },
   headerSize: {
     when: ({ call, response, ...failure }) =>
       (response?.status === 400 || response?.status === 431 || isWithoutHead(failure)) &&

@@ -95,7 +95,10 @@ export async function readRecords<Row extends InputRow>(
       if (!toRecord && isBare(first, layout))
         toRecord = tableReader([layout.bareField], [layout.bareField], inputFormat);
       if (!toRecord) {
-        toRecord = tableReader(parseHeader(first, layout, name), first.cells ?? [], inputFormat);
+        // A spreadsheet may write empty cells behind the header.
+        const { cells = [] } = first;
+        const columns = cells.slice(0, cells.findLastIndex((cell) => cell.trim() !== '') + 1);
+        toRecord = tableReader(parseHeader({ ...first, cells: columns }, layout, name), columns, inputFormat);
         header = first.text;
         records = records.slice(1);
       }

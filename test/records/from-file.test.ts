@@ -152,7 +152,7 @@ test('headers and keys are read without regard to case, spaces and underscores, 
   const runs = [
     ['orders update', 'ID;Pet_ID;Ship Date ;complete\n8; 5; 2027-01-01T09:00:00+00:00 ; TRUE\n'],
     ['orders update', '[{"Id":9,"pet_id":5,"quantity":10,"ship_date":"2027-01-01T00:00:00Z"}]'],
-    ['pets update', 'Name,ID,status\nRexi,1, Sold ,,\n'],
+    ['pets update', 'Name,ID,status,,\nRexi,1, Sold ,,\n'],
   ];
   for (const [line, stdin = ''] of runs)
     expect(await shop.run(`${line} --from - --yes`, { stdin })).toMatchObject({ code: 0 });
@@ -177,6 +177,16 @@ test('the plan of a row with the name of a category has its id', async () => {
     { after: { categoryId: 3 } },
   ]);
 });
+
+test.each(['id\tname\n1\tNULL\n2\tNULL\n', '"id","name"\n1,NA\n2,NA\n', 'id,name\n1,\\N\n2,\\N\n'])(
+  'a word for a missing value comes with a warning: %j',
+  async (stdin) => {
+    const { stderr } = await openShop().run('pets update --from - --dry-run', { stdin });
+    expect(stderr).toMatch(
+      /^warning: stdin:2: name \S+ is taken as a text \(and 1 more like this\); a cell/m,
+    );
+  },
+);
 
 test('delete names further columns of a file of ids', async () => {
   const shop = openShop();
