@@ -129,7 +129,7 @@ export function findUnknown(
   if (verbs.length === 0 || word === undefined) return undefined;
   const name = ['petstore', path].join(' ').trimEnd();
   const names = verbs.flatMap((verb) => [verb, ...(findVerb(table, path, verb)?.aliases ?? [])]);
-  const near = closestWord(word, path === '' ? [...names, ...table.topics] : names);
+  const near = closestWord(word, names);
   const hint = near === undefined ? `see \`${name} --help\`` : `did you mean ${near}?`;
   return { kind: 'wrong', message: `${name}: unknown command '${word}'`, hint };
 }

@@ -11,7 +11,7 @@ import { parseQuantity } from '../input/numbers.ts';
 import type { Column } from '../output/columns.ts';
 import { errorSentence } from '../output/messages.ts';
 import { CliError, UsageError } from '../process/errors.ts';
-import { caseless, groupDigits } from '../process/text.ts';
+import { groupDigits } from '../process/text.ts';
 import { isOverdue, statusesOf } from '../records/record-fields.ts';
 
 export const overview = action({
@@ -71,33 +71,31 @@ const maxRows = 10;
 type Overview = Awaited<ReturnType<typeof readOverview>>['overview'];
 
 /**
- * Reads every list once, and sums up the store. A warning names each part that cannot be read.
+ * Reads every list once, and sums up the store. A warning says why a part cannot be read.
  *
  * @param below only counts below this are listed.
  * @returns the overview, and the number of all open orders.
  * @throws CliError if no part can be read.
  */
 async function readOverview(context: Context, client: Client, below: number) {
-  const failures: { readonly name: string; readonly error: CliError }[] = [];
-  const readPart = async <K extends ListId>(id: K, name: string): Promise<Result<K>[] | undefined> => {
+  const errors: CliError[] = [];
+  const readPart = async <K extends ListId>(id: K): Promise<Result<K>[] | undefined> => {
     try {
       offeredOperation(client.contract, id);
       return await collectFields(client.list(id, {}, { needsWhole: true }));
     } catch (error) {
       if (!(error instanceof CliError) || context.interrupts.signal.aborted) throw error;
-      failures.push({ name, error });
+      errors.push(error);
       return undefined;
     }
   };
   const [pets, inventory, orders] = await Promise.all([
-    readPart('listPets', 'pets'),
-    readPart('listInventory', 'counts'),
-    readPart('listOrders', 'orders'),
+    readPart('listPets'),
+    readPart('listInventory'),
+    readPart('listOrders'),
   ]);
-  const [failure] = failures;
-  if (failure && !pets && !inventory && !orders) throw failure.error;
-  for (const { name, error } of failures)
-    await context.notice('warning', `${name} are missing: ${errorSentence(error)}`);
+  if (errors[0] && !pets && !inventory && !orders) throw errors[0];
+  for (const error of errors) await context.notice('warning', `a part is missing: ${errorSentence(error)}`);
   const petById = new Map(pets?.map((pet) => [pet.id, pet]));
   const nameOf = (id: bigint | null | undefined) => petById.get(id as bigint)?.name ?? null;
   const isSold = ({ petId, status }: RecordOf<'inventory'>) =>
@@ -128,8 +126,7 @@ async function readOverview(context: Context, client: Client, below: number) {
 function countStatuses(pets: readonly RecordOf<'pets'>[], statuses: readonly string[] = []) {
   const totals = new Map(statuses.map((status) => [status, 0]));
   for (const pet of pets) {
-    const petStatus = pet.status ?? defaultStatus;
-    const status = statuses.find((each) => caseless(each) === caseless(petStatus)) ?? petStatus;
+    const status = pet.status ?? defaultStatus;
     totals.set(status, (totals.get(status) ?? 0) + 1);
   }
   return Array.from(totals, ([status, total]) => ({ status, total }));

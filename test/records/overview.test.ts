@@ -90,7 +90,7 @@ test('what cannot be read is missing, its cause is said, and the rest is shown',
   );
   const json = await runAt(server, 'overview -q -o json');
   expect(json.code).toBe(0);
-  expect(json.stderr).toMatch(/^warning: orders are missing: .*403.*\n$/);
+  expect(json.stderr).toMatch(/^warning: a part is missing: .*403.*\n$/);
   expect(JSON.parse(json.stdout)).toMatchObject({ inventory: [{}, {}], orders: null });
   expect((await runAt(server, 'overview')).stdout).toMatch(/^Pets\n.*^Open orders\nmissing\n$/ms);
 });
