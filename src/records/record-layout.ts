@@ -50,7 +50,7 @@ export function createRecordLayout(access: Access, kind: WriteVerb, extra: Field
         id: kind === 'create' ? undefined : idFrom(values),
         fields: hasFields ? toFields(access, { ...record, values: usedValues }, extra) : {},
         unused: Object.keys(values).flatMap((name) => (isUsed(name) ? [] : (columns[name] ?? name))),
-        nullText: isOfTable ? findNullText(usedValues, text) : undefined,
+        nullText: record.isOfTable ? findNullText(usedValues, text) : undefined,
       };
     },
   };
