@@ -144,7 +144,8 @@ async function runTokenCommand(
   const [error, stdout, stderr] = await new Promise<Ending>((resolve) => {
     const end = (...ending: Ending) => resolve(ending);
     execFile(command, args, { ...options, killSignal: 'SIGKILL' }, end).stdin?.end();
-  });
+    // Node throws at once if it may not start a command.
+  }).catch((denied: Error): Ending => [denied, '', '']);
   signal.throwIfAborted();
   // Even a command that fails may print the token.
   const secrets = createSecrets();
