@@ -100,14 +100,11 @@ export function checkProfile(
   const { profile: other } = info.header;
   if (other === null || other === profile?.value || !profileNames.includes(other)) return;
   // The hint does not change the tenant of the other profile, which would then no longer find its own runs.
-  const [active, otherwise] = profile
-    ? [
-        `the active profile is ${profile.value}`,
-        `give ${profile.value} a tenant: petstore config set tenant <name> --profile ${profile.value}`,
-      ]
-    : ['no profile is active', 'use a profile with a tenant'];
-  throw new UsageError(`run ${info.id} was made with the profile ${other}, and ${active}; nothing was sent`, {
-    hint: `if they are one service, give --profile ${other}; else ${otherwise}`,
+  const setTenant = profile
+    ? `: petstore config set tenant <name> --profile ${profile.value}`
+    : ', with a profile of its own';
+  throw new UsageError(`run ${info.id} was made with the profile ${other}; nothing was sent`, {
+    hint: `if this is the same service, give --profile ${other}; else give this one a tenant${setTenant}`,
     code: 'other_profile',
   });
 }

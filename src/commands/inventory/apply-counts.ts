@@ -1,5 +1,4 @@
 import { runView, type SessionMode, sessionMode } from '../../bulk/carry-out.ts';
-import { countLayout } from '../../bulk/count-layout.ts';
 import type { RunFlags } from '../../bulk/run.ts';
 import { readCheckedInput, startRun } from '../../bulk/start-run.ts';
 import type { Context } from '../../context.ts';
@@ -7,6 +6,7 @@ import { parseColumnMap } from '../../input/field-columns.ts';
 import type { PreparedCommand } from '../../output/printer.ts';
 import { parseAt, UsageError } from '../../process/errors.ts';
 import type { ApplyFlags } from '../shared-flags.ts';
+import { countLayout } from './count-layout.ts';
 
 /** Applies a file of counts. A diff only prints the changes, and exits 8 if there are any. */
 export function applyCounts(

@@ -1,6 +1,5 @@
 import type { RecordValue } from '../../api/record-values.ts';
 import { runView, type SessionFlags } from '../../bulk/carry-out.ts';
-import { type CountRow, countLayout } from '../../bulk/count-layout.ts';
 import { defaultFlags } from '../../bulk/run.ts';
 import { startRun } from '../../bulk/start-run.ts';
 import { collectFields } from '../../client/whole-list.ts';
@@ -13,6 +12,7 @@ import { UsageError } from '../../process/errors.ts';
 import { sanitize } from '../../process/text.ts';
 import { Names } from '../../records/access.ts';
 import { toServiceStatuses } from '../../records/record-fields.ts';
+import { type CountRow, countLayout } from './count-layout.ts';
 
 /** The counts to edit: those below a number, of pets of a status. */
 interface CountFilter {

@@ -1,12 +1,12 @@
-import type { Fields, RecordValue } from '../api/record-values.ts';
-import type { InputField } from '../input/field-columns.ts';
-import { type NumberNotation, parseFileChange, parseFileCount, parseFileId } from '../input/numbers.ts';
-import type { InputRecord, RowLayout } from '../input/read-records.ts';
-import { parseAt, ValueError } from '../process/errors.ts';
-import type { JsonValue } from '../process/exact-json.ts';
-import type { Intent } from '../writes/decide.ts';
-import { newRow, type RunRow } from './row.ts';
-import type { RunFlags } from './run.ts';
+import type { Fields, RecordValue } from '../../api/record-values.ts';
+import { newRow, type RunRow } from '../../bulk/row.ts';
+import type { RunFlags } from '../../bulk/run.ts';
+import type { InputField } from '../../input/field-columns.ts';
+import { type NumberNotation, parseFileChange, parseFileCount, parseFileId } from '../../input/numbers.ts';
+import type { InputRecord, RowLayout } from '../../input/read-records.ts';
+import { parseAt, ValueError } from '../../process/errors.ts';
+import type { JsonValue } from '../../process/exact-json.ts';
+import type { Intent } from '../../writes/decide.ts';
 
 /** A row of a file of counts: it sets the count of a pet, or adds to it. */
 export type CountRow = RunRow & { readonly id: bigint; readonly intent: CountIntent };
@@ -21,53 +21,44 @@ const maxSharedCount = 10_000;
 
 /** Makes the layout of an input of counts, or of changes with `relative`. */
 export function countLayout({ map, relative, sum, ...notation }: RunFlags): RowLayout<CountRow> {
-  const field = (name: string, columns: readonly string[], isRequired: boolean): InputField => {
+  const field = (name: string, isRequired: boolean, columns: readonly string[]): InputField => {
     const column = map[name];
     return column === undefined
       ? { name, columns, isRequired }
       : { name, columns: [column], isRequired: true };
   };
-  const quantityColumns = relative ? [...changeColumns, ...countColumns] : countColumns;
-  const fields = [
-    field('petId', ['petId', 'id', 'pet'], true),
-    field('quantity', quantityColumns, true),
-    field('expected', ['expected'], false),
-  ];
   // Most counts are small and repeat, so that shared intents save 40 MB for a million rows.
   const sharedIntents: CountIntent[] = [];
-  const setTo = (value: number): CountIntent => {
-    if (value >= maxSharedCount) return { kind: 'set', value };
-    sharedIntents[value] ??= { kind: 'set', value };
-    return sharedIntents[value];
+  const toIntent = (count: number): CountIntent => {
+    if (relative) return { kind: 'add', change: count };
+    if (count >= maxSharedCount) return { kind: 'set', value: count };
+    sharedIntents[count] ??= { kind: 'set', value: count };
+    return sharedIntents[count];
   };
-  const toIntent = (count: number): CountIntent => (relative ? { kind: 'add', change: count } : setTo(count));
+  /** @throws ValueError that names the column. */
+  const toRow = ({ line, text, values, columns }: InputRecord): CountRow => {
+    const read = <Parsed>(name: string, parse: (value: JsonValue, notation: NumberNotation) => Parsed) => {
+      const value = values[name] ?? '';
+      return parseAt(columns[name] ?? name, value, () => parse(value, notation));
+    };
+    const id = read('petId', parseFileId);
+    const plain = toIntent(read('quantity', relative ? parseFileChange : parseFileCount));
+    const intent = hasExpected(values) ? { ...plain, expected: read('expected', parseFileCount) } : plain;
+    return newRow({ line, id, intent, text });
+  };
   return {
     noun: 'pet',
-    fields,
+    fields: [
+      field('petId', true, ['petId', 'id', 'pet']),
+      field('quantity', true, relative ? [...changeColumns, ...countColumns] : countColumns),
+      field('expected', false, ['expected']),
+    ],
     missingHint: 'name the columns with --map petId=<column>,quantity=<column>',
-    toRow: (record) => toCountRow(record, notation, relative ? parseFileChange : parseFileCount, toIntent),
+    toRow,
     mayRepeat: !relative,
     conflictHint: '--sum adds up the rows of a pet',
     ...(sum && { addUp }),
   };
-}
-
-/** @throws ValueError that names the column. */
-function toCountRow(
-  record: InputRecord,
-  notation: NumberNotation,
-  parseCount: typeof parseFileChange,
-  toIntent: (count: number) => CountIntent,
-): CountRow {
-  const { line, text, values, columns } = record;
-  const readField = <Parsed>(field: string, read: (value: JsonValue, notation: NumberNotation) => Parsed) => {
-    const value = values[field] ?? '';
-    return parseAt(columns[field] ?? field, value, () => read(value, notation));
-  };
-  const id = readField('petId', parseFileId);
-  const plain = toIntent(readField('quantity', parseCount));
-  const intent = hasExpected(values) ? { ...plain, expected: readField('expected', parseFileCount) } : plain;
-  return newRow({ line, id, intent, text });
 }
 
 /** @throws ValueError for a row that ends before the column, because it is cut off. */
