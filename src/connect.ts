@@ -117,8 +117,8 @@ function chooseLimits(settings: Context['settings'], use: ClientUse): CallLimits
 }
 
 /**
- * Makes the observer of a client. It prints the trace of -v, and a notice with the first answer of an operation that is deprecated or
- * may change. An answer with a status of 500 or above does not count.
+ * Makes the observer of a client. It prints the trace of -v, and a notice with the first success of an operation that is deprecated or
+ * may change.
  */
 function createObserver(
   { notice, showsRemarks, io, flags, secrets }: Context,
@@ -130,9 +130,13 @@ function createObserver(
     if (event.kind === 'attempt' && level > 0)
       void io.stderr.write(traceOf(event.attempt, level, secrets)).catch(() => {});
     if (use === 'checks') return;
-    if (event.kind === 'note' || event.kind === 'warning') void notice(event.kind, event.text);
-    if (event.kind !== 'response' || read.has(event.operation.id) || event.response.status >= 500) return;
-    const { operation, response } = event;
+    if (event.kind !== 'attempt') {
+      void notice(event.kind, event.text);
+      return;
+    }
+    const { operation, attempt } = event;
+    const { response } = attempt;
+    if (!operation || read.has(operation.id) || !response || response.status >= 300) return;
     read.add(operation.id);
     const lifecycle = describeLifecycle(operation, response.headers);
     if (lifecycle && showsRemarks) void notice('note', lifecycle);

@@ -1,5 +1,5 @@
 import type { Contract } from '../api/contract.ts';
-import type { HttpHeaders, HttpRequest, HttpResponse, Transport } from '../api/http.ts';
+import type { HttpHeaders, HttpRequest, Transport } from '../api/http.ts';
 import { nouns, type OperationId } from '../api/nouns.ts';
 import type { Operation, Parameter } from '../api/operations.ts';
 import type { ServiceRecord } from '../api/record-values.ts';
@@ -39,10 +39,9 @@ export interface ClientOptions {
   observe?: ((event: ClientEvent) => void) | undefined;
 }
 
-/** An attempt has ended, an operation has its response, or the user gets a note or a warning. */
+/** An attempt has ended, or the user gets a note or a warning. The attempt of a raw request has no operation. */
 export type ClientEvent =
-  | { readonly kind: 'attempt'; readonly attempt: Attempt }
-  | { readonly kind: 'response'; readonly operation: Operation; readonly response: HttpResponse }
+  | { readonly kind: 'attempt'; readonly attempt: Attempt; readonly operation: Operation | undefined }
   | ListMessage;
 
 /** A clause about the way a list is read, or about records that may be missing from it. */

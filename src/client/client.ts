@@ -118,9 +118,9 @@ export function createClient(options: ClientOptions): Client {
       const call = prepare({ operation: id, input }, callOptions);
       const { response, error, attempts } = await sendAndCheck(call);
       const attempt = attempts.at(-1);
-      return response && attempt
-        ? judgeSuccess(call, setFields(call, input), response, attempt)
-        : judgeFailure(error, attempt);
+      if (!response || !attempt) return judgeFailure(error, attempt);
+      const values = call.operation.method === 'DELETE' ? {} : (input.values ?? input.body ?? {});
+      return judgeSuccess(call, values as Fields, response, attempt);
     },
     async *list<K extends ListId>(id: K, filters: Filters = {}, listOptions: ListOptions = {}) {
       const openList = (query: Filters): PageSource => {
@@ -144,19 +144,11 @@ interface OperationCall extends Call {
   readonly operation: Operation;
 }
 
-/** Returns the fields that the user set. */
-function setFields({ operation }: OperationCall, input: CallInput): Fields {
-  return operation.method === 'DELETE' ? {} : ((input.values ?? input.body ?? {}) as Fields);
-}
-
 /** Sends a call. A response with an error status becomes its error. */
 async function sendAndCheck(call: OperationCall): Promise<SentCall> {
-  const { operation, client } = call;
   const sent = await sendCall(call);
   const { response, attempts } = sent;
-  if (!response) return sent;
-  client.observe?.({ kind: 'response', operation, response });
-  const error = responseError(call, attempts, response);
+  const error = response && responseError(call, attempts, response);
   return error ? { error, attempts } : sent;
 }
 

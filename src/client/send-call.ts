@@ -48,7 +48,7 @@ export async function sendCall(call: Call): Promise<SentCall> {
       const attempt = await tryOnce(call, attempts.length + 1, deadlineMs, signals);
       attempts.push(attempt);
       for (const signal of signals) signal.throwIfAborted();
-      client.observe?.({ kind: 'attempt', attempt });
+      client.observe?.({ kind: 'attempt', attempt, operation: call.operation });
       pace?.attemptEnded(attempt);
       options.afterAttempt?.(attempt);
       const { nextDelayMs, response, error } = attempt;
@@ -107,7 +107,7 @@ async function tryOnce(
       const retry = nextAttempt(call, attempt, deadlineMs - monotonicMs());
       return retry ? { ...attempt, ...retry } : attempt;
     }
-    client.observe?.({ kind: 'attempt', attempt });
+    client.observe?.({ kind: 'attempt', attempt, operation: call.operation });
     request = next;
   }
 }
