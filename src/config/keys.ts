@@ -15,7 +15,7 @@ interface KeyRule {
   /** The value of its flag in help, such as `<url>`. */
   readonly placeholder?: string;
   readonly choices?: readonly string[];
-  /** True if the value is a path. A relative path is made absolute: see `sources.ts`. */
+  /** True if the value is a path. A relative path is made absolute: see `settings.ts`. */
   readonly isFile?: true;
 }
 

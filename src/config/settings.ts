@@ -1,21 +1,46 @@
-import { UsageError } from '../process/errors.ts';
+import { dirname, join, resolve } from 'node:path';
+import { colorVariable } from '../output/style.ts';
+import { InputError, type UsageCode, UsageError } from '../process/errors.ts';
 import type { JsonValue } from '../process/exact-json.ts';
 import type { Io } from '../process/io.ts';
-import { type ConfigFile, offlineProfile, unknownProfileError } from './file.ts';
-import { isSettingKey, maskValue, type SettingKey, type SettingValues } from './keys.ts';
-
+import { type ConfigFile, homeFolder, offlineProfile, unknownProfileError } from './file.ts';
 import {
-  type Candidates,
-  firstValid,
-  rankOf,
-  readSources,
-  type Setting,
-  type SettingFlags,
-  type SettingInputs,
-  type SettingSource,
-  usageCodeOf,
-  validSettings,
-} from './sources.ts';
+  isSettingKey,
+  type KeyFlags,
+  keyRules,
+  maskValue,
+  parseSetting,
+  type SettingKey,
+  type SettingValues,
+  settingKeys,
+  variableName,
+} from './keys.ts';
+
+/** The settings of the command line. */
+interface SettingFlags extends KeyFlags {
+  readonly profile?: string | undefined;
+  readonly offline?: boolean | undefined;
+}
+
+/** The sources of values, in the order of their precedence. `config` is the top level of the config file. */
+const sources = ['flag', 'environment', 'profile', 'config', 'default'] as const;
+type SettingSource = (typeof sources)[number];
+
+/** A value, and where it comes from. */
+interface Setting<Value> {
+  readonly value: Value;
+  /** The value as the user wrote it; empty if there is no value. */
+  readonly text: string;
+  readonly source: SettingSource;
+  /** The flag, variable, profile or file that gives the value; empty for a default. */
+  readonly givenBy: string;
+}
+
+/** The value that a source gives for a key. A wrong value is undefined, and has an error. */
+interface SourceValue extends Setting<unknown> {
+  readonly key: SettingKey;
+  readonly problem?: UsageError;
+}
 
 /** The name of a profile, and the flag, variable or file that gave it. */
 type ProfileChoice = Omit<Setting<string>, 'text'>;
@@ -62,26 +87,22 @@ export interface Settings {
 
 /** Resolves the settings of a command. It never throws; errors are in `problems`. */
 export function resolveSettings(io: Io, flags: SettingFlags, file: ConfigFile): Settings {
-  const inputs = { io, flags, file };
-  const selection = selectedProfile(inputs);
+  const selection = selectedProfile(io, flags, file);
   const isKnown =
     !selection || selection.value === offlineProfile || Object.hasOwn(file.profiles, selection.value);
   // A token belongs to the origin of its profile, even if the command goes to another address. @see originOfToken
-  const allCandidates = readSources(inputs, selection?.value);
-  const { profile, offline, contradiction } = chooseProfile(
-    flags,
-    isKnown ? selection : undefined,
-    allCandidates,
-  );
-  const candidates = profile ? allCandidates : readSources(inputs, undefined);
-  const explain = <Key extends SettingKey>(key: Key) => firstValid(candidates, key);
+  const all = readSources(io, flags, file, selection?.value);
+  const { profile, offline, contradiction } = chooseTarget(flags, isKnown ? selection : undefined, all);
+  const used = profile ? all : all.filter(({ source }) => source !== 'profile');
+  const explain = <Key extends SettingKey>(key: Key) =>
+    (validSettings(used, key)[0] ?? defaultSetting(key)) as Setting<SettingValues[Key]>;
   const problems = [
     file.problem,
     isKnown || file.problem
       ? undefined
-      : unknownProfileError(selection.value, { ...selection, code: usageCodeOf(selection.source) }),
+      : unknownProfileError(selection.value, { ...selection, code: usageCodeOf(selection) }),
     contradiction,
-    ...[...candidates.values()].flat().map(({ problem }) => problem),
+    ...used.map(({ problem }) => problem),
   ];
   return {
     profile,
@@ -95,17 +116,83 @@ export function resolveSettings(io: Io, flags: SettingFlags, file: ConfigFile): 
     ],
     offline,
     baseUrl: offline ? undefined : explain('base-url').value,
-    token: findToken(io, allCandidates),
+    token: findToken(io, all),
     get: (key) => explain(key).value,
     explain,
   };
 }
 
-function selectedProfile({ io, flags, file }: SettingInputs): ProfileChoice | undefined {
-  const variable = io.env.PETSTORE_PROFILE;
+function selectedProfile({ env }: Io, flags: SettingFlags, file: ConfigFile): ProfileChoice | undefined {
+  const variable = env.PETSTORE_PROFILE;
   if (flags.profile !== undefined) return { value: flags.profile, source: 'flag', givenBy: '--profile' };
   if (variable) return { value: variable, source: 'environment', givenBy: 'PETSTORE_PROFILE' };
   return file.active === undefined ? undefined : { value: file.active, source: 'config', givenBy: file.path };
+}
+
+/**
+ * Reads the values of all sources, those of one key in the order of their precedence. Each is checked, even if another one takes
+ * precedence.
+ *
+ * @param profile the profile to read; empty for none.
+ */
+function readSources(io: Io, flags: SettingFlags, file: ConfigFile, profile = ''): readonly SourceValue[] {
+  return settingKeys.flatMap((key) => {
+    const variable = findVariable(key, io);
+    const values: readonly (readonly [source: SettingSource, raw: unknown, givenBy: string])[] = [
+      ['flag', flags[key], `--${key}`],
+      ['environment', variable.raw, variable.name],
+      ['profile', file.profiles[profile]?.[key], `profile ${profile}`],
+      ['config', file.defaults[key], file.path],
+    ];
+    return values
+      .filter(([, raw]) => raw !== undefined)
+      .map(([source, raw, givenBy]): SourceValue => {
+        const isTyped = source === 'flag' || source === 'environment';
+        const label = isTyped ? givenBy : `${key} in ${givenBy}`;
+        const text = String(raw);
+        const setting = { key, value: undefined, text, source, givenBy };
+        try {
+          if (typeof raw === 'object')
+            throw new InputError(`${label}: must be text, a number, true or false`);
+          const value = parseSetting(key, text, label, usageCodeOf(setting));
+          if (!keyRules[key].isFile) return { ...setting, value };
+          const path = text.startsWith('~/') ? join(homeFolder(io), text.slice(2)) : text;
+          return { ...setting, value: resolve(isTyped ? io.cwd : dirname(file.path), path) };
+        } catch (problem) {
+          if (!(problem instanceof UsageError)) throw problem;
+          return { ...setting, problem };
+        }
+      });
+  });
+}
+
+/** Finds the variable that sets a key. An empty variable counts as not set. */
+function findVariable(key: SettingKey, { env }: Io): { readonly name: string; readonly raw?: string } {
+  const name = variableName(key);
+  if (env[name]) return { name, raw: env[name] };
+  const color = key === 'color' ? colorVariable(env) : undefined;
+  return color ? { name: color.name, raw: color.value } : { name };
+}
+
+/** Returns the settings of a key that have a value, in the order of their precedence. */
+function validSettings<Key extends SettingKey>(values: readonly SourceValue[], key: Key) {
+  const settings = values.filter((setting) => setting.key === key && setting.value !== undefined);
+  return settings as readonly Setting<unknown>[] as readonly Setting<NonNullable<SettingValues[Key]>>[];
+}
+
+function defaultSetting(key: SettingKey): Setting<unknown> {
+  const { defaultText: text = '', parse } = keyRules[key];
+  return { value: text === '' ? undefined : parse(text), text, source: 'default', givenBy: '' };
+}
+
+/** Returns the rank of a source. The lowest takes precedence: a flag has 0. */
+function rankOf({ source }: { readonly source: SettingSource }): number {
+  return sources.indexOf(source);
+}
+
+/** Returns the code of an error in a value from this source. */
+function usageCodeOf({ source }: { readonly source: SettingSource }): UsageCode {
+  return source === 'flag' ? 'invalid_flag' : 'invalid_input';
 }
 
 /** Returns true if the config file gives the value, in a profile or at its top level. */
@@ -118,27 +205,25 @@ function isInConfig({ source }: { readonly source: SettingSource }): boolean {
  * higher precedence wins: `--base-url` beats PETSTORE_PROFILE=offline. If one source names both, that is an error, because the
  * target of a write would be a guess. A profile that the config names does not apply to a base URL of another origin.
  */
-function chooseProfile(
+function chooseTarget(
   flags: SettingFlags,
   selection: ProfileChoice | undefined,
-  candidates: Candidates,
+  values: readonly SourceValue[],
 ): Pick<Settings, 'profile' | 'offline'> & { readonly contradiction?: UsageError | undefined } {
   const isOffline = selection?.value === offlineProfile;
   const offlineFlag = { value: offlineProfile, source: 'flag', givenBy: '--offline' } as const;
   const offline = flags.offline ? offlineFlag : isOffline ? selection : undefined;
-  // The base URL of a flag or a variable. Even a wrong one shows that the user means a service.
-  const typedUrl = candidates.get('base-url')?.find((url) => !isInConfig(url));
-  if (!typedUrl) return { profile: selection, offline };
-  const [url, ...otherUrls] = validSettings(candidates, 'base-url');
+  const [url, ...otherUrls] = validSettings(values, 'base-url');
+  if (!url || isInConfig(url)) return { profile: selection, offline };
   const configuredUrl = otherUrls.find(isInConfig);
-  const isElsewhere = url && configuredUrl && !isInConfig(url) && originOf(configuredUrl) !== originOf(url);
+  const isElsewhere = configuredUrl && originOf(configuredUrl) !== originOf(url);
   const profile = selection?.source === 'config' && isElsewhere ? undefined : selection;
-  if (!offline || rankOf(offline) < rankOf(typedUrl)) return { profile, offline };
+  if (!offline || rankOf(offline) < rankOf(url)) return { profile, offline };
   const contradiction =
-    offline.source === typedUrl.source
+    offline.source === url.source
       ? new UsageError(
-          `${offline.givenBy} and ${typedUrl.givenBy} contradict each other: one names the embedded store, the other a service`,
-          { hint: 'give one of them', code: usageCodeOf(offline.source) },
+          `${offline.givenBy} and ${url.givenBy} contradict each other: one names the embedded store, the other a service`,
+          { hint: 'give one of them', code: usageCodeOf(offline) },
         )
       : undefined;
   return { profile: isOffline ? undefined : profile, offline: undefined, contradiction };
@@ -153,15 +238,15 @@ function unknownKeyWarnings(place: string, section: object = {}): string[] {
 }
 
 /** Finds the token: PETSTORE_TOKEN, else token-file or token-command, whichever takes precedence. */
-function findToken({ env }: Io, candidates: Candidates): TokenSetting | undefined {
-  const originFor = (source: SettingSource) => originOfToken(source, validSettings(candidates, 'base-url'));
+function findToken({ env }: Io, values: readonly SourceValue[]): TokenSetting | undefined {
+  const originFor = (source: SettingSource) => originOfToken(source, validSettings(values, 'base-url'));
   if (env.PETSTORE_TOKEN) {
     const name = 'PETSTORE_TOKEN';
     const details = { source: 'environment', givenBy: name, origin: originFor('environment') } as const;
     return { kind: 'variable', text: env.PETSTORE_TOKEN, label: name, ...details };
   }
-  const [file] = validSettings(candidates, 'token-file');
-  const [command] = validSettings(candidates, 'token-command');
+  const [file] = validSettings(values, 'token-file');
+  const [command] = validSettings(values, 'token-command');
   const isFile = file && (!command || rankOf(file) <= rankOf(command));
   const setting = isFile ? file : command;
   if (!setting) return undefined;
