@@ -3,6 +3,7 @@ import { constants } from 'node:os';
 import { isLoopbackHost } from '../api/http.ts';
 import { argument, flag, type ValuesOf, value, values } from '../cli/flag.ts';
 import { action } from '../cli/verb.ts';
+import { builtInVariable } from '../config/contract-file.ts';
 import { parseDuration } from '../config/keys.ts';
 import type { Context } from '../context.ts';
 import { parseInteger } from '../input/numbers.ts';
@@ -169,7 +170,7 @@ async function runChildCommand(
   const { PETSTORE_PROFILE: _, ...env } = io.env;
   const child = spawn(file, args, {
     cwd: io.cwd,
-    env: { ...env, PETSTORE_BASE_URL: baseUrl },
+    env: { ...env, PETSTORE_BASE_URL: baseUrl, [builtInVariable]: '1' },
     stdio: 'inherit',
   });
   context.interrupts.takeOver((signal) => passSignal(context, signal, child));

@@ -43,6 +43,9 @@ export function bindingScope(profile: string | undefined, origin: string): Bindi
 
 const version = 11;
 
+/** The variable that `serve` sets for its command. If it is set, no binding applies. */
+export const builtInVariable = 'PETSTORE_BUILT_IN_CONTRACT';
+
 /**
  * Reads the contract for calls to an origin: the contract that the settings name, if it was bound to this origin, else the contract
  * of the origin.
@@ -55,6 +58,7 @@ export function readBoundContract(
   origin: string,
   { explain, profile }: Pick<Settings, 'explain' | 'profile'>,
 ): Contract | undefined {
+  if (io.env[builtInVariable]) return undefined;
   const scope = bindingScope(profile?.value, origin);
   const { value: path, givenBy } = explain('contract');
   if (path !== undefined) {
