@@ -122,13 +122,9 @@ function systemText({ error }: Failure): string {
   return cause instanceof Error ? `${systemCode(cause)} ${cause.message}` : '';
 }
 
-/** Returns true if the connection was closed, or something else than HTTP came, before the status of an answer. */
-function isWithoutHead({ error }: Failure): boolean {
-  const { noAnswer, status, cause } = error?.details ?? {};
-  // An answer that was read whole and is not valid has no cause.
-  return (
-    status === undefined && (noAnswer === 'reset' || (noAnswer === 'invalid-response' && cause !== undefined))
-  );
+/** Returns true if the connection was closed before an answer. */
+function isClosed({ error }: Failure): boolean {
+  return error?.details.noAnswer === 'reset' && error.details.status === undefined;
 }
 
 /** Returns a header of the request or the answer, or an empty text. */
@@ -178,20 +174,20 @@ const hints: Readonly<Record<string, Hint>> = {
     text: ({ response }) =>
       `a cache in front of the service has answered (Age: ${headerOf(response, 'age')}): it must pass on requests with If-Match`,
   },
-  http2: {
+  otherProtocol: {
     when: (failure) => /no[ _]application[ _]protocol|Expected HTTP\//i.test(systemText(failure)),
     text: 'the port may speak another protocol: HTTP/2 alone, or TLS behind an http:// address',
   },
   headerSize: {
     when: ({ call, response, ...failure }) =>
-      (response?.status === 400 || response?.status === 431 || isWithoutHead(failure)) &&
+      (response?.status === 400 || response?.status === 431 || isClosed(failure)) &&
       headerBytes(call) >= largeHeaderBytes,
     text: ({ call }) => `the request has ${headerBytes(call)} bytes of headers, and many gateways allow 8 KB`,
   },
-  // A port of TLS answers plain http with the 400 of a gateway or an alert, or it closes the connection.
+  // A port of TLS answers plain http with the 400 of a gateway, or it closes the connection.
   tlsPort: {
     when: ({ call, response, author, ...failure }) =>
-      ((response?.status === 400 && author === 'gateway') || isWithoutHead(failure)) &&
+      ((response?.status === 400 && author === 'gateway') || isClosed(failure)) &&
       call?.request.url.startsWith('http:'),
     text: 'if the port speaks TLS, begin the base URL with https://',
   },

@@ -243,7 +243,7 @@ export const cases: readonly Case[] = [
   list(
     'answers with an alert of TLS',
     mode.writes('\x15\x03\x03\0\x02\x02\n'),
-    /invalid HTTP response: .*\nhint: if the port speaks TLS, begin the base URL with https:/,
+    /invalid HTTP response: .*\nhint: the port may speak another protocol: HTTP\/2 alone, or TLS/,
   ),
   list(
     'switches to another protocol',
