@@ -61,11 +61,11 @@ export async function writeRecords(
     return { row, settled, error: settled && rowError(access, row, settled, interruption) };
   });
   const errors = ends.flatMap(({ error }) => error ?? []);
-  const failure =
+  const ending =
     interruption && ends.length > 1 && !flags.dryRun
-      ? interruptedFailure(ends, errors, interruption, noun.plural)
+      ? interruptedEnding(ends, errors, interruption, noun.plural)
       : { notices: [], error: joinErrors(errors, ends.length, noun.plural) };
-  return flags.dryRun ? toPreview(access, ends, options, failure) : toOutput(access, ends, options, failure);
+  return flags.dryRun ? toPreview(access, ends, options, ending) : toOutput(access, ends, options, ending);
 }
 
 /** Reports one write: the change on a terminal, or the line of the command. */
@@ -95,8 +95,8 @@ async function reportWrite(
   );
 }
 
-/** The end of a command that failed in part. */
-interface Failure {
+/** What a command says at its end besides its output. */
+interface Ending {
   readonly notices: readonly Notice[];
   readonly error: CliError | undefined;
 }
@@ -106,25 +106,25 @@ async function toOutput(
   access: Access,
   ends: readonly RowEnd[],
   { asList }: RecordWriteOptions,
-  failure: Failure,
+  { notices, error }: Ending,
 ): Promise<Output> {
   const { plural } = access.noun;
   const records = ends.flatMap(writtenRecord);
-  const ending = { ...failure, notices: [...failure.notices, ...notesOf(ends, asList)] };
-  if (records.length === 0) return { kind: 'nothing', ...ending };
+  const messages = { error, notices: [...notices, ...notesOf(ends, asList)] };
+  if (records.length === 0) return { kind: 'nothing', ...messages };
   const namedRecords = withNames(access, records, await readNames(access, records));
   const [first] = namedRecords;
   if (first && !asList)
     return {
       kind: 'record',
       record: first,
-      ...ending,
+      ...messages,
       warningIfUnprinted: 'the write succeeded, but its record could not be printed',
     };
   return {
     kind: 'list',
     pages: [namedRecords],
-    ...ending,
+    ...messages,
     warningIfUnprinted: `${records.length} of ${ends.length} ${plural} were written`,
   };
 }
@@ -156,12 +156,12 @@ function notesOf(ends: readonly RowEnd[], asList: boolean): Notice[] {
  * Returns the error of an interrupted command, which says how many records were written, and as warnings the errors of the writes
  * that ended before, because the user must learn what may have been applied.
  */
-function interruptedFailure(
+function interruptedEnding(
   ends: readonly RowEnd[],
   errors: readonly CliError[],
   { kind, message }: InterruptedError,
   unit: string,
-): Failure {
+): Ending {
   const done = ends.filter(({ settled, error }) => settled && !error).length;
   const error = new CliError(kind, `${message}: ${done} of ${ends.length} ${unit} were written`, {
     mayBeApplied: errors.some(({ details }) => details.mayBeApplied),
@@ -179,7 +179,7 @@ function toPreview(
   { client }: Access,
   ends: readonly RowEnd[],
   { asList }: RecordWriteOptions,
-  { error }: Failure,
+  { error }: Ending,
 ): Output {
   const requests = ends.flatMap(({ settled }): HttpRequest | [] =>
     settled?.request ? client.preview(settled.request) : [],
