@@ -71,20 +71,16 @@ export function findListSign(
 ): ListSign | undefined {
   const fields = [...headerFields(headers), ...fieldsIn(envelope)];
   const signs: ListSign[] = fields.flatMap((field) => signOf(field, progress) ?? []);
-  const range = rangeSign(headerValue(headers, 'content-range'), progress);
-  const partial = status === 206 && !range ? [{ clause: 'it answered 206, which is a part' }] : [];
-  const all: readonly ListSign[] = [...signs, ...(range && range !== 'whole' ? [range] : []), ...partial];
-  return all.find(({ link }) => link !== undefined) ?? all[0];
+  const hasRange = fields.some(({ label, name }) => label.endsWith('content-range') && name === 'total');
+  if (status === 206 && !hasRange) signs.push({ clause: 'it answered 206, which is a part' });
+  return signs.find(({ link }) => link !== undefined) ?? signs[0];
 }
 
 /** Returns true if an answer says that the whole list was read. A plain `count` does not say so: it may count only the page. */
 export function statesWhole({ headers, envelope }: ListAnswer, count: number): boolean {
   const fields = [...headerFields(headers), ...fieldsIn(envelope)];
-  const isReached = ({ name, value }: PageField) =>
-    totals.has(name) && /total|found|hits|full/.test(name) && numberIn(value) === count;
-  return (
-    fields.some(isReached) ||
-    rangeSign(headerValue(headers, 'content-range'), { count, pages: 1 }) === 'whole'
+  return fields.some(
+    ({ name, value }) => totals.has(name) && /total|found|hits|full/.test(name) && numberIn(value) === count,
   );
 }
 
@@ -135,6 +131,9 @@ function headerFields(headers: HttpHeaders): PageField[] {
     const name = compactName(header)
       .replace(/^(xms|opc|x)/, '')
       .replace(/^pagination(?=.)/, '');
+    // `Content-Range: pets 0-9/25`, RFC 9110, 14.4
+    const [, total] = name === 'contentrange' ? (/\/(\d+)\s*$/.exec(value) ?? []) : [];
+    if (total !== undefined) return [{ label, name: 'total', value: total }];
     if (name === 'pagination' && value.startsWith('{')) return fieldsIn(jsonIn(value), `${label} `);
     // `X-Link` and `Links` are written like `Link`.
     const next = /^links?$/.test(name) ? linkTarget(value, 'next') : undefined;
@@ -160,13 +159,4 @@ function fieldsIn(object: JsonValue | undefined, prefix = '', depth = 0): PageFi
       ...inner,
     ];
   });
-}
-
-/** Reads `Content-Range: pets 0-9/25`. @returns `whole` if it says that nothing follows @see RFC 9110, 14.4 */
-function rangeSign(header: string | undefined, { count }: ListProgress): ListSign | 'whole' | undefined {
-  const [, last = '', total = ''] = /^\s*\S+\s+\d+-(\d+)\/(\d+|\*)\s*$/.exec(header ?? '') ?? [];
-  if (total === '' || total === '*') return undefined;
-  return Number(total) > Math.max(Number(last) + 1, count)
-    ? { clause: `the header content-range says ${total}, and the list has ${count}` }
-    : 'whole';
 }
