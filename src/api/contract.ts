@@ -74,7 +74,7 @@ export function fieldBounds(
     ...ofNoun.map(({ body }) => body?.fields[field]?.bounds),
     ...ofNoun.flatMap(({ parameters }) => parameters.find(({ name }) => name === field)?.bounds),
   ];
-  return statements.find((bounds) => bounds?.enum ?? bounds?.format) ?? statements.find(Boolean);
+  return statements.find((bounds) => bounds?.enum ?? bounds?.format);
 }
 
 /** Returns true if the body of an operation takes a field. */

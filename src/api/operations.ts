@@ -36,10 +36,7 @@ export interface Operation {
   readonly why?: string | undefined;
   /** How the pages of a list follow each other. Only a list has it. */
   readonly paging?: Paging | undefined;
-  /**
-   * True if the body of an update has only the fields that change. The body of any other update is made from
-   * the record that was read.
-   */
+  /** True if the body of an update of a count needs no other field of the entry, so that the entry need not be read. */
   readonly takesChangesOnly: boolean;
   /** Documented success statuses, the usual status first. */
   readonly success: readonly number[];
@@ -94,7 +91,7 @@ interface WireForm {
   readonly names: Readonly<Record<string, string>>;
   /** The other fields of the records, by the service's names. */
   readonly furtherFields: readonly string[];
-  /** The bounds of the values of a field, by our names, if the description states a format or lists the values. */
+  /** What the description says of the values of a field, by our names. */
   readonly bounds: Readonly<Record<string, Bounds>>;
 }
 

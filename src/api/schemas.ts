@@ -162,7 +162,7 @@ export interface Bounds {
   readonly enum?: readonly string[] | undefined;
   readonly minimum?: number | bigint | undefined;
   readonly maximum?: number | bigint | undefined;
-  readonly maxLength?: number | undefined;
+  readonly maxLength?: number | bigint | undefined;
 }
 
 const flagText = v.pipe(

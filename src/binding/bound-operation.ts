@@ -1,13 +1,13 @@
 import { isCategoryField } from '../api/category.ts';
 import { hidesTryIt } from '../api/contract.ts';
 import { withoutParameters } from '../api/http.ts';
-import { nouns } from '../api/nouns.ts';
+import { type NounName, nouns } from '../api/nouns.ts';
 import type { BodyField, DocumentedResponse, Operation, RequestBody, Stability } from '../api/operations.ts';
 import type { JsonObject, JsonValue } from '../process/exact-json.ts';
 import { type Description, lookUp, objectOf, referencesIn } from './description.ts';
 import { type DocumentOperation, jsonContent, successStatuses } from './document.ts';
 import { pagingOf, toParameters } from './parameters.ts';
-import { boundsOf, keywordOf, type Shape, statedValue, takesNull } from './schema.ts';
+import type { Shape } from './schema.ts';
 import { fieldNamesOf, isCategoryObject, isRecord, recordsIn, type TableOperation } from './wire-form.ts';
 
 /** Makes an operation of the contract from one of the table and one of the document. */
@@ -34,7 +34,7 @@ export function toOperation(
     ...answer,
     isList,
     paging: isList ? pagingOf(from, id) : undefined,
-    takesChangesOnly: takesChangesOnly(tableOperation, from, body),
+    takesChangesOnly: takesChangesOnly(noun, from.method, body),
     // Frameworks leave out the responses of a DELETE.
     success: success.length > 0 ? success : anySuccess,
     errors: [],
@@ -65,28 +65,19 @@ function readAnswer(
   const names = fieldNamesOf(tableOperation, shape);
   const wireNames = new Set(names.values());
   const furtherFields = [...shape.fields].flatMap(([name, field]) =>
-    wireNames.has(name) || keywordOf(field, 'writeOnly') === true ? [] : [name],
+    wireNames.has(name) || field.keyword('writeOnly') === true ? [] : [name],
   );
   const bounds = Object.fromEntries(
-    [...names].flatMap(([name, wireName]) => {
-      const field = shape.fields.get(wireName);
-      const { enum: choices, format } = (field && boundsOf(field)) ?? {};
-      return choices || format ? [[name, { enum: choices, format }]] : [];
-    }),
+    [...names].map(([name, wireName]) => [name, shape.field(wireName).bounds]),
   );
   return { result, records: { envelope, names: Object.fromEntries(names), furtherFields, bounds } };
 }
 
-/** Returns true if the body of an update has only the fields that change. */
-function takesChangesOnly(
-  { noun, method }: TableOperation,
-  from: DocumentOperation,
-  body: RequestBody | undefined,
-): boolean {
-  if (method !== 'PUT' || !body) return false;
-  const isPatch = from.method === 'PATCH';
-  const fields = Object.entries(body.fields).filter(([, { required }]) => required || !isPatch);
-  return (isPatch || nouns[noun].isCount) && fields.every(([name]) => /^(quantity|petId)$/.test(name));
+/** Returns true if the body of an update has only the count and its pet, so that no other field of the entry is needed. */
+function takesChangesOnly(noun: NounName, method: string, body: RequestBody | undefined): boolean {
+  if (!nouns[noun].isCount || !body) return false;
+  const sent = Object.entries(body.fields).filter(([, { required }]) => required || method !== 'PATCH');
+  return sent.every(([name]) => name === 'quantity' || name === 'petId');
 }
 
 /** Reads the form of the body. By default it is the form in the table. */
@@ -99,8 +90,7 @@ function requestBodyOf(tableOperation: TableOperation, from: DocumentOperation):
   const namesByWireName = new Map([...names].map(([name, wireName]) => [wireName, name]));
   const toField = (wireName: string): [string, BodyField] => {
     const name = namesByWireName.get(wireName) ?? wireName;
-    const field = shape.fields.get(wireName);
-    const says = (keyword: string) => field !== undefined && keywordOf(field, keyword) === true;
+    const field = shape.field(wireName);
     // A create may share a schema with its answer, which requires the id.
     const required = shape.required.has(wireName) && !(method === 'POST' && name === 'id');
     const isCategory = isCategoryField(name) && isCategoryObject(field);
@@ -109,18 +99,18 @@ function requestBodyOf(tableOperation: TableOperation, from: DocumentOperation):
       {
         wireName,
         required,
-        bounds: field && !isCategory ? boundsOf(field) : undefined,
-        example: field && !isCategory ? exampleOf(field) : undefined,
-        categoryParts: isCategory ? categoryParts.filter((part) => field?.fields.has(part)) : undefined,
-        isWriteOnly: says('writeOnly') || undefined,
-        isRemovable: from.method === 'PATCH' && !required && (isMerged || (field && takesNull(field))),
+        bounds: isCategory ? undefined : field.bounds,
+        example: isCategory ? undefined : exampleOf(field),
+        categoryParts: isCategory ? categoryParts.filter((part) => field.fields.has(part)) : undefined,
+        isWriteOnly: field.keyword('writeOnly') === true,
+        isRemovable: from.method === 'PATCH' && !required && (isMerged || field.takesNull),
       },
     ];
   };
   const wireNames = [...new Set([...shape.fields.keys(), ...shape.required])];
   // OpenAPI 3.0.3, "readOnly": the field occurs only in answers.
   const readOnlyNames = [...shape.fields].flatMap(([name, field]) =>
-    keywordOf(field, 'readOnly') === true ? [name] : [],
+    field.keyword('readOnly') === true ? [name] : [],
   );
   // A field with one of our names but another meaning cannot be set, because `--field` takes the name for ours.
   const isHomonym = (name: string) => names.has(name) && !namesByWireName.has(name);
@@ -146,10 +136,10 @@ const categoryParts = ['id', 'name'] as const;
 /** Returns the value that a schema states; for a list an empty one will do. */
 function exampleOf(shape: Shape): JsonValue | undefined {
   const { kind } = shape;
-  const value = statedValue(shape);
+  const value = shape.statedValue;
   // YAML reads `example: 2024` as a number.
   if (value !== undefined) return kind === 'string' && typeof value === 'number' ? String(value) : value;
-  return kind === 'array' && Number(keywordOf(shape, 'minItems') ?? 0) === 0 ? [] : undefined;
+  return kind === 'array' && Number(shape.keyword('minItems') ?? 0) === 0 ? [] : undefined;
 }
 
 /** Reads the documented answers of an operation by status, `4XX` or `default`. */

@@ -3,7 +3,7 @@ import type { OperationId } from '../api/nouns.ts';
 import type { Method, Operation } from '../api/operations.ts';
 import { isJsonObject, type JsonObject, type JsonValue, printJson } from '../process/exact-json.ts';
 import { type Description, follow, listOf, objectOf, referencesIn } from './description.ts';
-import { keywordOf, Shape } from './schema.ts';
+import { Shape } from './schema.ts';
 import { readSecurity, type Security } from './security.ts';
 
 /** A parameter of an operation or of its path item. */
@@ -207,7 +207,7 @@ function parametersOf(path: string, stated: readonly JsonValue[], root: Descript
     if (place === 'header' && /^(accept|content-type|authorization)$/i.test(name)) continue;
     const whole = jsonContent(value.content, root)?.shape ?? new Shape(value.schema, root);
     // A request sends one value of a list. The default of an item is not the default of the list.
-    const { default: _, ...item } = objectOf(follow(keywordOf(whole, 'items'), root));
+    const { default: _, ...item } = objectOf(follow(whole.keyword('items'), root));
     const shape = whole.kind === 'array' ? new Shape(item, root) : whole;
     parameters.set(key, { name, in: place, required: place === 'path' || value.required === true, shape });
   }

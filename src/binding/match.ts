@@ -123,7 +123,7 @@ function nounFactsOf(
   return {
     fields: new Set(shapes.flatMap((shape) => [...shape.fields.keys()].map(compactName))),
     hasIntegerId: shapes.some((shape) =>
-      isNumberKind(shape.fields.get(fieldNamesOf(get, shape).get(noun.idField) ?? '')?.kind),
+      isNumberKind(shape.field(fieldNamesOf(get, shape).get(noun.idField) ?? '').kind),
     ),
   };
 }

@@ -5,7 +5,7 @@ import { withArticle } from '../process/text.ts';
 import { type DocumentOperation, fixedRoute, mapFlag, type Obstacle } from './document.ts';
 import { toParameters, withStatedValues } from './parameters.ts';
 import { readPath, singularWords } from './path-words.ts';
-import { keywordOf, type Shape } from './schema.ts';
+import type { Shape } from './schema.ts';
 import {
   fieldNamesOf,
   isCategoryObject,
@@ -61,7 +61,7 @@ function obstacleInBody(tableOperation: TableOperation, shape: Shape): Obstacle 
   const lacking = bodyKeys(noun, method).filter((key) => !names.has(key));
   if (lacking.length > 0) return lackOf(tableOperation, shape, label, lacking);
   if (names.size === 0) return { why: `its ${label} has none of the fields that petstore knows` };
-  if (shape.required.has('category') && shape.fields.get('category')?.kind === 'string')
+  if (shape.required.has('category') && shape.field('category').kind === 'string')
     return { why: `its ${label} needs the name of a category in place of its id` };
   return obstacleInTypes(tableOperation, shape, label);
 }
@@ -132,15 +132,15 @@ function foreign(obstacle: Obstacle): Obstacle {
 const integerFields = new Set(['id', ...fieldsOfKind('reference', 'quantity')]);
 const booleanFields = fieldsOfKind('truth');
 
-export function isNumberKind(kind: Shape['kind'] | undefined): boolean {
+export function isNumberKind(kind: Shape['kind']): boolean {
   return kind === 'integer' || kind === 'number';
 }
 
 function obstacleInTypes(tableOperation: TableOperation, shape: Shape, label: string): Obstacle | undefined {
   if (shape.kind !== 'object') return { why: `its ${label} is ${withArticle(shape.kind)}` };
   for (const [field, name] of fieldNamesOf(tableOperation, shape)) {
-    if (isCategoryField(field) && isCategoryObject(shape.fields.get(name))) continue;
-    const kind = shape.fields.get(name)?.kind ?? 'unknown';
+    const { kind } = shape.field(name);
+    if (isCategoryField(field) && isCategoryObject(shape.field(name))) continue;
     const isSame = integerFields.has(field)
       ? isNumberKind(kind)
       : kind === (booleanFields.has(field) ? 'boolean' : 'string');
@@ -158,8 +158,7 @@ export function countObstacle(
   const { id, noun } = tableOperation;
   const { method, operationId = '', operationObject, body } = operation;
   if (!nouns[noun].isCount || !body) return undefined;
-  const quantity = body.shape.fields.get('quantity');
-  const description = (quantity && keywordOf(quantity, 'description')) ?? '';
+  const description = body.shape.field('quantity').keyword('description') ?? '';
   const isCreate = id === 'createInventory';
   const texts = isCreate ? [] : [operationId, String(operationObject.summary ?? '')];
   const word = [...texts, String(description)].map(addingWordIn).find((text) => text !== undefined);

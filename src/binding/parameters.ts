@@ -6,7 +6,7 @@ import { compactName } from '../process/text.ts';
 import { listOf, objectOf } from './description.ts';
 import type { DocumentOperation, DocumentParameter } from './document.ts';
 import { singularWords } from './path-words.ts';
-import { boundsOf, keywordOf, type Shape, statedValue } from './schema.ts';
+import type { Shape } from './schema.ts';
 import { isFieldName } from './security.ts';
 
 // The name and the type of a query parameter decide its role: one of our filters, or a part in the paging of a list. A parameter
@@ -54,11 +54,11 @@ function rolesOf({ parameters }: DocumentOperation, id: OperationId): ReadonlyMa
 }
 
 function isChoice({ shape }: DocumentParameter): boolean {
-  return (keywordOf(shape, 'enum') ?? keywordOf(shape, 'const')) !== undefined;
+  return (shape.keyword('enum') ?? shape.keyword('const')) !== undefined;
 }
 
 function isDate({ shape }: DocumentParameter): boolean {
-  return /date|time/.test(String(keywordOf(shape, 'format')));
+  return /date|time/.test(String(shape.keyword('format')));
 }
 
 /** The parameters that requests send. */
@@ -97,7 +97,7 @@ export function toParameters(operation: DocumentOperation, id: OperationId): Bou
         wireName,
         in: place as Parameter['in'],
         required,
-        bounds: constant === undefined ? boundsOf(shape) : undefined,
+        bounds: constant === undefined ? shape.bounds : undefined,
         // A filter with a value hides records.
         serviceDefault: isFilter || (role === 'limit' && !required) ? constantOf(parameter) : undefined,
         constant,
@@ -108,16 +108,16 @@ export function toParameters(operation: DocumentOperation, id: OperationId): Bou
 
 /** Returns the number of the first page, by the default or the minimum of its parameter. */
 function firstPageNumber({ shape }: DocumentParameter): number | undefined {
-  const first = keywordOf(shape, 'default') ?? boundsOf(shape)?.minimum;
+  const first = shape.keyword('default') ?? shape.bounds.minimum;
   return first === undefined ? undefined : Number(first);
 }
 
 /** Returns the value of `--map`, the only value that the description allows, or else the default. */
 function constantOf({ shape, fixedValue }: DocumentParameter): string | undefined {
   if (fixedValue !== undefined) return fixedValue;
-  const [only, ...others] = listOf(keywordOf(shape, 'enum'));
+  const [only, ...others] = listOf(shape.keyword('enum'));
   const single = others.length === 0 ? only : undefined;
-  const value = keywordOf(shape, 'const') ?? single ?? keywordOf(shape, 'default');
+  const value = shape.keyword('const') ?? single ?? shape.keyword('default');
   const isText = ['string', 'number', 'bigint', 'boolean'].includes(typeof value);
   return isText && /^[\x20-\x7e]*$/.test(String(value)) ? String(value) : undefined;
 }
@@ -126,7 +126,7 @@ function constantOf({ shape, fixedValue }: DocumentParameter): string | undefine
 export function withStatedValues(operation: DocumentOperation, id: OperationId): DocumentOperation {
   const { unknownParameters } = toParameters(operation, id);
   return withFixedValues(operation, (parameter) => {
-    const value = unknownParameters.includes(parameter) ? statedValue(parameter.shape) : undefined;
+    const value = unknownParameters.includes(parameter) ? parameter.shape.statedValue : undefined;
     return value === undefined || typeof value === 'object' ? undefined : String(value);
   });
 }
@@ -157,7 +157,7 @@ export function pagingOf(operation: DocumentOperation, id: OperationId): Paging 
   );
   if (headers.some((name) => name.toLowerCase() === 'link')) return { kind: 'link' };
   const maximumOf = ({ shape }: DocumentParameter) => {
-    const { maximum } = boundsOf(shape) ?? {};
+    const { maximum } = shape.bounds;
     return maximum === undefined ? undefined : Number(maximum);
   };
   if (page) {
@@ -196,7 +196,7 @@ function nextIn({ answer }: DocumentOperation): readonly string[] | undefined {
     const inner = isOuterName(field) ? nextField(shape) : undefined;
     if (inner === undefined) continue;
     // HAL and others: `_links: { next: { href } }`.
-    const isLink = shape.fields.get(inner)?.fields.has('href');
+    const isLink = shape.field(inner).fields.has('href');
     return isLink ? [field, inner, 'href'] : [field, inner];
   }
   const outermost = nextField(answer.shape);

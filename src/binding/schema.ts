@@ -1,5 +1,5 @@
 import type { Bounds } from '../api/schemas.ts';
-import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-json.ts';
+import { isJsonObject, isNumber, type JsonObject, type JsonValue } from '../process/exact-json.ts';
 import { type Description, listOf, lookUp, objectOf, referenceOf } from './description.ts';
 
 /**
@@ -34,11 +34,21 @@ export class Shape {
     return namesOf(this.schema, this.root);
   }
 
+  /** Returns the value of a keyword. */
+  keyword(name: string): JsonValue | undefined {
+    return this.parts.findLast((part) => part[name] !== undefined)?.[name];
+  }
+
   /** The fields of an object. */
   get fields(): ReadonlyMap<string, Shape> {
     const schemas = () => this.parts.flatMap(({ properties }) => Object.entries(objectOf(properties)));
     this.fieldShapes ??= new Map(schemas().map(([name, field]) => [name, new Shape(field, this.root)]));
     return this.fieldShapes;
+  }
+
+  /** Returns the shape of a field. It is unknown if the schema does not describe the field. */
+  field(name: string): Shape {
+    return this.fields.get(name) ?? new Shape(undefined, this.root);
   }
 
   get required(): ReadonlySet<string> {
@@ -53,8 +63,47 @@ export class Shape {
 
   /** The items of an array. */
   get items(): Shape {
-    this.itemShape ??= new Shape(keywordOf(this, 'items'), this.root);
+    this.itemShape ??= new Shape(this.keyword('items'), this.root);
     return this.itemShape;
+  }
+
+  /** True if null is a value of the schema. */
+  get takesNull(): boolean {
+    return this.parts.some(
+      ({ type, enum: choices, nullable, oneOf, anyOf }) =>
+        nullable === true ||
+        [type, choices].some((list) => listOf(list).some((value) => value === 'null' || value === null)) ||
+        [...listOf(oneOf), ...listOf(anyOf)].some(isNull),
+    );
+  }
+
+  /** The bounds that the schema states for a value. */
+  get bounds(): Bounds {
+    const [format, constant] = [this.keyword('format'), this.keyword('const')];
+    const choices = listOf(this.keyword('enum') ?? (constant === undefined ? undefined : [constant]));
+    const texts = choices.filter((choice) => typeof choice !== 'object').map(String);
+    const numberOf = (name: string) => {
+      const value = this.keyword(name);
+      return isNumber(value) ? value : undefined;
+    };
+    return {
+      type: this.kind === 'unknown' ? undefined : this.kind,
+      format: format === 'date' || format === 'date-time' ? format : undefined,
+      enum: texts.length > 0 ? texts : undefined,
+      minimum: numberOf('minimum'),
+      maximum: numberOf('maximum'),
+      maxLength: numberOf('maxLength'),
+    };
+  }
+
+  /**
+   * A value that the schema states: its only one, an example, the default or a choice. There is none if it states none, because an
+   * invented value could mean something.
+   */
+  get statedValue(): JsonValue | undefined {
+    const [example] = listOf(this.keyword('examples'));
+    const [choice] = listOf(this.keyword('enum'));
+    return this.keyword('const') ?? this.keyword('example') ?? example ?? this.keyword('default') ?? choice;
   }
 }
 
@@ -124,64 +173,6 @@ function statedKind(schema: JsonObject): Kind | undefined {
 const kinds = ['object', 'array', 'string', 'integer', 'number', 'boolean'] as const;
 type Kind = (typeof kinds)[number];
 
-/** Returns the value of a keyword in a schema. */
-export function keywordOf({ parts }: Shape, keyword: string): JsonValue | undefined {
-  return parts.findLast((part) => part[keyword] !== undefined)?.[keyword];
-}
-
-/** Returns true if null is a value of a schema. */
-export function takesNull({ parts }: Shape): boolean {
-  return parts.some(
-    ({ type, enum: choices, nullable, oneOf, anyOf }) =>
-      nullable === true ||
-      [type, choices].some((list) => listOf(list).some((value) => value === 'null' || value === null)) ||
-      [...listOf(oneOf), ...listOf(anyOf)].some(isNull),
-  );
-}
-
 function isNull(schema: JsonValue): boolean {
   return objectOf(schema).type === 'null';
-}
-
-/** Collects the bounds that a schema states for a value, if it states any. */
-export function boundsOf(shape: Shape): Bounds | undefined {
-  const [format, constant] = ['format', 'const'].map((keyword) => keywordOf(shape, keyword));
-  const bounds: Bounds = {
-    type: shape.kind === 'unknown' ? undefined : shape.kind,
-    format: format === 'date' || format === 'date-time' ? format : undefined,
-    enum: texts(keywordOf(shape, 'enum') ?? (constant === undefined ? undefined : [constant])),
-    minimum: amount(keywordOf(shape, 'minimum')),
-    maximum: amount(keywordOf(shape, 'maximum')),
-    maxLength: length(keywordOf(shape, 'maxLength')),
-  };
-  const statedBounds = Object.entries(bounds).filter(([, value]) => value !== undefined);
-  return statedBounds.length === 0 ? undefined : Object.fromEntries(statedBounds);
-}
-
-function amount(value: JsonValue | undefined): number | bigint | undefined {
-  return typeof value === 'number' || typeof value === 'bigint' ? value : undefined;
-}
-
-function length(value: JsonValue | undefined): number | undefined {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
-}
-
-function texts(values: JsonValue | undefined): string[] | undefined {
-  const scalars = listOf(values).filter((value) => typeof value !== 'object');
-  return scalars.length > 0 ? scalars.map(String) : undefined;
-}
-
-/**
- * Returns a value that a schema states: its only one, an example, the default or a choice. Returns undefined if it states none,
- * because an invented value could mean something.
- */
-export function statedValue(shape: Shape): JsonValue | undefined {
-  const [constant, example, examples, fallback, choices] = [
-    'const',
-    'example',
-    'examples',
-    'default',
-    'enum',
-  ].map((keyword) => keywordOf(shape, keyword));
-  return constant ?? example ?? listOf(examples)[0] ?? fallback ?? listOf(choices)[0];
 }

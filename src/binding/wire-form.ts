@@ -35,14 +35,14 @@ export function fieldNamesOf(
     if (name !== undefined && shape.fields.has(name)) names.set(field, name);
   }
   if (noun !== 'pets' || names.has('categoryId') || !otherNames.includes('category')) return names;
-  const category = shape.fields.get('category');
-  const isReference = category?.kind === 'integer' || isCategoryObject(category);
+  const category = shape.field('category');
+  const isReference = category.kind === 'integer' || isCategoryObject(category);
   return isReference ? names.set('categoryId', 'category') : names;
 }
 
 /** Returns true if a category is an object `{id, name}`. */
-export function isCategoryObject(shape: Shape | undefined): boolean {
-  return shape?.kind === 'object' && (shape.fields.has('id') || shape.fields.has('name'));
+export function isCategoryObject(shape: Shape): boolean {
+  return shape.kind === 'object' && (shape.fields.has('id') || shape.fields.has('name'));
 }
 
 /** Lists the key fields that a schema lacks, or returns undefined if the schema describes a record of the noun. */
