@@ -1,6 +1,6 @@
 import type { Intent } from '../writes/decide.ts';
-import { type RunInfo, type RunList, readRun } from './list-runs.ts';
-import { idOfRow, isAppliedOrUncertain, newRow, type RunRow } from './row.ts';
+import { isUnfinished, type RunInfo, type RunList, readRun } from './list-runs.ts';
+import { idOfRow, isAppliedOrUncertain, isResumable, newRow, type RunRow } from './row.ts';
 import { createRun, defaultFlags, type Run } from './run.ts';
 
 /** The runs that a session is about. */
@@ -20,10 +20,24 @@ export async function readSessionRuns(list: RunList, { id, header }: RunInfo): P
   return { list, run: extendUndo(run, undoneRun), undoneRun };
 }
 
-/** Reads a run, and makes its undo. @throws as `readRun`. */
-export async function beginUndo(list: RunList, { id }: RunInfo): Promise<SessionRuns> {
-  const undoneRun = await readRun(list, id);
-  return { list, run: createUndoRun(undoneRun), undoneRun };
+/** Reads the runs of the next session of a resume or an undo. Returns undefined if nothing is left to do. @throws as `readRun`. */
+export async function readNextSession(
+  list: RunList,
+  verb: 'resume' | 'undo',
+  info: RunInfo,
+): Promise<SessionRuns | undefined> {
+  if (verb === 'resume') return isUnfinished(info) ? await readSessionRuns(list, info) : undefined;
+  const undo = info.header.undoes === null ? info.undo : info;
+  if (undo && isUnfinished(undo)) return await readSessionRuns(list, undo);
+  if (!undo) {
+    if (info.appliedOrUncertain === 0 && !isUnfinished(info)) return undefined;
+    const undoneRun = await readRun(list, info.id);
+    return { list, run: createUndoRun(undoneRun), undoneRun };
+  }
+  if (!list.runs.some(({ id }) => id === undo.header.undoes)) return undefined;
+  // Since then a person may have settled rows that the undo could not take back, or the reason may have passed.
+  const runs = await readSessionRuns(list, undo);
+  return runs.run.rows.some(isResumable) ? runs : undefined;
 }
 
 /**

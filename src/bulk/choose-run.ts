@@ -1,0 +1,106 @@
+import type { Settings } from '../config/settings.ts';
+import { UsageError } from '../process/errors.ts';
+import {
+  checkProfile,
+  findRun,
+  isUnfinished,
+  type RunInfo,
+  type RunList,
+  runsOnTarget,
+} from './list-runs.ts';
+import { unfinishedCount } from './row.ts';
+import { areDisjoint, runKinds } from './run.ts';
+
+// Which run `resume` or `undo` means. It depends only on the runs of this user as they were listed.
+
+/** What a `resume` or an `undo` asks for. */
+export interface Wanted {
+  readonly verb: 'resume' | 'undo';
+  /** The target of the command. */
+  readonly target: string;
+  /** The id of the run. By default it is the last run on the target. */
+  readonly id: string | undefined;
+}
+
+/**
+ * Chooses the run with this id, or else the last run on the target, whether it wrote or not, so that `undo` takes back no earlier
+ * run by mistake. Returns undefined if there is none.
+ *
+ * @throws UsageError if the run is of another target or profile, or cannot go on; CliError `usage` if its journal cannot be read.
+ */
+export function chooseRun(list: RunList, wanted: Wanted, settings: Settings): RunInfo | undefined {
+  const { verb, target, id } = wanted;
+  const [last] = runsOnTarget(list, target);
+  const info = id === undefined ? last : findRun(list, id);
+  if (!info) return undefined;
+  const { header } = info;
+  const { shard } = header.flags;
+  if (id === undefined && shard)
+    throw new UsageError(
+      `${verb}: the last run, ${info.id}, is shard ${shard.index}/${shard.count} of ${header.name}`,
+      `name it, and the runs of the other shards: petstore ${verb} ${info.id}; \`petstore runs\` lists them`,
+    );
+  if (header.target !== target) {
+    const isOfOtherProfile = header.profile !== null && header.profile !== settings.profile?.value;
+    throw new UsageError(
+      `run ${info.id} wrote to ${header.target}, and this command goes to another service`,
+      isOfOtherProfile
+        ? `give --profile ${header.profile}`
+        : 'give its --base-url, or --offline, and set its tenant',
+    );
+  }
+  checkProfile(info, settings);
+  const refusal = verb === 'resume' ? resumeRefusal(list, info) : undoRefusal(info, id);
+  if (refusal) throw refusal;
+  return info;
+}
+
+/** Finds the last run on the target besides this one that can be resumed or undone. */
+export function findOtherRun(list: RunList, { verb, target }: Wanted, info: RunInfo): RunInfo | undefined {
+  const canGoOn = (run: RunInfo) =>
+    verb === 'resume'
+      ? isUnfinished(run) && !resumeRefusal(list, run)
+      : run.appliedOrUncertain > 0 && runKinds[run.header.kind].canBeUndone && !run.undo;
+  return runsOnTarget(list, target).find((run) => run !== info && canGoOn(run));
+}
+
+/** Returns the error of a run that must not be resumed. */
+function resumeRefusal(list: RunList, info: RunInfo): UsageError | undefined {
+  const { id, header, undo, state, planNumber } = info;
+  if (undo)
+    return new UsageError(
+      `resume ${id}: run ${undo.id} ${state === 'undone' ? 'has undone it' : 'has begun to undo it'}`,
+      `apply the file again; to go on with an undo that has not ended: petstore undo ${id}`,
+    );
+  // A row that sets could replace a value of a later run. Without rows to settle, the session only writes the end of the journal.
+  const { kind, flags } = header;
+  const sets = runKinds[kind].operation === 'update' && header.undoes === null && !flags.relative;
+  if (!sets || !isUnfinished(info) || unfinishedCount(info) === 0) return undefined;
+  const later = runsOnTarget(list, header.target).find(
+    (run) =>
+      run.planNumber > planNumber &&
+      run.header.noun === header.noun &&
+      !areDisjoint(run.header.flags.shard, flags.shard),
+  );
+  if (!later) return undefined;
+  return new UsageError(
+    `resume ${id}: run ${later.id} (${later.header.name}) is later, and its values must not be replaced`,
+    'apply the file again if it is still right',
+  );
+}
+
+/** Returns the error of a run that cannot be undone. An undo that is finished is refused only if it was named. */
+function undoRefusal({ id, header, state }: RunInfo, wantedId: string | undefined): UsageError | undefined {
+  const { kind, noun, undoes } = header;
+  if (undoes !== null && wantedId !== undefined && state === 'finished')
+    return new UsageError(
+      `undo ${id}: it is itself an undo, of run ${undoes}, and cannot be undone`,
+      `apply the file of run ${undoes} again`,
+    );
+  if (kind !== 'delete') return undefined;
+  const stocks = noun === 'pets' ? '; _quantity is the count of each' : '';
+  return new UsageError(
+    `undo ${id}: it removed records, which cannot be undone`,
+    `\`petstore runs show ${id} -o json\` prints its records for ${noun} create --from${stocks}`,
+  );
+}
