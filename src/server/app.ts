@@ -1,9 +1,9 @@
-import { type HttpRequest, type HttpResponse, headerValue } from '../api/http.ts';
+import { type HttpHeaders, type HttpRequest, type HttpResponse, headerValue } from '../api/http.ts';
 import { type Operation, operationIds, operations } from '../api/operations.ts';
 import { type HandlerResult, handlers } from './handlers.ts';
 import { type RequestInput, readInput, splitUrl, type UrlParts } from './read-input.ts';
 import { methodNotAllowed, Refusal, toRefusal } from './refusal.ts';
-import type { Store, StoredRecord } from './store.ts';
+import type { Collection, Store } from './store.ts';
 
 /** Answers a request, which comes from a socket or from the same process. */
 export type App = (request: HttpRequest) => HttpResponse | Promise<HttpResponse>;
@@ -41,10 +41,11 @@ export function createApp({ store, onDefect }: AppOptions): (request: HttpReques
   ): HttpResponse {
     try {
       const input = readInput(operation, request, lastSegment, url.query);
+      const current = store();
       if (input.id !== undefined && operation.method !== 'GET')
-        checkPreconditions(request, store()[operation.noun].get(input.id));
+        checkPreconditions(request.headers, current[operation.noun], input.id);
       const handle = handlers[operation.id] as (store: Store, input: RequestInput) => HandlerResult;
-      return toResponse(handle(store(), input), operation, url);
+      return toResponse(handle(current, input), operation, url);
     } catch (error) {
       return toRefusal(error, onDefect).toResponse();
     }
@@ -105,15 +106,16 @@ function nextPage({ origin, path, query }: UrlParts, after: bigint): string {
  * @throws Refusal `precondition_failed`
  * @see RFC 9110, 13.1.1 and 13.1.2
  */
-function checkPreconditions({ headers }: HttpRequest, stored: StoredRecord | undefined): void {
-  const tags = headerValue(headers, 'if-match')
-    ?.trim()
-    .split(/\s*,\s*/);
+function checkPreconditions(headers: HttpHeaders, records: Collection, id: bigint): void {
+  const ifMatch = headerValue(headers, 'if-match');
+  const mustBeNew = headerValue(headers, 'if-none-match') === '*';
+  if (ifMatch === undefined && !mustBeNew) return;
+  const stored = records.get(id);
+  const tags = ifMatch?.trim().split(/\s*,\s*/);
   if (tags && !(stored && tags.some((tag) => tag === '*' || tag === stored.tag)))
     throw new Refusal(
       'precondition_failed',
       stored ? `the record has changed: its ETag is ${stored.tag}` : 'the record does not exist (If-Match)',
     );
-  if (stored && headerValue(headers, 'if-none-match') === '*')
-    throw new Refusal('precondition_failed', 'the record exists (If-None-Match)');
+  if (stored && mustBeNew) throw new Refusal('precondition_failed', 'the record exists (If-None-Match)');
 }

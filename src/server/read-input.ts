@@ -1,4 +1,3 @@
-import { isUtf8 } from 'node:buffer';
 import * as v from 'valibot';
 import { type HttpRequest, headerValue } from '../api/http.ts';
 import type { BodyName } from '../api/nouns.ts';
@@ -76,6 +75,7 @@ function parseBody(name: BodyName, request: HttpRequest): unknown {
   throw new Refusal('validation_failed', describeIssues(result.issues));
 }
 
+const utf8 = new TextDecoder('utf-8', { fatal: true });
 const jsonMediaType = /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?;?\s*$/i;
 
 function jsonBody({ headers, body = '' }: HttpRequest): JsonValue {
@@ -86,12 +86,8 @@ function jsonBody({ headers, body = '' }: HttpRequest): JsonValue {
     throw new Refusal('unsupported_media_type', 'a body must be sent without a content encoding');
   if (Buffer.byteLength(body) > maxBodyBytes)
     throw new Refusal('payload_too_large', `the body is larger than ${maxBodyBytes} bytes`);
-  if (typeof body !== 'string' && !isUtf8(body))
-    throw new Refusal('invalid_json', 'the body is not JSON: it is not UTF-8');
   try {
-    return parseJson(
-      typeof body === 'string' ? body : Buffer.from(body.buffer, body.byteOffset, body.byteLength).toString(),
-    );
+    return parseJson(typeof body === 'string' ? body : utf8.decode(body));
   } catch (error) {
     throw new Refusal('invalid_json', `the body is not JSON: ${messageOf(error)}`);
   }
