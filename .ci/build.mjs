@@ -85,35 +85,17 @@ const onlyReads = {
 
 await rm(outdir, { recursive: true, force: true });
 await mkdir(outdir, { recursive: true });
-const results = [];
-for (const [name, plugins] of Object.entries({ petstore: [], reads: [onlyReads] })) {
-  const outfile = join(outdir, `${name}.js`);
-  results.push(
-    await build({
-      ...common,
-      plugins: [rawText, leanConf, ...plugins, packagesApart],
-      entryPoints: ['src/bin.ts'],
-      outfile,
-      // bin/petstore.js runs it as a function.
-      banner: { js: '(function (require, module, __dirname) {' },
-      footer: { js: '})' },
-    }),
-  );
-  const content = await readFile(outfile);
-  await appendFile(outfile, `// ${createHash('sha256').update(content).digest('hex').slice(0, 8)}\n`);
-}
-results.push(
+const results = [
+  await buildBundle('petstore.js', 'src/bin.ts', [rawText, leanConf, packagesApart]),
+  await buildBundle('reads.js', 'src/bin.ts', [rawText, leanConf, onlyReads, packagesApart]),
   await build({
     ...common,
     plugins: [packagesApart],
     entryPoints: ['src/without-program.ts'],
     outfile: join(outdir, 'without-program.js'),
   }),
-);
-for (const [file, entry] of packages)
-  results.push(
-    await build({ ...common, plugins: [leanConf], entryPoints: [entry], outfile: join(outdir, file) }),
-  );
+];
+for (const [file, entry] of packages) results.push(await buildBundle(file, entry));
 await writeFile(join(outdir, 'LICENSES.txt'), licencesOf(results.flatMap(packagesIn)));
 
 // The commands as data, for help and completion.
@@ -135,6 +117,17 @@ await rm(tree);
 const { bold } = await createStyle({}, {}, 'always');
 for (const [name, text] of Object.entries(await makeHelpFiles(program, bold)))
   await writeFile(join(outdir, name), text);
+
+/** Builds a bundle that bin/petstore.js runs as a function, with a code cache. The bundle ends with a hash of its content. */
+async function buildBundle(file, entry, plugins = []) {
+  const outfile = join(outdir, file);
+  const banner = { js: '(function (require, module, __dirname) {' };
+  const footer = { js: '})' };
+  const result = await build({ ...common, plugins, entryPoints: [entry], outfile, banner, footer });
+  const content = await readFile(outfile);
+  await appendFile(outfile, `// ${createHash('sha256').update(content).digest('hex').slice(0, 8)}\n`);
+  return result;
+}
 
 /** Returns the folders of the packages in a bundle. */
 function packagesIn({ metafile }) {

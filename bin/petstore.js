@@ -1,19 +1,21 @@
 #!/usr/bin/env node
-// Runs the bundle with a code cache of V8 for each command, which saves half of the start-up time.
+// Runs the bundles with code caches of V8, one for each command and package, which saves half of the start-up time.
 const fs = require('node:fs');
-const { dirname, isAbsolute, join } = require('node:path');
+const { basename, dirname, isAbsolute, join } = require('node:path');
 const { Script } = require('node:vm');
 
 const dist = join(__dirname, '../dist');
 const words = process.argv.slice(2);
-const bundle = isRead() ? 'reads' : 'petstore';
+const program = isRead() ? 'reads' : 'petstore';
+/** The exports of the packages, by the paths of their bundles. */
+const loaded = new Map();
 
 if (words.length === 1 && words[0] === '--version') {
   fs.writeSync(1, `${require('../package.json').version}\n`);
 } else {
   const cache = findCache();
   const { code, command } = cache ? {} : require('../dist/without-program.js').answer(words, dist);
-  if (code === undefined) runProgram(cache ?? cacheFile(command));
+  if (code === undefined) runBundle(program, cache ?? programCache(command));
   else process.exitCode = code;
 }
 
@@ -29,15 +31,32 @@ function findCache() {
   if (words.some((word) => /^(__complete|help|--help|-h)$/.test(word))) return undefined;
   const pairs = words.slice(1).map((word, at) => `${words[at]}-${word}`);
   for (const pair of pairs) {
-    const file = /^[a-z-]+$/.test(pair) && cacheFile(pair);
+    const file = /^[a-z-]+$/.test(pair) && programCache(pair);
     if (file && fs.existsSync(file)) return file;
   }
   return undefined;
 }
 
-/** @param file its code cache, which may not exist yet. It is undefined for a user without a folder for caches. */
-function runProgram(file) {
-  const filename = join(dist, `${bundle}.js`);
+/** Each command runs other functions, offline too, and a cache has only those of the run that wrote it. */
+function programCache(command) {
+  return cacheFile(`${program}-${command}${words.includes('--offline') ? '-offline' : ''}`);
+}
+
+/** Loads what a bundle imports: the bundle of a package, or a module of Node. */
+function load(path) {
+  if (!path.startsWith('../dist/')) return require(path);
+  const name = basename(path, '.js');
+  if (!loaded.has(path)) loaded.set(path, runBundle(name, cacheFile(name)));
+  return loaded.get(path);
+}
+
+/**
+ * Runs a bundle and returns its exports.
+ *
+ * @param file its code cache, which may not exist yet. It is undefined for a user without a folder for caches.
+ */
+function runBundle(name, file) {
+  const filename = join(dist, `${name}.js`);
   const source = fs.readFileSync(filename, 'latin1');
   // The bundle ends with a hash of its content.
   const build = source.slice(-9);
@@ -47,14 +66,14 @@ function runProgram(file) {
   const hasFlags = process.execArgv.length > 0 || process.env.NODE_OPTIONS;
   if (file && (!cachedData || script.cachedDataRejected) && !hasFlags)
     process.on('exit', (code) => code !== 2 && writeCache(file, build, script));
-  script.runInThisContext()(require, module, dist);
+  const module = { exports: {} };
+  script.runInThisContext()(load, module, dist);
+  return module.exports;
 }
 
-/** Each command runs other functions, offline too, and a cache has only those of the run that wrote it. */
-function cacheFile(command) {
+function cacheFile(name) {
   const folder = cacheFolder();
-  const place = words.includes('--offline') ? '-offline' : '';
-  return folder && join(folder, `${bundle}-${command}${place}-${process.versions.v8}-${process.arch}.cache`);
+  return folder && join(folder, `${name}-${process.versions.v8}-${process.arch}.cache`);
 }
 
 /** Each user has caches of their own: beside the bundle if they own it, else in their cache folder. */

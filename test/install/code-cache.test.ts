@@ -51,7 +51,7 @@ test('a run leaves a cache for the next of its kind, which uses it and does the 
     'config get output',
     'config get timeout',
     '-o json --offline pets list',
-    '--offline pets get 3',
+    '--offline pets get 3 -o yaml',
   ])
     await run(line);
   // A value never names one.
@@ -61,6 +61,7 @@ test('a run leaves a cache for the next of its kind, which uses it and does the 
     'petstore-pets-list-offline',
     'reads-pets-get-offline',
     'reads-pets-list-offline',
+    'yaml',
   ]);
 });
 
