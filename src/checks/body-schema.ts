@@ -9,7 +9,7 @@ import {
   printJson,
   printPointer,
 } from '../process/exact-json.ts';
-import { secondsText, withArticle } from '../process/text.ts';
+import { durationText, withArticle } from '../process/text.ts';
 import type { Finding } from './check.ts';
 
 /** The result of a comparison of a body with a schema. */
@@ -61,7 +61,7 @@ export function compareBody(
     return mismatch ? { mismatch } : { remark: strictMismatch?.reason };
   } catch (error) {
     if (!(error instanceof LateError)) throw error;
-    return { remark: `the body could not be checked within ${secondsText(limitMs)}` };
+    return { remark: `the body could not be checked within ${durationText(limitMs)}` };
   }
 }
 

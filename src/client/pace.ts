@@ -2,7 +2,7 @@ import { type HttpHeaders, headerDate, headerValue, isSafeMethod } from '../api/
 import { monotonicMs, sleep } from '../process/deadline.ts';
 import { CliError } from '../process/errors.ts';
 import { type Stop, StoppedError } from '../process/signals.ts';
-import { secondsText } from '../process/text.ts';
+import { durationText } from '../process/text.ts';
 import { type Attempt, isOutageStatus } from './answer-table.ts';
 
 // Decides when a request is sent: the retries of a call, the retries of a row, which reads its record in between, and the pace of a run.
@@ -133,7 +133,7 @@ export class Pace {
       this.stop.trigger(
         new CliError(
           'unavailable',
-          `the service answered ${status} and asks to wait ${secondsText(retryAfterMs)}, longer than ${secondsText(maxRetryWaitMs)}`,
+          `the service answered ${status} and asks to wait ${durationText(retryAfterMs)}, longer than ${durationText(maxRetryWaitMs)}`,
         ),
       );
     const pauseMs = retryAfterMs ?? (status === 429 || status === 503 ? retryDelay(1) : 0);

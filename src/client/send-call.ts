@@ -11,7 +11,7 @@ import {
 import { monotonicMs, sleep, withinLimits } from '../process/deadline.ts';
 import { CliError, InterruptedError } from '../process/errors.ts';
 import { maskUrl, type Secrets } from '../process/secrets.ts';
-import { sanitize, secondsText } from '../process/text.ts';
+import { durationText, sanitize } from '../process/text.ts';
 import { type Attempt, isRetried, mayHaveBeenApplied } from './answer-table.ts';
 import type { Call } from './call.ts';
 import { callDetails, callError } from './call-error.ts';
@@ -122,7 +122,7 @@ async function sendOnce(
   const onSending = () => {
     isSent = true;
   };
-  const timedOut = () => noAnswerError('timeout', `no answer within ${secondsText(limits.timeoutMs)}`);
+  const timedOut = () => noAnswerError('timeout', `no answer within ${durationText(limits.timeoutMs)}`);
   try {
     const response = await withinLimits({ limitMs, timedOut, signals }, (cancellation) =>
       transport.send(request, { cancellation, onSending }),
@@ -152,9 +152,9 @@ function nextAttempt(
   const delayMs = delayOfRetry(number, attempt, { ...client.limits, retries });
   if (delayMs !== undefined && delayMs < limitMs) return { nextDelayMs: delayMs };
   if (retryAfterMs === undefined || retryAfterMs < limitMs) return undefined;
-  const deadline = `the deadline of ${secondsText(client.limits.timeoutMs)}`;
+  const deadline = `the deadline of ${durationText(client.limits.timeoutMs)}`;
   return {
-    whyNoRetry: `the service asks to wait ${secondsText(retryAfterMs)}, longer than what is left of ${deadline}`,
+    whyNoRetry: `the service asks to wait ${durationText(retryAfterMs)}, longer than what is left of ${deadline}`,
   };
 }
 

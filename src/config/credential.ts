@@ -5,7 +5,7 @@ import { withinLimits } from '../process/deadline.ts';
 import { CliError, systemReason } from '../process/errors.ts';
 import type { Io } from '../process/io.ts';
 import { createSecrets, type Secrets } from '../process/secrets.ts';
-import { bytesText, sanitize, secondsText } from '../process/text.ts';
+import { bytesText, durationText, sanitize } from '../process/text.ts';
 import { splitWords } from './keys.ts';
 import type { Settings, TokenSetting } from './settings.ts';
 
@@ -161,7 +161,7 @@ function problemOf(error: ExecFileException, limitMs: number): string {
   const { code, killed, signal } = error;
   if (typeof code === 'number') return `exited with ${code}`;
   if (code === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER') return `printed more than ${bytesText(maxBytes)}`;
-  if (killed) return `took longer than ${secondsText(limitMs)}`;
+  if (killed) return `took longer than ${durationText(limitMs)}`;
   return signal ? `was ended by ${signal}` : systemReason(error, 'command');
 }
 

@@ -170,11 +170,6 @@ function letterDistance(from: string, to: string): number {
   return row[to.length] ?? 0;
 }
 
-/** A duration in seconds, with every millisecond: `30 s`, `0.3 s`. */
-export function secondsText(ms: number): string {
-  return `${Math.round(ms) / 1000} s`;
-}
-
 /** A duration for people: `0.4 ms`, `12 ms`, `1.3 s`, `10 min`. */
 export function durationText(ms: number): string {
   if (ms >= 120_000) return `${Number((ms / 60_000).toFixed(ms < 600_000 ? 1 : 0))} min`;

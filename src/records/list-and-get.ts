@@ -9,7 +9,7 @@ import type { Output, PreparedCommand } from '../output/printer.ts';
 import { forEachConcurrently, sleep, withinLimits } from '../process/deadline.ts';
 import { CliError, exitCodes, InterruptedError, UsageError } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
-import { sanitize, secondsText } from '../process/text.ts';
+import { durationText, sanitize } from '../process/text.ts';
 import {
   type Access,
   beginNames,
@@ -133,7 +133,7 @@ async function printOnce(access: Access, { intervalMs, limit, read }: WatchOptio
     for await (const page of await read()) pages.push(page);
     const nameById = await readNames({ ...access, names: new Names(context, client) });
     const store = settings.baseUrl ?? 'the embedded store';
-    const title = `${noun.plural} of ${sanitize(store)} at ${clock}, every ${secondsText(intervalMs)}`;
+    const title = `${noun.plural} of ${sanitize(store)} at ${clock}, every ${durationText(intervalMs)}`;
     await io.stdout.write(`${clearScreen}${bold(title)}\n`);
     const namedRecords = pages.map((page) => withNames(access, page, nameById));
     await context.printer().records(namedRecords, access.view, limit);

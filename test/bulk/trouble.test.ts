@@ -29,7 +29,7 @@ const stops: readonly Stop[] = [
       trouble(shop, (_, __, all) => (all > 10 ? 429 : undefined), { headers: { 'retry-after': '3600' } }),
     words: [],
     summary: { code: 6, applied: 10, failed: 0, next: 'petstore resume r1' },
-    stderr: /asks to wait 3600 s, longer than 120 s/,
+    stderr: /asks to wait 60 min, longer than 2 min/,
   },
   ...[401, 403].map((status) => ({
     what: `a ${status}`,

@@ -179,7 +179,7 @@ export const cases: readonly Case[] = [
   list(
     'asks to wait longer than the deadline allows',
     mode.always(mode.waiting(429, '3600')),
-    /asks to wait 3600 s, longer than what is left of the deadline of 30 s/,
+    /asks to wait 60 min, longer than what is left of the deadline of 30 s/,
   ),
   list(
     'answers 503 after all retries',

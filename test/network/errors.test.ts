@@ -37,7 +37,7 @@ test.each<Row>([
       line,
       { status: 429, headers: { 'retry-after': '3600' }, body: refused },
       { message: 'try later', status: 429, retryable: true },
-      'the service asks to wait 3600 s, longer than what is left of the deadline',
+      'the service asks to wait 60 min, longer than what is left of the deadline',
     ],
   ),
   [
