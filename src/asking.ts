@@ -1,8 +1,33 @@
 import { offlineProfile } from './config/file.ts';
 import type { Settings } from './config/settings.ts';
-import { type Context, whyNotAsked } from './context.ts';
+import type { Context } from './context.ts';
 import type { Prompt } from './input/prompt.ts';
 import { UsageError } from './process/errors.ts';
+
+/**
+ * Returns a clause that says why no question can be asked, or undefined if questions are possible. An answer is never read from a
+ * pipe: if a command has read its input from stdin, it reads the answer from the terminal.
+ */
+export function whyNotAsked({ io, flags }: Context): string | undefined {
+  const hasKeyboard =
+    io.stdin.isTerminal || (io.stdin.isRead && io.stderr.isTerminal && io.keyboard() !== undefined);
+  if (!hasKeyboard || !io.stderr.isTerminal) return 'there is no terminal';
+  if (io.env.TERM === 'dumb') return 'TERM is dumb';
+  if (io.env.CI) return 'CI is set';
+  return flags.noInput ? '--no-input is given' : undefined;
+}
+
+export function canAsk(context: Context): boolean {
+  return whyNotAsked(context) === undefined;
+}
+
+/** Opens the prompt, if questions are possible. */
+export async function openPrompt(context: Context): Promise<Prompt | undefined> {
+  if (!canAsk(context)) return undefined;
+  const { io, interrupts } = context;
+  const { createPrompt } = await import('./input/prompt.ts');
+  return createPrompt(io, { signal: interrupts.signal, style: await context.style('stderr') });
+}
 
 /**
  * Asks the user to confirm a write, and returns when the user confirms. For a protected profile the user types its name; otherwise
@@ -55,7 +80,7 @@ async function askYes(context: Context, what: string, service = ''): Promise<voi
 
 /** Opens the prompt. @throws UsageError if questions are impossible; its hint names the flags to give instead. */
 async function requirePrompt(context: Context, what: string, why: string, flags: string): Promise<Prompt> {
-  const prompt = await context.prompt();
+  const prompt = await openPrompt(context);
   if (prompt) return prompt;
   throw new UsageError(`${what}: ${why}, but ${whyNotAsked(context)}`, {
     hint: `use ${flags}`,

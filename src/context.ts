@@ -3,7 +3,6 @@ import { embeddedOrigin } from './api/http.ts';
 import type { GlobalFlags } from './cli/flag.ts';
 import type { Client } from './client/client.ts';
 import type { Settings, TokenSetting } from './config/settings.ts';
-import type { Prompt } from './input/prompt.ts';
 import type { Notices } from './output/messages.ts';
 import type { Printer } from './output/printer.ts';
 import type { LiveLine } from './output/streams.ts';
@@ -42,28 +41,9 @@ export interface Context extends Pick<Notices, 'notice'> {
   readToken(setting: TokenSetting): Promise<string>;
   /** Opens the client of the service. @throws UsageError if nothing says which service to call. */
   client(use?: ClientUse): Promise<Client>;
-  /** Opens the prompt, if questions are possible. @see canAsk */
-  prompt(): Promise<Prompt> | undefined;
   printer(): Printer;
   /** Returns the colours of a stream. --color, the environment and the stream itself decide. */
   style(stream: 'stdout' | 'stderr'): Promise<Style>;
-}
-
-export function canAsk(context: Pick<Context, 'io' | 'flags'>): boolean {
-  return whyNotAsked(context) === undefined;
-}
-
-/**
- * Returns a clause that says why no question can be asked, or undefined if questions are possible. An answer is never read from a
- * pipe: if a command has read its input from stdin, it reads the answer from the terminal.
- */
-export function whyNotAsked({ io, flags }: Pick<Context, 'io' | 'flags'>): string | undefined {
-  const hasKeyboard =
-    io.stdin.isTerminal || (io.stdin.isRead && io.stderr.isTerminal && io.keyboard() !== undefined);
-  if (!hasKeyboard || !io.stderr.isTerminal) return 'there is no terminal';
-  if (io.env.TERM === 'dumb') return 'TERM is dumb';
-  if (io.env.CI) return 'CI is set';
-  return flags.noInput ? '--no-input is given' : undefined;
 }
 
 /**

@@ -1,7 +1,7 @@
 import { builtInContract, type Contract } from './api/contract.ts';
 import { emptyConfigFile, readConfigFile } from './config/file.ts';
 import { resolveSettings, type Settings, type TokenSetting } from './config/settings.ts';
-import { type ClientUse, type Context, canAsk } from './context.ts';
+import type { ClientUse, Context } from './context.ts';
 import { createNotices, errorJson, errorText, lineOf, type Notices } from './output/messages.ts';
 import { createPrinter, formats } from './output/printer.ts';
 import { eraseLine, openStreams } from './output/streams.ts';
@@ -59,14 +59,10 @@ type ContextParts = Pick<Context, 'io' | 'secrets' | 'liveLine' | 'interrupts' |
 
 /** Makes the context of a command. */
 function openContext(parts: ContextParts, notices: Notices): Context {
-  const { io, interrupts, flags, settings } = parts;
+  const { io, flags, settings } = parts;
   const openClient = memoizeByFirst(async (use: ClientUse) => {
     const { connect } = await import('./connect.ts');
     return connect(context, use);
-  });
-  const openPrompt = memoizeByFirst(async () => {
-    const { createPrompt } = await import('./input/prompt.ts');
-    return createPrompt(io, { signal: interrupts.signal, style: await context.style('stderr') });
   });
   const context: Context = {
     ...parts,
@@ -77,7 +73,6 @@ function openContext(parts: ContextParts, notices: Notices): Context {
     contract: memoizeByFirst(() => readContract(io, settings)),
     readToken: memoizeByFirst((setting) => readTokenOf(parts, setting)),
     client: (use = 'records') => openClient(use),
-    prompt: () => (canAsk(context) ? openPrompt() : undefined),
     style: memoizeByFirst((stream) => createStyle(io[stream], io.env, settings.get('color'))),
     printer: () =>
       createPrinter(io, {

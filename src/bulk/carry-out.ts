@@ -1,9 +1,9 @@
 import { offeredOperation, UnboundError } from '../api/contract.ts';
 import { type NounName, nouns } from '../api/nouns.ts';
-import { confirmWrite } from '../asking.ts';
+import { canAsk, confirmWrite } from '../asking.ts';
 import type { Client } from '../client/client.ts';
 import { Pace } from '../client/pace.ts';
-import { type Context, canAsk } from '../context.ts';
+import type { Context } from '../context.ts';
 import type { View } from '../output/columns.ts';
 import { lineOf } from '../output/messages.ts';
 import type { Output } from '../output/printer.ts';

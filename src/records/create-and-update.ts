@@ -2,8 +2,8 @@ import { isCategoryField } from '../api/category.ts';
 import { lackingFields, takesField } from '../api/contract.ts';
 import { type Field, type Noun, nouns } from '../api/nouns.ts';
 import type { Fields } from '../api/record-values.ts';
-import { confirmWrite } from '../asking.ts';
-import { type Context, canAsk } from '../context.ts';
+import { canAsk, confirmWrite, openPrompt } from '../asking.ts';
+import type { Context } from '../context.ts';
 import type { Prompt } from '../input/prompt.ts';
 import type { PreparedCommand } from '../output/printer.ts';
 import { UsageError } from '../process/errors.ts';
@@ -28,7 +28,7 @@ export function createRecord(context: Context, noun: Noun, flags: RecordFlags): 
     const fieldsToAsk = findFieldsToAsk(access, toBody(access, flags));
     await confirmWrite(context, { what: `create ${noun.singular}` });
     const values: Record<string, unknown> = { ...flags };
-    const prompt = await context.prompt();
+    const prompt = await openPrompt(context);
     if (prompt)
       for (const field of fieldsToAsk) values[columnOf(field)] = await askField(prompt, access, field);
     const body = await access.names.resolve(toBody(access, values));

@@ -1,9 +1,9 @@
 import { lackingFields, takesField } from '../api/contract.ts';
 import { type Noun, nouns } from '../api/nouns.ts';
 import type { Fields, ServiceRecord } from '../api/record-values.ts';
-import { confirmWrite } from '../asking.ts';
+import { canAsk, confirmWrite, whyNotAsked } from '../asking.ts';
 import { readRecord } from '../client/client.ts';
-import { type Context, canAsk, whyNotAsked } from '../context.ts';
+import type { Context } from '../context.ts';
 import { editAndSend, findEditor } from '../input/editor.ts';
 import type { PreparedCommand } from '../output/printer.ts';
 import { forEachConcurrently } from '../process/deadline.ts';

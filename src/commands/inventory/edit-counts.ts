@@ -1,9 +1,10 @@
 import type { RecordValue } from '../../api/record-values.ts';
+import { whyNotAsked } from '../../asking.ts';
 import { runView, type SessionFlags } from '../../bulk/carry-out.ts';
 import { defaultFlags } from '../../bulk/run.ts';
 import { startRun } from '../../bulk/start-run.ts';
 import { collectFields } from '../../client/whole-list.ts';
-import { type Context, whyNotAsked } from '../../context.ts';
+import type { Context } from '../../context.ts';
 import { editAndSend, findEditor } from '../../input/editor.ts';
 import { type CheckedInput, pickExamples, readRows } from '../../input/read-rows.ts';
 import { quoteCell } from '../../output/formats.ts';
