@@ -45,10 +45,6 @@ const flags = {
     'answer the API with 401 unless the request has the value of PETSTORE_TOKEN',
   ),
   cors: values('--cors <origin>', 'let pages of this origin use the server; can be repeated'),
-  trustProxy: flag(
-    '--trust-proxy',
-    'build links from X-Forwarded-Proto, -Host and -Prefix, which a gateway in front sets',
-  ),
   log: flag('--log', 'one line per request on stderr'),
 };
 

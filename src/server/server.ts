@@ -8,15 +8,7 @@ import { CliError, systemReason } from '../process/errors.ts';
 import { type App, createApp } from './app.ts';
 import { maxBodyBytes, Refusal, toRefusal } from './refusal.ts';
 import type { Store } from './store.ts';
-import {
-  type Faults,
-  withCors,
-  withDocuments,
-  withFaults,
-  withForwarded,
-  withoutWrites,
-  withToken,
-} from './wrappers.ts';
+import { type Faults, withCors, withDocuments, withFaults, withoutWrites, withToken } from './wrappers.ts';
 
 interface ServerOptions extends ListenOptions {
   readonly store: Store;
@@ -24,8 +16,6 @@ interface ServerOptions extends ListenOptions {
   /** The token that a request to the API must carry. */
   readonly token?: string | undefined;
   readonly faults?: Faults | undefined;
-  /** True if a gateway in front says how clients reach the server. */
-  readonly trustProxy?: boolean | undefined;
 }
 
 interface ListenOptions {
@@ -61,13 +51,12 @@ const closingGraceMs = 1000;
 
 /** Starts the local server: the app of the store, with its faults and its documents, on a socket. */
 export function startServer(options: ServerOptions): Promise<Listening> {
-  const { store, readOnly, token, origins, faults = {}, trustProxy } = options;
+  const { store, readOnly, token, origins, faults = {} } = options;
   let app: App = createApp({ ...options, store: () => store });
   if (readOnly) app = withoutWrites(app);
   if (token !== undefined) app = withToken(app, token);
   app = withFaults(app, faults);
-  app = withDocuments(app, options);
-  if (trustProxy) app = withForwarded(app);
+  app = withDocuments(app, readOnly);
   if (origins) app = withCors(app, origins);
   return listen(app, options);
 }

@@ -43,19 +43,6 @@ async function runLines(url: string, word: string, body: string): Promise<string
   return (await promisify(execFile)('sh', ['-c', script])).stdout;
 }
 
-test('/ redirects a browser to the page, and links a program to the description', async () => {
-  const link = '</openapi.json>; rel="service-desc", </docs>; rel="service-doc"';
-  const redirect = await get('/', { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' });
-  expect([redirect.status, redirect.headers.get('location'), redirect.headers.get('link')]).toEqual([
-    302,
-    '/docs',
-    link,
-  ]);
-  const plain = await get('/');
-  expect([plain.status, plain.headers.get('link')]).toEqual([404, link]);
-  expect(JSON.parse(plain.body)).toMatchObject({ code: 'not_found', status: 404 });
-});
-
 test('the page, its script and its style have a policy that allows only their own server', async () => {
   for (const [path, type] of [
     ['/docs', 'text/html; charset=utf-8'],

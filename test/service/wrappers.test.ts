@@ -85,34 +85,3 @@ describe('an app with faults', () => {
     expect(await answer).toMatchObject({ status: 200 });
   });
 });
-
-test('with --trust-proxy links, description and page name the gateway, without it the server', async () => {
-  const start = (trustProxy: boolean) =>
-    startServer({ host: '127.0.0.1', port: 0, trustProxy, store: seedStore() });
-  const [trusting, plain] = [await start(true), await start(false)];
-  onTestFinished(async () => void (await Promise.all([trusting.close(), plain.close()])));
-  const linksOf = async ({ url }: Listening, headers: Record<string, string>) => {
-    const json = { ...headers, 'content-type': 'application/json' };
-    const list = await fetch(`${url}/pets?limit=2`, { headers });
-    const made = await fetch(`${url}/categories`, { method: 'POST', body: '{"name":"Bees"}', headers: json });
-    return [list.headers.get('link'), made.headers.get('location')].map((text) => text?.replace(url, 'own'));
-  };
-  const placed = (proto: string, host: string, prefix: string) => ({
-    'x-forwarded-proto': proto,
-    'x-forwarded-host': host,
-    'x-forwarded-prefix': prefix,
-  });
-  const gateway = placed('https', 'shop.example.com', '/api/shop/');
-  const nextLink = '<own/pets?limit=2&after=2>; rel="next"';
-  expect(await linksOf(trusting, gateway)).toEqual([
-    '<https://shop.example.com/api/shop/pets?limit=2&after=2>; rel="next"',
-    '/api/shop/categories/7',
-  ]);
-  expect(await linksOf(trusting, placed('javascript', 'a b', 'x'))).toEqual([nextLink, '/categories/8']);
-  expect(await linksOf(plain, gateway)).toEqual([nextLink, '/categories/7']);
-  const textOf = async (path: string) => (await fetch(trusting.url + path, { headers: gateway })).text();
-  expect(JSON.parse(await textOf('/openapi.json')).servers).toEqual([{ url: '/api/shop/' }]);
-  const page = await textOf('/docs');
-  expect(page).toContain('pets list --base-url https://shop.example.com/api/shop<');
-  expect(page).not.toMatch(/(href|src)="\//);
-});
