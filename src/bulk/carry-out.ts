@@ -20,8 +20,7 @@ import { openJournal } from './journal.ts';
 import { createRowKeeper, markBeforeSending } from './keep-rows.ts';
 import { toRunInfo } from './list-runs.ts';
 import { brokenGuard, type Guards, type Plan, planRun, type Readers } from './plan.ts';
-import type { Report } from './report.ts';
-import { reportOutput, reportView } from './report-output.ts';
+import { type Report, reportOutput, reportView } from './report.ts';
 import {
   countProblems,
   createRowView,

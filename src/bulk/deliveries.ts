@@ -1,7 +1,7 @@
 import type { Context } from '../context.ts';
 import { UsageError } from '../process/errors.ts';
 import { checkProfile, isUnfinished, type RunInfo, type RunList, runsOnTarget } from './list-runs.ts';
-import { nextStepOf } from './report.ts';
+import { nextStepOf } from './next-step.ts';
 import { areDisjoint, type Run, type RunHeader } from './run.ts';
 import { readSessionRuns } from './session-runs.ts';
 import { differByTenant } from './target.ts';

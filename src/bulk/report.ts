@@ -1,14 +1,19 @@
 import { basename } from 'node:path';
 import { nouns } from '../api/nouns.ts';
-import { shownCode } from '../client/reasons.ts';
+import { reasonRule } from '../client/reasons.ts';
 import { type Context, followUpCommand } from '../context.ts';
+import type { Column, View } from '../output/columns.ts';
+import type { Notice } from '../output/messages.ts';
+import type { Output } from '../output/printer.ts';
+import type { Style } from '../output/style.ts';
 import { CliError, type ErrorKind } from '../process/errors.ts';
 import type { JsonObject } from '../process/exact-json.ts';
-import { counted, flagName, groupDigits } from '../process/text.ts';
-import { showCommand } from '../writes/decide.ts';
+import { counted, groupDigits, joinFirst, sanitize, shorten } from '../process/text.ts';
 import type { RunInfo } from './list-runs.ts';
-import { isResumable, needsPerson, type RowCounts, type RunRow, rowCountOf, rowName } from './row.ts';
-import type { Run, RunHeader } from './run.ts';
+import { nextStepOf, rejectsLine, type UnwrittenPart } from './next-step.ts';
+import { idOfRow, type RowCounts, type RunRow, rowCountOf, rowName, rowStateOf, rowStates } from './row.ts';
+import { describeExample, groupFailures, rowTerms } from './row-view.ts';
+import { runKinds } from './run.ts';
 
 /** The facts of a run after a session, and what the session did. */
 export interface Report extends RunInfo {
@@ -23,7 +28,7 @@ export interface Report extends RunInfo {
 
 /** The part of its end that a session could not write. A resume writes it, unless the whole journal is gone. */
 interface Unwritten {
-  readonly what: 'rejects' | 'end' | 'journal';
+  readonly what: UnwrittenPart;
   readonly error: CliError;
 }
 
@@ -82,33 +87,6 @@ export function toReportJson(
   } as JsonObject;
 }
 
-/** The rows that failed, or are unknown, for the same reason. */
-export type FailureGroup = ReturnType<typeof groupFailures>[number];
-
-/**
- * Groups the rows that failed or are unknown by reason, the largest group first, each with its first row as an example.
- * `kind` is status and code, such as `409 in_use`, or a code alone, such as `timeout`.
- */
-export function groupFailures(rows: Iterable<RunRow>) {
-  const groups = new Map<string, ReturnType<typeof firstFailure>>();
-  for (const row of rows) {
-    const { kind: state } = row.outcome ?? {};
-    if (state !== 'failed' && state !== 'unknown') continue;
-    const first = firstFailure(row, state);
-    const group = groups.get(`${state} ${first.kind}`);
-    if (group) group.count += 1;
-    else groups.set(`${state} ${first.kind}`, first);
-  }
-  return [...groups.values()].sort((a, b) => b.count - a.count);
-}
-
-function firstFailure({ line, id, outcome }: RunRow, state: 'failed' | 'unknown') {
-  const { status, message = state, requestId } = outcome?.reason ?? {};
-  const code = outcome?.reason ? shownCode(outcome.reason) : state;
-  const kind = status === undefined || code === String(status) ? code : `${status} ${code}`;
-  return { kind, state, count: 1, example: { line, id, message, requestId } };
-}
-
 /** Returns the error of a session or of a finished run, unless every row is as the file says. */
 export function runError(
   { header, counts }: Pick<RunInfo, 'header' | 'counts'>,
@@ -143,77 +121,117 @@ function kindOf(counts: RowCounts, isUndo: boolean): ErrorKind {
   return failed + invalid + unprocessed + unsettled === 0 ? 'unavailable' : 'partial';
 }
 
-/** The next step with a run. */
-interface NextStep {
-  /** The command line to type. */
-  readonly command: string;
-  /** A hint that contains the command. */
-  readonly hint: string;
+const fileOf = ({ file, shard }: JsonObject) => (shard === undefined ? file : `${file} ${shard}`);
+
+const shownColumns: readonly Column<JsonObject>[] = [
+  { name: 'id', value: ({ id }) => id },
+  { name: 'kind', value: ({ kind }) => kind },
+  {
+    name: 'file',
+    value: fileOf,
+    // A run takes 80 columns.
+    text: (run, isTerminal) => (isTerminal ? shorten(String(fileOf(run)), 18) : undefined),
+  },
+  { name: 'started', value: ({ started }) => started, isTime: true },
+  { name: 'state', value: ({ state }) => state, isState: true },
+  { name: 'applied', value: ({ applied }) => applied, align: 'right' },
+  { name: 'rows', value: ({ rows }) => rows, align: 'right' },
+];
+
+/** The columns that are printed if `--fields` names them. Only the report of a session has figures such as `seconds`. */
+const namedColumns = [
+  ...['noun', 'shard', 'target', 'profile', 'delivery'],
+  ...rowStates.filter((state) => state !== 'applied'),
+  ...['left', 'undoneBy', 'seconds', 'rejects', 'next', 'undo'],
+];
+
+/** The columns of a run, in the list of runs and in the report of a session. */
+export const reportView: View<JsonObject> = {
+  plural: 'runs',
+  columns: [
+    ...shownColumns,
+    ...namedColumns.map((name): Column<JsonObject> => ({ name, value: (run) => run[name], isHidden: true })),
+  ],
+};
+
+/** Returns the output of a session: its summary, its notes, and an error unless every row is as the run wants it. */
+export async function reportOutput(context: Context, report: Report): Promise<Output> {
+  const { id, header, rows, appliedOrUncertain, stop, rejects, unwritten } = report;
+  const { fields, sort } = context.flags;
+  const next = nextStepOf(context, report, unwritten?.what);
+  const canUndo =
+    runKinds[header.kind].canBeUndone && appliedOrUncertain > 0 && unwritten?.what !== 'journal';
+  const undo = canUndo ? followUpCommand(context, ['undo', id]) : undefined;
+  const error = runError(report, stop, reportHint(context, report, next?.hint));
+  const remainingNames = notTakenBack(report).map(rowName);
+  const notices: Notice[] = [];
+  if (error && unwritten && unwritten.error.message !== stop?.message)
+    notices.push(['warning', unwritten.error.message]);
+  if (rejects !== undefined) notices.push(['result', `rejected rows are in ${rejects}`]);
+  if (remainingNames.length > 0) notices.push(['result', `left alone: ${joinFirst(remainingNames, 10)}`]);
+  if (!error && undo !== undefined) notices.push(['result', `undo with: ${undo}`]);
+  const ending = {
+    notices,
+    warningIfUnprinted: `the report of run ${id} could not be printed`,
+    error: error ?? unwritten?.error.with({ hint: next?.hint ?? noJournalHint }),
+  };
+  const { content } = context.printer();
+  const json = toReportJson(report, { next: next?.command, undo });
+  if (content === 'ids' && header.kind === 'create')
+    return {
+      kind: 'text',
+      text: rows
+        .flatMap((row) => idOfRow(row) ?? [])
+        .map((made) => `${made}\n`)
+        .join(''),
+      data: json,
+      ...ending,
+    };
+  if (content !== 'text' || fields !== undefined || sort !== undefined)
+    return { kind: 'record', record: json, ...ending };
+  return { kind: 'text', text: summaryText(report, await context.style('stdout')), data: json, ...ending };
 }
 
-/**
- * Finds the next step with a run, unless the run is finished.
- *
- * @param unwritten the part of its end that the run lacks.
- */
-export function nextStepOf(
-  context: Context,
-  { id = '', header, rows }: Pick<Run, 'id' | 'header' | 'rows'>,
-  unwritten?: Unwritten['what'],
-): NextStep | undefined {
-  const { noun, undoes } = header;
-  const unfinished = rows.filter((row) => isResumable(row) || needsPerson(row));
-  if (unwritten === 'journal' || (unwritten === undefined && unfinished.length === 0)) return undefined;
-  // Each row may wait for a person or for another run.
-  const waits = unfinished.flatMap(
-    (row) => (needsPerson(row) ? { run: id, row: rowName(row) } : row.outcome?.reason?.waitsFor) ?? [],
-  );
-  const [firstWait] = waits;
-  const isWaiting = waits.length === unfinished.length && unwritten !== 'rejects';
-  if (firstWait?.row !== undefined && isWaiting) {
-    const createRow = rows.find((row) => row.id === undefined && needsPerson(row));
-    return settleStep(
-      context,
-      firstWait.run,
-      firstWait.row,
-      createRow && followUpCommand(context, showCommand(nouns[noun], createRow)),
-    );
+const noJournalHint = 'look at the records: without its journal the run cannot go on, and it books nothing';
+
+/** Returns the hint for the next step of the user, if there is one. */
+function reportHint(context: Context, report: Report, next: string | undefined): string | undefined {
+  const { header, rows, stop, rejects, unwritten } = report;
+  if (unwritten?.what === 'journal') return noJournalHint;
+  const isStale = rows.some(({ outcome }) => outcome?.reason?.code === 'stale');
+  const firstStep = stop?.details.hint ?? (isStale ? reasonRule('stale').hint : undefined);
+  if (next && firstStep) return `${firstStep}; then ${next}`;
+  const apply = rejects && rejectsLine(context, header, rejects);
+  const undo = header.undoes !== null && followUpCommand(context, ['undo', header.undoes]);
+  const lastStep =
+    undo && notTakenBack(report).length > 0
+      ? `to try the rows that were left alone again: ${undo}`
+      : apply && `correct the rejected rows, then run: ${apply}`;
+  return next ?? firstStep ?? lastStep;
+}
+
+/** Returns the rows that an undo has not taken back. */
+function notTakenBack({ header, rows }: Report): readonly RunRow[] {
+  return header.undoes === null ? [] : rows.filter((row) => rowStateOf(row) === 'failed');
+}
+
+/** The summary for a terminal: the run, its session, and the groups of failures. */
+function summaryText(report: Report, style: Style): string {
+  const { id, header, counts, rows, seconds } = report;
+  const rowCount = rowCountOf(counts);
+  const facts =
+    counts.unchanged + counts.booked === rowCount
+      ? `nothing to do: ${counted(rowCount, 'row needs', 'rows need')} no write`
+      : `applied ${groupDigits(counts.applied)} of ${counted(rowCount, 'row', 'rows')} in ${seconds.toFixed(2)} s`;
+  const stateTexts = rowStates
+    .filter((state) => state !== 'applied' && counts[state] > 0)
+    .map((state) => `${groupDigits(counts[state])} ${state}`);
+  const lines = [counts.applied === rowCount ? style.green(facts) : facts];
+  if (stateTexts.length > 0) lines.push(stateTexts.join(', '));
+  for (const { state, count, kind, example } of groupFailures(rows)) {
+    const paint = state === 'failed' ? style.red : style.yellow;
+    lines.push(paint(`${groupDigits(count)} x  ${sanitize(`${state}: ${kind}`)}`));
+    lines.push(style.dim(`    ${describeExample(example, rowTerms(header.noun).record)}`));
   }
-  const words = undoes === null ? ['resume', id] : ['undo', undoes];
-  // Another file, because the one of this session could not be written.
-  const rejects = unwritten === 'rejects' ? ['--rejects', '<file>'] : [];
-  const command = followUpCommand(
-    context,
-    firstWait && isWaiting ? ['undo', firstWait.run] : [...words, ...rejects],
-  );
-  return { command, hint: `go on with: ${command}` };
-}
-
-/**
- * Returns the step in which a person says what happened to a row.
- *
- * @param row its name: see `rowName`.
- * @param findCommand the command that finds the record of the row, if its id is unknown.
- */
-export function settleStep(context: Context, run: string, row: string, findCommand?: string): NextStep {
-  // A row that is named by its line has created a record, whose id the person must give.
-  const name = row.startsWith('line:') ? `${row}=<id>` : row;
-  const command = followUpCommand(context, ['runs', 'settle', run, name, '--as', 'applied']);
-  const firstStep =
-    findCommand === undefined ? 'look at the record, and' : `look for the record: ${findCommand}; then`;
-  return { command, hint: `${firstStep} say what happened: ${command}, or --as failed` };
-}
-
-/** Returns the command that applies a file of rejects, with the flags of the run. */
-export function rejectsLine(context: Context, header: RunHeader, file: string): string {
-  const { kind, noun, delivery } = header;
-  if (noun !== 'inventory') return followUpCommand(context, [noun, kind, '--from', file]);
-  // The file has only rows of the shard, and the user looks at the invalid ones.
-  const { map, shard, skipInvalid, ...settings } = header.flags;
-  const flags = Object.entries({ ...settings, delivery }).flatMap(([name, setting]) => {
-    if (typeof setting === 'string') return [flagName(name), setting];
-    return setting ? [flagName(name)] : [];
-  });
-  const columns = Object.entries(map).flatMap(([field, column]) => ['--map', `${field}=${column}`]);
-  return followUpCommand(context, ['inventory', 'apply', file, ...columns, ...flags]);
+  return `${[...lines, style.dim(`run ${id}`)].join('\n')}\n`;
 }

@@ -7,7 +7,6 @@ import { inPages, type Output, type Printer } from '../output/printer.ts';
 import { counted, groupDigits, sanitize } from '../process/text.ts';
 import type { Row } from '../writes/decide.ts';
 import { changeOf, lastReadValue, type Plan } from './plan.ts';
-import { type FailureGroup, groupFailures } from './report.ts';
 import { idOfRow, type RunRow, rowStateOf } from './row.ts';
 import type { InvalidRecord, Run, RunHeader } from './run.ts';
 
@@ -179,6 +178,33 @@ export function describePlan({ noun }: RunHeader, plan: Plan): Notice[] {
       `${counted(count, 'row', 'rows')} cannot be written: ${describeExample(example, record)}`,
     ]);
   return notices;
+}
+
+/** The rows that failed, or are unknown, for the same reason. */
+type FailureGroup = ReturnType<typeof groupFailures>[number];
+
+/**
+ * Groups the rows that failed or are unknown by reason, the largest group first, each with its first row as an example.
+ * `kind` is status and code, such as `409 in_use`, or a code alone, such as `timeout`.
+ */
+export function groupFailures(rows: Iterable<RunRow>) {
+  const groups = new Map<string, ReturnType<typeof firstFailure>>();
+  for (const row of rows) {
+    const { kind: state } = row.outcome ?? {};
+    if (state !== 'failed' && state !== 'unknown') continue;
+    const first = firstFailure(row, state);
+    const group = groups.get(`${state} ${first.kind}`);
+    if (group) group.count += 1;
+    else groups.set(`${state} ${first.kind}`, first);
+  }
+  return [...groups.values()].sort((a, b) => b.count - a.count);
+}
+
+function firstFailure({ line, id, outcome }: RunRow, state: 'failed' | 'unknown') {
+  const { status, message = state, requestId } = outcome?.reason ?? {};
+  const code = outcome?.reason ? shownCode(outcome.reason) : state;
+  const kind = status === undefined || code === String(status) ? code : `${status} ${code}`;
+  return { kind, state, count: 1, example: { line, id, message, requestId } };
 }
 
 /** Describes the first row of a group of failures: `line 7, pet 42: …`. */

@@ -8,7 +8,7 @@ import type { SessionFlags } from './carry-out.ts';
 import { writeEnd } from './end-session.ts';
 import { Journal } from './journal.ts';
 import { journalPath, listRuns, readHeader, readRun } from './list-runs.ts';
-import { settleStep } from './report.ts';
+import { settleStep } from './next-step.ts';
 import { idOfRow, isLeft, type RunRow, rowName, rowStateOf, rowTotals, unfinishedCount } from './row.ts';
 import type { Run } from './run.ts';
 import { lockTarget } from './target.ts';

@@ -1,0 +1,84 @@
+import { nouns } from '../api/nouns.ts';
+import { type Context, followUpCommand } from '../context.ts';
+import { flagName } from '../process/text.ts';
+import { showCommand } from '../writes/decide.ts';
+import { isResumable, needsPerson, rowName } from './row.ts';
+import type { Run, RunHeader } from './run.ts';
+
+/** The part of its end that a session could not write. */
+export type UnwrittenPart = 'rejects' | 'end' | 'journal';
+
+/** The next step with a run. */
+interface NextStep {
+  /** The command line to type. */
+  readonly command: string;
+  /** A hint that contains the command. */
+  readonly hint: string;
+}
+
+/**
+ * Finds the next step with a run, unless the run is finished.
+ *
+ * @param unwritten the part of its end that the run lacks.
+ */
+export function nextStepOf(
+  context: Context,
+  { id = '', header, rows }: Pick<Run, 'id' | 'header' | 'rows'>,
+  unwritten?: UnwrittenPart,
+): NextStep | undefined {
+  const { noun, undoes } = header;
+  const unfinished = rows.filter((row) => isResumable(row) || needsPerson(row));
+  if (unwritten === 'journal' || (unwritten === undefined && unfinished.length === 0)) return undefined;
+  // Each row may wait for a person or for another run.
+  const waits = unfinished.flatMap(
+    (row) => (needsPerson(row) ? { run: id, row: rowName(row) } : row.outcome?.reason?.waitsFor) ?? [],
+  );
+  const [firstWait] = waits;
+  const isWaiting = waits.length === unfinished.length && unwritten !== 'rejects';
+  if (firstWait?.row !== undefined && isWaiting) {
+    const createRow = rows.find((row) => row.id === undefined && needsPerson(row));
+    return settleStep(
+      context,
+      firstWait.run,
+      firstWait.row,
+      createRow && followUpCommand(context, showCommand(nouns[noun], createRow)),
+    );
+  }
+  const words = undoes === null ? ['resume', id] : ['undo', undoes];
+  // Another file, because the one of this session could not be written.
+  const rejects = unwritten === 'rejects' ? ['--rejects', '<file>'] : [];
+  const command = followUpCommand(
+    context,
+    firstWait && isWaiting ? ['undo', firstWait.run] : [...words, ...rejects],
+  );
+  return { command, hint: `go on with: ${command}` };
+}
+
+/**
+ * Returns the step in which a person says what happened to a row.
+ *
+ * @param row its name: see `rowName`.
+ * @param findCommand the command that finds the record of the row, if its id is unknown.
+ */
+export function settleStep(context: Context, run: string, row: string, findCommand?: string): NextStep {
+  // A row that is named by its line has created a record, whose id the person must give.
+  const name = row.startsWith('line:') ? `${row}=<id>` : row;
+  const command = followUpCommand(context, ['runs', 'settle', run, name, '--as', 'applied']);
+  const firstStep =
+    findCommand === undefined ? 'look at the record, and' : `look for the record: ${findCommand}; then`;
+  return { command, hint: `${firstStep} say what happened: ${command}, or --as failed` };
+}
+
+/** Returns the command that applies a file of rejects, with the flags of the run. */
+export function rejectsLine(context: Context, header: RunHeader, file: string): string {
+  const { kind, noun, delivery } = header;
+  if (noun !== 'inventory') return followUpCommand(context, [noun, kind, '--from', file]);
+  // The file has only rows of the shard, and the user looks at the invalid ones.
+  const { map, shard, skipInvalid, ...settings } = header.flags;
+  const flags = Object.entries({ ...settings, delivery }).flatMap(([name, setting]) => {
+    if (typeof setting === 'string') return [flagName(name), setting];
+    return setting ? [flagName(name)] : [];
+  });
+  const columns = Object.entries(map).flatMap(([field, column]) => ['--map', `${field}=${column}`]);
+  return followUpCommand(context, ['inventory', 'apply', file, ...columns, ...flags]);
+}
