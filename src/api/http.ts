@@ -93,34 +93,27 @@ export function isReadMethod(method: string): boolean {
   return method === 'GET' || method === 'HEAD';
 }
 
-const linkStart = /[\s,]*<([^>]*)>/y;
-const linkParameter = /\s*;\s*([^\s;,="<>]+)(?:\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;,"]*)))?/y;
+const link = /<([^<>]*)>((?:\s*;\s*[^\s;,="<>]+(?:\s*=\s*(?:"(?:[^"\\]|\\.)*"|[^\s;,"]*))?)*)/g;
+const linkParameter = /;\s*([^\s;,="<>]+)(?:\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;,"]*)))?/g;
 
 /**
  * Finds the first link with one of the relations in a Link header, and returns its target as it stands there. Skips a link with an
- * anchor, because such a link is about another document. Ignores the rest of the header after malformed text.
+ * anchor, because such a link is about another document.
  *
  * @param relations in lower case, such as `next`.
  * @see RFC 8288, 3
  */
-export function linkTarget(header: string | undefined, ...relations: readonly string[]): string | undefined {
-  let position = 0;
-  const matchNext = (pattern: RegExp): RegExpExecArray | undefined => {
-    pattern.lastIndex = position;
-    const match = pattern.exec(header ?? '') ?? undefined;
-    if (match) position = pattern.lastIndex;
-    return match;
-  };
-  for (let link = matchNext(linkStart); link; link = matchNext(linkStart)) {
-    const values = new Map<string, string>();
-    for (let parameter = matchNext(linkParameter); parameter; parameter = matchNext(linkParameter)) {
-      const [, name = '', quoted, bare = ''] = parameter;
-      // If a name occurs twice, the first one counts.
-      if (!values.has(name.toLowerCase())) values.set(name.toLowerCase(), quoted ?? bare);
-    }
+export function linkTarget(header = '', ...relations: readonly string[]): string | undefined {
+  for (const [, target, parameters = ''] of header.matchAll(link)) {
+    // If a name occurs twice, the first one counts.
+    const values = new Map(
+      [...parameters.matchAll(linkParameter)]
+        .reverse()
+        .map(([, name = '', quoted, bare = '']) => [name.toLowerCase(), quoted ?? bare]),
+    );
     const linkRelations = (values.get('rel') ?? '').toLowerCase().split(/\s+/);
     if (!values.has('anchor') && relations.some((relation) => linkRelations.includes(relation)))
-      return link[1];
+      return target;
   }
   return undefined;
 }

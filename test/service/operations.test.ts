@@ -3,8 +3,6 @@ import { toOpenApi } from '../../src/api/openapi.ts';
 import { operationIds } from '../../src/api/operations.ts';
 import { loadYaml } from '../../src/process/exact-yaml.ts';
 import { localSunset } from '../../src/server/app.ts';
-import { bindTo } from '../helpers/bound.ts';
-import { recordingServer } from '../helpers/recording-server.ts';
 import { runCli } from '../helpers/run-cli.ts';
 
 describe('api operations', () => {
@@ -28,19 +26,6 @@ describe('api operations', () => {
 });
 
 describe('api spec', () => {
-  test('says that it is not the description of a service that is bound', async () => {
-    const description = {
-      openapi: '3.0.3',
-      info: {},
-      paths: { '/pets': { get: { operationId: 'listPets' } } },
-    };
-    await using server = await recordingServer({});
-    const { stderr } = await (await bindTo(server, description)).run(['api', 'spec']);
-    expect(stderr).toContain(
-      'warning: this is the built-in contract, and the service is bound to another description',
-    );
-  });
-
   test('prints the document of the table as JSON, compact in a pipe and indented on a terminal', async () => {
     const piped = await runCli(['api', 'spec']);
     expect(piped).toMatchObject({ code: 0, stderr: '' });

@@ -1,4 +1,4 @@
-import { builtInContract, type Contract, notDescribed } from '../../api/contract.ts';
+import { type Contract, notDescribed } from '../../api/contract.ts';
 import { isPath } from '../../api/http.ts';
 import type { OperationId } from '../../api/nouns.ts';
 import { operationIds, operations } from '../../api/operations.ts';
@@ -84,11 +84,6 @@ async function readSpec(context: Context): Promise<Output> {
   const { output = 'json' } = flags;
   if (output !== 'json' && output !== 'yaml')
     throw new UsageError(`--output ${output}: an OpenAPI document is json or yaml`);
-  if ((await context.contract()) !== builtInContract)
-    await context.notice(
-      'warning',
-      'this is the built-in contract, and the service is bound to another description',
-    );
   const { toOpenApi } = await import('../../api/openapi.ts');
   const { localSunset } = await import('../../server/app.ts');
   const document = toOpenApi({ serverUrl: settings.baseUrl, sunset: localSunset });
