@@ -73,6 +73,9 @@ export function withFaults(app: App, { latencyMs = 0, errorRate = 0 }: Faults): 
   };
 }
 
+/** The links from `/` to the description and to its page. @see RFC 8288, RFC 8631 */
+const link = '</openapi.json>; rel="service-desc", </docs>; rel="service-doc"';
+
 /** The page runs only its own script and style, and sends requests only to its own server. */
 const pageHeaders: HttpHeaders = {
   'content-security-policy':
@@ -95,6 +98,8 @@ export function withDocuments(app: App, readOnly = false): App {
   return (request) => {
     const { path, origin } = splitUrl(request.url);
     const mediaType = mediaTypes.get(path);
+    if (path === '/')
+      return new Refusal('not_found', 'there is no /; see /docs or /openapi.json', { link }).toResponse();
     if (mediaType === undefined) return app(request);
     if (!isReadMethod(request.method))
       return methodNotAllowed(`${path} does not take ${request.method}`, ['GET']).toResponse();

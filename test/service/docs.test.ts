@@ -43,6 +43,12 @@ async function runLines(url: string, word: string, body: string): Promise<string
   return (await promisify(execFile)('sh', ['-c', script])).stdout;
 }
 
+test('/ links to the page and to the description', async () => {
+  const { status, headers } = await get('/');
+  const link = '</openapi.json>; rel="service-desc", </docs>; rel="service-doc"';
+  expect([status, headers.get('link')]).toEqual([404, link]);
+});
+
 test('the page, its script and its style have a policy that allows only their own server', async () => {
   for (const [path, type] of [
     ['/docs', 'text/html; charset=utf-8'],
