@@ -4,7 +4,7 @@ import { resolveSettings, type Settings, type TokenSetting } from './config/sett
 import type { ClientUse, Context } from './context.ts';
 import { createNotices, errorJson, errorText, lineOf, type Notices } from './output/messages.ts';
 import { createPrinter, formats } from './output/printer.ts';
-import { eraseLine, openStreams } from './output/streams.ts';
+import { openStreams } from './output/streams.ts';
 import { createStyle } from './output/style.ts';
 import { withinLimits } from './process/deadline.ts';
 import { CliError, exitCodes, messageOf, OutputClosedError } from './process/errors.ts';
@@ -127,16 +127,14 @@ async function report(
   context: Context,
   { notices, hasJsonErrors }: { readonly notices: Notices; readonly hasJsonErrors: boolean },
 ): Promise<number> {
-  const { io, interrupts } = context;
+  const { io } = context;
   const error =
     thrown instanceof CliError ? thrown : new CliError('failed', `internal: ${messageOf(thrown)}`);
   const text = hasJsonErrors
     ? errorJson(error, notices.take())
     : errorText(error, await context.style('stderr'));
   const stack = io.env.PETSTORE_DEBUG === '1' ? stackOf(thrown) : '';
-  // Erases the `^C` that the terminal shows after Ctrl-C.
-  const echo = interrupts.signal.aborted && io.stderr.isTerminal && io.env.TERM !== 'dumb' ? eraseLine : '';
-  await io.stderr.write(echo + text + stack).catch(() => {});
+  await io.stderr.write(text + stack).catch(() => {});
   return error.exitCode;
 }
 

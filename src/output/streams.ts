@@ -40,7 +40,7 @@ export interface LiveLine {
   close(): void;
 }
 
-export const eraseLine = '\r\x1b[K';
+const eraseLine = '\r\x1b[K';
 const redrawIntervalMs = 100;
 
 function createLiveLine({ stderr, env, mask }: Pick<Io, 'stderr' | 'env' | 'mask'>): LiveLine {

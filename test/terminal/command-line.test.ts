@@ -1,9 +1,6 @@
-import { createServer } from 'node:net';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { version } from '../../package.json';
-import { main } from '../../src/main.ts';
-import { listenHere } from '../helpers/listen.ts';
-import { fakeIo, runCli } from '../helpers/run-cli.ts';
+import { runCli } from '../helpers/run-cli.ts';
 
 test('a noun with no verb prints its help on stderr and exits 2', async () => {
   const run = await runCli('pets');
@@ -113,17 +110,4 @@ test.each([
 ])('so do the flags of writes: %s', async (line) => {
   const stdout = expect.stringMatching(/^POST /);
   expect(await runCli(`--offline ${line}`)).toMatchObject({ code: 0, stdout, stderr: '' });
-});
-
-test.each([
-  ['terminal', ['stderr'] as const, '\r\x1b[Kerror: interrupted\n'],
-  ['pipe', [], 'error: interrupted\n'],
-])('on a %s ^C is erased before the error', async (_, terminals, ending) => {
-  const io = fakeIo({ terminals, env: { NO_COLOR: '1' } });
-  const silent = createServer(() => io.raise('SIGINT'));
-  const port = await listenHere(silent);
-  onTestFinished(() => void silent.close());
-  const code = main(['pets', 'list', '--base-url', `http://127.0.0.1:${port}`], io);
-  expect(await code).toBe(130);
-  expect(io.written('stderr')).toMatch(new RegExp(`${ending.replace('[', '\\[')}$`));
 });
