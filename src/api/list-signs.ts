@@ -43,14 +43,6 @@ export function isOuterName(name: string): boolean {
   return outerNames.has(compactName(name));
 }
 
-/** A statement of an answer that its list goes on. */
-interface ListSign {
-  /** A clause: `meta.total says 25, and the list has 10`. */
-  readonly clause: string;
-  /** The link to the next page, if the answer has one. It may be relative. */
-  readonly link?: string | undefined;
-}
-
 /** The part of a list that was read: the records and pages so far. */
 interface ListProgress {
   readonly count: number;
@@ -64,16 +56,18 @@ interface ListAnswer {
   readonly envelope: JsonObject | undefined;
 }
 
-/** Finds a statement of an answer that there are more records than were read. A link to the next page comes first. */
+/**
+ * Finds a statement of an answer that there are more records than were read, and returns it as a clause: `meta.total says 25, and the
+ * list has 10`.
+ */
 export function findListSign(
   { status, headers, envelope }: ListAnswer,
   progress: ListProgress,
-): ListSign | undefined {
+): string | undefined {
   const fields = [...headerFields(headers), ...fieldsIn(envelope)];
-  const signs: ListSign[] = fields.flatMap((field) => signOf(field, progress) ?? []);
   const hasRange = fields.some(({ label, name }) => label.endsWith('content-range') && name === 'total');
-  if (status === 206 && !hasRange) signs.push({ clause: 'it answered 206, which is a part' });
-  return signs.find(({ link }) => link !== undefined) ?? signs[0];
+  const [sign] = fields.flatMap((field) => signOf(field, progress) ?? []);
+  return sign ?? (status === 206 && !hasRange ? 'it answered 206, which is a part' : undefined);
 }
 
 /** Returns true if an answer says that the whole list was read. A plain `count` does not say so: it may count only the page. */
@@ -93,9 +87,9 @@ interface PageField {
   readonly value: JsonValue;
 }
 
-function signOf({ label, name, value }: PageField, { count, pages }: ListProgress): ListSign | undefined {
+function signOf({ label, name, value }: PageField, { count, pages }: ListProgress): string | undefined {
   const number = numberIn(value);
-  const says = (text: string, rest = '') => ({ clause: `${label} says ${shorten(text, 80)}${rest}` });
+  const says = (text: string, rest = '') => `${label} says ${shorten(text, 80)}${rest}`;
   if (totals.has(name) && number !== undefined && number > count)
     return says(`${number}`, `, and the list has ${count}`);
   if (remainders.has(name) && number !== undefined && number > 0) return says(`${number}`);
@@ -108,8 +102,7 @@ function signOf({ label, name, value }: PageField, { count, pages }: ListProgres
   const target = isJsonObject(value) ? (value.href ?? value.url ?? null) : value;
   if (target === null || typeof target === 'object' || /^(0?|null|none)$/i.test(String(target).trim()))
     return undefined;
-  const text = String(target).trim();
-  return { ...says(text), ...(isLink(text) && { link: text }) };
+  return says(String(target).trim());
 }
 
 /** Returns true if a text is a link, and not a token: an absolute URL, an absolute path or a query. */

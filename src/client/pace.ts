@@ -67,7 +67,7 @@ export function retryAfter(headers: HttpHeaders, nowMs: number): number | undefi
 }
 
 /** The longest Retry-After, in milliseconds. A longer one stops the run. */
-export const maxRetryWaitMs = 120_000;
+const maxRetryWaitMs = 120_000;
 
 /**
  * After this number of attempts in a row without an answer from the service, the pace sends one request at a time, a probe, to find

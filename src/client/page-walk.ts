@@ -50,8 +50,6 @@ interface PageStep extends ListEnd {
   readonly next?: string | undefined;
   /** True if the program has counted the number in the link, so that the page may not exist. */
   readonly isCounted?: boolean;
-  /** True if the link is in the header. */
-  readonly isLinked?: boolean;
 }
 
 /** The state of the reading of a list. Only `pagesOf` changes it. */
@@ -62,7 +60,7 @@ interface Walk {
   readonly size: number | undefined;
   pages: number;
   count: number;
-  /** True if a page has had a link to the next page. */
+  /** True if a page has had a header with links, so that the list ends where there is no link to a next page. */
   isLinked: boolean;
   /** The number of the first page, 0 or 1, as soon as it is known. */
   firstNumber: number | undefined;
@@ -116,8 +114,8 @@ export async function* pagesOf(
     }
     if (walk.pages >= maxPages || walk.count >= maxRecords)
       throw page.fault(`the list does not end after ${walk.count} records on ${walk.pages} pages`);
+    walk.isLinked ||= linkOf(page, 'next', 'first', 'prev', 'last') !== undefined;
     step = nextStep(walk, page);
-    walk.isLinked ||= step.isLinked === true;
     if (step.next === undefined) return step;
     const { reason, hint } = faultOfNext(step.next, page.url) ?? {};
     if (reason !== undefined)
@@ -127,21 +125,24 @@ export async function* pagesOf(
   }
 }
 
-/** Finds the next page by a link in the header, or else as the description or the answer itself says. */
+/** Finds the next page by a link in the header, or else as the description says. */
 function nextStep(walk: Walk, page: Page): PageStep {
-  const header = headerValue(page.headers, 'link');
-  const link = linkTarget(header, 'next');
-  if (link !== undefined) return { next: link, isLinked: true };
-  const sign = findListSign(page, walk);
-  const isLinked = walk.isLinked || linkTarget(header, 'first', 'prev', 'last') !== undefined;
-  const described = isLinked ? undefined : describedStep(walk, page, sign);
-  if (described) return described;
-  // An answer may have a link to the next page that the description does not mention.
-  return sign?.link === undefined ? { mayBeCut: sign?.clause } : { next: sign.link };
+  const next = linkOf(page, 'next');
+  if (next !== undefined) return { next };
+  const mayBeCut = findListSign(page, walk);
+  return (walk.isLinked ? undefined : describedStep(walk, page, mayBeCut)) ?? { mayBeCut };
 }
 
-/** Returns the next step by the description, if the description covers this page. */
-function describedStep(walk: Walk, page: Page, sign: ReturnType<typeof findListSign>): PageStep | undefined {
+function linkOf({ headers }: Page, ...relations: readonly string[]): string | undefined {
+  return linkTarget(headerValue(headers, 'link'), ...relations);
+}
+
+/**
+ * Returns the next step by the description, if the description covers this page.
+ *
+ * @param sign what the answer says about further records.
+ */
+function describedStep(walk: Walk, page: Page, sign: string | undefined): PageStep | undefined {
   const { first, size, count, pages, operation } = walk;
   const { paging } = operation;
   const isFull = size !== undefined && count >= size;
@@ -153,9 +154,9 @@ function describedStep(walk: Walk, page: Page, sign: ReturnType<typeof findListS
       return { mayBeCut: `it answered ${count}, a full page, and no ${paging.next.join('.')}` };
     }
     case 'number':
-      return stepByCount(paging, (walk.firstNumber ?? 0) + walk.pages, walk, page, sign?.clause);
+      return stepByCount(paging, (walk.firstNumber ?? 0) + walk.pages, walk, page, sign);
     case 'offset':
-      return stepByCount(paging, count, walk, page, sign?.clause);
+      return stepByCount(paging, count, walk, page, sign);
     case 'unknown': {
       if (sign) return undefined;
       if (paging.by !== undefined && count > 0)
@@ -176,12 +177,10 @@ function stepByCursor(
 ): PageStep | undefined {
   const value = valueIn(page.envelope, next);
   if (value === undefined || value === null || value === '' || value === false) return undefined;
-  if (typeof value === 'boolean' || typeof value === 'object')
-    return { mayBeCut: `its ${next.join('.')} is neither a link nor a cursor` };
-  const text = String(value);
-  if (isLink(text)) return { next: text };
-  if (parameter === undefined) return { mayBeCut: `its ${next.join('.')} is not a link` };
-  return { next: withQueryParameter(first, parameter, text) };
+  const text = typeof value === 'boolean' || typeof value === 'object' ? undefined : String(value);
+  if (text !== undefined && isLink(text)) return { next: text };
+  if (text !== undefined && parameter) return { next: withQueryParameter(first, parameter, text) };
+  return { mayBeCut: `its ${next.join('.')} is neither a link nor a cursor that the list takes` };
 }
 
 /** @param value the number of the next page, or of its first record. */
