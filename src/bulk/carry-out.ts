@@ -6,7 +6,7 @@ import { Pace } from '../client/pace.ts';
 import type { Context } from '../context.ts';
 import type { View } from '../output/columns.ts';
 import { lineOf } from '../output/messages.ts';
-import type { Output } from '../output/printer.ts';
+import { inPages, type Output } from '../output/printer.ts';
 import { withProgress } from '../output/streams.ts';
 import { monotonicMs } from '../process/deadline.ts';
 import { type CliError, exitCodes, InterruptedError, type Signal } from '../process/errors.ts';
@@ -26,7 +26,7 @@ import {
   createRowView,
   describePlan,
   largestChangesText,
-  planPages,
+  printedRows,
   rowTerms,
 } from './row-view.ts';
 import { type Run, runKinds } from './run.ts';
@@ -102,7 +102,8 @@ export async function previewRun(
     'dry-run': problems > 0 ? exitCodes.partial : 0,
   }[mode];
   return {
-    ...planPages(run, plan),
+    kind: 'list',
+    pages: inPages(printedRows(run, plan)),
     notices: describePlan(run.header, plan),
     exitCode,
     error: guardError,

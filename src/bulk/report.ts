@@ -12,7 +12,7 @@ import { counted, groupDigits, joinFirst, sanitize, shorten } from '../process/t
 import type { RunInfo } from './list-runs.ts';
 import { nextStepOf, rejectsLine, type UnwrittenPart } from './next-step.ts';
 import { idOfRow, type RowCounts, type RunRow, rowCountOf, rowName, rowStateOf, rowStates } from './row.ts';
-import { describeExample, groupFailures, rowTerms } from './row-view.ts';
+import { describeFailure, groupFailures } from './row-view.ts';
 import { runKinds } from './run.ts';
 
 /** The facts of a run after a session, and what the session did. */
@@ -65,25 +65,23 @@ export function toRunJson({
 /**
  * A report as one JSON object: the facts of the run, and those of the session.
  *
- * @param commands.next the command that goes on with the run, unless it is finished.
- * @param commands.undo the command that takes it back, if it wrote rows and can be undone.
+ * @param next the command that goes on with the run, unless it is finished.
+ * @param undo the command that takes it back, if it wrote rows and can be undone.
  */
-export function toReportJson(
-  report: Report,
-  commands: { readonly next: string | undefined; readonly undo: string | undefined },
-): JsonObject {
+function toReportJson(report: Report, next: string | undefined, undo: string | undefined): JsonObject {
   const { header, rows, seconds, rejects, stop } = report;
   const { idField } = nouns[header.noun];
   return {
     ...toRunJson(report),
     seconds,
     rejects,
-    ...commands,
+    next,
+    undo,
     stopped: stop?.message,
-    failures: groupFailures(rows).map(({ example: { id, ...example }, ...group }) => ({
-      ...group,
-      example: { ...example, [idField]: id },
-    })),
+    failures: groupFailures(rows).map(({ kind, state, count, first: { line, id, outcome } }) => {
+      const { message, requestId } = outcome?.reason ?? {};
+      return { kind, state, count, example: { line, [idField]: id, message, requestId } };
+    }),
   } as JsonObject;
 }
 
@@ -176,7 +174,7 @@ export async function reportOutput(context: Context, report: Report): Promise<Ou
     error: error ?? unwritten?.error.with({ hint: next?.hint ?? noJournalHint }),
   };
   const { content } = context.printer();
-  const json = toReportJson(report, { next: next?.command, undo });
+  const json = toReportJson(report, next?.command, undo);
   if (content === 'ids' && header.kind === 'create')
     return {
       kind: 'text',
@@ -228,10 +226,10 @@ function summaryText(report: Report, style: Style): string {
     .map((state) => `${groupDigits(counts[state])} ${state}`);
   const lines = [counts.applied === rowCount ? style.green(facts) : facts];
   if (stateTexts.length > 0) lines.push(stateTexts.join(', '));
-  for (const { state, count, kind, example } of groupFailures(rows)) {
+  for (const { state, count, kind, first } of groupFailures(rows)) {
     const paint = state === 'failed' ? style.red : style.yellow;
     lines.push(paint(`${groupDigits(count)} x  ${sanitize(`${state}: ${kind}`)}`));
-    lines.push(style.dim(`    ${describeExample(example, rowTerms(header.noun).record)}`));
+    lines.push(style.dim(`    ${describeFailure(first, header.noun)}`));
   }
   return `${[...lines, style.dim(`run ${id}`)].join('\n')}\n`;
 }

@@ -3,7 +3,7 @@ import { differencesOf, fieldText, isFields, type RecordValue, toJsonValue } fro
 import { shownCode } from '../client/reasons.ts';
 import { type Column, pickColumns, type View } from '../output/columns.ts';
 import type { Notice } from '../output/messages.ts';
-import { inPages, type Output, type Printer } from '../output/printer.ts';
+import type { Printer } from '../output/printer.ts';
 import { counted, groupDigits, sanitize } from '../process/text.ts';
 import type { Row } from '../writes/decide.ts';
 import { changeOf, lastReadValue, type Plan } from './plan.ts';
@@ -88,11 +88,6 @@ function differencesText(value: RecordValue | undefined, other: RecordValue | un
     .join(', ');
 }
 
-/** A plan as it is printed: the rows that will be written or cannot be written. */
-export function planPages(run: Run, plan: Plan): Extract<Output, { kind: 'list' }> {
-  return { kind: 'list', pages: inPages(printedRows(run, plan)) };
-}
-
 /** The number of rows that cannot be written, invalid rows included. */
 export function countProblems(run: Run, { rows }: Plan): number {
   return invalidOf(run).length + rows.filter(isProblemRow).length;
@@ -108,7 +103,7 @@ function isProblemRow({ outcome }: Row): boolean {
 }
 
 /** Yields the rows that will be written or cannot be written, and then the invalid rows. */
-function* printedRows(run: Run, { rows }: Plan): Generator<PrintedRow> {
+export function* printedRows(run: Run, { rows }: Plan): Generator<PrintedRow> {
   const { noun } = run.header;
   for (const row of rows)
     if (!row.outcome || isProblemRow(row)) yield toPrintedRow(noun, row, plannedState(row));
@@ -172,48 +167,43 @@ export function describePlan({ noun }: RunHeader, plan: Plan): Notice[] {
       'note',
       `${counted(booked.length, 'row is', 'rows are')} left out: ${booked[0]?.outcome?.reason?.message}; apply --again books all once more`,
     ]);
-  for (const { count, example } of groupFailures(decidedRows))
+  for (const { count, first } of groupFailures(decidedRows))
     notices.push([
       'warning',
-      `${counted(count, 'row', 'rows')} cannot be written: ${describeExample(example, record)}`,
+      `${counted(count, 'row', 'rows')} cannot be written: ${describeFailure(first, noun)}`,
     ]);
   return notices;
 }
 
 /** The rows that failed, or are unknown, for the same reason. */
-type FailureGroup = ReturnType<typeof groupFailures>[number];
+interface FailureGroup {
+  readonly state: 'failed' | 'unknown';
+  /** Status and code, such as `409 in_use`, or a code alone, such as `timeout`. */
+  readonly kind: string;
+  count: number;
+  readonly first: RunRow;
+}
 
-/**
- * Groups the rows that failed or are unknown by reason, the largest group first, each with its first row as an example.
- * `kind` is status and code, such as `409 in_use`, or a code alone, such as `timeout`.
- */
-export function groupFailures(rows: Iterable<RunRow>) {
-  const groups = new Map<string, ReturnType<typeof firstFailure>>();
+/** Groups the rows that failed or are unknown by reason, the largest group first. */
+export function groupFailures(rows: Iterable<RunRow>): FailureGroup[] {
+  const groups = new Map<string, FailureGroup>();
   for (const row of rows) {
-    const { kind: state } = row.outcome ?? {};
+    const { kind: state, reason } = row.outcome ?? {};
     if (state !== 'failed' && state !== 'unknown') continue;
-    const first = firstFailure(row, state);
-    const group = groups.get(`${state} ${first.kind}`);
+    const code = reason ? shownCode(reason) : state;
+    const hasStatus = reason?.status !== undefined && code !== String(reason.status);
+    const kind = hasStatus ? `${reason.status} ${code}` : code;
+    const group = groups.get(`${state} ${kind}`);
     if (group) group.count += 1;
-    else groups.set(`${state} ${first.kind}`, first);
+    else groups.set(`${state} ${kind}`, { state, kind, count: 1, first: row });
   }
   return [...groups.values()].sort((a, b) => b.count - a.count);
 }
 
-function firstFailure({ line, id, outcome }: RunRow, state: 'failed' | 'unknown') {
-  const { status, message = state, requestId } = outcome?.reason ?? {};
-  const code = outcome?.reason ? shownCode(outcome.reason) : state;
-  const kind = status === undefined || code === String(status) ? code : `${status} ${code}`;
-  return { kind, state, count: 1, example: { line, id, message, requestId } };
-}
-
-/** Describes the first row of a group of failures: `line 7, pet 42: …`. */
-export function describeExample(
-  { line, id, message, requestId }: FailureGroup['example'],
-  record: string,
-): string {
-  const name = id === undefined ? '' : `, ${record} ${id}`;
-  return sanitize(
-    `line ${line}${name}: ${message}${requestId === undefined ? '' : ` (request ${requestId})`}`,
-  );
+/** Describes a row that failed or is unknown: `line 7, pet 42: …`. */
+export function describeFailure({ line, id, outcome }: RunRow, noun: NounName): string {
+  const name = id === undefined ? '' : `, ${rowTerms(noun).record} ${id}`;
+  const { message = outcome?.kind, requestId } = outcome?.reason ?? {};
+  const request = requestId === undefined ? '' : ` (request ${requestId})`;
+  return sanitize(`line ${line}${name}: ${message}${request}`);
 }
