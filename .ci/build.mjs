@@ -7,7 +7,7 @@ import { appendFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { basename, join, resolve } from 'node:path';
 import { build } from 'esbuild';
-import { leanConf } from './lean-conf.mjs';
+import { leanPackages } from './lean-packages.mjs';
 
 const outdir = 'dist';
 /** The packages that most commands load. They are part of the bundle of the program, and so of its code cache. */
@@ -49,18 +49,15 @@ const rawText = {
 const packages = new Map();
 const packagesApart = {
   name: 'a bundle for each package',
-  setup({ onResolve, onLoad }) {
+  setup({ onResolve }) {
     onResolve({ filter: /^[@a-z]/ }, ({ path, kind, importer }) => {
       if (/node_modules[\\/]conf[\\/]/.test(importer)) return undefined;
-      // commander loads child_process at once, for subcommands that are other programs. This program has none.
-      if (path === 'node:child_process' && importer.includes('commander')) return { path, namespace: 'none' };
       if (kind === 'entry-point' || path.startsWith('node:') || packagesInside.includes(path))
         return undefined;
       const file = `${path.replace('@', '').replaceAll('/', '-').replace(/\.js$/, '')}.js`;
       packages.set(file, alias[path] ?? path);
       return { path: `../dist/${file}`, external: true };
     });
-    onLoad({ filter: /.*/, namespace: 'none' }, () => ({ contents: 'module.exports = {};' }));
     // These import parts of a package: all of it would take longer to load.
     onResolve({ filter: /\/(inquirer|undici-parts)\.ts$/ }, ({ path, kind, resolveDir }) => {
       if (kind === 'entry-point') return undefined;
@@ -86,8 +83,8 @@ const onlyReads = {
 await rm(outdir, { recursive: true, force: true });
 await mkdir(outdir, { recursive: true });
 const results = [
-  await buildBundle('petstore.js', 'src/bin.ts', [rawText, leanConf, packagesApart]),
-  await buildBundle('reads.js', 'src/bin.ts', [rawText, leanConf, onlyReads, packagesApart]),
+  await buildBundle('petstore.js', 'src/bin.ts', [rawText, leanPackages, packagesApart]),
+  await buildBundle('reads.js', 'src/bin.ts', [rawText, leanPackages, onlyReads, packagesApart]),
   await build({
     ...common,
     plugins: [packagesApart],
@@ -95,7 +92,7 @@ const results = [
     outfile: join(outdir, 'without-program.js'),
   }),
 ];
-for (const [file, entry] of packages) results.push(await buildBundle(file, entry));
+for (const [file, entry] of packages) results.push(await buildBundle(file, entry, [leanPackages]));
 await writeFile(join(outdir, 'LICENSES.txt'), licencesOf(results.flatMap(packagesIn)));
 
 // The commands as data, for help and completion.
@@ -103,7 +100,7 @@ const tree = resolve(outdir, 'tree.js');
 await build({
   ...common,
   alias,
-  plugins: [rawText, leanConf],
+  plugins: [rawText, leanPackages],
   stdin: {
     contents: `export { makeHelpFiles } from './cli/help.ts';
       export { createStyle } from './output/style.ts';
@@ -119,7 +116,7 @@ for (const [name, text] of Object.entries(await makeHelpFiles(program, bold)))
   await writeFile(join(outdir, name), text);
 
 /** Builds a bundle that bin/petstore.js runs as a function, with a code cache. The bundle ends with a hash of its content. */
-async function buildBundle(file, entry, plugins = []) {
+async function buildBundle(file, entry, plugins) {
   const outfile = join(outdir, file);
   const banner = { js: '(function (require, module, __dirname) {' };
   const footer = { js: '})' };

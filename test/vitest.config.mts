@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitest/config';
-import { writer } from '../.ci/lean-conf.mjs';
+import { writer } from '../.ci/lean-packages.mjs';
 
 // The program's own settings of the shell that runs the tests reach no test.
 for (const name of Object.keys(process.env)) if (/^PETSTORE_(?!TEST_)/.test(name)) delete process.env[name];

@@ -103,7 +103,7 @@ export function writeFileAtomic(path: string, data: string, mode = 0o600): void 
 
 /**
  * Replaces the content of a file, whole or not at all, also after a crash or on a full disk. conf writes with it, in place
- * of the package atomically (`.ci/lean-conf.mjs`).
+ * of the package atomically (`.ci/lean-packages.mjs`).
  *
  * @param data the text, or its lines without line breaks.
  * @throws the error of the system; the old content stays.

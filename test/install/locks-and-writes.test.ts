@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { build } from 'esbuild';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { leanConf } from '../../.ci/lean-conf.mjs';
+import { leanPackages } from '../../.ci/lean-packages.mjs';
 import { writeFileAtomic } from '../../src/process/files.ts';
 import { holderOf, takeLock, withLock } from '../../src/process/lock.ts';
 import { temporaryFolder } from '../helpers/temporary-folder.ts';
@@ -36,7 +36,7 @@ beforeAll(async () => {
     stdin,
     bundle: true,
     platform: 'node',
-    plugins: [leanConf],
+    plugins: [leanPackages],
     outfile: worker,
     logLevel: 'error',
   });

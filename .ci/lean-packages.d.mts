@@ -1,4 +1,4 @@
 import type { Plugin } from 'esbuild';
 
 export declare const writer: string;
-export declare const leanConf: Plugin;
+export declare const leanPackages: Plugin;
