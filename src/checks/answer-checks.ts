@@ -24,7 +24,6 @@ import {
 } from './check.ts';
 import { type Condition, differenceTo, matchesStatus, meetsStatus } from './condition.ts';
 import { askList, detailsOf, failOn, idParameter, judge, listedIds, reachOperation } from './judge-answer.ts';
-import { judgeNextLink } from './operation-checks.ts';
 
 const { auth, unavailable, 'check-failed': checkFailed } = exitCodes;
 const otherHint =
@@ -35,23 +34,21 @@ const otherHint =
  *
  * @param expect the conditions of `--expect`. The first path among them is asked for if the contract has no GET.
  */
-export async function checkHttp(context: CheckContext, expect: readonly Condition[]): Promise<Finding[]> {
+export async function checkHttp(context: CheckContext, expect: readonly Condition[]): Promise<Finding> {
   try {
     const operation = reachOperation(context.reads);
     const fallback = expect.find(({ path }) => path !== undefined);
     const answer = await (operation
       ? context.ask(operation)
       : context.get(fallback?.path ?? context.client.baseUrl));
-    const first = judgeFirstAnswer(context, operation, answer);
-    const link = operation?.isList && !isFailure(first) ? judgeNextLink(answer) : undefined;
-    return [first, ...(link ? [warn(link.reason, link)] : [])];
+    return judgeFirstAnswer(context, operation, answer);
   } catch (error) {
     if (!(error instanceof CliError)) throw error;
     context.signal.throwIfAborted();
     const finding: Finding = { ...findingOfError(error), state: 'fail', exitCode: unavailable };
-    if (error.details.noAnswer !== 'redirect') return [finding];
+    if (error.details.noAnswer !== 'redirect') return finding;
     const { reason, hint = otherHint } = finding;
-    return [{ ...finding, reason: `${reason}; ${tokenClause(context)}`, hint, exitCode: checkFailed }];
+    return { ...finding, reason: `${reason}; ${tokenClause(context)}`, hint, exitCode: checkFailed };
   }
 }
 

@@ -15,7 +15,7 @@ import type { Finding } from './check.ts';
 /** The result of a comparison of a body with a schema. */
 export interface BodyResult {
   readonly mismatch?: Mismatch | undefined;
-  /** A reason for a warning, a clause: a time without an offset, or a comparison that took too long. */
+  /** A reason for a warning, a clause: the comparison took too long. */
   readonly remark?: string | undefined;
 }
 
@@ -26,8 +26,6 @@ type Mismatch = Pick<Finding, 'reason' | 'pointer' | 'expected' | 'got'>;
 interface Comparison {
   /** The schemas to which others refer, by the references to them. */
   readonly definitions: JsonObject;
-  /** True if a time without an offset, as many frameworks print it, is a time. */
-  readonly allowsLocalTimes: boolean;
   /** The moment when the comparison is given up: alternatives within alternatives can take years. */
   readonly untilMs: number;
 }
@@ -51,14 +49,9 @@ export function compareBody(
   limitMs = 10_000,
 ): BodyResult {
   const untilMs = monotonicMs() + limitMs;
-  const firstMismatch = (allowsLocalTimes: boolean) => {
-    const [mismatch] = mismatchesIn(schema, body, '', { definitions, allowsLocalTimes, untilMs });
-    return mismatch;
-  };
   try {
-    const strictMismatch = firstMismatch(false);
-    const mismatch = strictMismatch && firstMismatch(true);
-    return mismatch ? { mismatch } : { remark: strictMismatch?.reason };
+    const [mismatch] = mismatchesIn(schema, body, '', { definitions, untilMs });
+    return { mismatch };
   } catch (error) {
     if (!(error instanceof LateError)) throw error;
     return { remark: `the body could not be checked within ${durationText(limitMs)}` };
@@ -82,7 +75,7 @@ function* mismatchesIn(
   if (schema === false) yield toMismatch('absent', value, pointer);
   // The upgrade from OpenAPI 3.0 leaves `nullable` beside a reference or a composition as it is.
   if (!isJsonObject(schema) || (value === null && schema.nullable === true)) return;
-  const expected = brokenRule(schema, value, comparison);
+  const expected = brokenRule(schema, value);
   if (expected !== undefined) yield toMismatch(expected, value, pointer);
   const { anyOf, oneOf } = schema;
   for (const part of conjoinedSchemas(schema, comparison))
@@ -125,11 +118,7 @@ function schemaAt(reference: string, { definitions }: Comparison): JsonValue {
 }
 
 /** Returns the requirement of the first rule that a value itself breaks. Its members are compared elsewhere. */
-function brokenRule(
-  schema: JsonObject,
-  value: JsonValue,
-  { allowsLocalTimes }: Comparison,
-): string | undefined {
+function brokenRule(schema: JsonObject, value: JsonValue): string | undefined {
   const { type, enum: values, const: constant, format } = schema;
   if (type !== undefined && ![type].flat().some((name) => isOfType(value, name))) return typeText(schema);
   // In OpenAPI 3.0, null is allowed beside the values of an enum.
@@ -138,7 +127,8 @@ function brokenRule(
     return `one of ${values.map((each) => printJson(each)).join(', ')}`;
   if (constant !== undefined && !hasSameJson(constant, value)) return printJson(constant);
   if (typeof value === 'string') {
-    const isInstant = isDateTime(value) || (allowsLocalTimes && isDateTime(`${value}Z`));
+    // Many frameworks print times without an offset.
+    const isInstant = isDateTime(value) || isDateTime(`${value}Z`);
     const isBroken = (format === 'date-time' && !isInstant) || (format === 'date' && !isDay(value));
     return isBroken ? `a string of the format ${format}` : undefined;
   }

@@ -86,7 +86,6 @@ export function selectChecks(selection: Selection): SelectedChecks {
     { id: 'auth/missing', run: checkAuth },
     ...expect.map((condition, index) => ({
       id: `expect/${index + 1}`,
-      title: condition.text,
       run: (context: CheckContext) => checkCondition(context, condition),
     })),
     // Another deployment may have answered since.

@@ -66,8 +66,6 @@ export interface CheckContext extends Service {
 export interface Check {
   /** Stable: `group/name`. */
   readonly id: string;
-  /** The condition of `expect/1`, which JUnit reports name besides the id. */
-  readonly title?: string | undefined;
   /** The operation under test. If the operation is not stable, a failure is a warning. */
   readonly operation?: Operation | undefined;
   /** True if all later checks are skipped if this check fails. Its exit code is then that of the command. */

@@ -31,7 +31,7 @@ export function toJsonReport(report: SmokeReport, indent: number): string {
 }
 
 function toCheck({ id, elapsedMs, operation, state, ...others }: CheckResult) {
-  const { title, isPrerequisite, exitCode, endsWait, ...details } = others;
+  const { isPrerequisite, exitCode, endsWait, ...details } = others;
   return { id, seconds: seconds(elapsedMs), operation: operation?.id, result: state, ...details };
 }
 
@@ -63,9 +63,9 @@ export function toJunitReport({ target, startedAt, elapsedMs, results }: SmokeRe
 }
 
 function testCase(result: CheckResult): string {
-  const { id, title, elapsedMs } = result;
+  const { id, elapsedMs } = result;
   const values = {
-    name: title === undefined ? id : `${id} ${title}`,
+    name: id,
     classname: `petstore.smoke.${groupOf(id)}`,
     time: seconds(elapsedMs),
   };

@@ -14,7 +14,6 @@ import {
   fail,
   flaky,
   pass,
-  type RawAnswer,
   skip,
   statusText,
   warn,
@@ -118,7 +117,7 @@ function judgeIds(answer: CheckAnswer): Finding | undefined {
 }
 
 /** Fails the link to the next page, if the answer has one, that is not a URL or leaves the service. */
-export function judgeNextLink(page: RawAnswer): Finding | undefined {
+function judgeNextLink(page: CheckAnswer): Finding | undefined {
   const link = nextOf(page);
   if (link === undefined) return undefined;
   const details = faultOfNext(link, page.url);
@@ -149,7 +148,7 @@ async function judgeNextPage(context: CheckContext, page: CheckAnswer): Promise<
 }
 
 /** Returns the link to the next page as the header has it. */
-function nextOf({ headers }: RawAnswer): string | undefined {
+function nextOf({ headers }: CheckAnswer): string | undefined {
   return linkTarget(headerValue(headers, 'link'), 'next');
 }
 

@@ -126,7 +126,7 @@ function parsedContent({ headers, body }: RawResponse): Pick<RawAnswer, 'mediaTy
  * one of its requests was repeated.
  */
 export function resultOf(
-  { id, title, operation, isPrerequisite }: Omit<Check, 'run'>,
+  { id, operation, isPrerequisite }: Omit<Check, 'run'>,
   findings: readonly Finding[],
   { strict, mask }: Pick<Service, 'strict' | 'mask'>,
   attempts: readonly Attempt[] = [],
@@ -145,7 +145,7 @@ export function resultOf(
     return { ...finding, state: 'warn', reason: `${reason} (${checked.id} is ${checked.stability})` };
   };
   const finding = weigh(toSafe(gravestOf(findings), mask));
-  return { operation, ...finding, id, title, isPrerequisite, elapsedMs };
+  return { operation, ...finding, id, isPrerequisite, elapsedMs };
 }
 
 /** Makes one finding of all that are as grave as the gravest: the first one, with the reasons of all. */

@@ -108,16 +108,6 @@ test('the binding is named with the number of its operations', async () => {
   expect(bound.findings.config?.reason).toMatch(/; bound to a description, 18 of 20 operations$/);
 });
 
-test.each([
-  ['warn', 'ALL_PROXY is not read', { ALL_PROXY: 'http://127.0.0.1:1' }],
-  ['pass', '', { all_proxy: 'http://127.0.0.1:1', HTTP_PROXY: 'http://127.0.0.1:1' }],
-])('ALL_PROXY is a warning if no proxy is used: %s', async (state, reason, env) => {
-  await using server = await healthy();
-  const { code, findings } = await examine(`--base-url ${server.url}`, env);
-  expect(code).toBe(0);
-  expect(findings.config).toMatchObject({ state, reason: containing(reason) });
-});
-
 test.each<
   [title: string, code: number, reason: string, words: string, env: RunOptions['env'], config: object]
 >([

@@ -71,7 +71,7 @@ async function runDoctor(context: Context): Promise<Output> {
  */
 async function examineConfig(context: Context): Promise<{ service?: Service; findings: Finding[] }> {
   const { settings, io } = context;
-  const { problems, warnings, offline, profile, baseUrl } = settings;
+  const { problems, warnings, profile, baseUrl } = settings;
   try {
     if (problems[0]) throw problems[0];
     const service = await connectForChecks(context);
@@ -85,9 +85,6 @@ async function examineConfig(context: Context): Promise<{ service?: Service; fin
       tokenFinding(settings, contract),
       pass(contract === builtInContract ? 'not bound to a description' : `bound to a description, ${count}`),
       ...warnings.map((warning) => warn(warning)),
-      ...(!offline && isProxyIgnored(io.env)
-        ? [warn('ALL_PROXY is not read, so no proxy is used', { hint: 'set HTTPS_PROXY or HTTP_PROXY' })]
-        : []),
     ];
     return { service, findings };
   } catch (error) {
@@ -105,9 +102,4 @@ function tokenFinding(settings: Settings, { tokenHeader }: Contract): Finding {
   return use.kind !== 'sent'
     ? warn(`${label} is not sent: ${use.why}`, { hint: 'see `petstore config explain`' })
     : pass(`${label} is sent as ${use.header.name}`);
-}
-
-function isProxyIgnored(env: Context['io']['env']): boolean {
-  const isSet = (name: string) => (env[name] ?? env[name.toLowerCase()] ?? '') !== '';
-  return isSet('ALL_PROXY') && !isSet('HTTP_PROXY') && !isSet('HTTPS_PROXY');
 }
