@@ -173,15 +173,6 @@ export function createPrinter(io: Io, options: PrinterOptions) {
     }
   }
 
-  async function records<Entity>(
-    pages: Pages<Entity>,
-    view: View<Entity>,
-    limit?: number | undefined,
-  ): Promise<void> {
-    const sortedPages = sort === undefined ? pages : sortPages(pages, compareBy(view, sort));
-    await printPages(limit === undefined ? sortedPages : firstOf(sortedPages, limit), view, 'list');
-  }
-
   async function textOrData({ text, data }: TextOutput): Promise<void> {
     if (content !== 'documents') return io.stdout.write(text);
     const job = await createJob<unknown>([], Array.isArray(data) ? 'list' : 'record');
@@ -191,7 +182,6 @@ export function createPrinter(io: Io, options: PrinterOptions) {
 
   return {
     content,
-    records,
     /** Returns true if the output needs a column: it is printed, or the records are sorted by it. */
     shows<Entity>(view: View<Entity>, column: string): boolean {
       const hasColumns = content === 'text' || content === 'cells';
@@ -203,9 +193,10 @@ export function createPrinter(io: Io, options: PrinterOptions) {
       if (output.kind === 'nothing') return;
       if (output.kind === 'text') return textOrData(output);
       if (!view) throw new Error('records are printed without a view');
-      return output.kind === 'record'
-        ? printPages([[output.record]], view, 'record')
-        : records(output.pages, view, output.limit);
+      if (output.kind === 'record') return printPages([[output.record]], view, 'record');
+      const { limit } = output;
+      const pages = sort === undefined ? output.pages : sortPages(output.pages, compareBy(view, sort));
+      return printPages(limit === undefined ? pages : firstOf(pages, limit), view, 'list');
     },
     /** Formats records as a table for a stream. */
     async tableText<Entity>(

@@ -135,8 +135,8 @@ async function printOnce(access: Access, { intervalMs, limit, read }: WatchOptio
     const store = settings.baseUrl ?? 'the embedded store';
     const title = `${noun.plural} of ${sanitize(store)} at ${clock}, every ${durationText(intervalMs)}`;
     await io.stdout.write(`${clearScreen}${bold(title)}\n`);
-    const namedRecords = pages.map((page) => withNames(access, page, nameById));
-    await context.printer().records(namedRecords, access.view, limit);
+    const namedPages = pages.map((page) => withNames(access, page, nameById));
+    await context.printer().output({ kind: 'list', pages: namedPages, limit }, access.view);
   } catch (error) {
     if (!(error instanceof CliError) || error.kind === 'usage') throw error;
     await io.stdout.write(`${red(`${clock}: ${sanitize(errorSentence(error))}`)}\n`);
