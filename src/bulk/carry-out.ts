@@ -215,7 +215,7 @@ async function writePlan(
     const startedMs = monotonicMs();
     if (total > 0) await withProgress(context, activity, writeRows);
     const seconds = Math.round(monotonicMs() - startedMs) / 1000;
-    const ending = endSession(run, plan, journal, { name: rejects, folder: context.io.cwd });
+    const ending = endSession(run, plan, journal, context.io.cwd, rejects);
     return { ...toRunInfo(run), rows: run.rows, seconds, stop: stop.cause, ...ending };
   });
 }

@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs';
 import { shownCode } from '../client/reasons.ts';
 import { type Reject, rejectsName, writeRejects } from '../input/rejects.ts';
 import { CliError, systemReason } from '../process/errors.ts';
-import type { FileName } from '../process/files.ts';
 import type { Outcome } from '../writes/decide.ts';
 import type { Journal } from './journal.ts';
 import type { Plan } from './plan.ts';
@@ -15,7 +14,8 @@ export function endSession(
   run: Run,
   plan: Plan,
   journal: Journal,
-  file: RejectsFile,
+  folder: string,
+  name: string | undefined,
 ): Pick<Report, 'rejects' | 'unwritten'> {
   try {
     const doubtfulRows = plan.changes.filter((row) => row.doubt && !row.outcome);
@@ -23,7 +23,7 @@ export function endSession(
       doubtfulRows.map((row) => ({ kind: 'outcome', row, outcome: interrupted, doubt: row.doubt })),
     );
     journal.sync();
-    return { rejects: writeEnd(run, journal, file), unwritten: undefined };
+    return { rejects: writeEnd(run, journal, folder, name), unwritten: undefined };
   } catch (thrown) {
     const error = thrown instanceof CliError ? thrown : new CliError('failed', systemReason(thrown));
     const what = error !== journal.error ? 'rejects' : existsSync(journal.path) ? 'end' : 'journal';
@@ -33,20 +33,15 @@ export function endSession(
   }
 }
 
-/** Where rejects go. Without a name they go beside the input: see `rejectsName`. */
-type RejectsFile = Omit<FileName, 'name'> & { readonly name?: string | undefined };
-
 /**
  * Writes the rejects of a session, those that no earlier session has written, and then its end into the journal.
  *
+ * @param folder the current folder.
+ * @param givenName the name of the file of rejects. By default they go beside the input: see `rejectsName`.
  * @returns the name of the file, with a number if the name was in use, or undefined if there are no rejects.
  * @throws CliError `failed`. If the rejects cannot be written, the journal gets no end, and a resume writes them.
  */
-export function writeEnd(
-  run: Run,
-  journal: Journal,
-  { folder, name: namedFile }: RejectsFile,
-): string | undefined {
+export function writeEnd(run: Run, journal: Journal, folder: string, givenName?: string): string | undefined {
   const { header, rows, invalid, rejectedLines } = run;
   const { format, columns, name, file: path } = header;
   const rejects: Reject[] = rejectedLines
@@ -63,7 +58,7 @@ export function writeEnd(
     const reason = outcome?.reason;
     rejects.push({ line, text, state: 'failed', reason: reason && { ...reason, code: shownCode(reason) } });
   }
-  const file = { folder, name: namedFile ?? rejectsName({ name, path: path ?? undefined }, format, folder) };
+  const file = { folder, name: givenName ?? rejectsName({ name, path: path ?? undefined }, format, folder) };
   const writtenFile = rejects.length > 0 ? writeRejects(file, format, columns, rejects) : undefined;
   const end = { ...rowTotals(rows, header), planNumber: run.planNumber, ended: new Date().toISOString() };
   journal.appendChanges([{ kind: 'end', end }]);

@@ -37,14 +37,14 @@ export function* markBeforeSending(
       rows.push(row);
     }
     from += rows.length;
-    if (!keepOrStop(stop, () => keepMark(journal, { rows }))) return;
+    if (!keepOrStop(stop, () => keepMark(journal, { kind: 'mark', rows }))) return;
     yield* rows;
   }
 }
 
 /** Marks rows, and returns when the mark is on the disk. @throws CliError as `Journal.sync`. */
-function keepMark(journal: Journal, mark: Omit<Extract<RunChange, { kind: 'mark' }>, 'kind'>): void {
-  journal.appendChanges([{ kind: 'mark', ...mark }]);
+function keepMark(journal: Journal, mark: Extract<RunChange, { kind: 'mark' }>): void {
+  journal.appendChanges([mark]);
   journal.sync();
 }
 
@@ -116,7 +116,7 @@ export function createRowKeeper(
   };
   return {
     async mark(row, planned) {
-      keepOrStop(stop, () => keepMark(journal, { rows: [row], planned }));
+      keepOrStop(stop, () => keepMark(journal, { kind: 'mark', rows: [row], planned }));
     },
     async outcome(row, settled) {
       const { state, outcome } = settled;

@@ -51,7 +51,7 @@ export async function settleByHand(
   journal.appendChanges(outcomes.map(([row, outcome]) => ({ kind: 'outcome', row, outcome })));
   journal.sync();
   const remaining = unfinishedCount(rowTotals(run.rows));
-  const rejects = remaining === 0 ? writeEnd(run, journal, { folder: context.io.cwd }) : undefined;
+  const rejects = remaining === 0 ? writeEnd(run, journal, context.io.cwd) : undefined;
   journal.close();
   const state =
     remaining === 0 ? ' is finished' : `: ${counted(remaining, 'more row is', 'more rows are')} open`;
