@@ -60,7 +60,7 @@ function keepOrStop(stop: Stop<CliError>, keep: () => void): boolean {
 }
 
 /** Keeps the rows of a session. */
-export interface SessionKeeper extends Required<RowKeeper<RunRow>> {
+interface SessionKeeper extends Required<RowKeeper<RunRow>> {
   /** `ended`: all rows that have an outcome. */
   readonly counts: { readonly ended: number; readonly failed: number; readonly unknown: number };
   /** Keeps the outcomes that still wait. Call it at the end. */
