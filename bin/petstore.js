@@ -62,10 +62,12 @@ function runBundle(name, file) {
   const build = source.slice(-9);
   const cachedData = file && readCache(file, build);
   const script = new Script(source, { filename, cachedData });
+  // The cache of a run that failed would lack most functions. 8 is the code of a difference.
+  const isDone = (code) => code === 0 || code === 8;
   // Runs under flags of V8 leave the caches of those without alone: V8 takes only caches that were made under its own flags.
   const hasFlags = process.execArgv.length > 0 || process.env.NODE_OPTIONS;
   if (file && (!cachedData || script.cachedDataRejected) && !hasFlags)
-    process.on('exit', (code) => code !== 2 && writeCache(file, build, script));
+    process.on('exit', (code) => isDone(code) && writeCache(file, build, script));
   const module = { exports: {} };
   script.runInThisContext()(load, module, dist);
   return module.exports;
