@@ -73,15 +73,13 @@ export function findFields(columns: readonly string[], rules: ColumnRules): Fiel
 
 const countFields = ['petId', 'quantity', 'expected'] as const;
 
-/** The names of columns in a file of counts, by field. */
-type ColumnMap = Readonly<Record<string, string>>;
-
 /**
  * Parses `petId=<column>`, `quantity=<column>` (or `change=`) and `expected=<column>`, several with commas between.
  *
+ * @returns the names of columns in a file of counts, by field.
  * @throws ValueError for any other text, and for a field with two columns.
  */
-export function parseColumnMap(texts: readonly string[]): ColumnMap {
+export function parseColumnMap(texts: readonly string[]): Readonly<Record<string, string>> {
   const map: Record<string, string> = {};
   for (const text of texts.flatMap((pairs) => pairs.split(/,(?=\s*\w+\s*=)/))) {
     const [, name = '', column = ''] = /^\s*(\w+)\s*=\s*(.+?)\s*$/s.exec(text) ?? [];

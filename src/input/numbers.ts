@@ -10,12 +10,11 @@ type ThousandsSeparator = (typeof thousandsSeparators)[number];
 
 /** Values of `--decimal`. */
 export const decimalMarks = ['.', ','] as const;
-type DecimalMark = (typeof decimalMarks)[number];
 
 /** The notation of the numbers in an input, by `--thousands` and `--decimal`. Null is unknown. */
 export interface NumberNotation {
   readonly thousands: ThousandsSeparator | null;
-  readonly decimal: DecimalMark | null;
+  readonly decimal: (typeof decimalMarks)[number] | null;
 }
 
 const plainNotation: NumberNotation = { thousands: null, decimal: null };

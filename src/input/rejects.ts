@@ -14,16 +14,16 @@ export interface Reject {
   /** The line of the input on which the row begins, from 1. In a JSON document it is the number of the row. */
   readonly line: number;
   readonly state: string;
-  readonly reason?: RejectReason | undefined;
+  /** Why the row was not written. Texts of the service in it are masked. */
+  readonly reason?:
+    | {
+        readonly code?: string | undefined;
+        readonly message?: string | undefined;
+        readonly status?: number | undefined;
+      }
+    | undefined;
   /** The original text of the record, or of all records that are added up in the row. */
   readonly text: string | readonly string[];
-}
-
-/** The reason why a row was not written. Texts of the service in it are masked. */
-interface RejectReason {
-  readonly code?: string | undefined;
-  readonly message?: string | undefined;
-  readonly status?: number | undefined;
 }
 
 /**

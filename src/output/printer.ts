@@ -30,7 +30,13 @@ interface PrinterOptions {
 type Pages<Entity> = AsyncIterable<readonly Entity[]> | Iterable<readonly Entity[]>;
 
 /** The output of a command, and its messages. */
-export type Output = (ListOutput | RecordOutput | TextOutput | NoOutput) & {
+export type Output = (
+  | { readonly kind: 'list'; readonly pages: Pages<object>; readonly limit?: number | undefined }
+  | { readonly kind: 'record'; readonly record: object }
+  /** A text that is not made of records, such as a request. JSON and YAML print its data: one value, or an array of them. */
+  | { readonly kind: 'text'; readonly text: string; readonly data: unknown }
+  | { readonly kind: 'nothing' }
+) & {
   /** Printed after the output. */
   readonly notices?: readonly Notice[];
   /** A clause, printed as a warning if the output cannot be written. */
@@ -40,31 +46,6 @@ export type Output = (ListOutput | RecordOutput | TextOutput | NoOutput) & {
   /** The error that ends the command after the output, if a part of its work failed. */
   readonly error?: Error | undefined;
 };
-
-/** Records, which are printed as a list even if there is one or none. */
-interface ListOutput {
-  readonly kind: 'list';
-  readonly pages: Pages<object>;
-  readonly limit?: number | undefined;
-}
-
-interface RecordOutput {
-  readonly kind: 'record';
-  readonly record: object;
-}
-
-/** A text that is not made of records, such as a request. JSON and YAML print data in its place. */
-interface TextOutput {
-  readonly kind: 'text';
-  readonly text: string;
-  /** One value, or an array of them. */
-  readonly data: unknown;
-}
-
-/** A command that prints only messages. */
-interface NoOutput {
-  readonly kind: 'nothing';
-}
 
 /** A command that is ready to run. */
 export interface PreparedCommand {
@@ -173,7 +154,7 @@ export function createPrinter(io: Io, options: PrinterOptions) {
     }
   }
 
-  async function textOrData({ text, data }: TextOutput): Promise<void> {
+  async function textOrData(text: string, data: unknown): Promise<void> {
     if (content !== 'documents') return io.stdout.write(text);
     const job = await createJob<unknown>([], Array.isArray(data) ? 'list' : 'record');
     for await (const piece of print(job, piecesOf([data].flat())))
@@ -191,7 +172,7 @@ export function createPrinter(io: Io, options: PrinterOptions) {
     /** Prints the output of a command. */
     async output(output: Output, view: View<object> | undefined): Promise<void> {
       if (output.kind === 'nothing') return;
-      if (output.kind === 'text') return textOrData(output);
+      if (output.kind === 'text') return textOrData(output.text, output.data);
       if (!view) throw new Error('records are printed without a view');
       if (output.kind === 'record') return printPages([[output.record]], view, 'record');
       const { limit } = output;

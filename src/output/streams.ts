@@ -75,19 +75,13 @@ function createLiveLine({ stderr, env, mask }: Pick<Io, 'stderr' | 'env' | 'mask
   };
 }
 
-interface ProgressState {
-  readonly done: number;
-  readonly total?: number | undefined;
-  readonly failed?: number | undefined;
-}
-
 interface ProgressOptions {
   /** The activity, such as `applying`. */
   readonly label: string;
   /** The unit of the counts, such as `rows`. */
   readonly unit: string;
-  /** Returns the state at each drawing. */
-  read(): ProgressState;
+  /** Returns the counts at each drawing. */
+  read(): { readonly done: number; readonly total?: number; readonly failed?: number };
 }
 
 /** The part of a context that progress needs. */
@@ -110,7 +104,7 @@ export async function withProgress<Value>(
   if (quiet) return work();
   const startMs = monotonicMs();
   const start = read().done;
-  const textsOf = ({ done, total, failed }: ProgressState) => {
+  const textsOf = ({ done, total, failed }: ReturnType<typeof read>) => {
     const rate = ((done - start) * 1000) / Math.max(1, monotonicMs() - startMs);
     const texts = [
       `${groupDigits(done)}${total === undefined ? '' : `/${groupDigits(total)}`} ${unit}`,
