@@ -171,7 +171,7 @@ async function runChildCommand(
   });
   context.interrupts.takeOver((signal) => passSignal(context, signal, child));
   return new Promise((resolve, reject) => {
-    child.once('error', (error) => reject(new UsageError(`run ${file}: ${systemReason(error, 'command')}`)));
+    child.once('error', (error) => reject(new UsageError(`run ${file}: ${systemReason(error)}`)));
     child.once('exit', (code, signal) => resolve(code ?? 128 + (signal ? constants.signals[signal] : 0)));
   });
 }

@@ -162,7 +162,7 @@ function problemOf(error: ExecFileException, limitMs: number): string {
   if (typeof code === 'number') return `exited with ${code}`;
   if (code === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER') return `printed more than ${bytesText(maxBytes)}`;
   if (killed) return `took longer than ${durationText(limitMs)}`;
-  return signal ? `was ended by ${signal}` : systemReason(error, 'command');
+  return signal ? `was ended by ${signal}` : systemReason(error);
 }
 
 /**

@@ -1,3 +1,4 @@
+import { getSystemErrorMap } from 'node:util';
 import { ExactNumber } from './exact-json.ts';
 import { inWords, shorten } from './text.ts';
 
@@ -243,24 +244,6 @@ function kindOfMany(errors: readonly CliError[], succeeded: number): ErrorKind {
   return succeeded === 0 && kinds.size === 1 && only !== undefined ? only : 'partial';
 }
 
-/** The activity that failed. A code means one thing for a file and another for a port. */
-type Activity = 'file' | 'command' | 'connection' | 'listening';
-
-/** The reasons for people, by the error code of the system. */
-const reasons: Readonly<Record<string, { readonly [A in Activity]?: string }>> = {
-  EACCES: { command: 'permission denied', listening: 'permission denied' },
-  EADDRINUSE: { listening: 'the port is in use' },
-  EADDRNOTAVAIL: { listening: 'this machine does not have that address' },
-  EAI_AGAIN: { connection: 'cannot be looked up now' },
-  ECONNREFUSED: { connection: 'connection refused' },
-  EHOSTUNREACH: { connection: 'host not reachable' },
-  EISDIR: { file: 'is a folder' },
-  ENETUNREACH: { connection: 'host not reachable' },
-  ENOENT: { command: 'no such command' },
-  ENOTFOUND: { connection: 'no such host', listening: 'that name has no address' },
-  ETIMEDOUT: { connection: 'connecting timed out' },
-};
-
 /** Returns the code of a system error, such as `ENOENT`. Other errors have none. */
 export function systemCode(error: unknown): string | undefined {
   return (error as NodeJS.ErrnoException).code;
@@ -272,15 +255,13 @@ export function isMissing(error: unknown): boolean {
   return code === 'ENOENT' || code === 'ENOTDIR';
 }
 
-/**
- * Returns the reason of a system error for people. For a code that is not in the table it comes from the message of the system:
- * `ENOSPC: no space left on device, write` becomes `no space left on device`.
- */
-export function systemReason(error: unknown, activity: Activity = 'file'): string {
-  const reason = reasons[systemCode(error) ?? '']?.[activity];
-  if (reason !== undefined) return reason;
-  const message = messageOf(error);
-  return /^[A-Z]+: (.*?)(, \w+.*)?$/s.exec(message)?.[1] ?? message;
+/** Returns the reason of a system error for people, such as `no space left on device`. */
+export function systemReason(error: unknown): string {
+  const { code, errno = 0, syscall } = error as NodeJS.ErrnoException;
+  if (code === 'ENOTFOUND') return 'no such host';
+  if (code === 'EAI_AGAIN') return 'the name cannot be looked up now';
+  if (code === 'ENOENT' && syscall?.startsWith('spawn')) return 'no such command';
+  return getSystemErrorMap().get(errno)?.[1] ?? messageOf(error);
 }
 
 /** Makes the error `<what failed> <path>: <reason>`. */

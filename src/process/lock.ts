@@ -72,21 +72,18 @@ async function acquire(lock: string, deadline: number): Promise<() => void> {
 }
 
 function create(lock: string, owner: string): boolean {
-  let isCreated = false;
+  let file: number | undefined;
   try {
-    const file = openSync(lock, 'wx', 0o600);
-    isCreated = true;
-    try {
-      writeSync(file, owner);
-    } finally {
-      closeSync(file);
-    }
+    file = openSync(lock, 'wx', 0o600);
+    writeSync(file, owner);
     return true;
   } catch (error) {
     if (systemCode(error) === 'EEXIST') return false;
     // The disk is full.
-    if (isCreated) unlinkSync(lock);
+    if (file !== undefined) unlinkSync(lock);
     throw fileError('lock', lock, error);
+  } finally {
+    if (file !== undefined) closeSync(file);
   }
 }
 
@@ -167,10 +164,10 @@ function startOf(id: number): string | undefined {
 
 function lockError(lock: string, owner = ''): CliError {
   const holder = toHolder(lock, owner);
-  if (!holder)
-    return new CliError('failed', `lock ${lock}: it is not a lock of this program`, {
-      hint: `move ${lock} away`,
-    });
-  const { process, remedy: hint } = holder;
-  return new CliError('failed', `lock ${lock}: process ${process} holds it`, { hint, retryable: true });
+  return holder
+    ? new CliError('failed', `lock ${lock}: process ${holder.process} holds it`, {
+        hint: holder.remedy,
+        retryable: true,
+      })
+    : new CliError('failed', `lock ${lock}: it is not a lock of this program`, { hint: `move ${lock} away` });
 }

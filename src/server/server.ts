@@ -109,7 +109,7 @@ export async function listen(app: App, options: ListenOptions): Promise<Listenin
 
 function toListenError(error: NodeJS.ErrnoException, address: string): CliError {
   const hint = error.code === 'EADDRINUSE' ? '--port 0 takes a free one' : undefined;
-  return new CliError('failed', `listen on ${address}: ${systemReason(error, 'listening')}`, {
+  return new CliError('failed', `listen on ${address}: ${systemReason(error)}`, {
     hint,
     cause: error,
   });

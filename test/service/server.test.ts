@@ -188,7 +188,7 @@ test('listening on a port in use fails with that reason', async () => {
   const port = Number(new URL((await start()).url).port);
   await expect(listen(() => fine, { ...here, port })).rejects.toMatchObject({
     kind: 'failed',
-    message: `listen on 127.0.0.1:${port}: the port is in use`,
+    message: `listen on 127.0.0.1:${port}: address already in use`,
   });
 });
 

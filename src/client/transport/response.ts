@@ -143,10 +143,9 @@ function clauseFor(error: Error, code: string, noAnswer: NoAnswer): string {
   if (/OVERFLOW/.test(code)) return 'the headers of the answer are larger than 16 KiB';
   if (noAnswer === 'invalid-response') return `invalid HTTP response: ${error.message}`;
   if (noAnswer === 'tls') return `TLS: ${tlsClause(error)}`;
-  const why = systemReason(error, 'connection');
+  const why = systemReason(error);
   const { hostname } = error as { hostname?: string };
-  if (code === 'EAI_AGAIN') return `the name ${hostname ?? ''} ${why}`;
-  return code === 'ENOTFOUND' && hostname ? `${why}: ${hostname}` : why;
+  return noAnswer === 'dns' && hostname ? `${why}: ${hostname}` : why;
 }
 
 /**
