@@ -8,7 +8,7 @@ import { isJsonObject, printJson } from '../process/exact-json.ts';
 import type { Secrets } from '../process/secrets.ts';
 import type { Attempt } from './answer-table.ts';
 import type { Pace, RetryLimits } from './pace.ts';
-import { checkHeader, type HeaderChanges, type RequestBase, withHeaderChanges } from './raw-request.ts';
+import { checkHeader, type HeaderChanges, type RequestBase, withHeaderChanges } from './user-request.ts';
 import { toWire, wireNameOf } from './wire.ts';
 
 export interface CallLimits extends RetryLimits {

@@ -19,10 +19,10 @@ import {
 import { callError, responseError } from './call-error.ts';
 import { type JudgedWrite, judgeFailure, judgeSuccess } from './judge-write.ts';
 import type { Page, PageSource } from './page-walk.ts';
-import { type RawRequest, toRawRequest } from './raw-request.ts';
 import { type PageContent, readResult } from './read-answer.ts';
 import { type SentCall, sendCall } from './send-call.ts';
 import { invalidResponse } from './transport/response.ts';
+import { type RawRequest, toRawRequest } from './user-request.ts';
 import { type Filters, type ListOptions, readList } from './whole-list.ts';
 
 /** A record of a list: its fields by their types, and those that the service adds. */

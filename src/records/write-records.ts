@@ -7,8 +7,8 @@ import {
   type ServiceRecord,
 } from '../api/record-values.ts';
 import { attemptDetails } from '../client/judge-write.ts';
-import { requestsOutput } from '../client/raw-request.ts';
 import { type Reason, reasonRule } from '../client/reasons.ts';
+import { requestsOutput } from '../client/user-request.ts';
 import { followUpCommand } from '../context.ts';
 import type { Notice } from '../output/messages.ts';
 import type { Output } from '../output/printer.ts';

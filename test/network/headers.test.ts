@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseHeaderFlag, rejectInsecure, toHeaders } from '../../src/client/raw-request.ts';
+import { parseHeaderFlag, rejectInsecure, toHeaders } from '../../src/client/user-request.ts';
 import { createSecrets } from '../../src/process/secrets.ts';
 
 test('a header of the user replaces one of the program; two of the user are both sent', () => {

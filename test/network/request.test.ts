@@ -3,7 +3,7 @@ import { builtInContract } from '../../src/api/contract.ts';
 import type { OperationId } from '../../src/api/nouns.ts';
 import type { Operation, RequestBody } from '../../src/api/operations.ts';
 import { type CallInput, toHttpRequest } from '../../src/client/call.ts';
-import { toRawRequest } from '../../src/client/raw-request.ts';
+import { toRawRequest } from '../../src/client/user-request.ts';
 import { UsageError } from '../../src/process/errors.ts';
 
 const target = { baseUrl: 'http://shop.example/api', headers: { accept: 'application/json' } };

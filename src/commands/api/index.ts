@@ -4,7 +4,7 @@ import type { OperationId } from '../../api/nouns.ts';
 import { operationIds, operations } from '../../api/operations.ts';
 import { argument, flag, value, values } from '../../cli/flag.ts';
 import { type Group, verb } from '../../cli/verb.ts';
-import { rawMethods } from '../../client/raw-request.ts';
+import { rawMethods } from '../../client/user-request.ts';
 import type { Context } from '../../context.ts';
 import { propertyColumns } from '../../output/columns.ts';
 import type { Output, PreparedCommand } from '../../output/printer.ts';

@@ -5,7 +5,7 @@ import { headerLines, isSafeMethod } from '../../api/http.ts';
 import type { Operation } from '../../api/operations.ts';
 import { confirmWrite } from '../../asking.ts';
 import type { Client, RawResponse } from '../../client/client.ts';
-import { type RawRequest, rawMethods, requestsOutput } from '../../client/raw-request.ts';
+import { type RawRequest, rawMethods, requestsOutput } from '../../client/user-request.ts';
 import type { Context } from '../../context.ts';
 import type { Output } from '../../output/printer.ts';
 import { CliError, parseAt, systemReason, UsageError } from '../../process/errors.ts';
