@@ -120,8 +120,8 @@ function recordObstacle(
   if (isRead && !tableOperation.isList && shape.kind === 'array') return { why: 'it answers a list' };
   const obstacle = obstacleInTypes(tableOperation, shape, label);
   if (obstacle) return isRead || isRecord(tableOperation, shape) ? foreign(obstacle) : undefined;
-  const fields = isRead ? missingKeys(tableOperation, shape) : undefined;
-  return fields && foreign(lackOf(tableOperation, shape, label, fields));
+  const fields = isRead ? missingKeys(tableOperation, shape) : [];
+  return fields.length === 0 ? undefined : foreign(lackOf(tableOperation, shape, label, fields));
 }
 
 /** Marks an obstacle that shows that the records of the noun are of another kind. */

@@ -1,6 +1,5 @@
-import { takesParameter } from '../api/contract.ts';
 import { isNextName, isOuterName } from '../api/list-signs.ts';
-import type { OperationId } from '../api/nouns.ts';
+import { nouns, type OperationId } from '../api/nouns.ts';
 import { operations, type Paging, type Parameter, takesId } from '../api/operations.ts';
 import { compactName } from '../process/text.ts';
 import { listOf, objectOf } from './description.ts';
@@ -12,37 +11,32 @@ import { isFieldName } from './security.ts';
 // The name and the type of a query parameter decide its role: one of our filters, or a part in the paging of a list. A parameter
 // has at most one role, and a role has at most one parameter.
 
-const numbers: readonly Shape['kind'][] = ['integer', 'number'];
+const pagingRoles = ['limit', 'page', 'offset', 'cursor'];
+const numbers = ['integer', 'number'];
 
-/** The roles with their compact names, in order of preference, and their types. */
-const roles = {
-  limit: { names: ['limit', 'size', 'perpage', 'pagesize', 'take'], kinds: numbers, isFilter: false },
-  page: { names: ['page', 'pagenumber'], kinds: numbers, isFilter: false },
-  offset: { names: ['offset', 'skip'], kinds: numbers, isFilter: false },
-  cursor: { names: ['cursor', 'after', 'pagetoken'], kinds: ['string'], isFilter: false },
-  status: { names: ['status', 'petstatus'], kinds: ['string', 'unknown'], isFilter: true },
-  categoryId: { names: ['categoryid', 'category'], kinds: [...numbers, 'unknown'], isFilter: true },
-  petId: { names: ['petid', 'pet'], kinds: [...numbers, 'unknown'], isFilter: true },
-  complete: {
-    names: ['complete', 'completed', 'iscomplete'],
-    kinds: ['boolean', 'unknown'],
-    isFilter: true,
-  },
-} as const satisfies Record<
-  string,
-  { readonly names: readonly string[]; readonly kinds: readonly Shape['kind'][]; readonly isFilter: boolean }
->;
-type Role = keyof typeof roles;
+/** The compact names of the parameters of each role, in order of preference, and their types. */
+const roles: Readonly<
+  Record<string, { readonly names: readonly string[]; readonly kinds: readonly string[] }>
+> = {
+  limit: { names: ['limit', 'size', 'perpage', 'pagesize', 'take'], kinds: numbers },
+  page: { names: ['page', 'pagenumber'], kinds: numbers },
+  offset: { names: ['offset', 'skip'], kinds: numbers },
+  cursor: { names: ['cursor', 'after', 'pagetoken'], kinds: ['string'] },
+  status: { names: ['status', 'petstatus'], kinds: ['string', 'unknown'] },
+  categoryId: { names: ['categoryid', 'category'], kinds: [...numbers, 'unknown'] },
+  petId: { names: ['petid', 'pet'], kinds: [...numbers, 'unknown'] },
+  complete: { names: ['complete', 'completed', 'iscomplete'], kinds: ['boolean', 'unknown'] },
+};
 
 /** Finds the parameters of a list that have roles. */
-function rolesOf({ parameters }: DocumentOperation, id: OperationId): ReadonlyMap<Role, DocumentParameter> {
-  const parameterByRole = new Map<Role, DocumentParameter>();
-  for (const role of Object.keys(roles) as Role[]) {
-    const { names, isFilter } = roles[role];
-    const kinds: readonly Shape['kind'][] = roles[role].kinds;
-    if (!operations[id].isList || (isFilter && !takesParameter(operations[id], role))) continue;
+function rolesOf({ parameters }: DocumentOperation, id: OperationId): ReadonlyMap<string, DocumentParameter> {
+  const parameterByRole = new Map<string, DocumentParameter>();
+  const { isList, noun } = operations[id];
+  for (const role of isList ? [...pagingRoles, ...nouns[noun].filters] : []) {
+    const { names = [], kinds = [] } = roles[role] ?? {};
     const fitting = parameters.filter((parameter) => {
-      const isFree = isFilter || (!isChoice(parameter) && parameter.fixedValue === undefined);
+      const isFree =
+        !pagingRoles.includes(role) || (!isChoice(parameter) && parameter.fixedValue === undefined);
       return parameter.in === 'query' && isFree && kinds.includes(parameter.shape.kind) && !isDate(parameter);
     });
     const parameter = names
@@ -61,25 +55,20 @@ function isDate({ shape }: DocumentParameter): boolean {
   return /date|time/.test(String(shape.keyword('format')));
 }
 
-/** The parameters that requests send. */
-interface BoundParameters {
-  readonly parameters: readonly Parameter[];
-  /** The required parameters for which the program has no value, but for headers that the user can give with `--header`. */
-  readonly unknownParameters: readonly DocumentParameter[];
-}
-
 /**
  * Gives the parameters our names. A parameter that the table lacks is called `query name` or `header name`, so that none of our
  * names means two parameters. It is left out if it is optional.
+ *
+ * @returns also the required parameters for which the program has no value, but for headers that the user can give with `--header`.
  */
-export function toParameters(operation: DocumentOperation, id: OperationId): BoundParameters {
+export function toParameters(operation: DocumentOperation, id: OperationId) {
   const roleOf = new Map([...rolesOf(operation, id)].map(([role, parameter]) => [parameter, role]));
   const parameters: Parameter[] = [];
   const unknownParameters: DocumentParameter[] = [];
   for (const parameter of operation.parameters) {
     const { name: wireName, required, shape, in: place, fixedValue } = parameter;
     const role = roleOf.get(parameter);
-    const isFilter = role !== undefined && roles[role].isFilter;
+    const isFilter = role !== undefined && !pagingRoles.includes(role);
     const isSent = role === 'limit' || (isFilter && !required);
     const name = place === 'path' ? (takesId(id) ? 'id' : undefined) : isSent && role;
     if (!name && !required) continue;
@@ -156,10 +145,8 @@ export function pagingOf(operation: DocumentOperation, id: OperationId): Paging 
     Object.keys(objectOf(objectOf(response).headers)),
   );
   if (headers.some((name) => name.toLowerCase() === 'link')) return { kind: 'link' };
-  const maximumOf = ({ shape }: DocumentParameter) => {
-    const { maximum } = shape.bounds;
-    return maximum === undefined ? undefined : Number(maximum);
-  };
+  const maximumOf = ({ shape: { bounds } }: DocumentParameter) =>
+    bounds.maximum === undefined ? undefined : Number(bounds.maximum);
   if (page) {
     const first = firstPageNumber(page) ?? (page.required ? 1 : undefined);
     if (first === undefined || first === 0 || first === 1)

@@ -1,24 +1,22 @@
-import { type NounName, nouns } from '../api/nouns.ts';
-import { operations } from '../api/operations.ts';
+import { type Noun, type NounName, nouns } from '../api/nouns.ts';
 
 /** The words that are a noun, in lower case. */
-const nounWords: Readonly<Record<string, NounName>> = Object.fromEntries([
-  ...Object.values(nouns).flatMap(({ name, singular }) => [name, singular].map((word) => [word, name])),
+const nounWords = new Map<string, NounName>([
+  ...Object.values(nouns).flatMap(({ name, singular }) =>
+    [name, singular].map((word) => [word, name] as const),
+  ),
   ['inventories', 'inventory'],
 ]);
 
-/** Returns the noun of a word in a path or of a field: `pets` for `Pet`. */
-export function nounOf(word = ''): NounName | undefined {
-  const key = word.toLowerCase();
-  return Object.hasOwn(nounWords, key) ? nounWords[key] : undefined;
+/** Returns the noun of a word in a path: `pets` for `Pet`. */
+function nounOf(word = ''): NounName | undefined {
+  return nounWords.get(word.toLowerCase());
 }
 
 /** Returns the noun that has records or bodies with this name of a schema. */
 export function nounOfSchema(name: string): NounName | undefined {
-  const match = Object.values(operations).find(
-    ({ noun, body }) => nouns[noun].schema === name || body?.name === name,
-  );
-  return match?.noun;
+  const isOf = (noun: Noun) => [noun.schema, noun.body, noun.update?.body].some((each) => each === name);
+  return Object.values(nouns).find(isOf)?.name;
 }
 
 /** Splits a name into words in lower case and in the singular. */

@@ -1,7 +1,6 @@
 import { type NounName, nouns } from '../api/nouns.ts';
 import { type Operation, operations } from '../api/operations.ts';
 import { compactName } from '../process/text.ts';
-import { singularWords } from './path-words.ts';
 import type { Shape } from './schema.ts';
 
 // Finds the names of fields and the envelopes of a service's records in the schemas of its description.
@@ -29,9 +28,10 @@ export function fieldNamesOf(
   const otherNames = [...shape.fields.keys()].filter((name) => !mappedNames.has(name));
   const names = new Map<string, string>();
   for (const field of recordFieldsOf(noun)) {
-    const spellings = field === 'id' ? ['id', `${singularWords(noun).join('')}id`] : [field.toLowerCase()];
-    const isSpelled = (name: string) => name === field || spellings.includes(compactName(name));
-    const name = fieldMap.get(field) ?? (otherNames.includes(field) ? field : otherNames.find(isSpelled));
+    const spellings = (field === 'id' ? ['id', nouns[noun].idName] : [field]).map(compactName);
+    const name =
+      fieldMap.get(field) ??
+      (otherNames.includes(field) ? field : otherNames.find((each) => spellings.includes(compactName(each))));
     if (name !== undefined && shape.fields.has(name)) names.set(field, name);
   }
   if (noun !== 'pets' || names.has('categoryId') || !otherNames.includes('category')) return names;
@@ -45,16 +45,15 @@ export function isCategoryObject(shape: Shape): boolean {
   return shape.kind === 'object' && (shape.fields.has('id') || shape.fields.has('name'));
 }
 
-/** Lists the key fields that a schema lacks, or returns undefined if the schema describes a record of the noun. */
-export function missingKeys(tableOperation: TableOperation, shape: Shape): readonly string[] | undefined {
+/** Lists the fields that a schema would need to describe a record of the noun. */
+export function missingKeys(tableOperation: TableOperation, shape: Shape): readonly string[] {
   const names = fieldNamesOf(tableOperation, shape);
-  const missing = nouns[tableOperation.noun].keyFields.filter((field) => !names.has(field));
-  return missing.length > 0 ? missing : undefined;
+  return nouns[tableOperation.noun].keyFields.filter((field) => !names.has(field));
 }
 
 /** Returns true if a schema describes a record of a noun, by its fields. */
 export function isRecord(tableOperation: TableOperation, shape: Shape): boolean {
-  return shape.kind === 'object' && missingKeys(tableOperation, shape) === undefined;
+  return shape.kind === 'object' && missingKeys(tableOperation, shape).length === 0;
 }
 
 /** The place of the record or the list in an answer. */
@@ -74,7 +73,7 @@ export function recordsIn(tableOperation: TableOperation, answer: Shape): Record
 
 /**
  * Finds the list in an answer: the answer itself, or the only array of records in an object. If none has records of the noun, it
- * is the only array of objects.
+ * is the only array of other objects.
  */
 function listContent(tableOperation: TableOperation, answer: Shape): RecordContent | undefined {
   if (answer.kind === 'array') return { envelope: [], shape: answer.items };
@@ -82,13 +81,10 @@ function listContent(tableOperation: TableOperation, answer: Shape): RecordConte
     outerEnvelope.test(field) ? arraysIn(shape, [field]) : [],
   );
   const arrays = [...arraysIn(answer), ...inner];
-  const groups = [
-    arrays.filter(({ shape }) => isRecord(tableOperation, shape)),
-    arrays.filter(({ shape: { kind } }) => kind === 'object'),
-    arrays.filter(({ shape: { kind } }) => kind === 'unknown'),
-  ];
-  const [list, ...others] = groups.find(({ length }) => length > 0) ?? [];
-  return others.length === 0 ? list : undefined;
+  const records = arrays.filter(({ shape }) => isRecord(tableOperation, shape));
+  const others = arrays.filter(({ shape: { kind } }) => kind === 'object' || kind === 'unknown');
+  const lists = records.length > 0 ? records : others;
+  return lists.length === 1 ? lists[0] : undefined;
 }
 
 /** Fields of an envelope in which a list lies one level deeper. */
