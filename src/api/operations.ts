@@ -120,8 +120,6 @@ export interface BodyField {
   readonly example?: JsonValue | undefined;
   /** The parts that a category takes, if it is an object. */
   readonly categoryParts?: readonly ('id' | 'name')[] | undefined;
-  /** True if a PATCH can remove the field with null. */
-  readonly isRemovable?: boolean | undefined;
   /** True if no answer has the field, so that it cannot be compared. @see OpenAPI 3.0.3, Schema Object, writeOnly */
   readonly isWriteOnly?: boolean | undefined;
 }

@@ -85,7 +85,6 @@ function requestBodyOf(tableOperation: TableOperation, from: DocumentOperation):
   const { noun, method, body } = tableOperation;
   if (!body || !from.body) return body;
   const { mediaType, shape } = from.body;
-  const isMerged = /merge-patch\+json/i.test(mediaType);
   const names = fieldNamesOf(tableOperation, shape);
   const namesByWireName = new Map([...names].map(([name, wireName]) => [wireName, name]));
   const toField = (wireName: string): [string, BodyField] => {
@@ -103,7 +102,6 @@ function requestBodyOf(tableOperation: TableOperation, from: DocumentOperation):
         example: isCategory ? undefined : exampleOf(field),
         categoryParts: isCategory ? categoryParts.filter((part) => field.fields.has(part)) : undefined,
         isWriteOnly: field.keyword('writeOnly') === true,
-        isRemovable: from.method === 'PATCH' && !required && (isMerged || field.takesNull),
       },
     ];
   };

@@ -67,16 +67,6 @@ export class Shape {
     return this.itemShape;
   }
 
-  /** True if null is a value of the schema. */
-  get takesNull(): boolean {
-    return this.parts.some(
-      ({ type, enum: choices, nullable, oneOf, anyOf }) =>
-        nullable === true ||
-        [type, choices].some((list) => listOf(list).some((value) => value === 'null' || value === null)) ||
-        [...listOf(oneOf), ...listOf(anyOf)].some(isNull),
-    );
-  }
-
   /** The bounds that the schema states for a value. */
   get bounds(): Bounds {
     const [format, constant] = [this.keyword('format'), this.keyword('const')];

@@ -65,12 +65,8 @@ export function toWire(operation: Operation, changes: JsonObject, before?: Servi
   for (const [name, value] of Object.entries(changes)) {
     const wireName = wireNameOf(body, name);
     if (value === undefined) {
-      if (method !== 'PATCH' || !original || !Object.hasOwn(original, wireName)) continue;
-      if (!body.fields[name]?.isRemovable)
-        throw new UsageError(
-          `${name} cannot be removed: ${id} of the service takes only changes, and no null for it`,
-        );
-      entries.push([wireName, null]);
+      if (method === 'PATCH' && original && Object.hasOwn(original, wireName))
+        throw new UsageError(`${name} cannot be removed: ${id} of the service takes only changes`);
       continue;
     }
     requireTaken(operation, name);
