@@ -9,18 +9,16 @@ import type { SessionRuns } from './session-runs.ts';
 // Other runs on the target may have a claim on the rows of a run. A delivery is booked once. An uncertain row stays unknown if another
 // run has planned its record since. An undo leaves alone what a later run has written.
 
-/** The outcomes that the rows of a run get because of other runs, whatever their records show. */
-type Claims = ReadonlyMap<Row, Outcome>;
-
 /**
- * Finds the claims of other runs on the rows of a session. Reads the journal of each run that can have a claim once.
+ * Finds the claims of other runs on the rows of a session: the outcomes that these rows get, whatever their records show. Reads the
+ * journal of each run that can have a claim once.
  *
  * @throws UsageError if a journal that may be of the target cannot be read.
  */
 export async function findClaims(
   { list, run, undoneRun }: SessionRuns,
   rows: readonly RunRow[],
-): Promise<Claims> {
+): Promise<ReadonlyMap<Row, Outcome>> {
   const { id, header } = run;
   const { target, noun, delivery, flags } = header;
   const deliveries = delivery === null || flags.again ? [] : runsOfDelivery(list, target, delivery);
@@ -29,7 +27,12 @@ export async function findClaims(
     const base = findBasePlan(row, undoneRows);
     return base !== undefined && plan > base;
   };
-  const claims = new Map(undoneRun ? claimsOfUndoneRun(undoneRun, rows) : []);
+  const claims = new Map<Row, Outcome>();
+  for (const row of rows) {
+    const undoneRow = row.doubt ? undefined : undoneRows.get(row.line);
+    const claim = undoneRun && undoneRow && claimOfUndoneRun(undoneRun, row, undoneRow);
+    if (claim) claims.set(row, claim);
+  }
   const candidates = rows.filter(
     (row) => deliveries.length > 0 || findBasePlan(row, undoneRows) !== undefined,
   );
@@ -103,24 +106,19 @@ function claimOfLaterRun({ id, header }: RunInfo, row: Row, other: RunRow): Outc
   return { kind: 'failed', reason: { code, message, isTransient: true, waitsFor: { run: id } } };
 }
 
-/** Returns the claims of the undone run: an undo leaves its unknown rows alone until a person has settled them there. */
-function claimsOfUndoneRun({ id = '', rows: undoneRows }: Run, rows: readonly RunRow[]): Claims {
-  const byLine = new Map(undoneRows.map((row) => [row.line, row]));
-  const claims = new Map<Row, Outcome>();
-  for (const row of rows) {
-    const undoneRow = byLine.get(row.line);
-    if (!undoneRow || row.doubt) continue;
-    const state = rowStateOf(undoneRow);
-    if (state === 'applied' && row.id !== undefined) continue;
-    const [code, message] =
-      state === 'applied'
-        ? (['no_id', 'the service created it and did not return its id: look for it, and delete it'] as const)
-        : ([
-            'not_settled',
-            `it is unknown whether run ${id} wrote it: look at it, and say what happened`,
-          ] as const);
-    const reason = { code, message, isTransient: true, waitsFor: { run: id, row: rowName(undoneRow) } };
-    claims.set(row, state === 'failed' ? { kind: 'unchanged' } : { kind: 'failed', reason });
-  }
-  return claims;
+/** Returns the claim of the run that is undone: an undo leaves its unknown rows alone until a person has settled them there. */
+function claimOfUndoneRun({ id = '' }: Run, row: Row, undoneRow: RunRow): Outcome | undefined {
+  const state = rowStateOf(undoneRow);
+  // A person has settled it since.
+  if (state === 'failed') return { kind: 'unchanged' };
+  if (state === 'applied' && row.id !== undefined) return undefined;
+  const [code, message] =
+    state === 'applied'
+      ? (['no_id', 'the service created it and did not return its id: look for it, and delete it'] as const)
+      : ([
+          'not_settled',
+          `it is unknown whether run ${id} wrote it: look at it, and say what happened`,
+        ] as const);
+  const waitsFor = { run: id, row: rowName(undoneRow) };
+  return { kind: 'failed', reason: { code, message, isTransient: true, waitsFor } };
 }
