@@ -1,5 +1,7 @@
 import type { Contract } from './api/contract.ts';
 import { embeddedOrigin } from './api/http.ts';
+import type { Noun } from './api/nouns.ts';
+import { isFields } from './api/record-values.ts';
 import type { GlobalFlags } from './cli/flag.ts';
 import type { Client } from './client/client.ts';
 import type { Settings, TokenSetting } from './config/settings.ts';
@@ -12,6 +14,7 @@ import type { Io } from './process/io.ts';
 import type { Secrets } from './process/secrets.ts';
 import type { Interrupts } from './process/signals.ts';
 import { shellWord } from './process/text.ts';
+import type { Row } from './writes/decide.ts';
 
 /**
  * The use of a client. `records`: a few requests over node:http, which loads fast. `bulk`: many requests over undici, which sends them
@@ -71,4 +74,17 @@ export function followUpCommand({ flags }: Pick<Context, 'flags'>, words: readon
     ...(offline ? ['--offline'] : []),
   ];
   return ['petstore', ...words, ...targetFlags].map(shellWord).join(' ');
+}
+
+/** Returns the command that shows the record of a row, or finds one that may have been made. */
+export function lookUpCommand(
+  context: Pick<Context, 'flags'>,
+  { name, idField }: Noun,
+  { id, intent }: Pick<Row, 'id' | 'intent'>,
+): string {
+  if (id !== undefined) return followUpCommand(context, [name, 'get', `${id}`]);
+  const petName =
+    name === 'pets' && intent.kind === 'create' && isFields(intent.fields) && intent.fields.name;
+  const flags = typeof petName === 'string' ? ['--name', petName] : ['--sort', `-${idField}`];
+  return followUpCommand(context, [name, 'list', ...flags]);
 }

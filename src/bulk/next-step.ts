@@ -1,7 +1,6 @@
 import { nouns } from '../api/nouns.ts';
-import { type Context, followUpCommand } from '../context.ts';
+import { type Context, followUpCommand, lookUpCommand } from '../context.ts';
 import { flagName } from '../process/text.ts';
-import { showCommand } from '../writes/decide.ts';
 import { isResumable, needsPerson, rowName } from './row.ts';
 import type { Run, RunHeader } from './run.ts';
 
@@ -41,7 +40,7 @@ export function nextStepOf(
       context,
       firstWait.run,
       firstWait.row,
-      createRow && followUpCommand(context, showCommand(nouns[noun], createRow)),
+      createRow && lookUpCommand(context, nouns[noun], createRow),
     );
   }
   const words = undoes === null ? ['resume', id] : ['undo', undoes];

@@ -9,11 +9,11 @@ import {
 import { attemptDetails } from '../client/judge-write.ts';
 import { type Reason, reasonRule } from '../client/reasons.ts';
 import { requestsOutput } from '../client/user-request.ts';
-import { followUpCommand } from '../context.ts';
+import { lookUpCommand } from '../context.ts';
 import type { Notice } from '../output/messages.ts';
 import type { Output } from '../output/printer.ts';
 import { CliError, type ErrorDetails, InterruptedError, UsageError } from '../process/errors.ts';
-import { type Row, showCommand } from '../writes/decide.ts';
+import type { Row } from '../writes/decide.ts';
 import { createRecordPort } from '../writes/port.ts';
 import { type Settled, settleAll } from '../writes/settle.ts';
 import { type Access, joinErrors, readNames, withNames } from './access.ts';
@@ -246,7 +246,7 @@ function unknownError(
   const lacksSent = row.intent.kind === 'add' && !reasonRule(code).saysSent;
   const sent = planned && lacksSent ? `; ${describeValue(planned.after)} was sent` : '';
   const text = `${subjectOf(access, row)}: ${message}${sent}`;
-  const look = followUpCommand(access.context, showCommand(access.noun, row));
+  const look = lookUpCommand(access.context, access.noun, row);
   const details: ErrorDetails = {
     ...attemptDetails(lastWrite),
     ...error?.details,

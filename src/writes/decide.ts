@@ -1,5 +1,4 @@
 import * as v from 'valibot';
-import type { Noun } from '../api/nouns.ts';
 import {
   describeDifference,
   describeValue,
@@ -244,15 +243,4 @@ function failWithoutEntry(value: RecordValue, expected?: RecordValue): Outcome {
 
 function toFailure(code: ReasonCode, message: string): Outcome {
   return { kind: 'failed', reason: { code, message } };
-}
-
-/** Returns the command that shows the record of a row, or finds one that may have been made, without the name of the program. */
-export function showCommand(
-  { name, idField }: Noun,
-  { id, intent }: Pick<Row, 'id' | 'intent'>,
-): readonly string[] {
-  if (id !== undefined) return [name, 'get', `${id}`];
-  const petName =
-    name === 'pets' && intent.kind === 'create' && isFields(intent.fields) && intent.fields.name;
-  return [name, 'list', ...(typeof petName === 'string' ? ['--name', petName] : ['--sort', `-${idField}`])];
 }
