@@ -1,10 +1,10 @@
 import { fstatSync, writeSync } from 'node:fs';
 import {
   asksForHelp,
+  completionOf,
   findHelp,
   findUnknown,
   locate,
-  offersAt,
   printOffers,
   readPage,
   readTable,
@@ -26,11 +26,11 @@ export function answer(
 ): { readonly code: number | undefined; readonly command: string } {
   const table = readTable(dist);
   if (words[0] === '__complete') {
-    const offered = offersAt(table, words.slice(words[1] === '--' ? 2 : 1));
-    return {
-      code: 'kind' in offered ? undefined : writeAll(1, printOffers(offered), 0),
-      command: 'complete',
-    };
+    const line = words.slice(words[1] === '--' ? 2 : 1);
+    const { offers, stem } = completionOf(table, line);
+    const isFixed = typeof offers !== 'string';
+    const code = isFixed ? writeAll(1, printOffers(offers, stem, line.at(-1) ?? ''), 0) : undefined;
+    return { code, command: 'complete' };
   }
   // Other flags may ask for colours, or for an error in JSON.
   const isPlain = words.every((word) => !word.startsWith('-') || word === '--help' || word === '-h');

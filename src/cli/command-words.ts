@@ -51,20 +51,22 @@ type HelpAnswer =
   | { readonly kind: 'page'; readonly name: string }
   | { readonly kind: 'wrong'; readonly message: string; readonly hint: string };
 
-/** A word that the Tab key offers. The word `:file` makes the shell offer file names. */
+/** A word that the Tab key offers. */
 export interface Offer {
   readonly word: string;
   readonly summary?: string;
 }
 
-/** Values that must be looked up. */
-interface LookUp {
-  readonly kind: string;
-  /** The part of the current word before the value: `--status=`, or `sold,` in a list. */
+/** The possible completions of a word. */
+interface Completion {
+  /** The values, or the kind of values to look up. */
+  readonly offers: readonly Offer[] | string;
+  /** The part of the word before the value: `--status=`, or `sold,` in a list. */
   readonly stem: string;
 }
 
-const files: readonly Offer[] = [{ word: ':file' }];
+/** The names of files, which the shell offers at the line `:file`. */
+const files: readonly Offer[] = [];
 
 /** The words after `petstore help` that name a page about several commands. */
 export const topicNames = [
@@ -156,62 +158,48 @@ export function locate(table: WordTable, words: readonly string[]): LineMeaning 
   return { command, operands, open, isEnded: false };
 }
 
-/** Returns the possible completions of the last word. */
-export function offersAt(table: WordTable, words: readonly string[]): readonly Offer[] | LookUp {
+/** Finds the possible completions of the last word. */
+export function completionOf(table: WordTable, words: readonly string[]): Completion {
   const current = words.at(-1) ?? '';
   const [attached = ''] = /^--[\w-]+=/.exec(current) ?? [];
   const { command, operands, open, isEnded } = locate(table, words.slice(0, -1));
-  if (isEnded) return files;
+  if (isEnded) return { offers: files, stem: '' };
   const flags = flagSlots(table, command);
   const flag =
     attached === '' ? open : flags.find((each) => `${nameOf(each)}=` === attached && takesValue(each.syntax));
   if (flag) {
     const end = flag.isList ? Math.max(attached.length, current.lastIndexOf(',') + 1) : attached.length;
-    return valuesAt(table, flag, current.slice(0, end), current);
+    return { offers: offersOf(table, flag), stem: current.slice(0, end) };
   }
   if (current.startsWith('-'))
-    return withPrefix(
-      flags.map((each) => ({ word: nameOf(each), summary: each.summary })),
-      '',
-      current,
-    );
+    return { offers: flags.map((each) => ({ word: nameOf(each), summary: each.summary })), stem: '' };
   if (command.verbs.length > 0)
-    return withPrefix(operands.length === 0 ? verbOffers(table, command) : [], '', current);
+    return { offers: operands.length === 0 ? verbOffers(table, command) : [], stem: '' };
   const last = command.args.at(-1);
   const argument = command.args[operands.length] ?? (last?.syntax.includes('...') ? last : undefined);
-  return argument ? valuesAt(table, argument, '', current) : [];
+  return { offers: argument ? offersOf(table, argument) : [], stem: '' };
 }
 
-function valuesAt(
-  table: WordTable,
-  { offers }: WordSlot,
-  stem: string,
-  current: string,
-): readonly Offer[] | LookUp {
+function offersOf(table: WordTable, { offers }: WordSlot): Completion['offers'] {
+  if (typeof offers !== 'string') return offers.map((word) => ({ word }));
   if (offers === 'file') return files;
-  if (offers === 'command') {
-    const verbs = verbOffers(table, table.commands[''] as CommandWords);
-    const topics = table.topics.filter((topic) => verbs.every(({ word }) => word !== topic));
-    return withPrefix([...verbs, ...topics.map((word) => ({ word }))], stem, current);
-  }
-  if (typeof offers === 'string') return { kind: offers, stem };
-  return withPrefix(
-    offers.map((word) => ({ word })),
-    stem,
-    current,
-  );
+  if (offers !== 'command') return offers;
+  const verbs = verbOffers(table, table.commands[''] as CommandWords);
+  const topics = table.topics.filter((topic) => verbs.every(({ word }) => word !== topic));
+  return [...verbs, ...topics.map((word) => ({ word }))];
 }
 
-/** Returns the offers that begin with the current word. Case does not matter, as it does not for names in commands. */
-export function withPrefix(offers: readonly Offer[], stem: string, current: string): readonly Offer[] {
+/**
+ * Prints the offers that begin with the current word, for the scripts in `completions/`: one a line, with its summary after a tab.
+ * Case does not matter, as it does not for names in commands.
+ */
+export function printOffers(offers: readonly Offer[], stem: string, current: string): string {
+  if (offers === files) return ':file\n';
   const prefix = current.slice(stem.length).toLowerCase();
-  const words = offers.filter(({ word }) => word.toLowerCase().startsWith(prefix));
-  return words.map((offer) => ({ ...offer, word: stem + offer.word }));
-}
-
-/** Prints offers for the scripts in `completions/`: one a line, with its summary after a tab. */
-export function printOffers(offers: readonly Offer[]): string {
-  return offers.map(({ word, summary }) => `${word}${summary ? `\t${summary}` : ''}\n`).join('');
+  return offers
+    .filter(({ word }) => word.toLowerCase().startsWith(prefix))
+    .map(({ word, summary }) => `${stem}${word}${summary ? `\t${summary}` : ''}\n`)
+    .join('');
 }
 
 /** Returns the words of a line without those that ask for help. */

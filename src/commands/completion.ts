@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { ListId, Result } from '../api/operations.ts';
 import type { RecordOf } from '../api/schemas.ts';
-import { type Offer, offersAt, printOffers, readTable, withPrefix } from '../cli/command-words.ts';
+import { completionOf, type Offer, printOffers, readTable } from '../cli/command-words.ts';
 import { argument, type LookUpKind } from '../cli/flag.ts';
 import { action, isGroup, type ParsedLine } from '../cli/verb.ts';
 import { collectFields } from '../client/whole-list.ts';
@@ -57,10 +57,9 @@ const patienceMs = 300;
  */
 export async function complete(context: Context, line: ParsedLine, words: readonly string[]): Promise<void> {
   const { io } = context;
-  const offered = offersAt(readTable(join(io.packageDir, 'dist')), words);
-  if (!('kind' in offered)) return io.stdout.write(printOffers(offered));
-  const { kind, stem } = offered;
+  const { offers: kind, stem } = completionOf(readTable(join(io.packageDir, 'dist')), words);
   const current = words.at(-1) ?? '';
+  if (typeof kind !== 'string') return io.stdout.write(printOffers(kind, stem, current));
   const cursor = { ...line, prefix: current.slice(stem.length) };
   // A completion reports no errors. It offers only the values that arrive in time.
   const values = await withinLimits({ limitMs: patienceMs }, async () =>
@@ -70,7 +69,7 @@ export async function complete(context: Context, line: ParsedLine, words: readon
     // A name with control characters can be neither shown nor typed.
     .filter(({ word }) => sanitize(word) === word)
     .map(({ word, summary = '' }) => ({ word, summary: sanitize(summary) }));
-  await io.stdout.write(printOffers(withPrefix(offers, stem, current)));
+  await io.stdout.write(printOffers(offers, stem, current));
 }
 
 interface Cursor extends ParsedLine {
