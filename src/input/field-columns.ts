@@ -70,25 +70,3 @@ export function findFields(columns: readonly string[], rules: ColumnRules): Fiel
   const existing = columns.length === 0 ? 'it has none' : `it has: ${columns.slice(0, 20).join(', ')}`;
   throw new ValueError(`no column ${name}${others}; ${existing}`, rules.missingHint);
 }
-
-const countFields = ['petId', 'quantity', 'expected'] as const;
-
-/**
- * Parses `petId=<column>`, `quantity=<column>` (or `change=`) and `expected=<column>`, several with commas between.
- *
- * @returns the names of columns in a file of counts, by field.
- * @throws ValueError for any other text, and for a field with two columns.
- */
-export function parseColumnMap(texts: readonly string[]): Readonly<Record<string, string>> {
-  const map: Record<string, string> = {};
-  for (const text of texts.flatMap((pairs) => pairs.split(/,(?=\s*\w+\s*=)/))) {
-    const [, name = '', column = ''] = /^\s*(\w+)\s*=\s*(.+?)\s*$/s.exec(text) ?? [];
-    const plainName = name.toLowerCase().replaceAll('_', '').replace('change', 'quantity');
-    const field = countFields.find((candidate) => candidate.toLowerCase() === plainName);
-    if (!field || column === '')
-      throw new ValueError('must be petId=<column>, quantity=<column> or expected=<column>');
-    if (map[field] !== undefined) throw new ValueError(`gives ${field} two columns`);
-    map[field] = column;
-  }
-  return map;
-}

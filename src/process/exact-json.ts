@@ -144,18 +144,18 @@ export function isJsonObject(value: unknown): value is JsonObject {
   );
 }
 
-/** Returns the value at a path of field names in nested objects. */
+/** Returns the value at a path of field names, or of indices of arrays. */
 export function valueIn(value: JsonValue | undefined, path: readonly string[]): JsonValue | undefined {
-  let inner = value;
-  for (const name of path) inner = isJsonObject(inner) ? inner[name] : undefined;
-  return inner;
+  return path.reduce(memberOf, value);
 }
 
 /** Returns the value at a JSON pointer. @see RFC 6901, 4 */
 export function valueAt(body: JsonValue, pointer: string): JsonValue | undefined {
   const segments = pointer.split('/').slice(1);
-  const keys = segments.map((segment) => segment.replaceAll('~1', '/').replaceAll('~0', '~'));
-  return keys.reduce(memberOf, body as JsonValue | undefined);
+  return valueIn(
+    body,
+    segments.map((segment) => segment.replaceAll('~1', '/').replaceAll('~0', '~')),
+  );
 }
 
 /** Returns a field of an object or an item of an array. */

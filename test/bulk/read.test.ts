@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { defaultFlags, type RunFlags, shardOf } from '../../src/bulk/run.ts';
 import { countLayout } from '../../src/commands/inventory/count-layout.ts';
 import { applyFlags } from '../../src/commands/shared-flags.ts';
-import { parseColumnMap } from '../../src/input/field-columns.ts';
+import { parseColumnMap } from '../../src/config/keys.ts';
 import { readRows } from '../../src/input/read-rows.ts';
 import { type CliError, ManyError } from '../../src/process/errors.ts';
 

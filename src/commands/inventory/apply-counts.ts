@@ -1,8 +1,8 @@
 import { runView, type SessionMode, sessionMode } from '../../bulk/carry-out.ts';
 import type { RunFlags } from '../../bulk/run.ts';
 import { readCheckedInput, startRun } from '../../bulk/start-run.ts';
+import { parseColumnMap } from '../../config/keys.ts';
 import type { Context } from '../../context.ts';
-import { parseColumnMap } from '../../input/field-columns.ts';
 import type { PreparedCommand } from '../../output/printer.ts';
 import { parseAt, UsageError } from '../../process/errors.ts';
 import type { ApplyFlags } from '../shared-flags.ts';
