@@ -37,7 +37,7 @@ const maxPages = 100_000;
 const maxRecords = 10_000_000;
 
 /** The end of a list. */
-export interface ListEnd {
+interface ListEnd {
   /** Why there may be more records, a clause. */
   readonly mayBeCut?: string | undefined;
   /** A remark about how a whole list ends, a clause. */

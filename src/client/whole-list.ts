@@ -5,7 +5,7 @@ import { defaultStatus, type ServiceRecord } from '../api/record-values.ts';
 import { isJsonObject, type JsonObject, type JsonValue } from '../process/exact-json.ts';
 import { caseless } from '../process/text.ts';
 import type { CallOptions, ListMessage } from './call.ts';
-import { type ListEnd, type PageSource, pagesOf } from './page-walk.ts';
+import { type PageSource, pagesOf } from './page-walk.ts';
 
 /** The wanted values of fields. A record matches any value of an array. */
 export type Filters = Readonly<Record<string, unknown>>;
@@ -46,52 +46,15 @@ export async function* readList(
   openList: OpenList,
   notify: (message: ListMessage) => void,
   filters: Filters,
-  options: ListOptions,
+  { limit, after, needsWhole }: ListOptions,
 ): AsyncGenerator<ServiceRecord[]> {
   const { id } = operation;
-  const pages = filteredPages(operation, openList, filters, options);
-  // Only the end of a list shows whether it is cut, so a caller that needs the whole list gets nothing before the end. A list
-  // that follows links is cut at its last page at most, and can be long, so the caller gets all other pages at once.
-  const keepsAll = operation.paging?.kind !== 'link';
-  let heldPages: ServiceRecord[][] = [];
-  let page = await pages.next();
-  for (; !page.done; page = await pages.next()) {
-    if (options.needsWhole && !keepsAll) {
-      yield* heldPages;
-      heldPages = [];
-    }
-    if (options.needsWhole) heldPages.push(page.value);
-    else yield page.value;
-  }
-  const { mayBeCut, note } = page.value;
-  if (note !== undefined) notify({ kind: 'note', text: `${note}: the list ends here (${id})` });
-  if (mayBeCut !== undefined && options.needsWhole) throw new CutListError(mayBeCut, operation);
-  if (mayBeCut !== undefined)
-    notify({ kind: 'warning', text: `there may be more records: ${mayBeCut} (${id})` });
-  yield* heldPages;
-}
-
-/** Yields the pages of a list, without the records that the filters exclude. */
-async function* filteredPages(
-  operation: Operation,
-  openList: OpenList,
-  filters: Filters,
-  { limit, after, needsWhole }: ListOptions,
-): AsyncGenerator<ServiceRecord[], ListEnd> {
-  checkFilters(operation, filters);
-  const conditions = Object.entries(filters).filter(([, value]) => value !== undefined);
-  const parameters = conditions
-    .map(([name, wanted]) => [name, parameterOf(operation, name, [wanted].flat())] as const)
-    .filter(([, value]) => value !== undefined);
-  const query = Object.fromEntries(parameters);
-  const mayBeCut = narrowingClause(operation, query);
-  if (needsWhole && mayBeCut !== undefined) return { mayBeCut };
-  const isExact = parameters.length === conditions.length;
+  const { query, isExact, matches } = applyFilters(operation, filters);
+  const narrowed = narrowingClause(operation, query);
+  if (needsWhole && narrowed !== undefined) throw new CutListError(narrowed, operation);
+  const open = (size: number | undefined) =>
+    pagesOf(openList({ ...query, after, limit: size }), operation, size);
   const size = pageSize(operation, isExact ? limit : undefined);
-  let remaining = limit ?? Number.POSITIVE_INFINITY;
-  // A service may ignore a parameter without an error, so its records are checked.
-  const checked = conditions.filter(([name]) => hasField(operation, name));
-  const open = (limit: number | undefined) => pagesOf(openList({ ...query, after, limit }), operation, limit);
   let pages = open(size);
   let page = await pages.next();
   if (!page.done && page.value.length === 0) {
@@ -102,15 +65,47 @@ async function* filteredPages(
       page = await pages.next();
     }
   }
+  // Only the end of a list shows whether it is cut, so a caller that needs the whole list gets nothing before the end. A list
+  // that follows links is cut at its last page at most, and can be long, so the caller gets all other pages at once.
+  const lastHeld = operation.paging?.kind === 'link' ? 1 : Number.POSITIVE_INFINITY;
+  const mostHeld = needsWhole ? lastHeld : 0;
+  const held: ServiceRecord[][] = [];
+  let remaining = limit ?? Number.POSITIVE_INFINITY;
   for (; !page.done; page = await pages.next()) {
-    const matching = page.value.filter(({ fields }) =>
-      checked.every(([name, wanted]) => [wanted].flat().some((each) => isValue(fields, name, each))),
-    );
+    const matching = page.value.filter(matches);
+    held.push(matching);
     remaining -= matching.length;
-    yield matching;
-    if (remaining <= 0) return {};
+    if (remaining <= 0) return yield* held;
+    yield* held.splice(0, Math.max(0, held.length - mostHeld));
   }
-  return { ...page.value, mayBeCut: mayBeCut ?? page.value.mayBeCut };
+  const { mayBeCut = narrowed, note } = page.value;
+  if (note !== undefined) notify({ kind: 'note', text: `${note}: the list ends here (${id})` });
+  if (mayBeCut !== undefined && needsWhole) throw new CutListError(mayBeCut, operation);
+  if (mayBeCut !== undefined)
+    notify({ kind: 'warning', text: `there may be more records: ${mayBeCut} (${id})` });
+  yield* held;
+}
+
+/**
+ * Divides filters into those that the service applies and those that are applied here.
+ *
+ * @returns the parameters of the service, whether they are all the filters, and what decides whether a record meets the filters.
+ * @throws UnboundError for a filter that cannot be applied.
+ */
+function applyFilters(operation: Operation, filters: Filters) {
+  checkFilters(operation, filters);
+  const conditions = Object.entries(filters).filter(([, value]) => value !== undefined);
+  const parameters = conditions
+    .map(([name, wanted]) => [name, parameterOf(operation, name, [wanted].flat())] as const)
+    .filter(([, value]) => value !== undefined);
+  // A service may ignore a parameter without an error, so its records are checked.
+  const checked = conditions.filter(([name]) => hasField(operation, name));
+  return {
+    query: Object.fromEntries(parameters),
+    isExact: parameters.length === conditions.length,
+    matches: ({ fields }: ServiceRecord) =>
+      checked.every(([name, wanted]) => [wanted].flat().some((each) => isValue(fields, name, each))),
+  };
 }
 
 /** Returns a clause if a default or `--map` limits the list to the records with one value of a filter. */
