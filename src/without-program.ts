@@ -46,7 +46,7 @@ export function answer(
 
 function showHelp(table: WordTable, words: readonly string[], dist: string): number | undefined {
   const help = findHelp(table, words);
-  return help.kind === 'page' ? writeAll(1, readPage(dist, help.name, isStyled(1)), 0) : refuse(help);
+  return typeof help === 'string' ? writeAll(1, readPage(dist, help, isStyled(1)), 0) : refuse(help);
 }
 
 function refuse({ message, hint }: { readonly message: string; readonly hint: string }): number | undefined {

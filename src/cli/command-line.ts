@@ -60,10 +60,10 @@ const verbProblems = ['commander.help', 'commander.unknownCommand', 'commander.e
 export async function printHelp(context: Context, argv: readonly string[]): Promise<number> {
   const dist = join(context.io.packageDir, 'dist');
   const help = findHelp(readTable(dist), argv);
-  if (help.kind === 'wrong') throw new UsageError(help.message, help.hint);
+  if (typeof help !== 'string') throw new UsageError(help.message, help.hint);
   const stream = asksForHelp(argv) ? 'stdout' : 'stderr';
   const isStyled = (await context.style(stream)) !== plainStyle;
-  await context.io[stream].write(readPage(dist, help.name, isStyled));
+  await context.io[stream].write(readPage(dist, help, isStyled));
   return stream === 'stderr' ? exitCodes.usage : exitCodes.done;
 }
 

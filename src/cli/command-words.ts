@@ -47,9 +47,11 @@ interface LineMeaning {
   readonly isEnded: boolean;
 }
 
-type HelpAnswer =
-  | { readonly kind: 'page'; readonly name: string }
-  | { readonly kind: 'wrong'; readonly message: string; readonly hint: string };
+/** The error for a command that a group does not have. */
+interface UnknownCommand {
+  readonly message: string;
+  readonly hint: string;
+}
 
 /** A word that the Tab key offers. */
 export interface Offer {
@@ -109,31 +111,31 @@ export function asksForHelp(words: readonly string[]): boolean {
 }
 
 /**
- * Finds the page that a line asks for: `pets list` for `pets list --help`, `--help pets list`, `help pets list` and
+ * Finds the name of the page that a line asks for: `pets list` for `pets list --help`, `--help pets list`, `help pets list` and
  * `pets help list`; `help formats` for a topic.
  */
-export function findHelp(table: WordTable, words: readonly string[]): HelpAnswer {
+export function findHelp(table: WordTable, words: readonly string[]): string | UnknownCommand {
   const rest = withoutHelp(words);
   // `runs --help` is the help of a command, and `help runs` is a topic.
   const topic = words[0] === 'help' && rest.length === 1 && table.topics.find((name) => name === rest[0]);
-  if (topic) return { kind: 'page', name: `help ${topic}` };
-  if (words.length === 0) return { kind: 'page', name: 'introduction' };
+  if (topic) return `help ${topic}`;
+  if (words.length === 0) return 'introduction';
   const { command, operands } = locate(table, rest);
-  return findUnknown(table, command, operands) ?? { kind: 'page', name: command.path };
+  return findUnknown(table, command, operands) ?? command.path;
 }
 
-/** Returns the error for an unknown command of a group. */
+/** Returns the error for a word that is no command of a group. */
 export function findUnknown(
   table: WordTable,
   { path, verbs }: CommandWords,
   [word]: readonly string[],
-): Extract<HelpAnswer, { kind: 'wrong' }> | undefined {
+): UnknownCommand | undefined {
   if (verbs.length === 0 || word === undefined) return undefined;
   const name = ['petstore', path].join(' ').trimEnd();
   const names = verbs.flatMap((verb) => [verb, ...(findVerb(table, path, verb)?.aliases ?? [])]);
   const near = closestWord(word, names);
   const hint = near === undefined ? `see \`${name} --help\`` : `did you mean ${near}?`;
-  return { kind: 'wrong', message: `${name}: unknown command '${word}'`, hint };
+  return { message: `${name}: unknown command '${word}'`, hint };
 }
 
 /** Finds the command, the arguments and the open flag of a line. It skips unknown flags. */

@@ -80,13 +80,7 @@ function makeTable(nodes: readonly CommandNode[]): WordTable {
   };
 }
 
-function toSlot({
-  syntax,
-  summary,
-  choices,
-  offers = [],
-  isList = false,
-}: Pick<Flag, 'syntax' | 'summary' | 'choices' | 'offers' | 'isList'>): WordSlot {
+function toSlot({ syntax, summary, choices, offers = [], isList = false }: Flag): WordSlot {
   return { syntax, summary, offers: choices ?? offers, isList };
 }
 

@@ -16,8 +16,8 @@ import {
   findField,
   flagOf,
   type IdOrName,
-  nameAll,
   namedNoun,
+  recordsText,
   statusesOf,
 } from './record-fields.ts';
 import { writeRecords } from './write-records.ts';
@@ -51,7 +51,7 @@ export function updateRecords(
         `give one or more of ${noun.fields.map(flagOf).join(', ')}`,
       );
     const ids = await access.names.findIds(namedNoun(noun), idsOrNames);
-    await confirmWrite(context, { what: `change ${nameAll(noun, ids)}` });
+    await confirmWrite(context, { what: `change ${recordsText(noun, ids)}` });
     const value = await access.names.resolve(body);
     const writes = ids.map((id) => ({ id, intent: { kind: 'set', value } as const }));
     return writeRecords(access, writes, { asList: ids.length > 1 });

@@ -12,7 +12,7 @@ import { isJsonObject, type JsonObject, printJson } from '../process/exact-json.
 import { loadYaml } from '../process/exact-yaml.ts';
 import { type Access, prepareRecords } from './access.ts';
 import { parseFields } from './body-fields.ts';
-import { type IdOrName, nameAll, namedNoun } from './record-fields.ts';
+import { type IdOrName, namedNoun, recordsText } from './record-fields.ts';
 import { writeRecords } from './write-records.ts';
 
 /** Reads a record, lets the user change it as YAML in an editor, and writes the saved text back. */
@@ -82,7 +82,7 @@ export function deleteRecords(
     const ids = await access.names.findIds(namedNoun(noun), idsOrNames);
     const details = await readDetails(access, ids);
     const present = ids.filter((id) => !details.get(id)?.isMissing);
-    const describe = (some: readonly bigint[]) => nameAll(noun, some, (id) => details.get(id)?.title);
+    const describe = (some: readonly bigint[]) => recordsText(noun, some, (id) => details.get(id)?.title);
     if (present.length > 0)
       await confirmWrite(context, { what: `delete ${describe(present)}`, needsYes: true });
     // A record is deleted only if it is still as the question showed it.

@@ -149,7 +149,7 @@ export function createView(
 export const maxListedIds = 20;
 
 /** `pet 3 (Rex)`, or `2 pets: 3 (Rex), 4 (Mia)`. */
-export function nameAll(
+export function recordsText(
   { singular, plural }: Noun,
   ids: readonly bigint[],
   titleOf: (id: bigint) => string | undefined = () => undefined,
