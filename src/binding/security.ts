@@ -33,21 +33,17 @@ export function readSecurity(root: Description, operations: readonly JsonObject[
   // An operation accepts several ways. Each is a list of places that all need a token.
   const waysOf = (operation: JsonObject) =>
     listOf(operation.security ?? security).map((way) => placesOf(Object.keys(objectOf(way))));
-  const required = operations.flatMap(waysOf);
-  const ways = required.some((way) => way.length > 0)
-    ? required
-    : Object.keys(schemes).map((name) => placesOf([name]));
-  const usable = ways.flatMap(([place, ...others]) => (place?.header && others.length === 0 ? place : []));
-  const countOf = (label: string) => usable.filter((place) => place.label === label).length;
-  const places = new Map([bearer, ...usable].map((place) => [place.label, place]));
-  const [place = bearer] = [...places.values()].sort((a, b) => countOf(b.label) - countOf(a.label));
+  const accepts = (operation: JsonObject, { label }: TokenPlace) =>
+    waysOf(operation).some((way) => way.length > 0 && way.every((place) => place.label === label));
+  const places = [...placesOf(Object.keys(schemes)).filter(({ header }) => header), bearer];
+  const countOf = (place: TokenPlace) => operations.filter((operation) => accepts(operation, place)).length;
+  const [place = bearer] = places.sort((a, b) => countOf(b) - countOf(a));
   return {
     header: place.label === bearer.label ? undefined : place.header,
     of: (operation) => {
       const ways = waysOf(operation);
       if (ways.length === 0 || ways.some((way) => way.length === 0)) return { credential: 'optional' };
-      if (ways.some((way) => way.every(({ label }) => label === place.label)))
-        return { credential: 'required' };
+      if (accepts(operation, place)) return { credential: 'required' };
       const ownPlaces = ways.map((way) => way.map(({ label }) => label).join(' and ')).join(' or ');
       const why = `it takes its token in ${ownPlaces}, and others take it in ${place.label}`;
       return { credential: 'required', why };
