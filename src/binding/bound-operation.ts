@@ -1,7 +1,7 @@
 import { isCategoryField } from '../api/category.ts';
 import { hidesTryIt } from '../api/contract.ts';
 import { withoutParameters } from '../api/http.ts';
-import { type NounName, nouns } from '../api/nouns.ts';
+import { type Noun, type NounName, nouns } from '../api/nouns.ts';
 import type { BodyField, DocumentedResponse, Operation, RequestBody, Stability } from '../api/operations.ts';
 import type { JsonObject, JsonValue } from '../process/exact-json.ts';
 import { type Description, lookUp, objectOf, referencesIn } from './description.ts';
@@ -74,10 +74,11 @@ function readAnswer(
 }
 
 /** Returns true if the body of an update has only the count and its pet, so that no other field of the entry is needed. */
-function takesChangesOnly(noun: NounName, method: string, body: RequestBody | undefined): boolean {
-  if (!nouns[noun].isCount || !body) return false;
+function takesChangesOnly(name: NounName, method: string, body: RequestBody | undefined): boolean {
+  const { idField, update }: Noun = nouns[name];
+  if (!update || !body) return false;
   const sent = Object.entries(body.fields).filter(([, { required }]) => required || method !== 'PATCH');
-  return sent.every(([name]) => name === 'quantity' || name === 'petId');
+  return sent.every(([field]) => field === idField || update.fields.includes(field));
 }
 
 /** Reads the form of the body. By default it is the form in the table. */

@@ -155,11 +155,11 @@ export function countObstacle(
   tableOperation: TableOperation,
   operation: DocumentOperation,
 ): Obstacle | undefined {
-  const { id, noun } = tableOperation;
+  const { noun } = tableOperation;
   const { method, operationId = '', operationObject, body } = operation;
   if (!nouns[noun].isCount || !body) return undefined;
   const description = body.shape.field('quantity').keyword('description') ?? '';
-  const isCreate = id === 'createInventory';
+  const isCreate = tableOperation.method === 'POST';
   const texts = isCreate ? [] : [operationId, String(operationObject.summary ?? '')];
   const word = [...texts, String(description)].map(addingWordIn).find((text) => text !== undefined);
   if (word !== undefined) return { why: `it says ${word}, and so may not set the count` };
