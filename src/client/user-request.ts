@@ -8,7 +8,7 @@ import {
   whyReadable,
 } from '../api/http.ts';
 import { UsageError } from '../process/errors.ts';
-import { type JsonValue, jsonIn, printJson } from '../process/exact-json.ts';
+import { jsonIn, printJson } from '../process/exact-json.ts';
 import type { Secrets } from '../process/secrets.ts';
 import { sanitize } from '../process/text.ts';
 
@@ -159,30 +159,17 @@ export function withHeaderChanges(headers: HttpHeaders, changes: HeaderChanges |
 export function requestsOutput(requests: readonly HttpRequest[], asList: boolean) {
   const documents = requests.map(toDocument);
   const data = documents.length === 1 && !asList ? documents[0] : documents;
-  return { kind: 'text', text: requests.map(requestText).join('\n'), data } as const;
+  return { kind: 'text', text: documents.map(documentText).join('\n'), data } as const;
 }
 
-function toDocument(request: HttpRequest) {
-  const body = shownBody(request);
-  return {
-    method: request.method,
-    url: shownUrl(request.url),
-    headers: request.headers,
-    ...(body === undefined ? {} : { body }),
-  };
+function toDocument({ method, url, headers, body }: HttpRequest) {
+  const text = typeof body === 'object' ? Buffer.from(body).toString() : body;
+  const shown = text === undefined ? {} : { body: jsonIn(text) ?? text };
+  return { method, url: shownUrl(url), headers, ...shown };
 }
 
 /** Returns a request as on the wire, with indented JSON and visible control characters. */
-function requestText(request: HttpRequest): string {
-  const requestLine = `${request.method} ${shownUrl(request.url)}`;
-  const lines = [requestLine, ...headerLines(request.headers)].map((line) => `${sanitize(line)}\n`);
-  const body = shownBody(request);
+function documentText({ method, url, headers, body }: ReturnType<typeof toDocument>): string {
+  const lines = [`${method} ${url}`, ...headerLines(headers)].map((line) => `${sanitize(line)}\n`);
   return lines.join('') + (body === undefined ? '' : `\n${printJson(body, 2)}\n`);
-}
-
-/** Returns the JSON value of a body, or its text. */
-function shownBody({ body }: HttpRequest): JsonValue | undefined {
-  if (body === undefined) return undefined;
-  const text = typeof body === 'string' ? body : Buffer.from(body).toString();
-  return jsonIn(text) ?? text;
 }
