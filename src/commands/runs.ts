@@ -42,7 +42,6 @@ function findRuns(
   context: Context,
   { limit, pet }: { readonly limit?: number | undefined; readonly pet?: IdOrName | undefined },
 ): PreparedCommand {
-  const { content } = context.printer();
   return {
     view: reportView,
     async run() {
@@ -54,11 +53,6 @@ function findRuns(
           'warning',
           writtenBy ? `${path}: ${writtenBy} wrote this journal` : problem.message,
         );
-      if (list.runs.length + list.unreadable.length === 0 && content === 'text')
-        return {
-          kind: 'nothing',
-          notices: [['result', 'no runs yet: `petstore inventory apply` makes one']],
-        };
       return { kind: 'list', pages: [await readRuns(list, petId)], limit };
     },
   };
