@@ -1,5 +1,4 @@
 import { type JsonValue, printJson } from '../process/exact-json.ts';
-import { loadYaml } from '../process/exact-yaml.ts';
 import { escapeSurrogates, minuteText, sanitize } from '../process/text.ts';
 import { type Column, cellText } from './columns.ts';
 import { paintState, type Style } from './style.ts';
@@ -46,6 +45,7 @@ export const printJsonLines: Print = async function* ({ value }, pieces) {
 
 /** Prints one YAML document: a sequence of mappings, or a mapping. */
 export const printYaml: Print = async function* (job, pieces) {
+  const { loadYaml } = await import('../process/exact-yaml.ts');
   const { print } = await loadYaml();
   const toText = (value: unknown) => (job.isTerminal ? sanitize(print(value), '\n') : print(value));
   let isEmpty = true;

@@ -1,6 +1,6 @@
 import { monotonicMs } from '../process/deadline.ts';
 import type { Io, OutputStream } from '../process/io.ts';
-import type { Secrets } from '../process/secrets.ts';
+import type { Mask, Secrets } from '../process/secrets.ts';
 import { breakRunnerCommands, groupDigits } from '../process/text.ts';
 import { type Style, withoutColor } from './style.ts';
 
@@ -12,8 +12,8 @@ import { type Style, withoutColor } from './style.ts';
 export function openStreams(io: Io, { mask }: Secrets): { readonly io: Io; readonly liveLine: LiveLine } {
   const { env } = io;
   const isCiJob = Boolean(env.GITHUB_ACTIONS || env.GITLAB_CI || env.TF_BUILD);
-  const liveLine = createLiveLine({ ...io, mask });
-  const toSafe = (output: OutputStream, maskText: (text: string) => string): OutputStream => {
+  const liveLine = createLiveLine(io, mask);
+  const toSafe = (output: OutputStream, maskText: Mask): OutputStream => {
     const write: OutputStream['write'] = (data, options) => {
       if (output.isTerminal) liveLine.clear();
       if (typeof data !== 'string') return output.write(data);
@@ -24,7 +24,7 @@ export function openStreams(io: Io, { mask }: Secrets): { readonly io: Io; reado
     return Object.create(output, { write: { value: write } });
   };
   return {
-    io: { ...io, mask, stdout: toSafe(io.stdout, (text) => text), stderr: toSafe(io.stderr, mask) },
+    io: { ...io, stdout: toSafe(io.stdout, (text) => text), stderr: toSafe(io.stderr, mask) },
     liveLine,
   };
 }
@@ -43,7 +43,7 @@ export interface LiveLine {
 const eraseLine = '\r\x1b[K';
 const redrawIntervalMs = 100;
 
-function createLiveLine({ stderr, env, mask }: Pick<Io, 'stderr' | 'env' | 'mask'>): LiveLine {
+function createLiveLine({ stderr, env }: Io, mask: Mask): LiveLine {
   let timer: NodeJS.Timeout | undefined;
   let visibleText: string | undefined;
   const write = (text: string) => void stderr.write(mask(text)).catch(() => {});

@@ -52,8 +52,6 @@ export interface Io {
   readonly platform: NodeJS.Platform;
   /** The folder of the installed package. */
   readonly packageDir: string;
-  /** Masks the secrets in a text. Call it before you cut or wrap a text; all other text is masked when it is written. */
-  mask(text: string): string;
   /** Calls the listener at each SIGINT, SIGTERM and SIGHUP (the terminal closed) until released. */
   onSignal(listener: (signal: Signal) => void): () => void;
 }
@@ -104,7 +102,6 @@ export function processIo(): ProcessIo {
     cwd: process.cwd(),
     platform: process.platform,
     packageDir: join(__dirname, '..'),
-    mask: (text) => text,
     onSignal(listener) {
       for (const name of endingSignals) process.on(name, listener);
       return () => {

@@ -87,7 +87,6 @@ export function fakeIo(options: RunOptions = {}): FakeIo {
     cwd: options.cwd ?? emptyFolder,
     platform: 'linux',
     packageDir: process.cwd(),
-    mask: (text) => text,
     onSignal(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
