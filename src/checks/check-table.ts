@@ -9,7 +9,7 @@ import {
   checkVersion,
 } from './answer-checks.ts';
 import { type Check, type CheckContext, groupOf, pass, skip } from './check.ts';
-import type { Condition } from './condition.ts';
+import { type Condition, headerDifference } from './condition.ts';
 import { idParameter, readsOf } from './judge-answer.ts';
 import { checkGet, checkList } from './operation-checks.ts';
 import { checkConnection, checkDns, checkTls, judgeExpiry, judgeProtocol } from './reach.ts';
@@ -91,8 +91,14 @@ export function selectChecks(selection: Selection): SelectedChecks {
     // Another deployment may have answered since.
     ...(waitFor.length > 0 ? version : []),
   ];
+  // An answer of another deployment fails its check. In the group reach, reach/version counts them.
+  const judgeAnswer: Check['judgeAnswer'] = (answer, mask) =>
+    waitFor.map((condition) => headerDifference(condition, answer, mask)).find(Boolean);
   return {
-    reads: checks.filter(({ id }) => groupOf(id) === 'reach' || isSelected(id, selection)),
+    reads: checks.flatMap((check) => {
+      if (groupOf(check.id) === 'reach') return [check];
+      return isSelected(check.id, selection) ? [{ ...check, judgeAnswer }] : [];
+    }),
     writes: write ? lives.filter(({ id }) => isSelected(id, selection)) : [],
     cleanUp,
   };

@@ -1,4 +1,5 @@
 import { STATUS_CODES } from 'node:http';
+import type { HttpResponse } from '../api/http.ts';
 import type { Operation, TokenHeader } from '../api/operations.ts';
 import { isOutageStatus } from '../client/answer-table.ts';
 import type { CallInput, CallOptions, OperationRequest } from '../client/call.ts';
@@ -7,6 +8,7 @@ import type { SocketOptions } from '../client/transport/node-http.ts';
 import { errorMessage } from '../output/messages.ts';
 import { CliError, type ExitCode, InterruptedError, messageOf } from '../process/errors.ts';
 import type { JsonValue } from '../process/exact-json.ts';
+import type { Mask } from '../process/secrets.ts';
 
 /** Returns the group of a check from its id. */
 export function groupOf(id: string): string {
@@ -47,7 +49,7 @@ export interface Service {
   /** True if warnings, flaky passes, and failures of operations that are not stable are failures. */
   readonly strict: boolean;
   /** Masks the known secrets. */
-  mask(text: string): string;
+  readonly mask: Mask;
 }
 
 /** The service and the functions that a check uses. */
@@ -72,6 +74,8 @@ export interface Check {
   readonly isPrerequisite?: boolean | undefined;
   /** Runs the check. If it returns no finding, there was nothing to check. */
   run(context: CheckContext): Promise<Finding | readonly Finding[]>;
+  /** Finds a fault of any answer to a request of the check. @param mask masks the known secrets */
+  judgeAnswer?(answer: HttpResponse, mask: Mask): Finding | undefined;
 }
 
 /**

@@ -82,6 +82,19 @@ export function differenceTo(condition: Condition, answer: ConditionAnswer, mask
   return undefined;
 }
 
+/** Returns a failure if a header of an answer does not meet a condition. An answer without the header passes. */
+export function headerDifference(
+  { text, comparisons }: Condition,
+  { headers }: Pick<HttpResponse, 'headers'>,
+  mask: Mask,
+): Finding | undefined {
+  const answer = { status: 0, headers, text: '' };
+  const sent = comparisons.filter(
+    ({ part }) => part.startsWith('header') && partOf(answer, part) !== undefined,
+  );
+  return differenceTo({ text, comparisons: sent }, answer, mask);
+}
+
 /** Returns a part of an answer as text. */
 function partOf({ headers, text, json }: ConditionAnswer, part: string): string | undefined {
   if (part === 'text') return text.trim();

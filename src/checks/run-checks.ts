@@ -27,7 +27,7 @@ import {
 import { idParameter, readsOf } from './judge-answer.ts';
 
 /** The result of a check: its gravest finding, with the secrets masked. */
-export interface CheckResult extends Omit<Check, 'run'>, Finding {
+export interface CheckResult extends Omit<Check, 'run' | 'judgeAnswer'>, Finding {
   readonly elapsedMs: number;
 }
 
@@ -69,7 +69,9 @@ export async function runCheck(check: Check, service: Service, stopped: AbortSig
     const stopReason = stopReasonOf(stopped);
     return stopReason === undefined ? findingOfError(error) : skip(stopReason);
   });
-  return resultOf(check, [findings].flat(), service, attempts, monotonicMs() - startedMs);
+  const faults = attempts.map(({ response }) => response && check.judgeAnswer?.(response, service.mask));
+  const all = [findings, ...faults].flat().filter((finding) => finding !== undefined);
+  return resultOf(check, all, service, attempts, monotonicMs() - startedMs);
 }
 
 /** Makes the context of one check. @param attempts gets the attempts of its requests */

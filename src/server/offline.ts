@@ -1,11 +1,5 @@
 import { dirname } from 'node:path';
-import {
-  type HttpRequest,
-  type HttpResponse,
-  isReadMethod,
-  type SendOptions,
-  type Transport,
-} from '../api/http.ts';
+import { type HttpRequest, type HttpResponse, isReadMethod, type Transport } from '../api/http.ts';
 import { monotonicMs } from '../process/deadline.ts';
 import { CliError } from '../process/errors.ts';
 import { createApp } from './app.ts';
@@ -29,7 +23,10 @@ export async function createOfflineTransport(
   options: SharedStoreOptions = {},
 ): Promise<OfflineTransport> {
   const sharedStore = file === ':memory:' ? undefined : new SharedStore(file, options);
-  const send = sharedStore ? await sendToFile(sharedStore) : sendToMemory();
+  await sharedStore?.open();
+  const owner = sharedStore ?? { current: seedStore() };
+  const app = createApp({ store: () => owner.current });
+  const send = sharedStore ? sendTo(sharedStore, app) : app;
   let pause: Promise<unknown> | undefined;
   let pausedMs = monotonicMs();
   return {
@@ -48,16 +45,8 @@ export async function createOfflineTransport(
   };
 }
 
-type Send = (request: HttpRequest, options: SendOptions) => HttpResponse | Promise<HttpResponse>;
-
-function sendToMemory(): Send {
-  const store = seedStore();
-  return createApp({ store: () => store });
-}
-
-async function sendToFile(sharedStore: SharedStore): Promise<Send> {
-  await sharedStore.open();
-  const app = createApp({ store: () => sharedStore.current });
+/** Sends requests to an app whose store is in a file. */
+function sendTo(sharedStore: SharedStore, app: (request: HttpRequest) => HttpResponse): Transport['send'] {
   return async (request, { cancellation, onSending }) => {
     if (isReadMethod(request.method)) return sharedStore.read(() => app(request));
     const response = await sharedStore.change(() => {

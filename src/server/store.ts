@@ -85,10 +85,7 @@ export class Collection<Value extends object = object> {
   }
 
   page({ limit = 100, after = -1n, ...filters }: PageQuery): RecordPage<Value> {
-    const conditions = Object.entries(filters).filter(([, value]) => value !== undefined) as [
-      keyof Value,
-      unknown,
-    ][];
+    const conditions = Object.entries(filters) as [keyof Value, unknown][];
     const records: StoredRecord<Value>[] = [];
     for (
       let at = indexOfId(this.ordered, after + 1n);

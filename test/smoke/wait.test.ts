@@ -101,6 +101,14 @@ describe.concurrent('the wait for a deployment', () => {
     expect(isLook.slice(isLook.lastIndexOf(false) + 1)).toHaveLength(10);
   });
 
+  test('an answer to a check with another header is of another deployment, and not green', async () => {
+    const spoil: Change = (answer, request) =>
+      showing(request.headers.connection === 'close' ? 'new' : 'old')(answer, request);
+    const run = await smokeOf(spoil, ['--wait', '100ms', '--only', 'op/getCategory', ...waitForNew]);
+    expect(run.code).toBe(7);
+    expect(run.check('op/getCategory')).toMatchObject({ result: 'fail', reason: 'header x-commit is old' });
+  });
+
   test.each([
     ['by its header', 'header x-commit=new'],
     ['by a body', 'GET /version /build/commit=new'],

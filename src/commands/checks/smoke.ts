@@ -38,12 +38,10 @@ const smokeFlags = {
   ),
   write: flag('--write', 'also create, change and delete records of its own, and clean up'),
   only: values('--only <glob>', 'run only these checks, such as op or op/get*; can be repeated', {
-    parse: splitPatterns,
     offers: 'check',
     isList: true,
   }),
   skip: values('--skip <glob>', 'leave these checks out; can be repeated', {
-    parse: splitPatterns,
     offers: 'check',
     isList: true,
   }),
@@ -58,12 +56,6 @@ const smokeFlags = {
 };
 
 type SmokeFlags = ValuesOf<typeof smokeFlags>;
-
-/** Splits a text into patterns at its commas. */
-function splitPatterns(text: string): string[] {
-  const patterns = text.split(',').map((pattern) => pattern.trim());
-  return patterns.filter((pattern) => pattern !== '');
-}
 
 export const smoke = action({
   description:
@@ -126,8 +118,8 @@ async function toSelection(context: Context, flags: SmokeFlags): Promise<Selecti
     contract: await context.contract(),
     waitFor,
     expect,
-    only: only.flat(),
-    skip: skip.flat(),
+    only,
+    skip,
     baseUrl: context.settings.baseUrl,
     write: flags.write === true,
   };
