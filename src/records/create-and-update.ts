@@ -90,26 +90,23 @@ export function writeCount(
  */
 function findFieldsToAsk({ context, noun, operation }: Access, body: Fields): readonly Field[] {
   const askableFields = noun.fields.filter(({ name }) => !(name in body) && takesField(operation, name));
-  let missingNames = lackingFields(operation, body);
-  // An empty body is useless, even if no field is required. The error then names the wanted fields, or the first field.
+  const wantedFields = askableFields.filter(({ isWanted }) => isWanted);
+  // An empty body is useless, even if no field is required.
   const isEmpty = Object.keys(body).length === 0;
-  if (missingNames.length === 0 && (isEmpty || canAsk(context))) {
-    const wantedFields = askableFields.filter((field) => field.isWanted);
-    const fields = wantedFields.length === 0 && isEmpty ? askableFields.slice(0, 1) : wantedFields;
-    missingNames = fields.map(({ name }) => name);
-  }
+  const usefulFields = isEmpty && wantedFields.length === 0 ? askableFields.slice(0, 1) : wantedFields;
+  let missingNames = lackingFields(operation, body);
+  if (missingNames.length === 0 && (isEmpty || canAsk(context)))
+    missingNames = usefulFields.map(({ name }) => name);
   if (missingNames.length === 0) return [];
-  const hasFlags = missingNames.every((name) => findField(noun, name));
-  if (hasFlags && canAsk(context)) return askableFields;
+  if (canAsk(context) && missingNames.every((name) => findField(noun, name))) return askableFields;
   const flagTexts = missingNames.map((name) => {
     const field = findField(noun, name);
     return field ? flagOf(field) : `--field ${name}=<value>`;
   });
+  const isOne = missingNames.length === 1;
   throw new UsageError(
-    `create ${noun.singular}: ${flagTexts.join(' and ')} ${missingNames.length === 1 ? 'is' : 'are'} missing`,
-    hasFlags
-      ? `give ${missingNames.length === 1 ? 'it as a flag' : 'them as flags'}, or records with --from <file>`
-      : 'the service requires fields that have no flag: give each with --field name=value, or as JSON with --field name:=value',
+    `create ${noun.singular}: ${flagTexts.join(' and ')} ${isOne ? 'is' : 'are'} missing`,
+    `give ${isOne ? 'it as a flag' : 'them as flags'}, or records with --from <file>`,
   );
 }
 
