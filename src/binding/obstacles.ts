@@ -1,19 +1,12 @@
 import { isCategoryField } from '../api/category.ts';
-import { fieldsOfKind, type Noun, type NounName, nouns } from '../api/nouns.ts';
+import { fieldsOfKind, type Noun, nouns } from '../api/nouns.ts';
 import { takesId } from '../api/operations.ts';
 import { withArticle } from '../process/text.ts';
 import { type DocumentOperation, fixedRoute, mapFlag, type Obstacle } from './document.ts';
 import { toParameters, withStatedValues } from './parameters.ts';
 import { readPath, singularWords } from './path-words.ts';
 import type { Shape } from './schema.ts';
-import {
-  fieldNamesOf,
-  isCategoryObject,
-  isRecord,
-  missingKeys,
-  recordsIn,
-  type TableOperation,
-} from './wire-form.ts';
+import { fieldNamesOf, isCategoryObject, isRecord, recordsIn, type TableOperation } from './wire-form.ts';
 
 // Says why the program could not call an operation as one of the table, by its parameters, its body and its answer. These rules
 // hold for a route of --map too.
@@ -40,8 +33,7 @@ function callObstacle(tableOperation: TableOperation, operation: DocumentOperati
   const { body, bodyTypes } = operation;
   const obstacle = operation.obstacle();
   if (obstacle) return obstacle;
-  const { id } = tableOperation;
-  const [unknown] = toParameters(operation, id).unknownParameters;
+  const [unknown] = toParameters(operation, tableOperation.id).unknownParameters;
   if (unknown) {
     const why = `it needs the ${unknown.in} parameter ${unknown.name}, which petstore has no value for`;
     return { why, remedy: remedyFor(tableOperation, operation) };
@@ -49,42 +41,80 @@ function callObstacle(tableOperation: TableOperation, operation: DocumentOperati
   if (!tableOperation.body) return undefined;
   if (!body && bodyTypes.length > 0)
     return { why: `it takes ${bodyTypes.slice(0, 3).join(', ')}, not application/json` };
-  return body && obstacleInBody(tableOperation, body.shape);
+  return body && bodyObstacle(tableOperation, body.shape);
 }
 
-function obstacleInBody(tableOperation: TableOperation, shape: Shape): Obstacle | undefined {
-  const { noun, method } = tableOperation;
+function bodyObstacle(tableOperation: TableOperation, shape: Shape): Obstacle | undefined {
   const label = shape.names[0] ?? 'body';
-  if (shape.kind === 'unknown' || (shape.kind === 'object' && shape.fields.size === 0)) return undefined;
-  if (shape.kind !== 'object') return { why: `its ${label} is ${withArticle(shape.kind)}` };
-  const names = fieldNamesOf(tableOperation, shape);
-  const lacking = bodyKeys(noun, method).filter((key) => !names.has(key));
-  if (lacking.length > 0) return lackOf(tableOperation, shape, label, lacking);
-  if (names.size === 0) return { why: `its ${label} has none of the fields that petstore knows` };
+  const isDescribed = shape.kind !== 'unknown' && !(shape.kind === 'object' && shape.fields.size === 0);
+  if (!isDescribed) return undefined;
+  // An update of an entry has the id of its pet in the path or in the body.
+  const { keyFields, update }: Noun = nouns[tableOperation.noun];
+  const isCreate = tableOperation.method === 'POST';
+  const needed = isCreate ? keyFields.filter((field) => field !== 'id') : (update?.fields ?? []);
+  const obstacle = shapeObstacle(tableOperation, shape, label, needed);
+  if (obstacle) return obstacle;
+  if (fieldNamesOf(tableOperation, shape).size === 0)
+    return { why: `its ${label} has none of the fields that petstore knows` };
   if (shape.required.has('category') && shape.field('category').kind === 'string')
     return { why: `its ${label} needs the name of a category in place of its id` };
-  return obstacleInTypes(tableOperation, shape, label);
+  return undefined;
 }
 
-/** The fields that a body must take. An update of an entry has the id of its pet in the path or in the body. */
-function bodyKeys(noun: NounName, method: string): readonly string[] {
-  const { keyFields, update }: Noun = nouns[noun];
-  return method === 'POST' ? keyFields.filter((field) => field !== 'id') : (update?.fields ?? []);
+/** Finds out why the records in an answer cannot be read. Then the service means other records by the noun. */
+function recordObstacle(
+  tableOperation: TableOperation,
+  { answer, answersNoJson }: DocumentOperation,
+): Obstacle | undefined {
+  const isRead = tableOperation.method === 'GET';
+  if (!answer) return isRead && answersNoJson ? { why: 'it answers no JSON' } : undefined;
+  if (answer.shape.kind === 'unknown') return undefined;
+  const content = recordsIn(tableOperation, answer.shape);
+  if (!content) return { why: 'it answers no single list of records', isForeign: true };
+  const { shape } = content;
+  if (isRead && !tableOperation.isList && shape.kind === 'array') return { why: 'it answers a list' };
+  // The answer to a write may have any form, except a record whose fields have other types.
+  if (!isRead && !isRecord(tableOperation, shape)) return undefined;
+  const { keyFields } = nouns[tableOperation.noun];
+  const obstacle = shapeObstacle(tableOperation, shape, shape.names[0] ?? 'record', keyFields);
+  return obstacle && { ...obstacle, isForeign: true };
 }
 
-/**
- * Names the fields that a schema lacks. If it lacks only one and has another field of the same type, the remedy is to name that
- * field with `--map`.
- */
-function lackOf(
+const integerFields = new Set(['id', ...fieldsOfKind('reference', 'quantity')]);
+const booleanFields = fieldsOfKind('truth');
+
+export function isNumberKind(kind: Shape['kind']): boolean {
+  return kind === 'integer' || kind === 'number';
+}
+
+/** Finds out why a schema does not describe an object that has our fields with our types, and these fields at least. */
+function shapeObstacle(
   tableOperation: TableOperation,
   shape: Shape,
   label: string,
-  fields: readonly string[],
-): Obstacle {
+  needed: readonly string[],
+): Obstacle | undefined {
+  if (shape.kind === 'unknown') return undefined;
+  if (shape.kind !== 'object') return { why: `its ${label} is ${withArticle(shape.kind)}` };
+  const names = fieldNamesOf(tableOperation, shape);
+  for (const [field, name] of names) {
+    const { kind } = shape.field(name);
+    if (isCategoryField(field) && isCategoryObject(shape.field(name))) continue;
+    const isSame = integerFields.has(field)
+      ? isNumberKind(kind)
+      : kind === (booleanFields.has(field) ? 'boolean' : 'string');
+    if (kind !== 'unknown' && !isSame)
+      return { why: `its ${label} has the field ${name} as ${withArticle(kind)}` };
+  }
+  const [lacking, ...others] = needed.filter((field) => !names.has(field));
+  if (lacking === undefined) return undefined;
+  const why = `its ${label} has no field ${[lacking, ...others].join(', ')}`;
+  return { why, remedy: others.length === 0 ? fieldRemedy(tableOperation, shape, lacking) : undefined };
+}
+
+/** Returns the clause with the --map flag that names a field, if the schema has another field of the same type that may be meant. */
+function fieldRemedy(tableOperation: TableOperation, shape: Shape, field: string): string | undefined {
   const { noun } = tableOperation;
-  const why = `its ${label} has no field ${fields.join(', ')}`;
-  const [field = ''] = fields;
   const usedNames = new Set(fieldNamesOf(tableOperation, shape).values());
   const candidates = [...shape.fields].flatMap(([name, { kind }]) => {
     const isSameType =
@@ -96,58 +126,7 @@ function lackOf(
     return isSameType && isMeant && !usedNames.has(name) && !isOther ? [name] : [];
   });
   const [name] = candidates;
-  if (fields.length > 1 || name === undefined || obstacleInTypes(tableOperation, shape, label))
-    return { why };
-  return { why, remedy: `if it is called ${candidates.join(' or ')}, add --map ${noun}.${field}=${name}` };
-}
-
-/**
- * Finds out why the records in an answer cannot be read. The answer to a write may have any form, except a record whose fields have
- * other types.
- */
-function recordObstacle(
-  tableOperation: TableOperation,
-  { answer, answersNoJson }: DocumentOperation,
-): Obstacle | undefined {
-  const isRead = tableOperation.method === 'GET';
-  if (!answer) return isRead && answersNoJson ? { why: 'it answers no JSON' } : undefined;
-  if (answer.shape.kind === 'unknown') return undefined;
-  const content = recordsIn(tableOperation, answer.shape);
-  if (!content) return foreign({ why: 'it answers no single list of records' });
-  const { shape } = content;
-  if (shape.kind === 'unknown') return undefined;
-  const label = shape.names[0] ?? 'record';
-  if (isRead && !tableOperation.isList && shape.kind === 'array') return { why: 'it answers a list' };
-  const obstacle = obstacleInTypes(tableOperation, shape, label);
-  if (obstacle) return isRead || isRecord(tableOperation, shape) ? foreign(obstacle) : undefined;
-  const fields = isRead ? missingKeys(tableOperation, shape) : [];
-  return fields.length === 0 ? undefined : foreign(lackOf(tableOperation, shape, label, fields));
-}
-
-/** Marks an obstacle that shows that the records of the noun are of another kind. */
-function foreign(obstacle: Obstacle): Obstacle {
-  return { ...obstacle, isForeign: true };
-}
-
-const integerFields = new Set(['id', ...fieldsOfKind('reference', 'quantity')]);
-const booleanFields = fieldsOfKind('truth');
-
-export function isNumberKind(kind: Shape['kind']): boolean {
-  return kind === 'integer' || kind === 'number';
-}
-
-function obstacleInTypes(tableOperation: TableOperation, shape: Shape, label: string): Obstacle | undefined {
-  if (shape.kind !== 'object') return { why: `its ${label} is ${withArticle(shape.kind)}` };
-  for (const [field, name] of fieldNamesOf(tableOperation, shape)) {
-    const { kind } = shape.field(name);
-    if (isCategoryField(field) && isCategoryObject(shape.field(name))) continue;
-    const isSame = integerFields.has(field)
-      ? isNumberKind(kind)
-      : kind === (booleanFields.has(field) ? 'boolean' : 'string');
-    if (kind === 'unknown' || isSame) continue;
-    return { why: `its ${label} has the field ${name} as ${withArticle(kind)}` };
-  }
-  return undefined;
+  return name && `if it is called ${candidates.join(' or ')}, add --map ${noun}.${field}=${name}`;
 }
 
 /** Finds out whether an operation may change a count by a quantity, instead of setting it. */

@@ -45,15 +45,10 @@ export function isCategoryObject(shape: Shape): boolean {
   return shape.kind === 'object' && (shape.fields.has('id') || shape.fields.has('name'));
 }
 
-/** Lists the fields that a schema would need to describe a record of the noun. */
-export function missingKeys(tableOperation: TableOperation, shape: Shape): readonly string[] {
-  const names = fieldNamesOf(tableOperation, shape);
-  return nouns[tableOperation.noun].keyFields.filter((field) => !names.has(field));
-}
-
 /** Returns true if a schema describes a record of a noun, by its fields. */
 export function isRecord(tableOperation: TableOperation, shape: Shape): boolean {
-  return shape.kind === 'object' && missingKeys(tableOperation, shape).length === 0;
+  const names = fieldNamesOf(tableOperation, shape);
+  return shape.kind === 'object' && nouns[tableOperation.noun].keyFields.every((field) => names.has(field));
 }
 
 /** The place of the record or the list in an answer. */
