@@ -14,7 +14,7 @@ import { areDisjoint, runKinds } from './run.ts';
 // Which run `resume` or `undo` means. It depends only on the runs of this user as they were listed.
 
 /** What a `resume` or an `undo` asks for. */
-export interface Wanted {
+export interface RunQuery {
   readonly verb: 'resume' | 'undo';
   /** The target of the command. */
   readonly target: string;
@@ -28,8 +28,8 @@ export interface Wanted {
  *
  * @throws UsageError if the run is of another target or profile, or cannot go on; CliError `usage` if its journal cannot be read.
  */
-export function chooseRun(list: RunList, wanted: Wanted, settings: Settings): RunInfo | undefined {
-  const { verb, target, id } = wanted;
+export function chooseRun(list: RunList, query: RunQuery, settings: Settings): RunInfo | undefined {
+  const { verb, target, id } = query;
   const [last] = runsOnTarget(list, target);
   const info = id === undefined ? last : findRun(list, id);
   if (!info) return undefined;
@@ -56,7 +56,7 @@ export function chooseRun(list: RunList, wanted: Wanted, settings: Settings): Ru
 }
 
 /** Finds the last run on the target besides this one that can be resumed or undone. */
-export function findOtherRun(list: RunList, { verb, target }: Wanted, info: RunInfo): RunInfo | undefined {
+export function findOtherRun(list: RunList, { verb, target }: RunQuery, info: RunInfo): RunInfo | undefined {
   const canGoOn = (run: RunInfo) =>
     verb === 'resume'
       ? isUnfinished(run) && !resumeRefusal(list, run)
@@ -90,9 +90,9 @@ function resumeRefusal(list: RunList, info: RunInfo): UsageError | undefined {
 }
 
 /** Returns the error of a run that cannot be undone. An undo that is finished is refused only if it was named. */
-function undoRefusal({ id, header, state }: RunInfo, wantedId: string | undefined): UsageError | undefined {
+function undoRefusal({ id, header, state }: RunInfo, askedId: string | undefined): UsageError | undefined {
   const { kind, noun, undoes } = header;
-  if (undoes !== null && wantedId !== undefined && state === 'finished')
+  if (undoes !== null && askedId !== undefined && state === 'finished')
     return new UsageError(
       `undo ${id}: it is itself an undo, of run ${undoes}, and cannot be undone`,
       `apply the file of run ${undoes} again`,

@@ -3,7 +3,7 @@ import type { Notice } from '../output/messages.ts';
 import type { Output, PreparedCommand } from '../output/printer.ts';
 import { counted, groupDigits, minuteText } from '../process/text.ts';
 import { carryOut, previewRun, type SessionFlags } from './carry-out.ts';
-import { chooseRun, findOtherRun, type Wanted } from './choose-run.ts';
+import { chooseRun, findOtherRun, type RunQuery } from './choose-run.ts';
 import { listRuns, type RunInfo, type RunList, readHeader } from './list-runs.ts';
 import { reportView, runError, toRunJson } from './report.ts';
 import { isAppliedOrUncertain } from './row.ts';
@@ -20,18 +20,18 @@ import { findTarget, lockTarget, type TargetLock } from './target.ts';
  */
 export async function prepareSession(
   context: Context,
-  verb: Wanted['verb'],
+  verb: RunQuery['verb'],
   id: string | undefined,
   flags: SessionFlags,
 ): Promise<PreparedCommand> {
   const target = await findTarget(context);
-  const wanted = { verb, target, id };
+  const query = { verb, target, id };
   if (context.flags.dryRun) {
     const list = await listRuns(context.io);
-    const info = chooseRun(list, wanted, context.settings);
+    const info = chooseRun(list, query, context.settings);
     return {
       view: createRowView(info?.header.noun ?? 'inventory'),
-      run: () => goOn(context, list, wanted, flags),
+      run: () => continueRun(context, list, query, flags),
     };
   }
   return {
@@ -41,28 +41,28 @@ export async function prepareSession(
       const header =
         id === undefined ? { name: verb, flags: defaultFlags } : await readHeader(context.io, id);
       await using lock = await lockTarget(context, { ...header, target }, flags);
-      return await goOn(context, await listRuns(context.io), wanted, flags, lock);
+      return await continueRun(context, await listRuns(context.io), query, flags, lock);
     },
   };
 }
 
 /** Carries out the next session of a run, or previews it without a lock, or says that there is nothing to do. */
-async function goOn(
+async function continueRun(
   context: Context,
   list: RunList,
-  wanted: Wanted,
+  query: RunQuery,
   flags: SessionFlags,
   lock?: TargetLock,
 ): Promise<Output> {
-  const { verb, id } = wanted;
-  const info = chooseRun(list, wanted, context.settings);
+  const { verb, id } = query;
+  const info = chooseRun(list, query, context.settings);
   if (!info) {
     const note = `there is no run on this target: there is nothing to ${verb}`;
     return { kind: 'text', text: '', data: { rows: 0 }, notices: [['result', note]] };
   }
   const runs = await readNextSession(list, verb, info);
   if (!runs) {
-    const other = id === undefined ? findOtherRun(list, wanted, info) : undefined;
+    const other = id === undefined ? findOtherRun(list, query, info) : undefined;
     const ended = verb === 'undo' ? (info.undo ?? info) : info;
     return nothingOutput(verb, ended, other, lock !== undefined);
   }
@@ -80,7 +80,7 @@ function describeUndone({ id, started = '', header, rows }: Run): string {
 
 /** Says that nothing is left to do in a run. The exit code repeats its end. */
 function nothingOutput(
-  verb: Wanted['verb'],
+  verb: RunQuery['verb'],
   info: RunInfo,
   other: RunInfo | undefined,
   isWrite: boolean,
