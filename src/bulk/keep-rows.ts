@@ -116,6 +116,7 @@ export function createRowKeeper(
   };
   return {
     async mark(row, planned) {
+      // After a stop `settle` sends nothing.
       keepOrStop(stop, () => keepMark(journal, { kind: 'mark', rows: [row], planned }));
     },
     async outcome(row, settled) {

@@ -210,6 +210,22 @@ test('a journal that somebody removes stops the run', async () => {
   expect(stderr).toMatch(/: it was removed\nhint: look at the records/);
 });
 
+test('a row whose new values cannot be kept in the journal is not sent again', async () => {
+  await using shop = await stockShop([5], { 'd.csv': 'petId,change\n1,+1\n' });
+  shop.sendsETags = true;
+  // Somebody sells one, so the write is refused, and the row is planned anew.
+  shop.misbehave = ({ method }) => {
+    if (method !== 'PUT') return undefined;
+    rmSync(shop.journal('r1'), { force: true });
+    shop.stock.set('1', 4);
+    return undefined;
+  };
+  const { stderr } = await shop.run('inventory apply d.csv --relative --delivery LS-1 --yes');
+  expect(stderr).toContain(': it was removed');
+  expect(shop.writes()).toHaveLength(1);
+  expect(shop.stock.get('1')).toBe(4);
+});
+
 test('names PETSTORE_STATE_DIR if the journal cannot be written', async () => {
   await using shop = await stockShop([1], { 'stock.csv': toCsv([2]) });
   const env = { PETSTORE_STATE_DIR: join(shop.folder, 'stock.csv', 'state') };
