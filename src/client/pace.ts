@@ -92,7 +92,8 @@ export class Pace {
   private inFlight = 0;
   private unanswered = 0;
   private unansweredSince = 0;
-  /** When the first attempt began after the last response. */
+  private respondedAt = 0;
+  /** When the first attempt without a response after the last response began. */
   private silentSince: number | undefined;
   private isWriteLost = false;
   private readonly patienceMs: number;
@@ -127,6 +128,7 @@ export class Pace {
   /** Counts an attempt that has ended. Call it after each attempt. */
   attemptEnded(attempt: Attempt): void {
     const { response, error, retryAfterMs, elapsedMs } = attempt;
+    const now = monotonicMs();
     this.inFlight -= 1;
     const status = response?.status;
     if (retryAfterMs !== undefined && retryAfterMs > maxRetryWaitMs)
@@ -137,20 +139,23 @@ export class Pace {
         ),
       );
     const pauseMs = retryAfterMs ?? (status === 429 || status === 503 ? retryDelay(1) : 0);
-    if (pauseMs > 0) this.pausedUntil = Math.max(this.pausedUntil, monotonicMs() + pauseMs);
+    if (pauseMs > 0) this.pausedUntil = Math.max(this.pausedUntil, now + pauseMs);
     // A service may answer readings although its writes get no answer: a reading between two writes is not a sign of life.
     const isSafe = isSafeMethod(attempt.request.method);
-    const silentMs = response || this.silentSince === undefined ? 0 : monotonicMs() - this.silentSince;
-    this.silentSince = response ? undefined : (this.silentSince ?? monotonicMs() - elapsedMs);
+    // The attempt may have begun before the last response.
+    const silentMs =
+      response || this.silentSince === undefined ? 0 : now - Math.max(this.silentSince, this.respondedAt);
+    this.silentSince = response ? undefined : (this.silentSince ?? now - elapsedMs);
+    if (response) this.respondedAt = now;
     if (isOfService(attempt)) {
       this.nextProbeAt = 0;
       if (!isSafe || !this.isWriteLost) this.unanswered = 0;
       if (!isSafe) this.isWriteLost = false;
     } else {
-      if (this.unanswered === 0) this.unansweredSince = monotonicMs();
+      if (this.unanswered === 0) this.unansweredSince = now;
       this.unanswered += 1;
       this.isWriteLost ||= !isSafe;
-      const isGone = this.isProbing() && monotonicMs() - this.unansweredSince >= this.patienceMs;
+      const isGone = this.isProbing() && now - this.unansweredSince >= this.patienceMs;
       if (isGone || silentMs >= longestSilenceMs)
         this.stop.trigger(
           new CliError(

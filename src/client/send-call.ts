@@ -44,7 +44,7 @@ export async function sendCall(call: Call): Promise<SentCall> {
     for (;;) {
       const turn = pace?.waitForTurn();
       if (turn) await turn;
-      if (pace || deadlineMs === undefined) deadlineMs = monotonicMs() + client.limits.timeoutMs;
+      if (!pace) deadlineMs ??= monotonicMs() + client.limits.timeoutMs;
       const attempt = await tryOnce(call, attempts.length + 1, deadlineMs, signals);
       attempts.push(attempt);
       for (const signal of signals) signal.throwIfAborted();
@@ -74,18 +74,23 @@ function errorOfCall(call: Call, attempts: readonly Attempt[], error: unknown): 
     : error;
 }
 
-/** Sends the request and follows its redirects. Never throws: an abort becomes the error of the attempt. */
+/**
+ * Sends the request and follows its redirects. Never throws: an abort becomes the error of the attempt.
+ *
+ * @param deadlineMs as in `CallOptions`.
+ */
 async function tryOnce(
   call: Call,
   number: number,
-  deadlineMs: number,
+  deadlineMs: number | undefined,
   signals: readonly AbortSignal[],
 ): Promise<Attempt> {
   const { client } = call;
   const startMs = monotonicMs();
+  const mostMs = deadlineMs === undefined ? client.limits.timeoutMs : deadlineMs - startMs;
+  let limitMs = mostMs;
   let { request } = call;
   for (let redirects = 0; ; redirects += 1) {
-    const limitMs = deadlineMs - monotonicMs();
     const { isSent, response, error } = await sendOnce(client, request, limitMs, signals);
     const isRedirect = response && redirectStatuses.includes(response.status);
     const next = isRedirect ? followRedirect(request, response, redirects) : undefined;
@@ -104,11 +109,12 @@ async function tryOnce(
       retryAfterMs: failure && retryAfter(failure.headers, Date.now()),
     };
     if (next === undefined || next instanceof CliError) {
-      const retry = nextAttempt(call, attempt, deadlineMs - monotonicMs());
+      const retry = nextAttempt(call, attempt, mostMs - elapsedMs);
       return retry ? { ...attempt, ...retry } : attempt;
     }
     client.observe?.({ kind: 'attempt', attempt, operation: call.operation });
     request = next;
+    limitMs = mostMs - elapsedMs;
   }
 }
 

@@ -61,20 +61,27 @@ test.each([
   },
 );
 
-test('a service that answers nothing at all for a minute stops the run, and one whose readings are answered does not', () => {
+test('a service that answers nothing at all for a minute stops the run, and one that answers meanwhile does not', () => {
+  vi.useFakeTimers({ toFake: ['hrtime'] });
+  onTestFinished(() => void vi.useRealTimers());
   const { pace, stop, answer } = openPace(30_000);
-  const stayAway = () => {
+  const stayAway = (elapsedMs: number) => {
     void pace.waitForTurn();
     const error = noAnswerError('timeout', 'no answer within 30 s');
-    pace.attemptEnded(attempt(0, { response: undefined, error, elapsedMs: 60_000 }));
+    pace.attemptEnded(attempt(0, { response: undefined, error, elapsedMs }));
   };
-  stayAway();
+  vi.advanceTimersByTime(62_000);
+  stayAway(30_000);
   answer(200, 1, 'GET');
-  stayAway();
+  // Two that began before the answer.
+  for (const elapsedMs of [62_000, 62_000]) stayAway(elapsedMs);
+  vi.advanceTimersByTime(59_000);
+  stayAway(30_000);
   expect(stop.cause).toBeUndefined();
-  stayAway();
+  vi.advanceTimersByTime(1000);
+  stayAway(30_000);
   expect(stop.cause?.message).toBe(
-    '3 attempts in a row got no answer from the service: no answer within 30 s',
+    '5 attempts in a row got no answer from the service: no answer within 30 s',
   );
 });
 
