@@ -1,6 +1,6 @@
 import { type Stats, statSync } from 'node:fs';
 import { extname, resolve } from 'node:path';
-import { fileError, InputError, isMissing } from '../process/errors.ts';
+import { CliError, fileError, InputError, isMissing } from '../process/errors.ts';
 import { readPieces } from '../process/files.ts';
 import type { Io } from '../process/io.ts';
 import {
@@ -29,7 +29,8 @@ export interface InputFile {
  * @throws InputError if the file does not exist or is a folder; CliError `failed` if it cannot be read.
  */
 export async function openInputFile(io: Io, path: string): Promise<InputFile> {
-  if (path === '-') return { name: 'stdin', path: undefined, bytes: limited(io.stdin.bytes(), 'stdin') };
+  if (path === '-')
+    return { name: 'stdin', path: undefined, bytes: checkedBytes(io.stdin.bytes(), 'stdin', maxBytes) };
   const absolute = resolve(io.cwd, path);
   let stats: Stats;
   try {
@@ -39,21 +40,29 @@ export async function openInputFile(io: Io, path: string): Promise<InputFile> {
     throw fileError('read', path, error);
   }
   if (stats.isDirectory()) throw new InputError(`${path}: is a folder`);
-  const bytes = withInputName(readPieces(absolute), path);
-  if (stats.isFile()) return { name: path, path: absolute, bytes };
-  return { name: path, path: undefined, bytes: limited(bytes, path) };
+  const isFile = stats.isFile();
+  const bytes = checkedBytes(readPieces(absolute), path, isFile ? Number.POSITIVE_INFINITY : maxBytes);
+  return { name: path, path: isFile ? absolute : undefined, bytes };
 }
 
 /** The most bytes of an input that may have no end, such as /dev/zero, and of an input that is read into memory. */
 const maxBytes = 2 ** 28;
 
-/** Yields pieces. @throws InputError after 256 MiB. */
-async function* limited(pieces: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<Uint8Array> {
+/** Yields pieces. @throws InputError after `most` bytes; CliError that names the input if the reading fails. */
+async function* checkedBytes(
+  pieces: AsyncIterable<Uint8Array>,
+  name: string,
+  most: number,
+): AsyncGenerator<Uint8Array> {
   let size = 0;
-  for await (const piece of pieces) {
-    size += piece.length;
-    if (size > maxBytes) throw tooLong(name);
-    yield piece;
+  try {
+    for await (const piece of pieces) {
+      size += piece.length;
+      if (size > most) throw tooLong(name);
+      yield piece;
+    }
+  } catch (error) {
+    throw error instanceof CliError ? error : fileError('read', name, error);
   }
 }
 
@@ -72,15 +81,6 @@ function tooLong(name: string): InputError {
     `${name}: is longer than 256 MiB`,
     'only a file of CSV or JSON lines can be longer: it is read as a stream',
   );
-}
-
-/** Yields pieces. @throws CliError that names the input if the reading fails. */
-async function* withInputName(pieces: AsyncIterable<Uint8Array>, name: string): AsyncGenerator<Uint8Array> {
-  try {
-    yield* pieces;
-  } catch (error) {
-    throw fileError('read', name, error);
-  }
 }
 
 /**
