@@ -52,7 +52,7 @@ export function listRecords(
     checkFilters(access.operation, where, needs);
     const read = () => readPages(access, { ...query, where });
     if (watchMs !== undefined) return watchRecords(access, { intervalMs: watchMs, limit, read });
-    const pages = await read();
+    const pages = read();
     // The names are read at the same time as the first page, and a failure of the page comes first.
     beginNames(access, { isList: true });
     const first = await pages.next();
@@ -72,10 +72,10 @@ export function listRecords(
 }
 
 /** Reads the records of a list that meet all conditions, page by page. */
-async function readPages(
+async function* readPages(
   { context, client, noun, names }: Access,
   { where = {}, matches, limit, failIf, needsWhole = failIf !== undefined }: ListQuery,
-): Promise<AsyncGenerator<ServiceRecord[]>> {
+): AsyncGenerator<ServiceRecord[]> {
   const filters = await names.resolve(where);
   // Filtering and sorting here need all records.
   const canStopEarly = !matches && context.flags.sort === undefined;
@@ -83,16 +83,13 @@ async function readPages(
     limit: canStopEarly ? limit : undefined,
     needsWhole,
   });
-  async function* pages() {
-    for await (const page of list) yield matches ? page.filter(({ fields }) => matches(fields)) : page;
-  }
-  return pages();
+  for await (const page of list) yield matches ? page.filter(({ fields }) => matches(fields)) : page;
 }
 
 interface WatchOptions {
   readonly intervalMs: number;
   readonly limit: number | undefined;
-  read(): Promise<AsyncIterable<readonly ServiceRecord[]>>;
+  read(): AsyncIterable<readonly ServiceRecord[]>;
 }
 
 const clearScreen = '\x1b[2J\x1b[H';
@@ -130,7 +127,7 @@ async function printOnce(access: Access, { intervalMs, limit, read }: WatchOptio
   const clock = new Date().toTimeString().slice(0, 8);
   try {
     const pages: (readonly ServiceRecord[])[] = [];
-    for await (const page of await read()) pages.push(page);
+    for await (const page of read()) pages.push(page);
     const nameById = await readNames({ ...access, names: new Names(context, client) });
     const store = settings.baseUrl ?? 'the embedded store';
     const title = `${noun.plural} of ${sanitize(store)} at ${clock}, every ${durationText(intervalMs)}`;
