@@ -91,8 +91,7 @@ export function parseItems(text: string): Generator<JsonItem> {
 
 /** Prints a value as JSON: compact, or indented by `indent` spaces. Control characters become `\uXXXX`. */
 export function printJson(value: unknown, indent = 0): string {
-  const text = printValue(value, indent, '\n') ?? 'null';
-  return /^[\n\x20-\x7e]*$/.test(text) ? text : escapeUnsafe(text);
+  return printValue(value, indent, '\n') ?? 'null';
 }
 
 /**
@@ -130,7 +129,9 @@ function printValue(value: unknown, indent: number, newline: string): string | u
 }
 
 function printText(text: string): string {
-  return plainText.test(text) ? `"${text}"` : JSON.stringify(text);
+  if (plainText.test(text)) return `"${text}"`;
+  const printed = JSON.stringify(text);
+  return /^[\x20-\x7e]*$/.test(printed) ? printed : escapeUnsafe(printed);
 }
 
 /** Returns true if a value is a number or a bigint. */
