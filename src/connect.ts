@@ -59,8 +59,8 @@ export async function connectToDocuments(
   const contract = withToken ? await context.contract().catch(() => builtInContract) : builtInContract;
   const token = withToken ? 'any' : 'none';
   const headers = await collectHeaders(context, { baseUrl: origin, contract, headerFlags, token });
-  const { cert, key, ...trust } = await openTlsFiles(context, origin);
-  const tls = isServiceOrigin ? { ...trust, cert, key } : trust;
+  const files = await openTlsFiles(context, origin);
+  const tls = isServiceOrigin ? files : { ca: files.ca };
   const transport = await openTransport(context, origin, tls, 'records');
   return openClient(context, { baseUrl: origin, contract, ...headers, transport }, 'records');
 }
@@ -76,7 +76,7 @@ export async function connectForChecks(context: Context, strict = false): Promis
     : proxy && `requests go through the proxy ${proxy.label}`;
   return {
     client,
-    socket: whyNoSocket ?? { baseUrl, tls: await openTlsFiles(context, baseUrl), env: io.env },
+    socket: whyNoSocket ?? (await openTlsFiles(context, baseUrl)),
     mask: secrets.mask,
     strict,
     sendsEtags: settings.get('etags'),
@@ -210,7 +210,7 @@ async function openTransport(
   use: ClientUse,
 ): Promise<Transport> {
   const { io, settings } = context;
-  const options = { baseUrl, tls, env: io.env, connections: settings.get('concurrency') };
+  const options = { baseUrl, tls, connections: settings.get('concurrency') };
   const proxy = findProxy(new URL(baseUrl), io.env);
   if (use === 'bulk' || proxy)
     return (await import('./client/transport/undici.ts')).createUndiciTransport(options, proxy);
@@ -232,5 +232,5 @@ async function openTlsFiles(context: Context, baseUrl: string): Promise<TlsFiles
     key: tlsFile('client-key'),
   };
   if (Object.values(files).every((file) => file === undefined)) return {};
-  return (await import('./client/transport/tls.ts')).readTlsFiles(files);
+  return (await import('./client/transport/tls.ts')).readTlsFiles(files, io.env.NODE_EXTRA_CA_CERTS);
 }

@@ -4,7 +4,7 @@ import type { Operation, TokenHeader } from '../api/operations.ts';
 import { isOutageStatus } from '../client/answer-table.ts';
 import type { CallInput, CallOptions, OperationRequest } from '../client/call.ts';
 import type { Client, RawResponse } from '../client/client.ts';
-import type { SocketOptions } from '../client/transport/node-http.ts';
+import type { TlsFiles } from '../client/transport/tls.ts';
 import { errorMessage } from '../output/messages.ts';
 import { CliError, type ExitCode, InterruptedError, messageOf } from '../process/errors.ts';
 import type { JsonValue } from '../process/exact-json.ts';
@@ -40,8 +40,8 @@ export interface AskOptions
 /** The service under test, and the limits of each call. */
 export interface Service {
   readonly client: Client;
-  /** How a socket to the service is opened, or a clause that says why none is. */
-  readonly socket: SocketOptions | string;
+  /** What a TLS connection to the service needs, or a clause that says why the checks open no socket. */
+  readonly socket: TlsFiles | string;
   /** The header of the token. */
   readonly tokenHeader: TokenHeader;
   /** False if the profile says that the service has no useful ETags. */

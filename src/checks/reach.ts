@@ -1,12 +1,12 @@
 import { lookup } from 'node:dns/promises';
 import { once } from 'node:events';
 import { isIP, connect as openSocket, type Socket } from 'node:net';
-import { connect as connectTls, type TLSSocket } from 'node:tls';
+import { connect as connectTls, createSecureContext, type TLSSocket } from 'node:tls';
 import { bareHost } from '../api/http.ts';
 import { hintOf } from '../client/call-error.ts';
-import { type SocketOptions, socketTarget } from '../client/transport/node-http.ts';
+import { socketTarget } from '../client/transport/node-http.ts';
 import { noAnswerError, transportError } from '../client/transport/response.ts';
-import { createTlsContext } from '../client/transport/tls.ts';
+import type { TlsFiles } from '../client/transport/tls.ts';
 import { type Cancellation, withinLimits } from '../process/deadline.ts';
 import { type CliError, exitCodes } from '../process/errors.ts';
 import { counted, dayOf, durationText } from '../process/text.ts';
@@ -19,7 +19,7 @@ const { unavailable: exitCode } = exitCodes;
 /** Does the work of a socket check within the time limit of a call. @param explain turns an error into a finding */
 async function checkSocket(
   { socket, signal, client }: CheckContext,
-  work: (cancellation: Cancellation, options: SocketOptions) => Promise<Finding>,
+  work: (cancellation: Cancellation, tls: TlsFiles) => Promise<Finding>,
   explain: (error: CliError) => Finding,
 ): Promise<Finding> {
   if (typeof socket === 'string') return skip(socket);
@@ -84,8 +84,8 @@ export function checkTls(
   judgeSocket: (socket: TLSSocket) => Finding,
 ): Promise<Finding> {
   const { host, target } = endpointOf(context);
-  const shake = async (cancellation: Cancellation, { tls, env }: SocketOptions) => {
-    const socket = connectTls({ ...target, secureContext: createTlsContext(tls, env) });
+  const shake = async (cancellation: Cancellation, tls: TlsFiles) => {
+    const socket = connectTls({ ...target, secureContext: createSecureContext(tls) });
     return judgeOpen(socket, 'secureConnect', cancellation, () => judgeSocket(socket));
   };
   return checkSocket(context, shake, (error) =>

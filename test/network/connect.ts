@@ -8,7 +8,8 @@ import { findProxy } from '../../src/client/transport/proxy.ts';
 import { createUndiciTransport } from '../../src/client/transport/undici.ts';
 import { createSecrets } from '../../src/process/secrets.ts';
 
-type Open = (options: TransportOptions) => Promise<Transport>;
+type OpenOptions = TransportOptions & { readonly env: Readonly<Record<string, string>> };
+type Open = (options: OpenOptions) => Promise<Transport>;
 
 /** Both ways to send: for few requests, and for many or through a proxy. */
 export const transports: Readonly<Record<string, Open>> = {
@@ -16,7 +17,7 @@ export const transports: Readonly<Record<string, Open>> = {
   undici: (options) => open(createUndiciTransport, options),
 };
 
-function open(direct: typeof createUndiciTransport, options: TransportOptions): Promise<Transport> {
+function open(direct: typeof createUndiciTransport, options: OpenOptions): Promise<Transport> {
   const proxy = findProxy(new URL(options.baseUrl), options.env);
   return proxy ? createUndiciTransport(options, proxy) : direct(options);
 }

@@ -5,15 +5,10 @@ import { bareHost, portOf } from '../../api/http.ts';
 import { ResponseCollector } from './response.ts';
 import type { TlsFiles } from './tls.ts';
 
-/** How a socket to a service is opened. */
-export interface SocketOptions {
+export interface TransportOptions {
   /** A URL of the origin. */
   readonly baseUrl: string;
   readonly tls: TlsFiles;
-  readonly env: Readonly<Record<string, string | undefined>>;
-}
-
-export interface TransportOptions extends SocketOptions {
   /** The most sockets at the same time. */
   readonly connections: number;
 }
@@ -22,7 +17,6 @@ export interface TransportOptions extends SocketOptions {
 export async function createNodeHttpTransport({
   baseUrl,
   tls,
-  env,
   connections,
 }: TransportOptions): Promise<Transport> {
   const origin = new URL(baseUrl);
@@ -33,7 +27,7 @@ export async function createNodeHttpTransport({
   const target = {
     agent,
     ...socketTarget(origin),
-    ...(isSecure && { secureContext: (await import('./tls.ts')).createTlsContext(tls, env) }),
+    ...(isSecure && { secureContext: (await import('node:tls')).createSecureContext(tls) }),
   };
   const send = (
     { method, url, headers, body }: HttpRequest,

@@ -1,9 +1,8 @@
 import { bareHost, isLoopbackHost, portOf } from '../../api/http.ts';
 import { type CliError, InputError } from '../../process/errors.ts';
+import type { Io } from '../../process/io.ts';
 import { percentDecoded } from '../../process/text.ts';
 import { noAnswerError, transportError } from './response.ts';
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 /** A proxy from the environment. */
 export interface HttpProxy {
@@ -22,7 +21,7 @@ export interface HttpProxy {
  *
  * @throws UsageError that names the variable, but no password, if the value is not an http or https URL.
  */
-export function findProxy(url: URL, env: Environment): HttpProxy | undefined {
+export function findProxy(url: URL, env: Io['env']): HttpProxy | undefined {
   const name = url.protocol === 'https:' ? 'HTTPS_PROXY' : 'HTTP_PROXY';
   const source = env[name.toLowerCase()] ? name.toLowerCase() : name;
   const value = env[source]?.trim();

@@ -3,32 +3,60 @@ import * as tls from 'node:tls';
 import { InputError, systemReason, UsageError } from '../../process/errors.ts';
 import { readWhole } from '../../process/files.ts';
 
-/** PEM texts. */
+/** What a TLS connection needs besides Node's own defaults, as PEM texts. */
 export interface TlsFiles {
-  /** Trusted authorities that replace Node's own, from SSL_CERT_FILE. */
-  readonly roots?: string | undefined;
-  /** Further trusted authorities. */
-  readonly ca?: string | undefined;
+  /** All trusted authorities, in place of those that Node trusts by itself. */
+  readonly ca?: string[] | undefined;
   readonly cert?: string | undefined;
   readonly key?: string | undefined;
 }
 
+/** A file, and the flag, variable or config file that named it. */
+interface NamedFile {
+  readonly path: string;
+  readonly givenBy: string;
+}
+
+interface NamedTlsFiles {
+  /** Trusted authorities that replace Node's own, from SSL_CERT_FILE. */
+  readonly roots: NamedFile | undefined;
+  /** Further trusted authorities. */
+  readonly ca: NamedFile | undefined;
+  readonly cert: NamedFile | undefined;
+  readonly key: NamedFile | undefined;
+}
+
 /**
- * Creates the TLS context with the trusted authorities and the client certificate. The authorities of a context replace Node's
- * own, so the context gets both.
+ * Reads and checks the certificates and the key for TLS, so that a wrong file is reported before anything is sent. The
+ * file of a certificate may contain its key too.
  *
- * @throws Error of OpenSSL if a text is not PEM, or a key does not match its certificate.
+ * @param extraFile the value of NODE_EXTRA_CA_CERTS.
+ * @throws UsageError that names the file and what names it.
  */
-export function createTlsContext(
-  { roots, ca, cert, key }: TlsFiles,
-  env: Readonly<Record<string, string | undefined>>,
-): tls.SecureContext {
-  return tls.createSecureContext({
-    ...((roots ?? ca) !== undefined && {
-      ca: [...authorities(roots, env.NODE_EXTRA_CA_CERTS), ...[ca ?? []].flat()],
-    }),
-    ...(cert === undefined ? {} : { cert, key: key ?? cert }),
-  });
+export async function readTlsFiles(
+  { roots, ca, cert, key }: NamedTlsFiles,
+  extraFile: string | undefined,
+): Promise<TlsFiles> {
+  if (key && !cert)
+    throw new UsageError(`${key.givenBy}: a client key without a certificate`, 'name it with client-cert');
+  const [rootsText, caText, certText = '', keyText = ''] = await Promise.all(
+    [roots, ca, cert, key ?? cert].map(readTlsFile),
+  );
+  const { X509Certificate } = await import('node:crypto');
+  const checkCertificates = (file: NamedFile | undefined, text = '') => {
+    if (!file) return;
+    // Node silently ignores the first broken certificate of a file and those after it.
+    const all = text.match(/^\uFEFF?-----BEGIN (?:X509 |TRUSTED )?CERTIFICATE-----[^-]*.*$/gm) ?? [text];
+    for (const each of all) readPem(file, 'not a PEM certificate', () => new X509Certificate(each));
+  };
+  checkCertificates(roots, rootsText);
+  checkCertificates(ca, caText);
+  checkCertificates(cert, certText);
+  const trusted = roots || ca ? { ca: [...authorities(rootsText, extraFile), caText ?? []].flat() } : {};
+  if (!cert) return trusted;
+  const why = `must have the private key of ${cert.path}, as PEM without a passphrase`;
+  readPem(key ?? cert, why, () => tls.createSecureContext({ cert: certText, key: keyText }));
+  return { ...trusted, cert: certText, key: keyText };
 }
 
 /** Returns the authorities that are trusted without a `ca-cert`. */
@@ -46,42 +74,6 @@ function readAuthorities(file: string): string[] {
   } catch {
     return [];
   }
-}
-
-/** A file, and the flag, variable or config file that named it. */
-interface NamedFile {
-  readonly path: string;
-  readonly givenBy: string;
-}
-
-type NamedTlsFiles = { readonly [Part in keyof TlsFiles]: NamedFile | undefined };
-
-/**
- * Reads and checks the certificates and the key for TLS, so that a wrong file is reported before anything is sent. The
- * file of a certificate may contain its key too.
- *
- * @throws UsageError that names the file and what names it.
- */
-export async function readTlsFiles({ roots, ca, cert, key }: NamedTlsFiles): Promise<TlsFiles> {
-  if (key && !cert)
-    throw new UsageError(`${key.givenBy}: a client key without a certificate`, 'name it with client-cert');
-  const [rootsText, caText, certText = '', keyText = ''] = await Promise.all(
-    [roots, ca, cert, key ?? cert].map(readTlsFile),
-  );
-  const { X509Certificate } = await import('node:crypto');
-  const checkCertificates = (file: NamedFile | undefined, text = '') => {
-    if (!file) return;
-    // Node silently ignores the first broken certificate of a file and those after it.
-    const all = text.match(/^\uFEFF?-----BEGIN (?:X509 |TRUSTED )?CERTIFICATE-----[^-]*.*$/gm) ?? [text];
-    for (const each of all) readPem(file, 'not a PEM certificate', () => new X509Certificate(each));
-  };
-  checkCertificates(roots, rootsText);
-  checkCertificates(ca, caText);
-  checkCertificates(cert, certText);
-  if (!cert) return { roots: rootsText, ca: caText };
-  const why = `must have the private key of ${cert.path}, as PEM without a passphrase`;
-  readPem(key ?? cert, why, () => tls.createSecureContext({ cert: certText, key: keyText }));
-  return { roots: rootsText, ca: caText, cert: certText, key: keyText };
 }
 
 /** The longest file of certificates, in bytes. The file of all public authorities has about 250 KB. */

@@ -29,7 +29,7 @@ export async function createUndiciTransport(
 }
 
 async function openDispatcher(
-  { baseUrl, tls, env, connections }: TransportOptions,
+  { baseUrl, tls, connections }: TransportOptions,
   proxy: HttpProxy | undefined,
 ): Promise<Dispatcher> {
   const { buildConnector, Pool, ProxyAgent } = await import('./undici-parts.ts');
@@ -40,11 +40,10 @@ async function openDispatcher(
   const requestTls: buildConnector.BuildOptions = { timeout: 0 };
   const proxyTls: buildConnector.BuildOptions = { timeout: 0 };
   if (protocol === 'https:' || proxy?.origin.startsWith('https:')) {
-    const { createTlsContext } = await import('./tls.ts');
-    Object.assign(requestTls, { servername, secureContext: createTlsContext(tls, env) });
+    const { createSecureContext } = await import('node:tls');
+    Object.assign(requestTls, { servername, secureContext: createSecureContext(tls) });
     // The client certificate is for the service alone.
-    const { roots, ca } = tls;
-    Object.assign(proxyTls, { secureContext: createTlsContext({ roots, ca }, env) });
+    Object.assign(proxyTls, { secureContext: createSecureContext({ ca: tls.ca }) });
   }
   const openPool = (target: string | URL, connect: Connector) =>
     new Pool(target, { connections, pipelining: 1, headersTimeout: 0, bodyTimeout: 0, connect });
