@@ -9,7 +9,6 @@ import {
   mkdirSync,
   openSync,
   read,
-  readdirSync,
   readlinkSync,
   realpathSync,
   renameSync,
@@ -130,18 +129,6 @@ export function writeFileSync(
     throw error;
   }
   syncPath(dirname(path));
-}
-
-/** Removes the temporary files of killed processes that were writing a file. Only for a process that holds the lock of the file. */
-export function removeTemporaryFiles(path: string): void {
-  const [folder, start] = [dirname(path), `.${basename(path)}.`];
-  try {
-    for (const name of readdirSync(folder))
-      if (name.startsWith(start) && /^\d+-[\da-z]+\.tmp$/.test(name.slice(start.length)))
-        rmSync(join(folder, name), { force: true });
-  } catch {
-    // A temporary file that stays does no harm.
-  }
 }
 
 /** Writes the content of an open file to the disk, so that it survives a power cut. Node under --permission refuses the call. */

@@ -137,13 +137,11 @@ class SharedStore {
   /** Keeps other processes from the file until the next save. */
   private async lock(): Promise<void> {
     // Most commands only read, so the modules for writing are loaded here.
-    const { ensureFolder, realFile } = await import('../process/files.ts');
+    const { ensureFolder } = await import('../process/files.ts');
     const { takeLock } = await import('../process/lock.ts');
-    const { removeTemporaryFiles } = await import('../process/files.ts');
     ensureFolder(dirname(this.file));
     const release = await takeLock(this.file, this.options.lockWaitMs);
     try {
-      removeTemporaryFiles(realFile(this.file));
       this.load();
     } catch (error) {
       release();

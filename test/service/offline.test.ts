@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs';
-import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, expect, test } from 'vitest';
 import type { HttpResponse } from '../../src/api/http.ts';
@@ -33,15 +33,6 @@ function sendTo(
 }
 
 const rex = '{"name":"Rex","categoryId":1}';
-
-test('a save removes the temporary files of saves that were killed, and no other file', async () => {
-  await send('POST', '/pets', rex);
-  const others = ['.store.json.swp', '.store.json.4711-abc.tmp.txt', '.other.json.4711-abc.tmp'];
-  for (const name of [...others, '.store.json.4711-k3j9x0ab.tmp'])
-    writeFileSync(join(folder, 'state', name), '');
-  await send('POST', '/pets', rex);
-  expect((await readdir(join(folder, 'state'))).sort()).toEqual([...others, 'store.json'].sort());
-});
 
 test('one command finds what another has written, in a file that only its owner may read', async () => {
   expect((await send('POST', '/pets', rex)).status).toBe(201);
