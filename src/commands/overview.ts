@@ -11,6 +11,7 @@ import { parseQuantity } from '../input/numbers.ts';
 import type { Column } from '../output/columns.ts';
 import { errorSentence } from '../output/messages.ts';
 import { CliError, UsageError } from '../process/errors.ts';
+import type { JsonValue } from '../process/exact-json.ts';
 import { groupDigits } from '../process/text.ts';
 import { isOverdue, statusesOf } from '../records/record-fields.ts';
 
@@ -27,11 +28,8 @@ export const overview = action({
       throw new UsageError('overview is printed as table, json, jsonl or yaml');
     const { overview, open } = await readOverview(context, await context.client(), below);
     const { bold } = await context.style('stdout');
-    const section = async <Entity>(
-      title: string,
-      columns: readonly Column<Entity>[],
-      rows: readonly Entity[] | null,
-    ) => `${bold(title)}\n${rows ? await printer.tableText(columns, rows) : 'missing\n'}`;
+    const section = async (title: string, columns: readonly Column<Row>[], rows: readonly Row[] | null) =>
+      `${bold(title)}\n${rows ? await printer.tableText(columns, rows) : 'missing\n'}`;
     const { pets, inventory, orders } = overview;
     const sections = [
       await section('Pets', petColumns, pets),
@@ -42,20 +40,21 @@ export const overview = action({
   },
 });
 
-type OverviewRow<Part extends keyof Overview> = NonNullable<Overview[Part]>[number];
+/** A row of one of the three tables. */
+type Row = Readonly<Record<string, JsonValue | undefined>>;
 
-const petColumns: readonly Column<OverviewRow<'pets'>>[] = [
+const petColumns: readonly Column<Row>[] = [
   { name: 'status', value: ({ status }) => status, isState: true },
   { name: 'total', value: ({ total }) => total, align: 'right' },
 ];
 
-const countColumns: readonly Column<OverviewRow<'inventory'>>[] = [
+const countColumns: readonly Column<Row>[] = [
   { name: 'petId', value: ({ petId }) => petId, align: 'right' },
   { name: 'name', value: ({ name }) => name },
   { name: 'quantity', value: ({ quantity }) => quantity, align: 'right' },
 ];
 
-const orderColumns: readonly Column<OverviewRow<'orders'>>[] = [
+const orderColumns: readonly Column<Row>[] = [
   { name: 'id', value: ({ id }) => id, align: 'right' },
   { name: 'pet', value: ({ petId }) => petId, align: 'right' },
   { name: 'name', value: ({ name }) => name },
@@ -67,14 +66,11 @@ const orderColumns: readonly Column<OverviewRow<'orders'>>[] = [
 /** The most counts, and the most orders, that the overview lists. */
 const maxRows = 10;
 
-/** The state of the store. A part that cannot be read is null. */
-type Overview = Awaited<ReturnType<typeof readOverview>>['overview'];
-
 /**
  * Reads every list once, and sums up the store. A warning says why a part cannot be read.
  *
  * @param below only counts below this are listed.
- * @returns the overview, and the number of all open orders.
+ * @returns the overview, in which a part that cannot be read is null, and the number of all open orders.
  * @throws CliError if no part can be read.
  */
 async function readOverview(context: Context, client: Client, below: number) {
