@@ -2,6 +2,7 @@ import type { NounName } from '../api/nouns.ts';
 import { indexOfId } from '../api/record-values.ts';
 import type { NewRecord, PetStatus } from '../api/schemas.ts';
 import { printJson } from '../process/exact-json.ts';
+import { hashOf } from '../process/text.ts';
 
 /** A record of a collection. It never changes: an update puts another object in its place. */
 export class StoredRecord<Value extends object = object> {
@@ -21,22 +22,11 @@ export class StoredRecord<Value extends object = object> {
     return this.printed;
   }
 
-  /** The strong entity tag of the record. @see RFC 9110, 8.8.3 */
+  /** The strong entity tag of the record: two hashes of its text. @see RFC 9110, 8.8.3 */
   get tag(): string {
-    this.hashed ??= tagOf(this.text);
+    this.hashed ??= `"${hashOf(this.text)}-${hashOf(this.text, 0x01234567)}"`;
     return this.hashed;
   }
-}
-
-/** Makes an entity tag of two hashes of a text, both FNV-1a of 32 bits, in one pass. */
-function tagOf(text: string): string {
-  let [first, second] = [0x811c9dc5, 0x01234567];
-  for (let at = 0; at < text.length; at += 1) {
-    const unit = text.charCodeAt(at);
-    first = Math.imul(first ^ unit, 0x01000193);
-    second = Math.imul(second ^ unit, 0x01000193);
-  }
-  return `"${first >>> 0}-${second >>> 0}"`;
 }
 
 /** A query for a part of a list. The other members are the values that fields of a record must have. */
