@@ -64,8 +64,8 @@ function readAnswer(
   if (!isRecord(tableOperation, shape)) return { result: undefined, records: unstated };
   const names = fieldNamesOf(tableOperation, shape);
   const wireNames = new Set(names.values());
-  const furtherFields = [...shape.fields].flatMap(([name, field]) =>
-    wireNames.has(name) || field.keyword('writeOnly') === true ? [] : [name],
+  const furtherFields = [...shape.fields.keys()].filter(
+    (name) => !wireNames.has(name) && shape.field(name).keyword('writeOnly') !== true,
   );
   const bounds = Object.fromEntries(
     [...names].map(([name, wireName]) => [name, shape.field(wireName).bounds]),
@@ -108,9 +108,7 @@ function requestBodyOf(tableOperation: TableOperation, from: DocumentOperation):
   };
   const wireNames = [...new Set([...shape.fields.keys(), ...shape.required])];
   // OpenAPI 3.0.3, "readOnly": the field occurs only in answers.
-  const readOnlyNames = [...shape.fields].flatMap(([name, field]) =>
-    field.keyword('readOnly') === true ? [name] : [],
-  );
+  const readOnlyNames = wireNames.filter((name) => shape.field(name).keyword('readOnly') === true);
   // A field with one of our names but another meaning cannot be set, because `--field` takes the name for ours.
   const isHomonym = (name: string) => names.has(name) && !namesByWireName.has(name);
   const fields = wireNames.filter((name) => !readOnlyNames.includes(name) && !isHomonym(name)).map(toField);
@@ -145,10 +143,10 @@ function exampleOf(shape: Shape): JsonValue | undefined {
 function readResponses(responses: JsonObject, root: Description): Record<string, DocumentedResponse> {
   const documentedResponses: Record<string, DocumentedResponse> = {};
   for (const [status, response] of Object.entries(responses)) {
-    if (!/^([1-5](\d\d|XX)|default)$/i.test(status)) continue;
+    if (!/^([1-5](\d\d|XX)|default)$/.test(status)) continue;
     const { content } = objectOf(response);
     const schema = jsonContent(content, root)?.schema;
-    documentedResponses[status.replace('xx', 'XX')] = {
+    documentedResponses[status] = {
       mediaTypes: Object.keys(objectOf(content)).map((type) => withoutParameters(type).toLowerCase()),
       schema: schema === undefined ? undefined : objectOf(schema),
     };
