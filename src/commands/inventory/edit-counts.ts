@@ -12,14 +12,7 @@ import type { PreparedCommand } from '../../output/printer.ts';
 import { UsageError } from '../../process/errors.ts';
 import { sanitize } from '../../process/text.ts';
 import { Names } from '../../records/access.ts';
-import { toServiceStatuses } from '../../records/record-fields.ts';
 import { type CountRow, countLayout } from './count-layout.ts';
-
-/** The counts to edit: those below a number, of pets of a status. */
-interface CountFilter {
-  readonly below?: number | undefined;
-  readonly status?: readonly string[] | undefined;
-}
 
 const instructions = [
   '# Change quantities and save. A row applies only if the count is still the one under expected.',
@@ -27,13 +20,17 @@ const instructions = [
   '',
 ].join('\n');
 
-/** Lets the user change counts in an editor, and applies the changed rows. */
-export function editCounts(context: Context, filter: CountFilter, flags: SessionFlags): PreparedCommand {
+/** Lets the user change counts in an editor, all or those below a number, and applies the changed rows. */
+export function editCounts(
+  context: Context,
+  below: number | undefined,
+  flags: SessionFlags,
+): PreparedCommand {
   return {
     view: runView(context, 'inventory'),
     async run() {
       const editor = findEditor(context.io, 'edit inventory', whyNotAsked(context));
-      const { text, counts } = await readEditText(context, filter);
+      const { text, counts } = await readEditText(context, below);
       if (counts.size === 0)
         return { kind: 'nothing', notices: [['result', 'no inventory entries to edit']] };
       return editAndSend(context, {
@@ -51,9 +48,8 @@ export function editCounts(context: Context, filter: CountFilter, flags: Session
 }
 
 /** Returns the text to edit, and its counts by the ids of the pets. */
-async function readEditText(context: Context, { below, ...filter }: CountFilter) {
+async function readEditText(context: Context, below: number | undefined) {
   const client = await context.client();
-  const status = toServiceStatuses(client.contract, 'inventory', filter.status);
   const names = new Names(context, client);
   names.beginReading('pets');
   const items = await collectFields(client.list('listInventory', {}, { needsWhole: true }));
@@ -63,7 +59,6 @@ async function readEditText(context: Context, { below, ...filter }: CountFilter)
   for (const item of items) {
     const { petId, quantity } = item;
     if (below !== undefined && !(quantity < below)) continue;
-    if (status && !status.includes(item.status ?? '')) continue;
     counts.set(petId, quantity);
     const name = sanitize(nameById.get(petId) ?? '').replaceAll('"', '""');
     const itemStatus = quoteCell(sanitize(item.status ?? ''), ',');

@@ -168,12 +168,11 @@ const edit = verb({
   writes: true,
   examples: ['petstore inventory edit --below 5', 'EDITOR="code --wait" petstore inventory edit'],
   flags: {
-    status: statusesFlag('only entries of pets of this status'),
     below: value('--below <n>', 'only entries with a quantity under n', { parse: parseQuantity }),
     ...resumeFlags,
   },
-  prepare: async (context, { status, below, ...flags }) =>
-    (await import('./edit-counts.ts')).editCounts(context, { status, below }, flags),
+  prepare: async (context, { below, ...flags }) =>
+    (await import('./edit-counts.ts')).editCounts(context, below, flags),
 });
 
 export const inventoryCommands: Group = {
