@@ -10,13 +10,21 @@ const program = isRead() ? 'reads' : 'petstore';
 /** The exports of the packages, by the paths of their bundles. */
 const loaded = new Map();
 
-if (words.length === 1 && words[0] === '--version') {
-  fs.writeSync(1, `${require('../package.json').version}\n`);
-} else {
+if (!(words.length === 1 && words[0] === '--version' && printVersion())) {
   const cache = findCache();
   const { code, command } = cache ? {} : require('../dist/without-program.js').answer(words, dist);
   if (code === undefined) runBundle(program, cache ?? programCache(command));
   else process.exitCode = code;
+}
+
+/** Returns false if it cannot be written at once. The program waits for a full pipe, and says why nothing can be written. */
+function printVersion() {
+  try {
+    fs.writeSync(1, `${require('../package.json').version}\n`);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Returns true for `list` and `get` of a noun. The bundle for them is half as long. Words elsewhere may be the value of a flag. */

@@ -72,9 +72,10 @@ export function judgeSuccess(
     const reason = { code: 'accepted', message: 'the service has not done it yet' } as const;
     return { verdict: 'pending', attempt, record, id, reason };
   }
-  const reason = fault === undefined ? undefined : ({ code: 'other_value', message: fault } as const);
-  const verdict = reason ? 'unclear' : record || isDelete ? 'shown' : 'empty';
-  return { verdict, attempt, record, id, reason };
+  if (fault === undefined && (record || isDelete)) return { verdict: 'shown', attempt, record, id };
+  const message = fault ?? `the service answered ${response.status} without a record`;
+  const verdict = fault === undefined ? 'empty' : 'unclear';
+  return { verdict, attempt, record, id, reason: { code: 'other_value', message } };
 }
 
 /**

@@ -138,18 +138,15 @@ function isDone(settled: Settled | undefined): boolean {
   return kind === 'applied' || kind === 'unchanged';
 }
 
-/** Says which writes were answered without a record, and that the id of a new one is unknown. */
+/** Says which writes were answered without a record. */
 function notesOf(ends: readonly RowEnd[], asList: boolean): Notice[] {
-  const answered = ends.flatMap(({ row, settled }) =>
-    row.intent.kind !== 'remove' && settled?.outcome?.kind === 'applied' && !settled.record
-      ? settled.outcome
-      : [],
-  );
-  if (answered.length === 0) return [];
-  const writes = asList ? `${answered.length} of these writes` : 'the write';
-  const isNameless = answered.some(({ made }) => made && made.id === undefined);
-  const clause = isNameless ? ', and its id is unknown' : '';
-  return [['note', `the service answered ${writes} without a record, so there is none to print${clause}`]];
+  const count = ends.filter(
+    ({ row, settled }) =>
+      row.intent.kind !== 'remove' && settled?.outcome?.kind === 'applied' && !settled.record,
+  ).length;
+  if (count === 0) return [];
+  const writes = asList ? `${count} of these writes` : 'the write';
+  return [['note', `the service answered ${writes} without a record, so there is none to print`]];
 }
 
 /**

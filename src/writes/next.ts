@@ -16,7 +16,6 @@ import {
   isOutdated,
   type Next,
   type State,
-  statusOf,
 } from './state.ts';
 
 // The rules for one row, as a pure function. `next` takes the state of the row and an event, and returns the next state and the
@@ -202,7 +201,7 @@ function afterAttempt(old: State, lastWrite: JudgedWrite, situation: Situation):
 
 /** Returns true if an attempt is as asked, without a further reading. */
 function isApplied({ id, doubt }: State, { verdict, id: madeId }: JudgedWrite, { isConfirmed }: Situation) {
-  if (verdict === 'empty') return isConfirmed || (id ?? madeId) === undefined;
+  if (verdict === 'empty') return isConfirmed && (id ?? madeId) !== undefined;
   // An earlier DELETE may have been applied, so the record is missing because of it.
   return verdict === 'shown' || (verdict === 'missing' && doubt !== undefined);
 }
@@ -229,7 +228,7 @@ function confirm(
     const message = `it was ${before} before, ${after} was sent, and it is ${now} now: the service adds what it is told to set`;
     return endUnwritten(state, { code: 'other_count', message });
   }
-  const why = state.lastWrite?.reason?.message ?? `the service answered ${statusOf(state)}`;
+  const why = state.lastWrite?.reason?.message;
   const message = `${why}; ${describeValue(after)} was sent, and it is ${describeValue(now)} now`;
   return endUnwritten(state, { code: 'other_value', message });
 }

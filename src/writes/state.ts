@@ -113,8 +113,8 @@ export function endUnread(state: State, error: CliError, code: 'unread' | 'unbou
 
 export function endStopped(state: State): Next {
   if (!state.doubt) return end(state, {});
-  const message = state.lastWrite?.reason?.message ?? 'it was stopped before its record was read';
-  return endUnwritten(state, { code: 'interrupted', message });
+  const clause = 'it was stopped before its record was read';
+  return endUnwritten(state, { code: 'interrupted', message: withClause(state, clause) });
 }
 
 /**
@@ -151,7 +151,7 @@ export function isOutdated(write: JudgedWrite | undefined): boolean {
   return write?.verdict === 'conflict' || write?.verdict === 'stale';
 }
 
-export function statusOf({ lastWrite }: State): number | undefined {
+function statusOf({ lastWrite }: State): number | undefined {
   return lastWrite?.attempt.response?.status;
 }
 

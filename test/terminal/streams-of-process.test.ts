@@ -82,9 +82,11 @@ testInBash('--fail-if sets the exit code even if the reader leaves early', async
 });
 
 testInBash('a full disk is a failure with its reason', async () => {
-  const run = await inShell('$petstore > /dev/full');
-  expect(run).toMatchObject({ code: 1, stdout: '' });
-  expect(run.stderr).toContain('write to stdout: no space left on device');
+  for (const line of ['$petstore', `${nodeBinary} ${cliPath} --version`]) {
+    const run = await inShell(`${line} > /dev/full`);
+    expect(run).toMatchObject({ code: 1, stdout: '' });
+    expect(run.stderr).toContain('write to stdout: no space left on device');
+  }
 });
 
 testInBash('a stderr that is closed or full changes no exit code', async () => {
