@@ -72,7 +72,7 @@ export function selectChecks(selection: Selection): SelectedChecks {
         { id: 'error/bad-request', operation: get, run: (context) => checkBadRequest(context, get) },
       ]
     : [];
-  const { checks: lives, cleanUp } = writeChecks(contract);
+  const { checks: lifeCycles, cleanUp } = writeChecks(contract);
   const checks: Check[] = [
     ...reachChecks(baseUrl, expect),
     ...(waitFor.length > 0 ? version : []),
@@ -91,7 +91,7 @@ export function selectChecks(selection: Selection): SelectedChecks {
     // Another deployment may have answered since.
     ...(waitFor.length > 0 ? version : []),
   ];
-  // An answer of another deployment fails its check. In the group reach, reach/version counts them.
+  // An answer of another deployment fails its check. In the group reach, reach/version counts such answers.
   const judgeAnswer: Check['judgeAnswer'] = (answer, mask) =>
     waitFor.map((condition) => headerDifference(condition, answer, mask)).find(Boolean);
   return {
@@ -99,7 +99,7 @@ export function selectChecks(selection: Selection): SelectedChecks {
       if (groupOf(check.id) === 'reach') return [check];
       return isSelected(check.id, selection) ? [{ ...check, judgeAnswer }] : [];
     }),
-    writes: write ? lives.filter(({ id }) => isSelected(id, selection)) : [],
+    writes: write ? lifeCycles.filter(({ id }) => isSelected(id, selection)) : [],
     cleanUp,
   };
 }

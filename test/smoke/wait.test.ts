@@ -101,7 +101,7 @@ describe.concurrent('the wait for a deployment', () => {
     expect(isLook.slice(isLook.lastIndexOf(false) + 1)).toHaveLength(10);
   });
 
-  test('an answer to a check with another header is of another deployment, and not green', async () => {
+  test('a check whose answer has another header than --wait-for asks for fails', async () => {
     const spoil: Change = (answer, request) =>
       showing(request.headers.connection === 'close' ? 'new' : 'old')(answer, request);
     const run = await smokeOf(spoil, ['--wait', '100ms', '--only', 'op/getCategory', ...waitForNew]);
