@@ -59,7 +59,7 @@ export function parseJson(text: string): JsonValue {
     } catch {
       // The reader below finds the mistake and reports it.
     }
-  return new Reader(text).read();
+  return new Reader(text).readOnlyItem().value;
 }
 
 /** Returns true if a value has more than `depth` arrays and objects in each other. */
@@ -186,12 +186,6 @@ class Reader {
     this.text = text;
     this.isInput = isInput;
     this.index = text.startsWith('\ufeff') ? 1 : 0;
-  }
-
-  read(): JsonValue {
-    const value = this.readValue(0);
-    if (this.next() !== '') throw this.unexpected();
-    return value;
   }
 
   readOnlyItem(): JsonItem {

@@ -1,4 +1,4 @@
-import { closeSync, constants, fstatSync, openSync, type Stats, statSync, writeSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ReadStream, WriteStream } from 'node:tty';
 import { withinLimits } from './deadline.ts';
@@ -186,19 +186,16 @@ function writeAtOnce(direct: number | undefined, bytes: Uint8Array): number {
   }
 }
 
-/** Returns true if a descriptor leads to a device, such as a terminal, and not to a file, a pipe, a socket or the null device. */
+/** Returns true if a descriptor leads to a device such as a terminal, but not to the null device. */
 function isDevice(descriptor: number): boolean {
   try {
     const stats = fstatSync(descriptor);
-    return !(stats.isFile() || stats.isFIFO() || stats.isSocket() || isNullDevice(stats));
+    const isNull = stats.rdev !== 0 && stats.rdev === statSync('/dev/null').rdev;
+    return stats.isCharacterDevice() && !isNull;
   } catch {
     // A process may be started with the stream closed.
     return false;
   }
-}
-
-function isNullDevice({ rdev }: Stats): boolean {
-  return rdev !== 0 && rdev === statSync('/dev/null').rdev;
 }
 
 function toOutputError(name: string, error: unknown, isDevice: boolean): Error {
