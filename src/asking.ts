@@ -42,17 +42,15 @@ export async function confirmWrite(
   { what, needsYes = false }: { readonly what: string; readonly needsYes?: boolean },
 ): Promise<void> {
   const { confirm, dryRun, yes } = context.flags;
-  if (dryRun) return;
   const { settings } = context;
   const name = nameToConfirm(settings);
-  if (confirm !== undefined && confirm !== name) {
-    const target = name === '' ? 'no profile is active' : `the target is ${name}`;
-    throw new UsageError(`--confirm ${confirm}: ${target}, nothing was written`, {
+  // Without a service to write to, the error of the client says so.
+  if (dryRun || name === undefined) return;
+  if (confirm !== undefined && confirm !== name)
+    throw new UsageError(`--confirm ${confirm}: this command writes to ${name}, nothing was written`, {
       code: 'confirmation_needed',
     });
-  }
-  // Without a profile there is no base URL either, and the error of the client says so.
-  const isProtected = settings.get('protected') && !settings.offline && name !== '';
+  const isProtected = settings.get('protected') && !settings.offline;
   const asksYes = !yes && needsYes;
   if (isProtected && confirm === undefined) {
     const flags = `--confirm ${name}${asksYes ? ' and --yes' : ''}`;
@@ -93,10 +91,8 @@ function declinedError(what: string): UsageError {
 }
 
 /** Returns the name to type: the profile, or the host of the base URL if there is no profile. */
-function nameToConfirm(settings: Settings): string {
-  if (settings.offline) return offlineProfile;
-  const { baseUrl, profile } = settings;
-  return profile?.value ?? (baseUrl === undefined ? '' : new URL(baseUrl).host);
+function nameToConfirm({ offline, baseUrl, profile }: Settings): string | undefined {
+  return offline ? offlineProfile : (profile?.value ?? (baseUrl && new URL(baseUrl).host));
 }
 
 /** Names the service in a question. Returns an empty text for the embedded store, because there is only one. */

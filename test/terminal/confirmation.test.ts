@@ -44,7 +44,7 @@ test.each([
   ],
   [
     'inventory set 5 1 --profile staging --confirm prod',
-    '--confirm prod: the target is staging, nothing was written\n',
+    '--confirm prod: this command writes to staging, nothing was written\n',
   ],
 ])('%s stops, and writes nothing', async (line, message) => {
   await using server = await service();
@@ -74,6 +74,6 @@ test('a base URL that is protected without a profile is confirmed by its host', 
   const { host } = new URL(server.url);
   const confirm = (name: string) =>
     runCli(`inventory set 5 1 --base-url ${server.url} --confirm ${name}`, options);
-  expect((await confirm('shop')).stderr).toContain(`--confirm shop: the target is ${host}`);
+  expect((await confirm('shop')).stderr).toContain(`--confirm shop: this command writes to ${host}`);
   expect(await confirm(host)).toMatchObject({ code: 0 });
 });
