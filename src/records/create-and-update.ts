@@ -32,7 +32,7 @@ export function createRecord(context: Context, noun: Noun, flags: RecordFlags): 
     if (prompt)
       for (const field of fieldsToAsk) values[columnOf(field)] = await askField(prompt, access, field);
     const body = await access.names.resolve(toBody(access, values));
-    return writeRecords(access, [{ intent: { kind: 'create', fields: body } }], { asList: false });
+    return writeRecords(access, [{ intent: { kind: 'create', fields: body } }]);
   });
 }
 
@@ -54,7 +54,7 @@ export function updateRecords(
     await confirmWrite(context, { what: `change ${recordsText(noun, ids)}` });
     const value = await access.names.resolve(body);
     const writes = ids.map((id) => ({ id, intent: { kind: 'set', value } as const }));
-    return writeRecords(access, writes, { asList: ids.length > 1 });
+    return writeRecords(access, writes);
   });
 }
 
@@ -79,7 +79,7 @@ export function writeCount(
       add: { kind: 'add', change: count },
       create: { kind: 'create', fields: { petId: id, quantity: count } },
     };
-    return writeRecords(access, [{ id, intent: intents[kind] }], { asList: false });
+    return writeRecords(access, [{ id, intent: intents[kind] }]);
   });
 }
 

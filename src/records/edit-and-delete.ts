@@ -34,7 +34,7 @@ export function editRecord(context: Context, noun: Noun, idOrName: IdOrName): Pr
         // Expects the whole record as it was shown, without the fields that are added: no change by others is overwritten.
         const absent = Object.fromEntries(Object.keys(value).map((name) => [name, undefined]));
         const intent = { kind: 'set', value, expected: { ...absent, ...shown.fields } } as const;
-        return writeRecords(access, [{ id, intent }], { asList: false });
+        return writeRecords(access, [{ id, intent }]);
       },
     });
   });
@@ -90,10 +90,7 @@ export function deleteRecords(
       id,
       intent: { kind: 'remove', expected: details.get(id)?.fields } as const,
     }));
-    return writeRecords(access, writes, {
-      asList: ids.length > 1,
-      report: ({ id = 0n }) => `deleted ${describe([id])}`,
-    });
+    return writeRecords(access, writes, ({ id = 0n }) => `deleted ${describe([id])}`);
   });
 }
 

@@ -21,13 +21,6 @@ import { type Access, joinErrors, readNames, withNames } from './access.ts';
 // A command with ids settles its rows like a run, but without a journal: their outcomes are printed. A dry run is the same, but sends
 // nothing.
 
-interface RecordWriteOptions {
-  /** Print a list, even if there is only one record. */
-  readonly asList: boolean;
-  /** Returns the line on stderr that reports a write, for a command that prints no record. */
-  report?(row: Row): string;
-}
-
 /** The end of a row of a command. */
 interface RowEnd {
   readonly row: Row;
@@ -36,11 +29,15 @@ interface RowEnd {
   readonly error: CliError | undefined;
 }
 
-/** Sends the writes and returns their records; with --dry-run returns the requests. */
+/**
+ * Sends the writes and returns their records; with --dry-run returns the requests. Several rows are printed as a list.
+ *
+ * @param report returns the line on stderr that reports a write, for a command that prints no record.
+ */
 export async function writeRecords(
   access: Access,
   rows: readonly Row[],
-  options: RecordWriteOptions,
+  report?: (row: Row) => string,
 ): Promise<Output> {
   const { context, client, noun } = access;
   const { settings, flags } = context;
@@ -50,7 +47,7 @@ export async function writeRecords(
   const keeper = {
     outcome: async (row: Row, settled: Settled) => {
       results.set(row, settled);
-      await reportWrite(access, row, settled, options);
+      await reportWrite(access, row, settled, report);
     },
   };
   const concurrency = settings.get('concurrency');
@@ -65,7 +62,7 @@ export async function writeRecords(
     interruption && ends.length > 1 && !flags.dryRun
       ? interruptedEnding(ends, errors, interruption, noun.plural)
       : { notices: [], error: joinErrors(errors, ends.length, noun.plural) };
-  return flags.dryRun ? toPreview(access, ends, options, ending) : toOutput(access, ends, options, ending);
+  return flags.dryRun ? toPreview(access, ends, ending) : toOutput(access, ends, ending);
 }
 
 /** Reports one write: the change on a terminal, or the line of the command. */
@@ -73,7 +70,7 @@ async function reportWrite(
   { context, noun }: Access,
   row: Row,
   settled: Settled,
-  { report }: RecordWriteOptions,
+  report: ((row: Row) => string) | undefined,
 ): Promise<void> {
   const { outcome, record } = settled;
   const { before } = settled.state;
@@ -105,16 +102,15 @@ interface Ending {
 async function toOutput(
   access: Access,
   ends: readonly RowEnd[],
-  { asList }: RecordWriteOptions,
   { notices, error }: Ending,
 ): Promise<Output> {
   const { plural } = access.noun;
   const records = ends.flatMap(writtenRecord);
-  const messages = { error, notices: [...notices, ...notesOf(ends, asList)] };
+  const messages = { error, notices: [...notices, ...notesOf(ends)] };
   if (records.length === 0) return { kind: 'nothing', ...messages };
   const namedRecords = withNames(access, records, await readNames(access, records));
   const [first] = namedRecords;
-  if (first && !asList)
+  if (first && ends.length === 1)
     return {
       kind: 'record',
       record: first,
@@ -139,13 +135,13 @@ function isDone(settled: Settled | undefined): boolean {
 }
 
 /** Says which writes were answered without a record. */
-function notesOf(ends: readonly RowEnd[], asList: boolean): Notice[] {
+function notesOf(ends: readonly RowEnd[]): Notice[] {
   const count = ends.filter(
     ({ row, settled }) =>
       row.intent.kind !== 'remove' && settled?.outcome?.kind === 'applied' && !settled.record,
   ).length;
   if (count === 0) return [];
-  const writes = asList ? `${count} of these writes` : 'the write';
+  const writes = ends.length > 1 ? `${count} of these writes` : 'the write';
   return [['note', `the service answered ${writes} without a record, so there is none to print`]];
 }
 
@@ -172,17 +168,12 @@ function interruptedEnding(
 }
 
 /** Returns the requests of a dry run, without the credential. */
-function toPreview(
-  { client }: Access,
-  ends: readonly RowEnd[],
-  { asList }: RecordWriteOptions,
-  { error }: Ending,
-): Output {
+function toPreview({ client }: Access, ends: readonly RowEnd[], { error }: Ending): Output {
   const requests = ends.flatMap(({ settled }): HttpRequest | [] =>
     settled?.request ? client.preview(settled.request) : [],
   );
   if (requests.length === 0 && error) return { kind: 'nothing', error };
-  const output = { ...requestsOutput(requests, asList), error };
+  const output = { ...requestsOutput(requests, ends.length > 1), error };
   if (requests.length > 0) return output;
   const records = ends.length === 1 ? 'the record is' : 'the records are';
   return { ...output, notices: [['note', `nothing would be sent: ${records} as asked`]] };
