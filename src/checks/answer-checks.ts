@@ -149,14 +149,14 @@ export async function checkNotFound(context: CheckContext, operation: Operation)
   const list = await askList(context, operation);
   const ids = list ? listedIds(list) : [];
   const largest = ids.reduce((most, id) => (id > most ? id : most), 0n);
-  const first = await context.ask(operation, { id: largest + 1000n }, { isUnchecked: true });
+  const first = await context.ask(operation, { id: largest + 1000n });
   const isOther = first.status === 400 || first.status === 422 || operation.success.includes(first.status);
   const answer = isOther ? await context.ask(operation, { id: 2n ** 31n - 1n }) : first;
   return judgeError(context, answer, '404');
 }
 
 export async function checkBadRequest(context: CheckContext, operation: Operation): Promise<Finding> {
-  const answer = await context.ask(operation, { id: 'not-a-number' }, { isUnchecked: true });
+  const answer = await context.ask(operation, { id: 'not-a-number' });
   return judgeError(context, answer, '4xx');
 }
 

@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import type { HttpResponse } from '../api/http.ts';
 import type { Operation, TokenHeader } from '../api/operations.ts';
 import { isOutageStatus } from '../client/answer-table.ts';
-import type { CallInput, CallOptions, OperationRequest } from '../client/call.ts';
+import type { CallInput, CallOptions } from '../client/call.ts';
 import type { Client, RawResponse } from '../client/client.ts';
 import type { TlsFiles } from '../client/transport/tls.ts';
 import { errorMessage } from '../output/messages.ts';
@@ -32,10 +32,7 @@ export interface CheckAnswer extends RawAnswer {
 }
 
 /** The options of one request of a check. */
-export interface AskOptions
-  extends Pick<CallOptions, 'isFinalStatus'>,
-    Pick<CallInput, 'headers'>,
-    Pick<OperationRequest, 'isUnchecked'> {}
+export interface AskOptions extends Pick<CallOptions, 'isFinalStatus'>, Pick<CallInput, 'headers'> {}
 
 /** The service under test, and the limits of each call. */
 export interface Service {

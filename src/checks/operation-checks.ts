@@ -161,7 +161,7 @@ async function judgeFilter(context: CheckContext, list: CheckAnswer): Promise<Fi
       .map((record) => record[name])
       .find((candidate) => isAccepted(filter, operation, candidate));
     if (value === undefined) continue;
-    const answer = await context.ask(operation, { query: { [name]: value } }, { isUnchecked: true });
+    const answer = await context.ask(operation, { query: { [name]: value } });
     const subject = `the filter ${wireName}=${value}`;
     judge(context, answer, { step: subject });
     const records = recordsOf(answer);

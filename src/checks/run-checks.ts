@@ -94,8 +94,8 @@ function createCheckContext(service: Service, signal: AbortSignal, attempts: Att
     },
     async ask(operation, input = idParameter(operation) ? { id: 1n } : {}, options = {}) {
       const { id, method } = operation;
-      const { headers, isUnchecked } = options;
-      const request = { operation: id, input: { ...withPageSize(operation, input), headers }, isUnchecked };
+      const { headers } = options;
+      const request = { operation: id, input: { ...withPageSize(operation, input), headers } };
       const sending = client.send(request, callOptions(options));
       const response = await sending.catch((error: unknown) => {
         // The input lacks a header or a parameter that the contract requires.

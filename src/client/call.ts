@@ -94,8 +94,6 @@ export interface CallInput {
 export interface OperationRequest {
   readonly operation: OperationId;
   readonly input: CallInput;
-  /** True if required input may be missing, to test whether the service rejects the request. */
-  readonly isUnchecked?: boolean | undefined;
 }
 
 /**
@@ -108,11 +106,11 @@ export function toHttpRequest(
   operation: Operation,
   ourInput: CallInput,
   base: RequestBase,
-  { isFresh = false, isUnchecked = false } = {},
+  isFresh = false,
 ): HttpRequest {
   const { method, parameters, body } = operation;
   const input = toWireInput(operation, ourInput);
-  if (!isUnchecked) checkRequired(operation, input, base.headers);
+  checkRequired(operation, input, base.headers);
   const url = base.baseUrl + toPath(operation, input) + toQuery(parameters, input);
   const ownHeaders = toParameterHeaders(operation, input);
   if (body) ownHeaders['content-type'] = body.mediaType;

@@ -83,18 +83,16 @@ export interface RawResponse extends HttpResponse {
 export function createClient(options: ClientOptions): Client {
   const { contract, baseUrl, secrets } = options;
   /** @throws UsageError if the contract lacks the operation, or the input lacks something required. */
-  const prepare = (wanted: OperationRequest, callOptions: CallOptions): OperationCall => {
-    const { input, isUnchecked } = wanted;
-    const operation = offeredOperation(contract, wanted.operation);
-    const { isFresh } = callOptions;
-    const request = toHttpRequest(operation, input, options, { isFresh, isUnchecked });
+  const prepare = (id: OperationId, input: CallInput, callOptions: CallOptions): OperationCall => {
+    const operation = offeredOperation(contract, id);
+    const request = toHttpRequest(operation, input, options, callOptions.isFresh);
     const recordId = recordIdOf(operation, input);
     return { client: options, operation, recordId, request, options: callOptions };
   };
   const prepareAny = (request: OperationRequest | RawRequest, callOptions: CallOptions): Call =>
     'path' in request
       ? { client: options, request: toRawRequest(request, options), options: callOptions }
-      : prepare(request, callOptions);
+      : prepare(request.operation, request.input, callOptions);
   const sentTexts = new Set<string>();
   const notify = (message: ListMessage) => {
     if (!sentTexts.has(message.text)) options.observe?.(message);
@@ -107,7 +105,7 @@ export function createClient(options: ClientOptions): Client {
     limits: options.limits,
     notify,
     async read(id, input, callOptions = {}) {
-      const call = prepare({ operation: id, input }, callOptions);
+      const call = prepare(id, input, callOptions);
       const { value, headers } = await fetchAnswer(call);
       const tag = headerValue(headers, 'etag');
       // If-Match cannot use a weak tag (RFC 9110, 8.8.3).
@@ -115,7 +113,7 @@ export function createClient(options: ClientOptions): Client {
       return { record: value as ServiceRecord, etag, age: headerValue(headers, 'age') };
     },
     async write(id, input, callOptions = {}) {
-      const call = prepare({ operation: id, input }, callOptions);
+      const call = prepare(id, input, callOptions);
       const { response, error, attempts } = await sendAndCheck(call);
       const attempt = attempts.at(-1);
       if (!response || !attempt) return judgeFailure(error, attempt);
@@ -124,7 +122,7 @@ export function createClient(options: ClientOptions): Client {
     },
     async *list<K extends ListId>(id: K, filters: Filters = {}, listOptions: ListOptions = {}) {
       const openList = (query: Filters): PageSource => {
-        const call = prepare({ operation: id, input: { query } }, listOptions);
+        const call = prepare(id, { query }, listOptions);
         return { first: call.request.url, read: (url) => fetchPage(call, url) };
       };
       const pages = readList(offeredOperation(contract, id), openList, notify, filters, listOptions);
