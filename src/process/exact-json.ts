@@ -31,7 +31,7 @@ export type JsonObject = { [key: string]: JsonValue };
 
 const maxDepth = 100;
 /** Matches text that may hold a number that a double changes; a match within a string is a false alarm. */
-const longNumber = /[\d.]{16}|[eE][+-]?\d{3}/;
+const longNumber = /[\d.]{16}|\d[eE][+-]?\d/;
 /** Characters that JSON strings hold unescaped: ASCII without controls, quote and backslash. */
 const plainText = /^[ !#-[\]-~]*$/;
 
@@ -274,7 +274,9 @@ class Reader {
     const digits = this.text.slice(start, this.index);
     const value = Number(digits);
     if (!Number.isFinite(value)) throw this.unexpected(start, 'a number that is not finite');
-    if (this.isInput && /e/i.test(digits)) return new ExactNumber(digits);
+    // A double may be another integer, or 0 in place of a very small number.
+    const isExact = String(value) === digits || (value !== 0 && Number.isSafeInteger(value));
+    if (/e/i.test(digits)) return isExact && !this.isInput ? value : new ExactNumber(digits);
     if (digits.length < 16) return value;
     if (/^[-\d]*$/.test(digits)) return Number.isSafeInteger(value) ? value : BigInt(digits);
     return String(value) === digits ? value : new ExactNumber(digits);

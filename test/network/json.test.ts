@@ -45,6 +45,11 @@ test.each([...broken.trim().split(/\n| {2}/), '"a\tb"', '\u00a01', ''])(
   },
 );
 
+test.each(['900719925474099e2', '9007199254743e5', '1e-400', '-2e-324'])('%s keeps its digits', (digits) => {
+  expect(printJson(parseJson(`{"id":${digits}}`))).toBe(`{"id":${digits}}`);
+  expect(printJson(parseJson(digits))).toBe(digits);
+});
+
 test('a long text has the values that JSON.parse reads', () => {
   const values = JSON.parse(
     String.raw`[0, -0, -1, 10, 1.5, -2e-7, 1e21, true, false, null, "", "Zoë", "a\"b\\\u0000😀", [], {}]`,
