@@ -121,7 +121,7 @@ function chooseLimits(settings: Context['settings'], use: ClientUse): CallLimits
  * may change.
  */
 function createObserver(
-  { notice, showsRemarks, io, flags, secrets }: Context,
+  { notice, io, flags, secrets }: Context,
   use: ClientUse,
 ): (event: ClientEvent) => void {
   const level = flags.verbose ?? 0;
@@ -139,7 +139,7 @@ function createObserver(
     if (!operation || read.has(operation.id) || !response || response.status >= 300) return;
     read.add(operation.id);
     const lifecycle = describeLifecycle(operation, response.headers);
-    if (lifecycle && showsRemarks) void notice('note', lifecycle);
+    if (lifecycle) void notice('remark', lifecycle);
   };
 }
 
@@ -157,7 +157,7 @@ interface HeaderSources extends Pick<ClientOptions, 'baseUrl' | 'contract'> {
 
 /** Collects the common headers, the credential, and the headers of the user. */
 async function collectHeaders(
-  { secrets, notice, showsRemarks, readToken, settings }: Context,
+  { secrets, notice, readToken, settings }: Context,
   { baseUrl, contract: { tokenHeader: described }, headerFlags, token }: HeaderSources,
 ): Promise<ClientHeaders> {
   const userHeaders = headerFlags.map(parseHeaderFlag);
@@ -177,7 +177,7 @@ async function collectHeaders(
     tokenUse?.kind === 'withheld'
       ? `${label} is not sent to ${new URL(baseUrl).origin}: ${tokenUse.why}`
       : undefined;
-  if (whyNoCredential !== undefined && showsRemarks) await notice('warning', whyNoCredential);
+  if (whyNoCredential !== undefined) await notice('remark', whyNoCredential);
   const tokenHeaders: Header[] = [];
   if (tokenUse?.kind === 'sent') {
     const value = tokenHeaderValue(tokenUse, await readToken(tokenUse.setting), { settings, secrets });

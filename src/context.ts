@@ -34,8 +34,6 @@ export interface Context extends Pick<Notices, 'notice'> {
   readonly liveLine: LiveLine;
   readonly flags: GlobalFlags;
   readonly settings: Settings;
-  /** True on a terminal outside of CI, and with -v. Otherwise no remark is printed, because a script would repeat it in each call. */
-  readonly showsRemarks: boolean;
   /** True if --quiet or the settings hide notes and progress. */
   readonly quiet: boolean;
   /** The operations that the service offers: the built-in contract, or the description that the profile is bound to. */

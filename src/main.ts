@@ -35,6 +35,7 @@ export async function main(argv: readonly string[], processIo: Io): Promise<numb
   const notices = createNotices({
     io,
     isQuiet: settings.get('quiet'),
+    showsRemarks: (flags.verbose ?? 0) > 0 || (io.stderr.isTerminal && !io.env.CI),
     isSilent: isCompletion,
     hasJsonErrors,
   });
@@ -68,8 +69,6 @@ function openContext(parts: ContextParts, notices: Notices): Context {
     ...parts,
     ...notices,
     quiet: settings.get('quiet'),
-    showsRemarks:
-      !settings.get('quiet') && ((flags.verbose ?? 0) > 0 || (io.stderr.isTerminal && !io.env.CI)),
     contract: memoizeByFirst(() => readContract(io, settings)),
     readToken: memoizeByFirst((setting) => readTokenOf(parts, setting)),
     client: (use = 'records') => openClient(use),

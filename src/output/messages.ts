@@ -13,6 +13,8 @@ const levels = {
   /** A fact about the result. */
   result: { prefix: '', isHiddenByQuiet: true, isHeld: true },
   note: { prefix: 'note: ', isHiddenByQuiet: true, isHeld: true },
+  /** A note only for a terminal outside of CI, or with -v, because a script would repeat it in each call. */
+  remark: { prefix: 'note: ', isHiddenByQuiet: true, isHeld: true },
   /** A result that may be incomplete, or other than the user expects. */
   warning: { prefix: 'warning: ', isHiddenByQuiet: false, isHeld: true },
 } as const;
@@ -35,18 +37,25 @@ export interface Notices {
 interface NoticesOptions {
   readonly io: Io;
   readonly isQuiet: boolean;
+  readonly showsRemarks: boolean;
   /** True for a completion, which must not disturb the line that the user is typing. */
   readonly isSilent: boolean;
   /** True if notices about the result are held back for the error object, because stderr may then have nothing else. */
   readonly hasJsonErrors: boolean;
 }
 
-export function createNotices({ io, isQuiet, isSilent, hasJsonErrors }: NoticesOptions): Notices {
+export function createNotices({
+  io,
+  isQuiet,
+  showsRemarks,
+  isSilent,
+  hasJsonErrors,
+}: NoticesOptions): Notices {
   const heldNotices: Notice[] = [];
   return {
     async notice(...notice) {
       const level = levels[notice[0]];
-      if (isQuiet && level.isHiddenByQuiet) return;
+      if ((isQuiet && level.isHiddenByQuiet) || (notice[0] === 'remark' && !showsRemarks)) return;
       if (hasJsonErrors && level.isHeld) heldNotices.push(notice);
       else if (!isSilent) await io.stderr.write(`${sanitize(lineOf(notice))}\n`).catch(() => {});
     },

@@ -152,7 +152,7 @@ describe('a token that belongs to one origin', () => {
     ]) {
       const { isSent, stderr } = await show(config, { ...options, isAtTerminal: true });
       expect(isSent).toBe(false);
-      expect(stderr).toMatch(/^warning: token file .* is not sent to \S+: it is meant for https:..shop/);
+      expect(stderr).toMatch(/^note: token file .* is not sent to \S+: it is meant for https:..shop/);
       expect(stderr.match(/is not sent/g)).toHaveLength(1);
       expect(await show(config, options)).toMatchObject({ isSent: false, stderr: '' });
     }
@@ -166,7 +166,7 @@ describe('a token that belongs to one origin', () => {
     const why = `PETSTORE_TOKEN is not sent to ${server.url}: it is meant for https://shop.example`;
     expect(await run(list)).toMatchObject({ code: 0, stderr: '' });
     expect((await run(`${list} -o json`)).stderr).toBe('');
-    expect((await run(`${list} -v`)).stderr).toContain(`warning: ${why}`);
+    expect((await run(`${list} -v`)).stderr).toContain(`note: ${why}`);
     status = 401;
     const refused = await run(list);
     expect(refused).toMatchObject({ code: 4, stderr: expect.stringContaining(`hint: ${why}`) });
@@ -184,7 +184,7 @@ describe('a token that belongs to one origin', () => {
     const run = await show(config, { ...options, isAtTerminal: true });
     expect(run).toMatchObject({ isSent: false });
     expect(run.stderr).toContain(
-      `warning: PETSTORE_TOKEN is not sent to https://b.example: it is meant for ${origin}; set PETSTORE_BASE_URL`,
+      `note: PETSTORE_TOKEN is not sent to https://b.example: it is meant for ${origin}; set PETSTORE_BASE_URL`,
     );
   });
 });

@@ -66,7 +66,7 @@ export async function sendRaw(context: Context, values: RequestValues): Promise<
     );
   const response = await client.send(request);
   const lifecycle = operation && describeLifecycle(operation, response.headers);
-  if (lifecycle && context.showsRemarks) await context.notice('note', lifecycle);
+  if (lifecycle) await context.notice('remark', lifecycle);
   try {
     if (include) await io.stdout.write(headOf(response, context), { isRaw: true });
     await printBody(context, response);
