@@ -1,9 +1,9 @@
-import { changeBetween, indexOfId, type RecordValue } from '../api/record-values.ts';
+import { changeBetween, indexOfId, type RecordValue, type ServiceRecord } from '../api/record-values.ts';
 import { CutListError } from '../client/whole-list.ts';
 import { forEachConcurrently } from '../process/deadline.ts';
 import { CliError, UsageError } from '../process/errors.ts';
 import { decide, type Row } from '../writes/decide.ts';
-import type { Reading, RecordPort } from '../writes/port.ts';
+import type { RecordPort } from '../writes/port.ts';
 import { findClaims } from './claims.ts';
 import { isResumable, type RunRow } from './row.ts';
 import type { Run } from './run.ts';
@@ -60,15 +60,15 @@ export async function planRun(
   const rows = run.rows.filter(isResumable);
   const claims = await findClaims(runs, rows);
   const toRead: RunRow[] = [];
-  const apply = (row: RunRow, plan: RowPlan) => applyEvent(run, { kind: 'decided', row, plan });
-  const planByValue = (row: RunRow, now: RecordValue) => apply(row, planOf(row, now, port));
+  const planAs = (row: RunRow, plan: RowPlan) => applyEvent(run, { kind: 'decided', row, plan });
+  const planByValue = (row: RunRow, now: RecordValue) => planAs(row, planOf(row, now, port));
   for (const row of rows) {
     const outcome = claims.get(row);
-    if (outcome) apply(row, { planned: row.doubt && row.planned, outcome });
+    if (outcome) planAs(row, { planned: row.doubt && row.planned, outcome });
     else if (row.id === undefined) planByValue(row, null);
     else toRead.push(row);
   }
-  const missing = await readAll(port, toRead, concurrency, (row, { record }) => {
+  const missing = await readAll(port, toRead, concurrency, (row, record) => {
     planByValue(row, port.valueOf(row.intent, record));
     onRead();
   });
@@ -88,13 +88,13 @@ async function readAll(
   port: RecordPort,
   toRead: readonly RunRow[],
   concurrency: number,
-  take: (row: RunRow, reading: Reading) => void,
+  take: (row: RunRow, record: ServiceRecord | undefined) => void,
 ): Promise<readonly RunRow[]> {
   // Not a map by id: for a million rows that costs a second and 40 MB.
   const rows = toRead.toSorted((a, b) => (idOf(a) < idOf(b) ? -1 : 1));
   const wasRead = new Uint8Array(rows.length);
   let at = 0;
-  const takeOnce = (id: bigint, reading: Reading) => {
+  const takeOnce = (id: bigint, record: ServiceRecord | undefined) => {
     // Most lists are in the order of their ids.
     if (rows[at]?.id !== id) at = indexOfId(rows, id);
     const row = rows[at];
@@ -102,11 +102,11 @@ async function readAll(
     if (row?.id !== id || wasRead[at]) return;
     wasRead[at] = 1;
     at += 1;
-    take(row, reading);
+    take(row, record);
   };
   const unreadRows = () => rows.filter((_, index) => !wasRead[index]);
   const readList = async () => {
-    for await (const page of port.list()) for (const record of page) takeOnce(port.idOf(record), { record });
+    for await (const page of port.list()) for (const record of page) takeOnce(port.idOf(record), record);
   };
   if (rows.length > 0 && port.canList && !(port.canReadEach && rows.length < minRowsForList))
     try {
@@ -118,7 +118,7 @@ async function readAll(
   // A list that changes while it is read may skip a record, so each record that it lacks is read by itself.
   if (port.canReadEach)
     await forEachConcurrently(concurrency, unreadRows(), async (row) =>
-      takeOnce(idOf(row), await port.read(idOf(row))),
+      takeOnce(idOf(row), (await port.read(idOf(row))).record),
     );
   else if (unreadRows().length > 0) await readList();
   return unreadRows();
@@ -137,7 +137,7 @@ async function readStocks(
 ): Promise<void> {
   const toRead = pets.filter(({ id }) => id !== undefined);
   try {
-    await readAll(inventory, toRead, concurrency, (row, { record }) => {
+    await readAll(inventory, toRead, concurrency, (row, record) => {
       if (record) applyEvent(run, { kind: 'stock', row, stock: record.fields.quantity });
     });
   } catch (error) {
