@@ -3,9 +3,15 @@ import { dirname, resolve } from 'node:path';
 import { confirmWrite } from '../../asking.ts';
 import { type Selection, selectChecks } from '../../checks/check-table.ts';
 import { parseCondition } from '../../checks/condition.ts';
-import { toAnnotations, toJsonReport, toJunitReport, toStepSummary } from '../../checks/machine-reports.ts';
 import { runSmoke } from '../../checks/run-smoke.ts';
-import { type SmokeReport, toHumanReport } from '../../checks/smoke-report.ts';
+import {
+  type SmokeReport,
+  toAnnotations,
+  toHumanReport,
+  toJsonReport,
+  toJunitReport,
+  toStepSummary,
+} from '../../checks/smoke-report.ts';
 import { flag, type ValuesOf, value, values, writeFlags } from '../../cli/flag.ts';
 import { action } from '../../cli/verb.ts';
 import { parseDuration } from '../../config/keys.ts';
