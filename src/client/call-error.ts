@@ -34,7 +34,7 @@ export function responseError(call: Call, attempts: Attempts, response: HttpResp
   }
   const author = attempts.at(-1)?.author ?? 'unknown';
   const { why, code, message: serviceMessage } = readErrorBody(response, author, call.client.secrets.mask);
-  const kind = errorKindOf(call, status, author);
+  const kind = mayHaveBeenApplied(attempts) ? 'unavailable' : errorKindOf(call, status, author);
   const hint = hintOf({ call, response, author, kind });
   return new CliError(kind, why + senderClause(call, attempts), {
     ...callDetails(call, attempts),
@@ -62,7 +62,8 @@ function errorKindOf({ operation, request }: Call, status: number, author: Autho
  */
 export function callError<Thrown>(call: Call, attempts: Attempts, thrown: Thrown): Thrown | CliError {
   if (!(thrown instanceof CliError) || thrown.details.noAnswer === undefined) return thrown;
-  const { kind, message, details } = thrown;
+  const { message, details } = thrown;
+  const kind = mayHaveBeenApplied(attempts) ? 'unavailable' : thrown.kind;
   const { noAnswer, status = attempts.at(-1)?.response?.status } = details;
   const hint = hintOf({ call, error: thrown });
   return new CliError(kind, call.client.secrets.mask(message) + senderClause(call, attempts), {

@@ -291,7 +291,7 @@ export const cases: readonly Case[] = [
     'redirects a POST',
     mode.always(mode.movedTo(303, '/x')),
     /\d\/x; at most 5 .*; the request may or may not have been applied \(POST \S+: 303\)$/m,
-    { exit: 1 },
+    { exit: 6 },
   ),
   list('redirects to nowhere', mode.status(302), /a redirect to no URL/, { exit: 1 }),
 

@@ -58,7 +58,7 @@ describe.concurrent('a write', () => {
     [remove, '503, own 410', 0, deleted],
     [remove, '503 retry, own 404', 0, deleted],
     [remove, 'reset, own 404', 0, deleted],
-    ['api request DELETE /x/1', '502, own 404', 5, open],
+    ['api request DELETE /x/1', '502, own 404', 6, open],
     [remove, 'reset, page 404', 6, open],
     [remove, 'reset, 404', 6, open],
     [remove, 'page 404', 6, open],
