@@ -7,7 +7,7 @@ import type { Context } from '../context.ts';
 import type { PreparedCommand } from '../output/printer.ts';
 import { moreLikeThis } from '../process/text.ts';
 import { type Access, prepareRecords } from '../records/access.ts';
-import { checkOfferedFields, extraFields, type RecordFlags } from '../records/body-fields.ts';
+import { extraFields, type RecordFlags } from '../records/body-fields.ts';
 import { createRecordLayout, resolveNames, toIntent } from '../records/record-layout.ts';
 import type { FileFlags } from './shared-flags.ts';
 
@@ -24,7 +24,6 @@ export async function writeFileRecords(
 ): Promise<PreparedCommand> {
   const writeRecords = async (access: Access) => {
     const extra = extraFields(access, flags.field);
-    checkOfferedFields(access, extra);
     const { skipInvalid = false, shard = null } = flags;
     const runFlags = { ...defaultFlags, skipInvalid, shard };
     const layout = createRecordLayout(access, kind, extra);

@@ -2,7 +2,7 @@ import { takesField, UnboundError } from '../api/contract.ts';
 import type { Operation } from '../api/operations.ts';
 import type { Fields } from '../api/record-values.ts';
 import type { Bounds } from '../api/schemas.ts';
-import { messageOf, parseAt, UsageError, ValueError } from '../process/errors.ts';
+import { messageOf, parseAt, ValueError } from '../process/errors.ts';
 import { type JsonValue, jsonIn, parseJson } from '../process/exact-json.ts';
 import { withArticle } from '../process/text.ts';
 import type { Access } from './access.ts';
@@ -26,25 +26,28 @@ export function toBody(access: Access, flags: RecordFlags): Fields {
   for (const field of noun.fields) {
     const value = flags[columnOf(field)] as JsonValue | undefined;
     if (value === undefined) continue;
+    checkOffered(access, field.name, flagOf(field));
     const convert = () => toServiceValue(field, value, client.contract, noun.name);
     body[field.name] = field.kind === 'reference' ? value : parseAt(flagOf(field), value, convert);
   }
-  Object.assign(body, extraFields(access, flags.field));
-  checkOfferedFields(access, body);
-  return body;
+  return { ...body, ...extraFields(access, flags.field) };
 }
 
 /**
  * Returns the fields of `--field name=value`, with the types of the description, and of `--field name:=value`, which is JSON.
  *
- * @throws UsageError for a field that has a flag, and for a value of another type.
+ * @throws UsageError for a field that has a flag or that the body does not have, and for a value of another type.
  */
-export function extraFields({ noun, operation }: Access, texts: RecordFlags['field'] = []): Fields {
+export function extraFields(access: Access, texts: RecordFlags['field'] = []): Fields {
+  const { noun, operation } = access;
   const fields: Record<string, JsonValue | undefined> = {};
   const addField = (text: string) => {
     const { name, value, isJson } = parseAssignment(text);
     const field = findField(noun, name);
     if (field) throw new ValueError(`${name} has its own flag`, `give ${flagOf(field)}`);
+    if (name === 'id' && operation.method !== 'POST')
+      throw new ValueError('the id of a record cannot be given');
+    checkOffered(access, name, `--field ${name}`);
     fields[name] = isJson ? parseJsonText(value) : parseTyped(value, typeOfField(operation, name));
   };
   for (const text of texts) parseAt('--field', text, () => addField(text));
@@ -73,21 +76,10 @@ export function parseJsonText(text: string): JsonValue {
   }
 }
 
-/**
- * Checks fields of flags.
- *
- * @throws UsageError for a field that the body does not have, and for an id that it does not take.
- */
-export function checkOfferedFields({ operation, noun }: Access, body: Fields): void {
-  for (const name of Object.keys(body)) {
-    if (name === 'id' && !(operation.method === 'POST' && takesField(operation, 'id')))
-      throw new UsageError(`--field 'id=${body.id}': the id of a record cannot be given`);
-    if (takesField(operation, name)) continue;
-    const field = noun.fields.find((candidate) => candidate.name === name);
-    throw new UnboundError(
-      `${field ? flagOf(field) : `--field ${name}`}: ${operation.id} of the service has no field ${name}`,
-    );
-  }
+/** @throws UnboundError if the body does not have the field of a flag. */
+function checkOffered({ operation }: Access, name: string, flag: string): void {
+  if (takesField(operation, name)) return;
+  throw new UnboundError(`${flag}: ${operation.id} of the service has no field ${name}`);
 }
 
 /** Returns the type that the description states for a field of a body. */
