@@ -7,7 +7,7 @@ import { withLock } from '../process/lock.ts';
 import { isUnfinished, journalPath, nextPlanNumber, type RunList, readRunIds } from './list-runs.ts';
 import type { RunRow } from './row.ts';
 import type { Run } from './run.ts';
-import { applyEvent, printEvent, type RunChange, type RunEvent } from './run-events.ts';
+import { applyEvent, type JournalEvent, printEvent, type RunChange } from './run-events.ts';
 
 /** The lines of a plan that are written together. */
 const linesOfWrite = 1000;
@@ -73,7 +73,7 @@ export class Journal {
     closeSync(this.file);
   }
 
-  private append(events: readonly RunEvent[]): void {
+  private append(events: readonly JournalEvent[]): void {
     this.attempt(() => {
       const bytes = Buffer.from(events.map((event) => `${printEvent(event)}\n`).join(''));
       for (let offset = 0; offset < bytes.length; )

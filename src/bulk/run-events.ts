@@ -76,7 +76,8 @@ function createEventSchema(rowsByLine: ReadonlyMap<number, RunRow>) {
   ]);
 }
 
-export type RunEvent = v.InferOutput<ReturnType<typeof createEventSchema>>;
+/** An event as a line of the journal holds it. */
+export type JournalEvent = v.InferOutput<ReturnType<typeof createEventSchema>>;
 
 /**
  * Makes a function that reads a line. It returns undefined for a line that does not fit, or that names a row that is not planned.
@@ -85,7 +86,7 @@ export type RunEvent = v.InferOutput<ReturnType<typeof createEventSchema>>;
  */
 export function createEventParser(
   rowsByLine: ReadonlyMap<number, RunRow> = new Map(),
-): (json: string) => RunEvent | undefined {
+): (json: string) => JournalEvent | undefined {
   const schema = createEventSchema(rowsByLine);
   return (json) => {
     const { success, output } = v.safeParse(schema, jsonIn(json));
@@ -94,11 +95,11 @@ export function createEventParser(
 }
 
 /** Prints an event as a line, without its line break. */
-export function printEvent(event: RunEvent): string {
+export function printEvent(event: JournalEvent): string {
   return printJson(toLine(event));
 }
 
-function toLine(event: RunEvent): object {
+function toLine(event: JournalEvent): object {
   switch (event.kind) {
     case 'begin':
       return { ...event, journal: journalVersion };
@@ -139,7 +140,7 @@ function withJournalValues(part: Intent | Planned | Outcome['made']): object | u
  * `killed` if the last session did not end: that session may have sent the rows that it marked.
  */
 export type RunChange =
-  | Extract<RunEvent, { kind: 'begin' | 'mark' | 'outcome' | 'end' }>
+  | Extract<JournalEvent, { kind: 'begin' | 'mark' | 'outcome' | 'end' }>
   | { readonly kind: 'decided'; readonly row: RunRow; readonly plan: RowPlan }
   | { readonly kind: 'stock'; readonly row: RunRow; readonly stock: JsonValue | undefined }
   | { readonly kind: 'plan-end'; readonly number: number; readonly rows: readonly RunRow[] }
