@@ -23,7 +23,7 @@ import {
   warn,
 } from './check.ts';
 import { type Condition, differenceTo, matchesStatus, meetsStatus } from './condition.ts';
-import { askList, detailsOf, failOn, idParameter, judge, listedIds, reachOperation } from './judge-answer.ts';
+import { askList, detailsOf, failOn, idParameter, judge, listedIds } from './judge-answer.ts';
 
 const { auth, unavailable, 'check-failed': checkFailed } = exitCodes;
 const otherHint =
@@ -50,6 +50,11 @@ export async function checkHttp(context: CheckContext, expect: readonly Conditio
     const { reason, hint = otherHint } = finding;
     return { ...finding, reason: `${reason}; ${tokenClause(context)}`, hint, exitCode: checkFailed };
   }
+}
+
+/** Returns the operation that `reach/http` calls: the first GET without an id, else the first GET. */
+function reachOperation(reads: readonly Operation[]): Operation | undefined {
+  return reads.find((operation) => idParameter(operation) === undefined) ?? reads[0];
 }
 
 function judgeFirstAnswer(

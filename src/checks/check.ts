@@ -1,7 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import type { HttpResponse } from '../api/http.ts';
 import type { Operation, TokenHeader } from '../api/operations.ts';
-import { isOutageStatus } from '../client/answer-table.ts';
 import type { CallInput, CallOptions } from '../client/call.ts';
 import type { Client, RawResponse } from '../client/client.ts';
 import type { TlsFiles } from '../client/transport/tls.ts';
@@ -156,9 +155,4 @@ export function findingOfError(error: unknown): Finding {
 /** Returns a status with its reason phrase: `404 Not Found`. */
 export function statusText(status: number): string {
   return `${status} ${STATUS_CODES[status] ?? ''}`.trim();
-}
-
-/** Returns true if a check asks again after a status: the service is overloaded, or a gateway does not reach it. */
-export function isRetriedStatus(status: number): boolean {
-  return status === 429 || isOutageStatus(status);
 }

@@ -156,11 +156,6 @@ export function readsOf(contract: Contract): Operation[] {
   return [...contract.operations.values()].filter(({ method }) => method === 'GET');
 }
 
-/** Returns the operation that `reach/http` calls: the first GET without an id, else the first GET. */
-export function reachOperation(reads: readonly Operation[]): Operation | undefined {
-  return reads.find((operation) => idParameter(operation) === undefined) ?? reads[0];
-}
-
 /** Returns the parameter for the id of the record, if the operation takes one. */
 export function idParameter({ parameters }: Operation): Parameter | undefined {
   return parameters.find(({ name }) => name === 'id');

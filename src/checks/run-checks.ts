@@ -1,6 +1,6 @@
 import { headerValue, shownUrl, withoutParameters } from '../api/http.ts';
 import type { Operation } from '../api/operations.ts';
-import type { Attempt } from '../client/answer-table.ts';
+import { type Attempt, isOutageStatus } from '../client/answer-table.ts';
 import type { CallInput, CallOptions } from '../client/call.ts';
 import type { RawResponse } from '../client/client.ts';
 import { pageSize } from '../client/whole-list.ts';
@@ -17,7 +17,6 @@ import {
   findingOfError,
   groupOf,
   isFailure,
-  isRetriedStatus,
   type RawAnswer,
   type Service,
   skip,
@@ -79,7 +78,9 @@ function createCheckContext(service: Service, signal: AbortSignal, attempts: Att
   const { client } = service;
   const callOptions = ({ isFinalStatus }: AskOptions = {}): CallOptions => ({
     signal,
-    isFinalStatus: (status) => !isRetriedStatus(status) || isFinalStatus?.(status) === true,
+    // Asked again if the service is overloaded, or a gateway does not reach it.
+    isFinalStatus: (status) =>
+      (status !== 429 && !isOutageStatus(status)) || isFinalStatus?.(status) === true,
     afterAttempt: (attempt) => attempts.push(attempt),
   });
   return {
