@@ -55,8 +55,8 @@ export async function confirmWrite(
   if (isProtected && confirm === undefined) {
     const flags = `--confirm ${name}${asksYes ? ' and --yes' : ''}`;
     const prompt = await requirePrompt(context, what, `${name} is protected`, flags);
-    const answer = await prompt.text(`${name} is protected. Type its name to ${what}:`);
-    if (answer.trim() !== name) throw declinedError(what);
+    const question = `${name} is protected. Type its name to ${what}:`;
+    if ((await prompt.text(question, (answer) => answer.trim())) !== name) throw declinedError(what);
   } else if (asksYes) await askYes(context, what, serviceText(settings));
 }
 

@@ -6,8 +6,8 @@ import { sanitize } from '../process/text.ts';
 
 /** Asks questions on stderr. Ctrl-C throws InterruptedError, the end of the input UsageError. */
 export interface Prompt {
-  /** Asks for a text. @param check returns a clause that says why a text is not accepted, if it is not */
-  text(message: string, check?: (text: string) => string | undefined): Promise<string>;
+  /** Asks for a text until it can be parsed, and returns its value. @param parse throws a UsageError that says what is wrong */
+  text<Value>(message: string, parse: (text: string) => Value): Promise<Value>;
   /** Asks for yes or no. Enter alone means no. */
   confirm(message: string): Promise<boolean>;
   select<Value>(
@@ -30,12 +30,17 @@ export async function createPrompt(io: Io, options: PromptOptions): Promise<Prom
   const { input, confirm, select } = await import('./inquirer.ts');
   const ask = <Value>(question: (streams: Streams) => Promise<Value>) => answerTo(io, options, question);
   return {
-    text(question, check) {
+    async text(question, parse) {
       const validate = (text: string) => {
-        const problem = check?.(text);
-        return problem === undefined || sanitize(problem);
+        try {
+          parse(text);
+          return true;
+        } catch (error) {
+          if (error instanceof UsageError) return sanitize(error.message);
+          throw error;
+        }
       };
-      return ask((streams) => input({ message: sanitize(question), validate }, streams));
+      return parse(await ask((streams) => input({ message: sanitize(question), validate }, streams)));
     },
     confirm: (question) =>
       ask((streams) => confirm({ message: sanitize(question), default: false }, streams)),

@@ -124,23 +124,9 @@ async function askField(prompt: Prompt, { names, noun, client }: Access, field: 
       label,
       choices.map((choice) => ({ name: choice, value: choice })),
     );
-  return askParsed(prompt, isOptional ? `${label} (Enter for none)` : label, (text) =>
+  return prompt.text(isOptional ? `${label} (Enter for none)` : label, (text) =>
     isOptional && text === '' ? undefined : parse(text),
   );
-}
-
-/** Asks until the answer can be parsed, and returns its value. */
-async function askParsed(prompt: Prompt, label: string, parse: (text: string) => unknown): Promise<unknown> {
-  const answer = await prompt.text(label, (text) => {
-    try {
-      parse(text);
-      return undefined;
-    } catch (error) {
-      if (error instanceof UsageError) return error.message;
-      throw error;
-    }
-  });
-  return parse(answer);
 }
 
 async function askCategory(prompt: Prompt, names: Names, label: string): Promise<unknown> {
