@@ -61,7 +61,7 @@ function retryDelay(number: number, retryAfterMs = 0, random = Math.random()): n
  */
 export function retryAfter(headers: HttpHeaders, nowMs: number): number | undefined {
   const text = headerValue(headers, 'retry-after')?.trim() ?? '';
-  if (/^\d+$/.test(text)) return Number(text) * 1000;
+  if (/^\d+$/.test(text)) return Math.min(Number(text) * 1000, Number.MAX_SAFE_INTEGER);
   const untilMs = headerDate(headers, 'retry-after');
   return untilMs && Math.max(0, untilMs - (headerDate(headers, 'date') ?? nowMs));
 }
