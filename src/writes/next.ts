@@ -188,7 +188,8 @@ const createRules: AttemptRules = {
 
 function afterAttempt(old: State, lastWrite: JudgedWrite, situation: Situation): Next {
   const rules = old.intent.kind === 'create' ? createRules : attemptRules;
-  const { doubt: newDoubt, moves } = rules[lastWrite.verdict];
+  const { doubt: usualDoubt, moves } = rules[lastWrite.verdict];
+  const newDoubt = usualDoubt === 'sent-twice' && situation.abilities.isDirect ? undefined : usualDoubt;
   const doubt = newDoubt === 'sent-twice' ? (old.doubt ?? newDoubt) : (newDoubt ?? old.doubt);
   const state = { ...old, doubt, lastWrite, attempts: old.attempts + 1 };
   if (isApplied(old, lastWrite, situation)) return endApplied(state, lastWrite.record);

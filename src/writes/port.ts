@@ -1,4 +1,5 @@
 import { fieldBounds, offeredOperation, takesField, writeOnlyFields } from '../api/contract.ts';
+import { isEmbedded } from '../api/http.ts';
 import { type Noun, type NounName, nouns } from '../api/nouns.ts';
 import {
   changesOf,
@@ -27,6 +28,8 @@ export interface Abilities extends WriteAbilities {
   readonly canReadEach: boolean;
   /** True if a record must be read right before it is written, because its other fields are sent with it. */
   readonly readsFirst: boolean;
+  /** True if no gateway can stand between, so that a refusal is certain: the embedded store. */
+  readonly isDirect: boolean;
   /** The fields that no answer shows. */
   readonly writeOnly: ReadonlySet<string>;
 }
@@ -94,6 +97,7 @@ export function createRecordPort(client: Client, name: NounName, options: PortOp
     canRemove: operations.has(ids.delete),
     readsFirst: !isCount || operations.get(ids.update)?.takesChangesOnly === false,
     createsByPut: isCount && !operations.has(ids.create),
+    isDirect: isEmbedded(client.baseUrl),
     mayCreate,
     limits,
     isRun: pace !== undefined,

@@ -64,6 +64,7 @@ const abilities = {
   canRemove: true,
   createsByPut: true,
   mayCreate: true,
+  isDirect: false,
   readsFirst: false,
   writeOnly: new Set<string>(),
 };
@@ -85,6 +86,7 @@ const situations: Readonly<Record<string, Situation>> = {
     isConfirmed: true,
     abilities: { ...abilities, readsFirst: true, mayCreate: false },
   },
+  'of the embedded store': { ...usual, abilities: { ...abilities, isDirect: true } },
   'that PUT does not create': { ...usual, abilities: { ...abilities, createsByPut: false } },
 };
 

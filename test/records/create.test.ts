@@ -104,6 +104,16 @@ test('loses none of four pets that are created at the same time on one store', a
   expect(await shop.json('pets list')).toHaveLength(29);
 });
 
+test('loses none of four changes of one count at the same time on one store', async () => {
+  const shop = openShop();
+  const env = { PETSTORE_OFFLINE_STORE: shop.file };
+  const before = Number((await shop.run('inventory get 1 --fields quantity -o csv --no-header')).stdout);
+  const words = '--offline inventory adjust 1 +1 -q'.split(' ');
+  const runs = await Promise.all(Array.from({ length: 4 }, () => spawnCli(words, { env })));
+  for (const run of runs) expect(run).toMatchObject({ code: 0, stderr: '' });
+  expect(await shop.json('inventory get 1')).toMatchObject({ quantity: before + 4 });
+});
+
 test('a create that may have been made is sent once, and says how to look for it', async () => {
   await using server = await recordingServer({}, () => ({ status: 502 }));
   const run = await runAt(server, ['pets', 'create', '--name', 'Cy', '--category', '1']);
