@@ -104,11 +104,11 @@ export const printTsv: Print = (job, pieces) => {
   return printDelimited(job, pieces, '\t', (value) => toSafe(tsvCell(cellText(value))));
 };
 
-/** Prints the first column, one id a line. It skips records without an id. */
+/** Prints the first column, one id a line. Every record has an id. */
 export const printIds: Print = async function* (job, pieces) {
   const toSafe = safeText(job, '');
   for await (const records of pieces) {
-    const ids = records.map((record) => cellText(job.columns[0]?.value(record))).filter((id) => id !== '');
+    const ids = records.map((record) => cellText(job.columns[0]?.value(record)));
     // A line break would turn one value into two.
     yield ids.map((id) => `${/[\r\n]/.test(id) ? sanitize(id) : toSafe(id)}\n`).join('');
   }

@@ -137,20 +137,21 @@ export function createPrinter(io: Io, options: PrinterOptions) {
     const columns = pickColumns(view, fields);
     const toValue = (record: Entity) =>
       fields ? pickFields(columns, record) : view.data ? view.data(record) : record;
-    let [count, idCount] = [0, 0];
+    const isPrintable = (record: Entity) => content !== 'ids' || cellText(columns[0]?.value(record)) !== '';
+    let leftOut = 0;
     async function* pieces(): AsyncGenerator<readonly Entity[]> {
       for await (const page of pages) {
-        yield* inPages(page);
-        count += page.length;
-        if (content === 'ids') idCount += page.filter((record) => cellText(columns[0]?.value(record))).length;
+        const records = page.filter(isPrintable);
+        leftOut += page.length - records.length;
+        yield* inPages(records);
       }
     }
     const isRaw = content !== 'text';
     for await (const text of print(await createJob(columns, shape, toValue), pieces()))
       if (text !== '') await io.stdout.write(text, { isRaw });
-    if (content === 'ids' && idCount < count) {
-      const without = counted(count - idCount, 'record', 'records');
-      await io.stderr.write(`${lineOf(['warning', `left out ${without} without ${columns[0]?.name}`])}\n`);
+    if (leftOut > 0) {
+      const text = `left out ${counted(leftOut, 'record', 'records')} without ${columns[0]?.name}`;
+      await io.stderr.write(`${lineOf(['warning', text])}\n`);
     }
   }
 
